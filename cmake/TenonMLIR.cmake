@@ -1,0 +1,19 @@
+# LLVM, MLIR and lld from their packages, linked as shared libraries.
+
+find_package(MLIR 22 REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/mlir)
+find_package(LLVM 22 REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/llvm)
+find_package(ZLIB REQUIRED)
+list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
+
+add_library(tenon_mlir INTERFACE)
+target_include_directories(tenon_mlir SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+target_include_directories(tenon_mlir INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+separate_arguments(_llvm_definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
+target_compile_definitions(tenon_mlir INTERFACE ${_llvm_definitions})
+target_link_libraries(tenon_mlir INTERFACE tenon_options MLIR LLVM)
+if(NOT LLVM_ENABLE_RTTI)
+  target_compile_options(tenon_mlir INTERFACE -fno-rtti)
+endif()

@@ -1,0 +1,28 @@
+# Compile options and the two target functions that every folder uses.
+
+add_library(tenon_options INTERFACE)
+target_compile_options(tenon_options INTERFACE -Wall -Wextra -Wno-unused-parameter)
+target_include_directories(tenon_options INTERFACE ${PROJECT_SOURCE_DIR})
+target_compile_definitions(tenon_options INTERFACE TENON_VERSION="${PROJECT_VERSION}")
+if(TENON_SANITIZE)
+  target_compile_options(tenon_options INTERFACE
+    -fsanitize=${TENON_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(tenon_options INTERFACE -fsanitize=${TENON_SANITIZE})
+endif()
+
+# tenon_library(NAME sources... [LIBS libs...]): a static library of one folder.
+function(tenon_library name)
+  cmake_parse_arguments(ARG "" "" "LIBS;DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PUBLIC tenon_options ${ARG_LIBS})
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+endfunction()
+
+# tenon_executable(NAME sources... [LIBS libs...]): an executable in build/bin.
+function(tenon_executable name)
+  cmake_parse_arguments(ARG "" "" "LIBS" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE tenon_options ${ARG_LIBS})
+endfunction()

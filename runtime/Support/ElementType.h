@@ -1,0 +1,44 @@
+//===- ElementType.h - Element types of stored tensors ----------*- C++ -*-===//
+
+#ifndef TENON_RUNTIME_SUPPORT_ELEMENTTYPE_H
+#define TENON_RUNTIME_SUPPORT_ELEMENTTYPE_H
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+namespace tenon {
+
+/// Element types of checkpoints, weights, activations and caches.
+enum class ElementType { F32, F16, BF16 };
+
+/// Bytes of one element.
+constexpr size_t sizeOf(ElementType Type) {
+  return Type == ElementType::F32 ? 4 : 2;
+}
+
+/// "f32", "f16" or "bf16".
+constexpr std::string_view nameOf(ElementType Type) {
+  switch (Type) {
+  case ElementType::F32:
+    return "f32";
+  case ElementType::F16:
+    return "f16";
+  case ElementType::BF16:
+    return "bf16";
+  }
+  return "";
+}
+
+/// The inverse of nameOf.
+constexpr std::optional<ElementType> elementTypeNamed(std::string_view Name) {
+  for (ElementType Type :
+       {ElementType::F32, ElementType::F16, ElementType::BF16})
+    if (nameOf(Type) == Name)
+      return Type;
+  return std::nullopt;
+}
+
+} // namespace tenon
+
+#endif // TENON_RUNTIME_SUPPORT_ELEMENTTYPE_H
