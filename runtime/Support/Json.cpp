@@ -26,7 +26,7 @@ public:
     } else if (Event == E::key && Problem.empty()) {
       const std::string &Key = Parsed.get_ref<const std::string &>();
       if (!Keys.back().insert(Key).second)
-        Problem = "duplicate key " + quoted(Key);
+        Problem = "duplicate key " + printable(Key);
     }
     // Discarding all after the first problem keeps memory bounded.
     return Problem.empty();
@@ -64,7 +64,7 @@ bool nestsDeeperThan(std::string_view Text, int Limit) {
 
 } // namespace
 
-std::string tenon::quoted(std::string_view Text) {
+std::string tenon::printable(std::string_view Text) {
   constexpr size_t MaxShown = 80;
   std::string Shown = "'";
   for (char C : Text.substr(0, MaxShown)) {
@@ -130,7 +130,7 @@ Result<JsonField> JsonField::member(std::string_view Key) const {
   std::string Name = Path.empty() ? std::string(Key)
                                   : Path + "." + std::string(Key);
   if (Found == Value->end())
-    return Error(File + ": missing field " + quoted(Name));
+    return Error(File + ": missing field " + printable(Name));
   return JsonField(*Found, File, Name);
 }
 
@@ -139,7 +139,7 @@ Result<JsonField> JsonField::element(size_t Index) const {
     return expected("an array");
   std::string Name = Path + "[" + std::to_string(Index) + "]";
   if (Index >= Value->size())
-    return Error(File + ": missing element " + quoted(Name));
+    return Error(File + ": missing element " + printable(Name));
   return JsonField((*Value)[Index], File, Name);
 }
 
@@ -190,9 +190,9 @@ Error JsonField::expected(std::string_view Expected) const {
   else if (Value->is_array())
     Shown = "an array";
   else if (Value->is_string())
-    Shown = quoted(Value->get_ref<const std::string &>());
+    Shown = printable(Value->get_ref<const std::string &>());
   else
     Shown = Value->dump();
-  return Error(File + ": field " + quoted(Path) + " is " + Shown +
+  return Error(File + ": field " + printable(Path) + " is " + Shown +
                ": expected " + std::string(Expected));
 }

@@ -34,7 +34,7 @@ Result<Json> readJsonFile(const std::string &Path,
 
 /// `Text` in quotes, control characters escaped and long values cut, fit for
 /// one line of a terminal.
-std::string quoted(std::string_view Text);
+std::string printable(std::string_view Text);
 
 /// A JSON value together with the file and field path it came from.
 class JsonField {
