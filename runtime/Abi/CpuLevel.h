@@ -1,0 +1,69 @@
+//===- CpuLevel.h - CPU levels that code is generated for -------*- C++ -*-===//
+//
+// A level is a set of CPU features together with what it computes products
+// in. The compiler generates code per level; the loader picks the best one.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_RUNTIME_ABI_CPULEVEL_H
+#define TENON_RUNTIME_ABI_CPULEVEL_H
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+namespace tenon {
+
+/// In ascending order: each level implies those before it, except that
+/// AVX2_VNNI's VEX-coded dot products are not part of the AVX-512 levels.
+enum class CpuLevel { AVX2, AVX2_VNNI, AVX512, AVX512_VNNI, AVX512_BF16, AMX };
+
+/// What one level needs and offers.
+struct CpuLevelInfo {
+  CpuLevel Level;
+  std::string_view Name;
+  /// Comma-separated LLVM feature names, all of which the CPU must have.
+  std::string_view Features;
+  /// 512-bit registers, 32 of them.
+  bool HasAVX512;
+  /// Products of bf16 pairs accumulated in f32.
+  bool HasBF16Products;
+};
+
+/// All levels, ascending.
+inline constexpr std::array<CpuLevelInfo, 6> CpuLevels = {{
+    {CpuLevel::AVX2, "avx2", "avx2,fma,f16c,bmi,bmi2", false, false},
+    {CpuLevel::AVX2_VNNI, "avx2_vnni", "avx2,fma,f16c,bmi,bmi2,avxvnni", false,
+     false},
+    {CpuLevel::AVX512, "avx512",
+     "avx2,fma,f16c,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512cd", true,
+     false},
+    {CpuLevel::AVX512_VNNI, "avx512_vnni",
+     "avx2,fma,f16c,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512cd,"
+     "avx512vnni",
+     true, false},
+    {CpuLevel::AVX512_BF16, "avx512_bf16",
+     "avx2,fma,f16c,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512cd,"
+     "avx512vnni,avx512bf16",
+     true, true},
+    {CpuLevel::AMX, "amx",
+     "avx2,fma,f16c,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512cd,"
+     "avx512vnni,avx512bf16,amx-tile,amx-int8,amx-bf16",
+     true, true},
+}};
+
+constexpr const CpuLevelInfo &infoOf(CpuLevel Level) {
+  return CpuLevels[static_cast<size_t>(Level)];
+}
+
+/// The level called `Name`, such as "avx512_bf16".
+constexpr std::optional<CpuLevel> cpuLevelNamed(std::string_view Name) {
+  for (const CpuLevelInfo &Info : CpuLevels)
+    if (Info.Name == Name)
+      return Info.Level;
+  return std::nullopt;
+}
+
+} // namespace tenon
+
+#endif // TENON_RUNTIME_ABI_CPULEVEL_H

@@ -1,0 +1,104 @@
+/*===- TenonRt.h - ABI between generated code and the runtime -----*- C -*-===*\
+|*
+|* All that compiled model code and the runtime know of each other. Generated
+|* code has no undefined symbols but libm's: it reaches the runtime through the
+|* function table of the step. Every field is eight bytes wide, so that the
+|* code generator addresses fields by index.
+|*
+\*===----------------------------------------------------------------------===*/
+
+#ifndef TENON_RUNTIME_ABI_TENONRT_H
+#define TENON_RUNTIME_ABI_TENONRT_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Changes whenever anything in this file does. */
+#define TENON_RT_ABI_VERSION 1
+
+/** Symbol of an entry point: this prefix and the role (step, encode). */
+#define TENON_RT_ENTRY_PREFIX "tenon_entry_"
+
+/**
+ * The tokens of one step: all tokens of all sequences back to back (a ragged
+ * batch). T tokens, S sequences, R rows of output.
+ */
+typedef struct tenon_rt_batch {
+  int64_t tokens;              /**< T, at least 1. */
+  int64_t sequences;           /**< S, at least 1. */
+  int64_t rows;                /**< R, may be 0. */
+  const int32_t *token_ids;    /**< [T] */
+  const int32_t *token_types;  /**< [T] segment of each token (BERT). */
+  const int32_t *positions;    /**< [T] position within its sequence. */
+  const int32_t *sequence_of;  /**< [T] index of its sequence, ascending. */
+  const int32_t *starts;       /**< [S+1] first token of each sequence. */
+  const int32_t *wanted;       /**< [R] tokens whose output is wanted,
+                                    ascending. */
+  const int32_t *const *pages; /**< [S] page numbers of each sequence: page
+                                    i holds its positions
+                                    [i*page_tokens, (i+1)*page_tokens). */
+} tenon_rt_batch;
+
+/**
+ * One scope of parameters, usually a layer: its table of packed weights in
+ * the manifest's slot order, and for each kind of cache the address of page 0
+ * of this layer (null when the scope has none).
+ */
+typedef struct tenon_rt_scope {
+  const void *const *weights;
+  void *const *caches;
+} tenon_rt_scope;
+
+/** A piece of parallel work; called once per thread, `thread < threads`. */
+typedef void (*tenon_rt_body)(void *environment, int64_t thread,
+                              int64_t threads);
+
+/** What generated code may ask of the runtime. */
+typedef struct tenon_rt_functions {
+  /** Runs `body` on every thread of the pool and waits for all. */
+  void (*parallel)(void *runtime, tenon_rt_body body, void *environment);
+  /** Inside a body: returns once every thread of the region has arrived. */
+  void (*barrier)(void *runtime);
+  /**
+   * The library product of site `site` of the manifest on `rows` rows:
+   *   dst = activation(src * weights^T + bias) * multiplier + residual
+   * with src [rows,K], multiplier, residual and dst [rows,N] dense and
+   * row-major, bias [N] f32. Operands the site does not have are null. Buffers
+   * have room for rows rounded up by tenon_rt_bucket; rows beyond `rows` are
+   * garbage on return. Called outside bodies only.
+   */
+  void (*matmul)(void *runtime, int64_t site, int64_t rows, const void *src,
+                 const void *weights, const void *bias, const void *multiplier,
+                 const void *residual, void *dst);
+} tenon_rt_functions;
+
+/** The single argument of an entry point. */
+typedef struct tenon_rt_step {
+  const tenon_rt_functions *functions;
+  void *runtime; /**< Handed back to every function. */
+  const tenon_rt_batch *batch;
+  const tenon_rt_scope *scopes; /**< In the manifest's order. */
+  char *arena;                  /**< 64-byte aligned, manifest's size. */
+  float *output;                /**< [R, output width], or [S, width] for a
+                                     pooled entry. */
+} tenon_rt_step;
+
+typedef void (*tenon_rt_entry)(const tenon_rt_step *step);
+
+/**
+ * Row counts are padded to buckets so that a few library primitives serve all
+ * of them: multiples of 16 up to 128, then of 64 up to 1024, then of 256.
+ */
+static inline int64_t tenon_rt_bucket(int64_t rows) {
+  int64_t step = rows <= 128 ? 16 : rows <= 1024 ? 64 : 256;
+  return (rows + step - 1) / step * step;
+}
+
+#ifdef __cplusplus
+} // extern "C"
+#endif
+
+#endif /* TENON_RUNTIME_ABI_TENONRT_H */

@@ -1,0 +1,157 @@
+//===- Manifest.h - What an artifact says of itself -------------*- C++ -*-===//
+//
+// The manifest is the JSON section of an artifact: everything the runtime
+// must know to run the code and weights beside it. The compiler fills this
+// struct, the runtime reads it back; both sides use the same conversion.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_RUNTIME_ARTIFACT_MANIFEST_H
+#define TENON_RUNTIME_ARTIFACT_MANIFEST_H
+
+#include "runtime/Abi/CpuLevel.h"
+#include "runtime/Packing/Layout.h"
+#include "runtime/Support/ElementType.h"
+#include "runtime/Support/Json.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tenon {
+
+/// One packed weight in the weights section.
+struct WeightInfo {
+  /// Keys of the checkpoint's tensors, joined by '+' when several were
+  /// concatenated along the output dimension.
+  std::string Name;
+  PackedLayout Layout;
+  int64_t Rows = 0;    ///< Output features, or entries of a table.
+  int64_t Columns = 0; ///< Input features; 1 for vectors.
+  uint64_t Offset = 0; ///< From the start of the file, page-aligned.
+  uint64_t Bytes = 0;
+  uint64_t Checksum = 0; ///< XXH3-64 of the bytes.
+};
+
+/// One scope: the parameters of one layer, or of the model itself.
+struct ScopeInfo {
+  std::string Name;
+  /// Layer of each kind of cache this scope uses; -1 where it has none.
+  std::vector<int64_t> CacheLayers;
+  /// Slot -> index into Manifest::Weights.
+  std::vector<int64_t> Weights;
+};
+
+/// One kind of paged key-value cache. A page of one layer is PageBytes long:
+/// keys [kv_heads][page_tokens/16][head_dim][16], then values
+/// [kv_heads][page_tokens][head_dim rounded up to 16]. Pages start zeroed, as
+/// slots that are masked out are still multiplied by zero.
+struct CacheInfo {
+  int64_t Layers = 0;
+  int64_t KvHeads = 0;
+  int64_t HeadDim = 0;
+  ElementType Type = ElementType::F32;
+  int64_t PageTokens = 0;
+  int64_t PageBytes = 0;
+};
+
+/// Activations that a library product can apply.
+enum class Activation { None, Relu, Gelu, GeluTanh, Silu };
+
+/// One library product: dst[rows,N] = act(src[rows,K] * W^T + bias) *
+/// multiplier + residual.
+struct SiteInfo {
+  int64_t K = 0;
+  int64_t N = 0;
+  ElementType Source = ElementType::F32;
+  ElementType Destination = ElementType::F32;
+  PackedLayout Layout;
+  bool HasBias = false;
+  Activation Act = Activation::None;
+  std::optional<ElementType> Multiplier;
+  std::optional<ElementType> Residual;
+};
+
+/// One buffer of the memory plan, for people.
+struct PlannedBuffer {
+  std::string Function;
+  std::string Value;
+  uint64_t Offset = 0;
+  uint64_t Bytes = 0;
+  int64_t FirstUse = 0;
+  int64_t LastUse = 0;
+};
+
+/// The code generated for one CPU level.
+struct CodeInfo {
+  CpuLevel Level = CpuLevel::AVX2;
+  uint64_t Offset = 0;
+  uint64_t Bytes = 0;
+  uint64_t Checksum = 0;
+  uint64_t ArenaBytes = 0;
+  std::vector<SiteInfo> Sites;
+  std::vector<PlannedBuffer> Plan;
+};
+
+/// What one entry point computes.
+enum class OutputKind {
+  Logits, ///< [R, Width], one row per wanted token.
+  Hidden, ///< [R, Width], one row per wanted token.
+  Pooled  ///< [S, Width], one row per sequence.
+};
+
+/// One entry point; its symbol is TENON_RT_ENTRY_PREFIX + Role.
+struct EntryInfo {
+  std::string Role; ///< "step" (uses the cache), "encode", "embed" (pooled).
+  OutputKind Output = OutputKind::Logits;
+  int64_t Width = 0;
+  bool UsesTokenTypes = false;
+};
+
+/// The tokenizer.json section, and how the runtime frames text.
+struct TokenizerInfo {
+  uint64_t Offset = 0;
+  uint64_t Bytes = 0;
+  uint64_t Checksum = 0;
+};
+
+/// Defaults of text generation, from generation_config.json.
+struct GenerationInfo {
+  std::vector<int32_t> EndOfSequence;
+  std::optional<double> Temperature;
+  std::optional<int64_t> TopK;
+  std::optional<double> TopP;
+  bool Sample = false;
+};
+
+struct Manifest {
+  std::string ProducedBy; ///< "tenon 0.1.0".
+  int64_t Abi = 0;        ///< TENON_RT_ABI_VERSION.
+  std::string Family;     ///< "llama", ...; "mlir" for hand-written models.
+  std::string WeightType; ///< "f32" or "bf16".
+  int64_t Vocabulary = 0;
+  int64_t MaxSequence = 0; ///< Positions the model has.
+  int64_t MaxTokensPerStep = 0;
+  int64_t FewTokens = 0;  ///< Steps of at most this many run `.few`.
+  int64_t TokenTypes = 0; ///< Token type ids must be below this.
+  std::vector<EntryInfo> Entries;
+  std::vector<CacheInfo> Caches;
+  std::vector<ScopeInfo> Scopes;
+  std::vector<WeightInfo> Weights;
+  std::vector<CodeInfo> Code;
+  std::optional<TokenizerInfo> Tokenizer;
+  std::optional<int64_t> MaxTextTokens; ///< Texts to embed are cut to this.
+  GenerationInfo Generation;
+  Json Estimates; ///< Parameters, FLOPs, cache bytes; as printed.
+  Json Compiled;  ///< How it was compiled: options, versions.
+};
+
+/// Both directions of the JSON form. Reading checks every field, that indices
+/// and offsets are in range of one another, and names what is wrong.
+Json toJson(const Manifest &M);
+Result<Manifest> manifestFromJson(const Json &J, std::string_view File);
+
+} // namespace tenon
+
+#endif // TENON_RUNTIME_ARTIFACT_MANIFEST_H
