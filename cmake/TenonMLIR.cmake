@@ -1,7 +1,7 @@
 # LLVM, MLIR and lld from their packages, linked as shared libraries.
 
-find_package(MLIR 22 REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/mlir)
-find_package(LLVM 22 REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/llvm)
+find_package(MLIR 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/mlir)
+find_package(LLVM 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/llvm)
 find_package(ZLIB REQUIRED)
 list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
 include(TableGen)
@@ -17,3 +17,7 @@ target_link_libraries(tenon_mlir INTERFACE tenon_options MLIR LLVM)
 if(NOT LLVM_ENABLE_RTTI)
   target_compile_options(tenon_mlir INTERFACE -fno-rtti)
 endif()
+
+# mlir_tablegen takes its include path from the directory.
+include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+include_directories(${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})

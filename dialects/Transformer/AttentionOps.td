@@ -1,0 +1,64 @@
+//===- AttentionOps.td - Attention and its cache -----------*- tablegen -*-===//
+
+#ifndef TENON_DIALECTS_TRANSFORMER_ATTENTIONOPS_TD
+#define TENON_DIALECTS_TRANSFORMER_ATTENTIONOPS_TD
+
+include "TransformerBase.td"
+
+def Transformer_CacheAppendOp : Transformer_ComputeOp<"cache_append", [
+    InferTypeOpAdaptor]> {
+  let summary = "Store this step's keys and values in a layer of the cache";
+  let description = [{
+    `keys` and `values` are [T, kv_heads * head_dim]; row t goes to token t's
+    sequence and position, in the layer of `scope`. Takes the handle `cache`
+    and gives the next one.
+  }];
+  let arguments = (ins Transformer_CacheType:$cache, Transformer_ScopeType:$scope,
+                       Transformer_BatchType:$batch, Transformer_Rows:$keys,
+                       Transformer_Rows:$values);
+  let results = (outs Transformer_CacheType:$result);
+  let assemblyFormat = [{
+    $cache `[` $scope `]` `,` $batch `keys` $keys `values` $values attr-dict
+    `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def Transformer_AttentionOp : Transformer_ComputeOp<"attention", [
+    AttrSizedOperandSegments, InferTypeOpAdaptor]> {
+  let summary = "Scaled dot-product attention";
+  let description = [{
+    Every query attends to keys of its own sequence:
+    `softmax(scale * q . k) * v` per head (Vaswani et al. 2017). `query` is
+    [T, heads * head_dim]; `heads / kv_heads` queries share a key-value head:
+    1 is multi-head, `heads` multi-query, between them grouped-query attention.
+
+    Keys and values are this step's, [T, kv_heads * head_dim], or those that
+    `cache` holds in the layer of `scope`, this step's included. The mask
+    `causal` lets a query see keys at its own and earlier positions;
+    `window` W only the last W of these, its own included.
+
+    ```mlir
+    %o = transformer.attention causal %q, %batch cache %c1[%scope]
+        heads 6 kv_heads 3 scale 0.2041 window 16 : (...) -> tensor<?x144xf32>
+    ```
+  }];
+  let arguments = (ins Transformer_Rows:$query, Transformer_BatchType:$batch,
+                       Optional<Transformer_Rows>:$keys,
+                       Optional<Transformer_Rows>:$values,
+                       Optional<Transformer_CacheType>:$cache,
+                       Optional<Transformer_ScopeType>:$scope,
+                       Transformer_MaskAttr:$mask, I64Attr:$heads,
+                       I64Attr:$kvHeads, F64Attr:$scale,
+                       OptionalAttr<I64Attr>:$window);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = [{
+    $mask $query `,` $batch (`keys` $keys^)? (`values` $values^)?
+    (`cache` $cache^)? (`[` $scope^ `]`)? `heads` $heads `kv_heads` $kvHeads
+    `scale` custom<Real>($scale) (`window` $window^)? attr-dict
+    `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // TENON_DIALECTS_TRANSFORMER_ATTENTIONOPS_TD

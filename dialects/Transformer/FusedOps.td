@@ -1,0 +1,148 @@
+//===- FusedOps.td - Operations that fusion forms ----------*- tablegen -*-===//
+//
+// What the model level is rewritten to before operations are placed: each of
+// these is one library call or one generated kernel.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_DIALECTS_TRANSFORMER_FUSEDOPS_TD
+#define TENON_DIALECTS_TRANSFORMER_FUSEDOPS_TD
+
+include "TransformerBase.td"
+
+def Transformer_ProductOp : Transformer_ComputeOp<"product", [
+    AttrSizedOperandSegments, InferTypeOpAdaptor]> {
+  let summary = "A matrix product with everything that is applied to it";
+  let description = [{
+    `activation(x * W^T + b) . multiplier + residual`, where W is the weights
+    concatenated along their rows and b the biases likewise: [T, sum of N].
+    There are no biases or as many as weights.
+  }];
+  let arguments = (ins Transformer_Rows:$input,
+                       Variadic<Transformer_Matrix>:$weights,
+                       Variadic<Transformer_Vector>:$biases,
+                       Optional<Transformer_Rows>:$multiplier,
+                       Optional<Transformer_Rows>:$residual,
+                       DefaultValuedAttr<Transformer_ActivationAttr,
+                         "Activation::None">:$activation);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = [{
+    $input `weights` `(` $weights `)` (`biases` `(` $biases^ `)`)?
+    (`activation` $activation^)? (`multiplier` $multiplier^)?
+    (`residual` $residual^)? attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def Transformer_GatedProductOp : Transformer_ComputeOp<"gated_product", [
+    AttrSizedOperandSegments, InferTypeOpAdaptor]> {
+  let summary = "Gate and up product of a gated feed-forward";
+  let description = [{
+    `activation(x * gate^T + gate_bias) . (x * up^T + up_bias)`
+  }];
+  let arguments = (ins Transformer_Rows:$input, Transformer_Matrix:$gate,
+                       Transformer_Matrix:$up,
+                       Optional<Transformer_Vector>:$gateBias,
+                       Optional<Transformer_Vector>:$upBias,
+                       Transformer_ActivationAttr:$activation);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = [{
+    $activation $input `gate` $gate (`bias` $gateBias^)? `up` $up
+    (`bias` $upBias^)? attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def Transformer_AddNormOp : Transformer_ComputeOp<"add_norm", [
+    AllTypesMatch<["lhs", "rhs", "sum", "result"]>]> {
+  let summary = "Residual and the norm of the sum in one pass";
+  let description = [{
+    `sum = lhs + rhs`, `result = norm(sum)`; `layer` takes a bias, `rms` none.
+  }];
+  let arguments = (ins Transformer_NormAttr:$kind, Transformer_Rows:$lhs,
+                       Transformer_Rows:$rhs, Transformer_Vector:$weight,
+                       Optional<Transformer_Vector>:$bias, F64Attr:$eps);
+  let results = (outs Transformer_Rows:$sum, Transformer_Rows:$result);
+  let assemblyFormat = [{
+    $kind $lhs `,` $rhs `weight` $weight (`bias` $bias^)?
+    `eps` custom<Real>($eps) attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def Transformer_SplitAppendOp : Transformer_ComputeOp<"split_append", [
+    AttrSizedOperandSegments]> {
+  let summary = "Norm, rotate and store queries, keys and values";
+  let description = [{
+    `qkv` is one tensor [T, (heads + 2 kv_heads) * head_dim], queries, keys and
+    values side by side, or these three apart. Queries and keys are normalised
+    per head (RMS, if norms are given) and rotated (if `rope` is), keys and
+    values appended to the cache; the rotated queries are the first result.
+  }];
+  let arguments = (ins Variadic<Transformer_Rows>:$qkv,
+                       Transformer_CacheType:$cache, Transformer_ScopeType:$scope,
+                       Transformer_BatchType:$batch,
+                       Optional<Transformer_Vector>:$queryNorm,
+                       Optional<Transformer_Vector>:$keyNorm,
+                       I64Attr:$heads, I64Attr:$kvHeads,
+                       OptionalAttr<Transformer_RopeAttr>:$rope,
+                       OptionalAttr<F64Attr>:$eps);
+  let results = (outs Transformer_Rows:$query, Transformer_CacheType:$result);
+  let assemblyFormat = [{
+    $qkv `to` $cache `[` $scope `]` `,` $batch `heads` $heads `kv_heads` $kvHeads
+    (`query_norm` $queryNorm^)? (`key_norm` $keyNorm^)? ($rope^)? attr-dict
+    `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def Transformer_SplitStageOp : Transformer_ComputeOp<"split_stage", [
+    AttrSizedOperandSegments]> {
+  let summary = "Norm and rotate queries and keys, and lay keys and values out";
+  let description = [{
+    As `split_append`, but keys and values of this step go to a buffer in the
+    layout of cache pages: row c of `staged` holds tokens
+    [64 c, 64 c + 64), zero where there are none.
+  }];
+  let arguments = (ins Variadic<Transformer_Rows>:$qkv,
+                       Transformer_BatchType:$batch,
+                       Optional<Transformer_Vector>:$queryNorm,
+                       Optional<Transformer_Vector>:$keyNorm,
+                       I64Attr:$heads, I64Attr:$kvHeads,
+                       OptionalAttr<Transformer_RopeAttr>:$rope,
+                       OptionalAttr<F64Attr>:$eps);
+  let results = (outs Transformer_Rows:$query, Transformer_Rows:$staged);
+  let assemblyFormat = [{
+    $qkv `,` $batch `heads` $heads `kv_heads` $kvHeads
+    (`query_norm` $queryNorm^)? (`key_norm` $keyNorm^)? ($rope^)? attr-dict
+    `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def Transformer_OnlineAttentionOp : Transformer_ComputeOp<"online_attention", [
+    AttrSizedOperandSegments, AllTypesMatch<["query", "result"]>]> {
+  let summary = "Attention that never stores a score matrix";
+  let description = [{
+    `attention` page by page: running maximum and sum of each query replace the
+    tokens x context matrix of scores (Milakov and Gimelshein 2018; Dao et al.
+    2022). Keys and values come from `staged` or from the cache.
+  }];
+  let arguments = (ins Transformer_Rows:$query, Transformer_BatchType:$batch,
+                       Optional<Transformer_Rows>:$staged,
+                       Optional<Transformer_CacheType>:$cache,
+                       Optional<Transformer_ScopeType>:$scope,
+                       Transformer_MaskAttr:$mask, I64Attr:$heads,
+                       I64Attr:$kvHeads, F64Attr:$scale,
+                       OptionalAttr<I64Attr>:$window);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = [{
+    $mask $query `,` $batch (`staged` $staged^)? (`cache` $cache^)?
+    (`[` $scope^ `]`)? `heads` $heads `kv_heads` $kvHeads
+    `scale` custom<Real>($scale) (`window` $window^)? attr-dict
+    `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // TENON_DIALECTS_TRANSFORMER_FUSEDOPS_TD

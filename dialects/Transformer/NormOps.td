@@ -1,0 +1,43 @@
+//===- NormOps.td - Normalisation --------------------------*- tablegen -*-===//
+
+#ifndef TENON_DIALECTS_TRANSFORMER_NORMOPS_TD
+#define TENON_DIALECTS_TRANSFORMER_NORMOPS_TD
+
+include "TransformerBase.td"
+
+def Transformer_LayerNormOp : Transformer_ComputeOp<"layer_norm", [
+    AllTypesMatch<["input", "result"]>]> {
+  let summary = "Normalise rows to mean 0 and variance 1";
+  let description = [{
+    `(x - mean(x)) / sqrt(var(x) + eps) * weight + bias` over each row, with
+    the biased variance (Ba et al. 2016).
+  }];
+  let arguments = (ins Transformer_Rows:$input, Transformer_Vector:$weight,
+                       Transformer_Vector:$bias, F64Attr:$eps);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = [{
+    $input `,` $weight `,` $bias `eps` custom<Real>($eps) attr-dict
+    `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def Transformer_RmsNormOp : Transformer_ComputeOp<"rms_norm", [
+    AllTypesMatch<["input", "result"]>]> {
+  let summary = "Normalise rows to root mean square 1";
+  let description = [{
+    `x / sqrt(mean(x^2) + eps) * weight` over each of `groups` equal parts of
+    each row (Zhang and Sennrich 2019). With `groups` of the number of heads it
+    is the norm of queries and keys per head.
+  }];
+  let arguments = (ins Transformer_Rows:$input, Transformer_Vector:$weight,
+                       F64Attr:$eps, DefaultValuedAttr<I64Attr, "1">:$groups);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = [{
+    $input `,` $weight `eps` custom<Real>($eps) (`groups` $groups^)? attr-dict
+    `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // TENON_DIALECTS_TRANSFORMER_NORMOPS_TD
