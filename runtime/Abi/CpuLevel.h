@@ -8,8 +8,12 @@
 #ifndef TENON_RUNTIME_ABI_CPULEVEL_H
 #define TENON_RUNTIME_ABI_CPULEVEL_H
 
+#include "runtime/Support/Result.h"
+
 #include <array>
+#include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace tenon {
@@ -63,6 +67,21 @@ constexpr std::optional<CpuLevel> cpuLevelNamed(std::string_view Name) {
       return Info.Level;
   return std::nullopt;
 }
+
+/// The level in force in this process: the highest one all of whose features
+/// the CPU and the operating system offer and oneDNN uses, so that
+/// ONEDNN_MAX_CPU_ISA lowers it. An error when even AVX2 is missing.
+Result<CpuLevel> effectiveLevel();
+
+/// Whether code generated for level `Code` runs where `Machine` is in force.
+bool runs(CpuLevel Code, CpuLevel Machine);
+
+/// The features, comma-separated, that code of level `Code` needs and that a
+/// machine of level `Machine` lacks; empty when it runs there.
+std::string missingFeatures(CpuLevel Code, CpuLevel Machine);
+
+/// The same for the level in force in this process.
+std::string missingFeatures(CpuLevel Code);
 
 } // namespace tenon
 

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tenon {
@@ -146,6 +147,22 @@ struct Manifest {
   Json Estimates; ///< Parameters, FLOPs, cache bytes; as printed.
   Json Compiled;  ///< How it was compiled: options, versions.
 };
+
+/// "none", "relu", "gelu", "gelu_tanh" or "silu".
+std::string_view nameOf(Activation Act);
+/// "logits", "hidden" or "pooled".
+std::string_view nameOf(OutputKind Kind);
+
+/// One stretch of the file that the manifest describes.
+struct ArtifactSection {
+  std::string Name; ///< For messages: "weight 'a.b'", "code for avx2", ...
+  uint64_t Offset = 0;
+  uint64_t Bytes = 0;
+  uint64_t Checksum = 0;
+};
+
+/// All sections that `M` names: weights, code, tokenizer, in this order.
+std::vector<ArtifactSection> sectionsOf(const Manifest &M);
 
 /// Both directions of the JSON form. Reading checks every field, that indices
 /// and offsets are in range of one another, and names what is wrong.
