@@ -65,8 +65,9 @@ inline constexpr llvm::StringLiteral TokenTypes = "transformer.token_types";
 inline constexpr llvm::StringLiteral Family = "transformer.family";
 /// On the module: batches of at most this many tokens run `.few` code.
 inline constexpr llvm::StringLiteral FewTokens = "transformer.few_tokens";
-/// On a function cloned by row count: the most rows it is called with.
-inline constexpr llvm::StringLiteral MaxRows = "transformer.max_rows";
+/// On a function, integers: the most tokens and wanted rows it is called with.
+inline constexpr llvm::StringLiteral MaxTokens = "transformer.max_tokens";
+inline constexpr llvm::StringLiteral MaxWanted = "transformer.max_wanted";
 } // namespace attr
 
 /// Tokens of one cache page, and of one row of staged keys and values.

@@ -68,7 +68,7 @@ TransformerDialect::verifyOperationAttribute(Operation *Op,
     return OneOf({"step", "encode", "embed"});
   if (Name == attr::Output)
     return OneOf({"logits", "hidden", "pooled"});
-  if (Name == attr::MaxRows)
+  if (Name == attr::MaxTokens || Name == attr::MaxWanted)
     return Count(/*OnModule=*/false);
   if (Name == attr::Vocabulary || Name == attr::MaxSequence ||
       Name == attr::TokenTypes || Name == attr::FewTokens)

@@ -1,0 +1,11 @@
+//===- DnnOps.td - Every op of the dialect -----------------*- tablegen -*-===//
+
+#ifndef TENON_DIALECTS_DNN_OPS_TD
+#define TENON_DIALECTS_DNN_OPS_TD
+
+include "DnnBase.td"
+include "HandleOps.td"
+include "ComputeOps.td"
+include "BufferOps.td"
+
+#endif // TENON_DIALECTS_DNN_OPS_TD

@@ -1,0 +1,82 @@
+//===- HandleOps.td - Counts, scopes, weights, calls -------*- tablegen -*-===//
+
+#ifndef TENON_DIALECTS_DNN_HANDLEOPS_TD
+#define TENON_DIALECTS_DNN_HANDLEOPS_TD
+
+include "DnnBase.td"
+
+def Dnn_CountOp : Dnn_Op<"count", [Pure]> {
+  let summary = "How many tokens, wanted rows, sequences or chunks there are";
+  let description = [{
+    A chunk is 64 tokens, the last one not full: a row of staged keys and
+    values.
+  }];
+  let arguments = (ins Transformer_RowAttr:$kind, Transformer_BatchType:$batch);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$kind $batch attr-dict";
+}
+
+def Dnn_ScopeOp : Dnn_Op<"scope", [Pure]> {
+  let summary = "The scope of a number";
+  let description = [{
+    `number` is the scope's place in the manifest.
+  }];
+  let arguments = (ins Transformer_BatchType:$batch, StrAttr:$name,
+                       I64Attr:$number, OptionalAttr<I64Attr>:$layer);
+  let results = (outs Transformer_ScopeType:$result);
+  let assemblyFormat = [{
+    $batch $name `number` $number (`layer` $layer^)? attr-dict
+  }];
+}
+
+def Dnn_WeightOp : Dnn_Op<"weight", [Pure]> {
+  let summary = "A packed weight of a scope";
+  let description = [{
+    The tensors `keys` of the scope, concatenated along their rows and packed.
+    `slot` is its place in the scope's table.
+  }];
+  let arguments = (ins Transformer_ScopeType:$scope, StrArrayAttr:$keys,
+                       StrAttr:$component, OptionalAttr<I64Attr>:$slot);
+  let results = (outs Dnn_PackedType:$result);
+  let assemblyFormat = [{
+    $scope $keys `of` $component (`slot` $slot^)? attr-dict `:` type($result)
+  }];
+}
+
+def Dnn_RopeTableOp : Dnn_Op<"rope_table", [Pure]> {
+  let summary = "Cosines and sines of every position";
+  let description = [{
+    Row p holds the cosines of the `dim / 2` angles of position p, then their
+    sines. Computed at compile time and stored with the weights.
+  }];
+  let arguments = (ins Transformer_ScopeType:$scope, Transformer_RopeAttr:$rope,
+                       OptionalAttr<I64Attr>:$slot);
+  let results = (outs Dnn_PackedType:$result);
+  let assemblyFormat = [{
+    $scope $rope (`slot` $slot^)? attr-dict `:` type($result)
+  }];
+}
+
+def Dnn_DispatchOp : Dnn_Op<"dispatch", [
+    AttrSizedOperandSegments,
+    DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Call the variant of a function that suits the row count";
+  let description = [{
+    As in the transformer dialect, with the results passed as destinations
+    after the inputs.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$few, FlatSymbolRefAttr:$many,
+                       Transformer_RowAttr:$rows, Transformer_BatchType:$batch,
+                       Variadic<AnyType>:$inputs, Variadic<Dnn_Rows>:$outs);
+  let results = (outs Variadic<Dnn_Rows>:$results);
+  let assemblyFormat = [{
+    $few `or` $many `by` $rows `of` $batch `(` $inputs `)` `outs` `(` $outs `)`
+    attr-dict `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutsMutable(); }
+  }];
+}
+
+#endif // TENON_DIALECTS_DNN_HANDLEOPS_TD
