@@ -1,0 +1,33 @@
+//===- Inspect.h - What an artifact holds, for people -----------*- C++ -*-===//
+//
+// Reports an artifact's model, code, parameters, caches, weights and memory
+// plan as text or JSON, without running any of its code.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_RUNTIME_TOOL_INSPECT_H
+#define TENON_RUNTIME_TOOL_INSPECT_H
+
+#include "runtime/Artifact/Artifact.h"
+
+#include <string>
+
+namespace tenon {
+
+struct InspectOptions {
+  bool Json = false;   ///< One JSON object instead of text.
+  bool Verify = false; ///< Read all weights and compare their checksums.
+};
+
+/// Appends the report to `Out`. Fails only when verification does.
+///
+/// Members of the JSON form: file, file_bytes, model, entries, estimates,
+/// compiled, caches (with bytes_per_token and bytes_full_context over all
+/// layers), code (per level, with its memory plan), weights (count, bytes,
+/// by_layout, list), tokenizer_bytes, generation, weights_verified.
+Status inspectArtifact(const Artifact &A, const InspectOptions &Options,
+                       std::string &Out);
+
+} // namespace tenon
+
+#endif // TENON_RUNTIME_TOOL_INSPECT_H
