@@ -1,0 +1,63 @@
+//===- Checkpoint.h - The weights of a model directory ----------*- C++ -*-===//
+//
+// One view of a model's tensors, whether stored in one file or in shards.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_COMPILER_CHECKPOINT_CHECKPOINT_H
+#define TENON_COMPILER_CHECKPOINT_CHECKPOINT_H
+
+#include "compiler/Checkpoint/Safetensors.h"
+
+namespace tenon {
+
+/// More shards than this are refused: each takes a mapping and a descriptor.
+inline constexpr size_t MaxShards = 1000;
+
+/// The tensors of a directory's model.safetensors, or of the shards that its
+/// model.safetensors.index.json lists. TensorInfo pointers and the names stay
+/// valid while the checkpoint lives, also when it is moved.
+class Checkpoint {
+public:
+  /// Opens the checkpoint in `Directory` and checks all of its headers. Pickle
+  /// files (.bin, .pt, .pth, .ckpt) are never read: unpickling runs code.
+  static Result<Checkpoint> open(const std::string &Directory);
+
+  /// The tensor named `Name`, of any type, or null.
+  const TensorInfo *find(std::string_view Name) const;
+
+  /// The tensor named `Name`; an error when it is missing, is not F32, F16 or
+  /// BF16, or has another shape than `Shape`.
+  Result<const TensorInfo *> require(std::string_view Name,
+                                     std::span<const int64_t> Shape) const;
+
+  /// All names, sorted.
+  std::vector<std::string_view> names() const;
+
+  /// Writes rows [FirstRow, FirstRow + Rows) of `Tensor` to `Out` as f32,
+  /// exactly; a row is all that one index of the first dimension selects (a
+  /// scalar is one row of one). NaN and infinities are passed on. An error
+  /// when the type is no float, a row is out of range, or the file shrank.
+  Status readRowsAsFloat(const TensorInfo &Tensor, int64_t FirstRow,
+                         int64_t Rows, float *Out) const;
+
+  /// Tells the kernel that these rows will not be read again, so that reading
+  /// a checkpoint front to back keeps little of it in memory. Reading them
+  /// later still works. Rows out of range are clipped.
+  void dropRows(const TensorInfo &Tensor, int64_t FirstRow, int64_t Rows) const;
+  /// dropRows for the whole tensor.
+  void drop(const TensorInfo &Tensor) const;
+
+private:
+  Checkpoint() = default;
+  static Result<Checkpoint> openSharded(const std::string &Directory,
+                                        const std::string &IndexPath);
+
+  std::string Path; // The file that errors name: the only one, or the index.
+  std::vector<SafetensorsFile> Files;
+  std::vector<const TensorInfo *> ByName;
+};
+
+} // namespace tenon
+
+#endif // TENON_COMPILER_CHECKPOINT_CHECKPOINT_H

@@ -1,0 +1,86 @@
+//===- Safetensors.h - One .safetensors file --------------------*- C++ -*-===//
+//
+// Maps a safetensors file and checks its whole header before anything is used.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_COMPILER_CHECKPOINT_SAFETENSORS_H
+#define TENON_COMPILER_CHECKPOINT_SAFETENSORS_H
+
+#include "runtime/Support/ElementType.h"
+#include "runtime/Support/MappedFile.h"
+#include "runtime/Support/Result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tenon {
+
+/// Limits on what a header may ask for.
+inline constexpr uint64_t MaxSafetensorsHeader = 100'000'000;
+inline constexpr size_t MaxTensors = 1'000'000;
+inline constexpr size_t MaxTensorDims = 8;
+inline constexpr size_t MaxTensorName = 1024;
+
+/// A stored tensor. Bytes and File live as long as the file's owner.
+struct TensorInfo {
+  std::string Name;
+  /// Meaningful only when isFloat().
+  ElementType Type = ElementType::F32;
+  /// Outermost dimension first, each at least 1; empty for a scalar.
+  std::vector<int64_t> Shape;
+  /// Row-major elements, at any alignment. Empty unless isFloat(), so that no
+  /// other type is taken for floats. Call File->checkNotShrunk() before use.
+  std::span<const std::byte> Bytes;
+  const MappedFile *File = nullptr;
+  /// The type as the file spells it, such as "BF16" or "I64".
+  std::string StoredType;
+
+  /// True for the types that Tenon reads: F32, F16 and BF16.
+  bool isFloat() const {
+    return StoredType == "F32" || StoredType == "F16" || StoredType == "BF16";
+  }
+};
+
+/// A mapped safetensors file whose header has been checked: every tensor lies
+/// inside the file, has as many bytes as its shape and type say, and the
+/// tensors fill the data with neither gap nor overlap.
+class SafetensorsFile {
+public:
+  /// Maps and checks the file at `Path`.
+  static Result<SafetensorsFile> open(const std::string &Path);
+
+  /// All tensors, sorted by name.
+  const std::vector<TensorInfo> &tensors() const { return Tensors; }
+  const std::string &path() const { return File->path(); }
+
+private:
+  explicit SafetensorsFile(std::unique_ptr<MappedFile> File)
+      : File(std::move(File)) {}
+
+  // Behind a pointer, for tensors keep its address while this object moves.
+  std::unique_ptr<MappedFile> File;
+  std::vector<TensorInfo> Tensors;
+};
+
+/// Checks that a tensor's or shard's `Name` has 1 to `MaxBytes` bytes and no
+/// control characters, which would reach terminals through messages. `Where`
+/// begins the error.
+Status checkName(std::string_view Name, size_t MaxBytes,
+                 const std::string &Where);
+
+/// An error when `Content` is a Git LFS pointer, which stands where a large
+/// file has not been downloaded.
+Status refuseGitLfsPointer(std::string_view Content, const std::string &Path);
+
+/// `Shape` as text: "[2, 3]".
+std::string shapeText(std::span<const int64_t> Shape);
+
+} // namespace tenon
+
+#endif // TENON_COMPILER_CHECKPOINT_SAFETENSORS_H
