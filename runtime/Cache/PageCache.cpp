@@ -1,0 +1,221 @@
+//===- PageCache.cpp - Pages of key-value caches --------------------------===//
+
+#include "runtime/Cache/PageCache.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <utility>
+
+using namespace tenon;
+
+/// Page size where a model has no cache and only lengths are tracked.
+static constexpr int64_t DefaultPageTokens = 64;
+static constexpr int64_t MaxPageTokens = 1 << 20;
+/// More would make the free list itself large.
+static constexpr int64_t MaxPages = 1 << 24;
+
+static Error unknownSequence(SequenceId Id) {
+  return Error("sequence " + std::to_string(static_cast<int64_t>(Id)) +
+               " does not exist or has ended");
+}
+
+/// Zeroes [Data, Data + Bytes), giving whole pages back to the machine.
+static void discard(std::byte *Data, uint64_t Bytes) {
+  auto System = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  auto Begin = reinterpret_cast<uintptr_t>(Data);
+  uintptr_t End = Begin + Bytes;
+  uintptr_t First = (Begin + System - 1) / System * System;
+  uintptr_t Last = End / System * System;
+  if (First >= Last || ::madvise(reinterpret_cast<void *>(First), Last - First,
+                                 MADV_DONTNEED) != 0) {
+    std::memset(Data, 0, Bytes);
+    return;
+  }
+  std::memset(Data, 0, First - Begin);
+  std::memset(reinterpret_cast<void *>(Last), 0, End - Last);
+}
+
+Result<PageCache> PageCache::create(std::span<const CacheInfo> Kinds,
+                                    int64_t MaxSequence, int64_t Tokens) {
+  if (MaxSequence < 1)
+    return Error("cache: maximum sequence length is " +
+                 std::to_string(MaxSequence) + ": expected at least 1");
+  PageCache C;
+  C.MaxSequence = MaxSequence;
+  C.PageTokens = Kinds.empty() ? DefaultPageTokens : Kinds[0].PageTokens;
+  for (const CacheInfo &Info : Kinds) {
+    if (Info.PageTokens < 1 || Info.PageTokens > MaxPageTokens)
+      return Error("cache: page_tokens is " + std::to_string(Info.PageTokens) +
+                   ": expected 1 to " + std::to_string(MaxPageTokens));
+    if (Info.PageTokens != C.PageTokens)
+      return Error("cache: page_tokens is " + std::to_string(Info.PageTokens) +
+                   ": expected " + std::to_string(C.PageTokens) +
+                   ", the same for every kind of cache");
+    if (Info.Layers < 0 || Info.PageBytes < 1)
+      return Error("cache: layers is " + std::to_string(Info.Layers) +
+                   " and page_bytes is " + std::to_string(Info.PageBytes) +
+                   ": expected at least 0 and 1");
+  }
+  int64_t MostTokens = MaxPages * C.PageTokens;
+  if (Tokens < 1 || Tokens > MostTokens)
+    return Error("cache: size is " + std::to_string(Tokens) +
+                 " tokens: expected 1 to " + std::to_string(MostTokens));
+  C.PageCount = (Tokens + C.PageTokens - 1) / C.PageTokens;
+
+  for (const CacheInfo &Info : Kinds) {
+    Kind K;
+    K.Layers = Info.Layers;
+    K.PageBytes = static_cast<uint64_t>(Info.PageBytes);
+    auto Pages = static_cast<uint64_t>(C.PageCount);
+    if (__builtin_mul_overflow(K.PageBytes, Pages, &K.Bytes) ||
+        __builtin_mul_overflow(K.Bytes, static_cast<uint64_t>(K.Layers),
+                               &K.Bytes))
+      return Error("cache: " + std::to_string(Tokens) +
+                   " tokens take more bytes than 64 bits count");
+    if (K.Bytes != 0) {
+      void *Base = ::mmap(nullptr, K.Bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (Base == MAP_FAILED)
+        return Error("cache: cannot reserve " + std::to_string(K.Bytes) +
+                     " bytes for " + std::to_string(Tokens) +
+                     " tokens: " + std::strerror(errno));
+      K.Base = static_cast<std::byte *>(Base);
+    }
+    C.Kinds.push_back(K);
+  }
+  C.Free.resize(static_cast<size_t>(C.PageCount));
+  for (int64_t I = 0; I < C.PageCount; ++I)
+    C.Free[static_cast<size_t>(I)] = static_cast<int32_t>(C.PageCount - 1 - I);
+  return C;
+}
+
+PageCache::PageCache(PageCache &&Other) noexcept { *this = std::move(Other); }
+
+PageCache &PageCache::operator=(PageCache &&Other) noexcept {
+  if (this != &Other) {
+    release();
+    Kinds = std::exchange(Other.Kinds, {});
+    Sequences = std::exchange(Other.Sequences, {});
+    Free = std::exchange(Other.Free, {});
+    NextId = Other.NextId;
+    PageTokens = Other.PageTokens;
+    PageCount = Other.PageCount;
+    MaxSequence = Other.MaxSequence;
+  }
+  return *this;
+}
+
+PageCache::~PageCache() { release(); }
+
+void PageCache::release() {
+  for (const Kind &K : Kinds)
+    if (K.Base)
+      ::munmap(K.Base, K.Bytes);
+  Kinds.clear();
+}
+
+SequenceId PageCache::createSequence() {
+  int64_t Id = NextId++;
+  Sequences[Id].Table.resize(PageTablePadding);
+  return SequenceId(Id);
+}
+
+Status PageCache::endSequence(SequenceId Id) {
+  auto Found = Sequences.find(static_cast<int64_t>(Id));
+  if (Found == Sequences.end())
+    return unknownSequence(Id);
+  returnPages(Found->second, 0);
+  Sequences.erase(Found);
+  return {};
+}
+
+Status PageCache::reserve(SequenceId Id, int64_t Tokens) {
+  auto Found = Sequences.find(static_cast<int64_t>(Id));
+  if (Found == Sequences.end())
+    return unknownSequence(Id);
+  Sequence &S = Found->second;
+  if (Tokens < 0 || Tokens > MaxSequence - S.Length)
+    return Error("sequence of " + std::to_string(S.Length) + " tokens and " +
+                 std::to_string(Tokens) + " more: expected at most " +
+                 std::to_string(MaxSequence) + ", the model's length");
+  int64_t Needed = (S.Length + Tokens + PageTokens - 1) / PageTokens;
+  int64_t Missing = std::max<int64_t>(Needed - S.Pages, 0);
+  if (Missing > freePages())
+    return Error("out of cache pages: sequence of " + std::to_string(S.Length) +
+                 " tokens and " + std::to_string(Tokens) + " more needs " +
+                 std::to_string(Missing) + " pages of " +
+                 std::to_string(PageTokens) + " tokens, " +
+                 std::to_string(freePages()) + " of " +
+                 std::to_string(PageCount) + " are free");
+  S.Table.resize(
+      static_cast<size_t>(std::max(Needed, S.Pages) + PageTablePadding));
+  for (; S.Pages < Needed; ++S.Pages) {
+    S.Table[static_cast<size_t>(S.Pages)] = Free.back();
+    Free.pop_back();
+  }
+  return {};
+}
+
+Status PageCache::setLength(SequenceId Id, int64_t Length) {
+  auto Found = Sequences.find(static_cast<int64_t>(Id));
+  if (Found == Sequences.end())
+    return unknownSequence(Id);
+  Sequence &S = Found->second;
+  if (Length < 0 || Length > S.Pages * PageTokens)
+    return Error("sequence length " + std::to_string(Length) +
+                 ": expected 0 to " + std::to_string(S.Pages * PageTokens) +
+                 ", what its pages hold");
+  S.Length = Length;
+  returnPages(S, (Length + PageTokens - 1) / PageTokens);
+  return {};
+}
+
+void PageCache::returnPages(Sequence &S, int64_t Keep) {
+  // The next owner must find zeros: what is masked out is still multiplied by
+  // zero, and one infinite value left behind would turn that into NaN.
+  for (int64_t First = Keep; First < S.Pages;) {
+    int64_t Last = First + 1;
+    auto Page = [&](int64_t I) { return S.Table[static_cast<size_t>(I)]; };
+    while (Last < S.Pages && Page(Last) == Page(Last - 1) + 1)
+      ++Last;
+    for (const Kind &K : Kinds)
+      for (int64_t Layer = 0; Layer < K.Layers; ++Layer)
+        discard(K.Base +
+                    static_cast<uint64_t>(Layer * PageCount + Page(First)) *
+                        K.PageBytes,
+                static_cast<uint64_t>(Last - First) * K.PageBytes);
+    First = Last;
+  }
+  for (; S.Pages > Keep; --S.Pages) {
+    int32_t &Entry = S.Table[static_cast<size_t>(S.Pages - 1)];
+    Free.push_back(Entry);
+    Entry = 0;
+  }
+}
+
+Result<int64_t> PageCache::length(SequenceId Id) const {
+  auto Found = Sequences.find(static_cast<int64_t>(Id));
+  if (Found == Sequences.end())
+    return unknownSequence(Id);
+  return Found->second.Length;
+}
+
+const int32_t *PageCache::pages(SequenceId Id) const {
+  auto Found = Sequences.find(static_cast<int64_t>(Id));
+  return Found == Sequences.end() ? nullptr : Found->second.Table.data();
+}
+
+void *PageCache::layer(size_t Kind, int64_t Layer) const {
+  const auto &K = Kinds[Kind];
+  return K.Base + static_cast<uint64_t>(Layer * PageCount) * K.PageBytes;
+}
+
+uint64_t PageCache::bytesPerPage() const {
+  uint64_t Bytes = 0;
+  for (const Kind &K : Kinds)
+    Bytes += static_cast<uint64_t>(K.Layers) * K.PageBytes;
+  return Bytes;
+}

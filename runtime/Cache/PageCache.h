@@ -1,0 +1,100 @@
+//===- PageCache.h - Pages of key-value caches ------------------*- C++ -*-===//
+//
+// Owns the memory of all key-value caches of a session: pages are taken as
+// sequences grow and returned when they end.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_RUNTIME_CACHE_PAGECACHE_H
+#define TENON_RUNTIME_CACHE_PAGECACHE_H
+
+#include "runtime/Artifact/Manifest.h"
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace tenon {
+
+/// Names a sequence of one session; never reused.
+enum class SequenceId : int64_t {};
+
+/// One mapping [layer][page][page bytes] per kind of cache. A page number
+/// stands for the same page of every layer of every kind. Pages handed out
+/// are zero. Memory is reserved at once and taken from the machine when a page
+/// is first written. Not thread-safe.
+class PageCache {
+public:
+  /// Room for `Tokens` tokens (rounded up to whole pages) of caches as
+  /// described by `Kinds`, all of which must have the same page size in tokens
+  /// for they share the page tables. Sequences end at `MaxSequence` tokens.
+  static Result<PageCache> create(std::span<const CacheInfo> Kinds,
+                                  int64_t MaxSequence, int64_t Tokens);
+
+  PageCache(PageCache &&Other) noexcept;
+  PageCache &operator=(PageCache &&Other) noexcept;
+  ~PageCache();
+
+  /// A new sequence of length 0, which holds no page yet.
+  SequenceId createSequence();
+  /// Ends a sequence and returns its pages.
+  Status endSequence(SequenceId Id);
+
+  /// Takes pages so that the sequence can grow by `Tokens` tokens. On an
+  /// error (model's length, no page left) nothing has changed.
+  Status reserve(SequenceId Id, int64_t Tokens);
+  /// Makes the first `Length` tokens, for which there are pages, the content
+  /// of the sequence, and returns pages beyond them.
+  Status setLength(SequenceId Id, int64_t Length);
+
+  /// Tokens the sequence holds.
+  Result<int64_t> length(SequenceId Id) const;
+  /// The sequence's page numbers, followed by zeros up to PageTablePadding
+  /// more entries; valid until the sequence next changes. Null for an unknown
+  /// sequence.
+  const int32_t *pages(SequenceId Id) const;
+
+  /// Address of page 0 of `Layer` of kind `Kind`.
+  void *layer(size_t Kind, int64_t Layer) const;
+
+  int64_t pageTokens() const { return PageTokens; }
+  int64_t pageCount() const { return PageCount; }
+  int64_t freePages() const { return static_cast<int64_t>(Free.size()); }
+  /// Bytes of one page number over all layers and kinds.
+  uint64_t bytesPerPage() const;
+
+private:
+  struct Sequence {
+    std::vector<int32_t> Table;
+    int64_t Pages = 0;
+    int64_t Length = 0;
+  };
+  struct Kind {
+    std::byte *Base = nullptr;
+    uint64_t Bytes = 0;
+    int64_t Layers = 0;
+    uint64_t PageBytes = 0;
+  };
+
+  PageCache() = default;
+  void release();
+  /// Returns pages beyond the first `Keep` of `S`, zeroed again.
+  void returnPages(Sequence &S, int64_t Keep);
+
+  std::vector<Kind> Kinds;
+  std::unordered_map<int64_t, Sequence> Sequences;
+  /// Taken from the back, lowest page number first.
+  std::vector<int32_t> Free;
+  int64_t NextId = 1;
+  int64_t PageTokens = 0;
+  int64_t PageCount = 0;
+  int64_t MaxSequence = 0;
+};
+
+/// Entries of zero after a page table: code may read whole vectors of it.
+inline constexpr int64_t PageTablePadding = 64;
+
+} // namespace tenon
+
+#endif // TENON_RUNTIME_CACHE_PAGECACHE_H

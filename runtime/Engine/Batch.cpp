@@ -1,0 +1,51 @@
+//===- Batch.cpp - Building ragged batches --------------------------------===//
+
+#include "runtime/Engine/Batch.h"
+
+using namespace tenon;
+
+static constexpr size_t Padding = 64;
+
+void BatchBuilder::clear() {
+  for (std::vector<int32_t> *Array :
+       {&Ids, &Types, &Positions, &SequenceOf, &Starts, &Rows})
+    Array->clear();
+  Tables.clear();
+}
+
+void BatchBuilder::add(const Slice &S) {
+  auto First = static_cast<int32_t>(Ids.size());
+  auto Count = static_cast<int32_t>(S.Tokens.size());
+  auto Sequence = static_cast<int32_t>(Tables.size());
+  Starts.push_back(First);
+  Tables.push_back(S.Pages);
+  Ids.insert(Ids.end(), S.Tokens.begin(), S.Tokens.end());
+  if (S.TokenTypes.empty())
+    Types.resize(Ids.size());
+  else
+    Types.insert(Types.end(), S.TokenTypes.begin(), S.TokenTypes.end());
+  SequenceOf.resize(Ids.size(), Sequence);
+  for (int32_t I = 0; I < Count; ++I)
+    Positions.push_back(static_cast<int32_t>(S.Position) + I);
+  for (auto I = Count - static_cast<int32_t>(S.Wanted); I < Count; ++I)
+    Rows.push_back(First + I);
+}
+
+const tenon_rt_batch &BatchBuilder::finish() {
+  Built.tokens = tokens();
+  Built.sequences = sequences();
+  Built.rows = rows();
+  Starts.push_back(static_cast<int32_t>(Ids.size()));
+  auto Padded = [](auto &Array) {
+    Array.resize(Array.size() + Padding);
+    return Array.data();
+  };
+  Built.token_ids = Padded(Ids);
+  Built.token_types = Padded(Types);
+  Built.positions = Padded(Positions);
+  Built.sequence_of = Padded(SequenceOf);
+  Built.starts = Padded(Starts);
+  Built.wanted = Padded(Rows);
+  Built.pages = Padded(Tables);
+  return Built;
+}

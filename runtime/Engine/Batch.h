@@ -1,0 +1,53 @@
+//===- Batch.h - Building ragged batches ------------------------*- C++ -*-===//
+//
+// Lays out the tokens of several sequences as a tenon_rt_batch.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_RUNTIME_ENGINE_BATCH_H
+#define TENON_RUNTIME_ENGINE_BATCH_H
+
+#include "runtime/Abi/TenonRt.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tenon {
+
+/// Consecutive tokens of one sequence that go into one step.
+struct Slice {
+  std::span<const int32_t> Tokens;
+  /// Empty (all 0), or one per token.
+  std::span<const int32_t> TokenTypes;
+  /// Position of the first token in its sequence.
+  int64_t Position = 0;
+  /// Page table, or null for entries without a cache.
+  const int32_t *Pages = nullptr;
+  /// The last so many tokens' output is wanted.
+  int64_t Wanted = 0;
+};
+
+/// Reused from step to step. Zeros follow every array, as code may read whole
+/// vectors of it.
+class BatchBuilder {
+public:
+  void clear();
+  /// Adds a slice of at least one token, of a sequence not yet in the batch.
+  void add(const Slice &S);
+  /// The batch, valid until clear(), which must come before the next add().
+  const tenon_rt_batch &finish();
+
+  int64_t tokens() const { return static_cast<int64_t>(Ids.size()); }
+  int64_t sequences() const { return static_cast<int64_t>(Tables.size()); }
+  int64_t rows() const { return static_cast<int64_t>(Rows.size()); }
+
+private:
+  std::vector<int32_t> Ids, Types, Positions, SequenceOf, Starts, Rows;
+  std::vector<const int32_t *> Tables;
+  tenon_rt_batch Built = {};
+};
+
+} // namespace tenon
+
+#endif // TENON_RUNTIME_ENGINE_BATCH_H

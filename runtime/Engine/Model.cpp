@@ -1,0 +1,66 @@
+//===- Model.cpp - A loaded artifact --------------------------------------===//
+
+#include "runtime/Engine/Model.h"
+
+using namespace tenon;
+
+Model::Model(std::string Path, Artifact File, LoadedCode Code)
+    : Path(std::move(Path)), File(std::move(File)), Code(std::move(Code)) {}
+
+Result<std::shared_ptr<const Model>> Model::load(const std::string &Path) {
+  Result<Artifact> File = Artifact::open(Path);
+  if (!File)
+    return File.error();
+  Result<CpuLevel> Level = effectiveLevel();
+  if (!Level)
+    return Level.error();
+  Result<LoadedCode> Code = loadCode(*File, *Level);
+  if (!Code)
+    return Code.error();
+  std::shared_ptr<Model> M(new Model(Path, std::move(*File), std::move(*Code)));
+
+  for (const EntryInfo &Info : M->manifest().Entries) {
+    tenon_rt_entry Function = M->Code.entry(Info.Role);
+    if (!Function)
+      return Error(Path + ": entry " + printable(Info.Role) + " has no code");
+    M->Entries.push_back({Info, Function});
+  }
+  for (const ScopeInfo &Scope : M->manifest().Scopes) {
+    auto &Table = M->WeightTables.emplace_back();
+    for (int64_t Weight : Scope.Weights)
+      Table.push_back(M->File.weight(static_cast<size_t>(Weight)).data());
+  }
+  return std::shared_ptr<const Model>(std::move(M));
+}
+
+bool Model::hasEntry(std::string_view Role) const {
+  for (const Entry &E : Entries)
+    if (E.Info.Role == Role)
+      return true;
+  return false;
+}
+
+Result<const Entry *> Model::entry(std::string_view Role) const {
+  std::string Known;
+  for (const Entry &E : Entries) {
+    if (E.Info.Role == Role)
+      return &E;
+    Known.append(Known.empty() ? "" : ", ").append(E.Info.Role);
+  }
+  return Error(Path + ": this model has no entry '" + std::string(Role) +
+               "': it has " + (Known.empty() ? "none" : Known));
+}
+
+Result<const Tokenizer *> Model::tokenizer() const {
+  std::call_once(TokenizerOnce, [&] {
+    if (!manifest().Tokenizer)
+      Text.emplace(Error(Path + ": the artifact has no tokenizer: give token "
+                                "ids instead of text"));
+    else
+      Text.emplace(
+          Tokenizer::fromJson(File.tokenizerJson(), Path + " (tokenizer)"));
+  });
+  if (!*Text)
+    return Text->error();
+  return &**Text;
+}

@@ -1,0 +1,68 @@
+//===- Model.h - A loaded artifact ------------------------------*- C++ -*-===//
+//
+// An artifact made ready to run: file mapped, code loaded for this CPU,
+// tables of weights built. Read-only, shared by sessions.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_RUNTIME_ENGINE_MODEL_H
+#define TENON_RUNTIME_ENGINE_MODEL_H
+
+#include "runtime/Abi/TenonRt.h"
+#include "runtime/Artifact/Artifact.h"
+#include "runtime/Tokenizer/Tokenizer.h"
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tenon {
+
+/// One entry point and its code.
+struct Entry {
+  EntryInfo Info;
+  tenon_rt_entry Function = nullptr;
+};
+
+/// Thread-safe; sessions share one.
+class Model {
+public:
+  /// Maps the artifact at `Path` and loads the best of its code that this CPU
+  /// runs. Weights are read from disk when they are first used.
+  static Result<std::shared_ptr<const Model>> load(const std::string &Path);
+
+  const std::string &path() const { return Path; }
+  const Artifact &artifact() const { return File; }
+  const Manifest &manifest() const { return File.manifest(); }
+  /// The code in use: its sites, arena and level.
+  const CodeInfo &code() const { return manifest().Code[Code.index()]; }
+
+  /// The entry called `Role`, or an error that names those there are.
+  Result<const Entry *> entry(std::string_view Role) const;
+  bool hasEntry(std::string_view Role) const;
+
+  /// For each scope, the addresses of its weights in slot order.
+  const std::vector<std::vector<const void *>> &weightTables() const {
+    return WeightTables;
+  }
+
+  /// The artifact's tokenizer, built on first use; an error when it has none.
+  Result<const Tokenizer *> tokenizer() const;
+
+private:
+  Model(std::string Path, Artifact File, LoadedCode Code);
+
+  std::string Path;
+  Artifact File;
+  LoadedCode Code;
+  std::vector<Entry> Entries;
+  std::vector<std::vector<const void *>> WeightTables;
+  mutable std::once_flag TokenizerOnce;
+  mutable std::optional<Result<Tokenizer>> Text;
+};
+
+} // namespace tenon
+
+#endif // TENON_RUNTIME_ENGINE_MODEL_H

@@ -1,0 +1,32 @@
+//===- Arguments.h - Values of command-line options -------------*- C++ -*-===//
+//
+// Values that several commands read the same way.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_RUNTIME_TOOL_ARGUMENTS_H
+#define TENON_RUNTIME_TOOL_ARGUMENTS_H
+
+#include "runtime/Support/Result.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tenon {
+
+/// "1,2,3", or "@F.npy": an integer array of one dimension (or of two with a
+/// single row). `Option` names the option in errors. Ids must fit in 32 bits;
+/// whether the model knows them is checked later.
+Result<std::vector<int32_t>> parseTokens(const std::string &Value,
+                                         const std::string &Option);
+
+/// `Ids` joined by commas.
+std::string joinTokens(const std::vector<int32_t> &Ids);
+
+/// `Value` in the fewest digits that read back as the same float.
+std::string shortest(float Value);
+
+} // namespace tenon
+
+#endif // TENON_RUNTIME_TOOL_ARGUMENTS_H

@@ -1,0 +1,79 @@
+//===- Commands.h - The commands of the tool --------------------*- C++ -*-===//
+//
+// What each subcommand of `tenon` does, apart from parsing its options. Every
+// command writes its results to standard output.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_RUNTIME_TOOL_COMMANDS_H
+#define TENON_RUNTIME_TOOL_COMMANDS_H
+
+#include "runtime/Support/Result.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tenon {
+
+struct RunOptions {
+  std::string File;
+  std::vector<std::string> Prompts;
+  std::string PromptFile;
+  /// Each as parseTokens reads it.
+  std::vector<std::string> TokenIds;
+  std::string TokenTypes;
+  /// Default: DefaultNewTokens, or 0 when only Output is asked for.
+  std::optional<int64_t> MaxNewTokens;
+  /// Defaults: the artifact's.
+  std::optional<double> Temperature;
+  std::optional<int64_t> TopK;
+  std::optional<double> TopP;
+  uint64_t Seed = 0;
+  int64_t Threads = 0;
+  /// Tokens the cache holds; 0: what the prompts can need.
+  int64_t MaxSeq = 0;
+  bool IgnoreEos = false;
+  std::string Output;
+  bool Json = false;
+};
+
+inline constexpr int64_t DefaultNewTokens = 128;
+
+/// Generates text, or writes the raw output for every input position.
+Status runModel(const RunOptions &Options);
+
+struct EmbedOptions {
+  std::string File;
+  std::vector<std::string> Texts;
+  int64_t Threads = 0;
+  bool Json = false;
+};
+
+/// Prints one pooled embedding per text.
+Status embedTexts(const EmbedOptions &Options);
+
+struct BenchOptions {
+  std::string File;
+  int64_t PromptTokens = 512;
+  int64_t NewTokens = 32;
+  int64_t Batch = 1;
+  int64_t Repeat = 3;
+  int64_t Threads = 0;
+  bool Json = false;
+};
+
+/// Measures prefill and decode with random tokens.
+Status benchModel(const BenchOptions &Options);
+
+/// Replaces this process by `tenon-compile` beside this executable. Returns
+/// only when that fails.
+Error startCompiler(const std::vector<std::string> &Arguments);
+
+/// Writes to standard output; an error when that fails, as on a full disk.
+Status print(const std::string &Text);
+
+} // namespace tenon
+
+#endif // TENON_RUNTIME_TOOL_COMMANDS_H

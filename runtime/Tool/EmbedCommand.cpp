@@ -1,0 +1,95 @@
+//===- EmbedCommand.cpp - tenon embed -------------------------------------===//
+
+#include "runtime/Engine/Session.h"
+#include "runtime/Tool/Arguments.h"
+#include "runtime/Tool/Commands.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace tenon;
+
+/// The ids of `Text` with its special tokens, at most `Most` of them. What is
+/// cut are the text's own last tokens: special tokens stay, as the truncation
+/// of the `tokenizers` library keeps them.
+static Result<std::vector<int32_t>>
+encodeCut(const Tokenizer &T, const std::string &Text, size_t Most) {
+  Result<std::vector<int32_t>> Whole = T.encode(Text, true);
+  if (!Whole || Whole->size() <= Most)
+    return Whole;
+  Result<std::vector<int32_t>> Plain = T.encode(Text, false);
+  if (!Plain)
+    return Plain;
+  // An empty text would be found anywhere; its frame alone is too long.
+  auto Found =
+      std::search(Whole->begin(), Whole->end(), Plain->begin(), Plain->end());
+  size_t Special = Whole->size() - std::min(Plain->size(), Whole->size());
+  if (Plain->empty() || Found == Whole->end() || Special > Most)
+    return Error("text of " + std::to_string(Whole->size()) +
+                 " tokens cannot be cut to " + std::to_string(Most) +
+                 ": its special tokens do not frame it");
+  auto End = Found + static_cast<ptrdiff_t>(Plain->size());
+  Whole->erase(Found + static_cast<ptrdiff_t>(Most - Special), End);
+  return Whole;
+}
+
+static Status printEmbeddings(const std::vector<ItemResult> &Answers,
+                              bool Json) {
+  std::string Text = Json ? "{\"embeddings\": [" : "";
+  for (size_t I = 0; I < Answers.size(); ++I) {
+    if (Json)
+      Text += I == 0 ? "[" : ", [";
+    const char *Between = "";
+    for (float Value : Answers[I].Values) {
+      Text.append(Between).append(shortest(Value));
+      Between = Json ? ", " : " ";
+    }
+    Text += Json ? "]" : "\n";
+  }
+  return print(Json ? Text + "]}\n" : Text);
+}
+
+Status tenon::embedTexts(const EmbedOptions &Options) {
+  Result<std::shared_ptr<const Model>> Loaded = Model::load(Options.File);
+  if (!Loaded)
+    return Loaded.error();
+  const Model &M = **Loaded;
+  const Manifest &Info = M.manifest();
+  if (Result<const Entry *> Code = M.entry("embed"); !Code)
+    return Code.error();
+  Result<const Tokenizer *> Text = M.tokenizer();
+  if (!Text)
+    return Text.error();
+  int64_t Most = std::min({Info.MaxTextTokens.value_or(Info.MaxSequence),
+                           Info.MaxSequence, Info.MaxTokensPerStep});
+  std::vector<std::vector<int32_t>> Ids;
+  for (const std::string &T : Options.Texts) {
+    Result<std::vector<int32_t>> Encoded =
+        encodeCut(**Text, T, static_cast<size_t>(Most));
+    if (!Encoded)
+      return Encoded.error().withContext("text " +
+                                         std::to_string(Ids.size() + 1));
+    Ids.push_back(std::move(*Encoded));
+  }
+  Result<Session> S = Session::create(*Loaded, {Options.Threads, 0});
+  if (!S)
+    return S.error();
+  std::vector<EncodeItem> Items;
+  for (const std::vector<int32_t> &Tokens : Ids)
+    Items.push_back({Tokens, {}, Wanted::All});
+  Result<std::vector<ItemResult>> Answers = S->embed(Items);
+  if (!Answers)
+    return Answers.error();
+  for (size_t I = 0; I < Answers->size(); ++I) {
+    const ItemResult &Answer = (*Answers)[I];
+    if (!Answer.Outcome)
+      return Answer.Outcome.error().withContext("text " +
+                                                std::to_string(I + 1));
+    for (float Value : Answer.Values)
+      if (!(std::abs(Value) <= std::numeric_limits<float>::max()))
+        return Error("text " + std::to_string(I + 1) +
+                     ": the embedding has a value that is NaN or infinite");
+  }
+  return printEmbeddings(*Answers, Options.Json);
+}

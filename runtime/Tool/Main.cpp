@@ -1,0 +1,252 @@
+//===- Main.cpp - The command line of tenon -------------------------------===//
+//
+// Parses the options of every subcommand and runs it. Exit status: 0 on
+// success, 1 on an error (one line on standard error), 2 on wrong usage.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Artifact/Artifact.h"
+#include "runtime/Artifact/Format.h"
+#include "runtime/Tokenizer/TokenizeCommand.h"
+#include "runtime/Tool/Arguments.h"
+#include "runtime/Tool/Commands.h"
+#include "runtime/Tool/Inspect.h"
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+using namespace tenon;
+
+static constexpr int ExitError = 1;
+static constexpr int ExitUsage = 2;
+
+static int fail(const std::string &Message, int ExitStatus) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "tenon: error: %s\n", Message.c_str());
+  return ExitStatus;
+}
+
+namespace {
+
+struct TokenizeArguments {
+  std::string File;
+  TokenizeOptions Options;
+  std::string Decode;
+};
+
+struct InspectArguments {
+  std::string File;
+  InspectOptions Options;
+};
+
+} // namespace
+
+/// Whether the file begins like an artifact; false for a directory too.
+static Result<bool> isArtifact(const std::string &Path) {
+  std::error_code Failure;
+  if (std::filesystem::is_directory(Path, Failure))
+    return false;
+  std::FILE *File = std::fopen(Path.c_str(), "rb");
+  if (!File)
+    return Error(Path + ": cannot open: " + std::strerror(errno));
+  std::array<unsigned char, ArtifactMagic.size()> Start{};
+  size_t Read = std::fread(Start.data(), 1, Start.size(), File);
+  std::fclose(File);
+  return Read == Start.size() && Start == ArtifactMagic;
+}
+
+/// The tokenizer of an artifact, or of a tokenizer.json.
+static Status tokenize(TokenizeArguments &Arguments) {
+  if (!Arguments.Decode.empty()) {
+    Result<std::vector<int32_t>> Ids =
+        parseTokens(Arguments.Decode, "--decode");
+    if (!Ids)
+      return Ids.error();
+    Arguments.Options.Decode = std::move(*Ids);
+  }
+  auto Run = [&](const Result<Tokenizer> &T) -> Status {
+    if (!T)
+      return T.error();
+    std::string Text;
+    if (Status Done = runTokenize(*T, Arguments.Options, Text); !Done)
+      return Done;
+    return print(Text);
+  };
+  Result<bool> Packed = isArtifact(Arguments.File);
+  if (!Packed)
+    return Packed.error();
+  if (!*Packed)
+    return Run(Tokenizer::fromFile(Arguments.File));
+  Result<Artifact> File = Artifact::open(Arguments.File);
+  if (!File)
+    return File.error();
+  if (!File->manifest().Tokenizer)
+    return Error(Arguments.File + ": the artifact has no tokenizer");
+  return Run(Tokenizer::fromJson(File->tokenizerJson(),
+                                 Arguments.File + " (tokenizer)"));
+}
+
+static Status inspect(const InspectArguments &Arguments) {
+  Result<bool> Packed = isArtifact(Arguments.File);
+  if (!Packed)
+    return Packed.error();
+  if (!*Packed) {
+    std::vector<std::string> Values{"inspect", Arguments.File};
+    if (Arguments.Options.Json)
+      Values.push_back("--json");
+    return startCompiler(Values);
+  }
+  Result<Artifact> File = Artifact::open(Arguments.File);
+  if (!File)
+    return File.error();
+  std::string Text;
+  if (Status Done = inspectArtifact(*File, Arguments.Options, Text); !Done)
+    return Done;
+  return print(Text);
+}
+
+int main(int Count, char **Values) {
+  // The compiler parses its own options.
+  if (Count > 1 && std::strcmp(Values[1], "compile") == 0)
+    return fail(startCompiler({Values + 2, Values + Count}).message(),
+                ExitError);
+
+  CLI::App App("Compiles Transformer models into single files and runs them.",
+               "tenon");
+  App.set_version_flag("--version", "tenon " TENON_VERSION);
+  App.require_subcommand(1);
+  App.add_subcommand("compile",
+                     "Compile a model into an artifact (see tenon compile "
+                     "--help)");
+
+  RunOptions Run;
+  CLI::App *RunApp =
+      App.add_subcommand("run", "Generate text, or write a model's raw output");
+  RunApp->add_option("file", Run.File, "Artifact")->required();
+  // One value each time, so that a value may begin with anything.
+  auto Repeated = [&](const char *Name, std::vector<std::string> &Values,
+                      const char *Help) {
+    RunApp->add_option(Name, Values, Help)
+        ->type_size(1)
+        ->allow_extra_args(false);
+  };
+  Repeated("--prompt", Run.Prompts,
+           "Text to continue; repeat it to run several at once (needs "
+           "--json)");
+  RunApp->add_option("--prompt-file", Run.PromptFile,
+                     "File with the text to continue");
+  Repeated("--token-ids", Run.TokenIds,
+           "Token ids in place of text: 1,2,3 or @FILE.npy");
+  RunApp->add_option("--token-types", Run.TokenTypes,
+                     "Segment of each token: 0,0,1 or @FILE.npy");
+  RunApp
+      ->add_option("--max-new-tokens", Run.MaxNewTokens,
+                   "Tokens to generate [" + std::to_string(DefaultNewTokens) +
+                       ", none with --output]")
+      ->check(CLI::NonNegativeNumber);
+  RunApp->add_option("--temperature", Run.Temperature,
+                     "0 chooses the likeliest token [the model's]");
+  RunApp->add_option("--top-k", Run.TopK,
+                     "Choose among the K likeliest; 0: all [the model's]");
+  RunApp->add_option("--top-p", Run.TopP,
+                     "Choose among the likeliest that reach this probability "
+                     "[the model's]");
+  RunApp->add_option("--seed", Run.Seed, "Seed of the choices [0]");
+  RunApp->add_option("--threads", Run.Threads, "Threads; 0: one per core [0]");
+  RunApp
+      ->add_option("--max-seq", Run.MaxSeq,
+                   "Tokens the cache holds [what the prompts can need]")
+      ->check(CLI::PositiveNumber);
+  RunApp->add_flag("--ignore-eos", Run.IgnoreEos,
+                   "Go on after an end-of-sequence token");
+  RunApp->add_option("--output", Run.Output,
+                     "Write the f32 output of every input position to this "
+                     ".npy file");
+  RunApp->add_flag("--json", Run.Json, "Print one JSON value");
+
+  EmbedOptions Embed;
+  CLI::App *EmbedApp =
+      App.add_subcommand("embed", "Print pooled embeddings of texts");
+  EmbedApp->add_option("file", Embed.File, "Artifact")->required();
+  EmbedApp->add_option("--text", Embed.Texts, "Texts")->required();
+  EmbedApp->add_option("--threads", Embed.Threads,
+                       "Threads; 0: one per core [0]");
+  EmbedApp->add_flag("--json", Embed.Json, "Print one JSON object");
+
+  TokenizeArguments Tokenize;
+  CLI::App *TokenizeApp =
+      App.add_subcommand("tokenize", "Turn text into token ids, or back");
+  TokenizeApp->add_option("file", Tokenize.File, "Artifact or tokenizer.json")
+      ->required();
+  auto *Modes = TokenizeApp->add_option_group("what");
+  Modes->add_option("--text", Tokenize.Options.Text, "Text to turn into ids");
+  Modes->add_option("--json-lines", Tokenize.Options.JsonLinesFile,
+                    "JSON file: an array of texts");
+  Modes->add_option("--decode", Tokenize.Decode,
+                    "Ids to turn into text: 1,2,3 or @FILE.npy");
+  Modes->require_option(1);
+
+  InspectArguments Inspect;
+  CLI::App *InspectApp = App.add_subcommand(
+      "inspect", "Show what an artifact or a model consists of");
+  InspectApp->add_option("file", Inspect.File, "Artifact or model")->required();
+  InspectApp->add_flag("--json", Inspect.Options.Json, "Print one JSON object");
+  InspectApp->add_flag("--verify", Inspect.Options.Verify,
+                       "Check the weights' checksums too");
+
+  BenchOptions Bench;
+  CLI::App *BenchApp =
+      App.add_subcommand("bench", "Measure speed with random tokens");
+  BenchApp->add_option("file", Bench.File, "Artifact")->required();
+  constexpr int64_t MostTokens = 1 << 24, MostRounds = 1 << 20;
+  BenchApp->add_option("--prompt-tokens", Bench.PromptTokens)
+      ->check(CLI::Range(int64_t(1), MostTokens))
+      ->capture_default_str();
+  BenchApp->add_option("--new-tokens", Bench.NewTokens)
+      ->check(CLI::Range(int64_t(0), MostTokens))
+      ->capture_default_str();
+  BenchApp->add_option("--batch", Bench.Batch, "Sequences at once")
+      ->check(CLI::Range(int64_t(1), MostRounds))
+      ->capture_default_str();
+  BenchApp->add_option("--repeat", Bench.Repeat, "Rounds; medians are printed")
+      ->check(CLI::Range(int64_t(1), MostRounds))
+      ->capture_default_str();
+  BenchApp->add_option("--threads", Bench.Threads,
+                       "Threads; 0: one per core [0]");
+  BenchApp->add_flag("--json", Bench.Json, "Print one JSON object");
+
+  try {
+    App.parse(Count, Values);
+  } catch (const CLI::Success &Answer) {
+    return App.exit(Answer); // --help, --version
+  } catch (const CLI::ParseError &Failure) {
+    return fail(std::string(Failure.what()) + " (see --help)", ExitUsage);
+  }
+
+  Status Done;
+  if (RunApp->parsed()) {
+    size_t Prompts = Run.Prompts.size() + Run.TokenIds.size() +
+                     (Run.PromptFile.empty() ? 0 : 1);
+    if (Prompts == 0)
+      return fail("run: expected --prompt, --prompt-file or --token-ids",
+                  ExitUsage);
+    if (Prompts > 1 && !Run.Json)
+      return fail("run: several prompts need --json", ExitUsage);
+    if (Prompts > 1 && !(Run.Output.empty() && Run.TokenTypes.empty()))
+      return fail("run: --output and --token-types take a single prompt",
+                  ExitUsage);
+    Done = runModel(Run);
+  } else if (EmbedApp->parsed()) {
+    Done = embedTexts(Embed);
+  } else if (TokenizeApp->parsed()) {
+    Done = tokenize(Tokenize);
+  } else if (InspectApp->parsed()) {
+    Done = inspect(Inspect);
+  } else if (BenchApp->parsed()) {
+    Done = benchModel(Bench);
+  }
+  return Done ? 0 : fail(Done.error().message(), ExitError);
+}

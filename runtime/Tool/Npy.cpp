@@ -1,0 +1,273 @@
+//===- Npy.cpp - NumPy's array files --------------------------------------===//
+
+#include "runtime/Tool/Npy.h"
+
+#include "runtime/Support/Json.h"
+#include "runtime/Support/MappedFile.h"
+
+#include <bit>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+using namespace tenon;
+
+static_assert(std::endian::native == std::endian::little,
+              "arrays are copied byte for byte");
+
+static constexpr std::string_view Magic = "\x93NUMPY";
+static constexpr uint64_t MaxFileBytes = uint64_t(1) << 32;
+static constexpr size_t MaxDimensions = 8;
+
+namespace {
+
+/// Reads the header, a Python dictionary such as
+/// {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }.
+class HeaderReader {
+public:
+  explicit HeaderReader(std::string_view Text) : Text(Text) {}
+
+  std::string Descr;
+  bool HasDescr = false, HasOrder = false, HasShape = false;
+  bool Fortran = false;
+  std::vector<int64_t> Shape;
+
+  /// An empty string, or what is wrong.
+  std::string read() {
+    if (!take('{'))
+      return "is no dictionary";
+    while (!take('}')) {
+      std::string Key;
+      if (!quoted(Key) || !take(':'))
+        return "has no 'key': value pair where one is expected";
+      bool Good = Key == "descr" && !HasDescr ? (HasDescr = quoted(Descr))
+                  : Key == "fortran_order" && !HasOrder ? (HasOrder = boolean())
+                  : Key == "shape" && !HasShape         ? (HasShape = tuple())
+                                                        : false;
+      if (!Good)
+        return "has key " + printable(Key) +
+               ", unknown, repeated or with a bad value";
+      if (!take(',') && peek() != '}')
+        return "lacks a comma or '}'";
+    }
+    if (!HasDescr || !HasOrder || !HasShape)
+      return "lacks one of descr, fortran_order, shape";
+    peek();
+    return Text.empty() ? "" : "goes on after its end";
+  }
+
+private:
+  char peek() {
+    size_t Skip = Text.find_first_not_of(" \t\n\r");
+    Text.remove_prefix(Skip == Text.npos ? Text.size() : Skip);
+    return Text.empty() ? '\0' : Text.front();
+  }
+  bool take(char C) {
+    if (peek() != C || Text.empty())
+      return false;
+    Text.remove_prefix(1);
+    return true;
+  }
+  bool quoted(std::string &Out) {
+    char Quote = peek();
+    if (Quote != '\'' && Quote != '"')
+      return false;
+    size_t End = Text.find(Quote, 1);
+    if (End == Text.npos)
+      return false;
+    Out = Text.substr(1, End - 1);
+    Text.remove_prefix(End + 1);
+    return true;
+  }
+  bool boolean() {
+    peek();
+    for (bool Value : {false, true}) {
+      std::string_view Word = Value ? "True" : "False";
+      if (Text.starts_with(Word)) {
+        Text.remove_prefix(Word.size());
+        Fortran = Value;
+        return true;
+      }
+    }
+    return false;
+  }
+  bool tuple() {
+    if (!take('('))
+      return false;
+    while (!take(')')) {
+      int64_t Value = 0;
+      size_t Digits = 0;
+      peek();
+      for (; Digits < Text.size() && Text[Digits] >= '0' && Text[Digits] <= '9';
+           ++Digits)
+        if (__builtin_mul_overflow(Value, 10, &Value) ||
+            __builtin_add_overflow(Value, Text[Digits] - '0', &Value))
+          return false;
+      if (Digits == 0 || Shape.size() == MaxDimensions)
+        return false;
+      Text.remove_prefix(Digits);
+      Shape.push_back(Value);
+      if (!take(',') && peek() != ')')
+        return false;
+    }
+    return true;
+  }
+
+  std::string_view Text;
+};
+
+} // namespace
+
+template <typename T>
+static void copyElements(std::string_view Data, auto &Out) {
+  Out.resize(Data.size() / sizeof(T));
+  for (size_t I = 0; I < Out.size(); ++I) {
+    T Value;
+    std::memcpy(&Value, Data.data() + I * sizeof(T), sizeof(T));
+    Out[I] = Value;
+  }
+}
+
+Result<NpyArray> tenon::parseNpy(std::string_view Bytes,
+                                 const std::string &File) {
+  auto Fail = [&](const std::string &What) {
+    return Error(File + ": not a readable .npy file: " + What);
+  };
+  if (!Bytes.starts_with(Magic) || Bytes.size() < 10)
+    return Fail("expected it to begin with \\x93NUMPY");
+  auto Byte = [&](size_t I) {
+    return static_cast<size_t>(static_cast<unsigned char>(Bytes[I]));
+  };
+  size_t Version = Byte(6), Start = Version == 1 ? 10 : 12;
+  if (Version < 1 || Version > 3)
+    return Fail("version is " + std::to_string(Version) + ": expected 1 to 3");
+  if (Bytes.size() < Start)
+    return Fail("header is truncated");
+  size_t Length = Byte(8) | Byte(9) << 8;
+  if (Version != 1)
+    Length |= Byte(10) << 16 | Byte(11) << 24;
+  if (Length > Bytes.size() - Start)
+    return Fail("header length is " + std::to_string(Length) +
+                ": expected at most " + std::to_string(Bytes.size() - Start));
+  HeaderReader Header(Bytes.substr(Start, Length));
+  if (std::string Problem = Header.read(); !Problem.empty())
+    return Fail("header " + Problem);
+  if (Header.Fortran)
+    return Fail("fortran_order is True: expected False");
+  size_t Size = Header.Descr == "<i8"                            ? 8
+                : Header.Descr == "<i4" || Header.Descr == "<f4" ? 4
+                                                                 : 0;
+  if (Size == 0)
+    return Fail("descr is " + printable(Header.Descr) +
+                ": expected '<f4', '<i4' or '<i8'");
+  uint64_t Expected = Size;
+  for (int64_t Dimension : Header.Shape)
+    if (__builtin_mul_overflow(Expected, static_cast<uint64_t>(Dimension),
+                               &Expected))
+      return Fail("shape overflows");
+  std::string_view Data = Bytes.substr(Start + Length);
+  if (Data.size() != Expected)
+    return Fail("data is " + std::to_string(Data.size()) +
+                " bytes long: expected " + std::to_string(Expected));
+  NpyArray Array;
+  Array.Shape = Header.Shape;
+  if (Header.Descr == "<i8")
+    copyElements<int64_t>(Data, Array.Integers);
+  else if (Header.Descr == "<i4")
+    copyElements<int32_t>(Data, Array.Integers);
+  else
+    copyElements<float>(Data, Array.Floats);
+  return Array;
+}
+
+Result<NpyArray> tenon::readNpy(const std::string &Path) {
+  Result<std::string> Bytes = readFile(Path, MaxFileBytes);
+  if (!Bytes)
+    return Bytes.error();
+  return parseNpy(*Bytes, Path);
+}
+
+static Error systemError(const std::string &Path, const char *What) {
+  return Error(Path + ": " + What + ": " + std::strerror(errno));
+}
+
+Result<NpyWriter> NpyWriter::create(const std::string &Path, int64_t Rows,
+                                    int64_t Columns) {
+  uint64_t Count = 0;
+  if (Rows < 0 || Columns < 0 ||
+      __builtin_mul_overflow(static_cast<uint64_t>(Rows),
+                             static_cast<uint64_t>(Columns), &Count))
+    return Error(Path + ": shape is [" + std::to_string(Rows) + "," +
+                 std::to_string(Columns) +
+                 "]: expected sizes whose product fits 64 bits");
+  std::string Temporary = Path + ".XXXXXX";
+  int Descriptor = ::mkstemp(Temporary.data());
+  if (Descriptor < 0)
+    return systemError(Path, "cannot create");
+  // mkstemp's files are private; this one is an ordinary output.
+  mode_t Mask = ::umask(0);
+  ::umask(Mask);
+  ::fchmod(Descriptor, 0666 & ~Mask);
+  std::FILE *File = ::fdopen(Descriptor, "wb");
+  if (!File) {
+    Error Failure = systemError(Path, "cannot create");
+    ::close(Descriptor);
+    ::unlink(Temporary.c_str());
+    return Failure;
+  }
+  NpyWriter Writer(Path, Temporary, File, Count);
+  std::string Header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" +
+                       std::to_string(Rows) + ", " + std::to_string(Columns) +
+                       "), }";
+  // The data begins at a multiple of 64 bytes; the header ends in a newline.
+  constexpr size_t Preamble = 10;
+  size_t Whole = (Preamble + Header.size() + 1 + 63) / 64 * 64;
+  Header.resize(Whole - Preamble - 1, ' ');
+  Header += '\n';
+  std::string Start(Magic);
+  Start += '\1';
+  Start += '\0';
+  Start += static_cast<char>(Header.size() & 0xff);
+  Start += static_cast<char>(Header.size() >> 8);
+  Start += Header;
+  if (std::fwrite(Start.data(), 1, Start.size(), File) != Start.size())
+    return systemError(Path, "cannot write");
+  return Writer;
+}
+
+NpyWriter::NpyWriter(NpyWriter &&Other) noexcept
+    : Path(std::move(Other.Path)), Temporary(std::move(Other.Temporary)),
+      File(std::exchange(Other.File, nullptr)), Missing(Other.Missing) {}
+
+NpyWriter::~NpyWriter() {
+  if (!File)
+    return;
+  std::fclose(File);
+  ::unlink(Temporary.c_str());
+}
+
+Status NpyWriter::append(std::span<const float> Values) {
+  if (Values.size() > Missing)
+    return Error(Path + ": " + std::to_string(Values.size()) +
+                 " more values: expected at most " + std::to_string(Missing));
+  if (std::fwrite(Values.data(), sizeof(float), Values.size(), File) !=
+      Values.size())
+    return systemError(Path, "cannot write");
+  Missing -= Values.size();
+  return {};
+}
+
+Status NpyWriter::finish() {
+  if (Missing != 0)
+    return Error(Path + ": " + std::to_string(Missing) + " values missing");
+  int Failed = std::fclose(std::exchange(File, nullptr));
+  if (Failed != 0 || std::rename(Temporary.c_str(), Path.c_str()) != 0) {
+    Error Failure = systemError(Path, "cannot write");
+    ::unlink(Temporary.c_str());
+    return Failure;
+  }
+  return {};
+}

@@ -1,0 +1,65 @@
+//===- Npy.h - NumPy's array files ------------------------------*- C++ -*-===//
+//
+// Reading integer arrays and writing float arrays in NumPy's .npy format:
+// little-endian, C order.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_RUNTIME_TOOL_NPY_H
+#define TENON_RUNTIME_TOOL_NPY_H
+
+#include "runtime/Support/Result.h"
+
+#include <cstdint>
+#include <cstdio>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tenon {
+
+/// An array as read: integers of 4 or 8 bytes, or 4-byte floats.
+struct NpyArray {
+  std::vector<int64_t> Shape;
+  /// Filled for '<i4' and '<i8'.
+  std::vector<int64_t> Integers;
+  /// Filled for '<f4'.
+  std::vector<float> Floats;
+};
+
+/// Reads the .npy file at `Path`. Anything but a
+/// little-endian f4, i4 or i8 array in C order of at most 8 dimensions is an
+/// error.
+Result<NpyArray> readNpy(const std::string &Path);
+/// The same from bytes in memory.
+Result<NpyArray> parseNpy(std::string_view Bytes, const std::string &File);
+
+/// Writes a [Rows, Columns] f32 array piece by piece to a temporary file in
+/// the same directory, which finish() renames; without it nothing is left.
+class NpyWriter {
+public:
+  static Result<NpyWriter> create(const std::string &Path, int64_t Rows,
+                                  int64_t Columns);
+  NpyWriter(NpyWriter &&Other) noexcept;
+  NpyWriter &operator=(NpyWriter &&) = delete;
+  ~NpyWriter();
+
+  Status append(std::span<const float> Values);
+  /// An error when the values appended are not as many as announced.
+  Status finish();
+
+private:
+  NpyWriter(std::string Path, std::string Temporary, std::FILE *File,
+            uint64_t Missing)
+      : Path(std::move(Path)), Temporary(std::move(Temporary)), File(File),
+        Missing(Missing) {}
+
+  std::string Path, Temporary;
+  std::FILE *File = nullptr;
+  uint64_t Missing = 0;
+};
+
+} // namespace tenon
+
+#endif // TENON_RUNTIME_TOOL_NPY_H
