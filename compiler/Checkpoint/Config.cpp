@@ -10,9 +10,9 @@
 
 using namespace tenon;
 
-/// Real files are a few kilobytes, or a megabyte with many labels. The
+/// Real files are a few kilobytes, or some hundred with many labels. The
 /// order-keeping Json type takes time quadratic in the number of keys.
-static constexpr uint64_t MaxConfigBytes = 4u << 20;
+static constexpr uint64_t MaxConfigBytes = 1u << 20;
 
 struct Config::Document {
   std::string File;

@@ -1,0 +1,110 @@
+//===- SupportTest.cpp - Results, mapped files and 16-bit floats ----------===//
+
+#include "runtime/Support/ElementType.h"
+#include "runtime/Support/Half.h"
+#include "runtime/Support/MappedFile.h"
+#include "runtime/Support/Result.h"
+#include "tests/unit/CheckpointFixture.h"
+
+#include <cmath>
+#include <memory>
+
+using namespace tenon;
+
+namespace {
+
+class SupportFiles : public TemporaryFiles {};
+
+TEST(SupportTest, Results) {
+  Result<std::unique_ptr<int>> Value = std::make_unique<int>(3);
+  ASSERT_TRUE(Value);
+  EXPECT_EQ(**Value, 3);
+  Result<std::unique_ptr<int>> Failed = Error("f: bad");
+  ASSERT_FALSE(Failed);
+  EXPECT_EQ(Failed.error().withContext("g").message(), "g: f: bad");
+  EXPECT_TRUE(Status());
+  EXPECT_FALSE(Status(Error("x")));
+}
+
+TEST(SupportTest, ElementTypes) {
+  EXPECT_EQ(sizeOf(ElementType::F32), 4u);
+  EXPECT_EQ(sizeOf(ElementType::F16), 2u);
+  EXPECT_EQ(sizeOf(ElementType::BF16), 2u);
+  for (ElementType Type :
+       {ElementType::F32, ElementType::F16, ElementType::BF16})
+    EXPECT_EQ(elementTypeNamed(nameOf(Type)), Type);
+  EXPECT_FALSE(elementTypeNamed("F32"));
+}
+
+TEST(SupportTest, EveryHalf) {
+  for (uint32_t Bits = 0; Bits < 0x10000; ++Bits) {
+    float Got = halfToFloat(static_cast<uint16_t>(Bits));
+    int Exponent = (Bits >> 10) & 31, Mantissa = Bits & 1023;
+    EXPECT_EQ(std::signbit(Got), Bits >= 0x8000) << Bits;
+    if (Exponent == 31 && Mantissa != 0) {
+      EXPECT_TRUE(std::isnan(Got)) << Bits;
+      continue;
+    }
+    double Want = Exponent == 31  ? INFINITY
+                  : Exponent == 0 ? std::ldexp(Mantissa, -24)
+                                  : std::ldexp(1024 + Mantissa, Exponent - 25);
+    EXPECT_EQ(std::abs(static_cast<double>(Got)), Want) << Bits;
+  }
+}
+
+TEST(SupportTest, Bf16) {
+  for (uint32_t Bits = 0; Bits < 0x10000; ++Bits) {
+    auto Short = static_cast<uint16_t>(Bits);
+    if (std::isnan(bf16ToFloat(Short)))
+      EXPECT_TRUE(std::isnan(bf16ToFloat(floatToBf16(bf16ToFloat(Short)))));
+    else
+      EXPECT_EQ(floatToBf16(bf16ToFloat(Short)), Short);
+  }
+  auto Rounded = [](uint32_t Bits) {
+    return floatToBf16(std::bit_cast<float>(Bits));
+  };
+  EXPECT_EQ(Rounded(0x3f808000), 0x3f80); // A tie goes to the even side,
+  EXPECT_EQ(Rounded(0x3f818000), 0x3f82); // which may be up,
+  EXPECT_EQ(Rounded(0x3f808001), 0x3f81); // and above the tie always up.
+  EXPECT_EQ(Rounded(0x3f807fff), 0x3f80);
+  EXPECT_EQ(Rounded(0x7f7fffff), 0x7f80); // The largest f32 is no bf16.
+  EXPECT_TRUE(std::isnan(bf16ToFloat(Rounded(0x7f800001))));
+}
+
+TEST_F(SupportFiles, MappedFiles) {
+  std::string Path = write("a", "hello");
+  auto File = MappedFile::open(Path);
+  ASSERT_TRUE(File);
+  MappedFile Moved = std::move(*File);
+  ASSERT_EQ(Moved.bytes().size(), 5u);
+  EXPECT_EQ(Moved.bytes()[4], std::byte('o'));
+  EXPECT_EQ(Moved.path(), Path);
+  EXPECT_TRUE(Moved.checkNotShrunk());
+  auto Empty = MappedFile::open(write("b", ""));
+  ASSERT_TRUE(Empty);
+  EXPECT_TRUE(Empty->bytes().empty());
+  Moved = std::move(*Empty);
+  EXPECT_TRUE(Moved.bytes().empty());
+  EXPECT_ERROR(MappedFile::open(pathOf("none")), pathOf("none"),
+               "cannot open: No such file");
+  EXPECT_ERROR(MappedFile::open(Directory), Directory, "not a regular file");
+}
+
+TEST_F(SupportFiles, ShrunkFile) {
+  auto File = MappedFile::open(write("a", "hello"));
+  ASSERT_TRUE(File);
+  std::filesystem::resize_file(pathOf("a"), 9);
+  EXPECT_TRUE(File->checkNotShrunk());
+  std::filesystem::resize_file(pathOf("a"), 4);
+  EXPECT_ERROR(File->checkNotShrunk(), pathOf("a"),
+               "shrank from 5 to 4 bytes while in use");
+}
+
+TEST_F(SupportFiles, WholeFiles) {
+  std::string Path = write("a", "hello");
+  EXPECT_EQ(*readFile(Path, 5), "hello");
+  EXPECT_ERROR(readFile(Path, 4), Path, "is 5 bytes long: expected at most 4");
+  EXPECT_ERROR(readFile(pathOf("none"), 4), pathOf("none"), "cannot open");
+}
+
+} // namespace
