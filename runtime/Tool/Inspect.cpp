@@ -102,7 +102,7 @@ static std::string grouped(std::string Digits) {
   size_t First = Digits.starts_with('-') ? 1 : 0;
   for (size_t I = Digits.size(); I > First + 3;) {
     I -= 3;
-    Digits.insert(I, ",");
+    Digits.insert(I, 1, ',');
   }
   return Digits;
 }
@@ -169,7 +169,7 @@ public:
       for (size_t I = 0; I < Columns.size(); ++I) {
         std::string Cell = CellOf(Columns[I]);
         std::string Fill(Widths[I] - Cell.size(), ' ');
-        Line += ' ';
+        Line += I == 0 ? " " : "  ";
         Line += IsNumber(Columns[I]) ? Fill + Cell : Cell + Fill;
       }
       Line.erase(Line.find_last_not_of(' ') + 1);

@@ -1,0 +1,276 @@
+//===- ArtifactManifestTest.cpp - The manifest's JSON, both ways ----------===//
+
+#include "ArtifactTestSupport.h"
+
+using namespace tenon;
+using namespace tenon::test;
+
+namespace {
+
+/// The sample with sections placed as a writer would.
+Manifest placedManifest() {
+  Manifest M = sampleManifest();
+  M.Abi = TENON_RT_ABI_VERSION;
+  uint64_t Next = ArtifactPage;
+  auto Place = [&](uint64_t &Offset, uint64_t Bytes) {
+    Offset = Next;
+    Next = alignToPage(Next + Bytes);
+  };
+  M.Weights = sampleWeights();
+  for (WeightInfo &W : M.Weights) {
+    W.Bytes = static_cast<uint64_t>(packedBytes(W.Layout, W.Rows, W.Columns));
+    W.Checksum = 0xfedcba9876543210u - W.Bytes;
+    Place(W.Offset, W.Bytes);
+  }
+  for (CpuLevel Level : {CpuLevel::AVX2, CpuLevel::AVX512_BF16}) {
+    CodeInfo C = sampleCode(Level);
+    C.Bytes = 5000;
+    C.Checksum = 7;
+    Place(C.Offset, C.Bytes);
+    M.Code.push_back(C);
+  }
+  M.Tokenizer.emplace();
+  M.Tokenizer->Bytes = 10;
+  Place(M.Tokenizer->Offset, 10);
+  return M;
+}
+
+} // namespace
+
+TEST(ArtifactManifest, RoundTrips) {
+  Manifest M = placedManifest();
+  Json Form = toJson(M);
+  // Through text, as in a file.
+  Result<Json> Parsed = parseJson(Form.dump(), "f");
+  ASSERT_TRUE(Parsed) << messageOf(Parsed);
+  Result<Manifest> Read = manifestFromJson(*Parsed, "f");
+  ASSERT_TRUE(Read) << messageOf(Read);
+  EXPECT_EQ(toJson(*Read).dump(1), Form.dump(1));
+
+  // The JSON form could lose a field in both directions alike.
+  EXPECT_EQ(Read->ProducedBy, "tenon test");
+  EXPECT_EQ(Read->Family, "llama");
+  EXPECT_EQ(Read->WeightType, "bf16");
+  EXPECT_EQ(Read->Vocabulary, 97);
+  EXPECT_EQ(Read->MaxSequence, 128);
+  EXPECT_EQ(Read->MaxTokensPerStep, 64);
+  EXPECT_EQ(Read->FewTokens, 8);
+  EXPECT_EQ(Read->TokenTypes, 2);
+  EXPECT_EQ(Read->MaxTextTokens, 32);
+  ASSERT_EQ(Read->Entries.size(), 2u);
+  EXPECT_EQ(Read->Entries[1].Role, "embed");
+  EXPECT_EQ(Read->Entries[1].Output, OutputKind::Pooled);
+  EXPECT_EQ(Read->Entries[1].Width, 24);
+  EXPECT_TRUE(Read->Entries[1].UsesTokenTypes);
+  ASSERT_EQ(Read->Caches.size(), 1u);
+  EXPECT_EQ(Read->Caches[0].Layers, 2);
+  EXPECT_EQ(Read->Caches[0].KvHeads, 3);
+  EXPECT_EQ(Read->Caches[0].HeadDim, 24);
+  EXPECT_EQ(Read->Caches[0].Type, ElementType::BF16);
+  EXPECT_EQ(Read->Caches[0].PageTokens, 16);
+  EXPECT_EQ(Read->Caches[0].PageBytes, 3 * 16 * (24 + 32) * 2);
+  ASSERT_EQ(Read->Scopes.size(), 2u);
+  EXPECT_EQ(Read->Scopes[1].Name, "layer.0");
+  EXPECT_EQ(Read->Scopes[1].CacheLayers, std::vector<int64_t>{0});
+  EXPECT_EQ(Read->Scopes[1].Weights, (std::vector<int64_t>{1, 2}));
+  ASSERT_EQ(Read->Weights.size(), 3u);
+  EXPECT_EQ(Read->Weights[1].Name, "q+k");
+  EXPECT_EQ(Read->Weights[1].Layout, M.Weights[1].Layout);
+  EXPECT_EQ(Read->Weights[1].Rows, 97);
+  EXPECT_EQ(Read->Weights[1].Columns, 33);
+  EXPECT_EQ(Read->Weights[1].Offset, M.Weights[1].Offset);
+  EXPECT_EQ(Read->Weights[1].Bytes, M.Weights[1].Bytes);
+  EXPECT_EQ(Read->Weights[1].Checksum, M.Weights[1].Checksum);
+  ASSERT_EQ(Read->Code.size(), 2u);
+  const CodeInfo &C = Read->Code[1];
+  EXPECT_EQ(C.Level, CpuLevel::AVX512_BF16);
+  EXPECT_EQ(C.Offset, M.Code[1].Offset);
+  EXPECT_EQ(C.Bytes, 5000u);
+  EXPECT_EQ(C.Checksum, 7u);
+  EXPECT_EQ(C.ArenaBytes, 4096u);
+  ASSERT_EQ(C.Sites.size(), 2u);
+  EXPECT_EQ(C.Sites[1].K, 33);
+  EXPECT_EQ(C.Sites[1].N, 97);
+  EXPECT_EQ(C.Sites[1].Source, ElementType::BF16);
+  EXPECT_EQ(C.Sites[1].Destination, ElementType::F32);
+  EXPECT_EQ(C.Sites[1].Layout, M.Weights[1].Layout);
+  EXPECT_TRUE(C.Sites[1].HasBias);
+  EXPECT_EQ(C.Sites[1].Act, Activation::GeluTanh);
+  EXPECT_EQ(C.Sites[1].Multiplier, ElementType::BF16);
+  EXPECT_EQ(C.Sites[1].Residual, ElementType::F32);
+  EXPECT_EQ(C.Sites[0].Multiplier, std::nullopt);
+  ASSERT_EQ(C.Plan.size(), 2u);
+  EXPECT_EQ(C.Plan[1].Function, "layer.few");
+  EXPECT_EQ(C.Plan[1].Value, "%k");
+  EXPECT_EQ(C.Plan[1].Offset, 1024u);
+  EXPECT_EQ(C.Plan[1].Bytes, 512u);
+  EXPECT_EQ(C.Plan[1].FirstUse, 1);
+  EXPECT_EQ(C.Plan[1].LastUse, 2);
+  ASSERT_TRUE(Read->Tokenizer);
+  EXPECT_EQ(Read->Tokenizer->Offset, M.Tokenizer->Offset);
+  EXPECT_EQ(Read->Tokenizer->Bytes, 10u);
+  EXPECT_EQ(Read->Generation.EndOfSequence, (std::vector<int32_t>{2, 3}));
+  EXPECT_EQ(Read->Generation.Temperature, 0.7);
+  EXPECT_EQ(Read->Generation.TopK, 40);
+  EXPECT_EQ(Read->Generation.TopP, 0.95);
+  EXPECT_TRUE(Read->Generation.Sample);
+  EXPECT_EQ(Read->Estimates, M.Estimates);
+  EXPECT_EQ(Read->Compiled, M.Compiled);
+}
+
+TEST(ArtifactManifest, OptionalFieldsMayBeNull) {
+  Manifest M = placedManifest();
+  M.MaxTextTokens.reset();
+  M.Tokenizer.reset();
+  M.Generation = {};
+  M.Estimates = nullptr;
+  Result<Manifest> Read = manifestFromJson(toJson(M), "f");
+  ASSERT_TRUE(Read) << messageOf(Read);
+  EXPECT_FALSE(Read->MaxTextTokens);
+  EXPECT_FALSE(Read->Tokenizer);
+  EXPECT_FALSE(Read->Generation.Temperature);
+  EXPECT_FALSE(Read->Generation.TopK);
+}
+
+TEST(ArtifactManifest, NamesWhatIsWrong) {
+  struct Case {
+    const char *Pointer;
+    Json Value;
+    const char *Message;
+  };
+  const int64_t Big = int64_t(1) << 62;
+  const Case Cases[] = {
+      {"/abi", 2,
+       "f: field 'abi' is 2: expected 1 (compile the model again "
+       "with this version)"},
+      {"/family", "a\x1b[31m",
+       "field 'family' is 'a\\x1b[31m': expected a name"},
+      {"/family", "", "field 'family' is '': expected a name"},
+      {"/family", std::string(2000, 'a'), "expected a name of 1 to 1024 bytes"},
+      {"/vocabulary", -1, "field 'vocabulary' is -1: expected a whole number"},
+      {"/vocabulary", 1.5,
+       "field 'vocabulary' is 1.5: expected a whole number"},
+      {"/vocabulary", 5000000, "field 'vocabulary' is 5000000"},
+      {"/max_sequence", 0, "field 'max_sequence' is 0"},
+      {"/max_tokens_per_step", "64", "field 'max_tokens_per_step' is '64'"},
+      {"/max_text_tokens", 0, "field 'max_text_tokens' is 0"},
+      {"/entries", 3, "field 'entries' is 3: expected an array"},
+      {"/entries/0", 3, "field 'entries[0]' is 3: expected an object"},
+      {"/entries/0/role", "a b", "field 'entries[0].role' is 'a b'"},
+      {"/entries/1/role", "step", "field 'entries' has 'step' twice"},
+      {"/entries/0/output", "text",
+       "field 'entries[0].output' is 'text': expected logits, hidden or "
+       "pooled"},
+      {"/entries/0/width", 0, "field 'entries[0].width' is 0"},
+      {"/entries/0/uses_token_types", 1, "expected true or false"},
+      {"/caches/0/kv_heads", 0, "field 'caches[0].kv_heads' is 0"},
+      {"/caches/0/page_tokens", 24,
+       "field 'caches[0].page_tokens' is 24: expected a multiple of 16"},
+      {"/caches/0/page_bytes", 5375,
+       "field 'caches[0].page_bytes' is 5375: expected 5376 to"},
+      {"/caches/0/page_bytes", Big, "field 'caches[0].page_bytes' is"},
+      {"/caches/0/type", "f64", "expected f32, f16 or bf16"},
+      {"/scopes/1/name", "model", "field 'scopes' has 'model' twice"},
+      {"/scopes/1/cache_layers", Json::array(), "'scopes[1].cache_layers'"},
+      {"/scopes/1/cache_layers/0", 2,
+       "field 'scopes[1].cache_layers' is an array: expected layers below 2"},
+      {"/scopes/1/cache_layers/0", -2, "'scopes[1].cache_layers[0]' is -2"},
+      {"/scopes/1/weights/1", 3,
+       "field 'scopes[1].weights[1]' is 3: expected a whole number from 0 to "
+       "2"},
+      {"/scopes/1/weights/1", -1, "field 'scopes[1].weights[1]' is -1"},
+      {"/weights/0/layout", "rows.f64", "field 'weights[0].layout'"},
+      {"/weights/0/rows", 98,
+       "field 'weights[0].bytes' is 9312: expected 9408 "
+       "for 98 x 24 in rows.f32"},
+      {"/weights/0/rows", Big, "field 'weights[0].rows'"},
+      {"/weights/0/columns", -24, "field 'weights[0].columns' is -24"},
+      {"/weights/2/columns", 2, "field 'weights[2].columns' is 2: expected 1"},
+      {"/weights/0/offset", 4097, "expected a multiple of 4096"},
+      {"/weights/0/offset", 0, "field 'weights[0].offset' is 0"},
+      {"/weights/0/offset", Big, "field 'weights[0].offset'"},
+      {"/weights/1/offset", 4096, "expected it after the end of weight"},
+      {"/weights/0/checksum", "12", "expected 16 hexadecimal digits"},
+      {"/weights/0/checksum", "0X00000000000000", "16 hexadecimal digits"},
+      {"/code/0/level", "avx1024", "field 'code[0].level' is 'avx1024'"},
+      {"/code/1/level", "avx2", "field 'code' has 'avx2' twice"},
+      {"/code/0/bytes", 0, "field 'code[0].bytes' is 0"},
+      {"/code/0/offset", 8192,
+       "code for avx2 is at offset 8192: expected it "
+       "after the end of weight 'embed' at 13408"},
+      {"/code/0/arena_bytes", -1, "field 'code[0].arena_bytes' is -1"},
+      {"/code/0/arena_bytes", 1024,
+       "field 'code[0].plan[1].offset' is 1024: expected offset + bytes (512) "
+       "within the arena of 1024"},
+      {"/code/0/plan/0/last_use", -1, "field 'code[0].plan[0].last_use' is -1"},
+      {"/code/0/plan/0/first_use", 9, "expected at least the first use, 9"},
+      {"/code/0/sites/0/k", 0, "field 'code[0].sites[0].k' is 0"},
+      {"/code/0/sites/0/layout", "vector.f32", "expected a layout of matrices"},
+      {"/code/0/sites/0/activation", "tanh", "'code[0].sites[0].activation'"},
+      {"/code/0/sites/1/residual", "int4", "'code[0].sites[1].residual'"},
+      {"/tokenizer/offset", 1, "field 'tokenizer.offset' is 1"},
+      {"/generation/end_of_sequence/0", -1, "end_of_sequence[0]' is -1"},
+      {"/generation/temperature", -0.5, "field 'generation.temperature'"},
+      {"/generation/top_p", 1.5, "expected a number from 0.0 to 1.0"},
+      {"/generation/top_k", -1, "field 'generation.top_k' is -1"},
+      {"/estimates", 3, "field 'estimates' is 3: expected an object"},
+  };
+  Json Good = toJson(placedManifest());
+  ASSERT_TRUE(manifestFromJson(Good, "f"));
+  for (const Case &C : Cases) {
+    Json Bad = Good;
+    Bad.at(Json::json_pointer(C.Pointer)) = C.Value;
+    std::string Message = messageOf(manifestFromJson(Bad, "f"));
+    EXPECT_NE(Message.find(C.Message), std::string::npos)
+        << C.Pointer << ": " << Message;
+    EXPECT_EQ(Message.rfind("f: ", 0), 0u) << Message;
+    EXPECT_EQ(Message.find('\n'), std::string::npos) << Message;
+  }
+  EXPECT_NE(messageOf(manifestFromJson(Json(3), "f")), "");
+}
+
+TEST(ArtifactManifest, EveryFieldIsRequired) {
+  Json Good = toJson(placedManifest());
+  Json Flat = Good.flatten();
+  int Tried = 0;
+  for (const auto &[Pointer, Value] : Flat.items()) {
+    Json::json_pointer Where(Pointer);
+    Json Bad = Good;
+    Json &Parent = Bad.at(Where.parent_pointer());
+    if (!Parent.is_object() || Pointer.starts_with("/estimates/") ||
+        Pointer.starts_with("/compiled/"))
+      continue;
+    Parent.erase(Where.back());
+    std::string Message = messageOf(manifestFromJson(Bad, "f"));
+    EXPECT_NE(Message.find("missing field"), std::string::npos)
+        << Pointer << ": " << Message;
+    ++Tried;
+  }
+  EXPECT_GT(Tried, 80);
+}
+
+TEST(ArtifactManifest, HostileValuesDoNotCrash) {
+  Json Good = toJson(placedManifest());
+  const Json Hostile[] = {nullptr,
+                          true,
+                          -1,
+                          0,
+                          INT64_MAX,
+                          INT64_MIN,
+                          UINT64_MAX,
+                          1e308,
+                          "",
+                          std::string(5000, '\x01'),
+                          Json::array(),
+                          Json::array({1, "a", nullptr}),
+                          Json::object()};
+  int Refused = 0;
+  Json Flat = Good.flatten();
+  for (const auto &[Pointer, Value] : Flat.items())
+    for (const Json &Replacement : Hostile) {
+      Json Bad = Good;
+      Bad.at(Json::json_pointer(Pointer)) = Replacement;
+      Refused += !manifestFromJson(Bad, "f");
+    }
+  EXPECT_GT(Refused, 1000);
+}

@@ -1,0 +1,204 @@
+//===- ArtifactTestSupport.h - Small artifacts for tests --------*- C++ -*-===//
+//
+// A temporary directory, and artifacts written into it, whole or damaged.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_TESTS_UNIT_ARTIFACTTESTSUPPORT_H
+#define TENON_TESTS_UNIT_ARTIFACTTESTSUPPORT_H
+
+#include "compiler/Artifact/ArtifactWriter.h"
+#include "runtime/Artifact/Artifact.h"
+#include "runtime/Artifact/Format.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+
+namespace tenon::test {
+
+/// A directory that goes away with the test.
+class TemporaryDirectory {
+public:
+  TemporaryDirectory() {
+    std::string Name =
+        std::filesystem::path(::testing::TempDir()) / "tenon-XXXXXX";
+    Path = ::mkdtemp(Name.data()) ? Name : "";
+    EXPECT_FALSE(Path.empty());
+  }
+  ~TemporaryDirectory() { std::filesystem::remove_all(Path); }
+
+  std::string file(const std::string &Name) const { return Path + "/" + Name; }
+  /// Number of files in it, hidden ones included.
+  size_t files() const {
+    return static_cast<size_t>(
+        std::distance(std::filesystem::directory_iterator(Path), {}));
+  }
+
+private:
+  std::string Path;
+};
+
+inline std::vector<std::byte> readBytes(const std::string &Path) {
+  std::ifstream In(Path, std::ios::binary);
+  EXPECT_TRUE(In) << Path;
+  std::string Text((std::istreambuf_iterator<char>(In)), {});
+  auto Bytes = std::as_bytes(std::span(Text));
+  return {Bytes.begin(), Bytes.end()};
+}
+
+inline void writeBytes(const std::string &Path,
+                       std::span<const std::byte> Bytes) {
+  std::ofstream Out(Path, std::ios::binary | std::ios::trunc);
+  Out.write(reinterpret_cast<const char *>(Bytes.data()),
+            static_cast<std::streamsize>(Bytes.size()));
+  ASSERT_TRUE(Out.flush());
+}
+
+/// The error message of `R`, "" when it succeeded.
+template <typename T> std::string messageOf(const Result<T> &R) {
+  return R ? "" : R.error().message();
+}
+
+/// A shared object of the build that has the entry point `step`.
+inline std::vector<std::byte> testCode(int Variant) {
+  return readBytes(std::string(TENON_BIN) + "/tenon-test-code" +
+                   std::to_string(Variant) + ".so");
+}
+
+inline const char TokenizerText[] = "{\"version\": \"1.0\"}";
+
+/// A manifest with something in every field but those that the writer fills.
+inline Manifest sampleManifest() {
+  Manifest M;
+  M.ProducedBy = "tenon test";
+  M.Family = "llama";
+  M.WeightType = "bf16";
+  M.Vocabulary = 97;
+  M.MaxSequence = 128;
+  M.MaxTokensPerStep = 64;
+  M.FewTokens = 8;
+  M.TokenTypes = 2;
+  M.MaxTextTokens = 32;
+  M.Entries = {{"step", OutputKind::Logits, 97, false},
+               {"embed", OutputKind::Pooled, 24, true}};
+  M.Caches = {{2, 3, 24, ElementType::BF16, 16, 3 * 16 * (24 + 32) * 2}};
+  M.Scopes = {{"model", {-1}, {0}}, {"layer.0", {0}, {1, 2}}};
+  M.Generation.EndOfSequence = {2, 3};
+  M.Generation.Temperature = 0.7;
+  M.Generation.TopK = 40;
+  M.Generation.TopP = 0.95;
+  M.Generation.Sample = true;
+  M.Estimates = {{"parameters", {{"embedding", 2328}, {"total", 6738415616}}},
+                 {"flops_per_token", 1.5}};
+  M.Compiled = {{"target_cpu", "avx2"}};
+  return M;
+}
+
+inline std::vector<WeightInfo> sampleWeights() {
+  WeightInfo Table{"embed", {LayoutKind::Rows, ElementType::F32}, 97, 24};
+  WeightInfo Product{"q+k", {LayoutKind::Panels, ElementType::BF16}, 97, 33};
+  WeightInfo Norm{"norm", {LayoutKind::Vector, ElementType::F32}, 24, 1};
+  return {Table, Product, Norm};
+}
+
+/// One code section's description, with a site and a plan.
+inline CodeInfo sampleCode(CpuLevel Level) {
+  CodeInfo C;
+  C.Level = Level;
+  C.ArenaBytes = 4096;
+  SiteInfo Plain;
+  Plain.K = 33;
+  Plain.N = 97;
+  Plain.Source = ElementType::BF16;
+  Plain.Layout = {LayoutKind::Panels, ElementType::BF16};
+  SiteInfo Full = Plain;
+  Full.HasBias = true;
+  Full.Act = Activation::GeluTanh;
+  Full.Multiplier = ElementType::BF16;
+  Full.Residual = ElementType::F32;
+  C.Sites = {Plain, Full};
+  C.Plan = {{"layer.few", "%q", 0, 1024, 0, 3},
+            {"layer.few", "%k", 1024, 512, 1, 2}};
+  return C;
+}
+
+/// Bytes that differ from weight to weight and from place to place.
+inline std::vector<std::byte> weightBytes(const WeightInfo &W, unsigned Seed) {
+  std::vector<std::byte> Bytes(packedBytes(W.Layout, W.Rows, W.Columns));
+  for (size_t I = 0; I < Bytes.size(); ++I)
+    Bytes[I] = static_cast<std::byte>((I * 31 + I / 251 + Seed * 17) & 0xff);
+  return Bytes;
+}
+
+/// Streams `Bytes` through the writer in pieces of `Piece` bytes.
+inline Status putWeight(ArtifactWriter &Writer, const WeightInfo &Info,
+                        std::span<const std::byte> Bytes, size_t Piece) {
+  if (Status S = Writer.beginWeight(Info); !S)
+    return S;
+  for (size_t I = 0; I < Bytes.size(); I += Piece)
+    if (Status S =
+            Writer.append(Bytes.subspan(I, std::min(Piece, Bytes.size() - I)));
+        !S)
+      return S;
+  Result<size_t> Index = Writer.endWeight();
+  return Index ? Status() : Status(Index.error());
+}
+
+/// Writes the sample artifact with the given code sections.
+inline void writeSample(
+    const std::string &Path,
+    const std::vector<std::pair<CpuLevel, std::vector<std::byte>>> &Code,
+    Manifest M = sampleManifest()) {
+  Result<ArtifactWriter> Writer = ArtifactWriter::create(Path);
+  ASSERT_TRUE(Writer) << messageOf(Writer);
+  std::vector<WeightInfo> Weights = sampleWeights();
+  for (size_t I = 0; I < Weights.size(); ++I) {
+    Status S = putWeight(*Writer, Weights[I],
+                         weightBytes(Weights[I], unsigned(I)), 1000);
+    ASSERT_TRUE(S) << messageOf(S);
+  }
+  for (const auto &[Level, Object] : Code) {
+    Result<size_t> Index = Writer->addCode(sampleCode(Level), Object);
+    ASSERT_TRUE(Index) << messageOf(Index);
+  }
+  Status Tokenizer = Writer->setTokenizer(TokenizerText);
+  ASSERT_TRUE(Tokenizer) << messageOf(Tokenizer);
+  Status Finished = Writer->finish(std::move(M));
+  ASSERT_TRUE(Finished) << messageOf(Finished);
+}
+
+/// `Bytes` with `Edit` applied to header and manifest text, and all checksums
+/// of both made right again: damage that only the checks of content find.
+inline std::vector<std::byte>
+resealed(std::vector<std::byte> Bytes,
+         const std::function<void(ArtifactHeader &, std::string &)> &Edit) {
+  Result<ArtifactHeader> Header = decodeHeader(Bytes, "sample");
+  EXPECT_TRUE(Header) << messageOf(Header);
+  std::string Text(reinterpret_cast<const char *>(Bytes.data()) +
+                       Header->ManifestOffset,
+                   Header->ManifestBytes);
+  ArtifactHeader Edited = *Header;
+  uint64_t Start = Edited.ManifestOffset;
+  std::string Before = Text;
+  Edit(Edited, Text);
+  if (Text != Before) {
+    Bytes.resize(Start + Text.size());
+    std::memcpy(Bytes.data() + Start, Text.data(), Text.size());
+    Edited.ManifestBytes = Text.size();
+    Edited.FileBytes = Bytes.size();
+    Edited.ManifestChecksum = checksumOf(std::as_bytes(std::span(Text)));
+  }
+  auto Encoded = encodeHeader(Edited);
+  std::copy(Encoded.begin(), Encoded.end(), Bytes.begin());
+  return Bytes;
+}
+
+} // namespace tenon::test
+
+#endif // TENON_TESTS_UNIT_ARTIFACTTESTSUPPORT_H
