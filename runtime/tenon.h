@@ -34,10 +34,7 @@ extern "C" {
 #define TENON_API
 #endif
 
-typedef enum tenon_status {
-  TENON_OK = 0,
-  TENON_ERROR = 1
-} tenon_status;
+typedef enum tenon_status { TENON_OK = 0, TENON_ERROR = 1 } tenon_status;
 
 typedef struct tenon_model tenon_model;
 typedef struct tenon_session tenon_session;
@@ -101,8 +98,7 @@ TENON_API int tenon_model_has_entry(const tenon_model *model,
  * `cache_tokens` tokens of all sequences together (0: one sequence of the
  * model's full length).
  */
-TENON_API tenon_status tenon_session_create(tenon_model *model,
-                                            int64_t threads,
+TENON_API tenon_status tenon_session_create(tenon_model *model, int64_t threads,
                                             int64_t cache_tokens,
                                             tenon_session **session);
 TENON_API void tenon_session_destroy(tenon_session *session);

@@ -1,0 +1,134 @@
+//===- CacheTest.cpp - Pages of key-value caches --------------------------===//
+
+#include "runtime/Cache/PageCache.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+#include <set>
+
+using namespace tenon;
+
+static CacheInfo kindOf(int64_t Layers, int64_t PageTokens, int64_t PageBytes) {
+  CacheInfo Info;
+  Info.Layers = Layers;
+  Info.KvHeads = 1;
+  Info.HeadDim = 1;
+  Info.PageTokens = PageTokens;
+  Info.PageBytes = PageBytes;
+  return Info;
+}
+
+static std::string errorOf(const Status &S) {
+  return S ? "" : S.error().message();
+}
+
+TEST(CacheTest, PagesComeAndGo) {
+  std::vector<CacheInfo> Kinds = {kindOf(2, 8, 100), kindOf(1, 8, 5000)};
+  Result<PageCache> C = PageCache::create(Kinds, 100, 30);
+  ASSERT_TRUE(C) << C.error().message();
+  EXPECT_EQ(C->pageCount(), 4);
+  EXPECT_EQ(C->freePages(), 4);
+  EXPECT_EQ(C->bytesPerPage(), 2u * 100 + 5000);
+  SequenceId A = C->createSequence(), B = C->createSequence();
+  EXPECT_EQ(C->freePages(), 4);
+  ASSERT_TRUE(C->reserve(A, 9));
+  EXPECT_EQ(C->freePages(), 2);
+  ASSERT_TRUE(C->setLength(A, 9));
+  ASSERT_TRUE(C->reserve(A, 7)) << "fits the page it has";
+  EXPECT_EQ(C->freePages(), 2);
+  EXPECT_EQ(errorOf(C->reserve(B, 17)),
+            "out of cache pages: sequence of 0 tokens and 17 more needs 3 "
+            "pages of 8 tokens, 2 of 4 are free");
+  EXPECT_EQ(C->freePages(), 2);
+  ASSERT_TRUE(C->reserve(B, 16));
+  std::set<int32_t> Distinct = {C->pages(A)[0], C->pages(A)[1], C->pages(B)[0],
+                                C->pages(B)[1]};
+  EXPECT_EQ(Distinct.size(), 4u);
+  EXPECT_EQ(C->pages(A)[2], 0) << "the table is padded";
+  ASSERT_TRUE(C->endSequence(A));
+  EXPECT_EQ(C->freePages(), 2);
+  EXPECT_EQ(C->pages(A), nullptr);
+  ASSERT_TRUE(C->setLength(B, 8));
+  EXPECT_EQ(C->freePages(), 3);
+  EXPECT_FALSE(C->setLength(B, 9));
+  EXPECT_FALSE(C->endSequence(A));
+  EXPECT_FALSE(C->reserve(A, 1));
+  EXPECT_EQ(errorOf(C->reserve(B, 93)),
+            "sequence of 8 tokens and 93 more: expected at most 100, the "
+            "model's length");
+  EXPECT_FALSE(C->reserve(B, -1));
+  EXPECT_FALSE(C->reserve(B, INT64_MAX));
+}
+
+TEST(CacheTest, LayersDoNotOverlapAndReturnedPagesAreZero) {
+  // Page sizes below, above and no multiple of the system's.
+  for (int64_t PageBytes : {64, 1000, 4096, 5000, 12288}) {
+    std::vector<CacheInfo> Kinds = {kindOf(3, 4, PageBytes)};
+    Result<PageCache> C = PageCache::create(Kinds, 64, 32);
+    ASSERT_TRUE(C);
+    for (int64_t L = 1; L < 3; ++L)
+      EXPECT_EQ(static_cast<char *>(C->layer(0, L)) -
+                    static_cast<char *>(C->layer(0, L - 1)),
+                8 * PageBytes);
+    SequenceId A = C->createSequence(), B = C->createSequence();
+    ASSERT_TRUE(C->reserve(A, 4));
+    ASSERT_TRUE(C->setLength(A, 4));
+    ASSERT_TRUE(C->reserve(B, 16));
+    ASSERT_TRUE(C->setLength(B, 16));
+    auto PageOf = [&](int64_t Layer, int32_t Page) {
+      return static_cast<unsigned char *>(C->layer(0, Layer)) +
+             Page * PageBytes;
+    };
+    auto Fill = [&](SequenceId Id, int Pages, int Value) {
+      for (int64_t L = 0; L < 3; ++L)
+        for (int P = 0; P < Pages; ++P)
+          std::memset(PageOf(L, C->pages(Id)[P]), Value,
+                      static_cast<size_t>(PageBytes));
+    };
+    Fill(A, 1, 0xaa);
+    Fill(B, 4, 0xbb);
+    std::vector<int32_t> PagesOfB(C->pages(B), C->pages(B) + 4);
+    ASSERT_TRUE(C->endSequence(B));
+    for (int64_t L = 0; L < 3; ++L) {
+      for (int64_t I = 0; I < PageBytes; ++I) {
+        ASSERT_EQ(PageOf(L, C->pages(A)[0])[I], 0xaa)
+            << "a neighbour was touched, page of " << PageBytes;
+        for (int32_t P : PagesOfB)
+          ASSERT_EQ(PageOf(L, P)[I], 0)
+              << "byte " << I << " of a returned page of " << PageBytes;
+      }
+    }
+  }
+}
+
+TEST(CacheTest, RefusesHostileSizes) {
+  auto Try = [](std::vector<CacheInfo> Kinds, int64_t Length, int64_t Tokens) {
+    Result<PageCache> C = PageCache::create(Kinds, Length, Tokens);
+    return C ? std::string() : C.error().message();
+  };
+  EXPECT_EQ(Try({kindOf(1, 4, 64), kindOf(1, 8, 64)}, 10, 10),
+            "cache: page_tokens is 8: expected 4, the same for every kind of "
+            "cache");
+  EXPECT_EQ(Try({kindOf(1, 0, 64)}, 10, 10),
+            "cache: page_tokens is 0: expected 1 to 1048576");
+  EXPECT_NE(Try({kindOf(1, INT64_MAX, 64)}, 10, 10), "");
+  EXPECT_NE(Try({kindOf(-1, 4, 64)}, 10, 10), "");
+  EXPECT_NE(Try({kindOf(1, 4, 0)}, 10, 10), "");
+  EXPECT_NE(Try({kindOf(1, 4, 64)}, 0, 10), "");
+  EXPECT_NE(Try({kindOf(1, 4, 64)}, 10, 0), "");
+  EXPECT_NE(Try({kindOf(1, 4, 64)}, 10, INT64_MAX), "");
+  EXPECT_EQ(Try({kindOf(INT64_MAX, 4, INT64_MAX)}, 10, 10),
+            "cache: 10 tokens take more bytes than 64 bits count");
+  EXPECT_NE(Try({kindOf(1 << 20, 4, int64_t(1) << 40)}, 10, 10), "")
+      << "more than the address space";
+}
+
+TEST(CacheTest, ModelsWithoutACacheTrackLengths) {
+  Result<PageCache> C = PageCache::create({}, 100, 100);
+  ASSERT_TRUE(C);
+  SequenceId A = C->createSequence();
+  ASSERT_TRUE(C->reserve(A, 100));
+  ASSERT_TRUE(C->setLength(A, 100));
+  EXPECT_EQ(*C->length(A), 100);
+  EXPECT_EQ(C->bytesPerPage(), 0u);
+}

@@ -1,0 +1,157 @@
+//===- EngineFixture.h - Artifacts for engine tests -------------*- C++ -*-===//
+//
+// Wraps the code of EngineTestCode.c into artifacts and computes what
+// it must answer.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_TESTS_UNIT_ENGINEFIXTURE_H
+#define TENON_TESTS_UNIT_ENGINEFIXTURE_H
+
+#include "compiler/Artifact/ArtifactWriter.h"
+#include "runtime/Abi/TenonRt.h"
+#include "runtime/Support/MappedFile.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <gtest/gtest.h>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#ifndef TENON_ENGINE_TEST_CODE
+#define TENON_ENGINE_TEST_CODE TENON_BIN "/tenon-engine-test-code.so"
+#endif
+
+namespace tenon::test {
+
+inline constexpr int64_t Depth = 20, Width = 50, Vocabulary = 50,
+                         PageTokens = 16, MaxSequence = 90, MaxTokens = 20;
+
+/// Weight [n, k] of the model; small whole numbers, so that sums are exact.
+inline float weightOf(int64_t N, int64_t K) {
+  return static_cast<float>((N * 7 + K * 3) % 5 - 2);
+}
+
+/// The logits after the last of `Tokens`.
+inline std::vector<float> expectedLogits(const std::vector<int32_t> &Tokens) {
+  float H = 0;
+  for (size_t I = 0; I < Tokens.size(); ++I)
+    H += static_cast<float>(I + 1) * static_cast<float>(Tokens[I] + 1);
+  std::vector<float> Logits;
+  for (int64_t N = 0; N < Width; ++N) {
+    float Sum = weightOf(N, 0) * H +
+                weightOf(N, 1) * static_cast<float>(Tokens.size() - 1);
+    for (int64_t K = 2; K < Depth; ++K)
+      Sum += weightOf(N, K);
+    Logits.push_back(Sum);
+  }
+  return Logits;
+}
+
+/// A directory that disappears with its content.
+class TemporaryDirectory {
+public:
+  TemporaryDirectory() {
+    std::string Name =
+        (std::filesystem::temp_directory_path() / "tenon-XXXXXX").string();
+    Path = ::mkdtemp(Name.data());
+  }
+  ~TemporaryDirectory() {
+    std::error_code Ignored;
+    std::filesystem::remove_all(Path, Ignored);
+  }
+  TemporaryDirectory(const TemporaryDirectory &) = delete;
+  TemporaryDirectory &operator=(const TemporaryDirectory &) = delete;
+  std::string operator/(const std::string &Name) const {
+    return Path + "/" + Name;
+  }
+
+private:
+  std::string Path;
+};
+
+/// Writes the test model to `Path`; `Change` may alter manifest and code.
+inline Status
+writeModel(const std::string &Path,
+           const std::function<void(Manifest &, CodeInfo &)> &Change = nullptr,
+           std::string_view TokenizerText = "") {
+  Result<CpuLevel> Level = effectiveLevel();
+  if (!Level)
+    return Level.error();
+  bool Wide = infoOf(*Level).HasAVX512;
+  PackedLayout Layout{Wide ? LayoutKind::Panels : LayoutKind::Rows,
+                      ElementType::F32};
+  std::vector<float> Packed(
+      static_cast<size_t>(packedBytes(Layout, Width, Depth)) / sizeof(float));
+  for (int64_t N = 0; N < Width; ++N)
+    for (int64_t K = 0; K < Depth; ++K)
+      Packed[static_cast<size_t>(Wide ? K * PanelColumns + N : N * Depth + K)] =
+          weightOf(N, K);
+
+  Result<ArtifactWriter> Writer = ArtifactWriter::create(Path);
+  if (!Writer)
+    return Writer.error();
+  WeightInfo Weight;
+  Weight.Name = "head";
+  Weight.Layout = Layout;
+  Weight.Rows = Width;
+  Weight.Columns = Depth;
+  if (Status S = Writer->beginWeight(Weight); !S)
+    return S;
+  if (Status S = Writer->append(std::as_bytes(std::span<const float>(Packed)));
+      !S)
+    return S;
+  if (Result<size_t> Index = Writer->endWeight(); !Index)
+    return Index.error();
+
+  Manifest M;
+  M.ProducedBy = "test";
+  M.Abi = TENON_RT_ABI_VERSION;
+  M.Family = "test";
+  M.WeightType = "f32";
+  M.Vocabulary = Vocabulary;
+  M.MaxSequence = MaxSequence;
+  M.MaxTokensPerStep = MaxTokens;
+  M.FewTokens = 2;
+  M.TokenTypes = 2;
+  M.Entries = {{"step", OutputKind::Logits, Width, false},
+               {"encode", OutputKind::Hidden, Width, true},
+               {"embed", OutputKind::Pooled, Width, true}};
+  CacheInfo Cache;
+  Cache.Layers = 2;
+  Cache.KvHeads = 1;
+  Cache.HeadDim = 1;
+  Cache.PageTokens = PageTokens;
+  Cache.PageBytes = 272 * 4;
+  M.Caches = {Cache};
+  M.Scopes = {{"layer0", {0}, {0}}, {"layer1", {1}, {}}};
+  M.Estimates = Json::object();
+  M.Compiled = Json::object();
+  CodeInfo Code;
+  Code.Level = *Level;
+  Code.ArenaBytes = 1 << 16;
+  SiteInfo Site;
+  Site.K = Depth;
+  Site.N = Width;
+  Site.Layout = Layout;
+  Code.Sites = {Site};
+  if (Change)
+    Change(M, Code);
+
+  Result<MappedFile> Object = MappedFile::open(TENON_ENGINE_TEST_CODE);
+  if (!Object)
+    return Object.error();
+  if (Result<size_t> Index = Writer->addCode(Code, Object->bytes()); !Index)
+    return Index.error();
+  if (!TokenizerText.empty())
+    if (Status S = Writer->setTokenizer(TokenizerText); !S)
+      return S;
+  return Writer->finish(M);
+}
+
+} // namespace tenon::test
+
+#endif // TENON_TESTS_UNIT_ENGINEFIXTURE_H
