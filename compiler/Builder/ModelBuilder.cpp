@@ -1,0 +1,341 @@
+//===- ModelBuilder.cpp - Writing a model by hand -------------------------===//
+
+#include "compiler/Builder/ModelBuilder.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+
+using namespace mlir;
+using namespace tenon;
+using namespace tenon::transformer;
+
+StringRef tenon::nameOf(Component Part) {
+  switch (Part) {
+  case Component::Embedding:
+    return "embedding";
+  case Component::Attention:
+    return "attention";
+  case Component::FeedForward:
+    return "ffn";
+  case Component::Norm:
+    return "norm";
+  case Component::Head:
+    return "head";
+  }
+  return "";
+}
+
+ParameterTypes tenon::uniformTypes(ElementType Matrices) {
+  return [Matrices](StringRef, ArrayRef<int64_t> Shape) -> Result<ElementType> {
+    return Shape.size() == 1 ? ElementType::F32 : Matrices;
+  };
+}
+
+std::string tenon::parameterName(StringRef Scope, StringRef Key) {
+  return Scope.empty() ? Key.str() : (Scope + "." + Key).str();
+}
+
+void tenon::loadModelDialects(MLIRContext &Context) {
+  Context.loadDialect<func::FuncDialect, TransformerDialect>();
+}
+
+Status tenon::verifyModel(ModuleOp Module) {
+  std::optional<Error> First;
+  ScopedDiagnosticHandler Handler(Module.getContext(), [&](Diagnostic &D) {
+    if (D.getSeverity() != DiagnosticSeverity::Error || First)
+      return success();
+    std::string Text;
+    llvm::raw_string_ostream Stream(Text);
+    if (!isa<UnknownLoc>(D.getLocation()))
+      Stream << D.getLocation() << ": ";
+    Stream << D;
+    First = Error(Text);
+    return success();
+  });
+  if (failed(verify(Module)) || failed(verifyCacheLinearity(Module)))
+    return First ? *First : Error("the model graph is not valid");
+  for (auto Function : Module.getOps<func::FuncOp>())
+    if (Function->hasAttr(attr::Role) && Function->hasAttr(attr::Output))
+      return {};
+  return Error("the model graph has no entry: expected a function with the "
+               "attributes '" +
+               attr::Role.str() + "' and '" + attr::Output.str() + "'");
+}
+
+//===----------------------------------------------------------------------===//
+// ModelBuilder
+//===----------------------------------------------------------------------===//
+
+ModelBuilder::ModelBuilder(MLIRContext &Context, StringRef Family,
+                           ParameterTypes Types)
+    : Builder(&Context), Types(std::move(Types)) {
+  loadModelDialects(Context);
+  Module = ModuleOp::create(NameLoc::get(Builder.getStringAttr(Family)));
+  (*Module)->setAttr(attr::Family, Builder.getStringAttr(Family));
+}
+
+void ModelBuilder::setCount(StringRef Name, int64_t Value) {
+  (*Module)->setAttr(Name, Builder.getI64IntegerAttr(Value));
+}
+
+void ModelBuilder::setVocabulary(int64_t Count) {
+  setCount(attr::Vocabulary, Count);
+}
+void ModelBuilder::setMaxSequence(int64_t Tokens) {
+  setCount(attr::MaxSequence, Tokens);
+}
+void ModelBuilder::setTokenTypes(int64_t Count) {
+  setCount(attr::TokenTypes, Count);
+}
+
+Type ModelBuilder::elementType(ElementType Type) {
+  switch (Type) {
+  case ElementType::F32:
+    return Builder.getF32Type();
+  case ElementType::F16:
+    return Builder.getF16Type();
+  case ElementType::BF16:
+    return Builder.getBF16Type();
+  }
+  return {};
+}
+
+RankedTensorType ModelBuilder::rows(int64_t Width) {
+  return RankedTensorType::get({ShapedType::kDynamic, Width},
+                               Builder.getF32Type());
+}
+
+CacheType ModelBuilder::cache(int64_t KvHeads, int64_t HeadDim,
+                              ElementType Type) {
+  return CacheType::get(&context(), KvHeads, HeadDim, elementType(Type));
+}
+
+void ModelBuilder::fail(Error E) {
+  if (!FirstError)
+    FirstError = std::move(E);
+}
+
+Result<OwningOpRef<ModuleOp>> ModelBuilder::finish() {
+  if (FirstError)
+    return *FirstError;
+  if (Status S = verifyModel(*Module); !S)
+    return S.error();
+  return std::move(Module);
+}
+
+func::FuncOp ModelBuilder::share(func::FuncOp Function, StringRef Base) {
+  SymbolTable Symbols(*Module);
+  std::string Name = Base.str();
+  // Numbers are taken in order, so the first free one ends the search.
+  for (int64_t Number = 1;; ++Number) {
+    auto Other = Symbols.lookup<func::FuncOp>(Name);
+    if (!Other)
+      break;
+    if (Other.getFunctionType() == Function.getFunctionType() &&
+        OperationEquivalence::isRegionEquivalentTo(
+            &Other.getBody(), &Function.getBody(),
+            OperationEquivalence::IgnoreLocations)) {
+      Function.erase();
+      return Other;
+    }
+    Name = (Base + "_" + Twine(Number)).str();
+  }
+  Function.setName(Name);
+  Module->push_back(Function);
+  return Function;
+}
+
+//===----------------------------------------------------------------------===//
+// FunctionBuilder
+//===----------------------------------------------------------------------===//
+
+FunctionBuilder::FunctionBuilder(ModelBuilder &Model, StringRef Name)
+    : Model(&Model), Name(Name), Builder(&Model.context()) {
+  // Stays outside of the module until finish(), for an equal one may exist.
+  Function = func::FuncOp::create(NameLoc::get(Builder.getStringAttr(Name)),
+                                  Name, Builder.getFunctionType({}, {}));
+  Function->setPrivate();
+  Builder.setInsertionPointToStart(Function->addEntryBlock());
+}
+
+FunctionBuilder FunctionBuilder::entry(ModelBuilder &Model, StringRef Role,
+                                       StringRef Output) {
+  FunctionBuilder Result(Model, Role);
+  Result.IsEntry = true;
+  Result.Function->setPublic();
+  (*Result.Function)->setAttr(attr::Role, Result.Builder.getStringAttr(Role));
+  (*Result.Function)
+      ->setAttr(attr::Output, Result.Builder.getStringAttr(Output));
+  return Result;
+}
+
+Location FunctionBuilder::at(StringRef What) {
+  return NameLoc::get(Builder.getStringAttr(Name + "/" + What));
+}
+
+Location FunctionBuilder::atWeight(Value Weight) {
+  if (auto Parameter = Weight.getDefiningOp<ParameterOp>())
+    return at(Parameter.getKey().rsplit('.').first);
+  return at("op");
+}
+
+template <typename OpTy, typename... ArgTys>
+Value FunctionBuilder::create(Location Where, ArgTys &&...Args) {
+  return OpTy::create(Builder, Where, std::forward<ArgTys>(Args)...);
+}
+
+Value FunctionBuilder::argument(Type Type) {
+  return Function->getBody().addArgument(Type, at("argument"));
+}
+
+Value FunctionBuilder::scopeArgument(StringRef ScopeName) {
+  Value Scope = argument(ScopeType::get(&Model->context()));
+  ScopeNames[Scope] = ScopeName.str();
+  return Scope;
+}
+
+Value FunctionBuilder::batchArgument() {
+  return argument(BatchType::get(&Model->context()));
+}
+
+Value FunctionBuilder::scope(StringRef ScopeName,
+                             std::optional<int64_t> Layer) {
+  IntegerAttr LayerAttr;
+  if (Layer)
+    LayerAttr = Builder.getI64IntegerAttr(*Layer);
+  Value Scope =
+      create<ScopeOp>(at(ScopeName), ScopeType::get(&Model->context()),
+                      Builder.getStringAttr(ScopeName), LayerAttr);
+  ScopeNames[Scope] = ScopeName.str();
+  return Scope;
+}
+
+Value FunctionBuilder::parameter(Value Scope, StringRef Key, Component Part,
+                                 ArrayRef<int64_t> Shape,
+                                 std::optional<ElementType> Kept) {
+  // Asked even when overruled: the tensor must be there.
+  Result<ElementType> Known =
+      Model->Types(parameterName(ScopeNames.lookup(Scope), Key), Shape);
+  if (!Known)
+    Model->fail(Known.error());
+  ElementType Type = Kept ? *Kept : Known ? *Known : ElementType::F32;
+  return create<ParameterOp>(
+      at(Key), RankedTensorType::get(Shape, Model->elementType(Type)), Scope,
+      Builder.getStringAttr(Key), Builder.getStringAttr(nameOf(Part)));
+}
+
+Value FunctionBuilder::embedding(IndexKind Index, Value Batch, Value Table) {
+  return create<EmbeddingOp>(atWeight(Table), Index, Batch, Table);
+}
+
+Value FunctionBuilder::rope(Value Input, Value Batch, int64_t Heads,
+                            RopeAttr Rope) {
+  return create<RopeOp>(at("rope"), Input.getType(), Input, Batch, Heads, Rope);
+}
+
+Value FunctionBuilder::layerNorm(Value Input, Value Weight, Value Bias,
+                                 double Eps) {
+  return create<LayerNormOp>(atWeight(Weight), Input.getType(), Input, Weight,
+                             Bias, Builder.getF64FloatAttr(Eps));
+}
+
+Value FunctionBuilder::rmsNorm(Value Input, Value Weight, double Eps,
+                               int64_t Groups) {
+  return create<RmsNormOp>(atWeight(Weight), Input.getType(), Input, Weight,
+                           Builder.getF64FloatAttr(Eps),
+                           Builder.getI64IntegerAttr(Groups));
+}
+
+Value FunctionBuilder::linear(Value Input, Value Weight, Value Bias) {
+  return create<LinearOp>(atWeight(Weight), Input, Weight, Bias);
+}
+
+Value FunctionBuilder::residual(Value Left, Value Right) {
+  return create<ResidualOp>(at("residual"), Left.getType(), Left, Right);
+}
+
+Value FunctionBuilder::feedForward(transformer::Activation Act, Value Input,
+                                   Value Up, Value Down, Value UpBias,
+                                   Value DownBias) {
+  return create<FeedForwardOp>(at("feed_forward"), Input, Up, Down, UpBias,
+                               DownBias, Act);
+}
+
+Value FunctionBuilder::gatedFeedForward(transformer::Activation Act,
+                                        Value Input, Value Gate, Value Up,
+                                        Value Down, Value GateBias,
+                                        Value UpBias, Value DownBias) {
+  return create<GatedFeedForwardOp>(at("gated_feed_forward"), Input, Gate, Up,
+                                    Down, GateBias, UpBias, DownBias, Act);
+}
+
+Value FunctionBuilder::cacheAppend(Value Cache, Value Scope, Value Batch,
+                                   Value Keys, Value Values) {
+  return create<CacheAppendOp>(at("cache_append"), Cache, Scope, Batch, Keys,
+                               Values);
+}
+
+/// The optional window as an attribute.
+static IntegerAttr windowAttr(OpBuilder &Builder, const AttentionShape &Shape) {
+  return Shape.Window ? Builder.getI64IntegerAttr(*Shape.Window)
+                      : IntegerAttr();
+}
+
+Value FunctionBuilder::attention(Value Query, Value Keys, Value Values,
+                                 Value Batch, const AttentionShape &Shape) {
+  return create<AttentionOp>(
+      at("attention"), Query, Batch, Keys, Values, /*cache=*/Value(),
+      /*scope=*/Value(), MaskKindAttr::get(&Model->context(), Shape.Mask),
+      Builder.getI64IntegerAttr(Shape.Heads),
+      Builder.getI64IntegerAttr(Shape.KvHeads),
+      Builder.getF64FloatAttr(Shape.Scale), windowAttr(Builder, Shape));
+}
+
+Value FunctionBuilder::cachedAttention(Value Query, Value Cache, Value Scope,
+                                       Value Batch,
+                                       const AttentionShape &Shape) {
+  return create<AttentionOp>(
+      at("attention"), Query, Batch, /*keys=*/Value(), /*values=*/Value(),
+      Cache, Scope, MaskKindAttr::get(&Model->context(), Shape.Mask),
+      Builder.getI64IntegerAttr(Shape.Heads),
+      Builder.getI64IntegerAttr(Shape.KvHeads),
+      Builder.getF64FloatAttr(Shape.Scale), windowAttr(Builder, Shape));
+}
+
+Value FunctionBuilder::selectRows(Value Input, Value Batch) {
+  return create<SelectRowsOp>(at("select_rows"), Input, Batch);
+}
+
+Value FunctionBuilder::lmHead(Value Input, Value Batch, Value Weight,
+                              Value Bias) {
+  return create<LmHeadOp>(at("lm_head"), Input, Batch, Weight, Bias);
+}
+
+Value FunctionBuilder::pool(PoolKind Kind, Value Input, Value Batch,
+                            bool Normalize) {
+  return create<PoolOp>(at("pool"), Kind, Input, Batch, Normalize);
+}
+
+SmallVector<Value> FunctionBuilder::call(func::FuncOp Callee,
+                                         ValueRange Arguments) {
+  std::string Where = Callee.getName().str();
+  // The scope is what tells the calls of one function apart.
+  for (Value Argument : Arguments)
+    if (auto Scope = Argument.getDefiningOp<ScopeOp>()) {
+      Where = Scope.getName().str();
+      break;
+    }
+  auto Call = func::CallOp::create(Builder, at(Where), Callee, Arguments);
+  return SmallVector<Value>(Call.getResults());
+}
+
+func::FuncOp FunctionBuilder::finish(ValueRange Results) {
+  func::ReturnOp::create(Builder, at("return"), Results);
+  Function->setFunctionType(Builder.getFunctionType(
+      Function->getBody().getArgumentTypes(), Results.getTypes()));
+  func::FuncOp Finished = Function.release();
+  if (!IsEntry)
+    return Model->share(Finished, Name);
+  Model->module().push_back(Finished);
+  return Finished;
+}

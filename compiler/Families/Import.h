@@ -1,0 +1,70 @@
+//===- Import.h - Model directories and files to graphs ---------*- C++ -*-===//
+//
+// From a Hugging Face directory, a bare config.json, or a file in the
+// transformer dialect to a verified module, with everything else that
+// compiling it needs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_COMPILER_FAMILIES_IMPORT_H
+#define TENON_COMPILER_FAMILIES_IMPORT_H
+
+#include "compiler/Checkpoint/Checkpoint.h"
+#include "runtime/Artifact/Manifest.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tenon {
+
+struct ImportOptions {
+  /// What matrices are kept in: F32 or BF16. By default f32 and bf16 stay what
+  /// they are and f16 becomes f32. Vectors are always kept in f32.
+  std::optional<ElementType> MatrixType;
+  /// Sequences have at most this many tokens; by default as many as the config
+  /// allows, which is the most that can be asked for.
+  std::optional<int64_t> MaxSequence;
+  /// Reads no weights: for estimates. All matrices then have the config's
+  /// dtype, where 16 bits of either kind count as bf16.
+  bool ConfigOnly = false;
+};
+
+struct ImportedModel {
+  mlir::OwningOpRef<mlir::ModuleOp> Module;
+  GenerationInfo Generation;
+  /// Texts to embed are cut to this.
+  std::optional<int64_t> MaxTextTokens;
+  /// The directory's tokenizer.json; empty when it has none.
+  std::string TokenizerPath;
+  /// Absent with ConfigOnly and for models without weights.
+  std::optional<Checkpoint> Weights;
+  /// "bf16" when a matrix is kept in it, otherwise "f32".
+  std::string StoredType;
+  /// What the directory asks for or holds and the model leaves out without
+  /// harm to its outputs, one line each; for people.
+  std::vector<std::string> Notes;
+};
+
+/// Imports the Hugging Face directory `Path`, or with ConfigOnly its
+/// config.json alone, which `Path` may name itself. An error names the file,
+/// the key or tensor, its value, and what was expected: an unknown model_type,
+/// a key that may change the result and is not handled, a missing or surplus
+/// tensor, a wrong shape or type.
+Result<ImportedModel> importModel(mlir::MLIRContext &Context,
+                                  const std::string &Path,
+                                  const ImportOptions &Options = {});
+
+/// Parses and verifies a file in the transformer dialect. Its parameters must
+/// be those of the checkpoint in `WeightsDirectory`, if one is given; tensors
+/// that the file does not name are left out.
+Result<ImportedModel> importMlir(mlir::MLIRContext &Context,
+                                 const std::string &Path,
+                                 const std::string &WeightsDirectory = "");
+
+} // namespace tenon
+
+#endif // TENON_COMPILER_FAMILIES_IMPORT_H

@@ -1,0 +1,96 @@
+//===- ImportMlir.cpp - Files in the transformer dialect ------------------===//
+
+#include "compiler/Builder/ModelWalk.h"
+#include "compiler/Families/Import.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+
+using namespace mlir;
+using namespace tenon;
+using namespace tenon::transformer;
+
+/// A graph holds no weights: larger files are something else.
+static constexpr uint64_t MaxMlirBytes = 64 << 20;
+
+static Result<OwningOpRef<ModuleOp>> parse(MLIRContext &Context,
+                                           const std::string &Path) {
+  auto Text = readFile(Path, MaxMlirBytes);
+  if (!Text)
+    return Text.error();
+  std::optional<Error> First;
+  ScopedDiagnosticHandler Handler(&Context, [&](Diagnostic &D) {
+    if (D.getSeverity() != DiagnosticSeverity::Error || First)
+      return success();
+    std::string Message = D.str();
+    auto Where = D.getLocation()->findInstanceOf<FileLineColLoc>();
+    std::string Place = Path;
+    if (Where)
+      Place += ":" + std::to_string(Where.getLine()) + ":" +
+               std::to_string(Where.getColumn());
+    std::replace(Message.begin(), Message.end(), '\n', ' ');
+    First = Error(Place + ": " + Message);
+    return success();
+  });
+  ParserConfig Settings(&Context);
+  auto Module = parseSourceString<ModuleOp>(*Text, Settings, Path);
+  if (!Module)
+    return First.value_or(Error(Path + ": expected a module in MLIR's syntax"));
+  return Module;
+}
+
+/// The module's attribute `Name`, which the runtime checks requests with.
+static Status requireCount(ModuleOp Module, const std::string &Path,
+                           StringRef Name) {
+  if (Module->hasAttr(Name))
+    return {};
+  return Error(Path + ": attribute '" + Name.str() +
+               "' of the module is missing: expected a positive integer");
+}
+
+Result<ImportedModel> tenon::importMlir(MLIRContext &Context,
+                                        const std::string &Path,
+                                        const std::string &WeightsDirectory) {
+  loadModelDialects(Context);
+  auto Module = parse(Context, Path);
+  if (!Module)
+    return Module.error();
+  if (Status S = verifyModel(**Module); !S)
+    return S.error().withContext(Path);
+  for (StringRef Name : {attr::Vocabulary, attr::MaxSequence})
+    if (Status S = requireCount(**Module, Path, Name); !S)
+      return S.error();
+
+  ImportedModel Model;
+  if (!WeightsDirectory.empty()) {
+    auto Weights = Checkpoint::open(WeightsDirectory);
+    if (!Weights)
+      return Weights.error();
+    Model.Weights = std::move(*Weights);
+  }
+  Model.StoredType = "f32";
+  for (func::FuncOp Entry : entriesOf(**Module)) {
+    Status S =
+        walkModel(Entry, [&](Operation *Op, const CallFrame &Frame) -> Status {
+          auto Parameter = dyn_cast<ParameterOp>(Op);
+          if (!Parameter)
+            return {};
+          auto Type = cast<RankedTensorType>(Parameter.getType());
+          if (Type.getElementType().isF16())
+            return Error("parameter '" + Frame.nameOf(Parameter) +
+                         "' is kept in f16: expected f32 or bf16");
+          if (Type.getElementType().isBF16())
+            Model.StoredType = "bf16";
+          if (!Model.Weights)
+            return {};
+          ArrayRef<int64_t> Shape = Type.getShape();
+          auto Tensor = Model.Weights->require(Frame.nameOf(Parameter),
+                                               {Shape.data(), Shape.size()});
+          return Tensor ? Status() : Tensor.error();
+        });
+    if (!S)
+      return S.error().withContext(Path);
+  }
+  Model.Module = std::move(*Module);
+  return Model;
+}
