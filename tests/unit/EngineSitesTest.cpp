@@ -1,0 +1,276 @@
+//===- EngineSitesTest.cpp - Library products -----------------------------===//
+
+#include "runtime/Engine/Sites.h"
+
+#include "runtime/Abi/TenonRt.h"
+#include "runtime/Support/Half.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace tenon;
+
+namespace {
+
+/// A tensor in f32 or bf16, with the values it really holds in f32.
+class Tensor {
+public:
+  Tensor(ElementType Type, size_t Count, std::mt19937_64 &Random,
+         float Scale = 1)
+      : Type(Type), Wide(Count), Narrow(Count) {
+    for (size_t I = 0; I < Count; ++I)
+      set(I, Scale * (static_cast<float>(Random() >> 40) * 0x1p-23f - 1));
+  }
+  void set(size_t I, float Value) {
+    Narrow[I] = floatToBf16(Value);
+    Wide[I] = Type == ElementType::F32 ? Value : bf16ToFloat(Narrow[I]);
+  }
+  /// After a product has written here.
+  float get(size_t I) const {
+    return Type == ElementType::F32 ? Wide[I] : bf16ToFloat(Narrow[I]);
+  }
+  void *data() {
+    return Type == ElementType::F32 ? static_cast<void *>(Wide.data())
+                                    : static_cast<void *>(Narrow.data());
+  }
+  const std::vector<float> &values() const { return Wide; }
+
+private:
+  ElementType Type;
+  std::vector<float> Wide;
+  std::vector<uint16_t> Narrow;
+};
+
+double activate(Activation Act, double X) {
+  switch (Act) {
+  case Activation::None:
+    return X;
+  case Activation::Relu:
+    return X > 0 ? X : 0;
+  case Activation::Gelu:
+    return 0.5 * X * (1 + std::erf(X / std::sqrt(2.0)));
+  case Activation::GeluTanh:
+    return 0.5 * X *
+           (1 + std::tanh(std::sqrt(2 / M_PI) * (X + 0.044715 * X * X * X)));
+  case Activation::Silu:
+    return X / (1 + std::exp(-X));
+  }
+  return X;
+}
+
+/// Where weight [n, k] lies in panels.
+size_t placeOf(const SiteInfo &S, int64_t N, int64_t K) {
+  int64_t V = interleaveOf(S.Layout.Type);
+  int64_t Padded = paddedDepth(S.Layout.Type, S.K);
+  return static_cast<size_t>(N / PanelColumns * PanelColumns * Padded +
+                             K / V * V * PanelColumns + N % PanelColumns * V +
+                             K % V);
+}
+
+/// Runs the product on random operands and compares with plain loops.
+/// Relative to the largest value: 1e-5 for f32, 2^-7 for bf16 results.
+void check(const SiteInfo &S, int64_t Rows, bool InPlace = false) {
+  SCOPED_TRACE(describe(0, S) + ", rows " + std::to_string(Rows) +
+               (InPlace ? ", in place" : ""));
+  Result<CpuLevel> Level = effectiveLevel();
+  ASSERT_TRUE(Level);
+  std::mt19937_64 Random(7);
+  auto Bucket = static_cast<size_t>(tenon_rt_bucket(Rows));
+  auto N = static_cast<size_t>(S.N), K = static_cast<size_t>(S.K);
+  Tensor Source(S.Source, Bucket * K, Random);
+  bool Panels = S.Layout.Kind == LayoutKind::Panels;
+  ElementType Type = S.Layout.Type;
+  size_t Stored =
+      static_cast<size_t>(packedBytes(S.Layout, S.N, S.K)) / sizeOf(Type);
+  Tensor Weights(Type, N * K, Random), Packed(Type, Stored, Random);
+  for (size_t I = 0; I < Stored; ++I)
+    Packed.set(I, 0);
+  for (size_t I = 0; I < N; ++I)
+    for (size_t J = 0; J < K; ++J)
+      Packed.set(
+          Panels ? placeOf(S, static_cast<int64_t>(I), static_cast<int64_t>(J))
+                 : I * K + J,
+          Weights.values()[I * K + J]);
+  Tensor Bias(ElementType::F32, N, Random);
+  Tensor Multiplier(S.Multiplier.value_or(ElementType::F32), Bucket * N,
+                    Random);
+  Tensor Residual(S.Residual.value_or(ElementType::F32), Bucket * N, Random,
+                  10);
+  Tensor Destination(S.Destination, Bucket * N, Random);
+  Tensor &Target = InPlace ? Residual : Destination;
+  std::vector<float> Added = Residual.values();
+
+  Sites Library(std::span<const SiteInfo>(&S, 1), *Level);
+  Product P;
+  P.Rows = Rows;
+  P.Source = Source.data();
+  P.Weights = Packed.data();
+  P.Bias = S.HasBias ? Bias.data() : nullptr;
+  P.Multiplier = S.Multiplier ? Multiplier.data() : nullptr;
+  P.Residual = S.Residual ? Residual.data() : nullptr;
+  P.Destination = Target.data();
+  Status Done = Library.run(P);
+  ASSERT_TRUE(Done) << Done.error().message();
+
+  std::vector<double> Expected;
+  double Largest = 0;
+  for (size_t R = 0; R < static_cast<size_t>(Rows); ++R)
+    for (size_t I = 0; I < N; ++I) {
+      double Sum = S.HasBias ? Bias.values()[I] : 0;
+      for (size_t J = 0; J < K; ++J)
+        Sum += static_cast<double>(Source.values()[R * K + J]) *
+               static_cast<double>(Weights.values()[I * K + J]);
+      Sum = activate(S.Act, Sum);
+      if (S.Multiplier)
+        Sum *= Multiplier.values()[R * N + I];
+      if (S.Residual)
+        Sum += Added[R * N + I];
+      Expected.push_back(Sum);
+      Largest = std::max(Largest, std::abs(Sum));
+    }
+  double Tolerance =
+      Largest * (S.Destination == ElementType::F32 ? 1e-5 : 0x1p-7);
+  for (size_t I = 0; I < Expected.size(); ++I)
+    ASSERT_NEAR(Target.get(I), Expected[I], Tolerance)
+        << "row " << I / N << ", column " << I % N;
+}
+
+bool hasBF16() {
+  Result<CpuLevel> Level = effectiveLevel();
+  return Level && infoOf(*Level).HasBF16Products;
+}
+
+SiteInfo siteOf(int64_t K, int64_t N, ElementType Type, ElementType To) {
+  Result<CpuLevel> Level = effectiveLevel();
+  bool Wide = Level && infoOf(*Level).HasAVX512;
+  SiteInfo S;
+  S.K = K;
+  S.N = N;
+  S.Source = Type;
+  S.Destination = To;
+  S.Layout = {Wide ? LayoutKind::Panels : LayoutKind::Rows, Type};
+  return S;
+}
+
+constexpr Activation AllActivations[] = {Activation::None, Activation::Relu,
+                                         Activation::Gelu, Activation::GeluTanh,
+                                         Activation::Silu};
+
+} // namespace
+
+TEST(EngineSitesTest, EpiloguesF32) {
+  for (Activation Act : AllActivations)
+    for (int Operands = 0; Operands < 8; ++Operands) {
+      SiteInfo S = siteOf(45, 97, ElementType::F32, ElementType::F32);
+      S.Act = Act;
+      S.HasBias = Operands & 1;
+      if (Operands & 2)
+        S.Multiplier = ElementType::F32;
+      if (Operands & 4)
+        S.Residual = ElementType::F32;
+      check(S, 19);
+    }
+}
+
+TEST(EngineSitesTest, EpiloguesBF16) {
+  if (!hasBF16())
+    GTEST_SKIP() << "this CPU has no bf16 products";
+  for (Activation Act : AllActivations)
+    for (int Operands = 0; Operands < 8; ++Operands)
+      for (ElementType To : {ElementType::F32, ElementType::BF16}) {
+        SiteInfo S = siteOf(45, 97, ElementType::BF16, To);
+        S.Act = Act;
+        S.HasBias = Operands & 1;
+        if (Operands & 2)
+          S.Multiplier = ElementType::BF16;
+        if (Operands & 4)
+          S.Residual = ElementType::F32;
+        check(S, 19);
+      }
+}
+
+TEST(EngineSitesTest, ResidualInPlaceOfDeepProducts) {
+  // Deep enough that the library sums in several passes over K.
+  SiteInfo S = siteOf(4099, 130, ElementType::F32, ElementType::F32);
+  S.Residual = ElementType::F32;
+  S.HasBias = true;
+  for (int64_t Rows : {1, 16, 100})
+    check(S, Rows, true);
+  if (!hasBF16())
+    return;
+  S = siteOf(8192, 130, ElementType::BF16, ElementType::F32);
+  S.Residual = ElementType::F32;
+  for (int64_t Rows : {1, 16, 100})
+    check(S, Rows, true);
+}
+
+TEST(EngineSitesTest, ManyRowCounts) {
+  SiteInfo S = siteOf(24, 72, ElementType::F32, ElementType::F32);
+  for (int64_t Rows : {1, 15, 16, 17, 127, 129, 200, 1025})
+    check(S, Rows);
+}
+
+TEST(EngineSitesTest, OnePrimitivePerBucket) {
+  Result<CpuLevel> Level = effectiveLevel();
+  ASSERT_TRUE(Level);
+  SiteInfo S = siteOf(16, 64, ElementType::F32, ElementType::F32);
+  Sites Library(std::span<const SiteInfo>(&S, 1), *Level);
+  std::vector<float> Source(48 * 16), Weights(64 * 16), To(48 * 64);
+  for (int64_t Rows : {1, 16, 9, 17, 32, 3}) {
+    Product P;
+    P.Rows = Rows;
+    P.Source = Source.data();
+    P.Weights = Weights.data();
+    P.Destination = To.data();
+    ASSERT_TRUE(Library.run(P));
+  }
+  EXPECT_EQ(Library.counters().Primitives, 2);
+  EXPECT_EQ(Library.counters().Library, 6);
+}
+
+TEST(EngineSitesTest, RefusesReferenceCode) {
+  Result<CpuLevel> Level = effectiveLevel();
+  ASSERT_TRUE(Level);
+  // The library has a loop, but no kernel, for an f16 operand here.
+  SiteInfo S = siteOf(20, 50, ElementType::F32, ElementType::F32);
+  S.Residual = ElementType::F16;
+  Sites Library(std::span<const SiteInfo>(&S, 1), *Level);
+  Status Ready = Library.prepare(5);
+  ASSERT_FALSE(Ready);
+  EXPECT_EQ(Ready.error().message(),
+            describe(0, S) + " with 16 rows at level " +
+                std::string(infoOf(*Level).Name) +
+                ": the library has only its reference implementation "
+                "'ref:any'");
+  EXPECT_EQ(Library.counters().Reference, 1);
+}
+
+TEST(EngineSitesTest, RefusesWrongOperands) {
+  Result<CpuLevel> Level = effectiveLevel();
+  ASSERT_TRUE(Level);
+  SiteInfo S = siteOf(16, 64, ElementType::F32, ElementType::F32);
+  S.Multiplier = ElementType::F32;
+  Sites Library(std::span<const SiteInfo>(&S, 1), *Level);
+  std::vector<float> Source(16 * 16), Weights(64 * 16), Other(16 * 64),
+      To(16 * 64);
+  Product P;
+  P.Rows = 1;
+  P.Source = Source.data();
+  P.Weights = Weights.data();
+  P.Multiplier = Other.data();
+  P.Destination = To.data();
+  ASSERT_TRUE(Library.run(P));
+  auto Refused = [&](auto Change) {
+    Product Bad = P;
+    Change(Bad);
+    return !Library.run(Bad);
+  };
+  EXPECT_TRUE(Refused([](Product &Q) { Q.Rows = 0; }));
+  EXPECT_TRUE(Refused([](Product &Q) { Q.Site = -1; }));
+  EXPECT_TRUE(Refused([](Product &Q) { Q.Site = 1; }));
+  EXPECT_TRUE(Refused([](Product &Q) { Q.Source = nullptr; }));
+  EXPECT_TRUE(Refused([](Product &Q) { Q.Multiplier = nullptr; }));
+  EXPECT_TRUE(Refused([](Product &Q) { Q.Residual = Q.Source; }));
+  EXPECT_TRUE(Refused([](Product &Q) { Q.Multiplier = Q.Destination; }));
+}
