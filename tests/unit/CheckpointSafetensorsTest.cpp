@@ -229,6 +229,8 @@ TEST_F(Safetensors, Offsets) {
       "'data_offsets' spans 4 bytes: expected 8 for shape [2] of F32");
   refusesTensor(R"("dtype":"BF16","shape":[2],"data_offsets":[0,3])", 4,
                 "spans 3 bytes: expected 4 for shape [2] of BF16");
+  refusesTensor(R"("dtype":"F32","shape":[1],"data_offsets":[0,8])", 8,
+                "spans 8 bytes: expected 4 for shape [1] of F32");
 }
 
 TEST_F(Safetensors, Layout) {

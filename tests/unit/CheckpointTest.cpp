@@ -126,6 +126,16 @@ TEST_F(CheckpointFiles, Shards) {
   EXPECT_ERROR(Weights->require("d", Shape), index(), "missing tensor 'd'");
 }
 
+TEST_F(CheckpointFiles, IndexMetadataMayFollowTheMap) {
+  writeShard(S1, {"a"});
+  write("model.safetensors.index.json",
+        "{\"weight_map\":{\"a\":\"" + std::string(S1) +
+            "\"},\"metadata\":{\"total_size\":4},\"more\":[1,{}]}");
+  auto Weights = open();
+  ASSERT_TRUE(Weights) << Weights.error().message();
+  EXPECT_EQ(Weights->names(), std::vector<std::string_view>{"a"});
+}
+
 TEST_F(CheckpointFiles, IndexIsWrong) {
   refusesIndexText("[]", "index is an array: expected an object");
   refusesIndexText("3", "index is no object");
