@@ -1,5 +1,14 @@
 # Compile options and the two target functions that every folder uses.
 
+include(TenonDependencies)
+
+# Rebuilding another branch or a fresh clone is then mostly a copy.
+find_program(TENON_CCACHE ccache)
+if(TENON_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER ${TENON_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${TENON_CCACHE})
+endif()
+
 add_library(tenon_options INTERFACE)
 target_compile_options(tenon_options INTERFACE -Wall -Wextra -Wno-unused-parameter)
 target_include_directories(tenon_options INTERFACE ${PROJECT_SOURCE_DIR})

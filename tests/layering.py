@@ -1,0 +1,123 @@
+"""Checks that no folder uses what it must not.
+
+    layering.py sources CHECKOUT       every #include and .td include
+    layering.py libraries FILE...      what executables and libraries load
+    layering.py self-check             that the rules catch what they should
+
+Prints one line per violation; exit status 1 if there is any.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+# Prefixes of included files that a folder must not use, with the reason.
+FORBIDDEN = {
+    "runtime": {
+        r"(dialects|passes|compiler)/": "the runtime knows no compiler",
+        r"(mlir|llvm|lld)(-c)?/": "the runtime must build without LLVM",
+    },
+    "dialects": {
+        r"(passes|compiler|runtime)/": "dialects stand on MLIR alone",
+    },
+    "passes": {
+        r"compiler/": "passes know IR only",
+        r"runtime/(?!Abi/\w+\.h$|Packing/Layout\.h$|Support/ElementType\.h$)":
+            "passes share the ABI, layouts and element types with the runtime"
+            " and nothing else",
+        r"llvm/Support/CommandLine\.h$": "passes have options, not globals",
+        r"mlir/InitAll": "only tenon-opt registers everything",
+    },
+    "compiler": {
+        r"mlir/InitAll": "only tenon-opt registers everything",
+    },
+}
+ALLOWED = {("compiler/Tools/tenon-opt.cpp", r"mlir/InitAll")}
+SUFFIXES = {".h", ".cpp", ".c", ".td"}
+INCLUDE = re.compile(r'^\s*#?\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
+FORBIDDEN_LIBRARIES = re.compile(r"\blib(LLVM|MLIR|lld|clang)\S*")
+
+
+def violations_in(name, text):
+    """Lines about the includes of the file `name` (relative to the checkout)."""
+    found = []
+    for included in INCLUDE.findall(text):
+        # "../Abi/X.h" and the like would slip past the rules.
+        if included.startswith("."):
+            found.append(f"{name}: includes {included}: name it from the top")
+        for pattern, reason in FORBIDDEN[name.split("/")[0]].items():
+            if re.match(pattern, included) and (name, pattern) not in ALLOWED:
+                found.append(f"{name}: includes {included}: {reason}")
+    return found
+
+
+def check_sources(checkout):
+    root = pathlib.Path(checkout)
+    found, files = [], 0
+    for folder in FORBIDDEN:
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix in SUFFIXES:
+                files += 1
+                name = path.relative_to(root).as_posix()
+                found += violations_in(name, path.read_text())
+    if files == 0:
+        found.append(f"{checkout}: no source files found")
+    return found
+
+
+def check_libraries(files):
+    found = []
+    for file in files:
+        run = subprocess.run(["ldd", file], capture_output=True, text=True)
+        # ldd of what is no executable, or of a static one, shows nothing.
+        if run.returncode != 0 or "libstdc++" not in run.stdout:
+            found.append(f"{file}: ldd answers {run.stdout or run.stderr!r}")
+        for library in sorted(
+            {m.group(0) for m in FORBIDDEN_LIBRARIES.finditer(run.stdout)}
+        ):
+            found.append(f"{file}: loads {library}: it must run without LLVM")
+    return found
+
+
+def self_check():
+    cases = [
+        ("runtime/A.cpp", '#include "mlir/IR/Builders.h"', True),
+        ("runtime/A.cpp", "# include <llvm/ADT/StringRef.h>", True),
+        ("runtime/A.cpp", '#include "compiler/B.h"', True),
+        ("runtime/A.cpp", '#include "runtime/B.h"\n#include <vector>', False),
+        ("dialects/A.td", 'include "passes/B.td"', True),
+        ("dialects/A.td", 'include "mlir/IR/OpBase.td"', False),
+        ("dialects/A.h", '#include "runtime/Abi/TenonRt.h"', True),
+        ("passes/A.cpp", '#include "runtime/Abi/TenonRt.h"', False),
+        ("passes/A.cpp", '#include "runtime/Packing/Layout.h"', False),
+        ("passes/A.cpp", '#include "runtime/Packing/Packer.h"', True),
+        ("passes/A.cpp", '#include "runtime/Support/Json.h"', True),
+        ("passes/A.cpp", '#include "compiler/B.h"', True),
+        ("passes/A.cpp", '#include "../compiler/B.h"', True),
+        ("compiler/A.cpp", '#include "mlir/InitAllDialects.h"', True),
+        ("compiler/Tools/tenon-opt.cpp", '#include "mlir/InitAllDialects.h"',
+         False),
+    ]
+    return [
+        f"{name}: {text!r}: expected {'a' if expected else 'no'} violation"
+        for name, text, expected in cases
+        if bool(violations_in(name, text)) != expected
+    ]
+
+
+def main(arguments):
+    if arguments[:1] == ["sources"] and len(arguments) == 2:
+        found = check_sources(arguments[1])
+    elif arguments[:1] == ["libraries"] and len(arguments) > 1:
+        found = check_libraries(arguments[1:])
+    elif arguments == ["self-check"]:
+        found = self_check()
+    else:
+        sys.exit(__doc__)
+    print("\n".join(found) if found else "no violation")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
