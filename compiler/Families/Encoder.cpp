@@ -58,7 +58,87 @@ Value callLayers(FunctionBuilder &Entry, Value Batch,
   return Rows;
 }
 
+/// Reads what could make this another model than an encoder of absolute
+/// positions.
+Status checkKind(const Config &Settings) {
+  for (std::string_view Key : {"is_decoder", "add_cross_attention"}) {
+    auto IsOn = Settings.booleanOr(Key, false);
+    if (!IsOn)
+      return IsOn.error();
+    if (*IsOn)
+      return Settings.expected(Key, "false, for an encoder");
+  }
+  auto Positions = Settings.stringOr("position_embedding_type", "absolute");
+  if (!Positions)
+    return Positions.error();
+  if (*Positions != "absolute")
+    return Settings.expected("position_embedding_type", "absolute");
+  // It ties a head that hidden states do not need.
+  auto Tied = Settings.booleanOr("tie_word_embeddings", true);
+  return Tied ? Status() : Tied.error();
+}
+
 } // namespace
+
+Result<EncoderModel> tenon::readEncoder(const FamilyInput &Input,
+                                        const EncoderTraits &Traits) {
+  const Config &Settings = Input.Settings;
+  if (Status S = checkKind(Settings); !S)
+    return S.error();
+  auto Sizes = readSizes(Settings);
+  if (!Sizes)
+    return Sizes.error();
+  auto TokenTypes = Settings.integerOr("type_vocab_size", 2, 1, MaxTokenTypes);
+  auto Eps = Settings.numberOr("layer_norm_eps", 1e-12, 0.0, 0.5);
+  auto Act = readActivation(Settings, "hidden_act");
+  if (!TokenTypes)
+    return TokenTypes.error();
+  if (!Eps || !Act)
+    return Eps ? Act.error() : Eps.error();
+  if (Sizes->Width % Sizes->Heads != 0)
+    return Settings.expected("hidden_size",
+                             "a multiple of num_attention_heads");
+
+  EncoderModel Model;
+  Model.Sizes = *Sizes;
+  Model.TokenTypes = *TokenTypes;
+  Model.Positions = Sizes->MaxSequence;
+  auto Has = [&](const std::string &Name) {
+    return Input.Weights && Input.Weights->find(Name);
+  };
+  std::string Words = "embeddings.word_embeddings.weight";
+  if (Has(parameterName(Traits.Prefix, Words)))
+    Model.Prefix = Traits.Prefix;
+  bool IsOld = Has(parameterName(Model.Prefix, "embeddings.LayerNorm.gamma"));
+  auto Norm = [&](const char *Key) {
+    return NormOptions{NormKind::Layer, *Eps, Key, IsOld ? "gamma" : "weight",
+                       IsOld ? "beta" : "bias"};
+  };
+  Model.EmbeddingNorm = Norm("LayerNorm");
+  Model.Layer.PreNorm = false;
+  Model.Layer.AttentionNorm = Norm("attention.output.LayerNorm");
+  Model.Layer.FeedForwardNorm = Norm("output.LayerNorm");
+  AttentionOptions &Attention = Model.Layer.Attention;
+  Attention.Heads = Attention.KvHeads = Sizes->Heads;
+  Attention.HeadDim = Sizes->Width / Sizes->Heads;
+  Attention.Mask = MaskKind::Bidirectional;
+  Attention.Query = {"attention.self.query", true};
+  Attention.Key = {"attention.self.key", true};
+  Attention.Value = {"attention.self.value", true};
+  Attention.Output = {"attention.output.dense", true};
+  Model.Layer.FeedForward = {*Act,
+                             Sizes->FeedForward,
+                             {},
+                             {"intermediate.dense", true},
+                             {"output.dense", true}};
+  for (const char *Name : Traits.Unused)
+    Model.UnusedTensors.push_back(parameterName(Model.Prefix, Name));
+  if (!Model.Prefix.empty())
+    Model.UnusedTensors.insert(Model.UnusedTensors.end(),
+                               Traits.UnusedHeads.begin(),
+                               Traits.UnusedHeads.end());
+  return Model;
+}
 
 void tenon::buildEncoder(ModelBuilder &Model, const EncoderModel &Encoder,
                          const std::optional<PoolingOptions> &Pooling) {

@@ -30,6 +30,22 @@ struct EncoderModel {
   std::vector<std::string> UnusedTensors;
 };
 
+/// What tells one family of these encoders from another: names of tensors, all
+/// relative to the prefix.
+struct EncoderTraits {
+  /// The prefix that models with a head give the encoder.
+  const char *Prefix = "";
+  /// Never needed for hidden states.
+  std::vector<const char *> Unused;
+  /// Heads beside the encoder, whose names have no prefix. They only occur in
+  /// checkpoints with one.
+  std::vector<const char *> UnusedHeads;
+};
+
+/// Reads an encoder's config.
+Result<EncoderModel> readEncoder(const FamilyInput &Input,
+                                 const EncoderTraits &Traits);
+
 /// How the rows of a text become its embedding.
 struct PoolingOptions {
   transformer::PoolKind Kind = transformer::PoolKind::Mean;
