@@ -176,6 +176,7 @@ TEST(Packer, RoundsToNearestEven) {
                     std::numeric_limits<float>::infinity(),
                     std::numeric_limits<float>::quiet_NaN()};
   std::byte Bytes[64 * 2];
+  std::fill(std::begin(Bytes), std::end(Bytes), std::byte(0xaa));
   packVector({LayoutKind::Vector, ElementType::BF16}, 8, Values, Bytes);
   uint16_t Got[8];
   std::memcpy(Got, Bytes, sizeof(Got));
@@ -183,6 +184,8 @@ TEST(Packer, RoundsToNearestEven) {
                        0x0000, 0x7f80, 0x7f80, 0x7fc0};
   for (int I = 0; I < 8; ++I)
     EXPECT_EQ(Got[I], Wanted[I]) << I;
+  for (size_t I = sizeof(Got); I < sizeof(Bytes); ++I)
+    EXPECT_EQ(Bytes[I], std::byte(0)) << "padding at " << I;
 }
 
 TEST(Packer, RefusesWrongAmounts) {
