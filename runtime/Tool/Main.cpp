@@ -7,6 +7,7 @@
 
 #include "runtime/Artifact/Artifact.h"
 #include "runtime/Artifact/Format.h"
+#include "runtime/Support/Json.h"
 #include "runtime/Tokenizer/TokenizeCommand.h"
 #include "runtime/Tool/Arguments.h"
 #include "runtime/Tool/Commands.h"
@@ -218,12 +219,24 @@ int main(int Count, char **Values) {
                        "Threads; 0: one per core [0]");
   BenchApp->add_flag("--json", Bench.Json, "Print one JSON object");
 
+  auto IsCommand = [&](const CLI::App *Command) {
+    return Command->check_name(Values[1]);
+  };
+  if (Count > 1 && Values[1][0] != '-' &&
+      App.get_subcommands(IsCommand).empty())
+    return fail("unknown command " + printable(Values[1]) + " (see --help)",
+                ExitUsage);
   try {
     App.parse(Count, Values);
   } catch (const CLI::Success &Answer) {
     return App.exit(Answer); // --help, --version
   } catch (const CLI::ParseError &Failure) {
-    return fail(std::string(Failure.what()) + " (see --help)", ExitUsage);
+    // What the user typed may hold control characters or line ends.
+    std::string Plain = Failure.what();
+    for (char &C : Plain)
+      if (static_cast<unsigned char>(C) < 0x20 || C == 0x7f)
+        C = ' ';
+    return fail(Plain + " (see --help)", ExitUsage);
   }
 
   Status Done;

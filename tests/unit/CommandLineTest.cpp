@@ -1,0 +1,426 @@
+//===- CommandLineTest.cpp - The tenon executable -------------------------===//
+//
+// Runs the tool on small artifacts and looks at what a user sees: output,
+// errors, exit status, files.
+//
+//===----------------------------------------------------------------------===//
+
+#include "EngineFixture.h"
+
+#include "runtime/Support/Json.h"
+#include "runtime/Tool/Npy.h"
+
+#include <algorithm>
+#include <fstream>
+#include <sys/wait.h>
+
+using namespace tenon;
+using namespace tenon::test;
+
+namespace {
+
+struct Outcome {
+  int ExitStatus = -1;
+  std::string Output;
+  std::string Errors;
+};
+
+std::string contentOf(const std::string &Path) {
+  std::ifstream File(Path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(File), {}};
+}
+
+class CommandLineTest : public testing::Test {
+protected:
+  void write(const std::function<void(Manifest &, CodeInfo &)> &Change = {},
+             std::string_view TokenizerText = "") {
+    Status Written = writeModel(File, Change, TokenizerText);
+    ASSERT_TRUE(Written) << Written.error().message();
+  }
+
+  /// Runs the tool without a shell.
+  Outcome tenon(std::vector<std::string> Arguments,
+                std::string Executable = TENON_BIN "/tenon") {
+    std::string Out = Directory / "stdout", Errors = Directory / "stderr";
+    pid_t Child = ::fork();
+    if (Child == 0) {
+      if (!std::freopen(Out.c_str(), "w", stdout) ||
+          !std::freopen(Errors.c_str(), "w", stderr))
+        ::_exit(120);
+      std::vector<char *> Values{Executable.data()};
+      for (std::string &Argument : Arguments)
+        Values.push_back(Argument.data());
+      Values.push_back(nullptr);
+      ::execv(Executable.c_str(), Values.data());
+      ::_exit(121);
+    }
+    int Ended = 0;
+    ::waitpid(Child, &Ended, 0);
+    return {WIFEXITED(Ended) ? WEXITSTATUS(Ended) : -1, contentOf(Out),
+            contentOf(Errors)};
+  }
+
+  Json json(const std::vector<std::string> &Arguments) {
+    Outcome O = tenon(Arguments);
+    EXPECT_EQ(O.ExitStatus, 0) << O.Errors;
+    Result<Json> J = parseJson(O.Output, "output");
+    EXPECT_TRUE(J) << O.Output;
+    return J ? *J : Json::object();
+  }
+
+  /// Expects exit status 1 (or `Status`) and a single line with `Text`.
+  void expectError(const std::vector<std::string> &Arguments,
+                   const std::string &Text, int Status = 1) {
+    Outcome O = tenon(Arguments);
+    EXPECT_EQ(O.ExitStatus, Status) << O.Errors;
+    EXPECT_TRUE(O.Errors.starts_with("tenon: error: ")) << O.Errors;
+    EXPECT_NE(O.Errors.find(Text), std::string::npos) << O.Errors;
+    EXPECT_EQ(std::count(O.Errors.begin(), O.Errors.end(), '\n'), 1)
+        << O.Errors;
+  }
+
+  TemporaryDirectory Directory;
+  std::string File = Directory / "model.tenon";
+};
+
+/// What greedy choice appends to `Tokens`.
+std::vector<int32_t> greedy(std::vector<int32_t> Tokens, int Count) {
+  std::vector<int32_t> New;
+  for (int I = 0; I < Count; ++I) {
+    std::vector<float> Logits = expectedLogits(Tokens);
+    auto Best = std::max_element(Logits.begin(), Logits.end());
+    New.push_back(static_cast<int32_t>(Best - Logits.begin()));
+    Tokens.push_back(New.back());
+  }
+  return New;
+}
+
+/// Ids 0 [PAD], 1 [UNK], 2 [CLS], 3 [SEP], then the words a to h.
+constexpr std::string_view WordPieces = R"({
+  "version": "1.0", "truncation": null, "padding": null,
+  "added_tokens": [
+    {"id": 2, "content": "[CLS]", "single_word": false, "lstrip": false,
+     "rstrip": false, "normalized": false, "special": true},
+    {"id": 3, "content": "[SEP]", "single_word": false, "lstrip": false,
+     "rstrip": false, "normalized": false, "special": true}],
+  "normalizer": {"type": "BertNormalizer", "clean_text": true,
+    "handle_chinese_chars": true, "strip_accents": null, "lowercase": true},
+  "pre_tokenizer": {"type": "BertPreTokenizer"},
+  "post_processor": {"type": "TemplateProcessing",
+    "single": [{"SpecialToken": {"id": "[CLS]", "type_id": 0}},
+               {"Sequence": {"id": "A", "type_id": 0}},
+               {"SpecialToken": {"id": "[SEP]", "type_id": 0}}],
+    "pair": [{"SpecialToken": {"id": "[CLS]", "type_id": 0}},
+             {"Sequence": {"id": "A", "type_id": 0}},
+             {"SpecialToken": {"id": "[SEP]", "type_id": 0}},
+             {"Sequence": {"id": "B", "type_id": 1}}],
+    "special_tokens": {
+      "[CLS]": {"id": "[CLS]", "ids": [2], "tokens": ["[CLS]"]},
+      "[SEP]": {"id": "[SEP]", "ids": [3], "tokens": ["[SEP]"]}}},
+  "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": true},
+  "model": {"type": "WordPiece", "unk_token": "[UNK]",
+    "continuing_subword_prefix": "##", "max_input_chars_per_word": 100,
+    "vocab": {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "a": 4, "b": 5,
+      "c": 6, "d": 7, "e": 8, "f": 9, "g": 10, "h": 11}}
+})";
+
+} // namespace
+
+TEST_F(CommandLineTest, WrongUsageIsTwo) {
+  expectError({}, "subcommand", 2);
+  expectError({"frobnicate"}, "unknown command 'frobnicate'", 2);
+  expectError({"run"}, "file", 2);
+  expectError({"run", "x"}, "expected --prompt, --prompt-file or --token-ids",
+              2);
+  expectError({"run", "x", "--no-such-option"}, "--no-such-option", 2);
+  expectError({"run", "x", "--token-ids", "1", "--max-new-tokens", "-1"},
+              "--max-new-tokens", 2);
+  expectError({"run", "x", "--token-ids", "1", "--token-ids", "2"},
+              "several prompts need --json", 2);
+  expectError({"run", "x", "--token-ids", "1", "--token-ids", "2", "--json",
+               "--output", "y"},
+              "single prompt", 2);
+  expectError({"bench", "x", "--batch", "0"}, "--batch", 2);
+  expectError({"tokenize", "x"}, "", 2);
+  Outcome O = tenon({"--version"});
+  EXPECT_EQ(O.ExitStatus, 0);
+  EXPECT_EQ(O.Output, "tenon " TENON_VERSION "\n");
+  EXPECT_EQ(tenon({"run", "--help"}).ExitStatus, 0);
+}
+
+TEST_F(CommandLineTest, GeneratesFromTokenIds) {
+  write();
+  std::vector<int32_t> New = greedy({3, 1, 4}, 6);
+  Json J = json(
+      {"run", File, "--token-ids", "3,1,4", "--max-new-tokens", "6", "--json"});
+  EXPECT_EQ(J["token_ids"].get<std::vector<int32_t>>(), New);
+  EXPECT_EQ(J["finish_reason"], "length");
+  EXPECT_EQ(J["text"], nullptr);
+  EXPECT_GT(J["timings"]["first_token_s"].get<double>(), 0);
+  Outcome O = tenon({"run", File, "--token-ids", "3,1,4", "--max-new-tokens",
+                     "6", "--threads", "1"});
+  std::string Line;
+  for (int32_t Id : New)
+    Line += (Line.empty() ? "" : ",") + std::to_string(Id);
+  EXPECT_EQ(O.Output, Line + "\n");
+  EXPECT_EQ(O.Errors, "");
+
+  // Up to the end of the model's length, and no further.
+  J = json({"run", File, "--token-ids", "3,1,4", "--max-new-tokens", "1000",
+            "--json"});
+  EXPECT_EQ(J["token_ids"].get<std::vector<int32_t>>(),
+            greedy({3, 1, 4}, MaxSequence - 3 + 1));
+}
+
+TEST_F(CommandLineTest, SeveralPromptsAtOnce) {
+  write();
+  Json J = json({"run", File, "--token-ids", "3,1,4", "--token-ids", "9",
+                 "--max-new-tokens", "20", "--json"});
+  ASSERT_EQ(J.size(), 2u);
+  EXPECT_EQ(J[0]["token_ids"].get<std::vector<int32_t>>(),
+            greedy({3, 1, 4}, 20));
+  EXPECT_EQ(J[1]["token_ids"].get<std::vector<int32_t>>(), greedy({9}, 20));
+
+  // One that runs out of cache leaves the other alone.
+  Outcome O = tenon({"run", File, "--token-ids", "3,1,4", "--token-ids", "9",
+                     "--max-new-tokens", "15", "--max-seq", "32", "--json"});
+  EXPECT_EQ(O.ExitStatus, 1);
+  EXPECT_TRUE(O.Errors.starts_with(
+      "tenon: error: prompt 1: out of cache pages: sequence of 16 tokens"))
+      << O.Errors;
+  Result<Json> Parsed = parseJson(O.Output, "output");
+  ASSERT_TRUE(Parsed);
+  EXPECT_EQ((*Parsed)[0]["finish_reason"], "error");
+  EXPECT_EQ((*Parsed)[1]["token_ids"].get<std::vector<int32_t>>(),
+            greedy({9}, 15));
+}
+
+TEST_F(CommandLineTest, EndOfSequence) {
+  std::vector<int32_t> New = greedy({3, 1, 4}, 8);
+  int32_t End = New[2];
+  auto First = std::find(New.begin(), New.end(), End) - New.begin() + 1;
+  write([&](Manifest &M, CodeInfo &) { M.Generation.EndOfSequence = {End}; });
+  std::vector<std::string> Arguments = {
+      "run", File, "--token-ids", "3,1,4", "--max-new-tokens", "8", "--json"};
+  Json J = json(Arguments);
+  EXPECT_EQ(J["finish_reason"], "eos");
+  EXPECT_EQ(J["token_ids"].size(), static_cast<size_t>(First));
+  Arguments.push_back("--ignore-eos");
+  J = json(Arguments);
+  EXPECT_EQ(J["finish_reason"], "length");
+  EXPECT_EQ(J["token_ids"].get<std::vector<int32_t>>(), New);
+}
+
+TEST_F(CommandLineTest, SamplingFollowsSeedAndDefaults) {
+  write([](Manifest &M, CodeInfo &) {
+    M.Generation.Sample = true;
+    M.Generation.Temperature = 1000;
+  });
+  std::vector<std::string> Arguments = {
+      "run", File, "--token-ids", "3", "--max-new-tokens", "12", "--json"};
+  auto With = [&](std::vector<std::string> More) {
+    More.insert(More.begin(), Arguments.begin(), Arguments.end());
+    Outcome O = tenon(More);
+    Result<Json> J = parseJson(O.Output, "output");
+    return J ? (*J)["token_ids"].dump() : O.Errors;
+  };
+  std::string Greedy = Json(greedy({3}, 12)).dump();
+  EXPECT_EQ(With({"--temperature", "0"}), Greedy);
+  EXPECT_EQ(With({"--top-k", "1"}), Greedy);
+  EXPECT_NE(With({"--top-k", "4"}), Greedy);
+  EXPECT_EQ(With({"--top-k", "4", "--seed", "3"}),
+            With({"--top-k", "4", "--seed", "3"}));
+  EXPECT_NE(With({"--top-k", "4", "--seed", "3"}),
+            With({"--top-k", "4", "--seed", "4"}));
+  expectError({"run", File, "--token-ids", "3", "--temperature", "-1"},
+              "temperature is -1.000000");
+  expectError({"run", File, "--token-ids", "3", "--temperature", "nan"},
+              "temperature");
+  expectError({"run", File, "--token-ids", "3", "--top-p", "2"}, "top-p");
+}
+
+TEST_F(CommandLineTest, WritesEveryPositionsOutput) {
+  write();
+  std::string Npy = Directory / "out.npy";
+  std::vector<int32_t> Tokens;
+  std::string List;
+  for (int32_t I = 0; I < 45; ++I) {
+    Tokens.push_back(I * 7 % 48);
+    List += (I ? "," : "") + std::to_string(Tokens.back());
+  }
+  Json J = json({"run", File, "--token-ids", List, "--output", Npy, "--json"});
+  EXPECT_EQ(J["finish_reason"], "output");
+  Result<NpyArray> Array = readNpy(Npy);
+  ASSERT_TRUE(Array) << Array.error().message();
+  EXPECT_EQ(Array->Shape, (std::vector<int64_t>{45, Width}));
+  for (size_t T = 0; T < Tokens.size(); ++T) {
+    auto Row = Array->Floats.begin() + static_cast<ptrdiff_t>(T * Width);
+    EXPECT_EQ(std::vector<float>(Row, Row + Width),
+              expectedLogits({Tokens.begin(),
+                              Tokens.begin() + static_cast<ptrdiff_t>(T) + 1}));
+  }
+  // A failure leaves neither the file nor a temporary one.
+  std::filesystem::remove(Npy);
+  expectError({"run", File, "--token-ids", "1,2,99", "--output", Npy},
+              "token id 99");
+  for (const auto &Entry : std::filesystem::directory_iterator(Directory / "."))
+    EXPECT_EQ(Entry.path().filename().string().find("out.npy"),
+              std::string::npos);
+  expectError({"run", File, "--token-ids", "1", "--output",
+               Directory / "no/such/dir.npy"},
+              "cannot create");
+}
+
+TEST_F(CommandLineTest, TokenIdsFromArrays) {
+  write();
+  std::string Path = Directory / "ids.npy";
+  auto Npy = [&](std::string Header, const std::string &Data) {
+    Header += '\n';
+    std::string Bytes = "\x93NUMPY";
+    Bytes += '\1';
+    Bytes += '\0';
+    Bytes += static_cast<char>(Header.size());
+    Bytes += '\0';
+    std::ofstream(Path, std::ios::binary) << Bytes << Header << Data;
+  };
+  auto Bytes = [](auto... Values) {
+    std::string Data;
+    (Data.append(reinterpret_cast<const char *>(&Values), sizeof(Values)), ...);
+    return Data;
+  };
+  std::vector<std::string> Arguments = {
+      "run", File,    "--token-ids", "@" + Path, "--max-new-tokens",
+      "3",   "--json"};
+  std::vector<int32_t> New = greedy({3, 1, 4}, 3);
+  Npy("{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }",
+      Bytes(int64_t(3), int64_t(1), int64_t(4)));
+  EXPECT_EQ(json(Arguments)["token_ids"].get<std::vector<int32_t>>(), New);
+  Npy("{\"shape\": (1, 3), 'fortran_order':False,'descr':'<i4'}",
+      Bytes(int32_t(3), int32_t(1), int32_t(4)));
+  EXPECT_EQ(json(Arguments)["token_ids"].get<std::vector<int32_t>>(), New);
+
+  std::string Data = Bytes(int64_t(3), int64_t(1));
+  auto Refused = [&](const char *Header, const char *Text) {
+    Npy(Header, Data);
+    expectError(Arguments, Text);
+  };
+  Refused("{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }",
+          "data is 16 bytes long: expected 24");
+  Refused("{'descr': '<i8', 'fortran_order': False, 'shape': "
+          "(4611686018427387904,), }",
+          "shape overflows");
+  Refused("{'descr': '<i8', 'fortran_order': False, 'shape': "
+          "(99999999999999999999,), }",
+          "key 'shape'");
+  Refused("{'descr': '<i8', 'fortran_order': False, 'shape': (-2,), }",
+          "key 'shape'");
+  Refused("{'descr': '<i8', 'fortran_order': True, 'shape': (2,), }",
+          "fortran_order is True");
+  Refused("{'descr': '>i8', 'fortran_order': False, 'shape': (2,), }",
+          "descr is '>i8'");
+  Refused("{'descr': '|O', 'fortran_order': False, 'shape': (2,), }",
+          "descr is '|O'");
+  Refused("{'descr': '<i8', 'descr': '<i8', 'shape': (2,), }",
+          "unknown, repeated");
+  Refused("{'descr': '<i8', 'fortran_order': False, }", "lacks one of");
+  Refused("{'descr': '<i8'", "lacks a comma");
+  Refused("", "no dictionary");
+  Refused("{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }",
+          "expected token ids");
+  Refused("{'descr': '<i4', 'fortran_order': False, 'shape': (2, 2), }",
+          "expected token ids");
+  Data = Bytes(int64_t(3), int64_t(-1));
+  Refused("{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }",
+          "value -1 at index 1");
+  for (const char *Text : {"", "1,", ",1", "1;2", "-1", "99999999999", "x"})
+    expectError({"run", File, std::string("--token-ids=") + Text},
+                "--token-ids", *Text ? 1 : 2);
+  std::ofstream(Path, std::ios::binary) << "\x93NUMPY\1";
+  expectError(Arguments, "not a readable .npy file");
+}
+
+TEST_F(CommandLineTest, ErrorsAreOneLine) {
+  write();
+  expectError({"run", Directory / "missing", "--token-ids", "1"},
+              "missing: cannot open: No such file or directory");
+  expectError({"run", File, "--token-ids", "50"},
+              "token id 50 (token 0): expected 0 to 49");
+  expectError({"run", File, "--token-ids", "49"}, "product of site 7");
+  expectError({"run", File, "--prompt", "hello"},
+              "the artifact has no tokenizer");
+  expectError({"run", File, "--token-ids", "1", "--threads", "-3"},
+              "threads is -3");
+  expectError({"embed", File, "--text", "x"}, "has no tokenizer");
+  expectError({"tokenize", File, "--text", "x"}, "has no tokenizer");
+  expectError({"bench", File, "--prompt-tokens", "90"}, "expected at most 90");
+  std::string Bytes = contentOf(File), Cut = Directory / "cut.tenon";
+  std::ofstream(Cut, std::ios::binary) << Bytes.substr(0, Bytes.size() / 2);
+  expectError({"run", Cut, "--token-ids", "1"}, "cut.tenon");
+}
+
+TEST_F(CommandLineTest, InspectAndBench) {
+  // Without the token that fails on purpose; the head is wider than that.
+  write([](Manifest &M, CodeInfo &) { M.Vocabulary = 49; });
+  Json J = json({"inspect", File, "--json"});
+  EXPECT_TRUE(J.is_object());
+  EXPECT_NE(tenon({"inspect", File, "--verify"}).Output, "");
+  J = json({"bench", File, "--prompt-tokens", "20", "--new-tokens", "5",
+            "--batch", "3", "--json"});
+  for (const char *Key : {"prefill_tokens_per_s", "decode_tokens_per_s",
+                          "first_token_s", "peak_rss_mb", "load_s"})
+    EXPECT_GT(J[Key].get<double>(), 0) << Key;
+  EXPECT_EQ(J["reference_products"], 0);
+}
+
+TEST_F(CommandLineTest, WithoutACompilerBesideIt) {
+  std::string Copy = Directory / "tenon";
+  std::filesystem::copy_file(TENON_BIN "/tenon", Copy);
+  Outcome O = tenon({"compile", "model", "-o", "x"}, Copy);
+  EXPECT_EQ(O.ExitStatus, 1);
+  EXPECT_NE(O.Errors.find("this is a runtime-only build"), std::string::npos)
+      << O.Errors;
+  O = tenon({"inspect", Directory / "."}, Copy);
+  EXPECT_EQ(O.ExitStatus, 1);
+  // Arguments reach the compiler unchanged.
+  std::ofstream(Directory / "tenon-compile") << "#!/bin/sh\necho \"$@\"\n";
+  std::filesystem::permissions(Directory / "tenon-compile",
+                               std::filesystem::perms::owner_all);
+  O = tenon({"compile", "a b", "--emit", "llvm"}, Copy);
+  EXPECT_EQ(O.ExitStatus, 0) << O.Errors;
+  EXPECT_EQ(O.Output, "a b --emit llvm\n");
+  O = tenon({"inspect", Directory / ".", "--json"}, Copy);
+  EXPECT_EQ(O.Output, "inspect " + (Directory / ".") + " --json\n");
+}
+
+TEST_F(CommandLineTest, RunsText) {
+  write(nullptr, WordPieces);
+  Json J =
+      json({"run", File, "--prompt", "a b", "--max-new-tokens", "4", "--json"});
+  std::vector<int32_t> New = greedy({2, 4, 5, 3}, 4);
+  EXPECT_EQ(J["token_ids"].get<std::vector<int32_t>>(), New);
+  EXPECT_EQ(J["prompt_tokens"], 4);
+  std::ofstream(Directory / "prompt") << "a b";
+  Outcome O = tenon({"run", File, "--prompt-file", Directory / "prompt",
+                     "--max-new-tokens", "4"});
+  EXPECT_EQ(O.Output, J["text"].get<std::string>() + "\n");
+  EXPECT_EQ(tenon({"tokenize", File, "--text", "a b"}).Output, "2,4,5,3\n");
+}
+
+TEST_F(CommandLineTest, EmbedsTextsAndCutsLongOnes) {
+  write([](Manifest &M, CodeInfo &) { M.MaxTextTokens = 5; }, WordPieces);
+  // The embedding is the sum of the ids, special tokens (5) included.
+  auto First = [&](const std::string &Text) {
+    return json({"embed", File, "--json", "--text", Text})["embeddings"][0][0];
+  };
+  EXPECT_EQ(First("a"), 5 + 4);
+  EXPECT_EQ(First("a b c"), 5 + 4 + 5 + 6);
+  EXPECT_EQ(First("a b c d"), 5 + 4 + 5 + 6) << "cut, [SEP] kept";
+  EXPECT_EQ(First("a b c d e f g h"), 5 + 4 + 5 + 6);
+  EXPECT_EQ(First("a a a a a a"), 5 + 4 + 4 + 4);
+  Json J = json({"embed", File, "--json", "--text", "a", "b", "--text", "c"});
+  ASSERT_EQ(J["embeddings"].size(), 3u);
+  EXPECT_EQ(J["embeddings"][2].size(), static_cast<size_t>(Width));
+  EXPECT_EQ(J["embeddings"][1][0], 5 + 5);
+  Outcome O = tenon({"embed", File, "--text", "a"});
+  EXPECT_TRUE(O.Output.starts_with("9 9 9 ")) << O.Output;
+}
