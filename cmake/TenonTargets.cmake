@@ -20,6 +20,7 @@ if(TENON_SANITIZE)
 endif()
 
 # tenon_library(NAME sources... [LIBS libs...]): a static library of one folder.
+# The global property TENON_LIBRARIES lists them all.
 function(tenon_library name)
   cmake_parse_arguments(ARG "" "" "LIBS;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
@@ -27,6 +28,7 @@ function(tenon_library name)
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
+  set_property(GLOBAL APPEND PROPERTY TENON_LIBRARIES ${name})
 endfunction()
 
 # tenon_executable(NAME sources... [LIBS libs...]): an executable in build/bin.
