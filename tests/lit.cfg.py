@@ -14,7 +14,7 @@ config.suffixes = [".mlir", ".test"]
 config.excludes = ["Inputs", "fixtures", "unit"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.tenon_build, "tests")
-config.test_format = lit.formats.ShTest(execute_external=True)
+config.test_format = lit.formats.ShTest(execute_external=False)
 
 tools = os.path.join(config.tenon_build, "bin")
 # FileCheck, not and split-file are LLVM's.
