@@ -3,6 +3,7 @@
 #include "ArtifactTestSupport.h"
 
 #include <csignal>
+#include <fcntl.h>
 #include <random>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -335,6 +336,10 @@ TEST(ArtifactWriterTest, PermissionsFollowTheUmask) {
 
 TEST(ArtifactWriterTest, AKilledProcessLeavesNothing) {
   TemporaryDirectory Directory;
+  int Nameless = ::open(Directory.file("").c_str(), O_TMPFILE | O_RDWR, 0600);
+  if (Nameless < 0)
+    GTEST_SKIP() << "this file system has no files without a name";
+  ::close(Nameless);
   pid_t Child = ::fork();
   if (Child == 0) {
     Result<ArtifactWriter> Writer = ArtifactWriter::create(Directory.file("a"));
