@@ -72,6 +72,25 @@ def Dnn_WeightViewOp : Dnn_Op<"weight_view", [Pure]> {
   }];
 }
 
+def Dnn_CallSiteOp : Dnn_Op<"call_site", [AttrSizedOperandSegments]> {
+  let summary = "Call the product library";
+  let description = [{
+    A library product on buffers: site `site` of the manifest says everything
+    that is constant about it.
+  }];
+  let arguments = (ins I64Attr:$site, Transformer_BatchType:$batch,
+                       MemRefRankOf<[F32, BF16], [2]>:$input,
+                       Dnn_PackedType:$weight, Optional<Dnn_PackedType>:$bias,
+                       Optional<MemRefRankOf<[F32, BF16], [2]>>:$multiplier,
+                       Optional<MemRefRankOf<[F32, BF16], [2]>>:$residual,
+                       MemRefRankOf<[F32, BF16], [2]>:$output);
+  let assemblyFormat = [{
+    $site `of` $batch `(` $input `)` `weight` $weight (`bias` $bias^)?
+    (`multiplier` $multiplier^)? (`residual` $residual^)? `output` $output
+    attr-dict `:` type(operands)
+  }];
+}
+
 def Dnn_ParallelOp : Dnn_Op<"parallel", [SingleBlock, NoTerminator,
                                          RecursiveMemoryEffects]> {
   let summary = "A region that every thread of the pool runs";

@@ -88,7 +88,7 @@ def Dnn_SplitAppendOp : Dnn_ComputeOp<"split_append", [
   let assemblyFormat = [{
     $qkv `to` $cache `[` $scope `]` `,` $batch `heads` $heads `kv_heads` $kvHeads
     (`query_norm` $queryNorm^)? (`key_norm` $keyNorm^)?
-    ($rope^)? (`table` $table^)? `outs` `(` $outs `)` attr-dict
+    (`rope` $rope^)? (`table` $table^)? `outs` `(` $outs `)` attr-dict
     `:` functional-type(operands, results)
   }];
 }
@@ -107,7 +107,7 @@ def Dnn_SplitStageOp : Dnn_ComputeOp<"split_stage", [
   let assemblyFormat = [{
     $qkv `,` $batch `heads` $heads `kv_heads` $kvHeads
     (`query_norm` $queryNorm^)? (`key_norm` $keyNorm^)?
-    ($rope^)? (`table` $table^)? `outs` `(` $outs `)` attr-dict
+    (`rope` $rope^)? (`table` $table^)? `outs` `(` $outs `)` attr-dict
     `:` functional-type(operands, results)
   }];
 }

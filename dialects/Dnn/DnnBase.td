@@ -46,6 +46,9 @@ def Dnn_PackedType : TypeDef<Dnn_Dialect, "Packed"> {
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
+    /// Output features that lie side by side in a panel.
+    static constexpr int64_t PanelWidth = 64;
+
     /// The buffer that the packed weight is: `vector` [N'], `rows` [N, K],
     /// `panels` [ceil(N/64), K'/v, 64 v] with v elements of 4 bytes together.
     ::mlir::MemRefType getBufferType() const;

@@ -90,7 +90,7 @@ def Transformer_SplitAppendOp : Transformer_ComputeOp<"split_append", [
   let results = (outs Transformer_Rows:$query, Transformer_CacheType:$result);
   let assemblyFormat = [{
     $qkv `to` $cache `[` $scope `]` `,` $batch `heads` $heads `kv_heads` $kvHeads
-    (`query_norm` $queryNorm^)? (`key_norm` $keyNorm^)? ($rope^)? attr-dict
+    (`query_norm` $queryNorm^)? (`key_norm` $keyNorm^)? (`rope` $rope^)? attr-dict
     `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
@@ -114,7 +114,7 @@ def Transformer_SplitStageOp : Transformer_ComputeOp<"split_stage", [
   let results = (outs Transformer_Rows:$query, Transformer_Rows:$staged);
   let assemblyFormat = [{
     $qkv `,` $batch `heads` $heads `kv_heads` $kvHeads
-    (`query_norm` $queryNorm^)? (`key_norm` $keyNorm^)? ($rope^)? attr-dict
+    (`query_norm` $queryNorm^)? (`key_norm` $keyNorm^)? (`rope` $rope^)? attr-dict
     `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;

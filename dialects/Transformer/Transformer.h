@@ -46,6 +46,12 @@ struct Real {
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Transformer/TransformerAttributes.h.inc"
 
+namespace tenon::transformer {
+/// Suggests names for printed results: %q_proj of the weight "q_proj.weight",
+/// %l3 of layer 3's scope, otherwise what the op computes.
+void nameResults(mlir::Operation *Op, mlir::OpAsmSetValueNameFn SetName);
+} // namespace tenon::transformer
+
 #define GET_OP_CLASSES
 #include "dialects/Transformer/TransformerOps.h.inc"
 

@@ -5,6 +5,7 @@
 
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/BuiltinTypeInterfaces.td"
 include "mlir/IR/SymbolInterfaces.td"
@@ -190,8 +191,16 @@ def Transformer_Matrix : ConfinedType<
 def Transformer_Vector : ConfinedType<
     StaticShapeTensorOf<[F32, F16, BF16]>, [HasAnyRankOfPred<[1]>], "stored vector">;
 
+/// Results print under names that say what they are.
 class Transformer_Op<string mnemonic, list<Trait> traits = []>
-    : Op<Transformer_Dialect, mnemonic, traits>;
+    : Op<Transformer_Dialect, mnemonic,
+         !listconcat([OpAsmOpInterface], traits)> {
+  let extraClassDeclaration = [{
+    void getAsmResultNames(::mlir::OpAsmSetValueNameFn SetName) {
+      ::tenon::transformer::nameResults(getOperation(), SetName);
+    }
+  }];
+}
 
 /// Ops that only compute: not speculatable, as a wrong index or row count at
 /// run time would be undefined.

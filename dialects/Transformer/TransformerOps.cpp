@@ -9,6 +9,8 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace tenon::transformer;
@@ -39,6 +41,64 @@ static ParseResult parseReal(OpAsmParser &Parser, FloatAttr &Real) {
 
 static void printReal(OpAsmPrinter &Printer, Operation *, FloatAttr Real) {
   Printer.printFloat(Real.getValue());
+}
+
+//===----------------------------------------------------------------------===//
+// Names of printed results
+//===----------------------------------------------------------------------===//
+
+/// The last `Words` words of a dotted name, joined by underscores.
+static std::string lastWords(StringRef Name, unsigned Words) {
+  SmallVector<StringRef> Parts;
+  Name.split(Parts, '.');
+  ArrayRef<StringRef> Last = ArrayRef(Parts).take_back(Words);
+  return llvm::join(Last, "_");
+}
+
+/// What a result is called when it has no parameter to be called after.
+static StringRef resultName(Operation *Op) {
+  StringRef Mnemonic = Op->getName().stripDialect();
+  return llvm::StringSwitch<StringRef>(Mnemonic)
+      .Case("rope", "rotated")
+      .Cases({"layer_norm", "rms_norm"}, "normed")
+      .Case("residual", "sum")
+      .Cases({"attention", "online_attention"}, "attended")
+      .Case("cache_append", "cache")
+      .Cases({"feed_forward", "gated_feed_forward"}, "ffn")
+      .Case("select_rows", "wanted")
+      .Case("lm_head", "logits")
+      .Case("pool", "pooled")
+      .Default(Mnemonic);
+}
+
+void tenon::transformer::nameResults(Operation *Op,
+                                     OpAsmSetValueNameFn SetName) {
+  if (auto Scope = dyn_cast<ScopeOp>(Op)) {
+    std::string Name = lastWords(Scope.getName(), 1);
+    if (std::optional<uint64_t> Layer = Scope.getLayer())
+      Name = "l" + std::to_string(*Layer);
+    return SetName(Scope, Name.empty() ? "root" : Name);
+  }
+  if (auto Parameter = dyn_cast<ParameterOp>(Op))
+    return SetName(Parameter, lastWords(Parameter.getKey(), 2));
+  if (auto Linear = dyn_cast<LinearOp>(Op))
+    if (auto Weight = Linear.getWeight().getDefiningOp<ParameterOp>())
+      return SetName(Linear, lastWords(Weight.getKey().rsplit('.').first, 1));
+  if (auto Append = dyn_cast<SplitAppendOp>(Op)) {
+    SetName(Append.getQuery(), "query");
+    return SetName(Append.getResult(), "cache");
+  }
+  if (auto Stage = dyn_cast<SplitStageOp>(Op)) {
+    SetName(Stage.getQuery(), "query");
+    return SetName(Stage.getStaged(), "staged");
+  }
+  if (auto AddNorm = dyn_cast<AddNormOp>(Op)) {
+    SetName(AddNorm.getSum(), "sum");
+    return SetName(AddNorm.getResult(), "normed");
+  }
+  // Calls keep numbers: their results are of any kind.
+  if (!isa<DispatchOp>(Op))
+    SetName(Op->getResult(0), resultName(Op));
 }
 
 //===----------------------------------------------------------------------===//

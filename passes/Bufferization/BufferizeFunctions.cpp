@@ -1,0 +1,94 @@
+//===- BufferizeFunctions.cpp - Each function bufferized alone ------------===//
+
+#include "passes/Bufferization/Passes.h"
+
+#include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
+#include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace tenon {
+#define GEN_PASS_DEF_BUFFERIZEFUNCTIONS
+#include "passes/Bufferization/Passes.h.inc"
+} // namespace tenon
+
+using namespace mlir;
+using namespace tenon;
+
+namespace {
+
+MemRefType bufferTypeOf(Type Tensor) {
+  auto Ranked = cast<RankedTensorType>(Tensor);
+  return MemRefType::get(Ranked.getShape(), Ranked.getElementType());
+}
+
+struct BufferizeFunctions
+    : public tenon::impl::BufferizeFunctionsBase<BufferizeFunctions> {
+  void runOnOperation() override {
+    for (auto Function : getOperation().getOps<func::FuncOp>()) {
+      if (Function.isExternal())
+        continue;
+      passBuffers(Function);
+      if (failed(bufferize(Function)))
+        return signalPassFailure();
+    }
+  }
+
+  /// Makes tensors of the signature buffers, with results behind arguments.
+  static void passBuffers(func::FuncOp Function) {
+    Block &Body = Function.getBody().front();
+    auto Builder = OpBuilder::atBlockBegin(&Body);
+    Location Loc = Function.getLoc();
+    Value Batch;
+    for (BlockArgument Argument : Body.getArguments()) {
+      if (isa<transformer::BatchType>(Argument.getType()))
+        Batch = Argument;
+      auto Tensor = dyn_cast<RankedTensorType>(Argument.getType());
+      if (!Tensor)
+        continue;
+      Argument.setType(bufferTypeOf(Tensor));
+      auto Read =
+          bufferization::ToTensorOp::create(Builder, Loc, Tensor, Argument,
+                                            /*restrict=*/true);
+      Argument.replaceAllUsesExcept(Read, Read);
+    }
+
+    bool IsEntry = Function->hasAttr(transformer::attr::Role);
+    Operation *Return = Body.getTerminator();
+    Builder.setInsertionPoint(Return);
+    for (Value Result : Return->getOperands()) {
+      MemRefType Type = bufferTypeOf(Result.getType());
+      Value Out;
+      if (IsEntry) {
+        Value Rows = outputRows(Builder, Result);
+        Out = dnn::OutputOp::create(Builder, Loc, Type, Batch, Rows);
+      } else {
+        Out = Body.addArgument(Type, Loc);
+      }
+      auto Write = bufferization::MaterializeInDestinationOp::create(
+          Builder, Loc, Result, Out);
+      Write.setRestrict(true);
+      Write.setWritable(true);
+    }
+    Return->setOperands({});
+    Function.setFunctionType(
+        Builder.getFunctionType(Body.getArgumentTypes(), {}));
+  }
+
+  /// The row count that `Result`'s destination was made with.
+  static Value outputRows(OpBuilder &, Value Result) {
+    auto Producer = Result.getDefiningOp<DestinationStyleOpInterface>();
+    Value Init = Producer.getTiedOpOperand(cast<OpResult>(Result))->get();
+    return Init.getDefiningOp()->getOperand(0);
+  }
+
+  static LogicalResult bufferize(func::FuncOp Function) {
+    IRRewriter Rewriter(Function.getContext());
+    if (failed(bufferization::eliminateEmptyTensors(Rewriter, Function)))
+      return failure();
+    bufferization::OneShotBufferizationOptions Options;
+    bufferization::BufferizationState State;
+    return bufferization::runOneShotBufferize(Function, Options, State);
+  }
+};
+
+} // namespace

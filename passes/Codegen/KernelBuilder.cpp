@@ -1,0 +1,321 @@
+//===- KernelBuilder.cpp - Vocabulary of the kernel emitters --------------===//
+
+#include "passes/Codegen/KernelBuilder.h"
+
+using namespace mlir;
+using namespace tenon;
+
+KernelBuilder::KernelBuilder(OpBuilder &Builder, Location Loc,
+                             dnn::ParallelOp Parallel,
+                             const CpuLevelInfo &Level)
+    : ImplicitLocOpBuilder(Loc, Builder), Level(Level),
+      Thread(Parallel.getThread()), Threads(Parallel.getThreads()),
+      Parallel(Parallel) {}
+
+//===----------------------------------------------------------------------===//
+// Constants and indices
+//===----------------------------------------------------------------------===//
+
+Value KernelBuilder::index(int64_t Number) {
+  return arith::ConstantIndexOp::create(*this, Number);
+}
+Value KernelBuilder::i32(int32_t Number) {
+  return arith::ConstantIntOp::create(*this, getI32Type(), Number);
+}
+Value KernelBuilder::f32(float Number) {
+  return arith::ConstantOp::create(*this, getF32FloatAttr(Number));
+}
+Value KernelBuilder::vecConst(float Number) {
+  return arith::ConstantOp::create(*this,
+                                   DenseElementsAttr::get(vecType(), Number));
+}
+Value KernelBuilder::add(Value A, Value B) {
+  return arith::AddIOp::create(*this, A, B);
+}
+Value KernelBuilder::add(Value A, int64_t B) {
+  return B == 0 ? A : add(A, index(B));
+}
+Value KernelBuilder::sub(Value A, Value B) {
+  return arith::SubIOp::create(*this, A, B);
+}
+Value KernelBuilder::mul(Value A, Value B) {
+  return arith::MulIOp::create(*this, A, B);
+}
+Value KernelBuilder::mul(Value A, int64_t B) {
+  return B == 1 ? A : mul(A, index(B));
+}
+Value KernelBuilder::div(Value A, int64_t B) {
+  return B == 1 ? A : arith::DivUIOp::create(*this, A, index(B));
+}
+Value KernelBuilder::rem(Value A, int64_t B) {
+  return B == 1 ? index(0) : arith::RemUIOp::create(*this, A, index(B));
+}
+Value KernelBuilder::ceilDiv(Value A, int64_t B) {
+  return div(add(A, B - 1), B);
+}
+Value KernelBuilder::min(Value A, Value B) {
+  return arith::MinSIOp::create(*this, A, B);
+}
+Value KernelBuilder::max(Value A, Value B) {
+  return arith::MaxSIOp::create(*this, A, B);
+}
+Value KernelBuilder::loadIndex(Value Array, Value At) {
+  Value Loaded = memref::LoadOp::create(*this, Array, At);
+  return arith::IndexCastOp::create(*this, getIndexType(), Loaded);
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+void KernelBuilder::loop(Value From, Value To, int64_t Step,
+                         llvm::function_ref<void(Value)> Body) {
+  auto For = scf::ForOp::create(*this, From, To, index(Step));
+  OpBuilder::InsertionGuard Guard(*this);
+  setInsertionPointToStart(For.getBody());
+  Body(For.getInductionVar());
+}
+
+SmallVector<Value> KernelBuilder::loop(
+    Value From, Value To, int64_t Step, ValueRange Inits,
+    llvm::function_ref<SmallVector<Value>(Value, ValueRange)> Body) {
+  auto For = scf::ForOp::create(*this, From, To, index(Step), Inits);
+  OpBuilder::InsertionGuard Guard(*this);
+  setInsertionPointToStart(For.getBody());
+  SmallVector<Value> Next =
+      Body(For.getInductionVar(), For.getRegionIterArgs());
+  scf::YieldOp::create(*this, Next);
+  return For.getResults();
+}
+
+void KernelBuilder::share(Value Count, llvm::function_ref<void(Value)> Body) {
+  auto Bound = [&](Value Number) -> Value {
+    return arith::DivUIOp::create(*this, mul(Count, Number), Threads);
+  };
+  Value From = Bound(Thread);
+  loop(From, Bound(add(Thread, 1)), 1, Body);
+}
+
+void KernelBuilder::deal(Value Count, llvm::function_ref<void(Value)> Body) {
+  auto For = scf::ForOp::create(*this, Thread, Count, Threads);
+  OpBuilder::InsertionGuard Guard(*this);
+  setInsertionPointToStart(For.getBody());
+  Body(For.getInductionVar());
+}
+
+void KernelBuilder::ifThen(Value Condition, llvm::function_ref<void()> Body) {
+  auto If = scf::IfOp::create(*this, Condition, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard Guard(*this);
+  setInsertionPointToStart(If.thenBlock());
+  Body();
+}
+
+void KernelBuilder::caseOf(Value Number, int64_t Most,
+                           llvm::function_ref<void(int64_t)> Body) {
+  auto Cases = llvm::to_vector(llvm::seq_inclusive<int64_t>(1, Most));
+  auto Switch = scf::IndexSwitchOp::create(*this, TypeRange(), Number, Cases,
+                                           static_cast<unsigned>(Most));
+  OpBuilder::InsertionGuard Guard(*this);
+  for (auto [Case, Region] : llvm::zip(Cases, Switch.getCaseRegions())) {
+    createBlock(&Region);
+    Body(Case);
+    scf::YieldOp::create(*this);
+  }
+  createBlock(&Switch.getDefaultRegion());
+  scf::YieldOp::create(*this);
+}
+
+//===----------------------------------------------------------------------===//
+// Vectors
+//===----------------------------------------------------------------------===//
+
+VectorType KernelBuilder::vecType(Type Element, int64_t Count) {
+  return VectorType::get({Count}, Element ? Element : getF32Type());
+}
+
+Value KernelBuilder::splat(Value Scalar) {
+  return vector::BroadcastOp::create(*this, vecType(Scalar.getType()), Scalar);
+}
+
+static Type elementOf(Value Buffer) {
+  return cast<MemRefType>(Buffer.getType()).getElementType();
+}
+
+Value KernelBuilder::widen(Value Vector) {
+  if (cast<VectorType>(Vector.getType()).getElementType().isF32())
+    return Vector;
+  return arith::ExtFOp::create(*this, vecType(), Vector);
+}
+
+Value KernelBuilder::narrow(Value Vector, Type Element) {
+  if (Element.isF32())
+    return Vector;
+  if (Level.HasBF16Products)
+    return arith::TruncFOp::create(*this, vecType(Element), Vector);
+  // Round to nearest even on the bits; a NaN stays one.
+  auto IntType = vecType(getI32Type());
+  auto Splat = [&](int32_t Number) -> Value {
+    return arith::ConstantOp::create(*this,
+                                     DenseElementsAttr::get(IntType, Number));
+  };
+  Value Bits = arith::BitcastOp::create(*this, IntType, Vector);
+  Value Sixteen = Splat(16);
+  Value Odd = arith::AndIOp::create(
+      *this, arith::ShRUIOp::create(*this, Bits, Sixteen), Splat(1));
+  Value Rounded = arith::AddIOp::create(
+      *this, Bits, arith::AddIOp::create(*this, Odd, Splat(0x7fff)));
+  Value IsNan =
+      arith::CmpFOp::create(*this, arith::CmpFPredicate::UNO, Vector, Vector);
+  Value Chosen =
+      arith::SelectOp::create(*this, IsNan, Splat(0x7fc00000), Rounded);
+  Value High =
+      arith::TruncIOp::create(*this, vecType(getI16Type()),
+                              arith::ShRUIOp::create(*this, Chosen, Sixteen));
+  return arith::BitcastOp::create(*this, vecType(Element), High);
+}
+
+Value KernelBuilder::load(Value Buffer, ValueRange At, int64_t Valid) {
+  Type Element = elementOf(Buffer);
+  if (Valid == Lanes)
+    return widen(vector::LoadOp::create(*this, vecType(Element), Buffer, At));
+  return load(Buffer, At, maskOf(index(Valid)));
+}
+
+Value KernelBuilder::load(Value Buffer, ValueRange At, Value Mask) {
+  Type Element = elementOf(Buffer);
+  Value Zero = arith::ConstantOp::create(*this, getZeroAttr(vecType(Element)));
+  return widen(vector::MaskedLoadOp::create(*this, vecType(Element), Buffer, At,
+                                            Mask, Zero));
+}
+
+Value KernelBuilder::loadScalar(Value Buffer, ValueRange At) {
+  Value Loaded = memref::LoadOp::create(*this, Buffer, At);
+  if (Loaded.getType().isF32())
+    return Loaded;
+  return arith::ExtFOp::create(*this, getF32Type(), Loaded);
+}
+
+void KernelBuilder::store(Value Vector, Value Buffer, ValueRange At,
+                          int64_t Valid) {
+  if (Valid != Lanes)
+    return store(Vector, Buffer, At, maskOf(index(Valid)));
+  vector::StoreOp::create(*this, narrow(Vector, elementOf(Buffer)), Buffer, At);
+}
+
+void KernelBuilder::store(Value Vector, Value Buffer, ValueRange At,
+                          Value Mask) {
+  vector::MaskedStoreOp::create(*this, Buffer, At, Mask,
+                                narrow(Vector, elementOf(Buffer)));
+}
+
+void KernelBuilder::storeScalar(Value Scalar, Value Buffer, ValueRange At) {
+  Type Element = elementOf(Buffer);
+  if (!Element.isF32()) {
+    Value Narrow = narrow(splat(Scalar), Element);
+    Scalar = vector::ExtractOp::create(*this, Narrow, 0);
+  }
+  memref::StoreOp::create(*this, Scalar, Buffer, At);
+}
+
+Value KernelBuilder::maskOf(Value Count) {
+  return vector::CreateMaskOp::create(*this, vecType(getI1Type()), Count);
+}
+
+Value KernelBuilder::fma(Value A, Value B, Value C) {
+  return math::FmaOp::create(*this, A, B, C);
+}
+Value KernelBuilder::addf(Value A, Value B) {
+  return arith::AddFOp::create(*this, A, B);
+}
+Value KernelBuilder::subf(Value A, Value B) {
+  return arith::SubFOp::create(*this, A, B);
+}
+Value KernelBuilder::mulf(Value A, Value B) {
+  return arith::MulFOp::create(*this, A, B);
+}
+Value KernelBuilder::divf(Value A, Value B) {
+  return arith::DivFOp::create(*this, A, B);
+}
+Value KernelBuilder::maxf(Value A, Value B) {
+  return arith::MaxNumFOp::create(*this, A, B);
+}
+Value KernelBuilder::sum(Value Vector) {
+  // Lanes may be added in any order, as those of a row are anyway.
+  return vector::ReductionOp::create(*this, vector::CombiningKind::ADD, Vector,
+                                     arith::FastMathFlags::reassoc);
+}
+Value KernelBuilder::largest(Value Vector) {
+  return vector::ReductionOp::create(*this, vector::CombiningKind::MAXNUMF,
+                                     Vector, arith::FastMathFlags::nnan);
+}
+
+Value KernelBuilder::activate(Value Vector, transformer::Activation Act) {
+  switch (Act) {
+  case transformer::Activation::None:
+    return Vector;
+  case transformer::Activation::Relu:
+    return maxf(Vector, vecConst(0));
+  case transformer::Activation::Silu: {
+    Value Minus = subf(vecConst(0), Vector);
+    return divf(Vector, addf(vecConst(1), math::ExpOp::create(*this, Minus)));
+  }
+  case transformer::Activation::Gelu: {
+    Value Erf = math::ErfOp::create(
+        *this, mulf(Vector, vecConst(0.70710678118654752440f)));
+    return mulf(mulf(Vector, vecConst(0.5f)), addf(Erf, vecConst(1)));
+  }
+  case transformer::Activation::GeluTanh: {
+    Value Cube = mulf(mulf(Vector, Vector), Vector);
+    Value Inner = mulf(fma(Cube, vecConst(0.044715f), Vector),
+                       vecConst(0.79788456080286535588f));
+    Value Tanh = math::TanhOp::create(*this, Inner);
+    return mulf(mulf(Vector, vecConst(0.5f)), addf(Tanh, vecConst(1)));
+  }
+  }
+  llvm_unreachable("all activations are covered");
+}
+
+void KernelBuilder::columns(int64_t Width,
+                            llvm::function_ref<void(Value, int64_t)> Body) {
+  int64_t Full = Width / Lanes * Lanes;
+  if (Full > 0)
+    loop(index(0), index(Full), Lanes, [&](Value At) { Body(At, Lanes); });
+  if (Full != Width)
+    Body(index(Full), Width - Full);
+}
+
+SmallVector<Value> KernelBuilder::columns(
+    int64_t Width, ValueRange Inits,
+    llvm::function_ref<SmallVector<Value>(Value, int64_t, ValueRange)> Body) {
+  SmallVector<Value> Carried(Inits);
+  int64_t Full = Width / Lanes * Lanes;
+  if (Full > 0)
+    Carried = loop(
+        index(0), index(Full), Lanes, Carried,
+        [&](Value At, ValueRange Values) { return Body(At, Lanes, Values); });
+  if (Full != Width)
+    Carried = Body(index(Full), Width - Full, Carried);
+  return Carried;
+}
+
+Value KernelBuilder::scratch(ArrayRef<int64_t> Shape, Type Element) {
+  OpBuilder::InsertionGuard Guard(*this);
+  setInsertionPointToStart(&Parallel.getBody().front());
+  auto Type = MemRefType::get(Shape, Element ? Element : getF32Type());
+  return memref::AllocaOp::create(*this, Type, getI64IntegerAttr(64));
+}
+
+Value KernelBuilder::dim0(Value Buffer) {
+  return memref::DimOp::create(*this, Buffer, 0);
+}
+
+Value KernelBuilder::weightView(Value Packed) {
+  auto Type = cast<dnn::PackedType>(Packed.getType());
+  return dnn::WeightViewOp::create(*this, Type.getBufferType(), Packed);
+}
+
+Value KernelBuilder::field(dnn::FieldKind Kind, Value Batch) {
+  return dnn::FieldOp::create(
+      *this, MemRefType::get({ShapedType::kDynamic}, getI32Type()), Kind,
+      Batch);
+}

@@ -1,0 +1,139 @@
+//===- KernelBuilder.h - Vocabulary of the kernel emitters ------*- C++ -*-===//
+//
+// A builder positioned in a parallel region, with the words that kernels are
+// written in: vectors of 16 f32 lanes, loops, masked tails, conversions.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_PASSES_CODEGEN_KERNELBUILDER_H
+#define TENON_PASSES_CODEGEN_KERNELBUILDER_H
+
+#include "passes/Codegen/Passes.h"
+#include "runtime/Abi/CpuLevel.h"
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace tenon {
+
+/// f32 lanes of every vector. Levels with narrower registers use two.
+inline constexpr int64_t Lanes = 16;
+
+class KernelBuilder : public mlir::ImplicitLocOpBuilder {
+public:
+  using Value = mlir::Value;
+  using Type = mlir::Type;
+
+  /// Emits at `Builder`'s place in the region of `Parallel`.
+  KernelBuilder(mlir::OpBuilder &Builder, mlir::Location Loc,
+                dnn::ParallelOp Parallel, const CpuLevelInfo &Level);
+
+  const CpuLevelInfo &Level;
+  Value Thread;  ///< This thread's number.
+  Value Threads; ///< How many there are.
+
+  //===--- Constants and indices ------------------------------------------===//
+  Value index(int64_t Number);
+  Value i32(int32_t Number);
+  Value f32(float Number);
+  /// All lanes `Number`.
+  Value vecConst(float Number);
+  Value add(Value A, Value B);
+  Value add(Value A, int64_t B);
+  Value sub(Value A, Value B);
+  Value mul(Value A, Value B);
+  Value mul(Value A, int64_t B);
+  Value div(Value A, int64_t B); ///< Of unsigned indices.
+  Value rem(Value A, int64_t B); ///< Of unsigned indices.
+  Value ceilDiv(Value A, int64_t B);
+  Value min(Value A, Value B); ///< Of signed indices.
+  Value max(Value A, Value B); ///< Of signed indices.
+  /// `i32` array element as an index.
+  Value loadIndex(Value Array, Value At);
+
+  //===--- Control flow ---------------------------------------------------===//
+  void loop(Value From, Value To, int64_t Step,
+            llvm::function_ref<void(Value)> Body);
+  /// A loop that carries `Inits`; `Body` returns their next values.
+  llvm::SmallVector<Value>
+  loop(Value From, Value To, int64_t Step, mlir::ValueRange Inits,
+       llvm::function_ref<llvm::SmallVector<Value>(Value, mlir::ValueRange)>
+           Body);
+  /// This thread's contiguous share of [0, Count).
+  void share(Value Count, llvm::function_ref<void(Value)> Body);
+  /// This thread's items of [0, Count) when dealt out in turn.
+  void deal(Value Count, llvm::function_ref<void(Value)> Body);
+  void ifThen(Value Condition, llvm::function_ref<void()> Body);
+  /// Runs `Body` with each constant in [1, Most] that equals `Number`.
+  void caseOf(Value Number, int64_t Most,
+              llvm::function_ref<void(int64_t)> Body);
+
+  //===--- Vectors --------------------------------------------------------===//
+  mlir::VectorType vecType(Type Element = {}, int64_t Count = Lanes);
+  Value splat(Value Scalar);
+  /// 16 elements from `At` on, as f32; only the first `Valid`, 0 elsewhere.
+  Value load(Value Buffer, mlir::ValueRange At, int64_t Valid = Lanes);
+  /// The same with a mask.
+  Value load(Value Buffer, mlir::ValueRange At, Value Mask);
+  /// One element, as f32.
+  Value loadScalar(Value Buffer, mlir::ValueRange At);
+  /// Stores the first `Valid` lanes of an f32 vector in the buffer's type.
+  void store(Value Vector, Value Buffer, mlir::ValueRange At,
+             int64_t Valid = Lanes);
+  void store(Value Vector, Value Buffer, mlir::ValueRange At, Value Mask);
+  void storeScalar(Value Scalar, Value Buffer, mlir::ValueRange At);
+  /// The first `Count` lanes, for a `Count` known only at run time.
+  Value maskOf(Value Count);
+  Value fma(Value A, Value B, Value C);
+  Value addf(Value A, Value B);
+  Value subf(Value A, Value B);
+  Value mulf(Value A, Value B);
+  Value divf(Value A, Value B);
+  Value maxf(Value A, Value B);
+  /// Sum of all lanes.
+  Value sum(Value Vector);
+  /// Largest lane.
+  Value largest(Value Vector);
+  /// `Vector` through an activation, by polynomials.
+  Value activate(Value Vector, transformer::Activation Act);
+
+  /// Calls `Body` for each group of 16 of `Width` columns: a loop over full
+  /// groups and one call for the rest, with the number of valid lanes.
+  void columns(int64_t Width, llvm::function_ref<void(Value, int64_t)> Body);
+  /// The same, carrying `Inits`.
+  llvm::SmallVector<Value>
+  columns(int64_t Width, mlir::ValueRange Inits,
+          llvm::function_ref<llvm::SmallVector<Value>(Value, int64_t,
+                                                      mlir::ValueRange)>
+              Body);
+
+  /// Scratch of this thread, of static shape, at the top of the region.
+  Value scratch(llvm::ArrayRef<int64_t> Shape, Type Element = {});
+
+  Value dim0(Value Buffer);
+  Value weightView(Value Packed);
+  Value field(dnn::FieldKind Kind, Value Batch);
+
+private:
+  Value widen(Value Vector);
+  Value narrow(Value Vector, Type Element);
+  dnn::ParallelOp Parallel;
+};
+
+/// Each emits the share that one thread does of one operation.
+void emitProduct(KernelBuilder &B, dnn::ProductOp Op);
+void emitGatedProduct(KernelBuilder &B, dnn::GatedProductOp Op);
+void emitNorm(KernelBuilder &B, dnn::NormOp Op);
+void emitSplitAppend(KernelBuilder &B, dnn::SplitAppendOp Op);
+void emitSplitStage(KernelBuilder &B, dnn::SplitStageOp Op);
+/// `ManyRows` lets several tokens share the keys that are read.
+void emitAttention(KernelBuilder &B, dnn::AttentionOp Op, bool ManyRows);
+void emitEmbedding(KernelBuilder &B, dnn::EmbeddingOp Op);
+void emitSelectRows(KernelBuilder &B, dnn::SelectRowsOp Op);
+void emitPool(KernelBuilder &B, dnn::PoolOp Op);
+void emitAdd(KernelBuilder &B, dnn::AddOp Op);
+void emitCast(KernelBuilder &B, dnn::CastOp Op);
+
+} // namespace tenon
+
+#endif // TENON_PASSES_CODEGEN_KERNELBUILDER_H

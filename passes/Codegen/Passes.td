@@ -1,0 +1,43 @@
+//===- Passes.td - Kernels -------------------------------*- tablegen -*-===//
+
+#ifndef TENON_PASSES_CODEGEN_PASSES_TD
+#define TENON_PASSES_CODEGEN_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def GenerateKernels : Pass<"generate-kernels", "::mlir::ModuleOp"> {
+  let summary = "Write a kernel for every operation that is not the library's";
+  let description = [{
+    Consecutive generated operations become one `dnn.parallel` region, in which
+    every thread does its share of each operation and waits at a barrier
+    before the next: a `.few` function is a single region, a `.many` function
+    has regions between its library products.
+
+    Kernels are written for the model's constants (widths, heads, epsilon,
+    activations) and for the CPU level: 16 f32 lanes everywhere, products of
+    bf16 pairs where the level has them.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect",
+                           "::mlir::x86vector::X86VectorDialect"];
+  let statistics = [
+    Statistic<"NumKernels", "kernels", "Number of kernels generated">,
+    Statistic<"NumRegions", "regions", "Number of parallel regions">
+  ];
+}
+
+def OutlineParallel : Pass<"outline-parallel", "::mlir::ModuleOp"> {
+  let summary = "Make parallel regions functions that the runtime can call";
+  let description = [{
+    The body of each `dnn.parallel` becomes a private function of the thread's
+    number, the number of threads and the values it uses; `dnn.launch` runs it.
+  }];
+  let statistics = [
+    Statistic<"NumOutlined", "outlined", "Number of regions outlined">
+  ];
+}
+
+#endif // TENON_PASSES_CODEGEN_PASSES_TD

@@ -1,0 +1,116 @@
+//===- RowKernels.cpp - Kernels that go row by row ------------------------===//
+
+#include "passes/Codegen/KernelBuilder.h"
+
+using namespace mlir;
+using namespace tenon;
+
+static int64_t widthOf(Value Rows) {
+  return cast<MemRefType>(Rows.getType()).getDimSize(1);
+}
+
+static dnn::FieldKind fieldOf(transformer::IndexKind Kind) {
+  switch (Kind) {
+  case transformer::IndexKind::Token:
+    return dnn::FieldKind::TokenIds;
+  case transformer::IndexKind::Position:
+    return dnn::FieldKind::Positions;
+  case transformer::IndexKind::TokenType:
+    return dnn::FieldKind::TokenTypes;
+  }
+  llvm_unreachable("all kinds are covered");
+}
+
+void tenon::emitEmbedding(KernelBuilder &B, dnn::EmbeddingOp Op) {
+  auto Packed = cast<dnn::PackedType>(Op.getTable().getType());
+  Value Table = B.weightView(Op.getTable());
+  Value Ids = B.field(fieldOf(Op.getIndex()), Op.getBatch());
+  Value Out = Op.getOuts();
+  int64_t Width = Packed.getColumns();
+  B.share(B.dim0(Out), [&](Value Row) {
+    Value Id = B.loadIndex(Ids, Row);
+    if (Packed.getLayout() == dnn::LayoutKind::Rows) {
+      B.columns(Width, [&](Value Column, int64_t Valid) {
+        B.store(B.load(Table, {Id, Column}, Valid), Out, {Row, Column}, Valid);
+      });
+      return;
+    }
+    // A row of a head packed in panels: its elements are a panel row apart.
+    int64_t Together = Packed.getElementType().isF32() ? 1 : 2;
+    Value Panel = B.div(Id, dnn::PackedType::PanelWidth);
+    Value Lane = B.mul(B.rem(Id, dnn::PackedType::PanelWidth), Together);
+    B.loop(B.index(0), B.index(Width), 1, [&](Value Column) {
+      Value Step = B.div(Column, Together);
+      Value At = B.add(Lane, B.rem(Column, Together));
+      B.storeScalar(B.loadScalar(Table, {Panel, Step, At}), Out, {Row, Column});
+    });
+  });
+}
+
+void tenon::emitSelectRows(KernelBuilder &B, dnn::SelectRowsOp Op) {
+  Value Wanted = B.field(dnn::FieldKind::Wanted, Op.getBatch());
+  B.share(B.dim0(Op.getOuts()), [&](Value Row) {
+    Value From = B.loadIndex(Wanted, Row);
+    B.columns(widthOf(Op.getOuts()), [&](Value Column, int64_t Valid) {
+      B.store(B.load(Op.getInput(), {From, Column}, Valid), Op.getOuts(),
+              {Row, Column}, Valid);
+    });
+  });
+}
+
+void tenon::emitAdd(KernelBuilder &B, dnn::AddOp Op) {
+  B.share(B.dim0(Op.getOuts()), [&](Value Row) {
+    B.columns(widthOf(Op.getOuts()), [&](Value Column, int64_t Valid) {
+      B.store(B.addf(B.load(Op.getLhs(), {Row, Column}, Valid),
+                     B.load(Op.getRhs(), {Row, Column}, Valid)),
+              Op.getOuts(), {Row, Column}, Valid);
+    });
+  });
+}
+
+void tenon::emitCast(KernelBuilder &B, dnn::CastOp Op) {
+  B.share(B.dim0(Op.getOuts()), [&](Value Row) {
+    B.columns(widthOf(Op.getOuts()), [&](Value Column, int64_t Valid) {
+      B.store(B.load(Op.getInput(), {Row, Column}, Valid), Op.getOuts(),
+              {Row, Column}, Valid);
+    });
+  });
+}
+
+void tenon::emitPool(KernelBuilder &B, dnn::PoolOp Op) {
+  Value Starts = B.field(dnn::FieldKind::Starts, Op.getBatch());
+  Value Out = Op.getOuts();
+  int64_t Width = widthOf(Out);
+  B.share(B.dim0(Out), [&](Value Sequence) {
+    Value From = B.loadIndex(Starts, Sequence);
+    Value To = B.loadIndex(Starts, B.add(Sequence, 1));
+    if (Op.getKind() == transformer::PoolKind::Cls)
+      To = B.add(From, 1);
+    if (Op.getKind() == transformer::PoolKind::Last)
+      From = B.sub(To, B.index(1));
+    Value Rows = arith::SIToFPOp::create(
+        B, B.getF32Type(),
+        arith::IndexCastOp::create(B, B.getI32Type(), B.sub(To, From)));
+    Value Share = B.splat(B.divf(B.f32(1), Rows));
+    Value Squares = B.columns(
+        Width, B.vecConst(0),
+        [&](Value Column, int64_t Valid, ValueRange Carried) {
+          Value Total = B.loop(
+              From, To, 1, B.vecConst(0), [&](Value Row, ValueRange Sum) {
+                return SmallVector<Value>{B.addf(
+                    Sum[0], B.load(Op.getInput(), {Row, Column}, Valid))};
+              })[0];
+          Value Mean = B.mulf(Total, Share);
+          B.store(Mean, Out, {Sequence, Column}, Valid);
+          return SmallVector<Value>{B.fma(Mean, Mean, Carried[0])};
+        })[0];
+    if (!Op.getNormalize())
+      return;
+    Value Length = math::SqrtOp::create(B, B.sum(Squares));
+    Value Scale = B.splat(B.divf(B.f32(1), B.maxf(Length, B.f32(1e-12f))));
+    B.columns(Width, [&](Value Column, int64_t Valid) {
+      B.store(B.mulf(B.load(Out, {Sequence, Column}, Valid), Scale), Out,
+              {Sequence, Column}, Valid);
+    });
+  });
+}

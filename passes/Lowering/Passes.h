@@ -1,0 +1,22 @@
+//===- Passes.h - Buffers and kernels to LLVM -------------------*- C++ -*-===//
+
+#ifndef TENON_PASSES_LOWERING_PASSES_H
+#define TENON_PASSES_LOWERING_PASSES_H
+
+#include "dialects/Dnn/Dnn.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Pass/Pass.h"
+
+namespace tenon {
+
+#define GEN_PASS_DECL
+#include "passes/Lowering/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "passes/Lowering/Passes.h.inc"
+
+} // namespace tenon
+
+#endif // TENON_PASSES_LOWERING_PASSES_H

@@ -1,0 +1,67 @@
+//===- WeightTables.cpp - The weights of every scope ----------------------===//
+
+#include "passes/Packing/WeightTables.h"
+
+#include "passes/Support/Scopes.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace tenon;
+
+std::string PackedWeight::name() const {
+  if (!Rope)
+    return llvm::join(Sources, "+");
+  std::string Name;
+  llvm::raw_string_ostream(Name)
+      << "rope" << Attribute(Rope) << " x " << Type.getRows();
+  return Name;
+}
+
+std::vector<ScopeTable> tenon::collectWeights(ModuleOp Module) {
+  ScopeNames Scopes(Module);
+  std::vector<ScopeTable> Tables;
+  llvm::StringMap<size_t> Numbers;
+  Module.walk([&](dnn::ScopeOp Op) {
+    auto Number = static_cast<size_t>(Op.getNumber());
+    if (Tables.size() <= Number)
+      Tables.resize(Number + 1);
+    Tables[Number].Name = Op.getName().str();
+    if (Op.getLayer())
+      Tables[Number].Layer = static_cast<int64_t>(*Op.getLayer());
+    Numbers[Op.getName()] = Number;
+  });
+
+  auto Place = [&](Value Scope, std::optional<uint64_t> Slot,
+                   llvm::function_ref<PackedWeight(StringRef)> Make) {
+    for (StringAttr Name : Scopes.of(Scope)) {
+      std::vector<std::optional<PackedWeight>> &Weights =
+          Tables[Numbers[Name]].Weights;
+      if (Weights.size() <= *Slot)
+        Weights.resize(*Slot + 1);
+      Weights[*Slot] = Make(Name);
+    }
+  };
+  Module.walk([&](Operation *Op) {
+    if (auto Weight = dyn_cast<dnn::WeightOp>(Op)) {
+      Place(Weight.getScope(), Weight.getSlot(), [&](StringRef Scope) {
+        PackedWeight Result;
+        for (auto Key : Weight.getKeys().getAsRange<StringAttr>())
+          Result.Sources.push_back(ScopeNames::fullName(Scope, Key));
+        Result.Component = Weight.getComponent().str();
+        Result.Type = Weight.getType();
+        return Result;
+      });
+    } else if (auto Table = dyn_cast<dnn::RopeTableOp>(Op)) {
+      Place(Table.getScope(), Table.getSlot(), [&](StringRef) {
+        PackedWeight Result;
+        Result.Component = "position";
+        Result.Rope = Table.getRope();
+        Result.Type = Table.getType();
+        return Result;
+      });
+    }
+  });
+  return Tables;
+}

@@ -1,0 +1,44 @@
+//===- WeightTables.h - The weights of every scope --------------*- C++ -*-===//
+//
+// What the artifact must hold, read off a placed module.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_PASSES_PACKING_WEIGHTTABLES_H
+#define TENON_PASSES_PACKING_WEIGHTTABLES_H
+
+#include "dialects/Dnn/Dnn.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tenon {
+
+/// One packed weight: checkpoint tensors one below another, or a table of
+/// rotation angles.
+struct PackedWeight {
+  /// Full names in the checkpoint; empty for a table of angles.
+  std::vector<std::string> Sources;
+  std::string Component;
+  transformer::RopeAttr Rope;
+  dnn::PackedType Type;
+
+  /// The name that the manifest gives it; the same weight has the same name.
+  std::string name() const;
+};
+
+/// One scope of the manifest.
+struct ScopeTable {
+  std::string Name;
+  std::optional<int64_t> Layer;
+  /// By slot; a slot that this scope does not use is empty.
+  std::vector<std::optional<PackedWeight>> Weights;
+};
+
+/// The tables of `Module`, after assign-slots, in the order of scope numbers.
+std::vector<ScopeTable> collectWeights(mlir::ModuleOp Module);
+
+} // namespace tenon
+
+#endif // TENON_PASSES_PACKING_WEIGHTTABLES_H
