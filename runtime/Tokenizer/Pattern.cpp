@@ -1,0 +1,65 @@
+//===- Pattern.cpp - What splitting and replacing look for ----------------===//
+
+#include "runtime/Tokenizer/Pattern.h"
+
+#include "runtime/Tokenizer/Fields.h"
+
+using namespace tenon;
+
+Result<Pattern> Pattern::fromJson(const JsonField &Field) {
+  if (Status Known = expectOnly(Field, {"String", "Regex"}); !Known)
+    return Known.error();
+  if (Field.json().size() != 1)
+    return Field.expected("either \"String\" or \"Regex\"");
+  if (Field.has("String")) {
+    Result<std::string> Text = requiredString(Field, "String");
+    if (!Text)
+      return Text.error();
+    return Pattern(std::move(*Text));
+  }
+  Result<JsonField> Text = Field.member("Regex");
+  if (!Text)
+    return Text.error();
+  Result<Regex> Compiled = Regex::fromJson(*Text);
+  if (!Compiled)
+    return Compiled.error();
+  return Pattern(std::move(*Compiled));
+}
+
+Status Pattern::forEachPart(std::string_view Text, const OnPart &Found) const {
+  size_t Done = 0;
+  auto Match = [&](size_t Begin, size_t End) -> Status {
+    if (Begin > Done)
+      if (Status Before = Found(Done, Begin, false); !Before)
+        return Before;
+    Done = End;
+    return Found(Begin, End, true);
+  };
+  if (const auto *Expression = std::get_if<Regex>(&What)) {
+    if (Status Searched = Expression->forEachMatch(Text, Match); !Searched)
+      return Searched;
+  } else if (const auto &Literal = std::get<std::string>(What);
+             !Literal.empty()) {
+    // An empty string is found nowhere.
+    for (size_t At = 0; (At = Text.find(Literal, At)) != std::string_view::npos;
+         At += Literal.size())
+      if (Status Seen = Match(At, At + Literal.size()); !Seen)
+        return Seen;
+  }
+  if (Done < Text.size())
+    return Found(Done, Text.size(), false);
+  return {};
+}
+
+Result<std::string> Pattern::replace(std::string_view Text,
+                                     std::string_view Content) const {
+  std::string Out;
+  Status Done =
+      forEachPart(Text, [&](size_t Begin, size_t End, bool IsMatch) -> Status {
+        Out += IsMatch ? Content : Text.substr(Begin, End - Begin);
+        return {};
+      });
+  if (!Done)
+    return Done.error();
+  return Out;
+}

@@ -1,0 +1,91 @@
+//===- Tokenizer.h - Text to token ids and back -----------------*- C++ -*-===//
+//
+// Tokenizers as tokenizer.json files describe them, with the ids and texts of
+// the PyPI package `tokenizers`. Each step has a file of its own: normalizers,
+// pre-tokenizers, models, post-processors, decoders, added tokens.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_RUNTIME_TOKENIZER_TOKENIZER_H
+#define TENON_RUNTIME_TOKENIZER_TOKENIZER_H
+
+#include "runtime/Support/Result.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tenon {
+
+/// Turns text into token ids and back. Const functions may be used from any
+/// number of threads at once.
+class Tokenizer {
+public:
+  /// Reads the text of a tokenizer.json; `File` names it in errors. Anything in
+  /// it that is not supported is an error that names it. "padding" is ignored.
+  static Result<Tokenizer> fromJson(std::string_view Text,
+                                    std::string_view File);
+  static Result<Tokenizer> fromFile(const std::string &Path);
+
+  Tokenizer(Tokenizer &&) noexcept;
+  Tokenizer &operator=(Tokenizer &&) noexcept;
+  ~Tokenizer();
+
+  /// The ids of `Text`, with the special tokens that the post-processor puts
+  /// around a text if `AddSpecialTokens`. At most `MaxTokens` ids, by default
+  /// as many as the file's "truncation" says: the text's own ids are cut, on
+  /// the side that it names. An error, which names the byte offset, for text
+  /// that is not UTF-8; others as the steps say.
+  Result<std::vector<int32_t>>
+  encode(std::string_view Text, bool AddSpecialTokens = true,
+         std::optional<size_t> MaxTokens = std::nullopt) const;
+
+  /// The text of `Ids`. Ids that are no token's are skipped, as by
+  /// `tokenizers`, and special tokens if `SkipSpecialTokens`. Bytes that are
+  /// not UTF-8 become U+FFFD.
+  std::string decode(std::span<const int32_t> Ids,
+                     bool SkipSpecialTokens = true) const;
+
+  /// The number of tokens, added ones included. Ids can be higher when the
+  /// vocabulary leaves gaps.
+  size_t vocabularySize() const;
+
+  /// The id of the token that is spelled so in the file.
+  std::optional<int32_t> idOf(std::string_view Token) const;
+
+private:
+  friend class StreamingDecoder;
+  struct Parts;
+  explicit Tokenizer(std::unique_ptr<const Parts> Steps);
+
+  std::unique_ptr<const Parts> Steps;
+};
+
+/// Decodes ids one by one. What push() and finish() give, joined, is decode()
+/// of all ids; no part of a character is ever given.
+class StreamingDecoder {
+public:
+  /// The tokenizer must outlive this, and not be moved.
+  explicit StreamingDecoder(const Tokenizer &T, bool SkipSpecialTokens = true);
+
+  StreamingDecoder(StreamingDecoder &&) noexcept;
+  StreamingDecoder &operator=(StreamingDecoder &&) noexcept;
+  ~StreamingDecoder();
+
+  /// The text that is certain now that `Id` follows; often empty.
+  std::string push(int32_t Id);
+  /// The rest; afterwards a new text begins.
+  std::string finish();
+
+private:
+  struct State;
+  std::unique_ptr<State> Now;
+};
+
+} // namespace tenon
+
+#endif // TENON_RUNTIME_TOKENIZER_TOKENIZER_H
