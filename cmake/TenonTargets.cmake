@@ -2,11 +2,13 @@
 
 include(TenonDependencies)
 
-# Rebuilding another branch or a fresh clone is then mostly a copy.
+# Paths below the checkout do not count, so that another clone finds the same
+# objects in the cache.
 find_program(TENON_CCACHE ccache)
 if(TENON_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_C_COMPILER_LAUNCHER ${TENON_CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${TENON_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+    CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${TENON_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
 endif()
 
 add_library(tenon_options INTERFACE)
