@@ -34,12 +34,8 @@ struct OutlineParallel
       return Region.emitOpError()
              << "expected a function with a !transformer.batch";
 
-    // What handles are made from travels; the handles are made again inside.
     IRRewriter Rewriter(Region.getContext());
-    SmallVector<Value> Captured = makeRegionIsolatedFromAbove(
-        Rewriter, Region.getBody(), [](Operation *Op) {
-          return isMemoryEffectFree(Op) && Op->getNumRegions() == 0;
-        });
+    SmallVector<Value> Captured = isolate(Region.getBody());
     Block &Body = Region.getBody().front();
     Rewriter.setInsertionPointToEnd(&Body);
     func::ReturnOp::create(Rewriter, Region.getLoc());
@@ -56,6 +52,27 @@ struct OutlineParallel
     Rewriter.eraseOp(Region);
     ++NumOutlined;
     return success();
+  }
+
+  /// Makes values from outside arguments of the region, which it returns;
+  /// constants are made again inside.
+  static SmallVector<Value> isolate(Region &Body) {
+    llvm::SetVector<Value> Above;
+    getUsedValuesDefinedAbove(Body, Above);
+    SmallVector<Value> Captured;
+    auto Builder = OpBuilder::atBlockBegin(&Body.front());
+    for (Value Outside : Above) {
+      Value Inside;
+      Operation *Source = Outside.getDefiningOp();
+      if (Source && Source->hasTrait<OpTrait::ConstantLike>()) {
+        Inside = Builder.clone(*Source)->getResult(0);
+      } else {
+        Captured.push_back(Outside);
+        Inside = Body.addArgument(Outside.getType(), Outside.getLoc());
+      }
+      replaceAllUsesInRegionWith(Outside, Inside, Body);
+    }
+    return Captured;
   }
 
   llvm::DenseMap<Operation *, int64_t> Counters;

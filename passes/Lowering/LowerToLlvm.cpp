@@ -416,8 +416,20 @@ struct LowerToLlvm : public tenon::impl::LowerToLlvmBase<LowerToLlvm> {
     ModuleOp Module = getOperation();
     expandDispatches(Module);
     exportEntries(Module);
-    if (failed(expandMath(Module)) || failed(convert(Module)))
+    if (failed(expandMath(Module)) || failed(expandLoops(Module)) ||
+        failed(convert(Module)))
       return signalPassFailure();
+  }
+
+  /// Structured control flow becomes branches, apart from the rest: patterns
+  /// that split blocks do not mix with those that convert them.
+  static LogicalResult expandLoops(ModuleOp Module) {
+    RewritePatternSet Patterns(Module.getContext());
+    populateSCFToControlFlowConversionPatterns(Patterns);
+    ConversionTarget Target(*Module.getContext());
+    Target.addIllegalDialect<scf::SCFDialect>();
+    Target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    return applyPartialConversion(Module, Target, std::move(Patterns));
   }
 
   /// A dispatch is a comparison and two calls.
@@ -513,7 +525,6 @@ struct LowerToLlvm : public tenon::impl::LowerToLlvmBase<LowerToLlvm> {
              PageTablePattern, PagePattern, StagedPagePattern, BufferPattern,
              OutputPattern, BarrierPattern, CallSitePattern, LaunchPattern>(
             Converter);
-    populateSCFToControlFlowConversionPatterns(Patterns);
     arith::populateArithToLLVMConversionPatterns(Converter, Patterns);
     index::populateIndexToLLVMConversionPatterns(Converter, Patterns);
     cf::populateControlFlowToLLVMConversionPatterns(Converter, Patterns);

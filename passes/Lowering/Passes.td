@@ -15,7 +15,11 @@ def LowerToLlvm : Pass<"lower-to-llvm", "::mlir::ModuleOp"> {
     `tenon_entry_ROLE(const tenon_rt_step *)`; everything else is internal.
     Functions of mathematics become polynomials on vectors.
   }];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::cf::ControlFlowDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 #endif // TENON_PASSES_LOWERING_PASSES_TD

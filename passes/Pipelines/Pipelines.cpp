@@ -63,6 +63,8 @@ static void populateBuffers(OpPassManager &Passes, const PipelineOptions &) {
   Passes.addPass(createFoldSelfCopies());
   Passes.addPass(createPlanMemory());
   Passes.addPass(createGenerateKernels());
+  // Emitters write a constant wherever they need one.
+  Passes.addPass(createCSEPass());
   Passes.addPass(createVerifyBuffers());
 }
 

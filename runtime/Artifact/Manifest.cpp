@@ -472,7 +472,8 @@ void readCode(Reader &R, CodeInfo &C) {
 void readScope(Reader &R, ScopeInfo &S, const Manifest &M) {
   R.name("name", S.Name);
   R.integers("cache_layers", S.CacheLayers, -1, MaxLayers - 1);
-  R.integers("weights", S.Weights, 0,
+  // -1 is a slot that this scope does not use.
+  R.integers("weights", S.Weights, -1,
              static_cast<int64_t>(M.Weights.size()) - 1);
   if (S.CacheLayers.size() != M.Caches.size())
     return R.fail("cache_layers",

@@ -1,0 +1,54 @@
+//===- Compile.h - From a model description to an artifact ------*- C++ -*-===//
+
+#ifndef TENON_COMPILER_DRIVER_COMPILE_H
+#define TENON_COMPILER_DRIVER_COMPILE_H
+
+#include "runtime/Abi/CpuLevel.h"
+#include "runtime/Support/ElementType.h"
+#include "runtime/Support/Result.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tenon {
+
+struct CompileOptions {
+  /// A Hugging Face directory or a file in the transformer dialect.
+  std::string Model;
+  /// The checkpoint of a model in the transformer dialect.
+  std::string Weights;
+  /// Where the artifact or the text goes; text without one to stdout.
+  std::string Output;
+  /// A stage's name for its IR, "asm", or "artifact".
+  std::string Emit = "artifact";
+  /// Stops after this stage and emits its IR, if not empty.
+  std::string UntilAfter;
+  /// Directory for the IR after every pass, if not empty.
+  std::string DumpDirectory;
+  /// Levels that code is generated for; at least one.
+  std::vector<CpuLevel> Levels;
+  std::optional<ElementType> MatrixType;
+  std::optional<int64_t> MaxSequence;
+  /// Most tokens of a step; chosen by kind of model without one.
+  std::optional<int64_t> MaxTokensPerStep;
+  /// Steps of at most this many tokens run `.few` code.
+  int64_t FewTokens = 8;
+  /// Print what was and was not fused, placed and packed to stderr.
+  bool Remarks = false;
+  /// Print progress to stderr.
+  bool Progress = false;
+};
+
+/// Compiles. On an error nothing is left under the output's name that was not
+/// there before.
+Status compile(const CompileOptions &Options);
+
+/// Parameters, operations and cache of a model that is not compiled: a
+/// directory, a config.json or a file in the transformer dialect. The answer
+/// is text, or JSON.
+Result<std::string> inspectModel(const std::string &Model, bool AsJson);
+
+} // namespace tenon
+
+#endif // TENON_COMPILER_DRIVER_COMPILE_H

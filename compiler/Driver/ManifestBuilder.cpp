@@ -1,0 +1,153 @@
+//===- ManifestBuilder.cpp - The manifest, read off the IR ----------------===//
+
+#include "compiler/Driver/ManifestBuilder.h"
+
+#include "passes/Bufferization/Passes.h"
+#include "runtime/Abi/TenonRt.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace tenon;
+namespace tr = tenon::transformer;
+
+static int64_t integerOf(mlir::ModuleOp Module, llvm::StringRef Name,
+                         int64_t Default) {
+  auto Value = Module->getAttrOfType<mlir::IntegerAttr>(Name);
+  return Value ? Value.getInt() : Default;
+}
+
+static ElementType elementOf(mlir::Type Type) {
+  return Type.isBF16() ? ElementType::BF16 : ElementType::F32;
+}
+
+Result<Manifest> tenon::describeModel(mlir::ModuleOp Module) {
+  Manifest M;
+  M.ProducedBy = "tenon " TENON_VERSION;
+  M.Abi = TENON_RT_ABI_VERSION;
+  auto Family = Module->getAttrOfType<mlir::StringAttr>(tr::attr::Family);
+  M.Family = Family ? Family.str() : "mlir";
+  M.Vocabulary = integerOf(Module, tr::attr::Vocabulary, 0);
+  M.MaxSequence = integerOf(Module, tr::attr::MaxSequence, 0);
+  M.TokenTypes = integerOf(Module, tr::attr::TokenTypes, 0);
+  if (M.Vocabulary < 1 || M.MaxSequence < 1)
+    return Error("model: expected the module attributes "
+                 "transformer.vocabulary and transformer.max_sequence");
+
+  int64_t Layers = 0;
+  bool UsesTypes = false;
+  Module.walk([&](mlir::Operation *Op) {
+    if (auto Scope = llvm::dyn_cast<tr::ScopeOp>(Op)) {
+      if (Scope.getLayer())
+        Layers = std::max(Layers, static_cast<int64_t>(*Scope.getLayer()) + 1);
+    } else if (auto Embedding = llvm::dyn_cast<tr::EmbeddingOp>(Op)) {
+      UsesTypes |= Embedding.getIndex() == tr::IndexKind::TokenType;
+    }
+  });
+  for (auto Function : Module.getOps<mlir::func::FuncOp>()) {
+    auto Role = Function->getAttrOfType<mlir::StringAttr>(tr::attr::Role);
+    if (!Role)
+      continue;
+    EntryInfo Entry;
+    Entry.Role = Role.str();
+    auto Output = Function->getAttrOfType<mlir::StringAttr>(tr::attr::Output);
+    llvm::StringRef Kind = Output ? Output.getValue() : "logits";
+    Entry.Output = Kind == "hidden"   ? OutputKind::Hidden
+                   : Kind == "pooled" ? OutputKind::Pooled
+                                      : OutputKind::Logits;
+    auto Result = Function.getNumResults() > 0
+                      ? llvm::dyn_cast<mlir::RankedTensorType>(
+                            Function.getResultTypes()[0])
+                      : mlir::RankedTensorType();
+    if (!Result)
+      return Error("model: entry @" + Function.getName().str() +
+                   ": expected rows as its first result");
+    Entry.Width = Result.getDimSize(1);
+    Entry.UsesTokenTypes = UsesTypes;
+    M.Entries.push_back(Entry);
+    for (mlir::Type Argument : Function.getArgumentTypes())
+      if (auto Cache = llvm::dyn_cast<tr::CacheType>(Argument)) {
+        CacheInfo Info;
+        Info.Layers = Layers;
+        Info.KvHeads = Cache.getKvHeads();
+        Info.HeadDim = Cache.getHeadDim();
+        Info.Type = elementOf(Cache.getElementType());
+        Info.PageTokens = tr::PageTokens;
+        Info.PageBytes = tr::pageElements(Info.KvHeads, Info.HeadDim) *
+                         static_cast<int64_t>(sizeOf(Info.Type));
+        M.Caches.push_back(Info);
+      }
+  }
+  return M;
+}
+
+static Activation activationOf(tr::Activation Act) {
+  switch (Act) {
+  case tr::Activation::None:
+    return Activation::None;
+  case tr::Activation::Relu:
+    return Activation::Relu;
+  case tr::Activation::Gelu:
+    return Activation::Gelu;
+  case tr::Activation::GeluTanh:
+    return Activation::GeluTanh;
+  case tr::Activation::Silu:
+    return Activation::Silu;
+  }
+  llvm_unreachable("all activations are covered");
+}
+
+std::vector<SiteInfo> tenon::describeSites(mlir::ModuleOp Module) {
+  std::vector<SiteInfo> Sites;
+  auto TypeOf = [](mlir::Value Rows) -> std::optional<ElementType> {
+    if (!Rows)
+      return std::nullopt;
+    return elementOf(
+        llvm::cast<mlir::ShapedType>(Rows.getType()).getElementType());
+  };
+  Module.walk([&](dnn::ProductOp Product) {
+    if (!Product.getSite())
+      return;
+    auto Number = static_cast<size_t>(*Product.getSite());
+    if (Sites.size() <= Number)
+      Sites.resize(Number + 1);
+    dnn::PackedType Weight = Product.getWeight().getType();
+    SiteInfo &Site = Sites[Number];
+    Site.K = Weight.getColumns();
+    Site.N = Weight.getRows();
+    Site.Source = *TypeOf(Product.getInput());
+    Site.Destination = *TypeOf(Product.getOuts());
+    Site.Layout = {LayoutKind::Panels, elementOf(Weight.getElementType())};
+    Site.HasBias = static_cast<bool>(Product.getBias());
+    Site.Act = activationOf(Product.getActivation());
+    Site.Multiplier = TypeOf(Product.getMultiplier());
+    Site.Residual = TypeOf(Product.getResidual());
+  });
+  return Sites;
+}
+
+std::vector<PlannedBuffer> tenon::describePlan(mlir::ModuleOp Module) {
+  std::vector<PlannedBuffer> Plan;
+  for (auto Function : Module.getOps<mlir::func::FuncOp>()) {
+    int64_t Count = 0;
+    Function.walk([&](dnn::BufferOp Buffer) {
+      auto Planned =
+          Buffer->getAttrOfType<mlir::DenseI64ArrayAttr>(PlanAttrName);
+      if (!Planned)
+        return;
+      PlannedBuffer Entry;
+      Entry.Function = Function.getName().str();
+      llvm::raw_string_ostream(Entry.Value)
+          << "buffer" << Count++ << " " << Buffer.getType();
+      Entry.Offset = Buffer.getOffset();
+      Entry.Bytes = static_cast<uint64_t>(Planned[0]);
+      Entry.FirstUse = Planned[1];
+      Entry.LastUse = Planned[2];
+      Plan.push_back(Entry);
+    });
+  }
+  return Plan;
+}
+
+uint64_t tenon::arenaBytes(mlir::ModuleOp Module) {
+  return static_cast<uint64_t>(integerOf(Module, ArenaAttrName, 0));
+}

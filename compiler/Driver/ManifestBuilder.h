@@ -1,0 +1,27 @@
+//===- ManifestBuilder.h - The manifest, read off the IR --------*- C++ -*-===//
+
+#ifndef TENON_COMPILER_DRIVER_MANIFESTBUILDER_H
+#define TENON_COMPILER_DRIVER_MANIFESTBUILDER_H
+
+#include "runtime/Artifact/Manifest.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tenon {
+
+/// What the model level says: entries, caches, sizes. Layers of caches are
+/// counted from the scopes.
+Result<Manifest> describeModel(mlir::ModuleOp Module);
+
+/// The sites of a module after stage `placed`, by number.
+std::vector<SiteInfo> describeSites(mlir::ModuleOp Module);
+
+/// The memory plan of a module after stage `buffers`.
+std::vector<PlannedBuffer> describePlan(mlir::ModuleOp Module);
+
+/// The arena's size of a module after stage `buffers`.
+uint64_t arenaBytes(mlir::ModuleOp Module);
+
+} // namespace tenon
+
+#endif // TENON_COMPILER_DRIVER_MANIFESTBUILDER_H

@@ -1,0 +1,143 @@
+//===- tenon-compile.cpp - The compiler's command line --------------------===//
+//
+// Started by `tenon compile` and `tenon inspect MODEL`; see --help.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Driver/Compile.h"
+#include "passes/Pipelines/Pipelines.h"
+#include "runtime/Abi/CpuLevel.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+using namespace tenon;
+
+namespace {
+
+/// "native" is the level of this machine.
+Result<std::vector<CpuLevel>> levelsOf(const std::vector<std::string> &Names) {
+  std::vector<CpuLevel> Levels;
+  for (const std::string &Name : Names) {
+    std::optional<CpuLevel> Level = cpuLevelNamed(Name);
+    if (Name == "native") {
+      Result<CpuLevel> Native = effectiveLevel();
+      if (!Native)
+        return Native.error();
+      Level = *Native;
+    }
+    if (!Level) {
+      std::string Known = "native";
+      for (const CpuLevelInfo &Info : CpuLevels)
+        Known += ", " + std::string(Info.Name);
+      return Error("--target-cpu is '" + Name + "': expected one of " + Known);
+    }
+    if (std::find(Levels.begin(), Levels.end(), *Level) == Levels.end())
+      Levels.push_back(*Level);
+  }
+  return Levels;
+}
+
+int fail(const Error &Problem) {
+  std::fprintf(stderr, "tenon: error: %s\n", Problem.message().c_str());
+  return 1;
+}
+
+/// Names of the stages, and what holds after each, for --help.
+std::vector<std::string> stageNames() {
+  std::vector<std::string> Names;
+  for (const Stage &S : stages())
+    Names.push_back(S.Name.str());
+  return Names;
+}
+
+std::string stageHelp() {
+  std::string Text = "Stages, in order:\n";
+  for (const Stage &S : stages())
+    Text += "  " + S.Name.str() + ": " + S.Holds.str() + "\n";
+  return Text;
+}
+
+} // namespace
+
+int main(int Argc, char **Argv) {
+  CLI::App App("Compiles Transformer models into artifacts for `tenon`.");
+  App.set_version_flag("--version", "tenon " TENON_VERSION);
+  App.require_subcommand(1);
+
+  CompileOptions Options;
+  CLI::App *Compile =
+      App.add_subcommand("compile", "Compile a model description");
+  Compile->footer(stageHelp());
+  std::vector<std::string> LevelNames = {"native"};
+  std::string Dtype = "auto";
+  std::vector<std::string> Emitted = stageNames();
+  Emitted.insert(Emitted.end(), {"asm", "artifact"});
+  Compile
+      ->add_option("model", Options.Model,
+                   "Hugging Face directory, or .mlir file")
+      ->required();
+  Compile->add_option("-o,--output", Options.Output,
+                      "Artifact, or file for the emitted text");
+  Compile->add_option("--weights", Options.Weights,
+                      "Directory of the checkpoint of a .mlir model");
+  Compile->add_option("--dtype", Dtype, "What matrices are kept in")
+      ->check(CLI::IsMember({"auto", "f32", "bf16"}))
+      ->capture_default_str();
+  Compile
+      ->add_option("--target-cpu", LevelNames,
+                   "CPU levels to generate code for, separated by commas")
+      ->delimiter(',')
+      ->capture_default_str();
+  Compile->add_option("--max-seq-len", Options.MaxSequence,
+                      "Most tokens of a sequence");
+  Compile
+      ->add_option("--max-tokens-per-step", Options.MaxTokensPerStep,
+                   "Most tokens of one step; sizes the arena")
+      ->check(CLI::Range(1, 1 << 20));
+  Compile->add_option("--emit", Options.Emit, "What to write")
+      ->check(CLI::IsMember(Emitted))
+      ->capture_default_str();
+  Compile
+      ->add_option("--until-after", Options.UntilAfter,
+                   "Stop after this stage and write its IR")
+      ->check(CLI::IsMember(stageNames()));
+  Compile->add_option("--dump-stages", Options.DumpDirectory,
+                      "Directory for the IR after every pass");
+  Compile->add_flag("--remarks", Options.Remarks,
+                    "Say what was fused, placed and packed, and why not");
+
+  std::string Model;
+  bool AsJson = false;
+  CLI::App *Inspect = App.add_subcommand(
+      "inspect", "Parameters, operations and cache of a model description");
+  Inspect->add_option("model", Model, "Directory, config.json or .mlir file")
+      ->required();
+  Inspect->add_flag("--json", AsJson, "Print JSON");
+
+  try {
+    App.parse(Argc, Argv);
+  } catch (const CLI::ParseError &Problem) {
+    return App.exit(Problem) == 0 ? 0 : 2;
+  }
+
+  if (Inspect->parsed()) {
+    Result<std::string> Text = inspectModel(Model, AsJson);
+    if (!Text)
+      return fail(Text.error());
+    std::fputs(Text->c_str(), stdout);
+    return 0;
+  }
+  if (Dtype != "auto")
+    Options.MatrixType = elementTypeNamed(Dtype);
+  Result<std::vector<CpuLevel>> Levels = levelsOf(LevelNames);
+  if (!Levels)
+    return fail(Levels.error());
+  Options.Levels = *Levels;
+  Options.Progress = true;
+  if (Options.Emit == "artifact" && Options.UntilAfter.empty() &&
+      Options.Output.empty())
+    return fail(Error("an artifact needs a file: expected -o FILE"));
+  Status Done = compile(Options);
+  return Done ? 0 : fail(Done.error());
+}
