@@ -110,7 +110,8 @@ tenon::packWeights(const std::vector<ScopeTable> &Tables, size_t CacheKinds,
   std::vector<ScopeInfo> Scopes;
   for (const ScopeTable &Table : Tables) {
     ScopeInfo Scope;
-    Scope.Name = Table.Name;
+    // The checkpoint's root has no name of its own.
+    Scope.Name = Table.Name.empty() ? "." : Table.Name;
     Scope.CacheLayers.assign(CacheKinds, Table.Layer.value_or(-1));
     for (const std::optional<PackedWeight> &Weight : Table.Weights) {
       if (!Weight) {
