@@ -285,17 +285,18 @@ private:
     Value Up = packed(Op.getUp());
     bool IsMany = Function.getName().ends_with(".many");
     if (IsMany && isLibraryType(Up)) {
-      ValueRange UpBias =
-          Op.getUpBias() ? ValueRange(Op.getUpBias()) : ValueRange();
-      ValueRange GateBias =
-          Op.getGateBias() ? ValueRange(Op.getGateBias()) : ValueRange();
-      Value Lifted = product(Op.getLoc(), Op.getResult(), Op.getInput(),
-                             ValueRange(Op.getUp()), UpBias,
-                             tr::Activation::None, {}, {}, computeType(Up));
+      SmallVector<Value> UpBias, GateBias;
+      if (Op.getUpBias())
+        UpBias.push_back(Op.getUpBias());
+      if (Op.getGateBias())
+        GateBias.push_back(Op.getGateBias());
+      Value Lifted =
+          product(Op.getLoc(), Op.getResult(), Op.getInput(), Value(Op.getUp()),
+                  UpBias, tr::Activation::None, {}, {}, computeType(Up));
       Map.map(Op.getResult(),
               product(Op.getLoc(), Op.getResult(), Op.getInput(),
-                      ValueRange(Op.getGate()), GateBias, Op.getActivation(),
-                      Lifted, {}));
+                      Value(Op.getGate()), GateBias, Op.getActivation(), Lifted,
+                      {}));
       return;
     }
     Value Out = emptyLike(Op.getResult());

@@ -34,6 +34,26 @@ LogicalResult verifyOps(ModuleOp Module, StringRef Stage, StringRef Allowed,
   return failure(Result.wasInterrupted());
 }
 
+/// Weights are parameters of the function that uses them: packing finds them
+/// by scope and key.
+LogicalResult verifyWeights(ModuleOp Module) {
+  WalkResult Result = Module.walk([&](Operation *Op) {
+    for (OpOperand &Operand : Op->getOpOperands()) {
+      auto Type = dyn_cast<RankedTensorType>(Operand.get().getType());
+      if (!Type || !Type.hasStaticShape() ||
+          Operand.get().getDefiningOp<tr::ParameterOp>())
+        continue;
+      Op->emitOpError() << "operand " << Operand.getOperandNumber()
+                        << ": expected a transformer.parameter, got another "
+                           "value of type "
+                        << Type;
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(Result.wasInterrupted());
+}
+
 struct VerifyModel : public tenon::impl::VerifyModelBase<VerifyModel> {
   void runOnOperation() override {
     ModuleOp Module = getOperation();
@@ -58,6 +78,7 @@ struct VerifyModel : public tenon::impl::VerifyModelBase<VerifyModel> {
                            return isa<func::CallOp>(Op) ||
                                   isa<tr::TransformerDialect>(Op->getDialect());
                          })) ||
+        failed(verifyWeights(Module)) ||
         failed(tr::verifyCacheLinearity(Module)))
       signalPassFailure();
   }
