@@ -1,0 +1,120 @@
+// Constraints of attention and of appends, one test each.
+// RUN: %tenon-opt %s -split-input-file -verify-diagnostics
+
+func.func @cache_append_c1(%arg0: !transformer.cache<1x4xf32>, %arg1: !transformer.scope, %arg2: !transformer.batch, %arg3: tensor<?x5xf32>, %arg4: tensor<?x4xf32>) {
+  // expected-error@+1 {{cache_append_c1: width of keys: expected 4, got 5}}
+  %0 = transformer.cache_append %arg0[%arg1], %arg2 keys %arg3 values %arg4 : (!transformer.cache<1x4xf32>, !transformer.scope, !transformer.batch, tensor<?x5xf32>, tensor<?x4xf32>) -> !transformer.cache<1x4xf32>
+  return
+}
+
+// -----
+
+func.func @cache_append_c2(%arg0: !transformer.cache<1x4xf32>, %arg1: !transformer.scope, %arg2: !transformer.batch, %arg3: tensor<?x4xf32>, %arg4: tensor<?x5xf32>) {
+  // expected-error@+1 {{cache_append_c2: width of values: expected 4, got 5}}
+  %0 = transformer.cache_append %arg0[%arg1], %arg2 keys %arg3 values %arg4 : (!transformer.cache<1x4xf32>, !transformer.scope, !transformer.batch, tensor<?x4xf32>, tensor<?x5xf32>) -> !transformer.cache<1x4xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c1(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: tensor<?x4xf32>) {
+  // expected-error@+1 {{attention_c1: heads: expected a positive multiple of kv_heads 2, got 3}}
+  %0 = transformer.attention causal %arg0, %arg1 keys %arg2 values %arg2 heads 3 kv_heads 2 scale 5.0e-01 : (tensor<?x8xf32>, !transformer.batch, tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c1(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: tensor<?x4xf32>) {
+  // expected-error@+1 {{attention_c1: heads: expected a positive multiple of kv_heads 0, got 2}}
+  %0 = transformer.attention causal %arg0, %arg1 keys %arg2 values %arg2 heads 2 kv_heads 0 scale 5.0e-01 : (tensor<?x8xf32>, !transformer.batch, tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c2(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: tensor<?x4xf32>) {
+  // expected-error@+1 {{attention_c2: width of queries: expected a multiple of heads 3, got 8}}
+  %0 = transformer.attention causal %arg0, %arg1 keys %arg2 values %arg2 heads 3 kv_heads 1 scale 5.0e-01 : (tensor<?x8xf32>, !transformer.batch, tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c3(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: !transformer.cache<1x4xf32>) {
+  // expected-error@+1 {{attention_c3: expected a cache with its scope}}
+  %0 = transformer.attention causal %arg0, %arg1 cache %arg2 heads 2 kv_heads 1 scale 5.0e-01 : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c4(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: !transformer.cache<1x4xf32>, %arg3: !transformer.scope) {
+  // expected-error@+1 {{attention_c4: kv_heads of the cache: expected 2, got 1}}
+  %0 = transformer.attention causal %arg0, %arg1 cache %arg2[%arg3] heads 2 kv_heads 2 scale 5.0e-01 : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xf32>, !transformer.scope) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c4(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: !transformer.cache<1x4xf32>, %arg3: !transformer.scope) {
+  // expected-error@+1 {{attention_c4: head_dim of the cache: expected 2, got 4}}
+  %0 = transformer.attention causal %arg0, %arg1 cache %arg2[%arg3] heads 4 kv_heads 1 scale 5.0e-01 : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xf32>, !transformer.scope) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c5(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: !transformer.cache<1x4xf32>, %arg3: !transformer.scope) {
+  // expected-error@+1 {{attention_c5: mask: expected causal over a cache, got bidirectional}}
+  %0 = transformer.attention bidirectional %arg0, %arg1 cache %arg2[%arg3] heads 2 kv_heads 1 scale 5.0e-01 : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xf32>, !transformer.scope) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c6(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: tensor<?x4xf32>) {
+  // expected-error@+1 {{attention_c6: window: expected at least 1, got 0}}
+  %0 = transformer.attention causal %arg0, %arg1 keys %arg2 values %arg2 heads 2 kv_heads 1 scale 5.0e-01 window 0 : (tensor<?x8xf32>, !transformer.batch, tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c7(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: tensor<?x4xf32>) {
+  // expected-error@+1 {{attention_c7: window: expected a causal mask}}
+  %0 = transformer.attention bidirectional %arg0, %arg1 keys %arg2 values %arg2 heads 2 kv_heads 1 scale 5.0e-01 window 4 : (tensor<?x8xf32>, !transformer.batch, tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c8(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: tensor<?x4xf32>) {
+  // expected-error@+1 {{attention_c8: expected keys and values, or a cache}}
+  %0 = transformer.attention causal %arg0, %arg1 keys %arg2 heads 2 kv_heads 1 scale 5.0e-01 : (tensor<?x8xf32>, !transformer.batch, tensor<?x4xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c8(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: tensor<?x4xf32>, %arg3: !transformer.cache<1x4xf32>, %arg4: !transformer.scope) {
+  // expected-error@+1 {{attention_c8: expected keys and values, or a cache}}
+  %0 = transformer.attention causal %arg0, %arg1 keys %arg2 values %arg2 cache %arg3[%arg4] heads 2 kv_heads 1 scale 5.0e-01 : (tensor<?x8xf32>, !transformer.batch, tensor<?x4xf32>, tensor<?x4xf32>, !transformer.cache<1x4xf32>, !transformer.scope) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c9(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: tensor<?x5xf32>, %arg3: tensor<?x4xf32>) {
+  // expected-error@+1 {{attention_c9: width of keys: expected 4, got 5}}
+  %0 = transformer.attention causal %arg0, %arg1 keys %arg2 values %arg3 heads 2 kv_heads 1 scale 5.0e-01 : (tensor<?x8xf32>, !transformer.batch, tensor<?x5xf32>, tensor<?x4xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c9(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: tensor<?x4xf32>, %arg3: tensor<?x5xf32>) {
+  // expected-error@+1 {{attention_c9: width of values: expected 4, got 5}}
+  %0 = transformer.attention causal %arg0, %arg1 keys %arg2 values %arg3 heads 2 kv_heads 1 scale 5.0e-01 : (tensor<?x8xf32>, !transformer.batch, tensor<?x4xf32>, tensor<?x5xf32>) -> tensor<?x8xf32>
+  return
+}

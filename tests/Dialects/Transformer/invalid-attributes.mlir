@@ -1,0 +1,60 @@
+// Where the attributes that describe a model belong and what they may be.
+// RUN: %tenon-opt %s -split-input-file -verify-diagnostics
+
+// expected-error@+1 {{attribute 'transformer.role' belongs on a function}}
+module attributes {transformer.role = "step"} {}
+
+// -----
+
+// expected-error@+1 {{attribute 'transformer.role' is "serve": expected one of step, encode, embed}}
+func.func private @role(!transformer.batch) attributes {transformer.role = "serve"}
+
+// -----
+
+// expected-error@+1 {{attribute 'transformer.role' is 1 : i64: expected one of step, encode, embed}}
+func.func private @role_number(!transformer.batch) attributes {transformer.role = 1 : i64}
+
+// -----
+
+// expected-error@+1 {{attribute 'transformer.output' is "probabilities": expected one of logits, hidden, pooled}}
+func.func private @output(!transformer.batch) attributes {transformer.output = "probabilities"}
+
+// -----
+
+// expected-error@+1 {{attribute 'transformer.max_tokens' belongs on a function}}
+module attributes {transformer.max_tokens = 8 : i64} {}
+
+// -----
+
+// expected-error@+1 {{attribute 'transformer.max_wanted' is 0 : i64: expected a positive 64-bit integer}}
+func.func private @max_wanted(!transformer.batch) attributes {transformer.max_wanted = 0 : i64}
+
+// -----
+
+// expected-error@+1 {{attribute 'transformer.vocabulary' belongs on a module}}
+func.func private @vocabulary(!transformer.batch) attributes {transformer.vocabulary = 97 : i64}
+
+// -----
+
+// expected-error@+1 {{attribute 'transformer.vocabulary' is -97 : i64: expected a positive 64-bit integer}}
+module attributes {transformer.vocabulary = -97 : i64} {}
+
+// -----
+
+// expected-error@+1 {{attribute 'transformer.max_sequence' is 128 : i32: expected a positive 64-bit integer}}
+module attributes {transformer.max_sequence = 128 : i32} {}
+
+// -----
+
+// expected-error@+1 {{attribute 'transformer.token_types' is "2": expected a positive 64-bit integer}}
+module attributes {transformer.token_types = "2"} {}
+
+// -----
+
+// expected-error@+1 {{attribute 'transformer.few_tokens' is 0 : i64: expected a positive 64-bit integer}}
+module attributes {transformer.few_tokens = 0 : i64} {}
+
+// -----
+
+// expected-error@+1 {{unknown attribute 'transformer.vocab' of the transformer dialect}}
+module attributes {transformer.vocab = 97 : i64} {}

@@ -1,0 +1,112 @@
+// What types and attributes may be, and inferred result types.
+// RUN: %tenon-opt %s -split-input-file -verify-diagnostics
+
+// expected-error@+1 {{expected kv_heads x head_dim, got 1 dimensions}}
+func.func private @cache_dimensions(!transformer.cache<4xf32>)
+
+// -----
+
+// expected-error@+1 {{expected positive kv_heads and head_dim, got 0 and 4}}
+func.func private @cache_kv_heads(!transformer.cache<0x4xf32>)
+
+// -----
+
+// expected-error@+1 {{expected positive kv_heads and head_dim, got 1 and 0}}
+func.func private @cache_head_dim(!transformer.cache<1x0xf32>)
+
+// -----
+
+// expected-error@+1 {{expected element type f32 or bf16, got 'f16'}}
+func.func private @cache_element(!transformer.cache<1x4xf16>)
+
+// -----
+
+// expected-error@+1 {{expected half or interleaved, got quarter}}
+func.func private @rope_style() attributes {test.rope = #transformer.rope<quarter, dim = 4, base = 1.0>}
+
+// -----
+
+// expected-error@+1 {{expected an even positive dim, got 3}}
+func.func private @rope_dim_odd() attributes {test.rope = #transformer.rope<half, dim = 3, base = 1.0>}
+
+// -----
+
+// expected-error@+1 {{expected an even positive dim, got 0}}
+func.func private @rope_dim_zero() attributes {test.rope = #transformer.rope<half, dim = 0, base = 1.0>}
+
+// -----
+
+// expected-error@+1 {{expected a positive base, got 0}}
+func.func private @rope_base() attributes {test.rope = #transformer.rope<half, dim = 4, base = 0.0>}
+
+// -----
+
+// expected-error@+1 {{expected linear or llama3, got yarn}}
+func.func private @rope_scaling() attributes {test.rope = #transformer.rope<half, dim = 4, base = 1.0, yarn(factor = 2.0)>}
+
+// -----
+
+// expected-error@+1 {{expected a positive factor, got -2}}
+func.func private @rope_factor() attributes {test.rope = #transformer.rope<half, dim = 4, base = 1.0, linear(factor = -2.0)>}
+
+// -----
+
+// expected-error@+1 {{expected 0 < low < high and a positive original, got low = 4.000000e+00, high = 1.000000e+00, original = 8.192000e+03}}
+func.func private @rope_llama3_order() attributes {test.rope = #transformer.rope<half, dim = 4, base = 1.0, llama3(factor = 2.0, low = 4.0, high = 1.0, original = 8192.0)>}
+
+// -----
+
+// expected-error@+1 {{expected 0 < low < high and a positive original, got low = 1.000000e+00, high = 4.000000e+00, original = 0.000000e+00}}
+func.func private @rope_llama3_original() attributes {test.rope = #transformer.rope<half, dim = 4, base = 1.0, llama3(factor = 2.0, low = 1.0, high = 4.0, original = 0.0)>}
+
+// -----
+
+func.func @inferred_linear(%x: tensor<?x8xf32>, %w: tensor<6x8xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{op inferred type(s) 'tensor<?x6xf32>' are incompatible with return type(s) of operation 'tensor<?x8xf32>'}}
+  %0 = transformer.linear %x, %w : (tensor<?x8xf32>, tensor<6x8xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @inferred_product(%x: tensor<?x8xf32>, %w: tensor<6x8xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{op inferred type(s) 'tensor<?x12xf32>' are incompatible with return type(s) of operation 'tensor<?x6xf32>'}}
+  %0 = transformer.product %x weights(%w, %w) : (tensor<?x8xf32>, tensor<6x8xf32>, tensor<6x8xf32>) -> tensor<?x6xf32>
+  return
+}
+
+// -----
+
+func.func @inferred_embedding(%b: !transformer.batch, %t: tensor<9x8xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{op inferred type(s) 'tensor<?x8xf32>' are incompatible with return type(s) of operation 'tensor<?x9xf32>'}}
+  %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf32>) -> tensor<?x9xf32>
+  return
+}
+
+// -----
+
+func.func @inferred_append(%c: !transformer.cache<1x4xf32>, %s: !transformer.scope, %b: !transformer.batch, %k: tensor<?x4xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{op inferred type(s) '!transformer.cache<1x4xf32>' are incompatible with return type(s) of operation '!transformer.cache<1x4xbf16>'}}
+  %0 = transformer.cache_append %c[%s], %b keys %k values %k : (!transformer.cache<1x4xf32>, !transformer.scope, !transformer.batch, tensor<?x4xf32>, tensor<?x4xf32>) -> !transformer.cache<1x4xbf16>
+  return
+}
+
+// -----
+
+func.func @rows_are_f32(%x: tensor<?x8xbf16>) {
+  // expected-error@+1 {{operand #0 must be 2D tensor of 32-bit float values, but got 'tensor<?x8xbf16>'}}
+  %0 = transformer.residual %x, %x : tensor<?x8xbf16>
+  return
+}
+
+// -----
+
+func.func @weights_are_static(%x: tensor<?x8xf32>, %w: tensor<?x8xf32>) {
+  // expected-error@+1 {{operand #1 must be stored matrix, but got 'tensor<?x8xf32>'}}
+  %0 = transformer.linear %x, %w : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return
+}

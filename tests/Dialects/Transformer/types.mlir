@@ -1,0 +1,37 @@
+// Types, attributes and the attributes that describe a model.
+// RUN: %tenon-opt %s | %tenon-opt | FileCheck %s
+
+// CHECK-LABEL: module
+// CHECK-SAME: transformer.family = "llama"
+// CHECK-SAME: transformer.few_tokens = 8 : i64
+// CHECK-SAME: transformer.max_sequence = 128 : i64
+// CHECK-SAME: transformer.token_types = 2 : i64
+// CHECK-SAME: transformer.vocabulary = 97 : i64
+module attributes {
+  transformer.family = "llama", transformer.few_tokens = 8 : i64,
+  transformer.max_sequence = 128 : i64, transformer.token_types = 2 : i64,
+  transformer.vocabulary = 97 : i64
+} {
+  // CHECK: func.func private @step(!transformer.batch, !transformer.scope, !transformer.cache<3x24xf32>, !transformer.cache<1x128xbf16>)
+  // CHECK-SAME: transformer.max_tokens = 512 : i64
+  // CHECK-SAME: transformer.max_wanted = 8 : i64
+  // CHECK-SAME: transformer.output = "logits"
+  // CHECK-SAME: transformer.role = "step"
+  func.func private @step(!transformer.batch, !transformer.scope, !transformer.cache<3x24xf32>, !transformer.cache<1x128xbf16>)
+    attributes {transformer.role = "step", transformer.output = "logits",
+                transformer.max_tokens = 512 : i64, transformer.max_wanted = 8 : i64}
+  // CHECK: transformer.role = "encode"
+  func.func private @encode(!transformer.batch)
+    attributes {transformer.role = "encode", transformer.output = "hidden"}
+  // CHECK: transformer.role = "embed"
+  func.func private @embed(!transformer.batch)
+    attributes {transformer.role = "embed", transformer.output = "pooled"}
+
+  // A real prints as the shortest decimal that reads back.
+  // CHECK: #transformer.rope<half, dim = 64, base = 0.1>
+  func.func private @short() attributes {test.rope = #transformer.rope<half, dim = 64, base = 0.1000>}
+  // CHECK: #transformer.rope<half, dim = 64, base = 1.0e+07>
+  func.func private @exponent() attributes {test.rope = #transformer.rope<half, dim = 64, base = 10000000.0>}
+  // CHECK: #transformer.rope<interleaved, dim = 2, base = 10000.5, linear(factor = 0.3333333333333333)>
+  func.func private @linear() attributes {test.rope = #transformer.rope<interleaved, dim = 2, base = 10000.5, linear(factor = 0.3333333333333333)>}
+}
