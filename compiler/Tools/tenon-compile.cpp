@@ -95,6 +95,12 @@ int main(int Argc, char **Argv) {
       ->add_option("--max-tokens-per-step", Options.MaxTokensPerStep,
                    "Most tokens of one step; sizes the arena")
       ->check(CLI::Range(1, 1 << 20));
+  Compile
+      ->add_option("--few-tokens", Options.FewTokens,
+                   "Steps of at most this many tokens stream the weights "
+                   "through generated kernels")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
   Compile->add_option("--emit", Options.Emit, "What to write")
       ->check(CLI::IsMember(Emitted))
       ->capture_default_str();
