@@ -4,98 +4,52 @@
 
 #include "runtime/Support/MappedFile.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <set>
 
 using namespace tenon;
 
 namespace {
 
-/// Watches the parser's events for what nlohmann itself accepts and we do not.
-class Guard {
+/// Builds the tree from the parser's events. The order-keeping object looks for
+/// each key before it inserts it, which takes quadratic time: members are
+/// appended here, and duplicates found when the object ends.
+class TreeBuilder final : public nlohmann::json_sax<Json> {
 public:
-  bool operator()(int Depth, Json::parse_event_t Event, Json &Parsed) {
-    using E = Json::parse_event_t;
-    if (Event == E::object_start || Event == E::array_start) {
-      if (Depth >= MaxJsonDepth && Problem.empty())
-        Problem = "nested deeper than " + std::to_string(MaxJsonDepth);
-      Keys.emplace_back();
-    } else if (Event == E::object_end || Event == E::array_end) {
-      Keys.pop_back();
-    } else if (Event == E::key && Problem.empty()) {
-      const std::string &Key = Parsed.get_ref<const std::string &>();
-      if (!Keys.back().insert(Key).second)
-        Problem = "duplicate key " + printable(Key);
-    }
-    // Discarding all after the first problem keeps memory bounded.
-    return Problem.empty();
+  bool null() override { return add(Json()); }
+  bool boolean(bool Value) override { return add(Value); }
+  bool number_integer(number_integer_t Value) override { return add(Value); }
+  bool number_unsigned(number_unsigned_t Value) override { return add(Value); }
+  bool number_float(number_float_t Value, const string_t &) override {
+    return add(Value);
+  }
+  bool string(string_t &Value) override { return add(std::move(Value)); }
+  bool binary(binary_t &) override { return false; } // Never in JSON text.
+
+  bool start_object(std::size_t) override { return open(Json::object()); }
+  bool start_array(std::size_t) override { return open(Json::array()); }
+  bool end_array() override {
+    Open.pop_back();
+    return true;
+  }
+  bool key(string_t &Key) override {
+    // Appending is safe: the object's last member is complete by now.
+    members(*Open.back()).emplace_back(std::move(Key), Json());
+    return true;
+  }
+  bool end_object() override {
+    std::vector<std::string_view> Keys;
+    for (const auto &Member : members(*Open.back()))
+      Keys.push_back(Member.first);
+    Open.pop_back();
+    std::sort(Keys.begin(), Keys.end());
+    auto Twin = std::adjacent_find(Keys.begin(), Keys.end());
+    return Twin == Keys.end() || fail("duplicate key " + printable(*Twin));
   }
 
-  std::string Problem;
-
-private:
-  std::vector<std::set<std::string>> Keys;
-};
-
-/// Depth of brackets outside strings; nlohmann's parser builds values
-/// iteratively, but destroying deeply nested ones recurses.
-bool nestsDeeperThan(std::string_view Text, int Limit) {
-  int Depth = 0;
-  bool InString = false;
-  for (size_t I = 0; I < Text.size(); ++I) {
-    char C = Text[I];
-    if (InString) {
-      if (C == '\\')
-        ++I;
-      else if (C == '"')
-        InString = false;
-    } else if (C == '"') {
-      InString = true;
-    } else if (C == '[' || C == '{') {
-      if (++Depth > Limit)
-        return true;
-    } else if (C == ']' || C == '}') {
-      --Depth;
-    }
-  }
-  return false;
-}
-
-} // namespace
-
-std::string tenon::printable(std::string_view Text) {
-  constexpr size_t MaxShown = 80;
-  std::string Shown = "'";
-  for (char C : Text.substr(0, MaxShown)) {
-    auto Byte = static_cast<unsigned char>(C);
-    if (Byte < 0x20 || Byte == 0x7f) {
-      char Escape[8];
-      std::snprintf(Escape, sizeof(Escape), "\\x%02x", Byte);
-      Shown += Escape;
-    } else {
-      Shown += C;
-    }
-  }
-  if (Text.size() > MaxShown)
-    Shown += "...";
-  return Shown + "'";
-}
-
-Result<Json> tenon::parseJson(std::string_view Text, std::string_view File) {
-  auto Fail = [&](const std::string &Why) {
-    return Error(std::string(File) + ": invalid JSON: " + Why);
-  };
-  if (nestsDeeperThan(Text, MaxJsonDepth))
-    return Fail("nested deeper than " + std::to_string(MaxJsonDepth) +
-                " levels");
-  Guard Watch;
-  try {
-    Json Parsed = Json::parse(Text.begin(), Text.end(), std::ref(Watch));
-    if (!Watch.Problem.empty())
-      return Fail(Watch.Problem);
-    return Parsed;
-  } catch (const Json::exception &Failure) {
+  bool parse_error(std::size_t, const std::string &,
+                   const nlohmann::detail::exception &Failure) override {
     // Drop the library's "[json.exception...]" tag and keep one line.
     std::string Why = Failure.what();
     if (size_t Tag = Why.find("] "); Tag != std::string::npos)
@@ -105,8 +59,110 @@ Result<Json> tenon::parseJson(std::string_view Text, std::string_view File) {
       auto Byte = static_cast<unsigned char>(C);
       Plain += Byte < 0x20 || Byte >= 0x7f ? '?' : C;
     }
-    return Fail(Plain);
+    return fail(std::move(Plain));
   }
+
+  Json Root;
+  std::string Problem;
+
+private:
+  using Members = std::vector<std::pair<const std::string, Json>,
+                              Json::object_t::allocator_type>;
+
+  static Members &members(Json &Object) {
+    return Object.get_ref<Json::object_t &>();
+  }
+
+  bool fail(std::string Why) {
+    Problem = std::move(Why);
+    return false;
+  }
+
+  /// Puts `Value` where the next value belongs.
+  Json &place(Json Value) {
+    if (Open.empty())
+      return Root = std::move(Value);
+    Json &Parent = *Open.back();
+    if (Parent.is_array())
+      return Parent.get_ref<Json::array_t &>().emplace_back(std::move(Value));
+    return members(Parent).back().second = std::move(Value);
+  }
+  bool add(Json Value) {
+    place(std::move(Value));
+    return true;
+  }
+  bool open(Json Container) {
+    if (Open.size() >= MaxJsonDepth)
+      return fail("nested deeper than " + std::to_string(MaxJsonDepth) +
+                  " levels");
+    Open.push_back(&place(std::move(Container)));
+    return true;
+  }
+
+  /// The containers not yet ended, outermost first. None moves while it is
+  /// here: a parent grows only when its last child has ended.
+  std::vector<Json *> Open;
+};
+
+/// Bytes of the UTF-8 character that `Text` begins with, 0 when it begins with
+/// none.
+size_t characterBytes(std::string_view Text) {
+  auto At = [&](size_t I) { return static_cast<unsigned char>(Text[I]); };
+  unsigned char Lead = At(0);
+  if (Lead < 0x80)
+    return 1;
+  size_t Bytes = Lead >= 0xf0 ? 4 : Lead >= 0xe0 ? 3 : 2;
+  if (Lead < 0xc2 || Lead > 0xf4 || Text.size() < Bytes)
+    return 0;
+  for (size_t I = 1; I < Bytes; ++I)
+    if ((At(I) & 0xc0) != 0x80)
+      return 0;
+  // Overlong forms, surrogates, and what lies beyond U+10FFFF.
+  if ((Lead == 0xe0 && At(1) < 0xa0) || (Lead == 0xed && At(1) >= 0xa0) ||
+      (Lead == 0xf0 && At(1) < 0x90) || (Lead == 0xf4 && At(1) >= 0x90))
+    return 0;
+  return Bytes;
+}
+
+} // namespace
+
+std::string tenon::printable(std::string_view Text) {
+  constexpr size_t MaxShown = 80;
+  std::string Shown = "'";
+  size_t I = 0;
+  while (I < Text.size()) {
+    size_t Bytes = characterBytes(Text.substr(I));
+    bool Valid = Bytes != 0;
+    Bytes = std::max<size_t>(Bytes, 1);
+    if (I + Bytes > MaxShown)
+      break;
+    std::string_view Character = Text.substr(I, Bytes);
+    auto First = static_cast<unsigned char>(Character[0]);
+    // C1 controls, U+0080 to U+009F, drive terminals like escapes do.
+    bool IsC1 = Bytes == 2 && First == 0xc2 &&
+                static_cast<unsigned char>(Character[1]) < 0xa0;
+    if (!Valid || First < 0x20 || First == 0x7f || IsC1) {
+      for (char C : Character) {
+        char Escape[8];
+        std::snprintf(Escape, sizeof(Escape), "\\x%02x",
+                      static_cast<unsigned char>(C));
+        Shown += Escape;
+      }
+    } else {
+      Shown += Character;
+    }
+    I += Bytes;
+  }
+  if (I < Text.size())
+    Shown += "...";
+  return Shown + "'";
+}
+
+Result<Json> tenon::parseJson(std::string_view Text, std::string_view File) {
+  TreeBuilder Builder;
+  if (!Json::sax_parse(Text.begin(), Text.end(), &Builder))
+    return Error(std::string(File) + ": invalid JSON: " + Builder.Problem);
+  return std::move(Builder.Root);
 }
 
 Result<Json> tenon::readJsonFile(const std::string &Path, uint64_t MaxBytes) {
@@ -127,8 +183,8 @@ Result<JsonField> JsonField::member(std::string_view Key) const {
   if (!Value->is_object())
     return expected("an object");
   auto Found = Value->find(std::string(Key));
-  std::string Name = Path.empty() ? std::string(Key)
-                                  : Path + "." + std::string(Key);
+  std::string Name =
+      Path.empty() ? std::string(Key) : Path + "." + std::string(Key);
   if (Found == Value->end())
     return Error(File + ": missing field " + printable(Name));
   return JsonField(*Found, File, Name);

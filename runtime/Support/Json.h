@@ -32,8 +32,9 @@ Result<Json> parseJson(std::string_view Text, std::string_view File);
 Result<Json> readJsonFile(const std::string &Path,
                           uint64_t MaxBytes = 100u << 20);
 
-/// `Text` in quotes, control characters escaped and long values cut, fit for
-/// one line of a terminal.
+/// `Text` in quotes, fit for one line of a terminal: control characters and
+/// bytes that are not UTF-8 as \xNN, and cut after 80 bytes, never inside a
+/// character.
 std::string printable(std::string_view Text);
 
 /// A JSON value together with the file and field path it came from.

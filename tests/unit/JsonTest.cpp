@@ -3,6 +3,8 @@
 #include "runtime/Support/Json.h"
 #include "tests/unit/CheckpointFixture.h"
 
+#include <chrono>
+
 using namespace tenon;
 
 namespace {
@@ -29,6 +31,51 @@ TEST(JsonTest, DuplicateKeys) {
   EXPECT_ERROR(parseJson(R"([{"x":{"k":1,"k":1}}])", "f.json"), "f.json",
                "duplicate key 'k'");
   EXPECT_TRUE(parseJson(R"([{"k":1},{"k":1}])", "f.json"));
+}
+
+TEST(JsonTest, DuplicateKeysFarApart) {
+  EXPECT_ERROR(parseJson(R"({"b":{},"a":[{}],"":0,"c":{"b":1},"b":[]})", "f"),
+               "f", "duplicate key 'b'");
+  EXPECT_ERROR(parseJson(R"({"":0,"":0})", "f"), "f", "duplicate key ''");
+  // Escapes are resolved before keys are compared.
+  EXPECT_ERROR(parseJson(R"({"\u0061":0,"a":0})", "f"), "f",
+               "duplicate key 'a'");
+  // A key that begins like another is not its twin.
+  EXPECT_TRUE(parseJson(R"({"a":0,"a\u0000":0,"aa":0})", "f"));
+}
+
+TEST(JsonTest, LargeObjects) {
+  // A vocabulary's size; quadratic time would be seconds.
+  constexpr int Count = 200'000;
+  std::string Text = "{";
+  for (int I = 0; I < Count; ++I)
+    Text += "\"key" + std::to_string(I) + "\":" + std::to_string(I) + ",";
+  auto Start = std::chrono::steady_clock::now();
+  auto Parsed = parseJson(Text + "\"last\":[{}]}", "f");
+  auto Twice = parseJson(Text + "\"key7\":0}", "f");
+  std::chrono::duration<double> Taken =
+      std::chrono::steady_clock::now() - Start;
+  ASSERT_TRUE(Parsed);
+  ASSERT_EQ(Parsed->size(), Count + 1u);
+  int Next = 0;
+  for (const auto &[Key, Value] : Parsed->items()) {
+    if (Next == Count)
+      break;
+    ASSERT_EQ(Key, "key" + std::to_string(Next));
+    ASSERT_EQ(Value, Next++);
+  }
+  EXPECT_EQ((*Parsed)["last"].dump(), "[{}]");
+  EXPECT_ERROR(Twice, "f", "duplicate key 'key7'");
+  EXPECT_LT(Taken.count(), 10.0);
+}
+
+TEST(JsonTest, Nesting) {
+  const char *Text =
+      R"({"a":[[],{"b":{"c":[1,-2,2.5,"x",false]}},null],"d":{}})";
+  auto Parsed = parseJson(Text, "f");
+  ASSERT_TRUE(Parsed);
+  EXPECT_EQ(Parsed->dump(), Text);
+  EXPECT_EQ(parseJson("3", "f")->dump(), "3");
 }
 
 TEST(JsonTest, Depth) {
@@ -58,6 +105,27 @@ TEST(JsonTest, Printable) {
   EXPECT_EQ(printable(std::string(80, 'x')), "'" + std::string(80, 'x') + "'");
   EXPECT_EQ(printable(std::string(81, 'x')),
             "'" + std::string(80, 'x') + "...'");
+}
+
+TEST(JsonTest, PrintableUnicode) {
+  EXPECT_EQ(printable("é€😀\xc2\xa0"), "'é€😀\xc2\xa0'");
+  EXPECT_EQ(printable("a\xc2\x9b"
+                      "31m\xc2\x80\xc2\x9f"),
+            "'a\\xc2\\x9b31m\\xc2\\x80\\xc2\\x9f'");
+  // Lone, overlong, surrogate, too large and truncated.
+  EXPECT_EQ(printable("\x9b"), "'\\x9b'");
+  EXPECT_EQ(printable("\xc0\xaf"), "'\\xc0\\xaf'");
+  EXPECT_EQ(printable("\xe0\x80\x9b"), "'\\xe0\\x80\\x9b'");
+  EXPECT_EQ(printable("\xed\xa0\x80"), "'\\xed\\xa0\\x80'");
+  EXPECT_EQ(printable("\xf4\x90\x80\x80"), "'\\xf4\\x90\\x80\\x80'");
+  EXPECT_EQ(printable("é\xe2\x82"), "'é\\xe2\\x82'");
+  // The cut leaves out a character that would not fit whole.
+  std::string Long(79, 'x');
+  EXPECT_EQ(printable(Long + "éy"), "'" + Long + "...'");
+  EXPECT_EQ(printable(std::string(78, 'x') + "é"),
+            "'" + std::string(78, 'x') + "é'");
+  EXPECT_EQ(printable(std::string(77, 'x') + "😀"),
+            "'" + std::string(77, 'x') + "...'");
 }
 
 TEST(JsonTest, Fields) {
