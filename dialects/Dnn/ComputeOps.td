@@ -105,7 +105,7 @@ def Dnn_SplitStageOp : Dnn_ComputeOp<"split_stage", [
                        OptionalAttr<F64Attr>:$eps);
   let results = (outs Variadic<Dnn_Rows>:$results);
   let assemblyFormat = [{
-    $qkv `,` $batch `heads` $heads `kv_heads` $kvHeads
+    $qkv `of` $batch `heads` $heads `kv_heads` $kvHeads
     (`query_norm` $queryNorm^)? (`key_norm` $keyNorm^)?
     (`rope` $rope^)? (`table` $table^)? `outs` `(` $outs `)` attr-dict
     `:` functional-type(operands, results)

@@ -113,7 +113,7 @@ def Transformer_SplitStageOp : Transformer_ComputeOp<"split_stage", [
                        OptionalAttr<F64Attr>:$eps);
   let results = (outs Transformer_Rows:$query, Transformer_Rows:$staged);
   let assemblyFormat = [{
-    $qkv `,` $batch `heads` $heads `kv_heads` $kvHeads
+    $qkv `of` $batch `heads` $heads `kv_heads` $kvHeads
     (`query_norm` $queryNorm^)? (`key_norm` $keyNorm^)? (`rope` $rope^)? attr-dict
     `:` functional-type(operands, results)
   }];

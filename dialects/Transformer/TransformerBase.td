@@ -183,7 +183,10 @@ def Transformer_RopeAttr : AttrDef<Transformer_Dialect, "Rope"> {
 //===----------------------------------------------------------------------===//
 
 /// Activations: `tensor<?xHxf32>`, a row per token.
-def Transformer_Rows : TensorRankOf<[F32], [2]>;
+def Transformer_Rows : ConfinedType<TensorRankOf<[F32], [2]>, [
+    CPred<"::llvm::cast<::mlir::ShapedType>($_self).isDynamicDim(0)">,
+    CPred<"!::llvm::cast<::mlir::ShapedType>($_self).isDynamicDim(1)">],
+    "rows of f32, tensor<?xWxf32>">;
 /// A stored matrix, `tensor<NxKxT>`: N output features, K input features.
 def Transformer_Matrix : ConfinedType<
     StaticShapeTensorOf<[F32, F16, BF16]>, [HasAnyRankOfPred<[2]>], "stored matrix">;

@@ -22,9 +22,15 @@ struct FuseResidual : public tenon::impl::FuseResidualBase<FuseResidual> {
     for (ResidualOp Residual : Residuals) {
       // The block's result comes second; a residual of two products keeps the
       // first as the operand.
+      bool RightIsProduct = Residual.getRhs().getDefiningOp<ProductOp>();
       StringRef Why = fuse(Residual, Residual.getRhs(), Residual.getLhs());
-      if (!Why.empty())
-        Why = fuse(Residual, Residual.getLhs(), Residual.getRhs());
+      if (!Why.empty()) {
+        StringRef Other = fuse(Residual, Residual.getLhs(), Residual.getRhs());
+        // What kept a product from taking it says more than that the other
+        // operand is none.
+        if (Other.empty() || !RightIsProduct)
+          Why = Other;
+      }
       if (Why.empty())
         ++NumFused;
       else

@@ -62,6 +62,9 @@ struct MergeQkv : public tenon::impl::MergeQkvBase<MergeQkv> {
         if (scopeOf(Weight) != scopeOf(Products.front().getWeights().front()))
           return "the weights belong to different scopes";
       }
+      for (Value Bias : Product.getBiases())
+        if (scopeOf(Bias) != scopeOf(Products.front().getBiases().front()))
+          return "the biases belong to different scopes";
       llvm::append_range(Weights, Product.getWeights());
       llvm::append_range(Biases, Product.getBiases());
     }

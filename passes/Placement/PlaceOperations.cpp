@@ -24,9 +24,38 @@ class RowKinds {
 public:
   explicit RowKinds(ModuleOp Module) : Module(Module) {}
 
+  /// Finds the kinds of functions' arguments from their calls, in order. Fails
+  /// when two calls pass different kinds.
+  LogicalResult followCalls() {
+    WalkResult Result = Module.walk([&](tr::DispatchOp Dispatch) {
+      for (FlatSymbolRefAttr Name :
+           {Dispatch.getFewAttr(), Dispatch.getManyAttr()}) {
+        auto Callee = Module.lookupSymbol<func::FuncOp>(Name.getAttr());
+        for (auto [Argument, Operand] :
+             llvm::zip(Callee.getArguments(), Dispatch.getInputs())) {
+          if (!isa<RankedTensorType>(Operand.getType()))
+            continue;
+          tr::RowKind Kind = of(Operand);
+          auto [Entry, IsNew] = Arguments.try_emplace(Argument, Kind);
+          if (IsNew || Entry->second == Kind)
+            continue;
+          Dispatch.emitOpError()
+              << "rows of " << Name << ": expected "
+              << tr::stringifyRowKind(Entry->second) << " as other calls pass, "
+              << "got " << tr::stringifyRowKind(Kind);
+          return WalkResult::interrupt();
+        }
+      }
+      return WalkResult::advance();
+    });
+    return failure(Result.wasInterrupted());
+  }
+
   tr::RowKind of(Value Rows) {
-    if (isa<BlockArgument>(Rows))
-      return tr::RowKind::Tokens;
+    if (isa<BlockArgument>(Rows)) {
+      auto Known = Arguments.find(Rows);
+      return Known == Arguments.end() ? tr::RowKind::Tokens : Known->second;
+    }
     Operation *Op = Rows.getDefiningOp();
     unsigned Index = cast<OpResult>(Rows).getResultNumber();
     if (isa<tr::EmbeddingOp>(Op))
@@ -47,6 +76,7 @@ public:
 
 private:
   ModuleOp Module;
+  llvm::DenseMap<Value, tr::RowKind> Arguments;
 };
 
 /// Rewrites one function, op by op, in order.
@@ -189,11 +219,11 @@ private:
   LogicalResult place(Operation *Op) {
     return llvm::TypeSwitch<Operation *, LogicalResult>(Op)
         .Case<tr::ParameterOp>([](auto) { return success(); })
-        .Case<tr::ScopeOp, tr::DispatchOp, tr::EmbeddingOp, tr::LayerNormOp,
-              tr::RmsNormOp, tr::AddNormOp, tr::ProductOp, tr::GatedProductOp,
-              tr::ResidualOp, tr::SplitAppendOp, tr::SplitStageOp,
-              tr::OnlineAttentionOp, tr::SelectRowsOp, tr::PoolOp,
-              func::ReturnOp>([&](auto Typed) {
+        .Case<tr::DispatchOp>([&](auto Typed) { return placeOne(Typed); })
+        .Case<tr::ScopeOp, tr::EmbeddingOp, tr::LayerNormOp, tr::RmsNormOp,
+              tr::AddNormOp, tr::ProductOp, tr::GatedProductOp, tr::ResidualOp,
+              tr::SplitAppendOp, tr::SplitStageOp, tr::OnlineAttentionOp,
+              tr::SelectRowsOp, tr::PoolOp, func::ReturnOp>([&](auto Typed) {
           placeOne(Typed);
           return success();
         })
@@ -217,7 +247,7 @@ private:
                 Builder.getI64IntegerAttr(Entry->second), Op.getLayerAttr()));
   }
 
-  void placeOne(tr::DispatchOp Op) {
+  LogicalResult placeOne(tr::DispatchOp Op) {
     SmallVector<Value> Outs;
     for (Value Output : Op.getOutputs())
       if (isa<RankedTensorType>(Output.getType()))
@@ -226,16 +256,25 @@ private:
         Builder, Op.getLoc(), ValueRange(Outs).getTypes(), Op.getFewAttr(),
         Op.getManyAttr(), Op.getRowsAttr(), Batch, mapped(Op.getInputs()),
         Outs);
-    // A cache result is the handle that went in: appends are effects now.
-    unsigned Next = 0;
-    Value Cache;
+    // A cache result is the handle that went in, as appends are effects now:
+    // caches come out in the order they go in.
+    SmallVector<Value> Caches;
     for (Value Input : Op.getInputs())
       if (isa<tr::CacheType>(Input.getType()))
-        Cache = mapped(Input);
-    for (Value Output : Op.getOutputs())
-      Map.map(Output, isa<RankedTensorType>(Output.getType())
-                          ? Value(New.getResults()[Next++])
-                          : Cache);
+        Caches.push_back(mapped(Input));
+    unsigned NextOut = 0, NextCache = 0;
+    for (Value Output : Op.getOutputs()) {
+      if (isa<RankedTensorType>(Output.getType())) {
+        Map.map(Output, Value(New.getResults()[NextOut++]));
+        continue;
+      }
+      if (NextCache == Caches.size() ||
+          Caches[NextCache].getType() != Output.getType())
+        return Op.emitOpError() << "placement: expected cache results in the "
+                                   "order of the cache operands";
+      Map.map(Output, Caches[NextCache++]);
+    }
+    return success();
   }
 
   void placeOne(tr::EmbeddingOp Op) {
@@ -418,7 +457,16 @@ struct PlaceOperations
     Module->setAttr(LevelAttrName, B.getStringAttr(Level));
     auto MaxSequence =
         Module->getAttrOfType<IntegerAttr>(tr::attr::MaxSequence);
+    bool Rotates = false;
+    Module.walk([&](Operation *Op) { Rotates |= Op->hasAttr("rope"); });
+    if (Rotates && !MaxSequence) {
+      Module.emitError() << "expected the attribute " << tr::attr::MaxSequence
+                         << ": it sizes the table of rotation angles";
+      return signalPassFailure();
+    }
     RowKinds Kinds(Module);
+    if (failed(Kinds.followCalls()))
+      return signalPassFailure();
     llvm::MapVector<Attribute, int64_t> Scopes;
     // Entries first: row kinds of their calls are read off the callees.
     SmallVector<func::FuncOp> Entries, Others;

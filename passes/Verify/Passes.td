@@ -8,8 +8,10 @@ include "mlir/Pass/PassBase.td"
 def VerifyModel : Pass<"verify-model", "::mlir::ModuleOp"> {
   let summary = "A model is entries, layer functions and model operations";
   let description = [{
-    There is an entry; every function has a batch; only functions, returns and
-    operations of the transformer dialect occur; cache handles are linear.
+    There is an entry, of each role one, without tensor arguments and with one
+    tensor result; every function has a body and a batch; only functions, calls
+    and operations of the transformer dialect occur; weights are parameters;
+    cache handles are linear.
   }];
 }
 

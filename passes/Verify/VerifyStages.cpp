@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace tenon {
 #define GEN_PASS_DEF_VERIFYMODEL
@@ -54,30 +55,54 @@ LogicalResult verifyWeights(ModuleOp Module) {
   return failure(Result.wasInterrupted());
 }
 
+/// An entry has a role of its own, no rows as arguments, and one result of
+/// rows.
+LogicalResult verifyEntry(func::FuncOp Entry, llvm::StringSet<> &Roles) {
+  StringRef Role = Entry->getAttrOfType<StringAttr>(tr::attr::Role).getValue();
+  if (!Roles.insert(Role).second)
+    return Entry.emitOpError()
+           << "expected one entry of role '" << Role << "', got a second one";
+  auto IsRows = [](Type T) { return isa<TensorType>(T); };
+  if (llvm::any_of(Entry.getArgumentTypes(), IsRows))
+    return Entry.emitOpError() << "expected an entry without tensor arguments";
+  int64_t Results = llvm::count_if(Entry.getResultTypes(), IsRows);
+  if (Results != 1)
+    return Entry.emitOpError() << "expected an entry with one tensor result, "
+                                  "got "
+                               << Results;
+  return success();
+}
+
+/// Functions have a body and a batch, entries more; there is an entry.
+LogicalResult verifyFunctions(ModuleOp Module) {
+  llvm::StringSet<> Roles;
+  for (auto Function : Module.getOps<func::FuncOp>()) {
+    if (Function.isExternal())
+      return Function.emitOpError() << "expected a body";
+    if (llvm::none_of(Function.getArgumentTypes(),
+                      [](Type T) { return isa<tr::BatchType>(T); }))
+      return Function.emitOpError()
+             << "expected an argument of type !transformer.batch";
+    if (Function->hasAttr(tr::attr::Role) &&
+        failed(verifyEntry(Function, Roles)))
+      return failure();
+  }
+  if (Roles.empty())
+    return Module.emitError()
+           << "expected a function with the attribute " << tr::attr::Role;
+  return success();
+}
+
 struct VerifyModel : public tenon::impl::VerifyModelBase<VerifyModel> {
   void runOnOperation() override {
     ModuleOp Module = getOperation();
-    bool HasEntry = false;
-    for (auto Function : Module.getOps<func::FuncOp>()) {
-      HasEntry |= Function->hasAttr(tr::attr::Role);
-      if (llvm::none_of(Function.getArgumentTypes(),
-                        [](Type T) { return isa<tr::BatchType>(T); })) {
-        Function.emitOpError()
-            << "expected an argument of type !transformer.batch";
-        return signalPassFailure();
-      }
-    }
-    if (!HasEntry) {
-      Module.emitError() << "expected a function with the attribute "
-                         << tr::attr::Role;
-      return signalPassFailure();
-    }
-    if (failed(verifyOps(Module, "model",
-                         "operations of the transformer dialect",
-                         [](Operation *Op) {
-                           return isa<func::CallOp>(Op) ||
-                                  isa<tr::TransformerDialect>(Op->getDialect());
-                         })) ||
+    auto IsModelOp = [](Operation *Op) {
+      return isa<func::CallOp>(Op) ||
+             isa<tr::TransformerDialect>(Op->getDialect());
+    };
+    if (failed(verifyFunctions(Module)) ||
+        failed(verifyOps(Module, "transformer",
+                         "operations of the transformer dialect", IsModelOp)) ||
         failed(verifyWeights(Module)) ||
         failed(tr::verifyCacheLinearity(Module)))
       signalPassFailure();
