@@ -112,7 +112,7 @@ static Status inspect(const InspectArguments &Arguments) {
 int main(int Count, char **Values) {
   // The compiler parses its own options.
   if (Count > 1 && std::strcmp(Values[1], "compile") == 0)
-    return fail(startCompiler({Values + 2, Values + Count}).message(),
+    return fail(startCompiler({Values + 1, Values + Count}).message(),
                 ExitError);
 
   CLI::App App("Compiles Transformer models into single files and runs them.",
