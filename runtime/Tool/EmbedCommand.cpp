@@ -10,30 +10,6 @@
 
 using namespace tenon;
 
-/// The ids of `Text` with its special tokens, at most `Most` of them. What is
-/// cut are the text's own last tokens: special tokens stay, as the truncation
-/// of the `tokenizers` library keeps them.
-static Result<std::vector<int32_t>>
-encodeCut(const Tokenizer &T, const std::string &Text, size_t Most) {
-  Result<std::vector<int32_t>> Whole = T.encode(Text, true);
-  if (!Whole || Whole->size() <= Most)
-    return Whole;
-  Result<std::vector<int32_t>> Plain = T.encode(Text, false);
-  if (!Plain)
-    return Plain;
-  // An empty text would be found anywhere; its frame alone is too long.
-  auto Found =
-      std::search(Whole->begin(), Whole->end(), Plain->begin(), Plain->end());
-  size_t Special = Whole->size() - std::min(Plain->size(), Whole->size());
-  if (Plain->empty() || Found == Whole->end() || Special > Most)
-    return Error("text of " + std::to_string(Whole->size()) +
-                 " tokens cannot be cut to " + std::to_string(Most) +
-                 ": its special tokens do not frame it");
-  auto End = Found + static_cast<ptrdiff_t>(Plain->size());
-  Whole->erase(Found + static_cast<ptrdiff_t>(Most - Special), End);
-  return Whole;
-}
-
 static Status printEmbeddings(const std::vector<ItemResult> &Answers,
                               bool Json) {
   std::string Text = Json ? "{\"embeddings\": [" : "";
@@ -66,7 +42,7 @@ Status tenon::embedTexts(const EmbedOptions &Options) {
   std::vector<std::vector<int32_t>> Ids;
   for (const std::string &T : Options.Texts) {
     Result<std::vector<int32_t>> Encoded =
-        encodeCut(**Text, T, static_cast<size_t>(Most));
+        (*Text)->encode(T, true, static_cast<size_t>(Most));
     if (!Encoded)
       return Encoded.error().withContext("text " +
                                          std::to_string(Ids.size() + 1));

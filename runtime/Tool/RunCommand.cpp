@@ -9,6 +9,7 @@
 #include "runtime/Tool/ProcessInfo.h"
 
 #include <algorithm>
+#include <limits>
 
 using namespace tenon;
 
@@ -73,7 +74,9 @@ readPrompts(const Model &M, const RunOptions &Options) {
     Result<const Tokenizer *> Tokens = M.tokenizer();
     if (!Tokens)
       return Tokens.error();
-    Result<std::vector<int32_t>> Ids = (*Tokens)->encode(Text);
+    // Whole: a tokenizer's own limit must not cut a prompt unnoticed.
+    Result<std::vector<int32_t>> Ids =
+        (*Tokens)->encode(Text, true, std::numeric_limits<size_t>::max());
     if (!Ids)
       return Ids.error().withContext("prompt");
     if (Ids->empty())

@@ -387,7 +387,7 @@ TEST_F(CommandLineTest, WithoutACompilerBesideIt) {
                                std::filesystem::perms::owner_all);
   O = tenon({"compile", "a b", "--emit", "llvm"}, Copy);
   EXPECT_EQ(O.ExitStatus, 0) << O.Errors;
-  EXPECT_EQ(O.Output, "a b --emit llvm\n");
+  EXPECT_EQ(O.Output, "compile a b --emit llvm\n");
   O = tenon({"inspect", Directory / ".", "--json"}, Copy);
   EXPECT_EQ(O.Output, "inspect " + (Directory / ".") + " --json\n");
 }
