@@ -159,7 +159,7 @@ public:
 private:
   void enableRemarks() {
     mlir::remark::RemarkCategories Categories;
-    Categories.all = ".*";
+    Categories.passed = Categories.missed = ".*";
     (void)mlir::remark::enableOptimizationRemarks(
         Context, nullptr,
         std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(), Categories,
