@@ -134,11 +134,12 @@ Result<AddedTokens> AddedTokens::fromJson(const JsonField &Field,
   // first is found.
   for (bool Special : {true, false})
     for (size_t I = 0; I < Made.Tokens.size(); ++I) {
-      const Token &One = Made.Tokens[I];
+      Token &One = Made.Tokens[I];
       if (One.Special != Special)
         continue;
       if (!One.Normalized) {
         Made.Raw.insert(One.Content, I);
+        One.Decoded = One.Content;
         continue;
       }
       std::string Content = One.Content;
@@ -150,6 +151,7 @@ Result<AddedTokens> AddedTokens::fromJson(const JsonField &Field,
                      " has the token " + printable(One.Content) +
                      ", which normalizes to nothing: expected some text");
       Made.AfterRules.insert(Content, I);
+      One.Decoded = std::move(Content);
     }
   return Made;
 }
@@ -165,7 +167,7 @@ std::optional<std::string_view> AddedTokens::tokenOf(int32_t Id) const {
   auto Found = IndexOfId.find(Id);
   if (Found == IndexOfId.end())
     return std::nullopt;
-  return Tokens[Found->second].Content;
+  return Tokens[Found->second].Decoded;
 }
 
 bool AddedTokens::isSpecial(std::string_view Token) const {
@@ -213,6 +215,13 @@ Status AddedTokens::split(std::string_view Text, bool Normalized,
     }
     if (T.StripRight)
       End = SpaceEnd;
+    // As in `tokenizers`, a token of white space is found again where the token
+    // before it has stripped; not when it strips to the left itself.
+    if (T.StripLeft && Begin < Done) {
+      Begin = Done;
+      if (Begin >= End)
+        continue;
+    }
     if (Done < Begin)
       if (Status Given =
               Found(std::nullopt, Text.substr(Done, Begin - Done));

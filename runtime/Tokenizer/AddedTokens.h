@@ -27,7 +27,10 @@ public:
                                       const Normalizer *Rules);
 
   std::optional<int32_t> idOf(std::string_view Token) const;
+  /// What decoders see of the token `Id`: its text, normalized if the token is.
   std::optional<std::string_view> tokenOf(int32_t Id) const;
+  /// Asked with what tokenOf() gives, as `tokenizers` does: a special token that
+  /// normalizing changes is not found.
   bool isSpecial(std::string_view Token) const;
   /// How many are not in the model.
   size_t beyondModel() const { return BeyondModel; }
@@ -44,6 +47,7 @@ public:
 private:
   struct Token {
     std::string Content;
+    std::string Decoded; ///< Content, normalized if the token is.
     int32_t Id = 0;
     bool SingleWord = false;
     bool StripLeft = false;

@@ -3,6 +3,7 @@
 #include "runtime/Tokenizer/Pattern.h"
 
 #include "runtime/Tokenizer/Fields.h"
+#include "runtime/Tokenizer/Unicode.h"
 
 using namespace tenon;
 
@@ -39,8 +40,16 @@ Status Pattern::forEachPart(std::string_view Text, const OnPart &Found) const {
     if (Status Searched = Expression->forEachMatch(Text, Match); !Searched)
       return Searched;
   } else if (const auto &Literal = std::get<std::string>(What);
-             !Literal.empty()) {
-    // An empty string is found nowhere.
+             Literal.empty()) {
+    // The empty string is found before each character and at the end.
+    for (size_t At = 0;;) {
+      if (Status Seen = Match(At, At); !Seen)
+        return Seen;
+      if (At == Text.size())
+        break;
+      nextCode(Text, At);
+    }
+  } else {
     for (size_t At = 0; (At = Text.find(Literal, At)) != std::string_view::npos;
          At += Literal.size())
       if (Status Seen = Match(At, At + Literal.size()); !Seen)

@@ -146,7 +146,9 @@ private:
                  C == 'S', InClass, Start);
     case 'w':
     case 'W':
-      return set(classText(regexWordRanges(), false),
+      // Outside a class, Oniguruma takes Latin-1's other numbers for words too.
+      return set(classText(regexWordRanges(), false) +
+                     (InClass ? "" : "\\xb2\\xb3\\xb9\\xbc-\\xbe"),
                  classText(regexWordRanges(), true), C == 'W', InClass, Start);
     case 'd':
     case 'D':

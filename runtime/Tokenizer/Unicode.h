@@ -68,7 +68,7 @@ enum class NormalForm { NFC, NFD, NFKC, NFKD };
 /// but for the sorting of runs of combining marks.
 std::string normalize(std::string_view Text, NormalForm Form);
 
-/// The ranges of \w in a regular expression.
+/// The ranges of \w in a class of a regular expression.
 std::span<const CodeRange> regexWordRanges();
 /// The ranges of \p{Han} in a regular expression.
 std::span<const CodeRange> regexHanRanges();

@@ -136,7 +136,7 @@ def main():
     words = Tokenizer(models.WordLevel({"[UNK]": 0}, "[UNK]"))
     words.add_tokens([AddedToken("<x>", single_word=True, normalized=False)])
     word = {c for c in CODES if 1 not in words.encode(chr(c) + "<x>").ids}
-    regex_word = removed_by(normalizers.Replace(Regex(r"\w"), ""))
+    regex_word = removed_by(normalizers.Replace(Regex(r"[\w]"), ""))
     split = pre_tokenizers.BertPreTokenizer()
     punctuation = {c for c in CODES
                    if len(split.pre_tokenize_str("a" + chr(c) + "b")) == 3}
@@ -161,7 +161,7 @@ def main():
         lowercase_additions(),
         table("WordCharacters",
               "Word characters next to an added token.", word),
-        table("RegexWords", "\\w in a regular expression.", regex_word),
+        table("RegexWords", "\\w in a class of a regular expression.", regex_word),
         table("Han", "\\p{Han} in a regular expression.", han),
         table("Marks", "What StripAccents removes.", marks),
         table("BertAccents", "What BertNormalizer removes as accents.",
