@@ -219,7 +219,8 @@ private:
   LogicalResult place(Operation *Op) {
     return llvm::TypeSwitch<Operation *, LogicalResult>(Op)
         .Case<tr::ParameterOp>([](auto) { return success(); })
-        .Case<tr::DispatchOp>([&](auto Typed) { return placeOne(Typed); })
+        .Case<tr::DispatchOp, tr::SplitStageOp>(
+            [&](auto Typed) { return placeOne(Typed); })
         .Case<tr::ScopeOp, tr::EmbeddingOp, tr::LayerNormOp, tr::RmsNormOp,
               tr::AddNormOp, tr::ProductOp, tr::GatedProductOp, tr::ResidualOp,
               tr::SplitAppendOp, tr::SplitStageOp, tr::OnlineAttentionOp,
@@ -370,14 +371,21 @@ private:
     Map.map(Op.getResult(), Cache);
   }
 
-  void placeOne(tr::SplitStageOp Op) {
+  LogicalResult placeOne(tr::SplitStageOp Op) {
     SmallVector<Value> Outs = {emptyLike(Op.getQuery()),
                                emptyLike(Op.getStaged())};
-    // Angles are looked up in the scope that the function's weights are in.
+    // Angles are the same in every scope: any that the function knows will do.
     Value Scope;
     for (BlockArgument Argument : Function.getArguments())
       if (isa<tr::ScopeType>(Argument.getType()))
         Scope = Argument;
+    for (auto Known : Function.getBody().front().getOps<tr::ScopeOp>())
+      if (!Scope && Known->isBeforeInBlock(Op))
+        Scope = mapped(Known);
+    if (!Scope && Op.getRopeAttr())
+      return Op.emitOpError()
+             << "placement: expected a scope in this function, to keep the "
+                "table of rotation angles in";
     auto New = dnn::SplitStageOp::create(
         Builder, Op.getLoc(), ValueRange(Outs).getTypes(), mapped(Op.getQkv()),
         Batch, packed(Op.getQueryNorm()), packed(Op.getKeyNorm()),
@@ -386,6 +394,7 @@ private:
         Op.getEpsAttr());
     Map.map(Op.getQuery(), New.getResults()[0]);
     Map.map(Op.getStaged(), New.getResults()[1]);
+    return success();
   }
 
   void placeOne(tr::OnlineAttentionOp Op) {
