@@ -1,0 +1,92 @@
+// What keeps attention from being fused, and what the remark says.
+// RUN: %tenon-opt %s --fuse-attention --remark-policy=all --remarks-filter-missed=".*" -verify-diagnostics | FileCheck %s
+
+!batch = !transformer.batch
+!scope = !transformer.scope
+!cache = !transformer.cache<1x4xf32>
+!rows = tensor<?x4xf32>
+#rope = #transformer.rope<half, dim = 4, base = 10000.0>
+
+// CHECK-LABEL: @rotated_differently
+func.func @rotated_differently(%s: !scope, %b: !batch, %c: !cache, %q: !rows, %k: !rows) -> !rows {
+  // CHECK: transformer.cache_append
+  // CHECK: transformer.attention
+  %0 = transformer.rope %k, %b heads 1 #rope : !rows
+  %1 = transformer.cache_append %c[%s], %b keys %0 values %k : (!cache, !scope, !batch, !rows, !rows) -> !cache
+  // expected-remark@below {{[Missed] FuseAttention | Category:fusion | Function=rotated_differently | Reason="queries and keys are rotated differently"}}
+  %2 = transformer.attention causal %q, %b cache %1[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !cache, !scope) -> !rows
+  return %2 : !rows
+}
+
+// A rotation whose result is used elsewhere stays, so the two differ.
+// CHECK-LABEL: @rotation_used_elsewhere
+func.func @rotation_used_elsewhere(%s: !scope, %b: !batch, %c: !cache, %q: !rows, %k: !rows) -> (!rows, !rows) {
+  // CHECK-COUNT-2: transformer.rope
+  // CHECK: transformer.attention
+  %0 = transformer.rope %q, %b heads 1 #rope : !rows
+  %1 = transformer.rope %k, %b heads 1 #rope : !rows
+  %2 = transformer.cache_append %c[%s], %b keys %1 values %k : (!cache, !scope, !batch, !rows, !rows) -> !cache
+  // expected-remark@below {{queries and keys are rotated differently}}
+  %3 = transformer.attention causal %0, %b cache %2[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !cache, !scope) -> !rows
+  return %3, %1 : !rows, !rows
+}
+
+// CHECK-LABEL: @normalised_differently
+func.func @normalised_differently(%s: !scope, %b: !batch, %c: !cache, %q: !rows, %k: !rows, %n: tensor<4xf32>) -> !rows {
+  // CHECK: transformer.attention
+  %0 = transformer.rms_norm %q, %n eps 1.0e-05 : (!rows, tensor<4xf32>) -> !rows
+  %1 = transformer.rms_norm %k, %n eps 1.0e-03 : (!rows, tensor<4xf32>) -> !rows
+  %2 = transformer.cache_append %c[%s], %b keys %1 values %k : (!cache, !scope, !batch, !rows, !rows) -> !cache
+  // expected-remark@below {{queries and keys are normalised differently}}
+  %3 = transformer.attention causal %0, %b cache %2[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !cache, !scope) -> !rows
+  return %3 : !rows
+}
+
+// CHECK-LABEL: @staged_one_norm
+func.func @staged_one_norm(%b: !batch, %q: !rows, %k: !rows, %n: tensor<4xf32>) -> !rows {
+  // CHECK: transformer.attention
+  %0 = transformer.rms_norm %q, %n eps 1.0e-05 : (!rows, tensor<4xf32>) -> !rows
+  // expected-remark@below {{queries and keys are normalised differently}}
+  %1 = transformer.attention bidirectional %0, %b keys %k values %k heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !rows, !rows) -> !rows
+  return %1 : !rows
+}
+
+// CHECK-LABEL: @not_appended
+func.func @not_appended(%s: !scope, %b: !batch, %c: !cache, %q: !rows) -> !rows {
+  // CHECK: transformer.attention
+  // expected-remark@below {{the cache was not appended to in this function}}
+  %0 = transformer.attention causal %q, %b cache %c[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !cache, !scope) -> !rows
+  return %0 : !rows
+}
+
+// CHECK-LABEL: @other_scope
+func.func @other_scope(%s: !scope, %t: !scope, %b: !batch, %c: !cache, %q: !rows, %k: !rows) -> !rows {
+  // CHECK: transformer.attention
+  %0 = transformer.cache_append %c[%t], %b keys %k values %k : (!cache, !scope, !batch, !rows, !rows) -> !cache
+  // expected-remark@below {{append and attention have different scopes}}
+  %1 = transformer.attention causal %q, %b cache %0[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !cache, !scope) -> !rows
+  return %1 : !rows
+}
+
+// CHECK-LABEL: @second_attention
+func.func @second_attention(%s: !scope, %b: !batch, %c: !cache, %q: !rows, %k: !rows) -> !rows {
+  // CHECK: transformer.split_append
+  // CHECK: transformer.attention
+  %0 = transformer.cache_append %c[%s], %b keys %k values %k : (!cache, !scope, !batch, !rows, !rows) -> !cache
+  %1 = transformer.attention causal %q, %b cache %0[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !cache, !scope) -> !rows
+  // The first attention has the append; this one finds none.
+  // expected-remark@below {{the cache was not appended to in this function}}
+  %2 = transformer.attention causal %1, %b cache %0[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !cache, !scope) -> !rows
+  return %2 : !rows
+}
+
+// CHECK-LABEL: @appended_twice
+func.func @appended_twice(%s: !scope, %b: !batch, %c: !cache, %q: !rows, %k: !rows) -> !rows {
+  // CHECK-COUNT-2: transformer.cache_append
+  // CHECK: transformer.attention
+  %0 = transformer.cache_append %c[%s], %b keys %k values %k : (!cache, !scope, !batch, !rows, !rows) -> !cache
+  %1 = transformer.cache_append %0[%s], %b keys %k values %k : (!cache, !scope, !batch, !rows, !rows) -> !cache
+  // expected-remark@below {{the appended cache is used before attention}}
+  %2 = transformer.attention causal %q, %b cache %0[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !cache, !scope) -> !rows
+  return %2 : !rows
+}

@@ -1,0 +1,99 @@
+// What keeps products apart, and what the remark says.
+// RUN: %tenon-opt %s --merge-qkv --remark-policy=all --remarks-filter-missed=".*" -verify-diagnostics | FileCheck %s
+
+!batch = !transformer.batch
+!scope = !transformer.scope
+!cache = !transformer.cache<1x4xf32>
+!rows = tensor<?x4xf32>
+!weight = tensor<4x4xf32>
+!bias = tensor<4xf32>
+
+// CHECK-LABEL: @different_inputs(
+func.func @different_inputs(%s: !scope, %b: !batch, %c: !cache, %x: !rows, %w: !weight, %y: !rows) -> !rows {
+  // CHECK: transformer.split_append %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}} to
+  %0 = transformer.product %x weights(%w) : (!rows, !weight) -> !rows
+  %1 = transformer.product %x weights(%w) : (!rows, !weight) -> !rows
+  %2 = transformer.product %y weights(%w) : (!rows, !weight) -> !rows
+  // expected-remark@below {{the products have different inputs}}
+  %3:2 = transformer.split_append %0, %1, %2 to %c[%s], %b heads 1 kv_heads 1 : (!rows, !rows, !rows, !cache, !scope, !batch) -> (!rows, !cache)
+  return %3#0 : !rows
+}
+
+// CHECK-LABEL: @another_use(
+func.func @another_use(%s: !scope, %b: !batch, %c: !cache, %x: !rows, %w: !weight) -> (!rows, !rows) {
+  // CHECK: transformer.split_append %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}} to
+  %0 = transformer.product %x weights(%w) : (!rows, !weight) -> !rows
+  %1 = transformer.product %x weights(%w) : (!rows, !weight) -> !rows
+  %2 = transformer.product %x weights(%w) : (!rows, !weight) -> !rows
+  // expected-remark@below {{a product has another use}}
+  %3:2 = transformer.split_append %0, %1, %2 to %c[%s], %b heads 1 kv_heads 1 : (!rows, !rows, !rows, !cache, !scope, !batch) -> (!rows, !cache)
+  return %3#0, %1 : !rows, !rows
+}
+
+// CHECK-LABEL: @some_biases(
+func.func @some_biases(%s: !scope, %b: !batch, %c: !cache, %x: !rows, %w: !weight, %b0: !bias) -> !rows {
+  // CHECK: transformer.split_append %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}} to
+  %0 = transformer.product %x weights(%w) : (!rows, !weight) -> !rows
+  %1 = transformer.product %x weights(%w) : (!rows, !weight) -> !rows
+  %2 = transformer.product %x weights(%w) biases(%b0) : (!rows, !weight, !bias) -> !rows
+  // expected-remark@below {{only some of the products have a bias}}
+  %3:2 = transformer.split_append %0, %1, %2 to %c[%s], %b heads 1 kv_heads 1 : (!rows, !rows, !rows, !cache, !scope, !batch) -> (!rows, !cache)
+  return %3#0 : !rows
+}
+
+// CHECK-LABEL: @storage_types(
+func.func @storage_types(%s: !scope, %b: !batch, %c: !cache, %x: !rows, %w: !weight, %h: tensor<4x4xbf16>) -> !rows {
+  // CHECK: transformer.split_append %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}} to
+  %0 = transformer.product %x weights(%w) : (!rows, !weight) -> !rows
+  %1 = transformer.product %x weights(%w) : (!rows, !weight) -> !rows
+  %2 = transformer.product %x weights(%h) : (!rows, tensor<4x4xbf16>) -> !rows
+  // expected-remark@below {{the weights are stored in different types}}
+  %3:2 = transformer.split_append %0, %1, %2 to %c[%s], %b heads 1 kv_heads 1 : (!rows, !rows, !rows, !cache, !scope, !batch) -> (!rows, !cache)
+  return %3#0 : !rows
+}
+
+// CHECK-LABEL: @activation(
+func.func @activation(%s: !scope, %b: !batch, %c: !cache, %x: !rows, %w: !weight) -> !rows {
+  // CHECK: transformer.split_append %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}} to
+  %0 = transformer.product %x weights(%w) : (!rows, !weight) -> !rows
+  %1 = transformer.product %x weights(%w) activation relu : (!rows, !weight) -> !rows
+  %2 = transformer.product %x weights(%w) : (!rows, !weight) -> !rows
+  // expected-remark@below {{a product applies more than a bias}}
+  %3:2 = transformer.split_append %0, %1, %2 to %c[%s], %b heads 1 kv_heads 1 : (!rows, !rows, !rows, !cache, !scope, !batch) -> (!rows, !cache)
+  return %3#0 : !rows
+}
+
+// CHECK-LABEL: @residual(
+func.func @residual(%s: !scope, %b: !batch, %c: !cache, %x: !rows, %w: !weight) -> !rows {
+  // CHECK: transformer.split_append %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}} to
+  %0 = transformer.product %x weights(%w) : (!rows, !weight) -> !rows
+  %1 = transformer.product %x weights(%w) residual %x : (!rows, !weight, !rows) -> !rows
+  %2 = transformer.product %x weights(%w) : (!rows, !weight) -> !rows
+  // expected-remark@below {{a product applies more than a bias}}
+  %3:2 = transformer.split_append %0, %1, %2 to %c[%s], %b heads 1 kv_heads 1 : (!rows, !rows, !rows, !cache, !scope, !batch) -> (!rows, !cache)
+  return %3#0 : !rows
+}
+
+// CHECK-LABEL: @no_product(
+func.func @no_product(%s: !scope, %b: !batch, %c: !cache, %x: !rows, %w: !weight) -> !rows {
+  // CHECK: transformer.split_append %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}} to
+  %0 = transformer.product %x weights(%w) : (!rows, !weight) -> !rows
+  %1 = transformer.product %x weights(%w) : (!rows, !weight) -> !rows
+  %2 = transformer.residual %x, %x : !rows
+  // expected-remark@below {{queries, keys and values are not all products}}
+  %3:2 = transformer.split_append %0, %1, %2 to %c[%s], %b heads 1 kv_heads 1 : (!rows, !rows, !rows, !cache, !scope, !batch) -> (!rows, !cache)
+  return %3#0 : !rows
+}
+
+// CHECK-LABEL: @scopes(
+func.func @scopes(%s: !scope, %t: !scope, %b: !batch, %c: !cache, %x: !rows) -> !rows {
+  // CHECK-COUNT-3: transformer.product
+  %w = transformer.parameter %s "w" of attention : !weight
+  %u = transformer.parameter %t "w" of attention : !weight
+  %0 = transformer.product %x weights(%w) : (!rows, !weight) -> !rows
+  %1 = transformer.product %x weights(%u) : (!rows, !weight) -> !rows
+  %2 = transformer.product %x weights(%w) : (!rows, !weight) -> !rows
+  // expected-remark@below {{the weights belong to different scopes}}
+  %3:2 = transformer.split_append %0, %1, %2 to %c[%s], %b heads 1 kv_heads 1 : (!rows, !rows, !rows, !cache, !scope, !batch) -> (!rows, !cache)
+  return %3#0 : !rows
+}

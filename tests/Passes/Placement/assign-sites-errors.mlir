@@ -1,0 +1,10 @@
+// Sites depend on the CPU level.
+// RUN: %tenon-opt %s --assign-sites -split-input-file -verify-diagnostics
+
+// expected-error@below {{expected a module placed on a CPU level}}
+module {}
+
+// -----
+
+// expected-error@below {{expected a module placed on a CPU level}}
+module attributes {dnn.cpu_level = "avx1024"} {}

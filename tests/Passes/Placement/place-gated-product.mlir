@@ -1,0 +1,36 @@
+// A gated product is one kernel, or where the library has fast products of
+// the type, two of them for many rows: up first, then gate, multiplied with it.
+// RUN: %tenon-opt %s --place-operations="level=avx2" | FileCheck %s --check-prefixes=CHECK,KERNEL
+// RUN: %tenon-opt %s --place-operations="level=avx512" | FileCheck %s --check-prefixes=CHECK,KERNEL
+// RUN: %tenon-opt %s --place-operations="level=avx512_bf16" | FileCheck %s --check-prefixes=CHECK,LIBRARY
+
+!batch = !transformer.batch
+!scope = !transformer.scope
+!rows = tensor<?x8xf32>
+!weight = tensor<6x8xbf16>
+
+// CHECK-LABEL: @f.few
+func.func private @f.few(%s: !scope, %b: !batch, %x: !rows) -> tensor<?x6xf32> {
+  %g = transformer.parameter %s "g" of ffn {dnn.layout = "panels"} : !weight
+  %u = transformer.parameter %s "u" of ffn {dnn.layout = "panels"} : !weight
+  // CHECK-DAG: %[[U:.*]] = dnn.weight %arg0 ["u"]
+  // CHECK-DAG: %[[G:.*]] = dnn.weight %arg0 ["g"]
+  // CHECK: dnn.gated_product silu %{{.*}} gate %[[G]] up %[[U]] outs(%{{.*}})
+  // CHECK-NEXT: return
+  %0 = transformer.gated_product silu %x gate %g up %u : (!rows, !weight, !weight) -> tensor<?x6xf32>
+  return %0 : tensor<?x6xf32>
+}
+
+// CHECK-LABEL: @f.many
+func.func private @f.many(%s: !scope, %b: !batch, %x: !rows) -> tensor<?x6xf32> {
+  %g = transformer.parameter %s "g" of ffn {dnn.layout = "panels"} : !weight
+  %u = transformer.parameter %s "u" of ffn {dnn.layout = "panels"} : !weight
+  // KERNEL: dnn.gated_product silu
+  // LIBRARY: dnn.weight %arg0 ["u"]
+  // LIBRARY: %[[L:.*]] = dnn.product %{{.*}} weight %{{.*}} outs(%{{.*}}) : {{.*}} -> tensor<?x6xbf16>
+  // LIBRARY: %[[G:.*]] = dnn.weight %arg0 ["g"]
+  // LIBRARY: dnn.product %{{.*}} weight %[[G]] activation silu multiplier %[[L]] outs(%{{.*}}) : {{.*}} -> tensor<?x6xf32>
+  // CHECK-NEXT: return
+  %0 = transformer.gated_product silu %x gate %g up %u : (!rows, !weight, !weight) -> tensor<?x6xf32>
+  return %0 : tensor<?x6xf32>
+}
