@@ -223,8 +223,8 @@ private:
             [&](auto Typed) { return placeOne(Typed); })
         .Case<tr::ScopeOp, tr::EmbeddingOp, tr::LayerNormOp, tr::RmsNormOp,
               tr::AddNormOp, tr::ProductOp, tr::GatedProductOp, tr::ResidualOp,
-              tr::SplitAppendOp, tr::SplitStageOp, tr::OnlineAttentionOp,
-              tr::SelectRowsOp, tr::PoolOp, func::ReturnOp>([&](auto Typed) {
+              tr::SplitAppendOp, tr::OnlineAttentionOp, tr::SelectRowsOp,
+              tr::PoolOp, func::ReturnOp>([&](auto Typed) {
           placeOne(Typed);
           return success();
         })
