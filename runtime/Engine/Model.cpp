@@ -28,9 +28,9 @@ Result<std::shared_ptr<const Model>> Model::load(const std::string &Path) {
   for (const ScopeInfo &Scope : M->manifest().Scopes) {
     auto &Table = M->WeightTables.emplace_back();
     for (int64_t Weight : Scope.Weights)
-      Table.push_back(
-          Weight < 0 ? nullptr
-                     : M->File.weight(static_cast<size_t>(Weight)).data());
+      Table.push_back(Weight < 0
+                          ? nullptr
+                          : M->File.weight(static_cast<size_t>(Weight)).data());
   }
   return std::shared_ptr<const Model>(std::move(M));
 }
