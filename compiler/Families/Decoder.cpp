@@ -119,14 +119,15 @@ readLayerWindows(const Config &Settings, int64_t Layers) {
     return Settings.expected("layer_types",
                              std::to_string(Layers) + " entries, one a layer");
   for (int64_t I = 0; I < Layers; ++I) {
-    if ((*Types)[I] == "full_attention")
+    const std::string &Type = (*Types)[I];
+    if (Type == "full_attention")
       continue;
-    if ((*Types)[I] != "sliding_attention")
-      return Settings.expected("layer_types",
-                               "only full_attention and sliding_attention");
-    if (!*Window)
-      return Settings.expected("layer_types",
-                               "only full_attention without a sliding window");
+    bool IsKnown = Type == "sliding_attention";
+    if (!IsKnown || !*Window)
+      return Error(
+          Settings.file() + ": field 'layer_types[" + std::to_string(I) +
+          "]' is " + printable(Type) + ": expected full_attention" +
+          (IsKnown ? " without a sliding window" : " or sliding_attention"));
     Result[I] = *Window;
   }
   return Result;

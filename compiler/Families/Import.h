@@ -24,10 +24,10 @@ namespace tenon {
 struct ImportOptions {
   /// What matrices are kept in: F32 or BF16. By default f32 and bf16 stay what
   /// they are and f16 becomes f32. Vectors are always kept in f32.
-  std::optional<ElementType> MatrixType;
+  std::optional<ElementType> MatrixType = {};
   /// Sequences have at most this many tokens; by default as many as the config
   /// allows, which is the most that can be asked for.
-  std::optional<int64_t> MaxSequence;
+  std::optional<int64_t> MaxSequence = {};
   /// Reads no weights: for estimates. All matrices then have the config's
   /// dtype, where 16 bits of either kind count as bf16.
   bool ConfigOnly = false;

@@ -1,0 +1,232 @@
+//===- BuilderTest.cpp - Writing models by hand ---------------------------===//
+
+#include "compiler/Builder/Blocks.h"
+#include "compiler/Builder/ModelWalk.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using namespace tenon;
+using namespace tenon::transformer;
+
+namespace {
+
+LayerOptions smallLayer(bool PreNorm) {
+  LayerOptions Options;
+  Options.PreNorm = PreNorm;
+  Options.AttentionNorm = {NormKind::Rms, 1e-5, "n1"};
+  Options.FeedForwardNorm = {NormKind::Rms, 1e-5, "n2"};
+  Options.Attention.Heads = 6;
+  Options.Attention.KvHeads = 3;
+  Options.Attention.HeadDim = 4;
+  Options.Attention.Query = {"q", false};
+  Options.Attention.Key = {"k", false};
+  Options.Attention.Value = {"v", false};
+  Options.Attention.Output = {"o", false};
+  Options.FeedForward.Inner = 20;
+  Options.FeedForward.Gate = {"gate", false};
+  Options.FeedForward.Up = {"up", false};
+  Options.FeedForward.Down = {"down", false};
+  return Options;
+}
+
+/// An entry that calls `Layers` in turn over scopes l0, l1, ...
+void buildStep(ModelBuilder &Model, ArrayRef<func::FuncOp> Layers,
+               CacheType Cache, int64_t Width) {
+  FunctionBuilder Step = FunctionBuilder::entry(Model, "step", "logits");
+  Value Batch = Step.batchArgument();
+  Value Handle = Step.argument(Cache);
+  Value Rows = Step.argument(Model.rows(Width));
+  for (auto [I, Layer] : llvm::enumerate(Layers)) {
+    auto Results = Step.call(
+        Layer, {Step.scope("l" + std::to_string(I), I), Batch, Handle, Rows});
+    Rows = Results[0];
+    Handle = Results[1];
+  }
+  Step.finish({Rows, Handle});
+}
+
+std::vector<std::string> functionNames(ModuleOp Module) {
+  std::vector<std::string> Names;
+  for (auto Function : Module.getOps<func::FuncOp>())
+    Names.push_back(Function.getName().str());
+  return Names;
+}
+
+TEST(BuilderTest, EqualLayersShareAFunctionAndOthersGetTheirOwn) {
+  MLIRContext Context;
+  ModelBuilder Model(Context, "test", uniformTypes(ElementType::F32));
+  CacheType Cache = Model.cache(3, 4, ElementType::F32);
+  LayerOptions Plain = smallLayer(true);
+  LayerOptions Windowed = Plain;
+  Windowed.Attention.Window = 7;
+  SmallVector<func::FuncOp> Layers;
+  for (const LayerOptions *Options : {&Plain, &Windowed, &Plain, &Windowed})
+    Layers.push_back(layerFunction(Model, "layer",
+                                   "l" + std::to_string(Layers.size()), 24,
+                                   Cache, *Options));
+  EXPECT_EQ(Layers[0], Layers[2]);
+  EXPECT_EQ(Layers[1], Layers[3]);
+  EXPECT_NE(Layers[0], Layers[1]);
+  buildStep(Model, Layers, Cache, 24);
+  auto Module = Model.finish();
+  ASSERT_TRUE(Module) << Module.error().message();
+  EXPECT_EQ(functionNames(**Module),
+            (std::vector<std::string>{"layer", "layer_1", "step"}));
+}
+
+TEST(BuilderTest, AnotherStorageTypeIsAnotherFunction) {
+  MLIRContext Context;
+  std::vector<std::string> Asked;
+  ModelBuilder Model(
+      Context, "test",
+      [&](StringRef Name, ArrayRef<int64_t> Shape) -> Result<ElementType> {
+        Asked.push_back(Name.str());
+        return Name == "l1.up.weight" ? ElementType::BF16 : ElementType::F32;
+      });
+  CacheType Cache = Model.cache(3, 4, ElementType::F32);
+  SmallVector<func::FuncOp> Layers;
+  for (const char *Scope : {"l0", "l1", "l2"})
+    Layers.push_back(
+        layerFunction(Model, "layer", Scope, 24, Cache, smallLayer(true)));
+  EXPECT_NE(Layers[0], Layers[1]);
+  EXPECT_EQ(Layers[0], Layers[2]);
+  // Every layer's own tensors are asked for, shared function or not.
+  EXPECT_EQ(llvm::count(Asked, "l2.q.weight"), 1);
+}
+
+TEST(BuilderTest, LocationsNameFunctionAndKey) {
+  MLIRContext Context;
+  ModelBuilder Model(Context, "test", uniformTypes(ElementType::BF16));
+  func::FuncOp Layer =
+      layerFunction(Model, "layer", "l0", 24,
+                    Model.cache(3, 4, ElementType::BF16), smallLayer(true));
+  std::vector<std::string> Linears;
+  Layer.walk([&](LinearOp Op) {
+    Linears.push_back(cast<NameLoc>(Op.getLoc()).getName().str());
+  });
+  EXPECT_EQ(Linears, (std::vector<std::string>{"layer/q", "layer/k", "layer/v",
+                                               "layer/o"}));
+  Layer.walk([&](ParameterOp Op) {
+    auto Type = cast<RankedTensorType>(Op.getType());
+    EXPECT_EQ(Type.getElementType().isBF16(), Type.getRank() == 2);
+  });
+}
+
+TEST(BuilderTest, PreNormAndPostNormDiffer) {
+  MLIRContext Context;
+  for (bool PreNorm : {true, false}) {
+    ModelBuilder Model(Context, "test", uniformTypes(ElementType::F32));
+    func::FuncOp Layer =
+        layerFunction(Model, "layer", "l0", 24,
+                      Model.cache(3, 4, ElementType::F32), smallLayer(PreNorm));
+    Operation *Return = Layer.getBody().front().getTerminator();
+    Operation *Last = Return->getOperand(0).getDefiningOp();
+    EXPECT_EQ(isa<ResidualOp>(Last), PreNorm);
+    EXPECT_EQ(isa<RmsNormOp>(Last), !PreNorm);
+  }
+}
+
+TEST(BuilderTest, AMissingParameterIsTheModelsError) {
+  MLIRContext Context;
+  ModelBuilder Model(
+      Context, "test",
+      [](StringRef Name, ArrayRef<int64_t>) -> Result<ElementType> {
+        if (Name == "l0.k.weight")
+          return Error("no tensor " + Name.str());
+        return ElementType::F32;
+      });
+  CacheType Cache = Model.cache(3, 4, ElementType::F32);
+  func::FuncOp Layer =
+      layerFunction(Model, "layer", "l0", 24, Cache, smallLayer(true));
+  buildStep(Model, {Layer}, Cache, 24);
+  auto Module = Model.finish();
+  ASSERT_FALSE(Module);
+  EXPECT_EQ(Module.error().message(), "no tensor l0.k.weight");
+}
+
+TEST(BuilderTest, AWrongShapeIsTheVerifiersMessage) {
+  MLIRContext Context;
+  ModelBuilder Model(Context, "test", uniformTypes(ElementType::F32));
+  FunctionBuilder Encode = FunctionBuilder::entry(Model, "encode", "hidden");
+  Value Scope = Encode.scopeArgument("");
+  Value Rows = Encode.argument(Model.rows(24));
+  Value Weight =
+      Encode.parameter(Scope, "proj.weight", Component::Attention, {8, 25});
+  Encode.finish(Encode.linear(Rows, Weight));
+  auto Module = Model.finish();
+  ASSERT_FALSE(Module);
+  EXPECT_NE(Module.error().message().find("encode/proj"), std::string::npos)
+      << Module.error().message();
+  EXPECT_NE(Module.error().message().find("expected 24, got 25"),
+            std::string::npos)
+      << Module.error().message();
+}
+
+TEST(BuilderTest, AModelNeedsAnEntry) {
+  MLIRContext Context;
+  ModelBuilder Model(Context, "test", uniformTypes(ElementType::F32));
+  layerFunction(Model, "layer", "l0", 24, Model.cache(3, 4, ElementType::F32),
+                smallLayer(true));
+  auto Module = Model.finish();
+  ASSERT_FALSE(Module);
+  EXPECT_NE(Module.error().message().find("no entry"), std::string::npos);
+}
+
+TEST(BuilderTest, AHandleTakenTwiceIsRefused) {
+  MLIRContext Context;
+  ModelBuilder Model(Context, "test", uniformTypes(ElementType::F32));
+  CacheType Cache = Model.cache(3, 4, ElementType::F32);
+  func::FuncOp Layer =
+      layerFunction(Model, "layer", "l0", 24, Cache, smallLayer(true));
+  FunctionBuilder Step = FunctionBuilder::entry(Model, "step", "logits");
+  Value Batch = Step.batchArgument();
+  Value Handle = Step.argument(Cache);
+  Value Rows = Step.argument(Model.rows(24));
+  Value Scope = Step.scope("l0", 0);
+  Rows = Step.call(Layer, {Scope, Batch, Handle, Rows})[0];
+  Step.finish(Step.call(Layer, {Scope, Batch, Handle, Rows}));
+  auto Module = Model.finish();
+  ASSERT_FALSE(Module);
+  EXPECT_NE(Module.error().message().find("cache_c1"), std::string::npos);
+}
+
+TEST(BuilderTest, WalkingNamesParametersByTheCallersScope) {
+  MLIRContext Context;
+  ModelBuilder Model(Context, "test", uniformTypes(ElementType::F32));
+  CacheType Cache = Model.cache(3, 4, ElementType::F32);
+  SmallVector<func::FuncOp> Layers(
+      2, layerFunction(Model, "layer", "l0", 24, Cache, smallLayer(true)));
+  buildStep(Model, Layers, Cache, 24);
+  auto Module = Model.finish();
+  ASSERT_TRUE(Module) << Module.error().message();
+  std::vector<std::string> Names;
+  Status S = walkModel(entriesOf(**Module).front(),
+                       [&](Operation *Op, const CallFrame &Frame) -> Status {
+                         if (auto Parameter = dyn_cast<ParameterOp>(Op))
+                           Names.push_back(Frame.nameOf(Parameter));
+                         return {};
+                       });
+  ASSERT_TRUE(S) << S.error().message();
+  ASSERT_EQ(Names.size(), 18u);
+  EXPECT_EQ(Names.front(), "l0.n1.weight");
+  EXPECT_EQ(Names.back(), "l1.down.weight");
+}
+
+TEST(BuilderTest, RecursionIsAnErrorOfTheWalk) {
+  MLIRContext Context;
+  ModelBuilder Model(Context, "test", uniformTypes(ElementType::F32));
+  FunctionBuilder F = FunctionBuilder::entry(Model, "encode", "hidden");
+  Value Rows = F.argument(Model.rows(24));
+  func::FuncOp Function = F.finish(Rows);
+  OpBuilder Builder(Function.getBody().front().getTerminator());
+  func::CallOp::create(Builder, Function.getLoc(), Function,
+                       ValueRange{Function.getArgument(0)});
+  Status S = walkModel(Function,
+                       [](Operation *, const CallFrame &) { return Status(); });
+  ASSERT_FALSE(S);
+  EXPECT_NE(S.error().message().find("calls itself"), std::string::npos);
+}
+
+} // namespace
