@@ -223,8 +223,7 @@ Status AddedTokens::split(std::string_view Text, bool Normalized,
         continue;
     }
     if (Done < Begin)
-      if (Status Given =
-              Found(std::nullopt, Text.substr(Done, Begin - Done));
+      if (Status Given = Found(std::nullopt, Text.substr(Done, Begin - Done));
           !Given)
         return Given;
     if (Status Given = Found(T.Id, Text.substr(Begin, End - Begin)); !Given)

@@ -29,16 +29,16 @@ public:
   std::optional<int32_t> idOf(std::string_view Token) const;
   /// What decoders see of the token `Id`: its text, normalized if the token is.
   std::optional<std::string_view> tokenOf(int32_t Id) const;
-  /// Asked with what tokenOf() gives, as `tokenizers` does: a special token that
-  /// normalizing changes is not found.
+  /// Asked with what tokenOf() gives, as `tokenizers` does: a special token
+  /// that normalizing changes is not found.
   bool isSpecial(std::string_view Token) const;
   /// How many are not in the model.
   size_t beyondModel() const { return BeyondModel; }
 
   /// Receives a token found, or the text before, between and after, which may
   /// be empty only if all of it is.
-  using Sink = std::function<Status(std::optional<int32_t> Id,
-                                    std::string_view Text)>;
+  using Sink =
+      std::function<Status(std::optional<int32_t> Id, std::string_view Text)>;
 
   /// Finds tokens in raw text (`Normalized` false) or in normalized text: at
   /// each place the longest, from left to right.

@@ -204,10 +204,10 @@ private:
         addSymbol(Unknown);
       Unknown = M.vocabulary().idOf(*M.Unknown).value_or(-1);
       if (Unknown < 0)
-        return Error(M.File + ": field 'model.unk_token' is " +
-                     printable(*M.Unknown) +
-                     ": expected a token of the vocabulary, for the character " +
-                     printable(Text) + " that it lacks");
+        return Error(
+            M.File + ": field 'model.unk_token' is " + printable(*M.Unknown) +
+            ": expected a token of the vocabulary, for the character " +
+            printable(Text) + " that it lacks");
     }
     if (Unknown >= 0)
       addSymbol(Unknown);
@@ -335,12 +335,12 @@ static Status readMerges(BytePairModel &M, const JsonField &Field) {
   return {};
 }
 
-Result<std::unique_ptr<Model>>
-tenon::readBytePairModel(const JsonField &Field, Vocabulary Tokens) {
-  Status Known = expectOnly(
-      Field, {"type", "vocab", "merges", "dropout", "unk_token",
-              "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk",
-              "byte_fallback", "ignore_merges"});
+Result<std::unique_ptr<Model>> tenon::readBytePairModel(const JsonField &Field,
+                                                        Vocabulary Tokens) {
+  Status Known =
+      expectOnly(Field, {"type", "vocab", "merges", "dropout", "unk_token",
+                         "continuing_subword_prefix", "end_of_word_suffix",
+                         "fuse_unk", "byte_fallback", "ignore_merges"});
   if (!Known)
     return Known.error();
   auto Made = std::make_unique<BytePairModel>(std::move(Tokens));

@@ -132,12 +132,12 @@ private:
   static void cleanUp(std::string &Text) {
     // The order matters: each works on what the ones before made.
     static constexpr std::pair<std::string_view, std::string_view> Pairs[] = {
-        {" .", "."},     {" ?", "?"},     {" !", "!"},   {" ,", ","},
-        {" ' ", "'"},    {" n't", "n't"}, {" 'm", "'m"}, {" do not", " don't"},
-        {" 's", "'s"},   {" 've", "'ve"}, {" 're", "'re"}};
+        {" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},
+        {" ' ", "'"},  {" n't", "n't"}, {" 'm", "'m"},  {" do not", " don't"},
+        {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
     for (auto [From, To] : Pairs)
-      for (size_t At = 0;
-           (At = Text.find(From, At)) != std::string::npos; At += To.size())
+      for (size_t At = 0; (At = Text.find(From, At)) != std::string::npos;
+           At += To.size())
         Text.replace(At, From.size(), To);
   }
 
@@ -434,9 +434,8 @@ struct DecoderReader {
   }
 
   static Result<Decoder> readMetaspace(const JsonField &Field) {
-    Status Known =
-        expectOnly(Field, {"type", "replacement", "add_prefix_space",
-                           "prepend_scheme", "split", "str_rep"});
+    Status Known = expectOnly(Field, {"type", "replacement", "add_prefix_space",
+                                      "prepend_scheme", "split", "str_rep"});
     if (!Known)
       return Known.error();
     Result<std::string> Replacement = readCharacter(Field, "replacement");
@@ -451,8 +450,7 @@ struct DecoderReader {
     if (!Scheme)
       return Scheme.error();
     if (*Scheme != "always" && *Scheme != "first" && *Scheme != "never")
-      return Field.member("prepend_scheme")
-          ->expected("always, first or never");
+      return Field.member("prepend_scheme")->expected("always, first or never");
     return make<MetaspaceStage>(*Replacement, *Scheme != "never");
   }
 
@@ -514,9 +512,7 @@ Result<Decoder> Decoder::fromJson(const JsonField &Field) {
   return Type->expected("a decoder that is supported");
 }
 
-Decoder Decoder::joinWithSpaces() {
-  return DecoderReader::make<JoinStage>();
-}
+Decoder Decoder::joinWithSpaces() { return DecoderReader::make<JoinStage>(); }
 
 StagePtr Decoder::start(StagePtr Next) const {
   for (auto Stage = Stages.rbegin(); Stage != Stages.rend(); ++Stage)

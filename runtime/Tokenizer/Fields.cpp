@@ -16,8 +16,7 @@ Status tenon::expectOnly(const JsonField &Object,
     std::string Names;
     for (std::string_view Name : Known)
       Names.append(Names.empty() ? "" : ", ").append(Name);
-    std::string Path =
-        Object.path().empty() ? Key : Object.path() + "." + Key;
+    std::string Path = Object.path().empty() ? Key : Object.path() + "." + Key;
     return Error(Object.file() + ": unknown field " + printable(Path) +
                  ": expected one of " + Names);
   }
@@ -30,8 +29,7 @@ Result<bool> tenon::boolOr(const JsonField &Object, std::string_view Key,
 }
 
 Result<std::string> tenon::stringOr(const JsonField &Object,
-                                    std::string_view Key,
-                                    std::string Default) {
+                                    std::string_view Key, std::string Default) {
   return Object.has(Key) ? requiredString(Object, Key)
                          : Result<std::string>(std::move(Default));
 }
@@ -52,9 +50,9 @@ Result<std::string> tenon::requiredString(const JsonField &Object,
   return Field->asString();
 }
 
-Status tenon::forEachElement(
-    const JsonField &Object, std::string_view Key,
-    const std::function<Status(const JsonField &)> &Read) {
+Status
+tenon::forEachElement(const JsonField &Object, std::string_view Key,
+                      const std::function<Status(const JsonField &)> &Read) {
   Result<JsonField> Array = Object.member(Key);
   if (!Array)
     return Array.error();

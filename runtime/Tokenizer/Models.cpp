@@ -34,9 +34,8 @@ Result<std::unique_ptr<Model>> Model::fromFile(TokenizerFile &File) {
       return Object.error();
     if (!Object->json().is_object())
       return Object->expected("an object of tokens and ids");
-    Result<Vocabulary> Tokens =
-        Vocabulary::build(std::move(File.Vocabulary),
-                          File.File + ": field 'model.vocab'");
+    Result<Vocabulary> Tokens = Vocabulary::build(
+        std::move(File.Vocabulary), File.File + ": field 'model.vocab'");
     if (!Tokens)
       return Tokens.error();
     return Kind.Read(*Field, std::move(*Tokens));

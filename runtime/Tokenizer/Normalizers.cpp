@@ -133,7 +133,8 @@ public:
     Result<std::string> Content = requiredString(Field, "content");
     if (!Content)
       return Content.error();
-    return NormalizerPtr(std::make_unique<Replace>(std::move(*What), std::move(*Content)));
+    return NormalizerPtr(
+        std::make_unique<Replace>(std::move(*What), std::move(*Content)));
   }
 
   Status apply(std::string &Text) const override {

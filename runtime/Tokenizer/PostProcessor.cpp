@@ -57,15 +57,14 @@ PostProcessor::readTemplate(const JsonField &Field) {
         if (!Token)
           return Token.error();
         Item &Special = Items.emplace_back();
-        return forEachElement(*Token, "ids",
-                              [&](const JsonField &Id) -> Status {
-                                Result<int64_t> Value = readId(Id);
-                                if (!Value)
-                                  return Value.error();
-                                Special.Ids.push_back(
-                                    static_cast<int32_t>(*Value));
-                                return {};
-                              });
+        return forEachElement(
+            *Token, "ids", [&](const JsonField &Id) -> Status {
+              Result<int64_t> Value = readId(Id);
+              if (!Value)
+                return Value.error();
+              Special.Ids.push_back(static_cast<int32_t>(*Value));
+              return {};
+            });
       });
   if (!Done)
     return Done.error();
@@ -78,8 +77,8 @@ PostProcessor::readTemplate(const JsonField &Field) {
 }
 
 /// BertProcessing and RobertaProcessing: "cls" and "sep", each [token, id].
-Result<PostProcessor::Template>
-PostProcessor::readPair(const JsonField &Field, bool IsRoberta) {
+Result<PostProcessor::Template> PostProcessor::readPair(const JsonField &Field,
+                                                        bool IsRoberta) {
   Status Known = IsRoberta
                      ? expectOnly(Field, {"type", "sep", "cls", "trim_offsets",
                                           "add_prefix_space"})

@@ -62,7 +62,8 @@ public:
                      {"Contiguous", Behavior::Contiguous}};
     for (const auto &One : Behaviors)
       if (One.Name == *Name)
-        return PreTokenizerPtr(std::make_unique<Split>(std::move(*What), One.How, *Invert));
+        return PreTokenizerPtr(
+            std::make_unique<Split>(std::move(*What), One.How, *Invert));
     return Named->expected("Removed, Isolated, MergedWithPrevious, "
                            "MergedWithNext or Contiguous");
   }
@@ -145,7 +146,8 @@ public:
         return Compiled.error();
       Words = std::move(*Compiled);
     }
-    return PreTokenizerPtr(std::make_unique<ByteLevel>(*PrefixSpace, std::move(Words)));
+    return PreTokenizerPtr(
+        std::make_unique<ByteLevel>(*PrefixSpace, std::move(Words)));
   }
 
   Status split(std::string_view Text, const PieceSink &Sink) const override {
@@ -165,12 +167,11 @@ public:
     };
     size_t Done = 0;
     if (Words) {
-      Status Matched =
-          Words->forEachMatch(Text, [&](size_t Begin, size_t End) {
-            Status Between = Spell(Done, Begin);
-            Done = End;
-            return Between ? Spell(Begin, End) : Between;
-          });
+      Status Matched = Words->forEachMatch(Text, [&](size_t Begin, size_t End) {
+        Status Between = Spell(Done, Begin);
+        Done = End;
+        return Between ? Spell(Begin, End) : Between;
+      });
       if (!Matched)
         return Matched;
     }

@@ -26,10 +26,9 @@ static constexpr CodeRange WhiteSpace[] = {
 /// General categories that \p may name. Not C and Cn: what they hold shrinks
 /// with every Unicode version.
 static constexpr std::string_view Categories[] = {
-    "L",  "Lu", "Ll", "Lt", "Lm", "Lo", "M",  "Mn", "Mc", "Me",
-    "N",  "Nd", "Nl", "No", "P",  "Pc", "Pd", "Ps", "Pe", "Pi",
-    "Pf", "Po", "S",  "Sm", "Sc", "Sk", "So", "Z",  "Zs", "Zl",
-    "Zp", "Cc", "Cf", "Co"};
+    "L",  "Lu", "Ll", "Lt", "Lm", "Lo", "M",  "Mn", "Mc", "Me", "N", "Nd",
+    "Nl", "No", "P",  "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "S", "Sm",
+    "Sc", "Sk", "So", "Z",  "Zs", "Zl", "Zp", "Cc", "Cf", "Co"};
 
 namespace {
 
@@ -82,9 +81,8 @@ private:
   Status group() {
     if (++Nesting > MaxNesting)
       return Error("nests deeper than " + std::to_string(MaxNesting));
-    for (std::string_view Opening :
-         {"(?:", "(?=", "(?!", "(?<=", "(?<!", "(?>", "(?i:", "(?i)", "(?-i:",
-          "(?-i)"})
+    for (std::string_view Opening : {"(?:", "(?=", "(?!", "(?<=", "(?<!", "(?>",
+                                     "(?i:", "(?i)", "(?-i:", "(?-i)"})
       if (startsWith(Opening)) {
         Nesting -= Opening.back() == ')';
         Out += Opening;
@@ -373,9 +371,8 @@ Status Regex::forEachMatch(std::string_view Text, const OnMatch &Found) const {
   // A sound pattern takes a few steps per byte; backtracking without end takes
   // any number.
   uint64_t Steps = (uint64_t{1} << 20) + 16 * uint64_t{Text.size()};
-  pcre2_set_match_limit(
-      State.Context,
-      static_cast<uint32_t>(std::min<uint64_t>(Steps, UINT32_MAX)));
+  pcre2_set_match_limit(State.Context, static_cast<uint32_t>(std::min<uint64_t>(
+                                           Steps, UINT32_MAX)));
 
   auto *Subject = reinterpret_cast<PCRE2_SPTR>(Text.data());
   size_t From = 0;

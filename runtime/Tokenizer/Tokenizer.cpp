@@ -104,10 +104,10 @@ Result<Tokenizer> Tokenizer::fromJson(std::string_view Text,
   if (!File)
     return File.error();
   JsonField Root = File->field();
-  if (Status Known = expectOnly(
-          Root, {"version", "truncation", "padding", "added_tokens",
-                 "normalizer", "pre_tokenizer", "post_processor", "decoder",
-                 "model"});
+  if (Status Known =
+          expectOnly(Root, {"version", "truncation", "padding", "added_tokens",
+                            "normalizer", "pre_tokenizer", "post_processor",
+                            "decoder", "model"});
       !Known)
     return Known.error();
   Result<std::string> Version = requiredString(Root, "version");
@@ -226,8 +226,7 @@ Tokenizer::encode(std::string_view Text, bool AddSpecialTokens,
     if (*MaxTokens < Reserved)
       return Error("at most " + std::to_string(*MaxTokens) +
                    " tokens asked for: expected at least " +
-                   std::to_string(Reserved) +
-                   ", the number of special tokens");
+                   std::to_string(Reserved) + ", the number of special tokens");
     size_t Kept = std::min(Ids.size(), *MaxTokens - Reserved);
     if (Steps->Cut && Steps->Cut->CutLeft)
       Ids.erase(Ids.begin(), Ids.end() - static_cast<ptrdiff_t>(Kept));
@@ -283,8 +282,7 @@ std::string StreamingDecoder::push(int32_t Id) {
   std::optional<std::string_view> Token = Now->Steps.Added.tokenOf(Id);
   if (!Token)
     Token = Now->Steps.M->vocabulary().tokenOf(Id);
-  if (!Token ||
-      (Now->SkipSpecialTokens && Now->Steps.Added.isSpecial(*Token)))
+  if (!Token || (Now->SkipSpecialTokens && Now->Steps.Added.isSpecial(*Token)))
     return "";
   Now->First->begin();
   Now->First->text(*Token);

@@ -107,8 +107,8 @@ private:
 
   bool add(Json Value) {
     if (InVocabulary)
-      return failToken(printable(Value.dump(
-          -1, ' ', false, Json::error_handler_t::replace)));
+      return failToken(printable(
+          Value.dump(-1, ' ', false, Json::error_handler_t::replace)));
     place(std::move(Value));
     return true;
   }

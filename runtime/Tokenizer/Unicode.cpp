@@ -111,9 +111,10 @@ char32_t tenon::previousCode(std::string_view Text, size_t &At) {
 }
 
 size_t tenon::countCodes(std::string_view Text) {
-  return static_cast<size_t>(std::count_if(Text.begin(), Text.end(), [](char C) {
-    return (static_cast<unsigned char>(C) & 0xc0) != 0x80;
-  }));
+  return static_cast<size_t>(
+      std::count_if(Text.begin(), Text.end(), [](char C) {
+        return (static_cast<unsigned char>(C) & 0xc0) != 0x80;
+      }));
 }
 
 void tenon::appendCode(std::string &Out, char32_t Code) {
@@ -207,8 +208,8 @@ void tenon::appendLower(std::string &Out, char32_t Code) {
   }
   for (const CaseRange &Range : NewerLowercase)
     if (Code >= Range.First && Code <= Range.Last)
-      return appendCode(Out, static_cast<char32_t>(
-                                 static_cast<int32_t>(Code) + Range.Shift));
+      return appendCode(
+          Out, static_cast<char32_t>(static_cast<int32_t>(Code) + Range.Shift));
   appendCode(Out, static_cast<char32_t>(
                       utf8proc_tolower(static_cast<utf8proc_int32_t>(Code))));
 }
@@ -247,17 +248,16 @@ std::string tenon::normalize(std::string_view Text, NormalForm Form) {
   // Nothing below U+0300, whose first byte is 0xcc, changes in NFC; only ASCII
   // is sure not to change in the other forms.
   unsigned char Safe = Form == NormalForm::NFC ? 0xcc : 0x80;
-  if (std::all_of(Text.begin(), Text.end(), [&](char C) {
-        return static_cast<unsigned char>(C) < Safe;
-      }))
+  if (std::all_of(Text.begin(), Text.end(),
+                  [&](char C) { return static_cast<unsigned char>(C) < Safe; }))
     return std::string(Text);
 
   std::string Out;
   Out.reserve(Text.size());
   std::vector<int32_t> Codes;
-  auto Options = static_cast<utf8proc_option_t>(
-      UTF8PROC_STABLE | UTF8PROC_DECOMPOSE |
-      (Compatible ? UTF8PROC_COMPAT : 0));
+  auto Options =
+      static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_DECOMPOSE |
+                                     (Compatible ? UTF8PROC_COMPAT : 0));
   for (size_t At = 0; At < Text.size();) {
     char32_t Code = nextCode(Text, At);
     if (Code < 0x80) {
@@ -272,9 +272,9 @@ std::string tenon::normalize(std::string_view Text, NormalForm Form) {
     // The longest decomposition has 18 code points.
     int32_t Parts[32];
     int Boundary = 0;
-    utf8proc_ssize_t Count = utf8proc_decompose_char(
-        static_cast<int32_t>(Code), Parts, std::size(Parts), Options,
-        &Boundary);
+    utf8proc_ssize_t Count =
+        utf8proc_decompose_char(static_cast<int32_t>(Code), Parts,
+                                std::size(Parts), Options, &Boundary);
     if (Count < 0 || Count > static_cast<utf8proc_ssize_t>(std::size(Parts)))
       Codes.push_back(static_cast<int32_t>(Code));
     else

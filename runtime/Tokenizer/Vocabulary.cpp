@@ -28,10 +28,10 @@ Vocabulary::build(std::vector<std::pair<std::string, int64_t>> Tokens,
     if (Index >= V.IndexOfId.size())
       V.IndexOfId.resize(std::max(Index + 1, V.Tokens.size()), -1);
     if (V.IndexOfId[Index] >= 0)
-      return Fail("each id once, and " +
-                  printable(V.Tokens[static_cast<size_t>(V.IndexOfId[Index])]
-                                .first) +
-                  " has it too");
+      return Fail(
+          "each id once, and " +
+          printable(V.Tokens[static_cast<size_t>(V.IndexOfId[Index])].first) +
+          " has it too");
     V.IndexOfId[Index] = static_cast<int32_t>(I);
     V.Longest = std::max(V.Longest, Token.size());
   }

@@ -80,12 +80,11 @@ std::unique_ptr<ModelRun> WordPieceModel::start() const {
   return std::make_unique<WordPieceRun>(*this);
 }
 
-Result<std::unique_ptr<Model>>
-tenon::readWordPieceModel(const JsonField &Field, Vocabulary Tokens) {
-  Status Known =
-      expectOnly(Field, {"type", "vocab", "unk_token",
-                         "continuing_subword_prefix",
-                         "max_input_chars_per_word"});
+Result<std::unique_ptr<Model>> tenon::readWordPieceModel(const JsonField &Field,
+                                                         Vocabulary Tokens) {
+  Status Known = expectOnly(Field, {"type", "vocab", "unk_token",
+                                    "continuing_subword_prefix",
+                                    "max_input_chars_per_word"});
   if (!Known)
     return Known.error();
   auto Made = std::make_unique<WordPieceModel>(std::move(Tokens));
