@@ -1,0 +1,107 @@
+// Buffers at constant offsets: multiples of 64, shared where lifetimes are
+// apart. Row counts are rounded up to 16.
+// RUN: %tenon-opt %s --plan-memory -split-input-file | FileCheck %s
+
+// When the third buffer is written the first has been read: they share.
+// CHECK: module attributes {dnn.arena_bytes = 1024 : i64}
+// CHECK-LABEL: @chain
+func.func @chain(%b: !transformer.batch, %x: memref<?x8xf32>) attributes {transformer.max_tokens = 16 : i64, transformer.max_wanted = 16 : i64} {
+  // CHECK: %[[N:.*]] = dnn.count tokens %arg0
+  // CHECK-NEXT: dnn.buffer %arg0[%[[N]]] at 0 {dnn.plan = array<i64: 512, 4, 5>} : memref<?x8xf32>
+  // CHECK-NEXT: dnn.buffer %arg0[%[[N]]] at 512 {dnn.plan = array<i64: 512, 5, 6>} : memref<?x8xf32>
+  // CHECK-NEXT: dnn.buffer %arg0[%[[N]]] at 0 {dnn.plan = array<i64: 512, 6, 7>} : memref<?x8xf32>
+  %n = dnn.count tokens %b
+  %0 = memref.alloc(%n) : memref<?x8xf32>
+  %1 = memref.alloc(%n) : memref<?x8xf32>
+  %2 = memref.alloc(%n) : memref<?x8xf32>
+  dnn.add %x, %x outs(%0) : (memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>) -> ()
+  dnn.add %x, %0 outs(%1) : (memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>) -> ()
+  dnn.add %x, %1 outs(%2) : (memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>) -> ()
+  dnn.add %x, %2 outs(%x) : (memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>) -> ()
+  return
+}
+
+// -----
+
+// All alive at once: none shares. 16 rows of 3 f32 are 192 bytes; 9 tokens
+// take 16 rows, 17 wanted rows 32: 32 * 5 * 2 = 320 bytes. Largest first.
+// CHECK: module attributes {dnn.arena_bytes = 512 : i64}
+// CHECK-LABEL: @together
+func.func @together(%b: !transformer.batch) attributes {transformer.max_tokens = 9 : i64, transformer.max_wanted = 17 : i64} {
+  // CHECK: dnn.buffer {{.*}} at 320 {{.*}} : memref<?x3xf32>
+  // CHECK: dnn.buffer {{.*}} at 0 {{.*}} : memref<?x5xbf16>
+  %n = dnn.count tokens %b
+  %w = dnn.count wanted %b
+  %0 = memref.alloc(%n) : memref<?x3xf32>
+  %1 = memref.alloc(%w) : memref<?x5xbf16>
+  dnn.parallel %t of %k {
+    %2 = memref.dim %0, %t : memref<?x3xf32>
+    %3 = memref.dim %1, %t : memref<?x5xbf16>
+  }
+  return
+}
+
+// -----
+
+// 16 rows of 7 bf16 are 224 bytes, which end at the next multiple of 64.
+// CHECK: module attributes {dnn.arena_bytes = 512 : i64}
+// CHECK-LABEL: @aligned
+func.func @aligned(%b: !transformer.batch) attributes {transformer.max_tokens = 1 : i64, transformer.max_wanted = 1 : i64} {
+  // CHECK: dnn.buffer {{.*}} at 0 {dnn.plan = array<i64: 256, 3, 3>}
+  // CHECK-NEXT: dnn.buffer {{.*}} at 256 {dnn.plan = array<i64: 256, 3, 3>}
+  %n = dnn.count tokens %b
+  %0 = memref.alloc(%n) : memref<?x7xbf16>
+  %1 = memref.alloc(%n) : memref<?x7xbf16>
+  dnn.cast %0 outs(%1) : (memref<?x7xbf16>, memref<?x7xbf16>) -> ()
+  return
+}
+
+// -----
+
+// A row of staged keys and values is 64 tokens: 300 tokens are 5 rows, which no
+// product reads. Sequences are at most as many as tokens, rounded up to 320.
+// CHECK: module attributes {dnn.arena_bytes = 35840 : i64}
+// CHECK-LABEL: @chunks
+func.func @chunks(%b: !transformer.batch) attributes {transformer.max_tokens = 300 : i64, transformer.max_wanted = 1 : i64} {
+  // CHECK: dnn.buffer {{.*}} {dnn.plan = array<i64: 25600, 4, 4>} : memref<?x1280xf32>
+  // CHECK-NEXT: dnn.buffer {{.*}} {dnn.plan = array<i64: 10240, 4, 4>} : memref<?x8xf32>
+  %c = dnn.count chunks %b
+  %s = dnn.count sequences %b
+  %0 = memref.alloc(%c) : memref<?x1280xf32>
+  %1 = memref.alloc(%s) : memref<?x8xf32>
+  dnn.parallel %t of %k {
+    %2 = memref.dim %0, %t : memref<?x1280xf32>
+    %3 = memref.dim %1, %t : memref<?x8xf32>
+  }
+  return
+}
+
+// -----
+
+// Frames of layer functions lie behind the largest frame of an entry, on top
+// of each other.
+// CHECK: module attributes {dnn.arena_bytes = 2048 : i64}
+// CHECK-LABEL: @layer.few
+func.func private @layer.few(%b: !transformer.batch, %x: memref<?x8xf32>) attributes {transformer.max_tokens = 8 : i64, transformer.max_wanted = 8 : i64} {
+  // CHECK: dnn.buffer {{.*}} at 1024
+  %n = dnn.count tokens %b
+  %0 = memref.alloc(%n) : memref<?x8xf32>
+  dnn.add %x, %x outs(%0) : (memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>) -> ()
+  return
+}
+// CHECK-LABEL: @layer.many
+func.func private @layer.many(%b: !transformer.batch, %x: memref<?x8xf32>) attributes {transformer.max_tokens = 32 : i64, transformer.max_wanted = 32 : i64} {
+  // CHECK: dnn.buffer {{.*}} at 1024
+  %n = dnn.count tokens %b
+  %0 = memref.alloc(%n) : memref<?x8xf32>
+  dnn.add %x, %x outs(%0) : (memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>) -> ()
+  return
+}
+// CHECK-LABEL: @step
+func.func @step(%b: !transformer.batch) attributes {transformer.role = "step", transformer.max_tokens = 32 : i64, transformer.max_wanted = 32 : i64} {
+  // CHECK: dnn.buffer {{.*}} at 0
+  %n = dnn.count tokens %b
+  %0 = memref.alloc(%n) : memref<?x8xf32>
+  dnn.dispatch @layer.few or @layer.many by tokens of %b(%b) outs(%0) : (!transformer.batch, !transformer.batch, memref<?x8xf32>) -> ()
+  return
+}
