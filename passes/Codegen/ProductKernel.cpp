@@ -64,32 +64,64 @@ public:
   void emit(Epilogue Finish) {
     auto Matrices = static_cast<int64_t>(Views.size());
     int64_t Most = mostRows(B.Level, Matrices);
-    Value Panels =
-        B.index(llvm::divideCeil(Features, dnn::PackedType::PanelWidth));
-    B.share(Panels, [&](Value Panel) {
+    int64_t Panels = llvm::divideCeil(Features, dnn::PackedType::PanelWidth);
+    // Two streams of one weight hide more of the memory's latency than one, if
+    // there are panels enough for all threads.
+    int64_t PerUnit = Matrices == 1 && Panels >= 16 ? 2 : 1;
+    B.share(B.index(llvm::divideCeil(Panels, PerUnit)), [&](Value Unit) {
+      SmallVector<Value> Mine = {B.mul(Unit, PerUnit)};
+      // The last panel of an odd number is simply done twice.
+      if (PerUnit == 2)
+        Mine.push_back(B.min(B.add(Mine[0], 1), B.index(Panels - 1)));
       Value Full = B.mul(B.div(Rows, Most), Most);
-      B.loop(B.index(0), Full, Most, [&](Value Row) {
-        emitBlock(Panel, Row, blockFor(B.Level, Most, Matrices), Finish);
-      });
-      B.caseOf(B.sub(Rows, Full), Most - 1, [&](int64_t Rest) {
-        emitBlock(Panel, Full, blockFor(B.Level, Rest, Matrices), Finish);
-      });
+      B.loop(B.index(0), Full, Most,
+             [&](Value Row) { emitRows(Mine, Row, Most, Finish); });
+      B.caseOf(B.sub(Rows, Full), Most - 1,
+               [&](int64_t Rest) { emitRows(Mine, Full, Rest, Finish); });
     });
   }
 
 private:
-  void emitBlock(Value Panel, Value Row, Block Size, Epilogue Finish) {
+  /// What is streamed together: a weight and which of its panels.
+  struct Stream {
+    Value View;
+    Value Panel;
+  };
+
+  /// All columns of `Panels` for `Count` rows; panels side by side when the
+  /// sums of all of them fit into registers.
+  void emitRows(ArrayRef<Value> Panels, Value Row, int64_t Count,
+                Epilogue Finish) {
+    auto Matrices = static_cast<int64_t>(Views.size());
+    auto Together = static_cast<int64_t>(Panels.size());
+    Block Wide = blockFor(B.Level, Count, Matrices * Together);
+    if (Wide.Columns == dnn::PackedType::PanelWidth)
+      return emitBlock(Panels, Row, Wide, Finish);
+    for (Value Panel : Panels)
+      emitBlock(Panel, Row, blockFor(B.Level, Count, Matrices), Finish);
+  }
+
+  void emitBlock(ArrayRef<Value> Panels, Value Row, Block Size,
+                 Epilogue Finish) {
+    SmallVector<Stream> Streams;
+    for (Value Panel : Panels)
+      for (Value View : Views)
+        Streams.push_back({View, Panel});
     B.loop(B.index(0), B.index(dnn::PackedType::PanelWidth), Size.Columns,
            [&](Value Column) {
-             Sums Result = multiply(Panel, Row, Column, Size);
-             finishBlock(Panel, Row, Column, Size, Result, Finish);
+             Sums Result = multiply(Streams, Row, Column, Size);
+             size_t PerPanel = Result.size() / Panels.size();
+             for (auto [I, Panel] : llvm::enumerate(Panels))
+               finishBlock(Panel, Row, Column, Size,
+                           ArrayRef(Result).slice(I * PerPanel, PerPanel),
+                           Finish);
            });
   }
 
-  /// Sums of a block, by matrix, row and group of 16 columns.
-  Sums multiply(Value Panel, Value Row, Value Column, Block Size) {
+  /// Sums of a block, by stream, row and group of 16 columns.
+  Sums multiply(ArrayRef<Stream> Streams, Value Row, Value Column, Block Size) {
     int64_t Groups = Size.Columns / Lanes;
-    Sums Result(Views.size() * Size.Rows * Groups, B.vecConst(0));
+    Sums Result(Streams.size() * Size.Rows * Groups, B.vecConst(0));
     constexpr int64_t Unroll = 4;
     // The K dimension counts pairs when elements are interleaved by two.
     int64_t Steps = WeightsAreBF16 ? Depth / 2 : Depth;
@@ -99,31 +131,31 @@ private:
                       [&](Value Step, ValueRange Carried) {
                         Sums Next(Carried);
                         for (int64_t I = 0; I < Unroll; ++I)
-                          Next = step(Panel, Row, Column, Size, Next,
+                          Next = step(Streams, Row, Column, Size, Next,
                                       B.add(Step, I), /*OddEnd=*/false);
                         return Next;
                       });
     for (int64_t I = Full; I < Steps; ++I)
-      Result = step(Panel, Row, Column, Size, Result, B.index(I), false);
+      Result = step(Streams, Row, Column, Size, Result, B.index(I), false);
     if (WeightsAreBF16 && Depth % 2 != 0)
-      Result = step(Panel, Row, Column, Size, Result, B.index(Steps), true);
+      Result = step(Streams, Row, Column, Size, Result, B.index(Steps), true);
     return Result;
   }
 
   /// One K step (f32) or pair of them (bf16); `OddEnd` is a pair whose second
   /// element lies beyond the row.
-  Sums step(Value Panel, Value Row, Value Column, Block Size, Sums Carried,
-            Value Step, bool OddEnd) {
+  Sums step(ArrayRef<Stream> Streams, Value Row, Value Column, Block Size,
+            Sums Carried, Value Step, bool OddEnd) {
     int64_t Groups = Size.Columns / Lanes;
     SmallVector<SmallVector<Value, 2>> Inputs;
     for (int64_t R = 0; R < Size.Rows; ++R)
       Inputs.push_back(loadInput(B.add(Row, R), Step, OddEnd));
-    for (auto [Matrix, View] : llvm::enumerate(Views))
+    for (auto [I, S] : llvm::enumerate(Streams))
       for (int64_t G = 0; G < Groups; ++G) {
         SmallVector<Value, 2> Weight =
-            loadWeight(View, Panel, Step, B.add(Column, G * Lanes));
+            loadWeight(S.View, S.Panel, Step, B.add(Column, G * Lanes));
         for (int64_t R = 0; R < Size.Rows; ++R) {
-          Value &Sum = Carried[(Matrix * Size.Rows + R) * Groups + G];
+          Value &Sum = Carried[(I * Size.Rows + R) * Groups + G];
           Sum = accumulate(Sum, Inputs[R], Weight);
         }
       }
@@ -195,7 +227,7 @@ private:
   }
 
   void finishBlock(Value Panel, Value Row, Value Column, Block Size,
-                   const Sums &Result, Epilogue Finish) {
+                   ArrayRef<Value> Result, Epilogue Finish) {
     int64_t Groups = Size.Columns / Lanes;
     for (int64_t G = 0; G < Groups; ++G) {
       Value At = B.add(B.mul(Panel, dnn::PackedType::PanelWidth),
