@@ -40,6 +40,28 @@ inline float halfToFloat(uint16_t Bits) {
   return std::bit_cast<float>(Sign | std::bit_cast<uint32_t>(Magnitude));
 }
 
+/// f32 to f16 bits, ties to even, infinite beyond the largest; a NaN stays a
+/// quiet NaN.
+inline uint16_t floatToHalf(float Value) {
+  uint32_t Bits = std::bit_cast<uint32_t>(Value);
+  auto Sign = static_cast<uint16_t>((Bits >> 16) & 0x8000u);
+  uint32_t Magnitude = Bits & 0x7fffffffu;
+  if (Magnitude > 0x7f800000u)
+    return Sign | 0x7e00u | static_cast<uint16_t>((Magnitude >> 13) & 0x3ffu);
+  if (Magnitude >= 0x47800000u) // 2^16, beyond anything that rounds down.
+    return Sign | 0x7c00u;
+  if (Magnitude < 0x38800000u) {
+    // Below 2^-14 an f16 is a multiple of 2^-24, which is what an f32 sum of
+    // 0.5 and less is rounded to.
+    float Sum = std::bit_cast<float>(Magnitude) + 0.5f;
+    return Sign | static_cast<uint16_t>(std::bit_cast<uint32_t>(Sum) -
+                                        std::bit_cast<uint32_t>(0.5f));
+  }
+  Magnitude -= 112u << 23;
+  return Sign | static_cast<uint16_t>(
+                    (Magnitude + 0xfffu + ((Magnitude >> 13) & 1u)) >> 13);
+}
+
 } // namespace tenon
 
 #endif // TENON_RUNTIME_SUPPORT_HALF_H

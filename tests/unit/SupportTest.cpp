@@ -52,6 +52,33 @@ TEST(SupportTest, EveryHalf) {
   }
 }
 
+TEST(SupportTest, FloatToHalf) {
+  for (uint32_t Bits = 0; Bits < 0x10000; ++Bits) {
+    auto Short = static_cast<uint16_t>(Bits);
+    float Value = halfToFloat(Short);
+    if (std::isnan(Value)) {
+      EXPECT_TRUE(std::isnan(halfToFloat(floatToHalf(Value)))) << Bits;
+      continue;
+    }
+    EXPECT_EQ(floatToHalf(Value), Short);
+    if ((Bits & 0x7fff) >= 0x7bff)
+      continue;
+    // Halfway to the next f16, and the f32 on either side of that.
+    float Next = halfToFloat(static_cast<uint16_t>(Bits + 1));
+    float Middle = (Value + Next) / 2;
+    EXPECT_EQ(floatToHalf(Middle), (Bits + 1) & ~1u) << Bits;
+    EXPECT_EQ(floatToHalf(std::nextafter(Middle, Value)), Bits) << Bits;
+    EXPECT_EQ(floatToHalf(std::nextafter(Middle, Next)), Bits + 1) << Bits;
+  }
+  EXPECT_EQ(floatToHalf(65519.996f), 0x7bff);
+  EXPECT_EQ(floatToHalf(65520.0f), 0x7c00); // A tie with what would be 2^16.
+  EXPECT_EQ(floatToHalf(-INFINITY), 0xfc00);
+  EXPECT_EQ(floatToHalf(-1e30f), 0xfc00);
+  EXPECT_EQ(floatToHalf(-1e-30f), 0x8000);
+  EXPECT_TRUE(
+      std::isnan(halfToFloat(floatToHalf(std::bit_cast<float>(0x7f800001u)))));
+}
+
 TEST(SupportTest, Bf16) {
   for (uint32_t Bits = 0; Bits < 0x10000; ++Bits) {
     auto Short = static_cast<uint16_t>(Bits);

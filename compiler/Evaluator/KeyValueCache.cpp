@@ -1,0 +1,65 @@
+//===- KeyValueCache.cpp - Keys and values between steps ------------------===//
+
+#include "compiler/Evaluator/KeyValueCache.h"
+
+#include "runtime/Support/Half.h"
+
+#include <algorithm>
+
+using namespace tenon;
+
+float tenon::roundTo(ElementType Type, float Value) {
+  switch (Type) {
+  case ElementType::F32:
+    return Value;
+  case ElementType::F16:
+    return halfToFloat(floatToHalf(Value));
+  case ElementType::BF16:
+    return bf16ToFloat(floatToBf16(Value));
+  }
+  return Value;
+}
+
+Status KeyValueCache::store(int64_t Layer, int64_t Sequence, int64_t Position,
+                            const float *Key, const float *Value) {
+  int64_t Length = length(Layer, Sequence);
+  if (Position < 0 || Position > Length)
+    return Error("position " + std::to_string(Position) + " of sequence " +
+                 std::to_string(Sequence) + " in layer " +
+                 std::to_string(Layer) + ": expected at most " +
+                 std::to_string(Length) + ", as many as the cache holds");
+  Rows &To = Stored[{Layer, Sequence}];
+  if (Position == Length) {
+    To.Keys.resize(To.Keys.size() + static_cast<size_t>(Width));
+    To.Values.resize(To.Values.size() + static_cast<size_t>(Width));
+  }
+  auto Round = [this](float X) { return roundTo(Type, X); };
+  std::transform(Key, Key + Width, To.Keys.data() + Position * Width, Round);
+  std::transform(Value, Value + Width, To.Values.data() + Position * Width,
+                 Round);
+  return {};
+}
+
+int64_t KeyValueCache::length(int64_t Layer, int64_t Sequence) const {
+  auto Found = Stored.find({Layer, Sequence});
+  if (Found == Stored.end())
+    return 0;
+  return static_cast<int64_t>(Found->second.Keys.size()) / Width;
+}
+
+const float *KeyValueCache::key(int64_t Layer, int64_t Sequence,
+                                int64_t Position) const {
+  return Stored.find({Layer, Sequence})->second.Keys.data() + Position * Width;
+}
+
+const float *KeyValueCache::value(int64_t Layer, int64_t Sequence,
+                                  int64_t Position) const {
+  return Stored.find({Layer, Sequence})->second.Values.data() +
+         Position * Width;
+}
+
+void KeyValueCache::forget(int64_t Sequence) {
+  std::erase_if(Stored, [&](const auto &Entry) {
+    return Entry.first.second == Sequence;
+  });
+}

@@ -1,0 +1,53 @@
+//===- KeyValueCache.h - Keys and values between steps ----------*- C++ -*-===//
+
+#ifndef TENON_COMPILER_EVALUATOR_KEYVALUECACHE_H
+#define TENON_COMPILER_EVALUATOR_KEYVALUECACHE_H
+
+#include "compiler/Evaluator/Tensor2D.h"
+#include "runtime/Support/ElementType.h"
+#include "runtime/Support/Result.h"
+
+#include <map>
+
+namespace tenon {
+
+/// `Value` as an element of `Type` holds it.
+float roundTo(ElementType Type, float Value);
+
+/// One kind of key-value cache of all layers and sequences.
+class KeyValueCache {
+public:
+  /// Rows of `Width` = kv_heads * head_dim values, stored as `Type`.
+  KeyValueCache(int64_t Width, ElementType Type) : Width(Width), Type(Type) {}
+
+  /// Stores a key and a value row of `Width` elements at `Position`, which may
+  /// be one already stored, or the next. An error when it lies further on.
+  Status store(int64_t Layer, int64_t Sequence, int64_t Position,
+               const float *Key, const float *Value);
+
+  /// How many positions are stored.
+  int64_t length(int64_t Layer, int64_t Sequence) const;
+  /// The key row at a stored position.
+  const float *key(int64_t Layer, int64_t Sequence, int64_t Position) const;
+  /// The value row at a stored position.
+  const float *value(int64_t Layer, int64_t Sequence, int64_t Position) const;
+
+  void forget(int64_t Sequence);
+
+  int64_t width() const { return Width; }
+  ElementType type() const { return Type; }
+
+private:
+  /// Rows by position, one after another.
+  struct Rows {
+    std::vector<float> Keys, Values;
+  };
+
+  int64_t Width;
+  ElementType Type;
+  std::map<std::pair<int64_t, int64_t>, Rows> Stored; // by layer and sequence
+};
+
+} // namespace tenon
+
+#endif // TENON_COMPILER_EVALUATOR_KEYVALUECACHE_H
