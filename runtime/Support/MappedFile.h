@@ -32,8 +32,7 @@ public:
 private:
   MappedFile(std::string Path, int Descriptor, const std::byte *Data,
              size_t Size)
-      : Path(std::move(Path)), Descriptor(Descriptor), Data(Data), Size(Size) {
-  }
+      : Path(std::move(Path)), Descriptor(Descriptor), Data(Data), Size(Size) {}
   void release();
 
   std::string Path;
