@@ -2,33 +2,48 @@
 // (cache_c2), across calls and dispatches.
 // RUN: %tenon-opt %s --verify-model -split-input-file -verify-diagnostics
 
-func.func @step(%b: !transformer.batch, %c: !transformer.cache<1x4xf32>, %x: tensor<?x4xf32>) attributes {transformer.role = "step"} {
-  %s = transformer.scope "s" layer 0
+func.func private @f(%s: !transformer.scope, %b: !transformer.batch, %c: !transformer.cache<1x4xf32>, %x: tensor<?x4xf32>) {
   %0 = transformer.cache_append %c[%s], %b keys %x values %x : (!transformer.cache<1x4xf32>, !transformer.scope, !transformer.batch, tensor<?x4xf32>, tensor<?x4xf32>) -> !transformer.cache<1x4xf32>
   // expected-error@below {{cache_c2: a cache handle: expected the newest one, got one that an earlier op has taken (transformer.cache_append)}}
   %1 = transformer.attention causal %x, %b cache %c[%s] heads 1 kv_heads 1 scale 0.5 : (tensor<?x4xf32>, !transformer.batch, !transformer.cache<1x4xf32>, !transformer.scope) -> tensor<?x4xf32>
   return
 }
+func.func @step(%b: !transformer.batch) -> tensor<?x4xf32> attributes {transformer.role = "step"} {
+  %s = transformer.scope "s"
+  %t = transformer.parameter %s "t" of embedding : tensor<9x4xf32>
+  %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x4xf32>) -> tensor<?x4xf32>
+  return %0 : tensor<?x4xf32>
+}
 
 // -----
 
 // Two appends to one handle. Uses are looked at last first.
-func.func @step(%b: !transformer.batch, %c: !transformer.cache<1x4xf32>, %x: tensor<?x4xf32>) attributes {transformer.role = "step"} {
-  %s = transformer.scope "s" layer 0
+func.func private @f(%s: !transformer.scope, %b: !transformer.batch, %c: !transformer.cache<1x4xf32>, %x: tensor<?x4xf32>) {
   // expected-error@below {{cache_c1: a cache handle: expected one op that takes it, got a second one (transformer.cache_append)}}
   %0 = transformer.cache_append %c[%s], %b keys %x values %x : (!transformer.cache<1x4xf32>, !transformer.scope, !transformer.batch, tensor<?x4xf32>, tensor<?x4xf32>) -> !transformer.cache<1x4xf32>
   %1 = transformer.cache_append %c[%s], %b keys %x values %x : (!transformer.cache<1x4xf32>, !transformer.scope, !transformer.batch, tensor<?x4xf32>, tensor<?x4xf32>) -> !transformer.cache<1x4xf32>
   return
 }
+func.func @step(%b: !transformer.batch) -> tensor<?x4xf32> attributes {transformer.role = "step"} {
+  %s = transformer.scope "s"
+  %t = transformer.parameter %s "t" of embedding : tensor<9x4xf32>
+  %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x4xf32>) -> tensor<?x4xf32>
+  return %0 : tensor<?x4xf32>
+}
 
 // -----
 
 // The old handle is returned.
-func.func @step(%b: !transformer.batch, %c: !transformer.cache<1x4xf32>, %x: tensor<?x4xf32>) -> !transformer.cache<1x4xf32> attributes {transformer.role = "step"} {
-  %s = transformer.scope "s" layer 0
+func.func private @f(%s: !transformer.scope, %b: !transformer.batch, %c: !transformer.cache<1x4xf32>, %x: tensor<?x4xf32>) -> !transformer.cache<1x4xf32> {
   // expected-error@below {{cache_c1: a cache handle: expected one op that takes it, got a second one (func.return)}}
   %0 = transformer.cache_append %c[%s], %b keys %x values %x : (!transformer.cache<1x4xf32>, !transformer.scope, !transformer.batch, tensor<?x4xf32>, tensor<?x4xf32>) -> !transformer.cache<1x4xf32>
   return %c : !transformer.cache<1x4xf32>
+}
+func.func @step(%b: !transformer.batch) -> tensor<?x4xf32> attributes {transformer.role = "step"} {
+  %s = transformer.scope "s"
+  %t = transformer.parameter %s "t" of embedding : tensor<9x4xf32>
+  %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x4xf32>) -> tensor<?x4xf32>
+  return %0 : tensor<?x4xf32>
 }
 
 // -----
@@ -38,12 +53,17 @@ func.func private @appends(%s: !transformer.scope, %b: !transformer.batch, %c: !
   %0 = transformer.cache_append %c[%s], %b keys %x values %x : (!transformer.cache<1x4xf32>, !transformer.scope, !transformer.batch, tensor<?x4xf32>, tensor<?x4xf32>) -> !transformer.cache<1x4xf32>
   return %0 : !transformer.cache<1x4xf32>
 }
-func.func @step(%b: !transformer.batch, %c: !transformer.cache<1x4xf32>, %x: tensor<?x4xf32>) attributes {transformer.role = "step"} {
-  %s = transformer.scope "s" layer 0
+func.func private @f(%s: !transformer.scope, %b: !transformer.batch, %c: !transformer.cache<1x4xf32>, %x: tensor<?x4xf32>) {
   %0 = call @appends(%s, %b, %c, %x) : (!transformer.scope, !transformer.batch, !transformer.cache<1x4xf32>, tensor<?x4xf32>) -> !transformer.cache<1x4xf32>
   // expected-error@below {{cache_c2: a cache handle: expected the newest one, got one that an earlier op has taken (func.call)}}
   %1 = transformer.attention causal %x, %b cache %c[%s] heads 1 kv_heads 1 scale 0.5 : (tensor<?x4xf32>, !transformer.batch, !transformer.cache<1x4xf32>, !transformer.scope) -> tensor<?x4xf32>
   return
+}
+func.func @step(%b: !transformer.batch) -> tensor<?x4xf32> attributes {transformer.role = "step"} {
+  %s = transformer.scope "s"
+  %t = transformer.parameter %s "t" of embedding : tensor<9x4xf32>
+  %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x4xf32>) -> tensor<?x4xf32>
+  return %0 : tensor<?x4xf32>
 }
 
 // -----
@@ -56,22 +76,32 @@ func.func private @f.many(%s: !transformer.scope, %b: !transformer.batch, %c: !t
   %0 = transformer.cache_append %c[%s], %b keys %x values %x : (!transformer.cache<1x4xf32>, !transformer.scope, !transformer.batch, tensor<?x4xf32>, tensor<?x4xf32>) -> !transformer.cache<1x4xf32>
   return
 }
-func.func @step(%b: !transformer.batch, %c: !transformer.cache<1x4xf32>, %x: tensor<?x4xf32>) attributes {transformer.role = "step"} {
-  %s = transformer.scope "s" layer 0
+func.func private @f(%s: !transformer.scope, %b: !transformer.batch, %c: !transformer.cache<1x4xf32>, %x: tensor<?x4xf32>) {
   transformer.dispatch @f.few or @f.many by tokens(%s, %b, %c, %x) : (!transformer.scope, !transformer.batch, !transformer.cache<1x4xf32>, tensor<?x4xf32>) -> ()
   // expected-error@below {{cache_c2: a cache handle: expected the newest one, got one that an earlier op has taken (transformer.dispatch)}}
   %1 = transformer.attention causal %x, %b cache %c[%s] heads 1 kv_heads 1 scale 0.5 : (tensor<?x4xf32>, !transformer.batch, !transformer.cache<1x4xf32>, !transformer.scope) -> tensor<?x4xf32>
   return
 }
+func.func @step(%b: !transformer.batch) -> tensor<?x4xf32> attributes {transformer.role = "step"} {
+  %s = transformer.scope "s"
+  %t = transformer.parameter %s "t" of embedding : tensor<9x4xf32>
+  %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x4xf32>) -> tensor<?x4xf32>
+  return %0 : tensor<?x4xf32>
+}
 
 // -----
 
 // Every handle of the line is checked, not only arguments.
-func.func @step(%b: !transformer.batch, %c: !transformer.cache<1x4xf32>, %x: tensor<?x4xf32>) attributes {transformer.role = "step"} {
-  %s = transformer.scope "s" layer 0
+func.func private @f(%s: !transformer.scope, %b: !transformer.batch, %c: !transformer.cache<1x4xf32>, %x: tensor<?x4xf32>) {
   %0 = transformer.cache_append %c[%s], %b keys %x values %x : (!transformer.cache<1x4xf32>, !transformer.scope, !transformer.batch, tensor<?x4xf32>, tensor<?x4xf32>) -> !transformer.cache<1x4xf32>
   %1 = transformer.cache_append %0[%s], %b keys %x values %x : (!transformer.cache<1x4xf32>, !transformer.scope, !transformer.batch, tensor<?x4xf32>, tensor<?x4xf32>) -> !transformer.cache<1x4xf32>
   // expected-error@below {{cache_c2: a cache handle: expected the newest one, got one that an earlier op has taken (transformer.cache_append)}}
   %2 = transformer.attention causal %x, %b cache %0[%s] heads 1 kv_heads 1 scale 0.5 : (tensor<?x4xf32>, !transformer.batch, !transformer.cache<1x4xf32>, !transformer.scope) -> tensor<?x4xf32>
   return
+}
+func.func @step(%b: !transformer.batch) -> tensor<?x4xf32> attributes {transformer.role = "step"} {
+  %s = transformer.scope "s"
+  %t = transformer.parameter %s "t" of embedding : tensor<9x4xf32>
+  %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x4xf32>) -> tensor<?x4xf32>
+  return %0 : tensor<?x4xf32>
 }

@@ -98,8 +98,24 @@ func.func @inferred_append(%c: !transformer.cache<1x4xf32>, %s: !transformer.sco
 // -----
 
 func.func @rows_are_f32(%x: tensor<?x8xbf16>) {
-  // expected-error@+1 {{operand #0 must be 2D tensor of 32-bit float values, but got 'tensor<?x8xbf16>'}}
+  // expected-error@+1 {{operand #0 must be rows of f32, tensor<?xWxf32>, but got 'tensor<?x8xbf16>'}}
   %0 = transformer.residual %x, %x : tensor<?x8xbf16>
+  return
+}
+
+// -----
+
+func.func @rows_have_a_width(%x: tensor<?x?xf32>) {
+  // expected-error@+1 {{operand #0 must be rows of f32, tensor<?xWxf32>, but got 'tensor<?x?xf32>'}}
+  %0 = transformer.residual %x, %x : tensor<?x?xf32>
+  return
+}
+
+// -----
+
+func.func @rows_are_as_many_as_there_are(%x: tensor<4x8xf32>) {
+  // expected-error@+1 {{operand #0 must be rows of f32, tensor<?xWxf32>, but got 'tensor<4x8xf32>'}}
+  %0 = transformer.residual %x, %x : tensor<4x8xf32>
   return
 }
 
