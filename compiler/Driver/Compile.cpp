@@ -88,9 +88,9 @@ Result<ImportedModel> import(mlir::MLIRContext &Context,
   return importModel(Context, Options.Model, Import);
 }
 
-/// Writes text to a file under a temporary name first, or to stdout.
+/// Writes text to a file under a temporary name first, or to stdout ("-").
 Status writeText(const std::string &Text, const std::string &Path) {
-  if (Path.empty()) {
+  if (Path.empty() || Path == "-") {
     llvm::outs() << Text;
     return {};
   }
@@ -323,7 +323,12 @@ private:
       if (Status Stored = Writer.setTokenizer(*Text); !Stored)
         return Stored;
     }
-    return Writer.finish(std::move(M));
+    if (Status Finished = Writer.finish(std::move(M)); !Finished)
+      return Finished;
+    Shown.clear();
+    for (const std::string &Note : Model->Notes)
+      llvm::errs() << "tenon: note: " << Note << "\n";
+    return {};
   }
 
   /// Index of the first stage that depends on the CPU level.

@@ -142,7 +142,7 @@ int main(int Argc, char **Argv) {
   Options.Levels = *Levels;
   Options.Progress = true;
   if (Options.Emit == "artifact" && Options.UntilAfter.empty() &&
-      Options.Output.empty())
+      (Options.Output.empty() || Options.Output == "-"))
     return fail(Error("an artifact needs a file: expected -o FILE"));
   Status Done = compile(Options);
   return Done ? 0 : fail(Done.error());
