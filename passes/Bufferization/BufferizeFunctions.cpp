@@ -1,6 +1,7 @@
 //===- BufferizeFunctions.cpp - Each function bufferized alone ------------===//
 
 #include "passes/Bufferization/Passes.h"
+#include "passes/Support/Functions.h"
 
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
@@ -38,10 +39,8 @@ struct BufferizeFunctions
     Block &Body = Function.getBody().front();
     auto Builder = OpBuilder::atBlockBegin(&Body);
     Location Loc = Function.getLoc();
-    Value Batch;
+    Value Batch = batchOf(Function);
     for (BlockArgument Argument : Body.getArguments()) {
-      if (isa<transformer::BatchType>(Argument.getType()))
-        Batch = Argument;
       auto Tensor = dyn_cast<RankedTensorType>(Argument.getType());
       if (!Tensor)
         continue;

@@ -2,6 +2,7 @@
 
 #include "passes/Bufferization/Passes.h"
 
+#include "passes/Support/Functions.h"
 #include "runtime/Abi/TenonRt.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -141,10 +142,7 @@ struct PlanMemory : public tenon::impl::PlanMemoryBase<PlanMemory> {
       });
     }
 
-    Value Batch;
-    for (BlockArgument Argument : Body.getArguments())
-      if (isa<tr::BatchType>(Argument.getType()))
-        Batch = Argument;
+    Value Batch = batchOf(Function);
     for (Planned &Buffer : Buffers) {
       OpBuilder B(Buffer.Alloc);
       auto New = dnn::BufferOp::create(B, Buffer.Alloc.getLoc(),

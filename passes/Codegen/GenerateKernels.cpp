@@ -1,7 +1,7 @@
 //===- GenerateKernels.cpp - A kernel for every generated operation -------===//
 
 #include "passes/Codegen/KernelBuilder.h"
-#include "passes/Placement/Passes.h"
+#include "passes/Support/Functions.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -19,17 +19,12 @@ struct GenerateKernels
     : public tenon::impl::GenerateKernelsBase<GenerateKernels> {
   void runOnOperation() override {
     ModuleOp Module = getOperation();
-    auto LevelName = Module->getAttrOfType<StringAttr>(LevelAttrName);
-    std::optional<CpuLevel> Level =
-        LevelName ? cpuLevelNamed(std::string_view(LevelName.getValue()))
-                  : std::nullopt;
-    if (!Level) {
-      Module.emitError() << "expected a module placed on a CPU level";
+    const CpuLevelInfo *Level = levelOf(Module);
+    if (!Level)
       return signalPassFailure();
-    }
     for (auto Function : Module.getOps<func::FuncOp>())
       if (!Function.isExternal())
-        generate(Function, infoOf(*Level));
+        generate(Function, *Level);
   }
 
   /// Whether a kernel is to be written for `Op`.
@@ -40,11 +35,8 @@ struct GenerateKernels
   }
 
   void generate(func::FuncOp Function, const CpuLevelInfo &Level) {
-    bool ManyRows = !Function.getName().ends_with(".few");
-    Value Batch;
-    for (BlockArgument Argument : Function.getArguments())
-      if (isa<transformer::BatchType>(Argument.getType()))
-        Batch = Argument;
+    bool ManyRows = !Function.getName().ends_with(FewSuffix);
+    Value Batch = batchOf(Function);
     SmallVector<Operation *> Run;
     SmallVector<Operation *> Ops;
     for (Operation &Op : Function.getBody().front())

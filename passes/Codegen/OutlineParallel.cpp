@@ -1,6 +1,7 @@
 //===- OutlineParallel.cpp - Parallel regions as functions ----------------===//
 
 #include "passes/Codegen/Passes.h"
+#include "passes/Support/Functions.h"
 
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -26,10 +27,7 @@ struct OutlineParallel
 
   LogicalResult outline(dnn::ParallelOp Region) {
     auto Parent = Region->getParentOfType<func::FuncOp>();
-    Value Batch;
-    for (BlockArgument Argument : Parent.getArguments())
-      if (isa<transformer::BatchType>(Argument.getType()))
-        Batch = Argument;
+    Value Batch = batchOf(Parent);
     if (!Batch)
       return Region.emitOpError()
              << "expected a function with a !transformer.batch";

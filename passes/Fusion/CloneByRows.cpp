@@ -1,6 +1,7 @@
 //===- CloneByRows.cpp - Variants for few and for many rows ---------------===//
 
 #include "passes/Fusion/Passes.h"
+#include "passes/Support/Functions.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -39,7 +40,7 @@ struct CloneByRows : public tenon::impl::CloneByRowsBase<CloneByRows> {
       Builder.setInsertionPoint(Call);
       auto Dispatch = DispatchOp::create(
           Builder, Call.getLoc(), Call.getResultTypes(),
-          variantName(Callee, ".few"), variantName(Callee, ".many"),
+          variantName(Callee, FewSuffix), variantName(Callee, ManySuffix),
           RowKindAttr::get(Module.getContext(), rowsOf(Callee)),
           Call.getOperands());
       Call->replaceAllUsesWith(Dispatch.getResults());
@@ -47,11 +48,11 @@ struct CloneByRows : public tenon::impl::CloneByRowsBase<CloneByRows> {
     }
     for (func::FuncOp Callee : Callees) {
       func::FuncOp Few = Callee.clone();
-      Few.setName(variantName(Callee, ".few").getValue());
+      Few.setName(variantName(Callee, FewSuffix).getValue());
       Module.insert(Callee, Few);
       bool ByTokens = rowsOf(Callee) == RowKind::Tokens;
       setBounds(Few, ByTokens ? FewTokens : MaxTokens, FewTokens);
-      Callee.setName(variantName(Callee, ".many").getValue());
+      Callee.setName(variantName(Callee, ManySuffix).getValue());
       setBounds(Callee, MaxTokens, MaxTokens);
       ++NumCloned;
     }

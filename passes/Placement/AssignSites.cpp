@@ -2,8 +2,8 @@
 
 #include "passes/Placement/Passes.h"
 
+#include "passes/Support/Functions.h"
 #include "passes/Support/Remarks.h"
-#include "runtime/Abi/CpuLevel.h"
 
 namespace tenon {
 #define GEN_PASS_DEF_ASSIGNSITES
@@ -19,19 +19,13 @@ namespace {
 struct AssignSites : public tenon::impl::AssignSitesBase<AssignSites> {
   void runOnOperation() override {
     ModuleOp Module = getOperation();
-    auto LevelName = Module->getAttrOfType<StringAttr>(LevelAttrName);
-    std::optional<CpuLevel> Level =
-        LevelName ? cpuLevelNamed(std::string_view(LevelName.getValue()))
-                  : std::nullopt;
-    if (!Level) {
-      Module.emitError() << "expected a module placed on a CPU level";
+    const CpuLevelInfo *Level = levelOf(Module);
+    if (!Level)
       return signalPassFailure();
-    }
-    const CpuLevelInfo &Info = infoOf(*Level);
     Builder B(&getContext());
     SmallVector<ProductOp> Sites;
     Module.walk([&](ProductOp Product) {
-      std::string Why = whyGenerated(Product, Info);
+      std::string Why = whyGenerated(Product, *Level);
       if (!Why.empty()) {
         ++NumGenerated;
         remarkMissed(Product, "placement", "LibraryProduct",
@@ -52,7 +46,7 @@ struct AssignSites : public tenon::impl::AssignSitesBase<AssignSites> {
   /// Why the library does not compute `Product`; empty when it does.
   static std::string whyGenerated(ProductOp Product, const CpuLevelInfo &Info) {
     if (!Product->getParentOfType<FunctionOpInterface>().getName().ends_with(
-            ".many"))
+            ManySuffix))
       return "few rows, the weights are streamed";
     Type Weight = Product.getWeight().getType().getElementType();
     std::string Level(Info.Name);

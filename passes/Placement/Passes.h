@@ -17,9 +17,6 @@ namespace tenon {
 #define GEN_PASS_REGISTRATION
 #include "passes/Placement/Passes.h.inc"
 
-/// On a module from placement on: the CPU level it is compiled for.
-inline constexpr llvm::StringLiteral LevelAttrName = "dnn.cpu_level";
-
 } // namespace tenon
 
 #endif // TENON_PASSES_PLACEMENT_PASSES_H

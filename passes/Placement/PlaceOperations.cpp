@@ -3,7 +3,7 @@
 #include "passes/Placement/Passes.h"
 
 #include "passes/Packing/Passes.h"
-#include "runtime/Abi/CpuLevel.h"
+#include "passes/Support/Functions.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -89,9 +89,7 @@ public:
         Builder(Function.getContext()) {}
 
   LogicalResult run() {
-    for (BlockArgument Argument : Function.getArguments())
-      if (isa<tr::BatchType>(Argument.getType()))
-        Batch = Argument;
+    Batch = batchOf(Function);
     if (!Batch)
       return Function.emitOpError()
              << "placement: expected an argument of type !transformer.batch";
@@ -323,7 +321,7 @@ private:
 
   void placeOne(tr::GatedProductOp Op) {
     Value Up = packed(Op.getUp());
-    bool IsMany = Function.getName().ends_with(".many");
+    bool IsMany = Function.getName().ends_with(ManySuffix);
     if (IsMany && isLibraryType(Up)) {
       SmallVector<Value> UpBias, GateBias;
       if (Op.getUpBias())
