@@ -31,10 +31,9 @@ public:
     if (countCodes(Piece) > M.MaxCodes)
       return appendUnknown(Ids);
     for (size_t Begin = 0; Begin < Piece.size();) {
-      // No token is longer, which keeps this linear in the piece.
+      // No token is longer, which keeps this linear in the piece. Part of a
+      // character at the end is no token's either.
       size_t End = std::min(Piece.size(), Begin + M.vocabulary().longest());
-      while (End < Piece.size() && End > Begin && !startsCode(Piece[End]))
-        --End;
       std::optional<int32_t> Found;
       while (End > Begin) {
         Candidate = Begin > 0 ? M.Prefix : "";
@@ -55,10 +54,6 @@ public:
   }
 
 private:
-  static bool startsCode(char C) {
-    return (static_cast<unsigned char>(C) & 0xc0) != 0x80;
-  }
-
   Status appendUnknown(std::vector<int32_t> &Ids) const {
     std::optional<int32_t> Id = M.vocabulary().idOf(M.Unknown);
     if (!Id)

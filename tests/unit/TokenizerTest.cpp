@@ -240,7 +240,8 @@ TEST(TokenizerTest, InvalidText) {
   Result<Tokenizer> T = Tokenizer::fromJson(file(), "t.json");
   ASSERT_TRUE(T);
   for (const char *Bytes : {"ab\xff", "ab\xc3", "ab\xc0\x80", "ab\xed\xa0\x80",
-                            "ab\xf4\x90\x80\x80", "ab\xe2\x82", "ab\x80"}) {
+                            "ab\xf4\x90\x80\x80", "ab\xe2\x82", "ab\x80",
+                            "ab\xe0\x80\x80", "ab\xf0\x80\x80\x80"}) {
     Result<Ids> Numbers = T->encode(Bytes);
     ASSERT_FALSE(Numbers) << Json(Bytes);
     EXPECT_NE(Numbers.error().message().find("byte 2"), std::string::npos)
@@ -331,6 +332,16 @@ TEST(TokenizerTest, Normalizers) {
                            "content":"_"})",
                        "a  b c   "),
             "a_b c_");
+  // Empty matches count, but not right behind another match.
+  EXPECT_EQ(normalized(R"({"type":"Replace","pattern":{"Regex":"a*"},
+                           "content":"#"})",
+                       "baac"),
+            "#b#c#");
+  // Letters of Unicode 15 and 16, and no letter of 15.
+  EXPECT_EQ(normalized(R"({"type":"Replace","pattern":{"Regex":"\\p{L}"},
+                           "content":"x"})",
+                       "\u1c89\U00031350\U0001fae8"),
+            "xx\U0001fae8");
   EXPECT_EQ(normalized(R"({"type":"Prepend","prepend":">"})", "a"), ">a");
   EXPECT_EQ(normalized(R"({"type":"Prepend","prepend":">"})", ""), "");
   const char *Bert = R"({"type":"BertNormalizer","clean_text":true,
@@ -436,12 +447,13 @@ TEST(TokenizerTest, WordPieces) {
         file({{"model", R"({"type":"WordPiece","unk_token":"[UNK]",
              "continuing_subword_prefix":"##","max_input_chars_per_word":)" +
                             Most + R"(,"vocab":{"[UNK]":0,"un":1,"##a":2,
-             "##able":3,"é":4,"u":5}})"},
+             "##able":3,"é":4,"u":5,"##é":6}})"},
               {"pre_tokenizer", R"({"type":"BertPreTokenizer"})"}}),
         Text);
   };
   EXPECT_EQ(Encode("100", "unable una unx é éa u"), "1 3 1 2 0 4 4 2 5 ");
   EXPECT_EQ(Encode("5", "unable una"), "0 1 2 ");
+  EXPECT_EQ(Encode("5", "ééé"), "4 6 6 "); // Characters count, not bytes.
 }
 
 TEST(TokenizerTest, PostProcessors) {
@@ -469,7 +481,7 @@ TEST(TokenizerTest, PostProcessors) {
 
 TEST(TokenizerTest, Decoders) {
   const char *Words =
-      R"({"he":0,"##llo":1,"do":2,"not":3,".":4,"n't":5,"x##y":6})";
+      R"({"he":0,"##llo":1,"do":2,"not":3,".":4,"n't":5,"x##y":6,"do not":7})";
   EXPECT_EQ(decoded(Words,
                     R"({"type":"WordPiece","prefix":"##","cleanup":true})",
                     {0, 1, 2, 3, 4, 2, 5}),
@@ -478,6 +490,10 @@ TEST(TokenizerTest, Decoders) {
                     R"({"type":"WordPiece","prefix":"##","cleanup":false})",
                     {1, 0, 4, 6}),
             "##llo he . x##y");
+  EXPECT_EQ(decoded(Words,
+                    R"({"type":"WordPiece","prefix":"##","cleanup":true})",
+                    {0, 7}),
+            "he don't");
   const char *Bytes =
       R"({"<0xC3>":0,"<0xA9>":1,"▁a":2,"▁▁":3,"b</w>":4,"Ã":5})";
   EXPECT_EQ(decoded(Bytes, "null", {2, 4}), "▁a b</w>");
