@@ -447,6 +447,9 @@ struct LowerToLlvm : public tenon::impl::LowerToLlvmBase<LowerToLlvm> {
       SmallVector<Value> Operands(Op.getInputs());
       llvm::append_range(Operands, Op.getOuts());
       auto Call = [&](FlatSymbolRefAttr Callee) {
+        // A layer's code exists once: calls must stay calls.
+        Module.lookupSymbol<func::FuncOp>(Callee.getAttr())
+            ->setAttr("passthrough", B.getStrArrayAttr({"noinline"}));
         return [=](OpBuilder &Nested, Location) {
           func::CallOp::create(Nested, Loc, Callee, TypeRange(), Operands);
           scf::YieldOp::create(Nested, Loc);

@@ -180,9 +180,16 @@ private:
                                     /*slot=*/IntegerAttr());
   }
 
+  /// Of a stored or packed weight.
+  static Type elementOf(Value Weight) {
+    if (auto Packed = dyn_cast<dnn::PackedType>(Weight.getType()))
+      return Packed.getElementType();
+    return cast<RankedTensorType>(Weight.getType()).getElementType();
+  }
+
   /// The type that a product with `Weight` reads its rows in.
   Type computeType(Value Weight) {
-    Type Element = cast<dnn::PackedType>(Weight.getType()).getElementType();
+    Type Element = elementOf(Weight);
     if (Element.isBF16() && Level.HasBF16Products)
       return Element;
     return Builder.getF32Type();
@@ -320,23 +327,23 @@ private:
   }
 
   void placeOne(tr::GatedProductOp Op) {
-    Value Up = packed(Op.getUp());
     bool IsMany = Function.getName().ends_with(ManySuffix);
-    if (IsMany && isLibraryType(Up)) {
+    if (IsMany && isLibraryType(Op.getUp())) {
       SmallVector<Value> UpBias, GateBias;
       if (Op.getUpBias())
         UpBias.push_back(Op.getUpBias());
       if (Op.getGateBias())
         GateBias.push_back(Op.getGateBias());
-      Value Lifted =
-          product(Op.getLoc(), Op.getResult(), Op.getInput(), Value(Op.getUp()),
-                  UpBias, tr::Activation::None, {}, {}, computeType(Up));
+      Value Lifted = product(Op.getLoc(), Op.getResult(), Op.getInput(),
+                             Value(Op.getUp()), UpBias, tr::Activation::None,
+                             {}, {}, computeType(Op.getUp()));
       Map.map(Op.getResult(),
               product(Op.getLoc(), Op.getResult(), Op.getInput(),
                       Value(Op.getGate()), GateBias, Op.getActivation(), Lifted,
                       {}));
       return;
     }
+    Value Up = packed(Op.getUp());
     Value Out = emptyLike(Op.getResult());
     Map.map(Op.getResult(),
             dnn::GatedProductOp::create(
@@ -434,8 +441,7 @@ private:
 
   /// Whether the library has fast products of the weight's type here.
   bool isLibraryType(Value Weight) {
-    Type Element = cast<dnn::PackedType>(Weight.getType()).getElementType();
-    return Element.isBF16() ? Level.HasBF16Products : Level.HasAVX512;
+    return elementOf(Weight).isBF16() ? Level.HasBF16Products : Level.HasAVX512;
   }
 
   func::FuncOp Function;
