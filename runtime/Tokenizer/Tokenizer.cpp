@@ -104,6 +104,8 @@ Result<Tokenizer> Tokenizer::fromJson(std::string_view Text,
   if (!File)
     return File.error();
   JsonField Root = File->field();
+  if (!File->Root.is_object())
+    return Error(File->File + ": not a tokenizer: expected an object");
   if (Status Known =
           expectOnly(Root, {"version", "truncation", "padding", "added_tokens",
                             "normalizer", "pre_tokenizer", "post_processor",
