@@ -176,9 +176,9 @@ TEST(ArtifactManifest, NamesWhatIsWrong) {
        "field 'scopes[1].cache_layers' is an array: expected layers below 2"},
       {"/scopes/1/cache_layers/0", -2, "'scopes[1].cache_layers[0]' is -2"},
       {"/scopes/1/weights/1", 3,
-       "field 'scopes[1].weights[1]' is 3: expected a whole number from 0 to "
+       "field 'scopes[1].weights[1]' is 3: expected a whole number from -1 to "
        "2"},
-      {"/scopes/1/weights/1", -1, "field 'scopes[1].weights[1]' is -1"},
+      {"/scopes/1/weights/1", -2, "field 'scopes[1].weights[1]' is -2"},
       {"/weights/0/layout", "rows.f64", "field 'weights[0].layout'"},
       {"/weights/0/rows", 98,
        "field 'weights[0].bytes' is 9312: expected 9408 "
