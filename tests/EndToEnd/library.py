@@ -1,0 +1,101 @@
+"""Just enough of libtenon's C interface (runtime/tenon.h) for tests."""
+
+import ctypes
+
+import numpy
+
+NONE, LAST, ALL = 0, 1, 2
+STEP, ENCODE, EMBED = 0, 1, 2
+
+
+class Item(ctypes.Structure):
+    _fields_ = [("sequence", ctypes.c_int64),
+                ("tokens", ctypes.POINTER(ctypes.c_int32)),
+                ("token_types", ctypes.POINTER(ctypes.c_int32)),
+                ("token_count", ctypes.c_size_t),
+                ("wanted", ctypes.c_int)]
+
+
+class Output(ctypes.Structure):
+    _fields_ = [("status", ctypes.c_int),
+                ("error", ctypes.c_char_p),
+                ("values", ctypes.POINTER(ctypes.c_float)),
+                ("rows", ctypes.c_size_t),
+                ("width", ctypes.c_size_t)]
+
+
+class Session:
+    """A model and one session of it; a failed call raises RuntimeError."""
+
+    def __init__(self, library, artifact, cache_tokens, threads=0):
+        self.library = ctypes.CDLL(str(library))
+        self.library.tenon_last_error.restype = ctypes.c_char_p
+        self.library.tenon_model_destroy.argtypes = [ctypes.c_void_p]
+        self.library.tenon_session_destroy.argtypes = [ctypes.c_void_p]
+        model = ctypes.c_void_p()
+        self._call("tenon_model_load", str(artifact).encode(),
+                   ctypes.byref(model))
+        self.session = ctypes.c_void_p()
+        try:
+            self._call("tenon_session_create", model, ctypes.c_int64(threads),
+                       ctypes.c_int64(cache_tokens),
+                       ctypes.byref(self.session))
+        finally:
+            # The session keeps its model alive.
+            self.library.tenon_model_destroy(model)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.library.tenon_session_destroy(self.session)
+
+    def _call(self, name, *arguments):
+        if getattr(self.library, name)(*arguments) != 0:
+            raise RuntimeError(self.library.tenon_last_error().decode())
+
+    def create(self):
+        sequence = ctypes.c_int64()
+        self._call("tenon_sequence_create", self.session,
+                   ctypes.byref(sequence))
+        return sequence.value
+
+    def end(self, sequence):
+        self._call("tenon_sequence_end", self.session,
+                   ctypes.c_int64(sequence))
+
+    def length(self, sequence):
+        length = ctypes.c_int64()
+        self._call("tenon_sequence_length", self.session,
+                   ctypes.c_int64(sequence), ctypes.byref(length))
+        return length.value
+
+    def run(self, entry, *items):
+        """One ragged batch. Items are (sequence, tokens, types or None);
+        every output row is asked for. Gives per item an array [rows, width],
+        or the item's error as a string."""
+        structures = (Item * len(items))()
+        kept = []
+
+        def integers(values):
+            array = numpy.ascontiguousarray(values, dtype=numpy.int32)
+            kept.append(array)
+            return array.ctypes.data_as(ctypes.POINTER(ctypes.c_int32))
+
+        for structure, (sequence, tokens, types) in zip(structures, items):
+            structure.sequence = sequence
+            structure.tokens = integers(tokens)
+            structure.token_count = len(tokens)
+            structure.wanted = ALL
+            if types is not None:
+                structure.token_types = integers(types)
+        outputs = (Output * len(items))()
+        self._call("tenon_session_run", self.session, ctypes.c_int(entry),
+                   structures, ctypes.c_size_t(len(items)), outputs)
+        return [output.error.decode() if output.status else
+                numpy.ctypeslib.as_array(
+                    output.values, (output.rows, output.width)).copy()
+                for output in outputs]
+
+    def step(self, *items):
+        return self.run(STEP, *((s, tokens, None) for s, tokens in items))

@@ -1,0 +1,108 @@
+"""Small checkpoints of random weights, of any depth, in Hugging Face's form."""
+
+import json
+
+import numpy
+
+HIDDEN, HEADS, FFN, VOCABULARY, POSITIONS = 48, 4, 64, 61, 64
+
+
+def read_safetensors(path):
+    """The tensors of a file by name: (dtype, shape, bytes)."""
+    data = path.read_bytes()
+    end = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:end])
+    header.pop("__metadata__", None)
+    tensors = {}
+    for name, entry in header.items():
+        first, last = entry["data_offsets"]
+        tensors[name] = (entry["dtype"], entry["shape"],
+                         data[end + first:end + last])
+    return tensors
+
+
+def write_safetensors(path, tensors):
+    """Writes what `read_safetensors` gives."""
+    header, offset = {}, 0
+    for name, (dtype, shape, data) in tensors.items():
+        header[name] = {"dtype": dtype, "shape": list(shape),
+                        "data_offsets": [offset, offset + len(data)]}
+        offset += len(data)
+    text = json.dumps(header).encode()
+    with open(path, "wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for _, _, data in tensors.values():
+            file.write(data)
+
+
+def write_model(path, config, shapes):
+    path.mkdir(parents=True)
+    (path / "config.json").write_text(json.dumps(config, indent=1))
+    random = numpy.random.default_rng(len(shapes))
+    write_safetensors(path / "model.safetensors", {
+        name: ("F32", shape,
+               (random.standard_normal(shape) / shape[-1] ** 0.5)
+               .astype(numpy.float32).tobytes())
+        for name, shape in shapes.items()})
+    return path
+
+
+def llama(path, layers):
+    """A LLaMA with half as many key-value heads as heads."""
+    half = HIDDEN // 2
+    shapes = {"model.embed_tokens.weight": (VOCABULARY, HIDDEN),
+              "model.norm.weight": (HIDDEN,),
+              "lm_head.weight": (VOCABULARY, HIDDEN)}
+    for layer in range(layers):
+        for name, shape in {
+                "input_layernorm": (HIDDEN,),
+                "post_attention_layernorm": (HIDDEN,),
+                "self_attn.q_proj": (HIDDEN, HIDDEN),
+                "self_attn.k_proj": (half, HIDDEN),
+                "self_attn.v_proj": (half, HIDDEN),
+                "self_attn.o_proj": (HIDDEN, HIDDEN),
+                "mlp.gate_proj": (FFN, HIDDEN),
+                "mlp.up_proj": (FFN, HIDDEN),
+                "mlp.down_proj": (HIDDEN, FFN)}.items():
+            shapes[f"model.layers.{layer}.{name}.weight"] = shape
+    return write_model(path, {
+        "architectures": ["LlamaForCausalLM"], "model_type": "llama",
+        "attention_bias": False, "mlp_bias": False, "hidden_act": "silu",
+        "hidden_size": HIDDEN, "intermediate_size": FFN,
+        "max_position_embeddings": POSITIONS,
+        "num_attention_heads": HEADS, "num_hidden_layers": layers,
+        "num_key_value_heads": HEADS // 2, "rms_norm_eps": 1e-5,
+        "rope_theta": 10000.0, "tie_word_embeddings": False,
+        "torch_dtype": "float32", "vocab_size": VOCABULARY}, shapes)
+
+
+def bert(path, layers):
+    shapes = {"embeddings.word_embeddings.weight": (VOCABULARY, HIDDEN),
+              "embeddings.position_embeddings.weight": (POSITIONS, HIDDEN),
+              "embeddings.token_type_embeddings.weight": (2, HIDDEN)}
+
+    def norm(name):
+        shapes[name + ".weight"] = shapes[name + ".bias"] = (HIDDEN,)
+
+    def linear(name, outputs, inputs):
+        shapes[name + ".weight"] = (outputs, inputs)
+        shapes[name + ".bias"] = (outputs,)
+
+    norm("embeddings.LayerNorm")
+    for layer in range(layers):
+        name = f"encoder.layer.{layer}"
+        for part in "query", "key", "value":
+            linear(f"{name}.attention.self.{part}", HIDDEN, HIDDEN)
+        linear(f"{name}.attention.output.dense", HIDDEN, HIDDEN)
+        norm(f"{name}.attention.output.LayerNorm")
+        linear(f"{name}.intermediate.dense", FFN, HIDDEN)
+        linear(f"{name}.output.dense", HIDDEN, FFN)
+        norm(f"{name}.output.LayerNorm")
+    return write_model(path, {
+        "architectures": ["BertModel"], "model_type": "bert",
+        "hidden_act": "gelu", "hidden_size": HIDDEN,
+        "intermediate_size": FFN, "layer_norm_eps": 1e-12,
+        "max_position_embeddings": POSITIONS, "num_attention_heads": HEADS,
+        "num_hidden_layers": layers, "type_vocab_size": 2,
+        "pad_token_id": 0, "torch_dtype": "float32",
+        "vocab_size": VOCABULARY}, shapes)

@@ -1,0 +1,89 @@
+"""Compiled models against what Transformers computes from the same weights.
+
+numerics.py TENON WORK DTYPE TARGET [FIXTURE...]
+
+Every fixture is compiled with --dtype DTYPE for --target-cpu TARGET and must
+meet REFERENCE_TOLERANCE, natively and with oneDNN limited to TARGET; in f32
+the greedy tokens are equal too. A prefill of 32 tokens and four steps of one
+must run no product through oneDNN's reference implementation.
+"""
+
+import json
+import sys
+
+import support
+
+PREFILL = 32
+GREEDY_PROMPT = 9
+
+
+def compare(test, fixture, artifact, dtype, isa, what):
+    values = test.outputs(artifact, fixture.tokens, fixture.types, isa)
+    reference = fixture.reference
+    # A long reference keeps its last rows alone.
+    shape = (len(fixture.tokens), reference.shape[1])
+    if values.shape != shape:
+        test.check(False, f"{what}: shape {values.shape}, expected {shape}")
+        return
+    values = values[-len(reference):]
+    measure, most = support.REFERENCE_TOLERANCE[dtype]
+    error = (support.largest_error if measure == "largest"
+             else support.l2_error)(values, reference)
+    test.check(error <= most,
+               f"{what}: {measure} error {error:.2e}, at most {most:.0e}")
+    if dtype == "f32" and fixture.decodes:
+        prompt = fixture.tokens[:GREEDY_PROMPT]
+        answer = json.loads(test.need(
+            "tenon", "run", artifact, "--token-ids", support.joined(prompt),
+            "--max-new-tokens", len(fixture.greedy), "--temperature", 0,
+            "--ignore-eos", "--json", isa=isa))
+        test.check(answer["token_ids"] == fixture.greedy,
+                   f"{what}: greedy {answer['token_ids']}, expected "
+                   f"{fixture.greedy}")
+
+
+def count_products(test, fixture, artifact, isa, what):
+    inspected = json.loads(test.need("tenon", "inspect", artifact, "--json"))
+    sites = sum(len(code["sites"]) for code in inspected["code"])
+    few = inspected["model"]["few_tokens"]
+    if PREFILL <= few:
+        test.check(False, f"{what}: {PREFILL} tokens are few, up to {few} are")
+        return
+    report = json.loads(test.need(
+        "tenon", "bench", artifact, "--prompt-tokens", PREFILL,
+        "--new-tokens", 4, "--repeat", 1, "--json", isa=isa))
+    slow, library = report["reference_products"], report["library_products"]
+    # A level whose products are all generated has no sites.
+    test.check(slow == 0 and (library >= sites > 0 or library == sites == 0),
+               f"{what}: {library} library products of {sites} sites, "
+               f"{slow} by a reference implementation, expected 0")
+
+
+def main():
+    arguments = sys.argv[1:]
+    dtype, target = arguments[2:4]
+    test = support.Test(arguments[:2] + arguments[4:])
+    native = test.native_level()
+    if target == "native":
+        limits = [None]
+    elif not support.runnable(target, native):
+        test.skip(f"{dtype} at {target}", f"this machine has {native}")
+        return
+    else:
+        limits = [None, support.LEVELS[target]]
+    for fixture in support.fixtures(test.names):
+        artifact = test.compile(fixture.path, fixture.name, "--dtype", dtype,
+                                "--target-cpu", target)
+        for isa in limits:
+            level = native if target == "native" else target
+            what = f"{fixture.name} {dtype} {level}"
+            if isa:
+                what += f" under {isa}"
+            compare(test, fixture, artifact, dtype, isa, what)
+            count_products(test, fixture, artifact, isa, what)
+        artifact.unlink()
+    test.finish()
+
+
+if __name__ == "__main__":
+    main()

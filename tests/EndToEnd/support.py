@@ -1,0 +1,173 @@
+"""What the end-to-end tests share: tools, fixtures, tolerances, checks.
+
+Every script is called as `SCRIPT TENON WORK [FIXTURE...]`: the tool, whose
+folder has tenon-compile too, and a folder for what the test writes.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import numpy
+
+FIXTURES = pathlib.Path(__file__).parent.parent / "numerics" / "fixtures"
+
+# The tolerances of all numeric tests, by element type of the matrices. A
+# result beyond them is a defect; the references' own noise is in
+# tests/numerics/README.md.
+#
+#   type  compared with                                measure     at most
+#   f32   Transformers (eager, f32)                    largest     1e-4
+#   bf16  Transformers (eager, f32)                    L2          3e-2
+#   f32   the same model, cut into other steps         largest     1e-5
+#
+# largest: the largest error as a share of the reference's largest magnitude.
+# L2: the norm of the error as a share of the reference's norm.
+REFERENCE_TOLERANCE = {"f32": ("largest", 1e-4), "bf16": ("L2", 3e-2)}
+EQUIVALENCE_TOLERANCE = 1e-5
+
+# CPU levels in ascending order and what limits oneDNN to each.
+LEVELS = {
+    "avx2": "AVX2",
+    "avx512": "AVX512_CORE",
+    "avx512_vnni": "AVX512_CORE_VNNI",
+    "avx512_bf16": "AVX512_CORE_BF16",
+    "amx": "AVX512_CORE_AMX",
+}
+
+
+def largest_error(value, reference):
+    """The largest error as a share of the largest magnitude; NaN if any is."""
+    return float(abs(value - reference).max() / abs(reference).max())
+
+
+def l2_error(value, reference):
+    difference = value.astype(numpy.float64) - reference
+    return float(numpy.linalg.norm(difference) / numpy.linalg.norm(reference))
+
+
+class Test:
+    """The tools and what has failed so far."""
+
+    def __init__(self, arguments):
+        self.tenon = arguments[0]
+        self.bin = pathlib.Path(self.tenon).parent
+        self.work = pathlib.Path(arguments[1])
+        self.names = arguments[2:]
+        shutil.rmtree(self.work, ignore_errors=True)
+        self.work.mkdir(parents=True)
+        self.failures = 0
+        self.passed = 0
+
+    def check(self, good, what):
+        """Records a result; `what` says what was measured and expected."""
+        if good:
+            self.passed += 1
+        else:
+            self.failures += 1
+        print("ok  " if good else "FAIL", what, flush=True)
+
+    def skip(self, what, why):
+        print("skip", f"{what}: {why}", flush=True)
+
+    def finish(self):
+        """Ends the script; a test that checked nothing has failed too."""
+        print(f"{self.passed} passed, {self.failures} failed")
+        sys.exit(0 if self.passed and not self.failures else 1)
+
+    def run(self, tool, *arguments, isa=None, input=None):
+        """Runs a tool of the build; `isa` limits the CPU level in force."""
+        environment = dict(os.environ)
+        environment.pop("ONEDNN_MAX_CPU_ISA", None)
+        if isa:
+            environment["ONEDNN_MAX_CPU_ISA"] = isa
+        return subprocess.run(
+            [str(self.bin / tool), *map(str, arguments)],
+            capture_output=True, text=True, errors="replace",
+            env=environment, input=input)
+
+    def need(self, tool, *arguments, isa=None):
+        """The output of a run that must succeed."""
+        done = self.run(tool, *arguments, isa=isa)
+        if done.returncode != 0:
+            print("FAIL", tool, *arguments, f"ISA {isa}")
+            print(f"exit status {done.returncode}: {done.stderr[-2000:]}")
+            sys.exit(1)
+        return done.stdout
+
+    def compile(self, model, name, *options):
+        """The artifact of a model, in the work folder."""
+        path = self.work / f"{name}.tenon"
+        self.need("tenon-compile", "compile", model, "-o", path, *options)
+        return path
+
+    def outputs(self, artifact, tokens, types=None, isa=None):
+        """The model's output for every token: f32 [T, width]."""
+        path = self.work / "output.npy"
+        more = ["--token-types", joined(types)] if types is not None else []
+        self.need("tenon", "run", artifact, "--token-ids", joined(tokens),
+                  "--output", path, *more, isa=isa)
+        values = numpy.load(path)
+        path.unlink()
+        return values
+
+    def expect_error(self, what, *parts, command, status=1, isa=None):
+        """Checks the exit status and that stderr is one line, beginning with
+        `tenon: error:`, that has all `parts`. Returns the line."""
+        done = self.run(*command, isa=isa)
+        line = done.stderr
+        good = (done.returncode == status
+                and line.startswith("tenon: error: ")
+                and line.count("\n") == 1 and line.endswith("\n")
+                and all(part in line for part in parts))
+        self.check(good, f"{what}: exit status {done.returncode}, expected "
+                         f"{status} and {list(parts)}: {line[-500:]!r}")
+        return line
+
+    def native_level(self):
+        """The level that this machine's native code has."""
+        artifact = self.compile(FIXTURES / "llama-mha", "native-level")
+        code = json.loads(self.need("tenon", "inspect", artifact, "--json"))
+        artifact.unlink()
+        return code["code"][0]["level"]
+
+
+def joined(tokens):
+    return ",".join(str(int(token)) for token in tokens)
+
+
+def runnable(level, native):
+    """Whether a machine of level `native` runs code of `level`."""
+    if native == "avx2_vnni":
+        return level in ("avx2", "avx2_vnni")
+    order = list(LEVELS)
+    return order.index(level) <= order.index(native)
+
+
+class Fixture:
+    """One stored model and its references."""
+
+    def __init__(self, entry):
+        self.name = entry["name"]
+        self.path = FIXTURES / self.name
+        self.decodes = entry["kind"] == "logits"
+        self.tokens = numpy.load(self.path / "input_ids.npy")
+        self.reference = numpy.load(self.path / entry["reference"])
+        self.types = self.greedy = None
+        if self.decodes:
+            self.greedy = numpy.load(self.path / "greedy.npy").tolist()
+        else:
+            self.types = numpy.load(self.path / "token_type_ids.npy")
+
+
+def fixtures(names=()):
+    """All fixtures, or those of the given names."""
+    entries = json.loads((FIXTURES / "index.json").read_text())
+    known = [entry["name"] for entry in entries]
+    for name in names:
+        if name not in known:
+            sys.exit(f"no fixture is called {name}")
+    return [Fixture(e) for e in entries if not names or e["name"] in names]
