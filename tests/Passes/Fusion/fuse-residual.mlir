@@ -45,6 +45,17 @@ func.func @another_use(%x: !rows, %r: !rows, %w: !weight) -> (!rows, !rows) {
   return %1, %0 : !rows, !rows
 }
 
+// The same, the other way round.
+// CHECK-LABEL: @another_use_second
+func.func @another_use_second(%x: !rows, %r: !rows, %w: !weight) -> (!rows, !rows) {
+  // CHECK-NEXT: transformer.product
+  // CHECK-NEXT: transformer.residual
+  %0 = transformer.product %x weights(%w) : (!rows, !weight) -> !rows
+  // expected-remark@below {{the product has another use}}
+  %1 = transformer.residual %r, %0 : !rows
+  return %1, %0 : !rows, !rows
+}
+
 // CHECK-LABEL: @has_one
 func.func @has_one(%x: !rows, %r: !rows, %w: !weight) -> !rows {
   // CHECK-NEXT: transformer.product %arg0 weights(%arg2) residual %arg1 :

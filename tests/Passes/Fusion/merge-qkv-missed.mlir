@@ -97,3 +97,17 @@ func.func @scopes(%s: !scope, %t: !scope, %b: !batch, %c: !cache, %x: !rows) -> 
   %3:2 = transformer.split_append %0, %1, %2 to %c[%s], %b heads 1 kv_heads 1 : (!rows, !rows, !rows, !cache, !scope, !batch) -> (!rows, !cache)
   return %3#0 : !rows
 }
+
+// CHECK-LABEL: @bias_scopes(
+func.func @bias_scopes(%s: !scope, %t: !scope, %b: !batch, %c: !cache, %x: !rows) -> !rows {
+  // CHECK-COUNT-3: transformer.product
+  %w = transformer.parameter %s "w" of attention : !weight
+  %m = transformer.parameter %s "m" of attention : !bias
+  %n = transformer.parameter %t "m" of attention : !bias
+  %0 = transformer.product %x weights(%w) biases(%m) : (!rows, !weight, !bias) -> !rows
+  %1 = transformer.product %x weights(%w) biases(%n) : (!rows, !weight, !bias) -> !rows
+  %2 = transformer.product %x weights(%w) biases(%m) : (!rows, !weight, !bias) -> !rows
+  // expected-remark@below {{the biases belong to different scopes}}
+  %3:2 = transformer.split_append %0, %1, %2 to %c[%s], %b heads 1 kv_heads 1 : (!rows, !rows, !rows, !cache, !scope, !batch) -> (!rows, !cache)
+  return %3#0 : !rows
+}

@@ -30,6 +30,6 @@ func.func @biases(%b: !batch, %x: !rows, %q: tensor<8x8xf32>, %k: tensor<4x8xf32
   %1 = transformer.product %x weights(%k) biases(%n) : (!rows, tensor<4x8xf32>, tensor<4xf32>) -> tensor<?x4xf32>
   %2 = transformer.product %x weights(%v) biases(%o) : (!rows, tensor<4x8xf32>, tensor<4xf32>) -> tensor<?x4xf32>
   // expected-remark@below {{queries, keys and values are one product}}
-  %3:2 = "transformer.split_stage"(%0, %1, %2, %b) <{heads = 2 : i64, kvHeads = 1 : i64, operandSegmentSizes = array<i32: 3, 1, 0, 0>}> : (tensor<?x8xf32>, tensor<?x4xf32>, tensor<?x4xf32>, !batch) -> (tensor<?x8xf32>, tensor<?x1280xf32>)
+  %3:2 = transformer.split_stage %0, %1, %2 of %b heads 2 kv_heads 1 : (tensor<?x8xf32>, tensor<?x4xf32>, tensor<?x4xf32>, !batch) -> (tensor<?x8xf32>, tensor<?x1280xf32>)
   return %3#0 : tensor<?x8xf32>
 }

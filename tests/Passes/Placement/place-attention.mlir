@@ -30,9 +30,20 @@ func.func private @staged(%s: !scope, %b: !batch, %x: !qkv) -> !rows {
   // CHECK: %[[STAGED:.*]] = tensor.empty(%[[CHUNKS]]) : tensor<?x1280xf32>
   // CHECK: %[[Q:.*]]:2 = dnn.split_stage %arg2{{.*}} outs(%[[QUERY]], %[[STAGED]])
   // CHECK: dnn.attention bidirectional %[[Q]]#0, %arg1 staged %[[Q]]#1 heads 2
-  %q:2 = "transformer.split_stage"(%x, %b) <{heads = 2 : i64, kvHeads = 1 : i64, rope = #transformer.rope<half, dim = 4, base = 10000.0>, operandSegmentSizes = array<i32: 1, 1, 0, 0>}> : (!qkv, !batch) -> (!rows, tensor<?x1280xf32>)
+  %q:2 = transformer.split_stage %x of %b heads 2 kv_heads 1 rope <half, dim = 4, base = 10000.0> : (!qkv, !batch) -> (!rows, tensor<?x1280xf32>)
   %a = transformer.online_attention bidirectional %q#0, %b staged %q#1 heads 2 kv_heads 1 scale 0.5 : (!rows, !batch, tensor<?x1280xf32>) -> !rows
   return %a : !rows
+}
+
+// Angles lie in any scope that the function knows.
+// CHECK-LABEL: @inline
+func.func private @inline(%b: !batch, %x: !qkv) -> !rows {
+  // CHECK: %[[S:.*]] = dnn.scope %arg0 "m"
+  // CHECK: %[[TABLE:.*]] = dnn.rope_table %[[S]]
+  // CHECK: dnn.split_stage {{.*}} table %[[TABLE]]
+  %s = transformer.scope "m"
+  %q:2 = transformer.split_stage %x of %b heads 2 kv_heads 1 rope <half, dim = 4, base = 10000.0> : (!qkv, !batch) -> (!rows, tensor<?x1280xf32>)
+  return %q#0 : !rows
 }
 
 // Equal scopes have one number; the cache that a dispatch gives is the one it

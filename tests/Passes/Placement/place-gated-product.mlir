@@ -23,14 +23,20 @@ func.func private @f.few(%s: !scope, %b: !batch, %x: !rows) -> tensor<?x6xf32> {
 
 // CHECK-LABEL: @f.many
 func.func private @f.many(%s: !scope, %b: !batch, %x: !rows) -> tensor<?x6xf32> {
+  %c = transformer.parameter %s "c" of ffn {dnn.layout = "vector"} : tensor<6xf32>
+  %d = transformer.parameter %s "d" of ffn {dnn.layout = "vector"} : tensor<6xf32>
   %g = transformer.parameter %s "g" of ffn {dnn.layout = "panels"} : !weight
   %u = transformer.parameter %s "u" of ffn {dnn.layout = "panels"} : !weight
-  // KERNEL: dnn.gated_product silu
+  // KERNEL-DAG: %[[C:.*]] = dnn.weight %arg0 ["c"]
+  // KERNEL-DAG: %[[D:.*]] = dnn.weight %arg0 ["d"]
+  // KERNEL: dnn.gated_product silu %{{.*}} gate %{{.*}} bias %[[C]] up %{{.*}} bias %[[D]] outs
   // LIBRARY: dnn.weight %arg0 ["u"]
-  // LIBRARY: %[[L:.*]] = dnn.product %{{.*}} weight %{{.*}} outs(%{{.*}}) : {{.*}} -> tensor<?x6xbf16>
+  // LIBRARY: %[[D:.*]] = dnn.weight %arg0 ["d"]
+  // LIBRARY: %[[L:.*]] = dnn.product %{{.*}} weight %{{.*}} bias %[[D]] outs(%{{.*}}) : {{.*}} -> tensor<?x6xbf16>
   // LIBRARY: %[[G:.*]] = dnn.weight %arg0 ["g"]
-  // LIBRARY: dnn.product %{{.*}} weight %[[G]] activation silu multiplier %[[L]] outs(%{{.*}}) : {{.*}} -> tensor<?x6xf32>
+  // LIBRARY: %[[C:.*]] = dnn.weight %arg0 ["c"]
+  // LIBRARY: dnn.product %{{.*}} weight %[[G]] bias %[[C]] activation silu multiplier %[[L]] outs(%{{.*}}) : {{.*}} -> tensor<?x6xf32>
   // CHECK-NEXT: return
-  %0 = transformer.gated_product silu %x gate %g up %u : (!rows, !weight, !weight) -> tensor<?x6xf32>
+  %0 = transformer.gated_product silu %x gate %g bias %c up %u bias %d : (!rows, !weight, !weight, tensor<6xf32>, tensor<6xf32>) -> tensor<?x6xf32>
   return %0 : tensor<?x6xf32>
 }

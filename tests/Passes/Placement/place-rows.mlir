@@ -42,3 +42,20 @@ func.func @encode(%b: !batch, %x: !rows) attributes {transformer.role = "encode"
   %0:3 = transformer.dispatch @rows or @rows by tokens(%s, %b, %x) : (!scope, !batch, !rows) -> (!rows, !rows, !rows)
   return
 }
+
+// What a function gets has the rows of what its calls pass.
+// CHECK-LABEL: @dense
+// CHECK-NOT: dnn.count {{tokens|wanted}}
+// CHECK: %[[N:.*]] = dnn.count sequences %arg0
+// CHECK: %[[E:.*]] = tensor.empty(%[[N]])
+// CHECK: dnn.add %arg1, %arg1 outs(%[[E]])
+// CHECK: return
+func.func private @dense(%b: !batch, %x: !rows) -> !rows {
+  %0 = transformer.residual %x, %x : !rows
+  return %0 : !rows
+}
+func.func @embed(%b: !batch, %x: !rows) -> !rows attributes {transformer.role = "embed"} {
+  %0 = transformer.pool mean %x, %b : (!rows, !batch) -> !rows
+  %1 = transformer.dispatch @dense or @dense by tokens(%b, %0) : (!batch, !rows) -> !rows
+  return %1 : !rows
+}
