@@ -10,6 +10,7 @@
 #include "compiler/Native/NativeCode.h"
 #include "passes/Pipelines/Pipelines.h"
 #include "runtime/Support/MappedFile.h"
+#include "runtime/Tokenizer/Tokenizer.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Remarks.h"
@@ -166,6 +167,23 @@ private:
         /*printAsEmitRemarks=*/true);
   }
 
+  /// Reads the model's tokenizer, if it has one, as running it will: a file
+  /// that cannot be used is found now.
+  Status readTokenizer() {
+    if (Model->TokenizerPath.empty())
+      return {};
+    constexpr uint64_t MaxTokenizerBytes = 100u << 20;
+    Result<std::string> Text =
+        readFile(Model->TokenizerPath, MaxTokenizerBytes);
+    if (!Text)
+      return Text.error();
+    Result<Tokenizer> Usable = Tokenizer::fromJson(*Text, Model->TokenizerPath);
+    if (!Usable)
+      return Usable.error();
+    TokenizerText = std::move(*Text);
+    return {};
+  }
+
   /// The stage whose IR is asked for; empty for assembly and artifacts.
   std::string lastStage() const {
     if (!Options.UntilAfter.empty())
@@ -233,6 +251,8 @@ private:
     }
     std::optional<ArtifactWriter> Writer;
     if (lastStage().empty() && Options.Emit == "artifact") {
+      if (Status Read = readTokenizer(); !Read)
+        return Read;
       Result<ArtifactWriter> Created = ArtifactWriter::create(Options.Output);
       if (!Created)
         return Created.error();
@@ -314,15 +334,8 @@ private:
     if (!Scopes)
       return Scopes.error();
     M.Scopes = std::move(*Scopes);
-    if (!Model->TokenizerPath.empty()) {
-      constexpr uint64_t MaxTokenizerBytes = 100u << 20;
-      Result<std::string> Text =
-          readFile(Model->TokenizerPath, MaxTokenizerBytes);
-      if (!Text)
-        return Text.error();
-      if (Status Stored = Writer.setTokenizer(*Text); !Stored)
-        return Stored;
-    }
+    if (Status Stored = Writer.setTokenizer(TokenizerText); !Stored)
+      return Stored;
     if (Status Finished = Writer.finish(std::move(M)); !Finished)
       return Finished;
     Shown.clear();
@@ -341,6 +354,7 @@ private:
   StageDumper Dumper;
   ImportedModel *Model = nullptr;
   int64_t TokensPerStep = 0;
+  std::string TokenizerText;
 };
 
 } // namespace
