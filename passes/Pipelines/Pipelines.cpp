@@ -76,6 +76,7 @@ static void populateLlvm(OpPassManager &Passes, const PipelineOptions &) {
   Passes.addPass(createLowerToLlvm());
   Passes.addPass(createReconcileUnrealizedCastsPass());
   Passes.addPass(createCanonicalizerPass());
+  Passes.addPass(createVerifyLlvm());
 }
 
 ArrayRef<Stage> tenon::stages() {

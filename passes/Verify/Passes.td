@@ -11,7 +11,7 @@ def VerifyModel : Pass<"verify-model", "::mlir::ModuleOp"> {
     There is an entry, of each role one, without tensor arguments and with one
     tensor result; every function has a body and a batch; only functions, calls
     and operations of the transformer dialect occur; weights are parameters;
-    cache handles are linear.
+    cache handles are linear and are returned in the order they are taken.
   }];
 }
 
@@ -36,6 +36,14 @@ def VerifyBuffers : Pass<"verify-buffers", "::mlir::ModuleOp"> {
   let description = [{
     No tensor, no `memref.alloc`, no `memref.copy`; no
     dnn compute operation is left: each is a call of a site or a kernel.
+  }];
+}
+
+def VerifyLlvm : Pass<"verify-llvm", "::mlir::ModuleOp"> {
+  let summary = "Only LLVM is left, and nothing is undefined";
+  let description = [{
+    Every operation is one of the llvm dialect and every function has a body:
+    generated code reaches the runtime through the step alone.
   }];
 }
 

@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/StringSet.h"
@@ -13,6 +14,7 @@ namespace tenon {
 #define GEN_PASS_DEF_VERIFYFUSED
 #define GEN_PASS_DEF_VERIFYPLACED
 #define GEN_PASS_DEF_VERIFYBUFFERS
+#define GEN_PASS_DEF_VERIFYLLVM
 #include "passes/Verify/Passes.h.inc"
 } // namespace tenon
 
@@ -55,6 +57,47 @@ LogicalResult verifyWeights(ModuleOp Module) {
   return failure(Result.wasInterrupted());
 }
 
+/// The argument that the cache handle `Handle` of `Function` began as; null
+/// when it is none of its cache arguments.
+BlockArgument originOf(Value Handle) {
+  while (Operation *Op = Handle.getDefiningOp()) {
+    if (auto Append = dyn_cast<tr::CacheAppendOp>(Op)) {
+      Handle = Append.getCache();
+      continue;
+    }
+    // Of a call: the operand in the same place among its caches.
+    auto IsCache = [](Value V) { return isa<tr::CacheType>(V.getType()); };
+    auto Place = llvm::count_if(
+        Op->getResults().take_front(cast<OpResult>(Handle).getResultNumber()),
+        IsCache);
+    SmallVector<Value> Operands =
+        llvm::filter_to_vector(Op->getOperands(), IsCache);
+    if (Place >= static_cast<int64_t>(Operands.size()))
+      return {};
+    Handle = Operands[Place];
+  }
+  return cast<BlockArgument>(Handle);
+}
+
+/// Functions return caches in the order they take them: from placement on a
+/// returned handle is the one that went in.
+LogicalResult verifyCacheOrder(func::FuncOp Function) {
+  SmallVector<BlockArgument> Arguments =
+      llvm::filter_to_vector(Function.getArguments(), [](Value V) {
+        return isa<tr::CacheType>(V.getType());
+      });
+  unsigned Next = 0;
+  Operation *Return = Function.getBody().front().getTerminator();
+  for (Value Result : Return->getOperands()) {
+    if (!isa<tr::CacheType>(Result.getType()))
+      continue;
+    if (Next == Arguments.size() || originOf(Result) != Arguments[Next++])
+      return Return->emitOpError()
+             << "expected caches in the order of the function's arguments";
+  }
+  return success();
+}
+
 /// An entry has a role of its own, no rows as arguments, and one result of
 /// rows.
 LogicalResult verifyEntry(func::FuncOp Entry, llvm::StringSet<> &Roles) {
@@ -83,6 +126,8 @@ LogicalResult verifyFunctions(ModuleOp Module) {
                       [](Type T) { return isa<tr::BatchType>(T); }))
       return Function.emitOpError()
              << "expected an argument of type !transformer.batch";
+    if (failed(verifyCacheOrder(Function)))
+      return failure();
     if (Function->hasAttr(tr::attr::Role) &&
         failed(verifyEntry(Function, Roles)))
       return failure();
@@ -159,6 +204,29 @@ struct VerifyBuffers : public tenon::impl::VerifyBuffersBase<VerifyBuffers> {
               return llvm::none_of(Op->getResultTypes(),
                                    [](Type T) { return isa<TensorType>(T); });
             })))
+      signalPassFailure();
+  }
+};
+
+struct VerifyLlvm : public tenon::impl::VerifyLlvmBase<VerifyLlvm> {
+  void runOnOperation() override {
+    WalkResult Result = getOperation().walk([](Operation *Op) {
+      if (isa<ModuleOp>(Op))
+        return WalkResult::advance();
+      if (!isa<LLVM::LLVMDialect>(Op->getDialect())) {
+        Op->emitOpError() << "is not allowed after stage 'llvm': expected an "
+                             "operation of the llvm dialect";
+        return WalkResult::interrupt();
+      }
+      if (auto Function = dyn_cast<LLVM::LLVMFuncOp>(Op);
+          Function && Function.isExternal()) {
+        Function.emitOpError() << "expected a body: generated code reaches "
+                                  "the runtime through the step alone";
+        return WalkResult::interrupt();
+      }
+      return WalkResult::advance();
+    });
+    if (Result.wasInterrupted())
       signalPassFailure();
   }
 };

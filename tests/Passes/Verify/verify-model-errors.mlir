@@ -85,3 +85,11 @@ func.func @encode(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transfo
   %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf32>) -> tensor<?x8xf32>
   return %0 : tensor<?x8xf32>
 }
+
+// -----
+
+// Caches come out in the order they go in: placement maps them by place.
+func.func private @swap(%batch: !transformer.batch, %a: !transformer.cache<1x4xf32>, %b: !transformer.cache<1x4xf32>) -> (!transformer.cache<1x4xf32>, !transformer.cache<1x4xf32>) {
+  // expected-error@below {{expected caches in the order of the function's arguments}}
+  return %b, %a : !transformer.cache<1x4xf32>, !transformer.cache<1x4xf32>
+}
