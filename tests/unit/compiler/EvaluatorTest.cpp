@@ -126,25 +126,25 @@ TEST_F(EvaluatorOps, Embedding) {
 }
 
 TEST_F(EvaluatorOps, Rope) {
-  // Base 1 turns every pair by the position; head_dim 5, of which 4 rotate.
+  // Base 1 turns every pair by the position; head_dim 6, of which 4 rotate.
   auto C = static_cast<float>(std::cos(2.0));
   auto S = static_cast<float>(std::sin(2.0));
-  Tensor2D Input = matrix({{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}});
+  Tensor2D Input = matrix({{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}});
   auto Turned = [&](float A, float B) {
     return std::pair(A * C - B * S, B * C + A * S);
   };
   auto [A, B] = Turned(1, 3);
   auto [D, E] = Turned(2, 4);
-  auto [F, G] = Turned(6, 8);
-  auto [H, I] = Turned(7, 9);
+  auto [F, G] = Turned(7, 9);
+  auto [H, I] = Turned(8, 10);
   expectNear(evaluate::rope(Input, {2}, 2, rope(RopeStyle::Half, 4, 1)),
-             matrix({{A, D, B, E, 5, F, H, G, I, 10}}));
+             matrix({{A, D, B, E, 5, 6, F, H, G, I, 11, 12}}));
   std::tie(A, B) = Turned(1, 2);
   std::tie(D, E) = Turned(3, 4);
-  std::tie(F, G) = Turned(6, 7);
-  std::tie(H, I) = Turned(8, 9);
+  std::tie(F, G) = Turned(7, 8);
+  std::tie(H, I) = Turned(9, 10);
   expectNear(evaluate::rope(Input, {2}, 2, rope(RopeStyle::Interleaved, 4, 1)),
-             matrix({{A, B, D, E, 5, F, G, H, I, 10}}));
+             matrix({{A, B, D, E, 5, 6, F, G, H, I, 11, 12}}));
 
   // Base 100 of dim 4: frequencies 1 and 1/10; linear scaling halves them.
   Tensor2D Ones = matrix({{1, 1, 0, 0}});
