@@ -10,8 +10,8 @@
 
 using namespace tenon;
 
-/// Real files are a few kilobytes, or some hundred with many labels. The
-/// order-keeping Json type takes time quadratic in the number of keys.
+/// Real files are a few kilobytes, or some hundred with many labels. Looking a
+/// key up in the order-keeping Json type goes through all of them.
 static constexpr uint64_t MaxConfigBytes = 1u << 20;
 
 struct Config::Document {

@@ -1,7 +1,7 @@
 //===- JsonEvents.h - JSON read without building a tree ---------*- C++ -*-===//
 //
-// Safetensors headers and shard indices hold up to a million keys, for which
-// the order-keeping Json type takes quadratic time. Their readers take events.
+// Safetensors headers and shard indices hold up to a million keys: their
+// readers take events and keep only what they need.
 //
 //===----------------------------------------------------------------------===//
 

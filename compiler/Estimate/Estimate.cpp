@@ -177,7 +177,7 @@ private:
 std::string grouped(int64_t Value) {
   std::string Digits = std::to_string(Value);
   for (int64_t At = static_cast<int64_t>(Digits.size()) - 3; At > 0; At -= 3)
-    Digits.insert(At, ",");
+    Digits.insert(static_cast<size_t>(At), 1, ',');
   return Digits;
 }
 
