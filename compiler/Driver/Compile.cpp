@@ -109,7 +109,7 @@ Status writeText(const std::string &Text, const std::string &Path) {
   if (!Failure)
     Failure = llvm::sys::fs::rename(Temporary, Path);
   if (Failure) {
-    llvm::sys::fs::remove(Temporary);
+    (void)llvm::sys::fs::remove(Temporary);
     return Error(Path + ": cannot write: " + Failure.message());
   }
   return {};

@@ -91,9 +91,10 @@ LogicalResult verifyCacheOrder(func::FuncOp Function) {
   for (Value Result : Return->getOperands()) {
     if (!isa<tr::CacheType>(Result.getType()))
       continue;
-    if (Next == Arguments.size() || originOf(Result) != Arguments[Next++])
+    if (Next == Arguments.size() || originOf(Result) != Arguments[Next])
       return Return->emitOpError()
              << "expected caches in the order of the function's arguments";
+    ++Next;
   }
   return success();
 }
