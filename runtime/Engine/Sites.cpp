@@ -64,22 +64,6 @@ static dnnl::memory::data_type typeOf(ElementType Type) {
   return dnnl::memory::data_type::undef;
 }
 
-static std::string_view nameOf(Activation Act) {
-  switch (Act) {
-  case Activation::None:
-    return "none";
-  case Activation::Relu:
-    return "relu";
-  case Activation::Gelu:
-    return "gelu";
-  case Activation::GeluTanh:
-    return "gelu_tanh";
-  case Activation::Silu:
-    return "silu";
-  }
-  return "";
-}
-
 /// The library's name of a packed layout of weights seen as [K,N].
 static std::optional<Tag> tagOf(PackedLayout Layout) {
   if (Layout.Kind == LayoutKind::Rows)
@@ -99,7 +83,7 @@ std::string tenon::describe(size_t Index, const SiteInfo &Site) {
   if (Site.HasBias)
     Text += ", bias";
   if (Site.Act != Activation::None)
-    Text.append(", ").append(::nameOf(Site.Act));
+    Text.append(", ").append(nameOf(Site.Act));
   if (Site.Multiplier)
     Text.append(", times ").append(nameOf(*Site.Multiplier));
   if (Site.Residual)
