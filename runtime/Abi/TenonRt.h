@@ -17,9 +17,10 @@ extern "C" {
 #endif
 
 /** Changes whenever anything in this file does. */
-#define TENON_RT_ABI_VERSION 1
+#define TENON_RT_ABI_VERSION 2
 
-/** Symbol of an entry point: this prefix and the role (step, encode). */
+/** Symbol of an entry point: this prefix and the role (step, encode,
+ *  embed, encode_image). */
 #define TENON_RT_ENTRY_PREFIX "tenon_entry_"
 
 /**
@@ -40,6 +41,13 @@ typedef struct tenon_rt_batch {
   const int32_t *const *pages; /**< [S] page numbers of each sequence: page
                                     i holds its positions
                                     [i*page_tokens, (i+1)*page_tokens). */
+  const float *features;       /**< [T, width] rows of input, for entries that
+                                    take them (patches of images). */
+  const int32_t *const *memory_pages; /**< [S] as pages, of the caches that
+                                    hold each sequence's source text. */
+  const int32_t *memory_lengths; /**< [S] tokens of the source text. */
+  const int32_t *prefixes;       /**< [S] so many first tokens of the sequence
+                                    see each other under a prefix mask. */
 } tenon_rt_batch;
 
 /**
