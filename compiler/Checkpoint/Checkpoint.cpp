@@ -133,6 +133,19 @@ Error nothingToRead(const std::string &Directory) {
                            "model.safetensors.index.json");
 }
 
+std::string contextOf(const TensorInfo &Tensor) {
+  return Tensor.File->path() + ": tensor " + printable(Tensor.Name);
+}
+
+Error notFloat(const TensorInfo &Tensor) {
+  return Error(contextOf(Tensor) + " has type " + Tensor.StoredType +
+               ": expected F32, F16 or BF16");
+}
+
+bool isWithin(int64_t First, int64_t Count, int64_t Size) {
+  return First >= 0 && Count >= 0 && First <= Size && Count <= Size - First;
+}
+
 template <typename Convert>
 void widen(std::span<const std::byte> Bytes, float *Out, Convert ToFloat) {
   for (size_t I = 0; I < Bytes.size() / 2; ++I) {
@@ -244,20 +257,26 @@ const TensorInfo *Checkpoint::find(std::string_view Name) const {
 }
 
 Result<const TensorInfo *>
-Checkpoint::require(std::string_view Name,
-                    std::span<const int64_t> Shape) const {
+Checkpoint::requireFloat(std::string_view Name,
+                         std::string_view Expected) const {
   const TensorInfo *Tensor = find(Name);
   if (!Tensor)
-    return Error(Path + ": missing tensor " + printable(Name) +
-                 ": expected shape " + shapeText(Shape));
-  std::string Context = Tensor->File->path() + ": tensor " + printable(Name);
+    return Error(Path + ": missing tensor " + printable(Name) + ": expected " +
+                 std::string(Expected));
   if (!Tensor->isFloat())
-    return Error(Context + " has type " + Tensor->StoredType +
-                 ": expected F32, F16 or BF16");
-  if (!std::equal(Shape.begin(), Shape.end(), Tensor->Shape.begin(),
-                  Tensor->Shape.end()))
-    return Error(Context + " has shape " + shapeText(Tensor->Shape) +
-                 ": expected " + shapeText(Shape));
+    return notFloat(*Tensor);
+  return Tensor;
+}
+
+Result<const TensorInfo *>
+Checkpoint::require(std::string_view Name,
+                    std::span<const int64_t> Shape) const {
+  auto Tensor = requireFloat(Name, "shape " + shapeText(Shape));
+  if (Tensor && !std::equal(Shape.begin(), Shape.end(),
+                            (*Tensor)->Shape.begin(), (*Tensor)->Shape.end()))
+    return Error(contextOf(**Tensor) + " has shape " +
+                 shapeText((*Tensor)->Shape) + ": expected " +
+                 shapeText(Shape));
   return Tensor;
 }
 
@@ -271,35 +290,33 @@ std::vector<std::string_view> Checkpoint::names() const {
 
 Status Checkpoint::readRowsAsFloat(const TensorInfo &Tensor, int64_t FirstRow,
                                    int64_t Rows, float *Out) const {
-  std::string Context =
-      Tensor.File->path() + ": tensor " + printable(Tensor.Name);
   if (!Tensor.isFloat())
-    return Error(Context + " has type " + Tensor.StoredType +
-                 ": expected F32, F16 or BF16");
+    return notFloat(Tensor);
   int64_t Stored = Tensor.Shape.empty() ? 1 : Tensor.Shape[0];
-  if (FirstRow < 0 || Rows < 0 || FirstRow > Stored || Rows > Stored - FirstRow)
-    return Error(Context + ": " + std::to_string(Rows) + " rows from row " +
-                 std::to_string(FirstRow) + " wanted: expected them within " +
-                 std::to_string(Stored) + " rows");
+  if (!isWithin(FirstRow, Rows, Stored))
+    return Error(contextOf(Tensor) + ": " + std::to_string(Rows) +
+                 " rows from row " + std::to_string(FirstRow) +
+                 " wanted: expected them within " + std::to_string(Stored) +
+                 " rows");
+  int64_t Columns = Tensor.elements() / Stored;
+  return readElementsAsFloat(Tensor, FirstRow * Columns, Rows * Columns, Out);
+}
+
+Status Checkpoint::readElementsAsFloat(const TensorInfo &Tensor, int64_t First,
+                                       int64_t Count, float *Out) const {
+  if (!Tensor.isFloat())
+    return notFloat(Tensor);
+  if (!isWithin(First, Count, Tensor.elements()))
+    return Error(contextOf(Tensor) + ": " + std::to_string(Count) +
+                 " elements from element " + std::to_string(First) +
+                 " wanted: expected them within " +
+                 std::to_string(Tensor.elements()) + " elements");
   if (Status Whole = Tensor.File->checkNotShrunk(); !Whole)
     return Whole;
-  size_t RowBytes = Tensor.Bytes.size() / static_cast<size_t>(Stored);
-  std::span<const std::byte> Bytes =
-      Tensor.Bytes.subspan(static_cast<size_t>(FirstRow) * RowBytes,
-                           static_cast<size_t>(Rows) * RowBytes);
-  if (Bytes.empty())
-    return {};
-  switch (Tensor.Type) {
-  case ElementType::F32:
-    std::memcpy(Out, Bytes.data(), Bytes.size());
-    break;
-  case ElementType::F16:
-    widen(Bytes, Out, halfToFloat);
-    break;
-  case ElementType::BF16:
-    widen(Bytes, Out, bf16ToFloat);
-    break;
-  }
+  size_t Size = sizeOf(Tensor.Type);
+  widenToFloat(Tensor.Bytes.subspan(static_cast<size_t>(First) * Size,
+                                    static_cast<size_t>(Count) * Size),
+               Tensor.Type, Out);
   return {};
 }
 
@@ -323,4 +340,21 @@ void Checkpoint::dropRows(const TensorInfo &Tensor, int64_t FirstRow,
 
 void Checkpoint::drop(const TensorInfo &Tensor) const {
   dropRows(Tensor, 0, INT64_MAX);
+}
+
+void tenon::widenToFloat(std::span<const std::byte> Bytes, ElementType Type,
+                         float *Out) {
+  if (Bytes.empty())
+    return;
+  switch (Type) {
+  case ElementType::F32:
+    std::memcpy(Out, Bytes.data(), Bytes.size());
+    break;
+  case ElementType::F16:
+    widen(Bytes, Out, halfToFloat);
+    break;
+  case ElementType::BF16:
+    widen(Bytes, Out, bf16ToFloat);
+    break;
+  }
 }

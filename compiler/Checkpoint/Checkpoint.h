@@ -31,6 +31,11 @@ public:
   Result<const TensorInfo *> require(std::string_view Name,
                                      std::span<const int64_t> Shape) const;
 
+  /// The tensor named `Name`, of any shape; an error when it is not F32, F16 or
+  /// BF16, or missing: "missing tensor 'NAME': expected EXPECTED".
+  Result<const TensorInfo *> requireFloat(std::string_view Name,
+                                          std::string_view Expected) const;
+
   /// All names, sorted.
   std::vector<std::string_view> names() const;
 
@@ -40,6 +45,10 @@ public:
   /// when the type is no float, a row is out of range, or the file shrank.
   Status readRowsAsFloat(const TensorInfo &Tensor, int64_t FirstRow,
                          int64_t Rows, float *Out) const;
+
+  /// The same for elements [First, First + Count) in row-major order.
+  Status readElementsAsFloat(const TensorInfo &Tensor, int64_t First,
+                             int64_t Count, float *Out) const;
 
   /// Tells the kernel that these rows will not be read again, so that reading
   /// a checkpoint front to back keeps little of it in memory. Reading them
@@ -57,6 +66,11 @@ private:
   std::vector<SafetensorsFile> Files;
   std::vector<const TensorInfo *> ByName;
 };
+
+/// Writes the elements of type `Type` that `Bytes` holds, at any alignment, to
+/// `Out` as f32, exactly.
+void widenToFloat(std::span<const std::byte> Bytes, ElementType Type,
+                  float *Out);
 
 } // namespace tenon
 

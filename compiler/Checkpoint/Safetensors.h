@@ -45,6 +45,14 @@ struct TensorInfo {
   bool isFloat() const {
     return StoredType == "F32" || StoredType == "F16" || StoredType == "BF16";
   }
+
+  /// The product of the shape, which the file's reader has checked.
+  int64_t elements() const {
+    int64_t Product = 1;
+    for (int64_t Size : Shape)
+      Product *= Size;
+    return Product;
+  }
 };
 
 /// A mapped safetensors file whose header has been checked: every tensor lies
