@@ -44,10 +44,22 @@ struct ScopeInfo {
   std::vector<int64_t> Weights;
 };
 
-/// One kind of paged key-value cache. A page of one layer is PageBytes long:
-/// keys [kv_heads][page_tokens/16][head_dim][16], then values
-/// [kv_heads][page_tokens][head_dim rounded up to 16]. Pages start zeroed, as
-/// slots that are masked out are still multiplied by zero.
+/// What a cache holds of.
+enum class CacheContent {
+  Sequence, ///< The sequence itself; grows with it.
+  Memory    ///< A source text; filled once by the entry "encode".
+};
+
+/// Forms of a cache's pages, see CacheInfo.
+inline constexpr std::string_view KeysValuesForm = "keys_values";
+inline constexpr std::string_view LatentForm = "latent";
+
+/// One kind of paged cache. A page of one layer is PageBytes long. In the form
+/// "keys_values": keys [kv_heads][page_tokens/16][head_dim][16], then values
+/// [kv_heads][page_tokens][head_dim rounded up to 16]. In the form "latent":
+/// head_dim values per token for one head, which stand for keys and values.
+/// Pages start zeroed, as slots that are masked out are still multiplied by
+/// zero.
 struct CacheInfo {
   int64_t Layers = 0;
   int64_t KvHeads = 0;
@@ -55,6 +67,8 @@ struct CacheInfo {
   ElementType Type = ElementType::F32;
   int64_t PageTokens = 0;
   int64_t PageBytes = 0;
+  CacheContent Content = CacheContent::Sequence;
+  std::string Form{KeysValuesForm};
 };
 
 /// Activations that a library product can apply.
@@ -99,15 +113,24 @@ struct CodeInfo {
 enum class OutputKind {
   Logits, ///< [R, Width], one row per wanted token.
   Hidden, ///< [R, Width], one row per wanted token.
-  Pooled  ///< [S, Width], one row per sequence.
+  Pooled, ///< [S, Width], one row per sequence.
+  Classes ///< [S, Width], one row of class scores per sequence.
 };
+
+/// Whether an entry answers one row per sequence, whichever tokens are wanted.
+inline bool isPerSequence(OutputKind Kind) {
+  return Kind == OutputKind::Pooled || Kind == OutputKind::Classes;
+}
 
 /// One entry point; its symbol is TENON_RT_ENTRY_PREFIX + Role.
 struct EntryInfo {
-  std::string Role; ///< "step" (uses the cache), "encode", "embed" (pooled).
+  /// "step" (uses the cache), "encode", "embed" (pooled), "encode_image".
+  std::string Role;
   OutputKind Output = OutputKind::Logits;
   int64_t Width = 0;
   bool UsesTokenTypes = false;
+  /// Width of the input rows, one per token; 0: token ids.
+  int64_t Features = 0;
 };
 
 /// The tokenizer.json section, and how the runtime frames text.
@@ -117,13 +140,45 @@ struct TokenizerInfo {
   uint64_t Checksum = 0;
 };
 
-/// Defaults of text generation, from generation_config.json.
+/// Images that the entry "encode_image" takes. Its tokens are the class token
+/// and the patches, row by row.
+struct ImageInfo {
+  int64_t Channels = 0;
+  int64_t Height = 0;
+  int64_t Width = 0;
+  int64_t PatchHeight = 0; ///< A divisor of Height.
+  int64_t PatchWidth = 0;  ///< A divisor of Width.
+  Json Preprocessing;      ///< How image files become pixel values.
+
+  int64_t patches() const {
+    return (Height / PatchHeight) * (Width / PatchWidth);
+  }
+  int64_t patchValues() const { return Channels * PatchHeight * PatchWidth; }
+};
+
+/// Defaults of text generation, from generation_config.json. Lengths count
+/// the prompt of a decoder, and the start token of an encoder-decoder.
 struct GenerationInfo {
   std::vector<int32_t> EndOfSequence;
   std::optional<double> Temperature;
   std::optional<int64_t> TopK;
   std::optional<double> TopP;
   bool Sample = false;
+  /// First token of an encoder-decoder's decoder.
+  std::optional<int32_t> DecoderStart;
+  std::optional<int32_t> ForcedFirst; ///< The first new token.
+  std::optional<int32_t> ForcedLast;  ///< The last one at the length limit.
+  std::vector<int32_t> Suppressed;    ///< Never chosen.
+  int64_t Beams = 1;
+  double LengthPenalty = 1;
+  bool EarlyStopping = false;
+  int64_t NoRepeatNgram = 0; ///< Sizes of n-grams that occur once; 0: any.
+  double RepetitionPenalty = 1;
+  int64_t MinLength = 0; ///< No end of sequence before this length.
+  std::optional<int64_t> MaxLength;
+  std::optional<int64_t> MaxNewTokens; ///< Goes before MaxLength.
+  /// Scores are log-probabilities again after they were processed.
+  bool Renormalize = false;
 };
 
 struct Manifest {
@@ -143,15 +198,21 @@ struct Manifest {
   std::vector<CodeInfo> Code;
   std::optional<TokenizerInfo> Tokenizer;
   std::optional<int64_t> MaxTextTokens; ///< Texts to embed are cut to this.
+  /// Most tokens of a source text; 0 without caches of memory.
+  int64_t MaxSource = 0;
   GenerationInfo Generation;
+  std::optional<ImageInfo> Image;
+  std::vector<std::string> Labels; ///< Names of classes; may be empty.
   Json Estimates; ///< Parameters, FLOPs, cache bytes; as printed.
   Json Compiled;  ///< How it was compiled: options, versions.
 };
 
 /// "none", "relu", "gelu", "gelu_tanh" or "silu".
 std::string_view nameOf(Activation Act);
-/// "logits", "hidden" or "pooled".
+/// "logits", "hidden", "pooled" or "classes".
 std::string_view nameOf(OutputKind Kind);
+/// "sequence" or "memory".
+std::string_view nameOf(CacheContent Content);
 
 /// One stretch of the file that the manifest describes.
 struct ArtifactSection {

@@ -57,21 +57,29 @@ TEST(ArtifactManifest, RoundTrips) {
   EXPECT_EQ(Read->FewTokens, 8);
   EXPECT_EQ(Read->TokenTypes, 2);
   EXPECT_EQ(Read->MaxTextTokens, 32);
-  ASSERT_EQ(Read->Entries.size(), 2u);
+  ASSERT_EQ(Read->Entries.size(), 3u);
   EXPECT_EQ(Read->Entries[1].Role, "embed");
   EXPECT_EQ(Read->Entries[1].Output, OutputKind::Pooled);
   EXPECT_EQ(Read->Entries[1].Width, 24);
   EXPECT_TRUE(Read->Entries[1].UsesTokenTypes);
-  ASSERT_EQ(Read->Caches.size(), 1u);
+  EXPECT_EQ(Read->Entries[1].Features, 0);
+  EXPECT_EQ(Read->Entries[2].Output, OutputKind::Classes);
+  EXPECT_EQ(Read->Entries[2].Features, 16);
+  ASSERT_EQ(Read->Caches.size(), 2u);
   EXPECT_EQ(Read->Caches[0].Layers, 2);
   EXPECT_EQ(Read->Caches[0].KvHeads, 3);
   EXPECT_EQ(Read->Caches[0].HeadDim, 24);
   EXPECT_EQ(Read->Caches[0].Type, ElementType::BF16);
   EXPECT_EQ(Read->Caches[0].PageTokens, 16);
   EXPECT_EQ(Read->Caches[0].PageBytes, 3 * 16 * (24 + 32) * 2);
+  EXPECT_EQ(Read->Caches[0].Content, CacheContent::Sequence);
+  EXPECT_EQ(Read->Caches[0].Form, "keys_values");
+  EXPECT_EQ(Read->Caches[1].Content, CacheContent::Memory);
+  EXPECT_EQ(Read->Caches[1].Form, "latent");
+  EXPECT_EQ(Read->MaxSource, 77);
   ASSERT_EQ(Read->Scopes.size(), 2u);
   EXPECT_EQ(Read->Scopes[1].Name, "layer.0");
-  EXPECT_EQ(Read->Scopes[1].CacheLayers, std::vector<int64_t>{0});
+  EXPECT_EQ(Read->Scopes[1].CacheLayers, (std::vector<int64_t>{0, 0}));
   EXPECT_EQ(Read->Scopes[1].Weights, (std::vector<int64_t>{1, 2}));
   ASSERT_EQ(Read->Weights.size(), 3u);
   EXPECT_EQ(Read->Weights[1].Name, "q+k");
@@ -114,6 +122,29 @@ TEST(ArtifactManifest, RoundTrips) {
   EXPECT_EQ(Read->Generation.TopK, 40);
   EXPECT_EQ(Read->Generation.TopP, 0.95);
   EXPECT_TRUE(Read->Generation.Sample);
+  EXPECT_EQ(Read->Generation.DecoderStart, 11);
+  EXPECT_EQ(Read->Generation.ForcedFirst, 12);
+  EXPECT_EQ(Read->Generation.ForcedLast, 13);
+  EXPECT_EQ(Read->Generation.Suppressed, (std::vector<int32_t>{5, 6}));
+  EXPECT_EQ(Read->Generation.Beams, 4);
+  EXPECT_EQ(Read->Generation.LengthPenalty, 2.5);
+  EXPECT_TRUE(Read->Generation.EarlyStopping);
+  EXPECT_EQ(Read->Generation.NoRepeatNgram, 3);
+  EXPECT_EQ(Read->Generation.RepetitionPenalty, 1.25);
+  EXPECT_EQ(Read->Generation.MinLength, 7);
+  EXPECT_EQ(Read->Generation.MaxLength, 60);
+  EXPECT_EQ(Read->Generation.MaxNewTokens, 59);
+  EXPECT_TRUE(Read->Generation.Renormalize);
+  ASSERT_TRUE(Read->Image);
+  EXPECT_EQ(Read->Image->Channels, 2);
+  EXPECT_EQ(Read->Image->Height, 12);
+  EXPECT_EQ(Read->Image->Width, 6);
+  EXPECT_EQ(Read->Image->PatchHeight, 4);
+  EXPECT_EQ(Read->Image->PatchWidth, 2);
+  EXPECT_EQ(Read->Image->patches(), 9);
+  EXPECT_EQ(Read->Image->patchValues(), 16);
+  EXPECT_EQ(Read->Image->Preprocessing, M.Image->Preprocessing);
+  EXPECT_EQ(Read->Labels, M.Labels);
   EXPECT_EQ(Read->Estimates, M.Estimates);
   EXPECT_EQ(Read->Compiled, M.Compiled);
 }
@@ -123,6 +154,8 @@ TEST(ArtifactManifest, OptionalFieldsMayBeNull) {
   M.MaxTextTokens.reset();
   M.Tokenizer.reset();
   M.Generation = {};
+  M.Image.reset();
+  M.Entries.pop_back(); // takes images
   M.Estimates = nullptr;
   Result<Manifest> Read = manifestFromJson(toJson(M), "f");
   ASSERT_TRUE(Read) << messageOf(Read);
@@ -130,6 +163,9 @@ TEST(ArtifactManifest, OptionalFieldsMayBeNull) {
   EXPECT_FALSE(Read->Tokenizer);
   EXPECT_FALSE(Read->Generation.Temperature);
   EXPECT_FALSE(Read->Generation.TopK);
+  EXPECT_FALSE(Read->Generation.DecoderStart);
+  EXPECT_FALSE(Read->Generation.MaxLength);
+  EXPECT_FALSE(Read->Image);
 }
 
 TEST(ArtifactManifest, NamesWhatIsWrong) {
@@ -140,8 +176,8 @@ TEST(ArtifactManifest, NamesWhatIsWrong) {
   };
   const int64_t Big = int64_t(1) << 62;
   const Case Cases[] = {
-      {"/abi", 2,
-       "f: field 'abi' is 2: expected 1 (compile the model again "
+      {"/abi", 1,
+       "f: field 'abi' is 1: expected 2 (compile the model again "
        "with this version)"},
       {"/family", "a\x1b[31m",
        "field 'family' is 'a\\x1b[31m': expected a name"},
@@ -159,8 +195,8 @@ TEST(ArtifactManifest, NamesWhatIsWrong) {
       {"/entries/0/role", "a b", "field 'entries[0].role' is 'a b'"},
       {"/entries/1/role", "step", "field 'entries' has 'step' twice"},
       {"/entries/0/output", "text",
-       "field 'entries[0].output' is 'text': expected logits, hidden or "
-       "pooled"},
+       "field 'entries[0].output' is 'text': expected logits, hidden, "
+       "pooled or classes"},
       {"/entries/0/width", 0, "field 'entries[0].width' is 0"},
       {"/entries/0/uses_token_types", 1, "expected true or false"},
       {"/caches/0/kv_heads", 0, "field 'caches[0].kv_heads' is 0"},
@@ -170,10 +206,37 @@ TEST(ArtifactManifest, NamesWhatIsWrong) {
        "field 'caches[0].page_bytes' is 5375: expected 5376 to"},
       {"/caches/0/page_bytes", Big, "field 'caches[0].page_bytes' is"},
       {"/caches/0/type", "f64", "expected f32, f16 or bf16"},
+      {"/caches/1/content", "memories",
+       "field 'caches[1].content' is 'memories': expected sequence or memory"},
+      {"/caches/1/content", "sequence",
+       "field 'max_source' is 77: expected 0 without a cache of memory"},
+      {"/caches/1/form", "", "expected keys_values or latent"},
+      {"/caches/1/kv_heads", 2,
+       "field 'caches[1].kv_heads' is 2: expected 1 for a latent cache"},
+      {"/caches/1/page_bytes", 5119,
+       "field 'caches[1].page_bytes' is 5119: expected 5120 to"},
+      {"/max_source", 0,
+       "field 'max_source' is 0: expected at least 1 with a cache of memory"},
+      {"/entries/0/features", 3,
+       "field 'entries[0].features' is 3: expected 0 for the entry 'step'"},
+      {"/entries/2/features", 0, "field 'entries[2].features' is 0"},
+      {"/entries/2/features", 15,
+       "field 'image' is an object: expected patches of 15 values"},
+      {"/image", nullptr,
+       "field 'image' is null: expected an object for the entry"},
+      {"/image/patch_height", 5,
+       "field 'image.patch_height' is 5: expected a divisor of the height, "
+       "12"},
+      {"/image/patch_width", 0, "field 'image.patch_width' is 0"},
+      {"/image/channels", Big, "field 'image.channels' is"},
+      {"/image/preprocessing", 1, "field 'image.preprocessing' is 1"},
+      {"/labels", "a", "field 'labels' is 'a': expected an array"},
+      {"/labels/1", 1, "field 'labels[1]' is 1: expected a string"},
       {"/scopes/1/name", "model", "field 'scopes' has 'model' twice"},
       {"/scopes/1/cache_layers", Json::array(), "'scopes[1].cache_layers'"},
       {"/scopes/1/cache_layers/0", 2,
        "field 'scopes[1].cache_layers' is an array: expected layers below 2"},
+      {"/scopes/1/cache_layers/1", 1, "expected layers below 1 for cache 1"},
       {"/scopes/1/cache_layers/0", -2, "'scopes[1].cache_layers[0]' is -2"},
       {"/scopes/1/weights/1", 3,
        "field 'scopes[1].weights[1]' is 3: expected a whole number from -1 to "
@@ -213,6 +276,20 @@ TEST(ArtifactManifest, NamesWhatIsWrong) {
       {"/generation/temperature", -0.5, "field 'generation.temperature'"},
       {"/generation/top_p", 1.5, "expected a number from 0.0 to 1.0"},
       {"/generation/top_k", -1, "field 'generation.top_k' is -1"},
+      {"/generation/decoder_start", -1, "'generation.decoder_start' is -1"},
+      {"/generation/forced_first", "a", "'generation.forced_first' is 'a'"},
+      {"/generation/forced_last", Big, "'generation.forced_last' is"},
+      {"/generation/suppressed/1", -2, "'generation.suppressed[1]' is -2"},
+      {"/generation/beams", 0, "field 'generation.beams' is 0"},
+      {"/generation/beams", 5000, "field 'generation.beams' is 5000"},
+      {"/generation/length_penalty", 1e9, "'generation.length_penalty' is"},
+      {"/generation/early_stopping", 1, "expected true or false"},
+      {"/generation/no_repeat_ngram", -1, "'generation.no_repeat_ngram' is"},
+      {"/generation/repetition_penalty", 0, "'generation.repetition_penalty'"},
+      {"/generation/min_length", -1, "'generation.min_length' is -1"},
+      {"/generation/max_length", 0, "'generation.max_length' is 0"},
+      {"/generation/max_new_tokens", -1, "'generation.max_new_tokens' is -1"},
+      {"/generation/renormalize", nullptr, "'generation.renormalize'"},
       {"/estimates", 3, "field 'estimates' is 3: expected an object"},
   };
   Json Good = toJson(placedManifest());
@@ -238,7 +315,8 @@ TEST(ArtifactManifest, EveryFieldIsRequired) {
     Json Bad = Good;
     Json &Parent = Bad.at(Where.parent_pointer());
     if (!Parent.is_object() || Pointer.starts_with("/estimates/") ||
-        Pointer.starts_with("/compiled/"))
+        Pointer.starts_with("/compiled/") ||
+        Pointer.starts_with("/image/preprocessing/"))
       continue;
     Parent.erase(Where.back());
     std::string Message = messageOf(manifestFromJson(Bad, "f"));
@@ -246,7 +324,7 @@ TEST(ArtifactManifest, EveryFieldIsRequired) {
         << Pointer << ": " << Message;
     ++Tried;
   }
-  EXPECT_GT(Tried, 80);
+  EXPECT_GT(Tried, 110);
 }
 
 TEST(ArtifactManifest, HostileValuesDoNotCrash) {

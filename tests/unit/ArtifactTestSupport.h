@@ -86,14 +86,33 @@ inline Manifest sampleManifest() {
   M.TokenTypes = 2;
   M.MaxTextTokens = 32;
   M.Entries = {{"step", OutputKind::Logits, 97, false},
-               {"embed", OutputKind::Pooled, 24, true}};
-  M.Caches = {{2, 3, 24, ElementType::BF16, 16, 3 * 16 * (24 + 32) * 2}};
-  M.Scopes = {{"model", {-1}, {0}}, {"layer.0", {0}, {1, 2}}};
+               {"embed", OutputKind::Pooled, 24, true},
+               {"encode_image", OutputKind::Classes, 3, false, 2 * 4 * 2}};
+  M.Caches = {{2, 3, 24, ElementType::BF16, 16, 3 * 16 * (24 + 32) * 2},
+              {1, 1, 40, ElementType::F32, 32, 32 * 40 * 4,
+               CacheContent::Memory, std::string(LatentForm)}};
+  M.MaxSource = 77;
+  M.Scopes = {{"model", {-1, -1}, {0}}, {"layer.0", {0, 0}, {1, 2}}};
+  M.Image = {2, 12, 6, 4, 2, {{"do_resize", true}}};
+  M.Labels = {"cat", "a \"dog\"", ""};
   M.Generation.EndOfSequence = {2, 3};
   M.Generation.Temperature = 0.7;
   M.Generation.TopK = 40;
   M.Generation.TopP = 0.95;
   M.Generation.Sample = true;
+  M.Generation.DecoderStart = 11;
+  M.Generation.ForcedFirst = 12;
+  M.Generation.ForcedLast = 13;
+  M.Generation.Suppressed = {5, 6};
+  M.Generation.Beams = 4;
+  M.Generation.LengthPenalty = 2.5;
+  M.Generation.EarlyStopping = true;
+  M.Generation.NoRepeatNgram = 3;
+  M.Generation.RepetitionPenalty = 1.25;
+  M.Generation.MinLength = 7;
+  M.Generation.MaxLength = 60;
+  M.Generation.MaxNewTokens = 59;
+  M.Generation.Renormalize = true;
   M.Estimates = {{"parameters", {{"embedding", 2328}, {"total", 6738415616}}},
                  {"flops_per_token", 1.5}};
   M.Compiled = {{"target_cpu", "avx2"}};

@@ -1,0 +1,347 @@
+//===- ManifestFromJson.cpp - Reading the manifest's JSON -----------------===//
+
+#include "runtime/Abi/TenonRt.h"
+#include "runtime/Artifact/Format.h"
+#include "runtime/Artifact/Manifest.h"
+#include "runtime/Artifact/ManifestReader.h"
+
+#include <limits>
+#include <set>
+
+using namespace tenon;
+
+namespace {
+
+constexpr int64_t MaxSide = int64_t(1) << 28;  ///< Of a weight: see Rows.
+constexpr int64_t MaxRows = int64_t(1) << 32;  ///< MaxRows * MaxSide fits.
+constexpr int64_t MaxBytes = int64_t(1) << 46; ///< Of a file or an arena.
+constexpr int64_t MaxContext = 16 << 20;
+constexpr int64_t MaxVocabulary = 4 << 20;
+constexpr int64_t MaxLayers = 4096;
+constexpr int64_t MaxHeads = 1 << 16;
+constexpr int64_t MaxId = std::numeric_limits<int32_t>::max();
+constexpr int64_t MaxBeams = 1024;
+constexpr int64_t MaxChannels = 64;
+constexpr int64_t MaxImageSide = 1 << 16;
+/// Concatenated weights carry the names of all their parts.
+constexpr size_t MaxWeightName = 16 * ManifestReader::MaxName;
+
+std::optional<Activation> activationNamed(std::string_view Name) {
+  for (Activation Act : {Activation::None, Activation::Relu, Activation::Gelu,
+                         Activation::GeluTanh, Activation::Silu})
+    if (nameOf(Act) == Name)
+      return Act;
+  return std::nullopt;
+}
+
+std::optional<OutputKind> outputKindNamed(std::string_view Name) {
+  for (OutputKind Kind : {OutputKind::Logits, OutputKind::Hidden,
+                          OutputKind::Pooled, OutputKind::Classes})
+    if (nameOf(Kind) == Name)
+      return Kind;
+  return std::nullopt;
+}
+
+std::optional<CacheContent> cacheContentNamed(std::string_view Name) {
+  for (CacheContent Content : {CacheContent::Sequence, CacheContent::Memory})
+    if (nameOf(Content) == Name)
+      return Content;
+  return std::nullopt;
+}
+
+std::optional<std::string> cacheFormNamed(std::string_view Name) {
+  if (Name == KeysValuesForm || Name == LatentForm)
+    return std::string(Name);
+  return std::nullopt;
+}
+
+void readSection(ManifestReader &R, uint64_t &Offset, uint64_t &Bytes,
+                 uint64_t &Checksum) {
+  R.integer("offset", Offset, ArtifactPage, MaxBytes);
+  R.integer("bytes", Bytes, 1, MaxBytes);
+  R.checksum("checksum", Checksum);
+  if (Offset % ArtifactPage != 0)
+    R.fail("offset", "a multiple of " + std::to_string(ArtifactPage));
+}
+
+void readEntry(ManifestReader &R, EntryInfo &E) {
+  R.name("role", E.Role, 64);
+  // The role becomes part of a symbol.
+  if (E.Role.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") !=
+      std::string::npos)
+    R.fail("role", "small letters, digits and '_'");
+  R.choice("output", E.Output, outputKindNamed,
+           "logits, hidden, pooled or classes");
+  R.integer("width", E.Width, 1, MaxSide);
+  R.boolean("uses_token_types", E.UsesTokenTypes);
+  R.integer("features", E.Features, 0, MaxSide);
+  if (E.Role == "step" && E.Features != 0)
+    R.fail("features", "0 for the entry 'step', which takes token ids");
+  if (E.Role == "encode_image" && E.Features == 0)
+    R.fail("features", "at least 1 for the entry 'encode_image'");
+}
+
+void readCache(ManifestReader &R, CacheInfo &C) {
+  R.integer("layers", C.Layers, 1, MaxLayers);
+  R.integer("kv_heads", C.KvHeads, 1, MaxHeads);
+  R.integer("head_dim", C.HeadDim, 1, MaxHeads);
+  R.elementType("type", C.Type);
+  R.integer("page_tokens", C.PageTokens, 16, MaxHeads);
+  if (C.PageTokens % 16 != 0)
+    R.fail("page_tokens", "a multiple of 16");
+  R.choice("content", C.Content, cacheContentNamed, "sequence or memory");
+  R.choice("form", C.Form, cacheFormNamed, "keys_values or latent");
+  bool Latent = C.Form == LatentForm;
+  if (Latent && C.KvHeads != 1)
+    R.fail("kv_heads", "1 for a latent cache");
+  // A latent cache has no values of its own.
+  int64_t ValueDim = Latent ? 0 : (C.HeadDim + 15) / 16 * 16;
+  // At most 2^16 * 2^16 * 2^17 * 4.
+  int64_t Needed = C.KvHeads * C.PageTokens * (C.HeadDim + ValueDim) *
+                   static_cast<int64_t>(sizeOf(C.Type));
+  R.integer("page_bytes", C.PageBytes, 1, std::numeric_limits<int64_t>::max());
+  if (C.PageBytes < Needed || C.PageBytes > MaxBytes)
+    R.fail("page_bytes", std::to_string(Needed) + " to " +
+                             std::to_string(MaxBytes) +
+                             " for these heads and tokens");
+}
+
+void readWeight(ManifestReader &R, WeightInfo &W) {
+  R.name("name", W.Name, MaxWeightName);
+  R.choice("layout", W.Layout, layoutNamed,
+           "a layout such as rows.f32 or panels.bf16");
+  R.integer("rows", W.Rows, 1, MaxRows);
+  R.integer("columns", W.Columns, 1, MaxSide);
+  readSection(R, W.Offset, W.Bytes, W.Checksum);
+  if (R.failed())
+    return;
+  if (W.Layout.Kind == LayoutKind::Vector && W.Columns != 1)
+    R.fail("columns", "1 for a vector");
+  auto Packed = static_cast<uint64_t>(packedBytes(W.Layout, W.Rows, W.Columns));
+  if (W.Bytes != Packed)
+    R.fail("bytes", std::to_string(Packed) + " for " + std::to_string(W.Rows) +
+                        " x " + std::to_string(W.Columns) + " in " +
+                        nameOf(W.Layout));
+}
+
+void readSite(ManifestReader &R, SiteInfo &S) {
+  R.integer("k", S.K, 1, MaxSide);
+  R.integer("n", S.N, 1, MaxSide);
+  R.elementType("source", S.Source);
+  R.elementType("destination", S.Destination);
+  R.choice("layout", S.Layout, layoutNamed,
+           "a layout such as rows.f32 or panels.bf16");
+  if (S.Layout.Kind == LayoutKind::Vector)
+    R.fail("layout", "a layout of matrices");
+  R.boolean("bias", S.HasBias);
+  R.choice("activation", S.Act, activationNamed,
+           "none, relu, gelu, gelu_tanh or silu");
+  R.optionalElementType("multiplier", S.Multiplier);
+  R.optionalElementType("residual", S.Residual);
+}
+
+void readBuffer(ManifestReader &R, PlannedBuffer &B, uint64_t ArenaBytes) {
+  R.name("function", B.Function);
+  R.name("value", B.Value);
+  R.integer("offset", B.Offset, 0, MaxBytes);
+  R.integer("bytes", B.Bytes, 0, MaxBytes);
+  R.integer("first_use", B.FirstUse, 0, std::numeric_limits<int64_t>::max());
+  R.integer("last_use", B.LastUse, 0, std::numeric_limits<int64_t>::max());
+  if (B.Offset + B.Bytes > ArenaBytes)
+    R.fail("offset", "offset + bytes (" + std::to_string(B.Bytes) +
+                         ") within the arena of " + std::to_string(ArenaBytes));
+  if (B.LastUse < B.FirstUse)
+    R.fail("last_use", "at least the first use, " + std::to_string(B.FirstUse));
+}
+
+void readCode(ManifestReader &R, CodeInfo &C) {
+  R.choice("level", C.Level, cpuLevelNamed, "a CPU level such as avx2");
+  readSection(R, C.Offset, C.Bytes, C.Checksum);
+  R.integer("arena_bytes", C.ArenaBytes, 0, MaxBytes);
+  R.objects("sites", C.Sites, readSite);
+  R.objects("plan", C.Plan, [&](ManifestReader &Nested, PlannedBuffer &B) {
+    readBuffer(Nested, B, C.ArenaBytes);
+  });
+}
+
+void readScope(ManifestReader &R, ScopeInfo &S, const Manifest &M) {
+  R.name("name", S.Name);
+  R.integers("cache_layers", S.CacheLayers, -1, MaxLayers - 1);
+  // -1 is a slot that this scope does not use.
+  R.integers("weights", S.Weights, -1,
+             static_cast<int64_t>(M.Weights.size()) - 1);
+  if (S.CacheLayers.size() != M.Caches.size())
+    return R.fail("cache_layers",
+                  std::to_string(M.Caches.size()) + " elements");
+  for (size_t I = 0; I < M.Caches.size(); ++I)
+    if (S.CacheLayers[I] >= M.Caches[I].Layers)
+      R.fail("cache_layers", "layers below " +
+                                 std::to_string(M.Caches[I].Layers) +
+                                 " for cache " + std::to_string(I));
+}
+
+void readGeneration(ManifestReader &R, GenerationInfo &G) {
+  R.integers("end_of_sequence", G.EndOfSequence, 0, MaxId);
+  R.boolean("sample", G.Sample);
+  R.optionalNumber("temperature", G.Temperature, 0, 1e6);
+  R.optionalInteger("top_k", G.TopK, 0, MaxId);
+  R.optionalNumber("top_p", G.TopP, 0, 1);
+  R.optionalInteger("decoder_start", G.DecoderStart, 0, MaxId);
+  R.optionalInteger("forced_first", G.ForcedFirst, 0, MaxId);
+  R.optionalInteger("forced_last", G.ForcedLast, 0, MaxId);
+  R.integers("suppressed", G.Suppressed, 0, MaxId);
+  R.integer("beams", G.Beams, 1, MaxBeams);
+  R.number("length_penalty", G.LengthPenalty, -1e6, 1e6);
+  R.boolean("early_stopping", G.EarlyStopping);
+  R.integer("no_repeat_ngram", G.NoRepeatNgram, 0, MaxContext);
+  R.number("repetition_penalty", G.RepetitionPenalty, 1e-6, 1e6);
+  R.integer("min_length", G.MinLength, 0, MaxContext);
+  R.optionalInteger("max_length", G.MaxLength, 1, MaxContext);
+  R.optionalInteger("max_new_tokens", G.MaxNewTokens, 0, MaxContext);
+  R.boolean("renormalize", G.Renormalize);
+}
+
+void readImage(ManifestReader &R, ImageInfo &I) {
+  R.integer("channels", I.Channels, 1, MaxChannels);
+  R.integer("height", I.Height, 1, MaxImageSide);
+  R.integer("width", I.Width, 1, MaxImageSide);
+  R.integer("patch_height", I.PatchHeight, 1, MaxImageSide);
+  R.integer("patch_width", I.PatchWidth, 1, MaxImageSide);
+  if (R.failed())
+    return;
+  if (I.Height % I.PatchHeight != 0)
+    R.fail("patch_height",
+           "a divisor of the height, " + std::to_string(I.Height));
+  if (I.Width % I.PatchWidth != 0)
+    R.fail("patch_width", "a divisor of the width, " + std::to_string(I.Width));
+  if (auto Field = R.member("preprocessing")) {
+    if (!Field->json().is_object() && !Field->json().is_null())
+      R.fail(Field->expected("an object"));
+    I.Preprocessing = Field->json();
+  }
+}
+
+/// What fields say of each other when entries, caches and image are read.
+void checkConsistency(ManifestReader &R, const Manifest &M) {
+  bool HasMemory =
+      std::any_of(M.Caches.begin(), M.Caches.end(), [](const CacheInfo &C) {
+        return C.Content == CacheContent::Memory;
+      });
+  if (HasMemory != (M.MaxSource != 0))
+    R.fail("max_source", HasMemory ? "at least 1 with a cache of memory"
+                                   : "0 without a cache of memory");
+  for (const EntryInfo &E : M.Entries) {
+    if (E.Role != "encode_image")
+      continue;
+    if (!M.Image)
+      return R.fail("image", "an object for the entry 'encode_image'");
+    int64_t Values =
+        M.Image->Channels * M.Image->PatchHeight * M.Image->PatchWidth;
+    if (E.Features != Values)
+      R.fail("image", "patches of " + std::to_string(E.Features) +
+                          " values, the features of 'encode_image'");
+  }
+}
+
+/// Every element of `Values` must have its own `KeyOf(Value)`.
+template <typename T, typename Function>
+void checkDistinct(ManifestReader &R, const std::string &Field,
+                   const std::vector<T> &Values, const std::string &File,
+                   Function KeyOf) {
+  std::set<std::string> Seen;
+  for (const T &Value : Values) {
+    std::string Key = KeyOf(Value);
+    if (!Seen.insert(Key).second)
+      return R.fail(Error(File + ": field '" + Field + "' has " +
+                          printable(Key) + " twice: expected distinct values"));
+  }
+}
+
+/// No two sections share a byte.
+void checkOverlaps(ManifestReader &R, const Manifest &M,
+                   const std::string &File) {
+  std::vector<ArtifactSection> Sections = sectionsOf(M);
+  std::sort(Sections.begin(), Sections.end(),
+            [](const ArtifactSection &A, const ArtifactSection &B) {
+              return A.Offset < B.Offset;
+            });
+  for (size_t I = 1; I < Sections.size(); ++I) {
+    const ArtifactSection &Before = Sections[I - 1];
+    const ArtifactSection &After = Sections[I];
+    if (After.Offset < Before.Offset + Before.Bytes)
+      return R.fail(Error(
+          File + ": " + After.Name + " is at offset " +
+          std::to_string(After.Offset) + ": expected it after the end of " +
+          Before.Name + " at " + std::to_string(Before.Offset + Before.Bytes)));
+  }
+}
+
+} // namespace
+
+Result<Manifest> tenon::manifestFromJson(const Json &J, std::string_view File) {
+  std::string Where(File);
+  std::optional<Error> Failure;
+  ManifestReader R(JsonField(J, Where), Failure);
+  Manifest M;
+  // First: another ABI explains every other difference.
+  R.integer("abi", M.Abi, 0, std::numeric_limits<int32_t>::max());
+  if (!R.failed() && M.Abi != TENON_RT_ABI_VERSION)
+    R.fail("abi", std::to_string(TENON_RT_ABI_VERSION) +
+                      " (compile the model again with this version)");
+  R.name("produced_by", M.ProducedBy);
+  R.name("family", M.Family);
+  R.name("weight_type", M.WeightType);
+  R.integer("vocabulary", M.Vocabulary, 0, MaxVocabulary);
+  R.integer("max_sequence", M.MaxSequence, 1, MaxContext);
+  R.integer("max_tokens_per_step", M.MaxTokensPerStep, 1, MaxContext);
+  R.integer("few_tokens", M.FewTokens, 0, MaxContext);
+  R.integer("token_types", M.TokenTypes, 0, MaxHeads);
+  R.optionalInteger("max_text_tokens", M.MaxTextTokens, 1, MaxContext);
+  R.integer("max_source", M.MaxSource, 0, MaxContext);
+  R.objects("entries", M.Entries, readEntry);
+  R.objects("caches", M.Caches, readCache);
+  R.objects("weights", M.Weights, readWeight);
+  R.objects("scopes", M.Scopes, [&](ManifestReader &Nested, ScopeInfo &S) {
+    readScope(Nested, S, M);
+  });
+  R.objects("code", M.Code, readCode);
+  if (!R.isNull("tokenizer"))
+    R.object("tokenizer", [&](ManifestReader &Nested) {
+      TokenizerInfo &T = M.Tokenizer.emplace();
+      readSection(Nested, T.Offset, T.Bytes, T.Checksum);
+    });
+  R.object("generation", [&](ManifestReader &Nested) {
+    readGeneration(Nested, M.Generation);
+  });
+  if (!R.isNull("image"))
+    R.object("image", [&](ManifestReader &Nested) {
+      readImage(Nested, M.Image.emplace());
+    });
+  R.strings("labels", M.Labels);
+  for (auto [Key, Target] : {std::pair("estimates", &M.Estimates),
+                             std::pair("compiled", &M.Compiled)})
+    if (auto Field = R.member(Key)) {
+      if (!Field->json().is_object() && !Field->json().is_null())
+        R.fail(Field->expected("an object"));
+      *Target = Field->json();
+    }
+  if (R.failed())
+    return *Failure;
+
+  checkDistinct(R, "entries", M.Entries, Where,
+                [](const EntryInfo &E) { return E.Role; });
+  checkDistinct(R, "scopes", M.Scopes, Where,
+                [](const ScopeInfo &S) { return S.Name; });
+  // A tensor may be stored in two layouts, but only once in each.
+  checkDistinct(R, "weights", M.Weights, Where, [](const WeightInfo &W) {
+    return W.Name + " in " + nameOf(W.Layout);
+  });
+  checkDistinct(R, "code", M.Code, Where, [](const CodeInfo &C) {
+    return std::string(infoOf(C.Level).Name);
+  });
+  checkOverlaps(R, M, Where);
+  checkConsistency(R, M);
+  if (R.failed())
+    return *Failure;
+  return M;
+}
