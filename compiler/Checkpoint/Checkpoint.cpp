@@ -249,6 +249,24 @@ Result<Checkpoint> Checkpoint::openSharded(const std::string &Directory,
   return Opened;
 }
 
+Result<Checkpoint> Checkpoint::fromTensors(std::unique_ptr<MappedFile> File,
+                                           std::vector<TensorInfo> Tensors) {
+  Checkpoint Opened;
+  Opened.Path = File->path();
+  Opened.Mapped = std::move(File);
+  Opened.Given = std::move(Tensors);
+  std::sort(
+      Opened.Given.begin(), Opened.Given.end(),
+      [](const TensorInfo &A, const TensorInfo &B) { return A.Name < B.Name; });
+  for (const TensorInfo &Tensor : Opened.Given) {
+    if (!Opened.ByName.empty() && Opened.ByName.back()->Name == Tensor.Name)
+      return Error(Opened.Path + ": duplicate tensor " +
+                   printable(Tensor.Name));
+    Opened.ByName.push_back(&Tensor);
+  }
+  return Opened;
+}
+
 const TensorInfo *Checkpoint::find(std::string_view Name) const {
   auto Found = std::lower_bound(
       ByName.begin(), ByName.end(), Name,
@@ -325,13 +343,20 @@ void Checkpoint::dropRows(const TensorInfo &Tensor, int64_t FirstRow,
   int64_t Stored = Tensor.Shape.empty() ? 1 : Tensor.Shape[0];
   FirstRow = std::clamp<int64_t>(FirstRow, 0, Stored);
   Rows = std::clamp<int64_t>(Rows, 0, Stored - FirstRow);
-  if (Rows == 0 || Tensor.Bytes.empty())
+  int64_t Columns = Tensor.elements() / Stored;
+  dropElements(Tensor, FirstRow * Columns, Rows * Columns);
+}
+
+void Checkpoint::dropElements(const TensorInfo &Tensor, int64_t First,
+                              int64_t Count) const {
+  First = std::clamp<int64_t>(First, 0, Tensor.elements());
+  Count = std::clamp<int64_t>(Count, 0, Tensor.elements() - First);
+  if (Count == 0 || Tensor.Bytes.empty())
     return;
-  size_t RowBytes = Tensor.Bytes.size() / static_cast<size_t>(Stored);
   auto Page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
   auto Begin = reinterpret_cast<uintptr_t>(Tensor.Bytes.data()) +
-               static_cast<size_t>(FirstRow) * RowBytes;
-  uintptr_t End = Begin + static_cast<size_t>(Rows) * RowBytes;
+               static_cast<size_t>(First) * sizeOf(Tensor.Type);
+  uintptr_t End = Begin + static_cast<size_t>(Count) * sizeOf(Tensor.Type);
   // Outwards to whole pages: a neighbour's page is only read again. That it
   // is advice makes a failure harmless.
   Begin -= Begin % Page;

@@ -23,6 +23,11 @@ public:
   /// files (.bin, .pt, .pth, .ckpt) are never read: unpickling runs code.
   static Result<Checkpoint> open(const std::string &Directory);
 
+  /// The given tensors of one mapped file, such as a GGUF file's, by name. An
+  /// error when two have the same name.
+  static Result<Checkpoint> fromTensors(std::unique_ptr<MappedFile> File,
+                                        std::vector<TensorInfo> Tensors);
+
   /// The tensor named `Name`, of any type, or null.
   const TensorInfo *find(std::string_view Name) const;
 
@@ -54,6 +59,9 @@ public:
   /// a checkpoint front to back keeps little of it in memory. Reading them
   /// later still works. Rows out of range are clipped.
   void dropRows(const TensorInfo &Tensor, int64_t FirstRow, int64_t Rows) const;
+  /// The same for elements [First, First + Count) in row-major order.
+  void dropElements(const TensorInfo &Tensor, int64_t First,
+                    int64_t Count) const;
   /// dropRows for the whole tensor.
   void drop(const TensorInfo &Tensor) const;
 
@@ -64,6 +72,9 @@ private:
 
   std::string Path; // The file that errors name: the only one, or the index.
   std::vector<SafetensorsFile> Files;
+  // What fromTensors was given.
+  std::unique_ptr<MappedFile> Mapped;
+  std::vector<TensorInfo> Given;
   std::vector<const TensorInfo *> ByName;
 };
 

@@ -90,7 +90,7 @@ Result<Config> Config::open(const std::string &Directory) {
   Result<Config> Generation = openFile(Path);
   if (!Generation)
     return Generation;
-  Main->Doc->Generation = std::move(*Generation);
+  Main->setGeneration(std::move(*Generation));
   return Main;
 }
 
@@ -118,6 +118,10 @@ Result<Config> Config::parse(std::string_view Text, std::string_view File) {
 }
 
 std::optional<Config> Config::generation() const { return Doc->Generation; }
+
+void Config::setGeneration(Config Generation) {
+  Doc->Generation = std::move(Generation);
+}
 
 const std::string &Config::file() const { return Doc->File; }
 

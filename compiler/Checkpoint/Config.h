@@ -40,6 +40,8 @@ public:
 
   /// The settings of generation_config.json, if the directory has it.
   std::optional<Config> generation() const;
+  /// Makes `Generation` what generation() answers.
+  void setGeneration(Config Generation);
 
   const std::string &file() const;
   /// The path of this object from the top: empty, or such as "rope_scaling".

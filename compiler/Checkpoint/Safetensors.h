@@ -27,6 +27,19 @@ inline constexpr size_t MaxTensors = 1'000'000;
 inline constexpr size_t MaxTensorDims = 8;
 inline constexpr size_t MaxTensorName = 1024;
 
+/// Reads a tensor whose file stores it in another form: in quantised blocks,
+/// with its rows in another order, as a part of a larger one.
+class TensorSource {
+public:
+  virtual ~TensorSource() = default;
+
+  /// Writes rows [FirstRow, FirstRow + Rows), which exist, to `Out` as f32. An
+  /// error, without the tensor's name, when what is stored is no number.
+  virtual Status readRows(int64_t FirstRow, int64_t Rows, float *Out) const = 0;
+  /// As Checkpoint::dropRows; the rows exist.
+  virtual void dropRows(int64_t FirstRow, int64_t Rows) const = 0;
+};
+
 /// A stored tensor. Bytes and File live as long as the file's owner.
 struct TensorInfo {
   std::string Name;
@@ -35,15 +48,20 @@ struct TensorInfo {
   /// Outermost dimension first, each at least 1; empty for a scalar.
   std::vector<int64_t> Shape;
   /// Row-major elements, at any alignment. Empty unless isFloat(), so that no
-  /// other type is taken for floats. Call File->checkNotShrunk() before use.
+  /// other type is taken for floats, and with a Source. Call
+  /// File->checkNotShrunk() before use.
   std::span<const std::byte> Bytes;
+  /// Set when the file holds the tensor in another form than Bytes: it is then
+  /// read with Checkpoint::readRowsAsFloat alone.
+  std::shared_ptr<const TensorSource> Source;
   const MappedFile *File = nullptr;
-  /// The type as the file spells it, such as "BF16" or "I64".
+  /// The type as the file spells it, such as "BF16", "I64" or "Q4_K".
   std::string StoredType;
 
-  /// True for the types that Tenon reads: F32, F16 and BF16.
+  /// True for what Tenon reads: F32, F16, BF16, and all that has a Source.
   bool isFloat() const {
-    return StoredType == "F32" || StoredType == "F16" || StoredType == "BF16";
+    return Source || StoredType == "F32" || StoredType == "F16" ||
+           StoredType == "BF16";
   }
 
   /// The product of the shape, which the file's reader has checked.
