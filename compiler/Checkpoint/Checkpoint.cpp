@@ -331,6 +331,11 @@ Status Checkpoint::readElementsAsFloat(const TensorInfo &Tensor, int64_t First,
                  std::to_string(Tensor.elements()) + " elements");
   if (Status Whole = Tensor.File->checkNotShrunk(); !Whole)
     return Whole;
+  if (Tensor.Source) {
+    if (Status Read = Tensor.Source->readElements(First, Count, Out); !Read)
+      return Read.error().withContext(contextOf(Tensor));
+    return {};
+  }
   size_t Size = sizeOf(Tensor.Type);
   widenToFloat(Tensor.Bytes.subspan(static_cast<size_t>(First) * Size,
                                     static_cast<size_t>(Count) * Size),
@@ -351,6 +356,8 @@ void Checkpoint::dropElements(const TensorInfo &Tensor, int64_t First,
                               int64_t Count) const {
   First = std::clamp<int64_t>(First, 0, Tensor.elements());
   Count = std::clamp<int64_t>(Count, 0, Tensor.elements() - First);
+  if (Count != 0 && Tensor.Source)
+    return Tensor.Source->dropElements(First, Count);
   if (Count == 0 || Tensor.Bytes.empty())
     return;
   auto Page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));

@@ -28,16 +28,18 @@ inline constexpr size_t MaxTensorDims = 8;
 inline constexpr size_t MaxTensorName = 1024;
 
 /// Reads a tensor whose file stores it in another form: in quantised blocks,
-/// with its rows in another order, as a part of a larger one.
+/// with its rows in another order, as a part of a larger one. Elements count in
+/// row-major order, and those asked for exist.
 class TensorSource {
 public:
   virtual ~TensorSource() = default;
 
-  /// Writes rows [FirstRow, FirstRow + Rows), which exist, to `Out` as f32. An
-  /// error, without the tensor's name, when what is stored is no number.
-  virtual Status readRows(int64_t FirstRow, int64_t Rows, float *Out) const = 0;
-  /// As Checkpoint::dropRows; the rows exist.
-  virtual void dropRows(int64_t FirstRow, int64_t Rows) const = 0;
+  /// Writes elements [First, First + Count) to `Out` as f32. An error, without
+  /// the tensor's name, when what is stored is no number.
+  virtual Status readElements(int64_t First, int64_t Count,
+                              float *Out) const = 0;
+  /// As Checkpoint::dropElements.
+  virtual void dropElements(int64_t First, int64_t Count) const = 0;
 };
 
 /// A stored tensor. Bytes and File live as long as the file's owner.
@@ -52,7 +54,7 @@ struct TensorInfo {
   /// File->checkNotShrunk() before use.
   std::span<const std::byte> Bytes;
   /// Set when the file holds the tensor in another form than Bytes: it is then
-  /// read with Checkpoint::readRowsAsFloat alone.
+  /// read through Checkpoint alone.
   std::shared_ptr<const TensorSource> Source;
   const MappedFile *File = nullptr;
   /// The type as the file spells it, such as "BF16", "I64" or "Q4_K".
