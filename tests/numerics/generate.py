@@ -29,8 +29,8 @@ def check_all(chosen, out):
     failures = 0
     for fixture in chosen:
         directory = out / fixture.full_name
-        complaints = (reference.check(fixture, directory)
-                      if directory.is_dir() else ["not there"])
+        complaints, measures = reference.check(fixture, directory)
+        print(f"{fixture.full_name}: {measures}", flush=True)
         for complaint in complaints:
             print(f"error: {fixture.full_name}: {complaint}", file=sys.stderr)
         failures += len(complaints)
