@@ -29,6 +29,10 @@ FIXTURES = pathlib.Path(__file__).parent.parent / "numerics" / "fixtures"
 REFERENCE_TOLERANCE = {"f32": ("largest", 1e-4), "bf16": ("L2", 3e-2)}
 EQUIVALENCE_TOLERANCE = 1e-5
 
+# What generation begins with, and how far it goes.
+GREEDY_PROMPT = 9
+NEW_TOKENS = 16
+
 # CPU levels in ascending order and what limits oneDNN to each.
 LEVELS = {
     "avx2": "AVX2",
@@ -106,10 +110,14 @@ class Test:
 
     def outputs(self, artifact, tokens, types=None, isa=None):
         """The model's output for every token: f32 [T, width]."""
+        return self.output(artifact, token_options(tokens, types), isa)
+
+    def output(self, artifact, options, isa=None):
+        """The model's output of `tenon run` with these options: f32 [rows,
+        width]."""
         path = self.work / "output.npy"
-        more = ["--token-types", joined(types)] if types is not None else []
-        self.need("tenon", "run", artifact, "--token-ids", joined(tokens),
-                  "--output", path, *more, isa=isa)
+        self.need("tenon", "run", artifact, *options, "--output", path,
+                  isa=isa)
         values = numpy.load(path)
         path.unlink()
         return values
@@ -139,6 +147,12 @@ def joined(tokens):
     return ",".join(str(int(token)) for token in tokens)
 
 
+def token_options(tokens, types=None):
+    """Options of `tenon run` for tokens and their types."""
+    more = ["--token-types", joined(types)] if types is not None else []
+    return ["--token-ids", joined(tokens), *more]
+
+
 def runnable(level, native):
     """Whether a machine of level `native` runs code of `level`."""
     if native == "avx2_vnni":
@@ -148,19 +162,70 @@ def runnable(level, native):
 
 
 class Fixture:
-    """One stored model and its references."""
+    """One stored model and its references; what a kind has not is None."""
 
     def __init__(self, entry):
         self.name = entry["name"]
         self.path = FIXTURES / self.name
-        self.decodes = entry["kind"] == "logits"
-        self.tokens = numpy.load(self.path / "input_ids.npy")
+        self.kind = entry["kind"]
+        self.decodes = self.kind == "logits"
         self.reference = numpy.load(self.path / entry["reference"])
-        self.types = self.greedy = None
+        self.tokens = self.array("input_ids")
+        self.types = self.array("token_type_ids")
+        self.decoder_tokens = self.array("decoder_input_ids")
+        greedy = self.array("greedy")
+        self.greedy = None if greedy is None else greedy.tolist()
+
+    def array(self, name):
+        path = self.path / f"{name}.npy"
+        return numpy.load(path) if path.exists() else None
+
+    def runs(self):
+        """Ways to run the model: what is put in, the options of `tenon run`,
+        the rows that must come out, and how many come before them."""
+        if self.kind == "image":
+            return self.image_runs()
+        options = token_options(self.tokens, self.types)
+        rows = len(self.tokens)
+        if self.kind == "classes":
+            rows = 1
+        elif self.kind == "seq2seq":
+            options += ["--decoder-token-ids", joined(self.decoder_tokens)]
+            rows = len(self.decoder_tokens)
+        return [("tokens", options, self.reference,
+                 rows - len(self.reference))]
+
+    def image_runs(self):
+        """The values of pixels, and the pictures they were made from, of
+        which each has a row of the reference."""
+        runs = []
+        pictures = ["png", "jpeg"] if (self.path / "image.png").exists() else []
+        for row, kind in enumerate(pictures):
+            expected = self.reference[row:row + 1]
+            for file in f"{kind}_values.npy", f"image.{kind}":
+                runs.append((file, ["--image", self.path / file], expected, 0))
+        return runs or [("pixels", ["--image", self.path / "pixel_values.npy"],
+                         self.reference, 0)]
+
+    def generations(self):
+        """Ways to generate: what they are, the options of `tenon run`, and
+        the new tokens that must come out."""
         if self.decodes:
-            self.greedy = numpy.load(self.path / "greedy.npy").tolist()
+            options = token_options(self.tokens[:GREEDY_PROMPT])
         else:
-            self.types = numpy.load(self.path / "token_type_ids.npy")
+            options = token_options(self.tokens, self.types)
+        beams = ["--num-beams", 3, "--length-penalty"]
+        ways = {
+            "greedy": ["--temperature", 0, "--ignore-eos"],
+            "beams": [*beams, "1.0"],
+            "long_beams": [*beams, "2.0"],
+            # As the checkpoint's own settings have it.
+            "published": [],
+        }
+        return [(way, [*options, "--max-new-tokens", NEW_TOKENS, *more],
+                 self.array(way).tolist())
+                for way, more in ways.items()
+                if self.array(way) is not None]
 
 
 def fixtures(names=()):
