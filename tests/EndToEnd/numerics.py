@@ -71,7 +71,7 @@ def main():
         limits = [None, support.LEVELS[target]]
     for fixture in support.fixtures(test.names):
         artifact = test.compile(fixture.path, fixture.name, "--dtype", dtype,
-                                "--target-cpu", target)
+                                "--target-cpu", target, *fixture.options)
         for isa in limits:
             level = native if target == "native" else target
             what = f"{fixture.name} {dtype} {level}"

@@ -169,6 +169,8 @@ class Fixture:
         self.path = FIXTURES / self.name
         self.kind = entry["kind"]
         self.decodes = self.kind == "logits"
+        longest = entry.get("max_seq_len")
+        self.options = ["--max-seq-len", longest] if longest else []
         self.reference = numpy.load(self.path / entry["reference"])
         self.tokens = self.array("input_ids")
         self.types = self.array("token_type_ids")

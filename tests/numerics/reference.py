@@ -147,6 +147,9 @@ class Fixture:
     def traits(self):
         return FAMILIES[self.family]
 
+    def finish(self, directory):
+        """Writes what else the checkpoint has."""
+
     def inputs(self, model, rng):
         """Random inputs: arrays by name, stored as NAME.npy."""
         return dict(input_ids=choose_tokens(self, model, rng))
@@ -315,6 +318,7 @@ def save(model, fixture, directory):
                                         metadata={"format": "pt"})
         config = spell_older(config, fixture)
     path.write_text(json.dumps(config, indent=2) + "\n")
+    fixture.finish(directory)
 
 
 def load(fixture, directory, change=None, dtype=torch.float32):
