@@ -3,6 +3,7 @@
 #include "compiler/Evaluator/Evaluator.h"
 
 #include "compiler/Builder/ModelBuilder.h"
+#include "compiler/Checkpoint/TensorView.h"
 #include "compiler/Evaluator/Operations.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -19,15 +20,13 @@ using namespace tenon::transformer;
 ParameterProvider tenon::checkpointParameters(const Checkpoint &Weights) {
   return [&Weights](StringRef Name,
                     ArrayRef<int64_t> Shape) -> Result<std::vector<float>> {
-    auto Tensor = Weights.require(std::string_view(Name),
-                                  std::span(Shape.data(), Shape.size()));
-    if (!Tensor)
-      return Tensor.error();
+    auto View = TensorView::resolve(Weights, std::string_view(Name),
+                                    std::span(Shape.data(), Shape.size()));
+    if (!View)
+      return View.error();
     std::vector<float> Values(
         static_cast<size_t>(ShapedType::getNumElements(Shape)));
-    if (Status S =
-            Weights.readRowsAsFloat(**Tensor, 0, Shape.front(), Values.data());
-        !S)
+    if (Status S = View->readRowsAsFloat(0, View->rows(), Values.data()); !S)
       return S.error();
     return Values;
   };
