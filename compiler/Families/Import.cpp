@@ -2,6 +2,7 @@
 
 #include "compiler/Families/Import.h"
 
+#include "compiler/Checkpoint/TensorView.h"
 #include "compiler/Families/Family.h"
 #include "compiler/Families/Sentence.h"
 
@@ -61,13 +62,15 @@ public:
   Result<ElementType> keep(StringRef Name, ArrayRef<int64_t> Shape) {
     std::optional<ElementType> Type = MatrixType;
     if (Weights) {
-      auto Tensor = Weights->require(Name, {Shape.data(), Shape.size()});
-      if (!Tensor)
-        return Tensor.error();
-      Used.insert(Name);
+      auto View = TensorView::resolve(*Weights, std::string_view(Name),
+                                      {Shape.data(), Shape.size()});
+      if (!View)
+        return View.error();
+      for (std::string_view Tensor : View->tensors())
+        Used.insert(Tensor);
       if (!Type)
-        Type = (*Tensor)->Type == ElementType::BF16 ? ElementType::BF16
-                                                    : ElementType::F32;
+        Type = View->type() == ElementType::BF16 ? ElementType::BF16
+                                                 : ElementType::F32;
     }
     if (Shape.size() == 1)
       return ElementType::F32;
