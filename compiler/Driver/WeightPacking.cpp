@@ -2,6 +2,7 @@
 
 #include "compiler/Driver/WeightPacking.h"
 
+#include "compiler/Checkpoint/TensorView.h"
 #include "runtime/Packing/Packer.h"
 
 #include <cmath>
@@ -46,26 +47,23 @@ static Status packAngles(const PackedWeight &Weight, Packer &Pack) {
   return {};
 }
 
-/// Streams one checkpoint tensor of K columns.
-static Status packTensor(const std::string &Name, int64_t K,
-                         const Checkpoint &Source, Packer &Pack) {
-  const TensorInfo *Tensor = Source.find(Name);
-  if (!Tensor)
-    return Error("weights: tensor '" + Name + "' is missing");
+/// Streams one parameter of K columns and, if known, so many rows.
+static Status packTensor(const std::string &Name, std::optional<int64_t> Rows,
+                         int64_t K, const Checkpoint &Source, Packer &Pack) {
+  auto View = TensorView::resolveMatrix(Source, Name, Rows, K);
+  if (!View)
+    return View.error().withContext("weights");
   // 64 rows are a panel; small rows come in larger groups.
-  int64_t Rows = Tensor->Shape.empty() ? 1 : Tensor->Shape[0];
   int64_t Group = std::max<int64_t>(64, (int64_t(1) << 16) / K / 64 * 64);
   std::vector<float> Buffer;
-  for (int64_t Row = 0; Row < Rows; Row += Group) {
-    int64_t Count = std::min(Group, Rows - Row);
+  for (int64_t Row = 0; Row < View->rows(); Row += Group) {
+    int64_t Count = std::min(Group, View->rows() - Row);
     Buffer.resize(static_cast<size_t>(Count * K));
-    if (Status Read =
-            Source.readRowsAsFloat(*Tensor, Row, Count, Buffer.data());
-        !Read)
+    if (Status Read = View->readRowsAsFloat(Row, Count, Buffer.data()); !Read)
       return Read;
     if (Status Done = Pack.append(Buffer); !Done)
       return Done;
-    Source.dropRows(*Tensor, Row, Count);
+    View->dropRows(Row, Count);
   }
   return {};
 }
@@ -87,8 +85,12 @@ static Status packWeight(const PackedWeight &Weight, const Checkpoint &Source,
     if (Status Done = packAngles(Weight, Pack); !Done)
       return Done;
   }
+  // Of several, one below another, only the sum of rows is known.
+  std::optional<int64_t> Rows;
+  if (Weight.Sources.size() == 1)
+    Rows = Info.Rows;
   for (const std::string &Name : Weight.Sources)
-    if (Status Done = packTensor(Name, Info.Columns, Source, Pack); !Done)
+    if (Status Done = packTensor(Name, Rows, Info.Columns, Source, Pack); !Done)
       return Done;
   return Pack.finish();
 }
