@@ -11,7 +11,7 @@ def Dnn_BufferOp : Dnn_Op<"buffer", [Pure]> {
     `rows` rows at byte `offset` of the arena.
   }];
   let arguments = (ins Transformer_BatchType:$batch, Index:$rows, I64Attr:$offset);
-  let results = (outs MemRefRankOf<[F32, BF16], [2]>:$result);
+  let results = (outs MemRefRankOf<[F32, BF16, I32], [2]>:$result);
   let assemblyFormat = [{
     $batch `[` $rows `]` `at` $offset attr-dict `:` type($result)
   }];
@@ -19,6 +19,13 @@ def Dnn_BufferOp : Dnn_Op<"buffer", [Pure]> {
 
 def Dnn_OutputOp : Dnn_Op<"output", [Pure]> {
   let summary = "The buffer that the step's result goes to";
+  let arguments = (ins Transformer_BatchType:$batch, Index:$rows);
+  let results = (outs MemRefRankOf<[F32], [2]>:$result);
+  let assemblyFormat = "$batch `[` $rows `]` attr-dict `:` type($result)";
+}
+
+def Dnn_FeaturesOp : Dnn_Op<"features", [Pure]> {
+  let summary = "The rows of input that the caller gave";
   let arguments = (ins Transformer_BatchType:$batch, Index:$rows);
   let results = (outs MemRefRankOf<[F32], [2]>:$result);
   let assemblyFormat = "$batch `[` $rows `]` attr-dict `:` type($result)";
@@ -33,9 +40,15 @@ def Dnn_FieldOp : Dnn_Op<"field", [Pure]> {
 
 def Dnn_PageTableOp : Dnn_Op<"page_table", [Pure]> {
   let summary = "The page numbers of one sequence";
-  let arguments = (ins Transformer_BatchType:$batch, Index:$sequence);
+  let description = [{
+    Those of caches that grow with it, or of its source text (`memory`).
+  }];
+  let arguments = (ins Transformer_BatchType:$batch, Index:$sequence,
+                       UnitAttr:$memory);
   let results = (outs Dnn_Indices:$result);
-  let assemblyFormat = "$batch `[` $sequence `]` attr-dict `:` type($result)";
+  let assemblyFormat = [{
+    (`memory` $memory^)? $batch `[` $sequence `]` attr-dict `:` type($result)
+  }];
 }
 
 def Dnn_PageOp : Dnn_Op<"page", [Pure]> {
@@ -50,6 +63,19 @@ def Dnn_PageOp : Dnn_Op<"page", [Pure]> {
   let assemblyFormat = [{
     $cache `[` $scope `]` `,` $page attr-dict `:` type($cache) `->` type($keys)
     `,` type($values)
+  }];
+}
+
+def Dnn_LatentPageOp : Dnn_Op<"latent_page", [Pure]> {
+  let summary = "Latent vectors of one page of a layer's cache";
+  let description = [{
+    [64, values per token rounded up to 16].
+  }];
+  let arguments = (ins Transformer_CacheType:$cache, Transformer_ScopeType:$scope,
+                       Index:$page);
+  let results = (outs AnyStaticShapeMemRef:$result);
+  let assemblyFormat = [{
+    $cache `[` $scope `]` `,` $page attr-dict `:` type($cache) `->` type($result)
   }];
 }
 

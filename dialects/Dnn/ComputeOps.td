@@ -8,13 +8,17 @@ include "DnnBase.td"
 def Dnn_EmbeddingOp : Dnn_ComputeOp<"embedding"> {
   let summary = "Gather rows of a packed table";
   let arguments = (ins Transformer_IndexAttr:$index, Transformer_BatchType:$batch,
-                       Dnn_PackedType:$table, Dnn_Rows:$outs);
+                       Dnn_PackedType:$table, Dnn_Rows:$outs,
+                       DefaultValuedAttr<I64Attr, "0">:$offset);
   let results = (outs Optional<Dnn_Rows>:$results);
   let assemblyFormat = [{
-    $index $batch `,` $table `outs` `(` $outs `)` attr-dict
+    $index $batch `,` $table (`offset` $offset^)? `outs` `(` $outs `)` attr-dict
     `:` functional-type(operands, results)
   }];
 }
+
+/// What is added to a norm's stored weight.
+def Dnn_NormOffset : DefaultValuedAttr<F64Attr, "::llvm::APFloat(0.0)">;
 
 def Dnn_NormOp : Dnn_ComputeOp<"norm", [AttrSizedOperandSegments]> {
   let summary = "Normalise rows, of a sum if there is a residual";
@@ -25,11 +29,13 @@ def Dnn_NormOp : Dnn_ComputeOp<"norm", [AttrSizedOperandSegments]> {
   let arguments = (ins Transformer_NormAttr:$kind, Dnn_Rows:$input,
                        Optional<Dnn_Rows>:$residual, Dnn_PackedType:$weight,
                        Optional<Dnn_PackedType>:$bias, Variadic<Dnn_Rows>:$outs,
-                       F64Attr:$eps, DefaultValuedAttr<I64Attr, "1">:$groups);
+                       F64Attr:$eps, DefaultValuedAttr<I64Attr, "1">:$groups,
+                       Dnn_NormOffset:$offset);
   let results = (outs Variadic<Dnn_Rows>:$results);
   let assemblyFormat = [{
     $kind $input (`residual` $residual^)? `weight` $weight (`bias` $bias^)?
-    `outs` `(` $outs `)` `eps` $eps (`groups` $groups^)? attr-dict
+    `outs` `(` $outs `)` `eps` $eps (`groups` $groups^)? (`offset` $offset^)?
+    attr-dict
     `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
@@ -83,11 +89,12 @@ def Dnn_SplitAppendOp : Dnn_ComputeOp<"split_append", [
                        Optional<Dnn_PackedType>:$table,
                        Dnn_Rows:$outs, I64Attr:$heads, I64Attr:$kvHeads,
                        OptionalAttr<Transformer_RopeAttr>:$rope,
-                       OptionalAttr<F64Attr>:$eps);
+                       OptionalAttr<F64Attr>:$eps, Dnn_NormOffset:$normOffset);
   let results = (outs Optional<Dnn_Rows>:$results);
   let assemblyFormat = [{
     $qkv `to` $cache `[` $scope `]` `,` $batch `heads` $heads `kv_heads` $kvHeads
     (`query_norm` $queryNorm^)? (`key_norm` $keyNorm^)?
+    (`norm_offset` $normOffset^)?
     (`rope` $rope^)? (`table` $table^)? `outs` `(` $outs `)` attr-dict
     `:` functional-type(operands, results)
   }];
@@ -102,30 +109,91 @@ def Dnn_SplitStageOp : Dnn_ComputeOp<"split_stage", [
                        Optional<Dnn_PackedType>:$table,
                        Variadic<Dnn_Rows>:$outs, I64Attr:$heads, I64Attr:$kvHeads,
                        OptionalAttr<Transformer_RopeAttr>:$rope,
-                       OptionalAttr<F64Attr>:$eps);
+                       OptionalAttr<F64Attr>:$eps, Dnn_NormOffset:$normOffset);
   let results = (outs Variadic<Dnn_Rows>:$results);
   let assemblyFormat = [{
     $qkv `of` $batch `heads` $heads `kv_heads` $kvHeads
     (`query_norm` $queryNorm^)? (`key_norm` $keyNorm^)?
+    (`norm_offset` $normOffset^)?
     (`rope` $rope^)? (`table` $table^)? `outs` `(` $outs `)` attr-dict
     `:` functional-type(operands, results)
   }];
 }
 
+def Dnn_AppendOp : Dnn_ComputeOp<"append"> {
+  let summary = "Append keys and values, or latent vectors, to a cache";
+  let description = [{
+    The rows of `parts`: keys and values, or the two parts of a latent vector.
+  }];
+  let arguments = (ins Transformer_CacheType:$cache, Transformer_ScopeType:$scope,
+                       Transformer_BatchType:$batch, Variadic<Dnn_Rows>:$parts);
+  let assemblyFormat = [{
+    $parts `to` $cache `[` $scope `]` `,` $batch attr-dict `:` type(operands)
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      return ::mlir::MutableOperandRange(getOperation(), 0, 0);
+    }
+  }];
+}
+
+def Dnn_RopeOp : Dnn_ComputeOp<"rope"> {
+  let summary = "Rotate heads by their token's position";
+  let arguments = (ins Dnn_Rows:$input, Transformer_BatchType:$batch,
+                       Dnn_PackedType:$table, Dnn_Rows:$outs, I64Attr:$heads,
+                       DefaultValuedAttr<I64Attr, "0">:$offset,
+                       Transformer_RopeAttr:$rope);
+  let results = (outs Optional<Dnn_Rows>:$results);
+  let assemblyFormat = [{
+    $input `,` $batch `heads` $heads (`from` $offset^)? $rope `table` $table
+    `outs` `(` $outs `)` attr-dict `:` functional-type(operands, results)
+  }];
+}
+
 def Dnn_AttentionOp : Dnn_ComputeOp<"attention", [AttrSizedOperandSegments]> {
   let summary = "Online-softmax attention over pages";
+  let description = [{
+    `bias` is a table of biases by head and distance, or of slopes by head, as
+    `content` says.
+  }];
   let arguments = (ins Transformer_MaskAttr:$mask, Dnn_Rows:$query,
                        Transformer_BatchType:$batch, Optional<Dnn_Rows>:$staged,
                        Optional<Transformer_CacheType>:$cache,
                        Optional<Transformer_ScopeType>:$scope,
+                       Optional<Dnn_PackedType>:$bias,
+                       Optional<Dnn_PackedType>:$sinks,
                        Dnn_Rows:$outs, I64Attr:$heads, I64Attr:$kvHeads,
-                       F64Attr:$scale, OptionalAttr<I64Attr>:$window);
+                       F64Attr:$scale, OptionalAttr<I64Attr>:$window,
+                       OptionalAttr<F64Attr>:$softCap,
+                       OptionalAttr<AnyAttr>:$content);
   let results = (outs Optional<Dnn_Rows>:$results);
   let assemblyFormat = [{
     $mask $query `,` $batch (`staged` $staged^)? (`cache` $cache^)?
     (`[` $scope^ `]`)? `heads` $heads `kv_heads` $kvHeads `scale` $scale
-    (`window` $window^)? `outs` `(` $outs `)` attr-dict
+    (`window` $window^)? (`soft_cap` $softCap^)? (`bias` $bias^)?
+    (`content` $content^)? (`sinks` $sinks^)? `outs` `(` $outs `)` attr-dict
     `:` functional-type(operands, results)
+  }];
+}
+
+def Dnn_LatentAttentionOp : Dnn_ComputeOp<"latent_attention"> {
+  let summary = "Attention over latent vectors";
+  let description = [{
+    As in the transformer dialect. A sequence with many queries in the step has
+    keys and values of its pages expanded, one with few has K moved to the
+    queries and V behind the sum. `state` holds the running sums of the
+    expanded form: [T, heads * (value_dim + 2)].
+  }];
+  let arguments = (ins Dnn_Rows:$query, Transformer_BatchType:$batch,
+                       Transformer_CacheType:$cache,
+                       Transformer_ScopeType:$scope, Dnn_PackedType:$expand,
+                       Variadic<Dnn_Rows>:$outs, I64Attr:$heads,
+                       I64Attr:$keyDim, I64Attr:$valueDim, F64Attr:$scale);
+  let results = (outs Variadic<Dnn_Rows>:$results);
+  let assemblyFormat = [{
+    $query `,` $batch `cache` $cache `[` $scope `]` `expand` $expand
+    `heads` $heads `key_dim` $keyDim `value_dim` $valueDim `scale` $scale
+    `outs` `(` $outs `)` attr-dict `:` functional-type(operands, results)
   }];
 }
 
@@ -149,6 +217,57 @@ def Dnn_PoolOp : Dnn_ComputeOp<"pool"> {
   let assemblyFormat = [{
     $kind $input `,` $batch `outs` `(` $outs `)` (`normalize` $normalize^)?
     attr-dict `:` functional-type(operands, results)
+  }];
+}
+
+def Dnn_InputRowsOp : Dnn_ComputeOp<"input_rows"> {
+  let summary = "Copy the rows that the caller gave";
+  let arguments = (ins Transformer_BatchType:$batch, Dnn_Rows:$outs);
+  let results = (outs Optional<Dnn_Rows>:$results);
+  let assemblyFormat = [{
+    $batch `outs` `(` $outs `)` attr-dict `:` functional-type(operands, results)
+  }];
+}
+
+def Dnn_ClassTokenOp : Dnn_ComputeOp<"class_token"> {
+  let summary = "Put a learned row where each sequence begins";
+  let arguments = (ins Dnn_Rows:$input, Transformer_BatchType:$batch,
+                       Dnn_PackedType:$token, Dnn_Rows:$outs);
+  let results = (outs Optional<Dnn_Rows>:$results);
+  let assemblyFormat = [{
+    $input `,` $batch `,` $token `outs` `(` $outs `)` attr-dict
+    `:` functional-type(operands, results)
+  }];
+}
+
+def Dnn_ElementwiseOp : Dnn_ComputeOp<"elementwise"> {
+  let summary = "factor * activation(input_factor * x)";
+  let arguments = (ins Transformer_ActivationAttr:$activation, Dnn_Rows:$input,
+                       Dnn_Rows:$outs, F64Attr:$inputFactor, F64Attr:$factor);
+  let results = (outs Optional<Dnn_Rows>:$results);
+  let assemblyFormat = [{
+    $activation $input `input_factor` $inputFactor `factor` $factor
+    `outs` `(` $outs `)` attr-dict `:` functional-type(operands, results)
+  }];
+}
+
+def Dnn_SigmoidGateOp : Dnn_ComputeOp<"sigmoid_gate"> {
+  let summary = "Scale each row by the sigmoid of its own number";
+  let arguments = (ins Dnn_Rows:$input, Dnn_Rows:$gate, Dnn_Rows:$outs);
+  let results = (outs Optional<Dnn_Rows>:$results);
+  let assemblyFormat = [{
+    $input `,` $gate `outs` `(` $outs `)` attr-dict
+    `:` functional-type(operands, results)
+  }];
+}
+
+def Dnn_ColumnsOp : Dnn_ComputeOp<"columns"> {
+  let summary = "Copy some neighbouring columns";
+  let arguments = (ins Dnn_Rows:$input, Dnn_Rows:$outs, I64Attr:$first);
+  let results = (outs Optional<Dnn_Rows>:$results);
+  let assemblyFormat = [{
+    $input `from` $first `outs` `(` $outs `)` attr-dict
+    `:` functional-type(operands, results)
   }];
 }
 

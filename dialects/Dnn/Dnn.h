@@ -37,6 +37,9 @@ struct CachePages : public mlir::SideEffects::Resource::Base<CachePages> {
 std::pair<mlir::MemRefType, mlir::MemRefType>
 pageTypes(int64_t KvHeads, int64_t HeadDim, mlir::Type Element);
 
+/// Latent vectors of a page as a buffer: [64, width rounded up to 16].
+mlir::MemRefType latentPageType(int64_t Width, mlir::Type Element);
+
 } // namespace tenon::dnn
 
 #endif // TENON_DIALECTS_DNN_DNN_H

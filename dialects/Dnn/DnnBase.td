@@ -39,10 +39,12 @@ def Dnn_PackedType : TypeDef<Dnn_Dialect, "Packed"> {
     `!dnn.packed<panels, 97x72xbf16>`: N = 97 output features (or entries of a
     table) of K = 72 elements. `vector` is f32 padded to 64, `rows` plain
     row-major, `panels` the blocked layout that products read in place, 64
-    output features side by side.
+    output features side by side. `!dnn.packed<panels, 8x97x72xbf16>` holds the
+    panels of 8 such matrices, those of experts, one after another.
   }];
-  let parameters = (ins "::tenon::dnn::LayoutKind":$layout, "int64_t":$rows,
-                        "int64_t":$columns, "::mlir::Type":$elementType);
+  let parameters = (ins "::tenon::dnn::LayoutKind":$layout, "int64_t":$count,
+                        "int64_t":$rows, "int64_t":$columns,
+                        "::mlir::Type":$elementType);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -50,14 +52,22 @@ def Dnn_PackedType : TypeDef<Dnn_Dialect, "Packed"> {
     static constexpr int64_t PanelWidth = 64;
 
     /// The buffer that the packed weight is: `vector` [N'], `rows` [N, K],
-    /// `panels` [ceil(N/64), K'/v, 64 v] with v elements of 4 bytes together.
+    /// `panels` [count * ceil(N/64), K'/v, 64 v] with v elements of 4 bytes
+    /// together.
     ::mlir::MemRefType getBufferType() const;
+    /// Panels of one matrix.
+    int64_t getPanels() const { return (getRows() + PanelWidth - 1) / PanelWidth; }
   }];
 }
 
 /// [rows, width] activations: tensors first, buffers later.
 def Dnn_Rows : AnyTypeOf<[TensorRankOf<[F32, BF16], [2]>,
                           MemRefRankOf<[F32, BF16], [2]>]>;
+/// [rows, width] numbers of experts, of choices: data, not shapes.
+def Dnn_Numbers : AnyTypeOf<[TensorRankOf<[I32], [2]>,
+                             MemRefRankOf<[I32], [2]>]>;
+def Dnn_RowsOrNumbers : AnyTypeOf<[TensorRankOf<[F32, BF16, I32], [2]>,
+                                   MemRefRankOf<[F32, BF16, I32], [2]>]>;
 def Dnn_Indices : MemRefRankOf<[I32], [1]>;
 
 class Dnn_Op<string mnemonic, list<Trait> traits = []>

@@ -49,27 +49,34 @@ Type PackedType::parse(AsmParser &Parser) {
       Parser.parseType(Element) || Parser.parseGreater())
     return {};
   std::optional<LayoutKind> Layout = symbolizeLayoutKind(Name);
-  if (!Layout || Dims.size() != 2) {
+  if (!Layout || Dims.size() < 2 || Dims.size() > 3) {
     Parser.emitError(Location)
-        << "expected vector, rows or panels and two dimensions, got " << Name
-        << " and " << Dims.size();
+        << "expected vector, rows or panels and two or three dimensions, got "
+        << Name << " and " << Dims.size();
     return {};
   }
+  int64_t Count = Dims.size() == 3 ? Dims[0] : 1;
+  ArrayRef<int64_t> Matrix = ArrayRef(Dims).take_back(2);
   return Parser.getChecked<PackedType>(Location, Parser.getContext(), *Layout,
-                                       Dims[0], Dims[1], Element);
+                                       Count, Matrix[0], Matrix[1], Element);
 }
 
 void PackedType::print(AsmPrinter &Printer) const {
-  Printer << "<" << stringifyLayoutKind(getLayout()) << ", " << getRows() << "x"
-          << getColumns() << "x" << getElementType() << ">";
+  Printer << "<" << stringifyLayoutKind(getLayout()) << ", ";
+  if (getCount() != 1)
+    Printer << getCount() << "x";
+  Printer << getRows() << "x" << getColumns() << "x" << getElementType() << ">";
 }
 
 LogicalResult PackedType::verify(function_ref<InFlightDiagnostic()> EmitError,
-                                 LayoutKind Layout, int64_t Rows,
+                                 LayoutKind Layout, int64_t Count, int64_t Rows,
                                  int64_t Columns, Type Element) {
-  if (Rows < 1 || Columns < 1)
-    return EmitError() << "expected positive dimensions, got " << Rows << "x"
-                       << Columns;
+  if (Count < 1 || Rows < 1 || Columns < 1)
+    return EmitError() << "expected positive dimensions, got " << Count << "x"
+                       << Rows << "x" << Columns;
+  if (Count != 1 && Layout != LayoutKind::Panels)
+    return EmitError() << "expected panels of " << Count << " matrices, got "
+                       << stringifyLayoutKind(Layout);
   if (!Element.isF32() && !Element.isBF16())
     return EmitError() << "expected element type f32 or bf16, got " << Element;
   if (Layout == LayoutKind::Vector && (Columns != 1 || !Element.isF32()))
@@ -88,7 +95,7 @@ MemRefType PackedType::getBufferType() const {
     return MemRefType::get({getRows(), getColumns()}, getElementType());
   case LayoutKind::Panels: {
     int64_t Together = getElementType().isF32() ? 1 : 2;
-    return MemRefType::get({RoundUp(getRows(), 64) / 64,
+    return MemRefType::get({getCount() * getPanels(),
                             RoundUp(getColumns(), 16 * Together) / Together,
                             64 * Together},
                            getElementType());
@@ -104,6 +111,13 @@ dnn::pageTypes(int64_t KvHeads, int64_t HeadDim, Type Element) {
   int64_t PaddedDim = (HeadDim + Block - 1) / Block * Block;
   return {MemRefType::get({KvHeads, Tokens / Block, HeadDim, Block}, Element),
           MemRefType::get({KvHeads, Tokens, PaddedDim}, Element)};
+}
+
+MemRefType dnn::latentPageType(int64_t Width, Type Element) {
+  return MemRefType::get(
+      {transformer::PageTokens,
+       transformer::latentPageElements(Width) / transformer::PageTokens},
+      Element);
 }
 
 //===----------------------------------------------------------------------===//
@@ -137,11 +151,32 @@ TENON_BUFFER_EFFECTS(SelectRowsOp)
 TENON_BUFFER_EFFECTS(PoolOp)
 TENON_BUFFER_EFFECTS(AddOp)
 TENON_BUFFER_EFFECTS(CastOp)
+TENON_BUFFER_EFFECTS(RopeOp)
+TENON_BUFFER_EFFECTS(ClassTokenOp)
+TENON_BUFFER_EFFECTS(InputRowsOp)
+TENON_BUFFER_EFFECTS(ElementwiseOp)
+TENON_BUFFER_EFFECTS(SigmoidGateOp)
+TENON_BUFFER_EFFECTS(ColumnsOp)
+TENON_BUFFER_EFFECTS(RouteOp)
+TENON_BUFFER_EFFECTS(GroupOp)
+TENON_BUFFER_EFFECTS(ExpertGatedOp)
+TENON_BUFFER_EFFECTS(ExpertDownOp)
+TENON_BUFFER_EFFECTS(CombineOp)
 #undef TENON_BUFFER_EFFECTS
 
 void SplitAppendOp::getEffects(Effects &Result) {
   addBufferEffects(cast<DestinationStyleOpInterface>(getOperation()), Result);
   Result.emplace_back(MemoryEffects::Write::get(), CachePages::get());
+}
+
+void AppendOp::getEffects(Effects &Result) {
+  addBufferEffects(cast<DestinationStyleOpInterface>(getOperation()), Result);
+  Result.emplace_back(MemoryEffects::Write::get(), CachePages::get());
+}
+
+void LatentAttentionOp::getEffects(Effects &Result) {
+  addBufferEffects(cast<DestinationStyleOpInterface>(getOperation()), Result);
+  Result.emplace_back(MemoryEffects::Read::get(), CachePages::get());
 }
 
 void AttentionOp::getEffects(Effects &Result) {
@@ -187,6 +222,8 @@ LogicalResult NormOp::verify() {
   if (Groups < 1 || Width % Groups != 0)
     return emitOpError() << "groups: expected a divisor of " << Width
                          << ", got " << Groups;
+  if (getWeight().getType().getRows() == Width)
+    return success();
   return checkEqual(*this, "weight elements", Width / Groups,
                     getWeight().getType().getRows());
 }

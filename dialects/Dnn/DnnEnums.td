@@ -19,7 +19,9 @@ def Dnn_FieldKind : I32EnumAttr<"FieldKind", "array of the batch", [
     I32EnumAttrCase<"Positions", 2, "positions">,
     I32EnumAttrCase<"SequenceOf", 3, "sequence_of">,
     I32EnumAttrCase<"Starts", 4, "starts">,
-    I32EnumAttrCase<"Wanted", 5, "wanted">]> {
+    I32EnumAttrCase<"Wanted", 5, "wanted">,
+    I32EnumAttrCase<"MemoryLengths", 6, "memory_lengths">,
+    I32EnumAttrCase<"Prefixes", 7, "prefixes">]> {
   let cppNamespace = "::tenon::dnn";
   let genSpecializedAttr = 0;
 }

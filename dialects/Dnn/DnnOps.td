@@ -6,6 +6,7 @@
 include "DnnBase.td"
 include "HandleOps.td"
 include "ComputeOps.td"
+include "ExpertOps.td"
 include "BufferOps.td"
 
 #endif // TENON_DIALECTS_DNN_OPS_TD

@@ -43,17 +43,25 @@ def Dnn_WeightOp : Dnn_Op<"weight", [Pure]> {
   }];
 }
 
-def Dnn_RopeTableOp : Dnn_Op<"rope_table", [Pure]> {
-  let summary = "Cosines and sines of every position";
+def Dnn_TableOp : Dnn_Op<"table", [Pure]> {
+  let summary = "A table computed when the model is compiled";
   let description = [{
-    Row p holds the cosines of the `dim / 2` angles of position p, then their
-    sines. Computed at compile time and stored with the weights.
+    What `content` says, f32, stored with the weights:
+
+    - `#transformer.rope`: row p holds the cosines of the `dim / 2` angles of
+      position p, then their sines;
+    - `#transformer.rope_style`: row p is the sinusoid of position p;
+    - `#transformer.buckets`: row h holds the learned biases `key` of head h at
+      distances from -max to max;
+    - `#transformer.alibi`: one column, the slope of each head.
   }];
-  let arguments = (ins Transformer_ScopeType:$scope, Transformer_RopeAttr:$rope,
+  let arguments = (ins Transformer_ScopeType:$scope, AnyAttr:$content,
+                       OptionalAttr<StrAttr>:$key,
                        OptionalAttr<I64Attr>:$slot);
   let results = (outs Dnn_PackedType:$result);
   let assemblyFormat = [{
-    $scope $rope (`slot` $slot^)? attr-dict `:` type($result)
+    $content `in` $scope (`of` $key^)? (`slot` $slot^)? attr-dict
+    `:` type($result)
   }];
 }
 

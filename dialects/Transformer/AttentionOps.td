@@ -36,7 +36,14 @@ def Transformer_AttentionOp : Transformer_ComputeOp<"attention", [
     Keys and values are this step's, [T, kv_heads * head_dim], or those that
     `cache` holds in the layer of `scope`, this step's included. The mask
     `causal` lets a query see keys at its own and earlier positions;
-    `window` W only the last W of these, its own included.
+    `window` W only the last W of these, its own included. `prefix` also lets
+    tokens of the sequence's prefix see each other. In `bidirectional` attention
+    a window hides keys W or more positions away.
+
+    Scores are changed, in this order: multiplied by `scale`; by `soft_cap` c
+    to `c tanh(score / c)`; by `alibi`, or by a learned `bias` [buckets, heads]
+    of the distance's bucket, added to. A `sinks` logit per head takes part in
+    the softmax without a value.
 
     ```mlir
     %o = transformer.attention causal %q, %batch cache %c1[%scope]
@@ -48,14 +55,21 @@ def Transformer_AttentionOp : Transformer_ComputeOp<"attention", [
                        Optional<Transformer_Rows>:$values,
                        Optional<Transformer_CacheType>:$cache,
                        Optional<Transformer_ScopeType>:$scope,
+                       Optional<Transformer_Matrix>:$bias,
+                       Optional<Transformer_Vector>:$sinks,
                        Transformer_MaskAttr:$mask, I64Attr:$heads,
                        I64Attr:$kvHeads, F64Attr:$scale,
-                       OptionalAttr<I64Attr>:$window);
+                       OptionalAttr<I64Attr>:$window,
+                       OptionalAttr<F64Attr>:$softCap,
+                       OptionalAttr<Transformer_AlibiAttr>:$alibi,
+                       OptionalAttr<Transformer_BucketsAttr>:$buckets);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
     $mask $query `,` $batch (`keys` $keys^)? (`values` $values^)?
     (`cache` $cache^)? (`[` $scope^ `]`)? `heads` $heads `kv_heads` $kvHeads
-    `scale` custom<Real>($scale) (`window` $window^)? attr-dict
+    `scale` custom<Real>($scale) (`window` $window^)? (`soft_cap` $softCap^)?
+    (`alibi` $alibi^)? (`bias` $bias^)? (`buckets` $buckets^)?
+    (`sinks` $sinks^)? attr-dict
     `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;

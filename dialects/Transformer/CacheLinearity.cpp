@@ -53,7 +53,7 @@ private:
   /// Whether the use makes the handle an old one.
   bool takes(OpOperand &Use) {
     Operation *Op = Use.getOwner();
-    if (isa<CacheAppendOp, SplitAppendOp>(Op) ||
+    if (isa<CacheAppendOp, LatentAppendOp, SplitAppendOp>(Op) ||
         Op->hasTrait<OpTrait::ReturnLike>())
       return true;
     for (FunctionOpInterface Callee : calleesOf(Op))

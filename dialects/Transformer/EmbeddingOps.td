@@ -10,7 +10,7 @@ def Transformer_EmbeddingOp : Transformer_ComputeOp<"embedding", [
   let summary = "Look up a row of a table for every token";
   let description = [{
     Row t of the result is the row of `table` that token t's id, position or
-    type names.
+    type names, plus `offset`.
 
     ```mlir
     %x = transformer.embedding token %batch, %table
@@ -18,24 +18,71 @@ def Transformer_EmbeddingOp : Transformer_ComputeOp<"embedding", [
     ```
   }];
   let arguments = (ins Transformer_IndexAttr:$index, Transformer_BatchType:$batch,
-                       Transformer_Matrix:$table);
+                       Transformer_Matrix:$table,
+                       DefaultValuedAttr<I64Attr, "0">:$offset);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
-    $index $batch `,` $table attr-dict `:` functional-type(operands, results)
+    $index $batch `,` $table (`offset` $offset^)? attr-dict
+    `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
+}
+
+def Transformer_SinusoidOp : Transformer_ComputeOp<"sinusoid"> {
+  let summary = "Sines and cosines of every token's position";
+  let description = [{
+    With W columns, pair i of sine and cosine is that of the angle
+    `position * 10000^(-2i/W)`. `interleaved` has sines in even and cosines in
+    odd columns (Vaswani et al. 2017), `half` all sines before all cosines
+    (Marian).
+  }];
+  let arguments = (ins Transformer_RopeStyleAttr:$style,
+                       Transformer_BatchType:$batch);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = "$style $batch attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Transformer_InputRowsOp : Transformer_ComputeOp<"input_rows"> {
+  let summary = "Rows that the caller gives instead of token ids";
+  let description = [{
+    [T, W]: a flattened patch of an image per token; zeros where a class token
+    goes.
+  }];
+  let arguments = (ins Transformer_BatchType:$batch);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = "$batch attr-dict `:` type($result)";
+}
+
+def Transformer_ClassTokenOp : Transformer_ComputeOp<"class_token", [
+    AllTypesMatch<["input", "result"]>]> {
+  let summary = "Put a learned row where each sequence begins";
+  let description = [{
+    Rows at position 0 become `token`, others stay (Dosovitskiy et al. 2021).
+  }];
+  let arguments = (ins Transformer_Rows:$input, Transformer_BatchType:$batch,
+                       Transformer_Vector:$token);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = [{
+    $input `,` $batch `,` $token attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
 }
 
 def Transformer_RopeOp : Transformer_ComputeOp<"rope", [
     AllTypesMatch<["input", "result"]>]> {
   let summary = "Rotate heads by their token's position";
   let description = [{
-    `input` is [T, heads * head_dim]; see the attribute for the rotation.
+    `input` is [T, heads * head_dim]; see the attribute for the rotation. What
+    rotates begins at element `offset` of each head.
   }];
   let arguments = (ins Transformer_Rows:$input, Transformer_BatchType:$batch,
-                       I64Attr:$heads, Transformer_RopeAttr:$rope);
+                       I64Attr:$heads, DefaultValuedAttr<I64Attr, "0">:$offset,
+                       Transformer_RopeAttr:$rope);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
-    $input `,` $batch `heads` $heads $rope attr-dict `:` type($input)
+    $input `,` $batch `heads` $heads (`from` $offset^)? $rope attr-dict
+    `:` type($input)
   }];
   let hasVerifier = 1;
 }

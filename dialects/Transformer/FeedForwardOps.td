@@ -63,6 +63,67 @@ def Transformer_GatedFeedForwardOp
   let hasVerifier = 1;
 }
 
+def Transformer_ActivationOp : Transformer_ComputeOp<"activation", [
+    AllTypesMatch<["input", "result"]>]> {
+  let summary = "An activation by itself";
+  let arguments = (ins Transformer_ActivationAttr:$kind, Transformer_Rows:$input);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = "$kind $input attr-dict `:` type($input)";
+}
+
+def Transformer_ScaleOp : Transformer_ComputeOp<"scale", [
+    AllTypesMatch<["input", "result"]>]> {
+  let summary = "Multiply every element by a number";
+  let arguments = (ins Transformer_Rows:$input, F64Attr:$factor);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = [{
+    $input `by` custom<Real>($factor) attr-dict `:` type($input)
+  }];
+  let hasVerifier = 1;
+}
+
+def Transformer_SoftCapOp : Transformer_ComputeOp<"soft_cap", [
+    AllTypesMatch<["input", "result"]>]> {
+  let summary = "Keep elements within a bound, smoothly";
+  let description = [{
+    `bound * tanh(x / bound)` (Gemma 2).
+  }];
+  let arguments = (ins Transformer_Rows:$input, F64Attr:$bound);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = [{
+    $input `at` custom<Real>($bound) attr-dict `:` type($input)
+  }];
+  let hasVerifier = 1;
+}
+
+def Transformer_SigmoidGateOp : Transformer_ComputeOp<"sigmoid_gate", [
+    AllTypesMatch<["input", "result"]>]> {
+  let summary = "Scale each row by the sigmoid of its own number";
+  let description = [{
+    `x[t] * sigmoid(gate[t])`, with `gate` [T, 1]: the gate of shared experts
+    (Qwen 2 MoE).
+  }];
+  let arguments = (ins Transformer_Rows:$input, Transformer_Rows:$gate);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = [{
+    $input `,` $gate attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def Transformer_ColumnsOp : Transformer_ComputeOp<"columns"> {
+  let summary = "Some neighbouring columns";
+  let description = [{
+    Columns from `first` on, as many as the result has.
+  }];
+  let arguments = (ins Transformer_Rows:$input, I64Attr:$first);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = [{
+    $input `from` $first attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
 def Transformer_ResidualOp : Transformer_ComputeOp<"residual", [
     SameOperandsAndResultType, Commutative]> {
   let summary = "Add a block's result to what it was computed from";

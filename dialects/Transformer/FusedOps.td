@@ -57,15 +57,17 @@ def Transformer_AddNormOp : Transformer_ComputeOp<"add_norm", [
     AllTypesMatch<["lhs", "rhs", "sum", "result"]>]> {
   let summary = "Residual and the norm of the sum in one pass";
   let description = [{
-    `sum = lhs + rhs`, `result = norm(sum)`; `layer` takes a bias, `rms` none.
+    `sum = lhs + rhs`, `result = norm(sum)`; `rms` takes no bias; its
+    weight has `offset` added.
   }];
   let arguments = (ins Transformer_NormAttr:$kind, Transformer_Rows:$lhs,
                        Transformer_Rows:$rhs, Transformer_Vector:$weight,
-                       Optional<Transformer_Vector>:$bias, F64Attr:$eps);
+                       Optional<Transformer_Vector>:$bias, F64Attr:$eps,
+                       Transformer_NormOffset:$offset);
   let results = (outs Transformer_Rows:$sum, Transformer_Rows:$result);
   let assemblyFormat = [{
     $kind $lhs `,` $rhs `weight` $weight (`bias` $bias^)?
-    `eps` custom<Real>($eps) attr-dict `:` functional-type(operands, results)
+    `eps` custom<Real>($eps) (`offset` $offset^)? attr-dict `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
 }
@@ -86,11 +88,13 @@ def Transformer_SplitAppendOp : Transformer_ComputeOp<"split_append", [
                        Optional<Transformer_Vector>:$keyNorm,
                        I64Attr:$heads, I64Attr:$kvHeads,
                        OptionalAttr<Transformer_RopeAttr>:$rope,
-                       OptionalAttr<F64Attr>:$eps);
+                       OptionalAttr<F64Attr>:$eps,
+                       Transformer_NormOffset:$normOffset);
   let results = (outs Transformer_Rows:$query, Transformer_CacheType:$result);
   let assemblyFormat = [{
     $qkv `to` $cache `[` $scope `]` `,` $batch `heads` $heads `kv_heads` $kvHeads
-    (`query_norm` $queryNorm^)? (`key_norm` $keyNorm^)? (`rope` $rope^)? attr-dict
+    (`query_norm` $queryNorm^)? (`key_norm` $keyNorm^)?
+    (`norm_offset` $normOffset^)? (`rope` $rope^)? attr-dict
     `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
@@ -110,11 +114,13 @@ def Transformer_SplitStageOp : Transformer_ComputeOp<"split_stage", [
                        Optional<Transformer_Vector>:$keyNorm,
                        I64Attr:$heads, I64Attr:$kvHeads,
                        OptionalAttr<Transformer_RopeAttr>:$rope,
-                       OptionalAttr<F64Attr>:$eps);
+                       OptionalAttr<F64Attr>:$eps,
+                       Transformer_NormOffset:$normOffset);
   let results = (outs Transformer_Rows:$query, Transformer_Rows:$staged);
   let assemblyFormat = [{
     $qkv `of` $batch `heads` $heads `kv_heads` $kvHeads
-    (`query_norm` $queryNorm^)? (`key_norm` $keyNorm^)? (`rope` $rope^)? attr-dict
+    (`query_norm` $queryNorm^)? (`key_norm` $keyNorm^)?
+    (`norm_offset` $normOffset^)? (`rope` $rope^)? attr-dict
     `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
@@ -132,14 +138,21 @@ def Transformer_OnlineAttentionOp : Transformer_ComputeOp<"online_attention", [
                        Optional<Transformer_Rows>:$staged,
                        Optional<Transformer_CacheType>:$cache,
                        Optional<Transformer_ScopeType>:$scope,
+                       Optional<Transformer_Matrix>:$bias,
+                       Optional<Transformer_Vector>:$sinks,
                        Transformer_MaskAttr:$mask, I64Attr:$heads,
                        I64Attr:$kvHeads, F64Attr:$scale,
-                       OptionalAttr<I64Attr>:$window);
+                       OptionalAttr<I64Attr>:$window,
+                       OptionalAttr<F64Attr>:$softCap,
+                       OptionalAttr<Transformer_AlibiAttr>:$alibi,
+                       OptionalAttr<Transformer_BucketsAttr>:$buckets);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
     $mask $query `,` $batch (`staged` $staged^)? (`cache` $cache^)?
     (`[` $scope^ `]`)? `heads` $heads `kv_heads` $kvHeads
-    `scale` custom<Real>($scale) (`window` $window^)? attr-dict
+    `scale` custom<Real>($scale) (`window` $window^)? (`soft_cap` $softCap^)?
+    (`alibi` $alibi^)? (`bias` $bias^)? (`buckets` $buckets^)?
+    (`sinks` $sinks^)? attr-dict
     `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;

@@ -26,7 +26,9 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Pure]> {
   let description = [{
     The tensor called `<scope name>.<key>` in the checkpoint, in the type it is
     kept in. `component` says what part of the model it counts towards
-    (embedding, attention, ffn, norm, head).
+    (embedding, attention, ffn, norm, head). The key may be an expression that
+    says which part of which tensors it is: `c_attn.weight^T[0:72]`,
+    `experts.*.up_proj.weight`.
 
     ```mlir
     %w = transformer.parameter %l3 "self_attn.q_proj.weight" of attention
@@ -35,7 +37,8 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Pure]> {
   }];
   let arguments = (ins Transformer_ScopeType:$scope, StrAttr:$key,
                        StrAttr:$component);
-  let results = (outs AnyTypeOf<[Transformer_Matrix, Transformer_Vector]>:$result);
+  let results = (outs AnyTypeOf<[Transformer_Matrix, Transformer_Vector,
+                            Transformer_Stack]>:$result);
   let assemblyFormat = [{
     $scope $key `of` custom<Word>($component) attr-dict `:` type($result)
   }];

@@ -38,6 +38,24 @@ struct Real {
 
   double Value;
 };
+
+/// Tokens of one cache page, and of one row of staged keys and values.
+inline constexpr int64_t PageTokens = 64;
+/// Keys lie transposed in blocks of this many tokens.
+inline constexpr int64_t KeyBlock = 16;
+
+/// Elements of one page of one layer: keys [kv_heads][64/16][head_dim][16],
+/// then values [kv_heads][64][head_dim rounded up to 16].
+constexpr int64_t pageElements(int64_t KvHeads, int64_t HeadDim) {
+  int64_t PaddedDim = (HeadDim + KeyBlock - 1) / KeyBlock * KeyBlock;
+  return KvHeads * PageTokens * (HeadDim + PaddedDim);
+}
+
+/// Elements of one page of one layer of latent vectors: [64][width rounded up
+/// to 16].
+constexpr int64_t latentPageElements(int64_t Width) {
+  return PageTokens * ((Width + KeyBlock - 1) / KeyBlock * KeyBlock);
+}
 } // namespace tenon::transformer
 
 #define GET_TYPEDEF_CLASSES
@@ -59,14 +77,18 @@ namespace tenon::transformer {
 
 /// Names of the discardable attributes that describe a model.
 namespace attr {
-/// On an entry function: "step" (uses a cache), "encode" or "embed" (pooled).
+/// On an entry function: "step" (uses a cache), "encode", "embed" (pooled) or
+/// "encode_image".
 inline constexpr llvm::StringLiteral Role = "transformer.role";
-/// On an entry function: "logits", "hidden" or "pooled".
+/// On an entry function: "logits" or "hidden" (a row per wanted token),
+/// "pooled" or "classes" (a row per sequence).
 inline constexpr llvm::StringLiteral Output = "transformer.output";
 /// On the module, integers: sizes that requests are checked against.
 inline constexpr llvm::StringLiteral Vocabulary = "transformer.vocabulary";
 inline constexpr llvm::StringLiteral MaxSequence = "transformer.max_sequence";
 inline constexpr llvm::StringLiteral TokenTypes = "transformer.token_types";
+/// On the module of an encoder-decoder: most tokens of a source text.
+inline constexpr llvm::StringLiteral MaxSource = "transformer.max_source";
 /// On the module: the family a model was imported as.
 inline constexpr llvm::StringLiteral Family = "transformer.family";
 /// On the module: batches of at most this many tokens run `.few` code.
@@ -75,18 +97,6 @@ inline constexpr llvm::StringLiteral FewTokens = "transformer.few_tokens";
 inline constexpr llvm::StringLiteral MaxTokens = "transformer.max_tokens";
 inline constexpr llvm::StringLiteral MaxWanted = "transformer.max_wanted";
 } // namespace attr
-
-/// Tokens of one cache page, and of one row of staged keys and values.
-inline constexpr int64_t PageTokens = 64;
-/// Keys lie transposed in blocks of this many tokens.
-inline constexpr int64_t KeyBlock = 16;
-
-/// Elements of one page of one layer: keys [kv_heads][64/16][head_dim][16],
-/// then values [kv_heads][64][head_dim rounded up to 16].
-constexpr int64_t pageElements(int64_t KvHeads, int64_t HeadDim) {
-  int64_t PaddedDim = (HeadDim + KeyBlock - 1) / KeyBlock * KeyBlock;
-  return KvHeads * PageTokens * (HeadDim + PaddedDim);
-}
 
 /// Checks that every cache handle is used as the linear value it is, across
 /// calls: one append at most takes a handle, and nothing uses it afterwards.

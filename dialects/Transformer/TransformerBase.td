@@ -57,16 +57,31 @@ def Transformer_ScopeType : Transformer_Type<"Scope", "scope"> {
 }
 
 def Transformer_CacheType : Transformer_Type<"Cache", "cache"> {
-  let summary = "Handle of a key-value cache";
+  let summary = "Handle of a cache";
   let description = [{
-    The state of one kind of key-value cache, of `kv_heads` heads of `head_dim`
-    elements: `!transformer.cache<8x64xbf16>`. A linear value: an append takes
-    a handle and gives the next one, and a handle once taken is not used again.
+    The state of one kind of cache. A linear value: an append takes a handle
+    and gives the next one, and a handle once taken is not used again.
+
+    ```
+    !transformer.cache<8x64xbf16>          keys and values, 8 heads of 64
+    !transformer.cache<memory 8x64xbf16>   those of a source text
+    !transformer.cache<latent 1x576xbf16>  576 values per token (DeepSeek)
+    ```
+
+    A `memory` is filled once per sequence, with the source text of an
+    encoder-decoder, and has page tables of its own.
   }];
-  let parameters = (ins "int64_t":$kvHeads, "int64_t":$headDim,
+  let parameters = (ins "::tenon::transformer::CacheKind":$kind,
+                        "int64_t":$kvHeads, "int64_t":$headDim,
                         "::mlir::Type":$elementType);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    bool isMemory() const { return getKind() == CacheKind::Memory; }
+    bool isLatent() const { return getKind() == CacheKind::Latent; }
+    /// Elements of one page of one layer.
+    int64_t getPageElements() const;
+  }];
 }
 
 //===----------------------------------------------------------------------===//
@@ -90,14 +105,24 @@ def Transformer_Activation : Transformer_Enum<"Activation",
   I32EnumAttrCase<"Relu", 1, "relu">,
   I32EnumAttrCase<"Gelu", 2, "gelu">,
   I32EnumAttrCase<"GeluTanh", 3, "gelu_tanh">,
-  I32EnumAttrCase<"Silu", 4, "silu">]>;
+  I32EnumAttrCase<"Silu", 4, "silu">,
+  I32EnumAttrCase<"QuickGelu", 5, "quick_gelu">,
+  I32EnumAttrCase<"Tanh", 6, "tanh">,
+  I32EnumAttrCase<"Sigmoid", 7, "sigmoid">]>;
 def Transformer_ActivationAttr
     : Transformer_EnumAttr<Transformer_Activation, "activation">;
+
+def Transformer_CacheKind : Transformer_Enum<"CacheKind",
+    "what a cache holds", [
+  I32EnumAttrCase<"Sequence", 0, "sequence">,
+  I32EnumAttrCase<"Memory", 1, "memory">,
+  I32EnumAttrCase<"Latent", 2, "latent">]>;
 
 def Transformer_MaskKind : Transformer_Enum<"MaskKind",
     "which keys a query attends to", [
   I32EnumAttrCase<"Causal", 0, "causal">,
-  I32EnumAttrCase<"Bidirectional", 1, "bidirectional">]>;
+  I32EnumAttrCase<"Bidirectional", 1, "bidirectional">,
+  I32EnumAttrCase<"Prefix", 2, "prefix">]>;
 def Transformer_MaskAttr : Transformer_EnumAttr<Transformer_MaskKind, "mask">;
 
 def Transformer_PoolKind : Transformer_Enum<"PoolKind",
@@ -135,11 +160,21 @@ def Transformer_RopeStyle : Transformer_Enum<"RopeStyle",
   I32EnumAttrCase<"Half", 0, "half">,
   I32EnumAttrCase<"Interleaved", 1, "interleaved">]>;
 
+def Transformer_RopeStyleAttr
+    : Transformer_EnumAttr<Transformer_RopeStyle, "rope_style">;
+
 def Transformer_RopeScaling : Transformer_Enum<"RopeScaling",
     "how rotation frequencies are stretched", [
   I32EnumAttrCase<"Default", 0, "default">,
   I32EnumAttrCase<"Linear", 1, "linear">,
-  I32EnumAttrCase<"Llama3", 2, "llama3">]>;
+  I32EnumAttrCase<"Llama3", 2, "llama3">,
+  I32EnumAttrCase<"Yarn", 3, "yarn">,
+  I32EnumAttrCase<"LongRope", 4, "longrope">]>;
+
+def Transformer_RouterScore : Transformer_Enum<"RouterScore",
+    "how a router's logits become scores", [
+  I32EnumAttrCase<"Softmax", 0, "softmax">,
+  I32EnumAttrCase<"Sigmoid", 1, "sigmoid">]>;
 
 //===----------------------------------------------------------------------===//
 // Attributes
@@ -159,23 +194,111 @@ def Transformer_RopeAttr : AttrDef<Transformer_Dialect, "Rope"> {
     #transformer.rope<half, dim = 64, base = 10000.0, linear(factor = 2.0)>
     #transformer.rope<half, dim = 64, base = 500000.0,
       llama3(factor = 32.0, low = 1.0, high = 4.0, original = 8192.0)>
+    #transformer.rope<half, dim = 64, base = 10000.0, yarn(factor = 4.0,
+      fast = 32.0, slow = 1.0, original = 4096.0, truncate = 1.0,
+      attention = 1.14)>
+    #transformer.rope<half, dim = 4, base = 10000.0,
+      longrope(attention = 1.19, 1.0, 1.5)>
     ```
 
-    Sources: Su et al. 2021 (RoFormer); for `llama3`, Transformers'
-    `_compute_llama3_parameters`.
+    `attention` scales cosines and sines, and so queries and keys.
+
+    Sources: Su et al. 2021 (RoFormer); for the scalings `llama3`, `yarn` (Peng
+    et al. 2023) and `longrope` (Ding et al. 2024), the functions of these names
+    in Transformers' modeling_rope_utils.
   }];
   let parameters = (ins "::tenon::transformer::RopeStyle":$style,
                         "int64_t":$dim, "::tenon::transformer::Real":$base,
                         "::tenon::transformer::RopeScaling":$scaling,
-                        "::tenon::transformer::Real":$factor, "::tenon::transformer::Real":$lowFrequency,
-                        "::tenon::transformer::Real":$highFrequency, "::tenon::transformer::Real":$original);
+                        ArrayRefParameter<"::tenon::transformer::Real",
+                          "numbers of the scaling, in the order they print in">
+                          :$numbers);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     /// The `dim / 2` rotation frequencies in radians per position, computed in
     /// f32 as Transformers does.
     ::llvm::SmallVector<float> frequencies() const;
+    /// What cosines and sines are multiplied with.
+    float attentionFactor() const;
   }];
+}
+
+def Transformer_AlibiAttr : AttrDef<Transformer_Dialect, "Alibi"> {
+  let mnemonic = "alibi";
+  let summary = "Linear biases of attention";
+  let description = [{
+    Adds `slope * key position` to the scores of a head (Press et al. 2022).
+    With n heads, m the largest power of two not above n, head h < m has the
+    slope `2^(-max (h + 1) / m)`; the others take every second one of twice as
+    many. `rounded` is Falcon's form: slopes and biases are rounded to bf16 and
+    multiplied with the scale of the scores.
+
+    ```
+    #transformer.alibi<max = 8.0>
+    #transformer.alibi<max = 8.0, rounded>
+    ```
+  }];
+  let parameters = (ins "::tenon::transformer::Real":$maxBias, "bool":$rounded);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// One slope per head, rounded if the attribute says so.
+    ::llvm::SmallVector<float> slopes(int64_t Heads) const;
+  }];
+}
+
+def Transformer_BucketsAttr : AttrDef<Transformer_Dialect, "Buckets"> {
+  let mnemonic = "buckets";
+  let summary = "Buckets of relative positions";
+  let description = [{
+    Which of `count` learned biases a distance (key position minus query
+    position) has: small distances have one each, larger ones share
+    logarithmically, from `max` on all the last (Raffel et al. 2020). In
+    `bidirectional` attention half of the buckets are for keys behind the query,
+    otherwise these all have the first.
+
+    ```
+    #transformer.buckets<32, max = 128, bidirectional>
+    ```
+  }];
+  let parameters = (ins "int64_t":$count, "int64_t":$maxDistance,
+                        "bool":$bidirectional);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The bucket of key position minus query position; computed in f32 as
+    /// Transformers does.
+    int64_t bucketOf(int64_t Distance) const;
+  }];
+}
+
+def Transformer_RouterAttr : AttrDef<Transformer_Dialect, "Router"> {
+  let mnemonic = "router";
+  let summary = "How experts are chosen";
+  let description = [{
+    Scores are the softmax or the sigmoid of the router's logits. The `top`
+    highest (plus a correction, if there is one) are chosen and weighted with
+    their scores, divided by the sum of those chosen (`normalize`) and times
+    `scale`. With `groups` G of which g are kept, experts lie in G groups, and
+    only those of the g best can be chosen; a group is as good as its best
+    expert, or as its best two together (`pairs`).
+
+    ```
+    #transformer.router<softmax, top = 2, normalize>
+    #transformer.router<sigmoid, top = 8, normalize, scale = 2.5,
+      groups = 8 keep 4 pairs>
+    ```
+
+    Sources: Shazeer et al. 2017; DeepSeek-V2 and V3 for groups.
+  }];
+  let parameters = (ins "::tenon::transformer::RouterScore":$score,
+                        "int64_t":$top, "bool":$normalize,
+                        "::tenon::transformer::Real":$scale,
+                        "int64_t":$groups, "int64_t":$keptGroups,
+                        "bool":$pairs);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -193,6 +316,11 @@ def Transformer_Matrix : ConfinedType<
 /// A stored vector, `tensor<NxT>`.
 def Transformer_Vector : ConfinedType<
     StaticShapeTensorOf<[F32, F16, BF16]>, [HasAnyRankOfPred<[1]>], "stored vector">;
+
+/// Matrices of all experts, `tensor<ExNxKxT>`.
+def Transformer_Stack : ConfinedType<
+    StaticShapeTensorOf<[F32, F16, BF16]>, [HasAnyRankOfPred<[3]>],
+    "stored matrices of experts">;
 
 /// Results print under names that say what they are.
 class Transformer_Op<string mnemonic, list<Trait> traits = []>

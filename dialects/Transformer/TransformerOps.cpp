@@ -55,6 +55,14 @@ static std::string lastWords(StringRef Name, unsigned Words) {
   return llvm::join(Last, "_");
 }
 
+/// The same of a parameter's key, without what follows a tensor's name.
+static std::string nameOfKey(StringRef Key, unsigned Words) {
+  std::string Name = lastWords(
+      Key.take_until([](char C) { return C == '^' || C == '['; }), Words);
+  llvm::erase(Name, '*');
+  return Name;
+}
+
 /// What a result is called when it has no parameter to be called after.
 static StringRef resultName(Operation *Op) {
   StringRef Mnemonic = Op->getName().stripDialect();
@@ -62,8 +70,13 @@ static StringRef resultName(Operation *Op) {
       .Case("rope", "rotated")
       .Cases({"layer_norm", "rms_norm"}, "normed")
       .Case("residual", "sum")
-      .Cases({"attention", "online_attention"}, "attended")
-      .Case("cache_append", "cache")
+      .Cases({"attention", "online_attention", "latent_attention"}, "attended")
+      .Cases({"cache_append", "latent_append"}, "cache")
+      .Case("sinusoid", "positions")
+      .Case("scale", "scaled")
+      .Case("soft_cap", "capped")
+      .Case("sigmoid_gate", "gated")
+      .Cases({"input_rows", "class_token"}, "rows")
       .Cases({"feed_forward", "gated_feed_forward"}, "ffn")
       .Case("select_rows", "wanted")
       .Case("lm_head", "logits")
@@ -80,9 +93,10 @@ void tenon::transformer::nameResults(Operation *Op,
     return SetName(Scope, Name.empty() ? "root" : Name);
   }
   if (auto Parameter = dyn_cast<ParameterOp>(Op))
-    return SetName(Parameter, lastWords(Parameter.getKey(), 2));
+    return SetName(Parameter, nameOfKey(Parameter.getKey(), 2));
   if (auto Linear = dyn_cast<LinearOp>(Op))
-    if (auto Weight = Linear.getWeight().getDefiningOp<ParameterOp>())
+    if (auto Weight = Linear.getWeight().getDefiningOp<ParameterOp>();
+        Weight && !Weight.getKey().contains('['))
       return SetName(Linear, lastWords(Weight.getKey().rsplit('.').first, 1));
   if (auto Append = dyn_cast<SplitAppendOp>(Op)) {
     SetName(Append.getQuery(), "query");
@@ -216,6 +230,27 @@ LogicalResult EmbeddingOp::inferReturnTypes(MLIRContext *Context,
   return success();
 }
 
+LogicalResult EmbeddingOp::verify() {
+  auto Offset = static_cast<int64_t>(getOffset());
+  if (Offset >= 0 && Offset < sizeOf(getTable(), 0))
+    return success();
+  return emitOpError()
+         << "embedding_c1: offset: expected a row of the table of "
+         << sizeOf(getTable(), 0) << ", got " << Offset;
+}
+
+LogicalResult SinusoidOp::verify() {
+  if (widthOf(getResult()) % 2 == 0)
+    return success();
+  return emitOpError() << "sinusoid_c1: width: expected an even number, got "
+                       << widthOf(getResult());
+}
+
+LogicalResult ClassTokenOp::verify() {
+  return checkEqual(*this, "class_token_c1", "elements of the token",
+                    widthOf(getInput()), sizeOf(getToken(), 0));
+}
+
 /// The part of a head that rotates fits into the head.
 static LogicalResult checkRope(Operation *Op, StringRef Constraint,
                                RopeAttr Rope, int64_t HeadDim) {
@@ -232,34 +267,46 @@ LogicalResult RopeOp::verify() {
   if (Heads < 1 || Width % Heads != 0)
     return emitOpError() << "rope_c1: heads: expected a divisor of the width "
                          << Width << ", got " << Heads;
-  return checkRope(*this, "rope_c2", getRope(), Width / Heads);
+  auto Offset = static_cast<int64_t>(getOffset());
+  if (Offset < 0 || Offset >= Width / Heads)
+    return emitOpError() << "rope_c3: from: expected an element of a head of "
+                         << Width / Heads << ", got " << Offset;
+  return checkRope(*this, "rope_c2", getRope(), Width / Heads - Offset);
 }
 
 //===----------------------------------------------------------------------===//
 // Norms
 //===----------------------------------------------------------------------===//
 
-LogicalResult LayerNormOp::verify() {
-  int64_t Width = widthOf(getInput());
-  if (failed(checkEqual(*this, "layer_norm_c1", "weight elements", Width,
-                        sizeOf(getWeight(), 0))) ||
-      failed(checkEqual(*this, "layer_norm_c2", "bias elements", Width,
-                        sizeOf(getBias(), 0))))
+/// Both norms: `groups` divides the width, and weight and bias are those of a
+/// group or of the row.
+static LogicalResult checkNorm(Operation *Op, const Twine &Prefix, Value Input,
+                               uint64_t Groups, Value Weight, Value Bias,
+                               const APFloat &Eps) {
+  int64_t Width = widthOf(Input);
+  auto Count = static_cast<int64_t>(Groups);
+  if (Count < 1 || Width % Count != 0)
+    return Op->emitOpError()
+           << Prefix << "_c1: groups: expected a divisor of the width " << Width
+           << ", got " << Count;
+  int64_t Elements = sizeOf(Weight, 0);
+  if (Elements != Width && Elements != Width / Count)
+    return Op->emitOpError() << Prefix << "_c2: weight elements: expected "
+                             << Width / Count << ", got " << Elements;
+  if (Bias && failed(checkEqual(Op, (Prefix + "_c4").str(), "bias elements",
+                                Elements, sizeOf(Bias, 0))))
     return failure();
-  return checkEps(*this, "layer_norm_c3", getEps());
+  return checkEps(Op, (Prefix + "_c3").str(), Eps);
+}
+
+LogicalResult LayerNormOp::verify() {
+  return checkNorm(*this, "layer_norm", getInput(), getGroups(), getWeight(),
+                   getBias(), getEps());
 }
 
 LogicalResult RmsNormOp::verify() {
-  int64_t Width = widthOf(getInput());
-  auto Groups = static_cast<int64_t>(getGroups());
-  if (Groups < 1 || Width % Groups != 0)
-    return emitOpError()
-           << "rms_norm_c1: groups: expected a divisor of the width " << Width
-           << ", got " << Groups;
-  if (failed(checkEqual(*this, "rms_norm_c2", "weight elements", Width / Groups,
-                        sizeOf(getWeight(), 0))))
-    return failure();
-  return checkEps(*this, "rms_norm_c3", getEps());
+  return checkNorm(*this, "rms_norm", getInput(), getGroups(), getWeight(),
+                   /*Bias=*/{}, getEps());
 }
 
 LogicalResult AddNormOp::verify() {
@@ -267,9 +314,8 @@ LogicalResult AddNormOp::verify() {
   if (failed(checkEqual(*this, "add_norm_c1", "weight elements", Width,
                         sizeOf(getWeight(), 0))))
     return failure();
-  if ((getKind() == NormKind::Layer) != static_cast<bool>(getBias()))
-    return emitOpError() << "add_norm_c2: bias: expected "
-                         << (getBias() ? "none for rms" : "one for layer");
+  if (getKind() == NormKind::Rms && getBias())
+    return emitOpError() << "add_norm_c2: bias: expected none for rms";
   if (getBias() && failed(checkEqual(*this, "add_norm_c3", "bias elements",
                                      Width, sizeOf(getBias(), 0))))
     return failure();
@@ -381,6 +427,148 @@ LogicalResult GatedProductOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
+// Element by element
+//===----------------------------------------------------------------------===//
+
+LogicalResult ScaleOp::verify() {
+  if (getFactor().isFinite())
+    return success();
+  return emitOpError() << "scale_c1: factor: expected a finite number, got "
+                       << getFactor().convertToDouble();
+}
+
+static bool isPositive(const APFloat &Number) {
+  return Number.isFinite() && Number.convertToDouble() > 0;
+}
+
+LogicalResult SoftCapOp::verify() {
+  if (isPositive(getBound()))
+    return success();
+  return emitOpError() << "soft_cap_c1: bound: expected a positive number, got "
+                       << getBound().convertToDouble();
+}
+
+LogicalResult SigmoidGateOp::verify() {
+  return checkEqual(*this, "sigmoid_gate_c1", "width of gate", 1,
+                    widthOf(getGate()));
+}
+
+LogicalResult ColumnsOp::verify() {
+  auto First = static_cast<int64_t>(getFirst());
+  int64_t Last = First + widthOf(getResult());
+  if (First >= 0 && Last <= widthOf(getInput()))
+    return success();
+  return emitOpError() << "columns_c1: columns: expected some of "
+                       << widthOf(getInput()) << ", got " << First << " to "
+                       << Last;
+}
+
+//===----------------------------------------------------------------------===//
+// Mixtures of experts
+//===----------------------------------------------------------------------===//
+
+LogicalResult MixtureOp::inferReturnTypes(MLIRContext *,
+                                          std::optional<Location>,
+                                          Adaptor Operands,
+                                          SmallVectorImpl<Type> &Results) {
+  Results.push_back(Operands.getInput().getType());
+  return success();
+}
+
+LogicalResult MixtureOp::verify() {
+  int64_t Experts = getExperts(), Inner = getInner();
+  int64_t Width = widthOf(getInput());
+  auto CheckStack = [&](StringRef Name, Value Stack, ArrayRef<int64_t> Shape) {
+    ArrayRef<int64_t> Got = cast<RankedTensorType>(Stack.getType()).getShape();
+    if (Got == Shape)
+      return success();
+    auto Diag = emitOpError() << "mixture_c1: " << Name << ": expected ";
+    llvm::interleave(Shape, Diag, "x");
+    Diag << ", got ";
+    llvm::interleave(Got, Diag, "x");
+    return LogicalResult(Diag);
+  };
+  if (failed(CheckStack("gate", getGate(), {Experts, Inner, Width})) ||
+      failed(CheckStack("up", getUp(), {Experts, Inner, Width})) ||
+      failed(CheckStack("down", getDown(), {Experts, Width, Inner})))
+    return failure();
+  for (auto [Name, Bias, Features] :
+       {std::tuple("gate bias", getGateBias(), Inner),
+        std::tuple("up bias", getUpBias(), Inner),
+        std::tuple("down bias", getDownBias(), Width)})
+    if (Bias && failed(CheckStack(Name, Bias, {Experts, Features})))
+      return failure();
+  if (failed(checkEqual(*this, "mixture_c2", "width of logits", Experts,
+                        widthOf(getLogits()))))
+    return failure();
+  if (getCorrection() &&
+      failed(checkEqual(*this, "mixture_c3", "correction elements", Experts,
+                        sizeOf(getCorrection(), 0))))
+    return failure();
+  RouterAttr Router = getRouter();
+  if (Experts % Router.getGroups() != 0)
+    return emitOpError() << "mixture_c4: groups: expected a divisor of "
+                         << Experts << " experts, got " << Router.getGroups();
+  int64_t Choice = Experts / Router.getGroups() * Router.getKeptGroups();
+  if (Router.getTop() > Choice)
+    return emitOpError() << "mixture_c5: top: expected at most the " << Choice
+                         << " experts to choose from, got " << Router.getTop();
+  if (getLimit() && !isPositive(*getLimit()))
+    return emitOpError()
+           << "mixture_c6: limit: expected a positive number, got "
+           << getLimit()->convertToDouble();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Latent attention
+//===----------------------------------------------------------------------===//
+
+LogicalResult LatentAppendOp::inferReturnTypes(MLIRContext *,
+                                               std::optional<Location>,
+                                               Adaptor Operands,
+                                               SmallVectorImpl<Type> &Results) {
+  Results.push_back(Operands.getCache().getType());
+  return success();
+}
+
+static LogicalResult checkLatentCache(Operation *Op, const Twine &Prefix,
+                                      CacheType Cache, int64_t Width) {
+  if (!Cache.isLatent())
+    return Op->emitOpError() << Prefix << "_c1: cache: expected a latent one, "
+                             << "got " << Cache;
+  return checkEqual(Op, (Prefix + "_c2").str(), "values per token of the cache",
+                    Width, Cache.getHeadDim());
+}
+
+LogicalResult LatentAppendOp::verify() {
+  return checkLatentCache(*this, "latent_append", getCache().getType(),
+                          widthOf(getLatent()) + widthOf(getRotated()));
+}
+
+LogicalResult LatentAttentionOp::verify() {
+  auto Heads = static_cast<int64_t>(getHeads());
+  auto KeyDim = static_cast<int64_t>(getKeyDim());
+  auto ValueDim = static_cast<int64_t>(getValueDim());
+  if (Heads < 1 || KeyDim < 1 || ValueDim < 1)
+    return emitOpError()
+           << "latent_attention_c3: heads, key_dim and value_dim: "
+              "expected positive numbers, got "
+           << Heads << ", " << KeyDim << " and " << ValueDim;
+  if (widthOf(getQuery()) % Heads != 0 || getRopeDim() < 1)
+    return emitOpError() << "latent_attention_c4: width of queries: expected "
+                         << Heads << " heads of more than " << KeyDim
+                         << ", got " << widthOf(getQuery());
+  if (failed(checkEqual(*this, "latent_attention_c5", "rows of expand",
+                        Heads * (KeyDim + ValueDim), sizeOf(getExpand(), 0))) ||
+      failed(checkEqual(*this, "latent_attention_c6", "width of the result",
+                        Heads * ValueDim, widthOf(getResult()))))
+    return failure();
+  return checkLatentCache(*this, "latent_attention", getCache().getType(),
+                          getRank() + getRopeDim());
+}
+
+//===----------------------------------------------------------------------===//
 // Attention
 //===----------------------------------------------------------------------===//
 
@@ -394,6 +582,10 @@ LogicalResult CacheAppendOp::inferReturnTypes(MLIRContext *,
 
 LogicalResult CacheAppendOp::verify() {
   CacheType Cache = getCache().getType();
+  if (Cache.isLatent())
+    return emitOpError() << "cache_append_c3: cache: expected one of keys and "
+                            "values, got "
+                         << Cache;
   int64_t Width = Cache.getKvHeads() * Cache.getHeadDim();
   if (failed(checkEqual(*this, "cache_append_c1", "width of keys", Width,
                         widthOf(getKeys()))))
@@ -433,18 +625,43 @@ static LogicalResult checkAttention(OpTy Op, const Twine &Prefix) {
         failed(checkEqual(Op, P + "_c4", "head_dim of the cache", Width / Heads,
                           Cache.getHeadDim())))
       return failure();
-    if (Op.getMask() != MaskKind::Causal)
+    bool IsBidirectional = Op.getMask() == MaskKind::Bidirectional;
+    if (Cache.isLatent() || Cache.isMemory() != IsBidirectional)
       return Op.emitOpError()
-             << P << "_c5: mask: expected causal over a cache, got "
-             << stringifyMaskKind(Op.getMask());
+             << P << "_c5: mask: expected bidirectional over a memory, causal "
+             << "or prefix over a sequence, got "
+             << stringifyMaskKind(Op.getMask()) << " over " << Cache;
+  } else if (Op.getMask() == MaskKind::Prefix) {
+    return Op.emitOpError() << P << "_c5: mask: expected a cache for prefix";
   }
   if (std::optional<uint64_t> Window = Op.getWindow()) {
     if (static_cast<int64_t>(*Window) < 1)
       return Op.emitOpError() << P << "_c6: window: expected at least 1, got "
                               << static_cast<int64_t>(*Window);
-    if (Op.getMask() != MaskKind::Causal)
-      return Op.emitOpError() << P << "_c7: window: expected a causal mask";
+    if (Op.getMask() == MaskKind::Prefix ||
+        (Op.getCache() && Op.getMask() == MaskKind::Bidirectional))
+      return Op.emitOpError()
+             << P << "_c7: window: expected a causal mask, or a bidirectional "
+             << "one of this step's keys";
   }
+  if (std::optional<APFloat> Cap = Op.getSoftCap(); Cap && !isPositive(*Cap))
+    return Op.emitOpError() << P << "_c10: soft_cap: expected a positive "
+                            << "number, got " << Cap->convertToDouble();
+  if (static_cast<bool>(Op.getBias()) != static_cast<bool>(Op.getBuckets()))
+    return Op.emitOpError() << P << "_c11: expected a bias with its buckets";
+  if (Value Bias = Op.getBias()) {
+    if (failed(checkEqual(Op, P + "_c12", "rows of bias",
+                          Op.getBuckets()->getCount(), sizeOf(Bias, 0))) ||
+        failed(checkEqual(Op, P + "_c12", "columns of bias", Heads,
+                          sizeOf(Bias, 1))))
+      return failure();
+    if (Op.getAlibi())
+      return Op.emitOpError()
+             << P << "_c13: expected alibi or a bias, not both";
+  }
+  if (Value Sinks = Op.getSinks())
+    return checkEqual(Op, P + "_c14", "elements of sinks", Heads,
+                      sizeOf(Sinks, 0));
   return success();
 }
 

@@ -9,6 +9,8 @@ include "EmbeddingOps.td"
 include "NormOps.td"
 include "FeedForwardOps.td"
 include "AttentionOps.td"
+include "LatentOps.td"
+include "MixtureOps.td"
 include "HeadOps.td"
 include "FusedOps.td"
 

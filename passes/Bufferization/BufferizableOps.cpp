@@ -60,6 +60,10 @@ void tenon::registerDnnBufferization(DialectRegistry &Registry) {
     attachAll<dnn::EmbeddingOp, dnn::NormOp, dnn::ProductOp,
               dnn::GatedProductOp, dnn::SplitAppendOp, dnn::SplitStageOp,
               dnn::AttentionOp, dnn::SelectRowsOp, dnn::PoolOp, dnn::AddOp,
-              dnn::CastOp, dnn::DispatchOp>(Context);
+              dnn::CastOp, dnn::AppendOp, dnn::RopeOp, dnn::LatentAttentionOp,
+              dnn::InputRowsOp, dnn::ClassTokenOp, dnn::ElementwiseOp,
+              dnn::SigmoidGateOp, dnn::ColumnsOp, dnn::RouteOp, dnn::GroupOp,
+              dnn::ExpertGatedOp, dnn::ExpertDownOp, dnn::CombineOp,
+              dnn::DispatchOp>(Context);
   });
 }

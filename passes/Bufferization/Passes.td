@@ -39,6 +39,7 @@ def PlanMemory : Pass<"plan-memory", "::mlir::ModuleOp"> {
 
     Row counts are rounded up as the product library needs it.
   }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
   let statistics = [
     Statistic<"NumBuffers", "buffers", "Number of buffers planned">
   ];

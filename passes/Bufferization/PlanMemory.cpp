@@ -94,16 +94,19 @@ struct PlanMemory : public tenon::impl::PlanMemoryBase<PlanMemory> {
       Planned Buffer;
       Buffer.Alloc = Alloc;
       MemRefType Type = Alloc.getType();
-      Buffer.Count =
-          Alloc.getDynamicSizes().size() == 1
-              ? Alloc.getDynamicSizes()[0].getDefiningOp<dnn::CountOp>()
-              : dnn::CountOp();
-      if (!Buffer.Count)
-        return Alloc.emitOpError()
-               << "plan-memory: expected one dynamic size, a dnn.count";
-      FailureOr<int64_t> Rows = mostRows(Function, Buffer.Count.getKind());
-      if (failed(Rows))
-        return failure();
+      FailureOr<int64_t> Rows = Type.getDimSize(0);
+      if (!Type.hasStaticShape()) {
+        Buffer.Count =
+            Alloc.getDynamicSizes().size() == 1
+                ? Alloc.getDynamicSizes()[0].getDefiningOp<dnn::CountOp>()
+                : dnn::CountOp();
+        if (!Buffer.Count)
+          return Alloc.emitOpError() << "plan-memory: expected no or one "
+                                        "dynamic size, a dnn.count";
+        Rows = mostRows(Function, Buffer.Count.getKind());
+        if (failed(Rows))
+          return failure();
+      }
       int64_t RowBytes = Type.getDimSize(1) * Type.getElementTypeBitWidth() / 8;
       if (llvm::MulOverflow(*Rows, RowBytes, Buffer.Bytes) ||
           Buffer.Bytes > (int64_t(1) << 46))
@@ -145,9 +148,13 @@ struct PlanMemory : public tenon::impl::PlanMemoryBase<PlanMemory> {
     Value Batch = batchOf(Function);
     for (Planned &Buffer : Buffers) {
       OpBuilder B(Buffer.Alloc);
-      auto New = dnn::BufferOp::create(B, Buffer.Alloc.getLoc(),
-                                       Buffer.Alloc.getType(), Batch,
-                                       Buffer.Count, Buffer.Offset);
+      Location Loc = Buffer.Alloc.getLoc();
+      Value Rows = Buffer.Count;
+      if (!Rows)
+        Rows = arith::ConstantIndexOp::create(
+            B, Loc, Buffer.Alloc.getType().getDimSize(0));
+      auto New = dnn::BufferOp::create(B, Loc, Buffer.Alloc.getType(), Batch,
+                                       Rows, Buffer.Offset);
       New->setAttr(
           PlanAttrName,
           B.getDenseI64ArrayAttr({Buffer.Bytes, Buffer.First, Buffer.Last}));

@@ -38,6 +38,16 @@ public:
     Positions = B.field(dnn::FieldKind::Positions, Op.getBatch());
     SequenceOf = B.field(dnn::FieldKind::SequenceOf, Op.getBatch());
     Starts = B.field(dnn::FieldKind::Starts, Op.getBatch());
+    if (auto Cache = Op.getCache())
+      IsMemory = cast<CacheType>(Cache.getType()).isMemory();
+    if (IsMemory)
+      MemoryLengths = B.field(dnn::FieldKind::MemoryLengths, Op.getBatch());
+    if (Op.getMask() == MaskKind::Prefix)
+      Prefixes = B.field(dnn::FieldKind::Prefixes, Op.getBatch());
+    if (Op.getBias())
+      Bias = B.weightView(Op.getBias());
+    if (Op.getSinks())
+      Sinks = B.weightView(Op.getSinks());
   }
 
   void emit() {
@@ -72,6 +82,7 @@ private:
     Value Index;
     Value IsMine; ///< Exists and belongs to this pass's sequence.
     Value From, To;
+    Value Own; ///< Where the query is among the keys.
   };
 
   Token tokenAt(Value Tokens, Value First, int64_t I, Value Sequence) {
@@ -89,14 +100,21 @@ private:
     // Keys count from the sequence's start in a cache, from the step's start
     // when staged.
     Value Own = Op.getCache() ? B.loadIndex(Positions, T.Index) : T.Index;
-    Value To = Op.getMask() == MaskKind::Causal
-                   ? B.add(Own, 1)
-                   : B.loadIndex(Starts, B.add(Sequence, 1));
+    Value To = B.add(Own, 1);
+    if (IsMemory)
+      To = B.loadIndex(MemoryLengths, Sequence);
+    else if (Op.getMask() == MaskKind::Bidirectional)
+      To = B.loadIndex(Starts, B.add(Sequence, 1));
+    else if (Op.getMask() == MaskKind::Prefix)
+      To = B.max(To, B.loadIndex(Prefixes, Sequence));
     Value From = Start;
-    if (auto Window = Op.getWindow())
-      From =
-          B.max(Start, B.sub(Own, B.index(static_cast<int64_t>(*Window) - 1)));
+    if (auto Window = Op.getWindow()) {
+      auto Width = static_cast<int64_t>(*Window);
+      From = B.max(Start, B.sub(Own, B.index(Width - 1)));
+      To = B.min(To, B.add(Own, Width));
+    }
     T.From = From;
+    T.Own = Own;
     T.To = arith::SelectOp::create(B, T.IsMine, To, From);
     return T;
   }
@@ -116,8 +134,9 @@ private:
       To = To ? B.max(To, OwnTo) : OwnTo;
     }
     begin(Block, FirstHead);
-    B.loop(B.div(From, PageTokens), B.ceilDiv(To, PageTokens), 1,
-           [&](Value Page) { onePage(Block, Page, KvHead, Sequence); });
+    B.loop(
+        B.div(From, PageTokens), B.ceilDiv(To, PageTokens), 1,
+        [&](Value Page) { onePage(Block, Page, FirstHead, KvHead, Sequence); });
     finish(Block, FirstHead);
   }
 
@@ -134,15 +153,17 @@ private:
       B.columns(PaddedDim, [&](Value At, int64_t) {
         B.store(B.vecConst(0), Sums, {B.index(Row), At});
       });
-      B.storeScalar(B.f32(Lowest), Highest, {B.index(Row)});
-      B.storeScalar(B.f32(0), Total, {B.index(Row)});
+      // A sink is a key of this score without a value.
+      B.storeScalar(Sinks ? B.loadScalar(Sinks, {Head}) : B.f32(Lowest),
+                    Highest, {B.index(Row)});
+      B.storeScalar(B.f32(Sinks ? 1 : 0), Total, {B.index(Row)});
     });
   }
 
-  void onePage(ArrayRef<Token> Block, Value Number, Value KvHead,
-               Value Sequence) {
+  void onePage(ArrayRef<Token> Block, Value Number, Value FirstHead,
+               Value KvHead, Value Sequence) {
     auto [Keys, Values] = page(Number, Sequence);
-    score(Block, Number, KvHead, Keys);
+    score(Block, Number, FirstHead, KvHead, Keys);
     SmallVector<Value> Corrections;
     for (int64_t Row = 0; Row < Rows; ++Row)
       Corrections.push_back(softmax(Row));
@@ -156,7 +177,7 @@ private:
           dnn::pageTypes(KvHeads, HeadDim, Type.getElementType());
       Value Table = dnn::PageTableOp::create(
           B, MemRefType::get({ShapedType::kDynamic}, B.getI32Type()),
-          Op.getBatch(), Sequence);
+          Op.getBatch(), Sequence, IsMemory);
       auto Page =
           dnn::PageOp::create(B, KeysType, ValuesType, Op.getCache(),
                               Op.getScope(), B.loadIndex(Table, Number));
@@ -170,15 +191,9 @@ private:
   }
 
   /// Scores of all rows with the page's keys, masked, into scratch.
-  void score(ArrayRef<Token> Block, Value Number, Value KvHead, Value Keys) {
+  void score(ArrayRef<Token> Block, Value Number, Value FirstHead, Value KvHead,
+             Value Keys) {
     Value FirstKey = B.mul(Number, PageTokens);
-    auto Words = B.vecType(B.getI32Type());
-    auto Iota = llvm::to_vector(llvm::seq<int32_t>(0, Lanes));
-    Value Offsets = arith::ConstantOp::create(
-        B, DenseElementsAttr::get(Words, ArrayRef<int32_t>(Iota)));
-    auto Broadcast = [&](Value Index) {
-      return B.splat(arith::IndexCastOp::create(B, B.getI32Type(), Index));
-    };
     B.loop(B.index(0), B.index(PageTokens / KeyBlock), 1, [&](Value KeyGroup) {
       SmallVector<Value> Dots =
           B.loop(B.index(0), B.index(HeadDim), 1,
@@ -193,22 +208,59 @@ private:
                    return Next;
                  });
       Value GroupStart = B.mul(KeyGroup, KeyBlock);
-      Value Index = arith::AddIOp::create(
-          B, Broadcast(B.add(FirstKey, GroupStart)), Offsets);
+      Value Index = B.countFrom(B.add(FirstKey, GroupStart));
       for (auto [I, T] : llvm::enumerate(Block)) {
         Value Above = arith::CmpIOp::create(B, arith::CmpIPredicate::sge, Index,
-                                            Broadcast(T.From));
+                                            B.splatIndex(T.From));
         Value Below = arith::CmpIOp::create(B, arith::CmpIPredicate::slt, Index,
-                                            Broadcast(T.To));
+                                            B.splatIndex(T.To));
         Value Seen = arith::AndIOp::create(B, Above, Below);
         for (int64_t H = 0; H < HeadsPerItem; ++H) {
           auto Row = static_cast<int64_t>(I) * HeadsPerItem + H;
+          Value Score = capped(Dots[Row]);
+          if (Bias)
+            Score = B.addf(Score, bias(T, B.add(FirstHead, H), Index));
           Value Masked =
-              arith::SelectOp::create(B, Seen, Dots[Row], B.vecConst(Lowest));
+              arith::SelectOp::create(B, Seen, Score, B.vecConst(Lowest));
           B.store(Masked, Scores, {B.index(Row), GroupStart});
         }
       }
     });
+  }
+
+  Value capped(Value Score) {
+    if (!Op.getSoftCap())
+      return Score;
+    auto Cap = static_cast<float>(Op.getSoftCap()->convertToDouble());
+    Value Inner = B.divf(Score, B.vecConst(Cap));
+    return B.mulf(math::TanhOp::create(B, Inner), B.vecConst(Cap));
+  }
+
+  /// What is added to the scores of head `Head` with the keys at `Index`.
+  Value bias(const Token &T, Value Head, Value Index) {
+    auto Alibi = dyn_cast<AlibiAttr>(*Op.getContent());
+    if (Alibi && Alibi.getRounded()) {
+      // Falcon rounds slope * position and scales it like the scores.
+      Value Slope = B.splat(B.loadScalar(Bias, {Head, B.index(0)}));
+      Value Rounded = B.roundToBF16(B.mulf(Slope, B.toFloats(Index)));
+      auto Scale = static_cast<float>(Op.getScale().convertToDouble());
+      return B.mulf(Rounded, B.vecConst(Scale));
+    }
+    Value Distance = arith::SubIOp::create(B, Index, B.splatIndex(T.Own));
+    // Softmax does not see that all of a query's biases lack slope * own.
+    if (Alibi)
+      return B.mulf(B.splat(B.loadScalar(Bias, {Head, B.index(0)})),
+                    B.toFloats(Distance));
+    int64_t Most = cast<BucketsAttr>(*Op.getContent()).getMaxDistance();
+    Value Far = B.splatIndex(B.index(Most));
+    Value Near = arith::MinSIOp::create(B, Distance, Far);
+    Near = arith::MaxSIOp::create(B, arith::AddIOp::create(B, Near, Far),
+                                  B.splatIndex(B.index(0)));
+    Value All = arith::ConstantOp::create(
+        B, DenseElementsAttr::get(B.vecType(B.getI1Type()), true));
+    return vector::GatherOp::create(B, B.vecType(), Bias,
+                                    ValueRange{Head, B.index(0)}, Near, All,
+                                    B.vecConst(0));
   }
 
   /// Turns a row's scores into weights relative to the new maximum; the factor
@@ -291,6 +343,9 @@ private:
   int64_t HeadsPerItem, TokensPerItem, Rows, PaddedDim;
   Value Queries, Scores, Sums, Highest, Total;
   Value Positions, SequenceOf, Starts;
+  bool IsMemory = false;
+  /// Null where the op has no such thing.
+  Value MemoryLengths, Prefixes, Bias, Sinks;
 };
 
 } // namespace

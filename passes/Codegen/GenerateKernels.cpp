@@ -100,7 +100,22 @@ struct GenerateKernels
         .Case([&](dnn::SelectRowsOp Typed) { emitSelectRows(B, Typed); })
         .Case([&](dnn::PoolOp Typed) { emitPool(B, Typed); })
         .Case([&](dnn::AddOp Typed) { emitAdd(B, Typed); })
-        .Case([&](dnn::CastOp Typed) { emitCast(B, Typed); });
+        .Case([&](dnn::CastOp Typed) { emitCast(B, Typed); })
+        .Case([&](dnn::AppendOp Typed) { emitAppend(B, Typed); })
+        .Case([&](dnn::RopeOp Typed) { emitRope(B, Typed); })
+        .Case([&](dnn::LatentAttentionOp Typed) {
+          emitLatentAttention(B, Typed);
+        })
+        .Case([&](dnn::InputRowsOp Typed) { emitInputRows(B, Typed); })
+        .Case([&](dnn::ClassTokenOp Typed) { emitClassToken(B, Typed); })
+        .Case([&](dnn::ElementwiseOp Typed) { emitElementwise(B, Typed); })
+        .Case([&](dnn::SigmoidGateOp Typed) { emitSigmoidGate(B, Typed); })
+        .Case([&](dnn::ColumnsOp Typed) { emitColumns(B, Typed); })
+        .Case([&](dnn::RouteOp Typed) { emitRoute(B, Typed); })
+        .Case([&](dnn::GroupOp Typed) { emitGroup(B, Typed); })
+        .Case([&](dnn::ExpertGatedOp Typed) { emitExpertGated(B, Typed); })
+        .Case([&](dnn::ExpertDownOp Typed) { emitExpertDown(B, Typed); })
+        .Case([&](dnn::CombineOp Typed) { emitCombine(B, Typed); });
   }
 };
 

@@ -59,9 +59,17 @@ Value KernelBuilder::min(Value A, Value B) {
 Value KernelBuilder::max(Value A, Value B) {
   return arith::MaxSIOp::create(*this, A, B);
 }
-Value KernelBuilder::loadIndex(Value Array, Value At) {
+Value KernelBuilder::loadIndex(Value Array, ValueRange At) {
   Value Loaded = memref::LoadOp::create(*this, Array, At);
   return arith::IndexCastOp::create(*this, getIndexType(), Loaded);
+}
+void KernelBuilder::storeIndex(Value Number, Value Array, ValueRange At) {
+  Value Word = arith::IndexCastOp::create(*this, getI32Type(), Number);
+  memref::StoreOp::create(*this, Word, Array, At);
+}
+Value KernelBuilder::toFloat(Value Number) {
+  Value Word = arith::IndexCastOp::create(*this, getI32Type(), Number);
+  return arith::SIToFPOp::create(*this, getF32Type(), Word);
 }
 
 //===----------------------------------------------------------------------===//
@@ -108,6 +116,27 @@ void KernelBuilder::ifThen(Value Condition, llvm::function_ref<void()> Body) {
   OpBuilder::InsertionGuard Guard(*this);
   setInsertionPointToStart(If.thenBlock());
   Body();
+}
+
+void KernelBuilder::ifThenElse(Value Condition, llvm::function_ref<void()> Then,
+                               llvm::function_ref<void()> Else) {
+  auto If = scf::IfOp::create(*this, Condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard Guard(*this);
+  setInsertionPointToStart(&If.getThenRegion().front());
+  Then();
+  setInsertionPointToStart(&If.getElseRegion().front());
+  Else();
+}
+
+void KernelBuilder::once(llvm::function_ref<void()> Body) {
+  ifThen(isEqual(Thread, index(0)), Body);
+}
+
+Value KernelBuilder::isLess(Value A, Value B) {
+  return arith::CmpIOp::create(*this, arith::CmpIPredicate::slt, A, B);
+}
+Value KernelBuilder::isEqual(Value A, Value B) {
+  return arith::CmpIOp::create(*this, arith::CmpIPredicate::eq, A, B);
 }
 
 void KernelBuilder::caseOf(Value Number, int64_t Most,
@@ -217,6 +246,26 @@ void KernelBuilder::storeScalar(Value Scalar, Value Buffer, ValueRange At) {
   memref::StoreOp::create(*this, Scalar, Buffer, At);
 }
 
+Value KernelBuilder::countFrom(Value First) {
+  auto Iota = llvm::to_vector(llvm::seq<int32_t>(0, Lanes));
+  Value Steps = arith::ConstantOp::create(
+      *this,
+      DenseElementsAttr::get(vecType(getI32Type()), ArrayRef<int32_t>(Iota)));
+  return arith::AddIOp::create(*this, splatIndex(First), Steps);
+}
+
+Value KernelBuilder::splatIndex(Value Index) {
+  return splat(arith::IndexCastOp::create(*this, getI32Type(), Index));
+}
+
+Value KernelBuilder::toFloats(Value Words) {
+  return arith::SIToFPOp::create(*this, vecType(), Words);
+}
+
+Value KernelBuilder::roundToBF16(Value Vector) {
+  return widen(narrow(Vector, getBF16Type()));
+}
+
 Value KernelBuilder::maskOf(Value Count) {
   return vector::CreateMaskOp::create(*this, vecType(getI1Type()), Count);
 }
@@ -239,6 +288,9 @@ Value KernelBuilder::divf(Value A, Value B) {
 Value KernelBuilder::maxf(Value A, Value B) {
   return arith::MaxNumFOp::create(*this, A, B);
 }
+Value KernelBuilder::minf(Value A, Value B) {
+  return arith::MinNumFOp::create(*this, A, B);
+}
 Value KernelBuilder::sum(Value Vector) {
   // Lanes may be added in any order, as those of a row are anyway.
   return vector::ReductionOp::create(*this, vector::CombiningKind::ADD, Vector,
@@ -255,10 +307,18 @@ Value KernelBuilder::activate(Value Vector, transformer::Activation Act) {
     return Vector;
   case transformer::Activation::Relu:
     return maxf(Vector, vecConst(0));
-  case transformer::Activation::Silu: {
+  case transformer::Activation::Sigmoid: {
     Value Minus = subf(vecConst(0), Vector);
-    return divf(Vector, addf(vecConst(1), math::ExpOp::create(*this, Minus)));
+    return divf(vecConst(1),
+                addf(vecConst(1), math::ExpOp::create(*this, Minus)));
   }
+  case transformer::Activation::Silu:
+    return mulf(Vector, activate(Vector, transformer::Activation::Sigmoid));
+  case transformer::Activation::QuickGelu:
+    return mulf(Vector, activate(mulf(Vector, vecConst(1.702f)),
+                                 transformer::Activation::Sigmoid));
+  case transformer::Activation::Tanh:
+    return math::TanhOp::create(*this, Vector);
   case transformer::Activation::Gelu: {
     Value Erf = math::ErfOp::create(
         *this, mulf(Vector, vecConst(0.70710678118654752440f)));

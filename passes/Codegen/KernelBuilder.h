@@ -48,8 +48,11 @@ public:
   Value ceilDiv(Value A, int64_t B);
   Value min(Value A, Value B); ///< Of signed indices.
   Value max(Value A, Value B); ///< Of signed indices.
-  /// `i32` array element as an index.
-  Value loadIndex(Value Array, Value At);
+  /// `i32` element of an array as an index.
+  Value loadIndex(Value Array, mlir::ValueRange At);
+  void storeIndex(Value Number, Value Array, mlir::ValueRange At);
+  /// An index as f32.
+  Value toFloat(Value Number);
 
   //===--- Control flow ---------------------------------------------------===//
   void loop(Value From, Value To, int64_t Step,
@@ -64,6 +67,12 @@ public:
   /// This thread's items of [0, Count) when dealt out in turn.
   void deal(Value Count, llvm::function_ref<void(Value)> Body);
   void ifThen(Value Condition, llvm::function_ref<void()> Body);
+  void ifThenElse(Value Condition, llvm::function_ref<void()> Then,
+                  llvm::function_ref<void()> Else);
+  /// Runs `Body` on the first thread only.
+  void once(llvm::function_ref<void()> Body);
+  Value isLess(Value A, Value B);  ///< Of signed indices.
+  Value isEqual(Value A, Value B); ///< Of indices.
   /// Runs `Body` with each constant in [1, Most] that equals `Number`.
   void caseOf(Value Number, int64_t Most,
               llvm::function_ref<void(int64_t)> Body);
@@ -82,6 +91,14 @@ public:
              int64_t Valid = Lanes);
   void store(Value Vector, Value Buffer, mlir::ValueRange At, Value Mask);
   void storeScalar(Value Scalar, Value Buffer, mlir::ValueRange At);
+  /// First, First + 1, ... as i32.
+  Value countFrom(Value First);
+  /// An index in every lane, as i32.
+  Value splatIndex(Value Index);
+  /// An i32 vector as f32.
+  Value toFloats(Value Words);
+  /// f32 lanes rounded to bf16 and back.
+  Value roundToBF16(Value Vector);
   /// The first `Count` lanes, for a `Count` known only at run time.
   Value maskOf(Value Count);
   Value fma(Value A, Value B, Value C);
@@ -90,6 +107,7 @@ public:
   Value mulf(Value A, Value B);
   Value divf(Value A, Value B);
   Value maxf(Value A, Value B);
+  Value minf(Value A, Value B);
   /// Sum of all lanes.
   Value sum(Value Vector);
   /// Largest lane.
@@ -120,19 +138,38 @@ private:
   dnn::ParallelOp Parallel;
 };
 
+/// Turns the first `dim` elements of a head in `Head`, f32 scratch from `From`
+/// on, by the angles in row `Position` of `Table`.
+void emitRotation(KernelBuilder &B, transformer::RopeAttr Rope,
+                  mlir::Value Table, mlir::Value Position, mlir::Value Head,
+                  int64_t From);
+
 /// Each emits the share that one thread does of one operation.
 void emitProduct(KernelBuilder &B, dnn::ProductOp Op);
 void emitGatedProduct(KernelBuilder &B, dnn::GatedProductOp Op);
 void emitNorm(KernelBuilder &B, dnn::NormOp Op);
 void emitSplitAppend(KernelBuilder &B, dnn::SplitAppendOp Op);
 void emitSplitStage(KernelBuilder &B, dnn::SplitStageOp Op);
+void emitAppend(KernelBuilder &B, dnn::AppendOp Op);
+void emitRope(KernelBuilder &B, dnn::RopeOp Op);
 /// `ManyRows` lets several tokens share the keys that are read.
 void emitAttention(KernelBuilder &B, dnn::AttentionOp Op, bool ManyRows);
+void emitLatentAttention(KernelBuilder &B, dnn::LatentAttentionOp Op);
 void emitEmbedding(KernelBuilder &B, dnn::EmbeddingOp Op);
+void emitInputRows(KernelBuilder &B, dnn::InputRowsOp Op);
+void emitClassToken(KernelBuilder &B, dnn::ClassTokenOp Op);
 void emitSelectRows(KernelBuilder &B, dnn::SelectRowsOp Op);
 void emitPool(KernelBuilder &B, dnn::PoolOp Op);
 void emitAdd(KernelBuilder &B, dnn::AddOp Op);
 void emitCast(KernelBuilder &B, dnn::CastOp Op);
+void emitElementwise(KernelBuilder &B, dnn::ElementwiseOp Op);
+void emitSigmoidGate(KernelBuilder &B, dnn::SigmoidGateOp Op);
+void emitColumns(KernelBuilder &B, dnn::ColumnsOp Op);
+void emitRoute(KernelBuilder &B, dnn::RouteOp Op);
+void emitGroup(KernelBuilder &B, dnn::GroupOp Op);
+void emitExpertGated(KernelBuilder &B, dnn::ExpertGatedOp Op);
+void emitExpertDown(KernelBuilder &B, dnn::ExpertDownOp Op);
+void emitCombine(KernelBuilder &B, dnn::CombineOp Op);
 
 } // namespace tenon
 

@@ -15,6 +15,9 @@ void tenon::emitNorm(KernelBuilder &B, dnn::NormOp Op) {
   auto Eps = static_cast<float>(Op.getEps().convertToDouble());
   Value Weight = B.weightView(Op.getWeight());
   Value Bias = Op.getBias() ? B.weightView(Op.getBias()) : Value();
+  auto Offset = static_cast<float>(Op.getOffset().convertToDouble());
+  // Every group has weights of its own, or all share them.
+  bool IsShared = Op.getWeight().getType().getRows() == Size;
   Value Out = Op.getOuts()[0];
 
   B.share(B.mul(B.dim0(Op.getInput()), Groups), [&](Value Item) {
@@ -62,9 +65,17 @@ void tenon::emitNorm(KernelBuilder &B, dnn::NormOp Op) {
       Value X = B.load(Source, {Row, At}, Valid);
       if (Mean)
         X = B.subf(X, Mean);
-      Value Result = B.mulf(B.mulf(X, Scale), B.load(Weight, {Column}));
+      // Vectors have room behind their last element, not behind each group.
+      auto Parameter = [&](Value Vector) {
+        return IsShared ? B.load(Vector, {Column})
+                        : B.load(Vector, {At}, Valid);
+      };
+      Value W = Parameter(Weight);
+      if (Offset != 0)
+        W = B.addf(W, B.vecConst(Offset));
+      Value Result = B.mulf(B.mulf(X, Scale), W);
       if (Bias)
-        Result = B.addf(Result, B.load(Bias, {Column}));
+        Result = B.addf(Result, Parameter(Bias));
       B.store(Result, Out, {Row, At}, Valid);
     });
   });

@@ -28,7 +28,8 @@ void tenon::emitEmbedding(KernelBuilder &B, dnn::EmbeddingOp Op) {
   Value Out = Op.getOuts();
   int64_t Width = Packed.getColumns();
   B.share(B.dim0(Out), [&](Value Row) {
-    Value Id = B.loadIndex(Ids, Row);
+    Value Id =
+        B.add(B.loadIndex(Ids, Row), static_cast<int64_t>(Op.getOffset()));
     if (Packed.getLayout() == dnn::LayoutKind::Rows) {
       B.columns(Width, [&](Value Column, int64_t Valid) {
         B.store(B.load(Table, {Id, Column}, Valid), Out, {Row, Column}, Valid);
@@ -58,22 +59,77 @@ void tenon::emitSelectRows(KernelBuilder &B, dnn::SelectRowsOp Op) {
   });
 }
 
-void tenon::emitAdd(KernelBuilder &B, dnn::AddOp Op) {
-  B.share(B.dim0(Op.getOuts()), [&](Value Row) {
-    B.columns(widthOf(Op.getOuts()), [&](Value Column, int64_t Valid) {
-      B.store(B.addf(B.load(Op.getLhs(), {Row, Column}, Valid),
-                     B.load(Op.getRhs(), {Row, Column}, Valid)),
-              Op.getOuts(), {Row, Column}, Valid);
+/// Writes every element of `Out` as `Make` computes it from row, column and the
+/// number of valid lanes.
+static void writeRows(
+    KernelBuilder &B, Value Out,
+    llvm::function_ref<Value(Value Row, Value Column, int64_t Valid)> Make) {
+  B.share(B.dim0(Out), [&](Value Row) {
+    B.columns(widthOf(Out), [&](Value Column, int64_t Valid) {
+      B.store(Make(Row, Column, Valid), Out, {Row, Column}, Valid);
     });
   });
 }
 
+void tenon::emitAdd(KernelBuilder &B, dnn::AddOp Op) {
+  writeRows(B, Op.getOuts(), [&](Value Row, Value Column, int64_t Valid) {
+    return B.addf(B.load(Op.getLhs(), {Row, Column}, Valid),
+                  B.load(Op.getRhs(), {Row, Column}, Valid));
+  });
+}
+
 void tenon::emitCast(KernelBuilder &B, dnn::CastOp Op) {
-  B.share(B.dim0(Op.getOuts()), [&](Value Row) {
-    B.columns(widthOf(Op.getOuts()), [&](Value Column, int64_t Valid) {
-      B.store(B.load(Op.getInput(), {Row, Column}, Valid), Op.getOuts(),
-              {Row, Column}, Valid);
-    });
+  writeRows(B, Op.getOuts(), [&](Value Row, Value Column, int64_t Valid) {
+    return B.load(Op.getInput(), {Row, Column}, Valid);
+  });
+}
+
+void tenon::emitElementwise(KernelBuilder &B, dnn::ElementwiseOp Op) {
+  auto Scaled = [&](Value X, const APFloat &Factor) {
+    return Factor.isExactlyValue(1) ? X
+                                    : B.mulf(X, B.vecConst(static_cast<float>(
+                                                    Factor.convertToDouble())));
+  };
+  writeRows(B, Op.getOuts(), [&](Value Row, Value Column, int64_t Valid) {
+    Value X = B.load(Op.getInput(), {Row, Column}, Valid);
+    return Scaled(
+        B.activate(Scaled(X, Op.getInputFactor()), Op.getActivation()),
+        Op.getFactor());
+  });
+}
+
+void tenon::emitSigmoidGate(KernelBuilder &B, dnn::SigmoidGateOp Op) {
+  writeRows(B, Op.getOuts(), [&](Value Row, Value Column, int64_t Valid) {
+    Value Gate = B.splat(B.loadScalar(Op.getGate(), {Row, B.index(0)}));
+    return B.mulf(B.load(Op.getInput(), {Row, Column}, Valid),
+                  B.activate(Gate, transformer::Activation::Sigmoid));
+  });
+}
+
+void tenon::emitColumns(KernelBuilder &B, dnn::ColumnsOp Op) {
+  writeRows(B, Op.getOuts(), [&](Value Row, Value Column, int64_t Valid) {
+    Value From = B.add(Column, static_cast<int64_t>(Op.getFirst()));
+    return B.load(Op.getInput(), {Row, From}, Valid);
+  });
+}
+
+void tenon::emitInputRows(KernelBuilder &B, dnn::InputRowsOp Op) {
+  Value Out = Op.getOuts();
+  auto Type =
+      MemRefType::get({ShapedType::kDynamic, widthOf(Out)}, B.getF32Type());
+  Value Given = dnn::FeaturesOp::create(B, Type, Op.getBatch(), B.dim0(Out));
+  writeRows(B, Out, [&](Value Row, Value Column, int64_t Valid) {
+    return B.load(Given, {Row, Column}, Valid);
+  });
+}
+
+void tenon::emitClassToken(KernelBuilder &B, dnn::ClassTokenOp Op) {
+  Value Token = B.weightView(Op.getToken());
+  Value Positions = B.field(dnn::FieldKind::Positions, Op.getBatch());
+  writeRows(B, Op.getOuts(), [&](Value Row, Value Column, int64_t Valid) {
+    Value IsFirst = B.isEqual(B.loadIndex(Positions, Row), B.index(0));
+    return arith::SelectOp::create(B, IsFirst, B.load(Token, {Column}),
+                                   B.load(Op.getInput(), {Row, Column}, Valid));
   });
 }
 

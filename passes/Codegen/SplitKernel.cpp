@@ -21,6 +21,46 @@ struct Slot {
   Value Token; ///< 0 to 63.
 };
 
+/// The page of `Cache` that `Row`'s position lies in.
+Value pageOf(KernelBuilder &B, Value Cache, Value Batch, Value Row,
+             Value Position) {
+  Value Pages = dnn::PageTableOp::create(
+      B, MemRefType::get({ShapedType::kDynamic}, B.getI32Type()), Batch,
+      B.loadIndex(B.field(dnn::FieldKind::SequenceOf, Batch), Row),
+      cast<CacheType>(Cache.getType()).isMemory());
+  return B.loadIndex(Pages, B.div(Position, PageTokens));
+}
+
+/// Where in `Cache` the keys and values of `Row` go.
+Slot slotOf(KernelBuilder &B, TypedValue<CacheType> Cache, Value Scope,
+            Value Batch, Value Row) {
+  CacheType Type = Cache.getType();
+  auto [KeysType, ValuesType] = dnn::pageTypes(
+      Type.getKvHeads(), Type.getHeadDim(), Type.getElementType());
+  Value Position = B.loadIndex(B.field(dnn::FieldKind::Positions, Batch), Row);
+  auto Page = dnn::PageOp::create(B, KeysType, ValuesType, Cache, Scope,
+                                  pageOf(B, Cache, Batch, Row, Position));
+  return {Page.getKeys(), Page.getValues(), B.rem(Position, PageTokens)};
+}
+
+void storeKey(KernelBuilder &B, Value Head, int64_t HeadDim, const Slot &To,
+              Value KvHead) {
+  Value BlockOf = B.div(To.Token, KeyBlock);
+  Value Lane = B.rem(To.Token, KeyBlock);
+  B.loop(B.index(0), B.index(HeadDim), 1, [&](Value At) {
+    B.storeScalar(B.loadScalar(Head, {At}), To.Keys,
+                  {KvHead, BlockOf, At, Lane});
+  });
+}
+
+void storeValue(KernelBuilder &B, Value Head, int64_t HeadDim, const Slot &To,
+                Value KvHead) {
+  B.columns(HeadDim, [&](Value At, int64_t Valid) {
+    B.store(B.load(Head, {At}, Valid), To.Values, {KvHead, To.Token, At},
+            Valid);
+  });
+}
+
 template <typename OpTy> class SplitEmitter {
 public:
   SplitEmitter(KernelBuilder &B, OpTy Op, Value Query)
@@ -55,9 +95,9 @@ public:
       Slot To = SlotOf(Row);
       Value Column = B.mul(KvHead, HeadDim);
       prepare(part(1), Row, B.add(Column, keyOffset()), Op.getKeyNorm(), true);
-      storeKey(To, KvHead);
+      storeKey(B, Head, HeadDim, To, KvHead);
       prepare(part(2), Row, B.add(Column, valueOffset()), {}, false);
-      storeValue(To, KvHead);
+      storeValue(B, Head, HeadDim, To, KvHead);
     });
   }
 
@@ -70,8 +110,8 @@ public:
         B.store(B.vecConst(0), Head, {Column}, Valid);
       });
       Value KvHead = B.rem(Item, KvHeads);
-      storeKey(At, KvHead);
-      storeValue(At, KvHead);
+      storeKey(B, Head, HeadDim, At, KvHead);
+      storeValue(B, Head, HeadDim, At, KvHead);
     });
   }
 
@@ -102,59 +142,18 @@ private:
     B.columns(HeadDim, [&](Value At, int64_t Valid) {
       Value X = B.load(Source, {Row, B.add(Column, At)}, Valid);
       if (Norm)
-        X = B.mulf(B.mulf(X, Scale), B.load(Weight, {At}));
+        X = B.mulf(B.mulf(X, Scale), normWeight(Weight, At));
       B.store(X, Head, {At}, Valid);
     });
     if (IsRotated && Table)
-      rotate(Row);
+      emitRotation(B, Op.getRopeAttr(), Table, B.loadIndex(Positions, Row),
+                   Head, /*From=*/0);
   }
 
-  /// Rotates scratch by the angles of the row's position.
-  void rotate(Value Row) {
-    RopeAttr Rope = Op.getRopeAttr();
-    int64_t Half = Rope.getDim() / 2;
-    Value Position = B.loadIndex(Positions, Row);
-    if (Rope.getStyle() == RopeStyle::Half) {
-      B.columns(Half, [&](Value At, int64_t Valid) {
-        Value Cos = B.load(Table, {Position, At}, Valid);
-        Value Sin = B.load(Table, {Position, B.add(At, Half)}, Valid);
-        Value First = B.load(Head, {At}, Valid);
-        Value Second = B.load(Head, {B.add(At, Half)}, Valid);
-        B.store(B.subf(B.mulf(First, Cos), B.mulf(Second, Sin)), Head, {At},
-                Valid);
-        B.store(B.addf(B.mulf(Second, Cos), B.mulf(First, Sin)), Head,
-                {B.add(At, Half)}, Valid);
-      });
-      return;
-    }
-    B.loop(B.index(0), B.index(Half), 1, [&](Value Pair) {
-      Value Cos = B.loadScalar(Table, {Position, Pair});
-      Value Sin = B.loadScalar(Table, {Position, B.add(Pair, Half)});
-      Value Even = B.mul(Pair, 2);
-      Value Odd = B.add(Even, 1);
-      Value First = B.loadScalar(Head, {Even});
-      Value Second = B.loadScalar(Head, {Odd});
-      B.storeScalar(B.subf(B.mulf(First, Cos), B.mulf(Second, Sin)), Head,
-                    {Even});
-      B.storeScalar(B.addf(B.mulf(Second, Cos), B.mulf(First, Sin)), Head,
-                    {Odd});
-    });
-  }
-
-  void storeKey(const Slot &To, Value KvHead) {
-    Value BlockOf = B.div(To.Token, KeyBlock);
-    Value Lane = B.rem(To.Token, KeyBlock);
-    B.loop(B.index(0), B.index(HeadDim), 1, [&](Value At) {
-      B.storeScalar(B.loadScalar(Head, {At}), To.Keys,
-                    {KvHead, BlockOf, At, Lane});
-    });
-  }
-
-  void storeValue(const Slot &To, Value KvHead) {
-    B.columns(HeadDim, [&](Value At, int64_t Valid) {
-      B.store(B.load(Head, {At}, Valid), To.Values, {KvHead, To.Token, At},
-              Valid);
-    });
+  Value normWeight(Value Weight, Value At) {
+    Value Loaded = B.load(Weight, {At});
+    auto Offset = static_cast<float>(Op.getNormOffset().convertToDouble());
+    return Offset == 0 ? Loaded : B.addf(Loaded, B.vecConst(Offset));
   }
 
   KernelBuilder &B;
@@ -168,24 +167,114 @@ private:
 
 } // namespace
 
+void tenon::emitRotation(KernelBuilder &B, RopeAttr Rope, Value Table,
+                         Value Position, Value Head, int64_t From) {
+  int64_t Half = Rope.getDim() / 2;
+  auto Turn = [&](auto Load, auto Store, Value First, Value Second, Value Cos,
+                  Value Sin) {
+    Value A = Load(First), C = Load(Second);
+    Store(B.subf(B.mulf(A, Cos), B.mulf(C, Sin)), First);
+    Store(B.addf(B.mulf(C, Cos), B.mulf(A, Sin)), Second);
+  };
+  if (Rope.getStyle() == RopeStyle::Half) {
+    B.columns(Half, [&](Value At, int64_t Valid) {
+      Value First = B.add(At, From);
+      Turn([&](Value I) { return B.load(Head, {I}, Valid); },
+           [&](Value V, Value I) { B.store(V, Head, {I}, Valid); }, First,
+           B.add(First, Half), B.load(Table, {Position, At}, Valid),
+           B.load(Table, {Position, B.add(At, Half)}, Valid));
+    });
+    return;
+  }
+  B.loop(B.index(0), B.index(Half), 1, [&](Value Pair) {
+    Value First = B.add(B.mul(Pair, 2), From);
+    Turn([&](Value I) { return B.loadScalar(Head, {I}); },
+         [&](Value V, Value I) { B.storeScalar(V, Head, {I}); }, First,
+         B.add(First, 1), B.loadScalar(Table, {Position, Pair}),
+         B.loadScalar(Table, {Position, B.add(Pair, Half)}));
+  });
+}
+
+void tenon::emitRope(KernelBuilder &B, dnn::RopeOp Op) {
+  auto Heads = static_cast<int64_t>(Op.getHeads());
+  Value Out = Op.getOuts();
+  int64_t HeadDim = cast<MemRefType>(Out.getType()).getDimSize(1) / Heads;
+  Value Head = B.scratch({HeadDim});
+  Value Table = B.weightView(Op.getTable());
+  Value Positions = B.field(dnn::FieldKind::Positions, Op.getBatch());
+  auto Copy = [&](Value From, ValueRange FromBase, Value To,
+                  ValueRange ToBase) {
+    B.columns(HeadDim, [&](Value At, int64_t Valid) {
+      auto Shifted = [&](ValueRange Base) {
+        SmallVector<Value> Index(Base);
+        Index.back() = B.add(Index.back(), At);
+        return Index;
+      };
+      B.store(B.load(From, Shifted(FromBase), Valid), To, Shifted(ToBase),
+              Valid);
+    });
+  };
+  B.share(B.mul(B.dim0(Out), Heads), [&](Value Item) {
+    Value Row = B.div(Item, Heads);
+    Value Column = B.mul(B.rem(Item, Heads), HeadDim);
+    Copy(Op.getInput(), {Row, Column}, Head, B.index(0));
+    emitRotation(B, Op.getRope(), Table, B.loadIndex(Positions, Row), Head,
+                 static_cast<int64_t>(Op.getOffset()));
+    Copy(Head, B.index(0), Out, {Row, Column});
+  });
+}
+
+/// A latent vector is its parts side by side.
+static void appendLatent(KernelBuilder &B, dnn::AppendOp Op) {
+  CacheType Type = Op.getCache().getType();
+  auto PageType = dnn::latentPageType(Type.getHeadDim(), Type.getElementType());
+  Value Positions = B.field(dnn::FieldKind::Positions, Op.getBatch());
+  B.share(B.dim0(Op.getParts().front()), [&](Value Row) {
+    Value Position = B.loadIndex(Positions, Row);
+    Value Page = dnn::LatentPageOp::create(
+        B, PageType, Op.getCache(), Op.getScope(),
+        pageOf(B, Op.getCache(), Op.getBatch(), Row, Position));
+    Value Token = B.rem(Position, PageTokens);
+    int64_t First = 0;
+    for (Value Part : Op.getParts()) {
+      int64_t Width = cast<MemRefType>(Part.getType()).getDimSize(1);
+      B.columns(Width, [&](Value At, int64_t Valid) {
+        B.store(B.load(Part, {Row, At}, Valid), Page, {Token, B.add(At, First)},
+                Valid);
+      });
+      First += Width;
+    }
+  });
+}
+
+void tenon::emitAppend(KernelBuilder &B, dnn::AppendOp Op) {
+  CacheType Type = Op.getCache().getType();
+  if (Type.isLatent())
+    return appendLatent(B, Op);
+  int64_t KvHeads = Type.getKvHeads(), HeadDim = Type.getHeadDim();
+  Value Head = B.scratch({HeadDim});
+  B.share(B.mul(B.dim0(Op.getParts().front()), KvHeads), [&](Value Item) {
+    Value Row = B.div(Item, KvHeads);
+    Value KvHead = B.rem(Item, KvHeads);
+    Slot To = slotOf(B, Op.getCache(), Op.getScope(), Op.getBatch(), Row);
+    for (bool IsKey : {true, false}) {
+      Value Part = Op.getParts()[IsKey ? 0 : 1];
+      B.columns(HeadDim, [&](Value At, int64_t Valid) {
+        B.store(B.load(Part, {Row, B.add(B.mul(KvHead, HeadDim), At)}, Valid),
+                Head, {At}, Valid);
+      });
+      IsKey ? storeKey(B, Head, HeadDim, To, KvHead)
+            : storeValue(B, Head, HeadDim, To, KvHead);
+    }
+  });
+}
+
 void tenon::emitSplitAppend(KernelBuilder &B, dnn::SplitAppendOp Op) {
   Value Query = Op.getOuts();
   SplitEmitter<dnn::SplitAppendOp> Emitter(B, Op, Query);
   Emitter.queries();
-  CacheType Cache = Op.getCache().getType();
-  auto [KeysType, ValuesType] = dnn::pageTypes(
-      Cache.getKvHeads(), Cache.getHeadDim(), Cache.getElementType());
-  Value Positions = B.field(dnn::FieldKind::Positions, Op.getBatch());
-  Value SequenceOf = B.field(dnn::FieldKind::SequenceOf, Op.getBatch());
-  Emitter.keysAndValues(B.dim0(Query), [&](Value Row) -> Slot {
-    Value Position = B.loadIndex(Positions, Row);
-    Value Pages = dnn::PageTableOp::create(
-        B, MemRefType::get({ShapedType::kDynamic}, B.getI32Type()),
-        Op.getBatch(), B.loadIndex(SequenceOf, Row));
-    Value Number = B.loadIndex(Pages, B.div(Position, PageTokens));
-    auto Page = dnn::PageOp::create(B, KeysType, ValuesType, Op.getCache(),
-                                    Op.getScope(), Number);
-    return {Page.getKeys(), Page.getValues(), B.rem(Position, PageTokens)};
+  Emitter.keysAndValues(B.dim0(Query), [&](Value Row) {
+    return slotOf(B, Op.getCache(), Op.getScope(), Op.getBatch(), Row);
   });
 }
 

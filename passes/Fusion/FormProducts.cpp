@@ -50,6 +50,15 @@ static Value lower(OpBuilder &Builder, Operation *Op, int64_t &Products) {
     return createProduct(Builder, Loc, Hidden, Ffn.getDown(),
                          Ffn.getDownBias());
   }
+  if (auto Act = dyn_cast<ActivationOp>(Op)) {
+    // On the product that it is applied to, if nothing else reads that.
+    auto Product = Act.getInput().getDefiningOp<ProductOp>();
+    if (!Product || !Product->hasOneUse() ||
+        Product.getActivation() != Activation::None)
+      return {};
+    Product.setActivation(Act.getKind());
+    return Product.getResult();
+  }
   return {};
 }
 

@@ -37,7 +37,7 @@ struct FuseAddNorm : public tenon::impl::FuseAddNormBase<FuseAddNorm> {
   static StringRef fuse(Operation *Norm, ResidualOp Residual) {
     auto Rms = dyn_cast<RmsNormOp>(Norm);
     auto Layer = dyn_cast<LayerNormOp>(Norm);
-    if (Rms && Rms.getGroups() != 1)
+    if ((Rms ? Rms.getGroups() : Layer.getGroups()) != 1)
       return "the norm is one of parts of the row";
     for (Operation *User : Residual->getUsers())
       if (User != Norm &&
@@ -51,7 +51,8 @@ struct FuseAddNorm : public tenon::impl::FuseAddNormBase<FuseAddNorm> {
         Residual.getLhs(), Residual.getRhs(),
         Rms ? Rms.getWeight() : Layer.getWeight(),
         Rms ? Value() : Layer.getBias(),
-        Rms ? Rms.getEpsAttr() : Layer.getEpsAttr());
+        Rms ? Rms.getEpsAttr() : Layer.getEpsAttr(),
+        Builder.getF64FloatAttr(Rms ? Rms.getOffset().convertToDouble() : 0));
     remarkPassed(Norm, "fusion", "FuseAddNorm",
                  "residual and norm are one pass over the rows");
     Norm->getResult(0).replaceAllUsesWith(Fused.getResult());

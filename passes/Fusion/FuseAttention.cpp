@@ -21,6 +21,7 @@ struct HeadChain {
   RopeAttr Rope;
   Value Norm;
   FloatAttr Eps;
+  double NormOffset = 0;
   /// Ops that the fused op replaces, last first.
   SmallVector<Operation *> Ops;
 };
@@ -31,7 +32,7 @@ HeadChain followHeads(Value Heads, int64_t Count) {
   HeadChain Chain;
   Chain.Source = Heads;
   if (auto Rope = Heads.getDefiningOp<RopeOp>();
-      Rope && Rope->hasOneUse() &&
+      Rope && Rope->hasOneUse() && Rope.getOffset() == 0 &&
       static_cast<int64_t>(Rope.getHeads()) == Count) {
     Chain.Rope = Rope.getRope();
     Chain.Source = Rope.getInput();
@@ -46,6 +47,7 @@ HeadChain followHeads(Value Heads, int64_t Count) {
     // readings are the same.
     Chain.Norm = Norm.getWeight();
     Chain.Eps = Norm.getEpsAttr();
+    Chain.NormOffset = Norm.getOffset().convertToDouble();
     Chain.Source = Norm.getInput();
     Chain.Ops.push_back(Norm);
   }
@@ -57,7 +59,7 @@ StringRef mismatch(const HeadChain &Query, const HeadChain &Key) {
   if (Query.Rope != Key.Rope)
     return "queries and keys are rotated differently";
   if (static_cast<bool>(Query.Norm) != static_cast<bool>(Key.Norm) ||
-      Query.Eps != Key.Eps)
+      Query.Eps != Key.Eps || Query.NormOffset != Key.NormOffset)
     return "queries and keys are normalised differently";
   return {};
 }
@@ -67,8 +69,11 @@ struct FuseAttention : public tenon::impl::FuseAttentionBase<FuseAttention> {
     SmallVector<AttentionOp> Attentions;
     getOperation().walk([&](AttentionOp Op) { Attentions.push_back(Op); });
     for (AttentionOp Attention : Attentions) {
-      std::string Why =
-          Attention.getCache() ? fuseCached(Attention) : fuseStaged(Attention);
+      std::string Why;
+      if (Attention.getCache())
+        Why = fuseCached(Attention);
+      else
+        fuseStaged(Attention, Why);
       if (Why.empty())
         ++NumFused;
       else
@@ -82,12 +87,15 @@ struct FuseAttention : public tenon::impl::FuseAttentionBase<FuseAttention> {
     Value Result = OnlineAttentionOp::create(
         Builder, Attention.getLoc(), Query.getType(), Query,
         Attention.getBatch(), Staged, Cache, Attention.getScope(),
-        Attention.getMaskAttr(), Attention.getHeadsAttr(),
-        Attention.getKvHeadsAttr(), Attention.getScaleAttr(),
-        Attention.getWindowAttr());
+        Attention.getBias(), Attention.getSinks(), Attention.getMaskAttr(),
+        Attention.getHeadsAttr(), Attention.getKvHeadsAttr(),
+        Attention.getScaleAttr(), Attention.getWindowAttr(),
+        Attention.getSoftCapAttr(), Attention.getAlibiAttr(),
+        Attention.getBucketsAttr());
     remarkPassed(Attention, "fusion", "FuseAttention",
                  "attention goes page by page and stores no scores");
     Attention.getResult().replaceAllUsesWith(Result);
+    Attention->erase();
   }
 
   static void eraseChains(HeadChain &Query, HeadChain &Key) {
@@ -97,8 +105,9 @@ struct FuseAttention : public tenon::impl::FuseAttentionBase<FuseAttention> {
       Op->erase();
   }
 
-  std::string fuseCached(AttentionOp Attention) {
-    auto Append = Attention.getCache().getDefiningOp<CacheAppendOp>();
+  /// Why the append cannot become one op with what is done to queries and
+  /// keys; empty when it can.
+  static StringRef whyApart(AttentionOp Attention, CacheAppendOp Append) {
     if (!Append || Append->getBlock() != Attention->getBlock())
       return "the cache was not appended to in this function";
     if (Append.getScope() != Attention.getScope() ||
@@ -107,37 +116,55 @@ struct FuseAttention : public tenon::impl::FuseAttentionBase<FuseAttention> {
     for (Operation *User : Append->getUsers())
       if (User != Attention && User->isBeforeInBlock(Attention))
         return "the appended cache is used before attention";
-    HeadChain Query = followHeads(Attention.getQuery(),
-                                  static_cast<int64_t>(Attention.getHeads()));
-    HeadChain Key = followHeads(Append.getKeys(),
-                                static_cast<int64_t>(Attention.getKvHeads()));
-    if (StringRef Why = mismatch(Query, Key); !Why.empty())
-      return Why.str();
+    return {};
+  }
 
+  /// Says why norms and rotations stay apart, if they do; attention is replaced
+  /// all the same.
+  std::string fuseCached(AttentionOp Attention) {
     OpBuilder Builder(Attention);
+    auto Append = Attention.getCache().getDefiningOp<CacheAppendOp>();
+    std::string Why = whyApart(Attention, Append).str();
+    HeadChain Query, Key;
+    if (Why.empty()) {
+      Query = followHeads(Attention.getQuery(),
+                          static_cast<int64_t>(Attention.getHeads()));
+      Key = followHeads(Append.getKeys(),
+                        static_cast<int64_t>(Attention.getKvHeads()));
+      Why = mismatch(Query, Key).str();
+    }
+    if (!Why.empty()) {
+      replaceAttention(Builder, Attention, Attention.getQuery(),
+                       /*Staged=*/Value(), Attention.getCache());
+      return Why;
+    }
     auto Split = SplitAppendOp::create(
         Builder, Attention.getLoc(), Query.Source.getType(),
         Append.getCache().getType(),
         ValueRange{Query.Source, Key.Source, Append.getValues()},
         Append.getCache(), Append.getScope(), Append.getBatch(), Query.Norm,
         Key.Norm, Attention.getHeadsAttr(), Attention.getKvHeadsAttr(),
-        Query.Rope, Query.Eps);
+        Query.Rope, Query.Eps, Builder.getF64FloatAttr(Query.NormOffset));
+    Append.getResult().replaceAllUsesExcept(Split.getResult(), Attention);
     replaceAttention(Builder, Attention, Split.getQuery(), /*Staged=*/Value(),
                      Split.getResult());
-    Append.getResult().replaceAllUsesExcept(Split.getResult(), Attention);
-    Attention->erase();
     Append->erase();
     eraseChains(Query, Key);
     return {};
   }
 
-  std::string fuseStaged(AttentionOp Attention) {
+  static void fuseStaged(AttentionOp Attention, std::string &Why) {
     auto Heads = static_cast<int64_t>(Attention.getHeads());
     auto KvHeads = static_cast<int64_t>(Attention.getKvHeads());
     HeadChain Query = followHeads(Attention.getQuery(), Heads);
     HeadChain Key = followHeads(Attention.getKeys(), KvHeads);
-    if (StringRef Why = mismatch(Query, Key); !Why.empty())
-      return Why.str();
+    Why = mismatch(Query, Key).str();
+    if (!Why.empty()) {
+      // As they are: norms and rotations stay before the split.
+      Query = Key = HeadChain();
+      Query.Source = Attention.getQuery();
+      Key.Source = Attention.getKeys();
+    }
 
     OpBuilder Builder(Attention);
     auto QueryType = cast<RankedTensorType>(Query.Source.getType());
@@ -149,12 +176,11 @@ struct FuseAttention : public tenon::impl::FuseAttentionBase<FuseAttention> {
         Builder, Attention.getLoc(), QueryType, StagedType,
         ValueRange{Query.Source, Key.Source, Attention.getValues()},
         Attention.getBatch(), Query.Norm, Key.Norm, Attention.getHeadsAttr(),
-        Attention.getKvHeadsAttr(), Query.Rope, Query.Eps);
+        Attention.getKvHeadsAttr(), Query.Rope, Query.Eps,
+        Builder.getF64FloatAttr(Query.NormOffset));
     replaceAttention(Builder, Attention, Split.getQuery(), Split.getStaged(),
                      /*Cache=*/Value());
-    Attention->erase();
     eraseChains(Query, Key);
-    return {};
   }
 };
 

@@ -10,7 +10,8 @@ def FormProducts : Pass<"form-products", "::mlir::ModuleOp"> {
   let description = [{
     `linear` and `lm_head` become a `product`, `feed_forward` two products with
     the activation on the first, `gated_feed_forward` a `gated_product` and a
-    product. An `lm_head` first selects the rows that are wanted.
+    product. An `lm_head` first selects the rows that are wanted. An
+    `activation` of a product that nothing else uses is applied to it.
 
     ```mlir
     %f = transformer.gated_feed_forward silu %x gate %g up %u down %d
@@ -34,7 +35,8 @@ def FuseAttention : Pass<"fuse-attention", "::mlir::ModuleOp"> {
     `split_stage`, which lays keys and values out like cache pages.
 
     Queries and keys must be treated alike, and each value in between must have
-    no other use; a remark says which condition failed.
+    no other use; a remark says which condition failed. What is not taken in
+    stays an operation of its own.
   }];
   let statistics = [
     Statistic<"NumFused", "fused", "Number of attentions fused">

@@ -2,6 +2,8 @@
 
 #include "passes/Lowering/Passes.h"
 
+#include "dialects/Transformer/CacheNumbering.h"
+
 #include "runtime/Abi/TenonRt.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -66,6 +68,10 @@ int32_t batchField(dnn::FieldKind Kind) {
     return TENON_FIELD(tenon_rt_batch, starts);
   case dnn::FieldKind::Wanted:
     return TENON_FIELD(tenon_rt_batch, wanted);
+  case dnn::FieldKind::MemoryLengths:
+    return TENON_FIELD(tenon_rt_batch, memory_lengths);
+  case dnn::FieldKind::Prefixes:
+    return TENON_FIELD(tenon_rt_batch, prefixes);
   }
   llvm_unreachable("all fields are covered");
 }
@@ -228,8 +234,10 @@ struct PageTablePattern : public ConvertOpToLLVMPattern<dnn::PageTableOp> {
   LogicalResult matchAndRewrite(dnn::PageTableOp Op, OpAdaptor Operands,
                                 ConversionPatternRewriter &B) const override {
     Abi A(B, Op.getLoc());
-    Value Tables = A.pointer(A.batch(Operands.getBatch()),
-                             TENON_FIELD(tenon_rt_batch, pages));
+    Value Tables =
+        A.pointer(A.batch(Operands.getBatch()),
+                  Op.getMemory() ? TENON_FIELD(tenon_rt_batch, memory_pages)
+                                 : TENON_FIELD(tenon_rt_batch, pages));
     Value Table = A.word(Tables, Operands.getSequence(), A.Ptr);
     B.replaceOp(Op, dynamicRows(*getTypeConverter(), B, Op.getLoc(),
                                 cast<MemRefType>(Op.getType()), Table,
@@ -249,6 +257,13 @@ SmallVector<Value> pageDescriptors(const LLVMTypeConverter &Converter,
       MemRefDescriptor::fromStaticShape(B, Loc, Converter, Values, ValuesAt)};
 }
 
+/// Page `Number` of the layer of `Scope` in the cache of number `Cache`.
+Value pageAddress(Abi &A, Value Scope, Value Cache, Value Number,
+                  int64_t PageBytes) {
+  Value Layers = A.pointer(Scope, ScopeCaches);
+  return A.offset(A.word(Layers, Cache, A.Ptr), Number, PageBytes);
+}
+
 struct PagePattern : public ConvertOpToLLVMPattern<dnn::PageOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(dnn::PageOp Op, OpAdaptor Operands,
@@ -256,12 +271,25 @@ struct PagePattern : public ConvertOpToLLVMPattern<dnn::PageOp> {
     Abi A(B, Op.getLoc());
     auto Keys = cast<MemRefType>(Op.getKeys().getType());
     auto Values = cast<MemRefType>(Op.getValues().getType());
-    Value Layers = A.pointer(Operands.getScope(), ScopeCaches);
-    Value Layer = A.word(Layers, Operands.getCache(), A.Ptr);
     Value Page =
-        A.offset(Layer, Operands.getPage(), bytesOf(Keys) + bytesOf(Values));
+        pageAddress(A, Operands.getScope(), Operands.getCache(),
+                    Operands.getPage(), bytesOf(Keys) + bytesOf(Values));
     B.replaceOp(Op, pageDescriptors(*getTypeConverter(), B, Op.getLoc(), Keys,
                                     Values, Page));
+    return success();
+  }
+};
+
+struct LatentPagePattern : public ConvertOpToLLVMPattern<dnn::LatentPageOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(dnn::LatentPageOp Op, OpAdaptor Operands,
+                                ConversionPatternRewriter &B) const override {
+    Abi A(B, Op.getLoc());
+    auto Type = cast<MemRefType>(Op.getType());
+    Value Page = pageAddress(A, Operands.getScope(), Operands.getCache(),
+                             Operands.getPage(), bytesOf(Type));
+    B.replaceOp(Op, {MemRefDescriptor::fromStaticShape(
+                        B, Op.getLoc(), *getTypeConverter(), Type, Page)});
     return success();
   }
 };
@@ -292,6 +320,20 @@ struct BufferPattern : public ConvertOpToLLVMPattern<dnn::BufferOp> {
         A.offset(Arena, A.constant(static_cast<int64_t>(Op.getOffset())), 1);
     B.replaceOp(Op, dynamicRows(*getTypeConverter(), B, Op.getLoc(),
                                 cast<MemRefType>(Op.getType()), At,
+                                Operands.getRows()));
+    return success();
+  }
+};
+
+struct FeaturesPattern : public ConvertOpToLLVMPattern<dnn::FeaturesOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(dnn::FeaturesOp Op, OpAdaptor Operands,
+                                ConversionPatternRewriter &B) const override {
+    Abi A(B, Op.getLoc());
+    Value Given = A.pointer(A.batch(Operands.getBatch()),
+                            TENON_FIELD(tenon_rt_batch, features));
+    B.replaceOp(Op, dynamicRows(*getTypeConverter(), B, Op.getLoc(),
+                                cast<MemRefType>(Op.getType()), Given,
                                 Operands.getRows()));
     return success();
   }
@@ -464,6 +506,7 @@ struct LowerToLlvm : public tenon::impl::LowerToLlvmBase<LowerToLlvm> {
   /// Entries take the step and nothing else; the rest of the module is
   /// internal.
   static void exportEntries(ModuleOp Module) {
+    CacheNumbering Numbers(Module);
     auto Internal =
         LLVM::LinkageAttr::get(Module.getContext(), LLVM::Linkage::Internal);
     for (auto Function : Module.getOps<func::FuncOp>()) {
@@ -479,12 +522,14 @@ struct LowerToLlvm : public tenon::impl::LowerToLlvmBase<LowerToLlvm> {
       Function.setName((TENON_RT_ENTRY_PREFIX + Role.getValue()).str());
       Block &Body = Function.getBody().front();
       auto B = OpBuilder::atBlockBegin(&Body);
-      int64_t Kind = 0;
+      CacheNumbering::Entry Next = Numbers.entry();
       for (BlockArgument Argument : Body.getArguments()) {
-        if (!isa<transformer::CacheType>(Argument.getType()))
+        auto Cache = dyn_cast<transformer::CacheType>(Argument.getType());
+        if (!Cache)
           continue;
-        Value Number = arith::ConstantOp::create(B, Function.getLoc(),
-                                                 B.getI64IntegerAttr(Kind++));
+        Value Number = arith::ConstantOp::create(
+            B, Function.getLoc(),
+            B.getI64IntegerAttr(static_cast<int64_t>(Next.number(Cache))));
         Value Handle = UnrealizedConversionCastOp::create(
                            B, Function.getLoc(), Argument.getType(), Number)
                            .getResult(0);
@@ -498,7 +543,7 @@ struct LowerToLlvm : public tenon::impl::LowerToLlvmBase<LowerToLlvm> {
     for (StringRef Name :
          {transformer::attr::FewTokens, transformer::attr::Vocabulary,
           transformer::attr::MaxSequence, transformer::attr::TokenTypes,
-          transformer::attr::Family})
+          transformer::attr::MaxSource, transformer::attr::Family})
       Module->removeAttr(Name);
   }
 
@@ -522,12 +567,12 @@ struct LowerToLlvm : public tenon::impl::LowerToLlvmBase<LowerToLlvm> {
         [=](transformer::CacheType) { return IntegerType::get(Context, 64); });
 
     RewritePatternSet Patterns(Context);
-    Patterns
-        .add<CountPattern, ScopePattern, SlotPattern<dnn::WeightOp>,
-             SlotPattern<dnn::RopeTableOp>, WeightViewPattern, FieldPattern,
-             PageTablePattern, PagePattern, StagedPagePattern, BufferPattern,
-             OutputPattern, BarrierPattern, CallSitePattern, LaunchPattern>(
-            Converter);
+    Patterns.add<CountPattern, ScopePattern, SlotPattern<dnn::WeightOp>,
+                 SlotPattern<dnn::TableOp>, WeightViewPattern, FieldPattern,
+                 PageTablePattern, PagePattern, LatentPagePattern,
+                 StagedPagePattern, BufferPattern, FeaturesPattern,
+                 OutputPattern, BarrierPattern, CallSitePattern, LaunchPattern>(
+        Converter);
     arith::populateArithToLLVMConversionPatterns(Converter, Patterns);
     index::populateIndexToLLVMConversionPatterns(Converter, Patterns);
     cf::populateControlFlowToLLVMConversionPatterns(Converter, Patterns);

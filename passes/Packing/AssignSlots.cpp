@@ -25,7 +25,7 @@ std::string identityOf(Operation *Op) {
   if (auto Weight = dyn_cast<dnn::WeightOp>(Op))
     Stream << Weight.getKeys() << Weight.getType();
   else
-    Stream << "rope " << cast<dnn::RopeTableOp>(Op).getRope();
+    Stream << "table " << Op->getAttrDictionary();
   return Identity;
 }
 
@@ -34,7 +34,7 @@ struct AssignSlots : public tenon::impl::AssignSlotsBase<AssignSlots> {
     ScopeNames Scopes(getOperation());
     SmallVector<Operation *> Weights;
     getOperation().walk([&](Operation *Op) {
-      if (isa<dnn::WeightOp, dnn::RopeTableOp>(Op))
+      if (isa<dnn::WeightOp, dnn::TableOp>(Op))
         Weights.push_back(Op);
     });
 

@@ -46,6 +46,8 @@ struct ChoosePacking : public tenon::impl::ChoosePackingBase<ChoosePacking> {
       dnn::LayoutKind Layout = dnn::LayoutKind::Rows;
       if (Type.getRank() == 1)
         Layout = dnn::LayoutKind::Vector;
+      else if (Type.getRank() == 3)
+        Layout = dnn::LayoutKind::Panels;
       else if (isMultiplied(Op) ||
                llvm::any_of(namesOf(Scopes, Op), [&](StringRef Name) {
                  return Multiplied.contains(Name);
@@ -55,7 +57,7 @@ struct ChoosePacking : public tenon::impl::ChoosePackingBase<ChoosePacking> {
       Op->setAttr(
           LayoutAttrName,
           StringAttr::get(&getContext(), dnn::stringifyLayoutKind(Layout)));
-      if (Type.getRank() == 2)
+      if (Type.getRank() != 1)
         remarkPassed(Op, "packing", "ChoosePacking",
                      Twine(Op.getKey()) + " is stored as " +
                          dnn::stringifyLayoutKind(Layout));
@@ -70,11 +72,13 @@ struct ChoosePacking : public tenon::impl::ChoosePackingBase<ChoosePacking> {
     return Names;
   }
 
-  /// Whether anything but a gather reads the matrix.
+  /// Whether anything multiplies the matrix with rows. Others gather rows of
+  /// it (tables, biases of experts) or read them one by one (latent attention).
   static bool isMultiplied(ParameterOp Op) {
     return cast<RankedTensorType>(Op.getType()).getRank() == 2 &&
            llvm::any_of(Op->getUsers(), [](Operation *User) {
-             return !isa<EmbeddingOp>(User);
+             return !isa<EmbeddingOp, MixtureOp, LatentAttentionOp,
+                         OnlineAttentionOp>(User);
            });
   }
 

@@ -11,11 +11,13 @@ using namespace mlir;
 using namespace tenon;
 
 std::string PackedWeight::name() const {
-  if (!Rope)
+  if (!Table)
     return llvm::join(Sources, "+");
   std::string Name;
-  llvm::raw_string_ostream(Name)
-      << "rope" << Attribute(Rope) << " x " << Type.getRows();
+  llvm::raw_string_ostream Stream(Name);
+  Stream << Table << " " << Type.getRows() << "x" << Type.getColumns();
+  if (!Sources.empty())
+    Stream << " of " << Sources.front();
   return Name;
 }
 
@@ -53,11 +55,13 @@ std::vector<ScopeTable> tenon::collectWeights(ModuleOp Module) {
         Result.Type = Weight.getType();
         return Result;
       });
-    } else if (auto Table = dyn_cast<dnn::RopeTableOp>(Op)) {
-      Place(Table.getScope(), Table.getSlot(), [&](StringRef) {
+    } else if (auto Table = dyn_cast<dnn::TableOp>(Op)) {
+      Place(Table.getScope(), Table.getSlot(), [&](StringRef Scope) {
         PackedWeight Result;
+        if (std::optional<StringRef> Key = Table.getKey())
+          Result.Sources.push_back(ScopeNames::fullName(Scope, *Key));
         Result.Component = "position";
-        Result.Rope = Table.getRope();
+        Result.Table = Table.getContent();
         Result.Type = Table.getType();
         return Result;
       });

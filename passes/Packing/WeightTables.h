@@ -15,13 +15,15 @@
 
 namespace tenon {
 
-/// One packed weight: checkpoint tensors one below another, or a table of
-/// rotation angles.
+/// One packed weight: checkpoint tensors one below another, or a table that is
+/// computed.
 struct PackedWeight {
-  /// Full names in the checkpoint; empty for a table of angles.
+  /// Full names in the checkpoint; a table has one when it is made of learned
+  /// numbers, otherwise none.
   std::vector<std::string> Sources;
   std::string Component;
-  transformer::RopeAttr Rope;
+  /// What a table holds (see dnn.table); null for tensors.
+  mlir::Attribute Table;
   dnn::PackedType Type;
 
   /// The name that the manifest gives it; the same weight has the same name.

@@ -58,7 +58,7 @@ public:
     }
     Operation *Op = Rows.getDefiningOp();
     unsigned Index = cast<OpResult>(Rows).getResultNumber();
-    if (isa<tr::EmbeddingOp>(Op))
+    if (isa<tr::EmbeddingOp, tr::SinusoidOp, tr::InputRowsOp>(Op))
       return tr::RowKind::Tokens;
     if (isa<tr::SelectRowsOp>(Op))
       return tr::RowKind::Wanted;
@@ -125,7 +125,12 @@ private:
   /// A fresh destination shaped like `Like`.
   Value emptyLike(Value Like, Type Element = {}) {
     auto Type = cast<RankedTensorType>(Like.getType());
-    tr::RowKind Kind = Kinds.of(Like);
+    return emptyRows(Like.getLoc(), Kinds.of(Like), Type.getDimSize(1),
+                     Element ? Element : Type.getElementType());
+  }
+
+  /// A fresh destination of `Width` columns.
+  Value emptyRows(Location Loc, tr::RowKind Kind, int64_t Width, Type Element) {
     Value &Count = Counts[static_cast<size_t>(Kind)];
     if (!Count) {
       OpBuilder::InsertionGuard Guard(Builder);
@@ -133,22 +138,24 @@ private:
       Count = dnn::CountOp::create(Builder, Function.getLoc(),
                                    Builder.getIndexType(), Kind, Batch);
     }
-    return tensor::EmptyOp::create(Builder, Like.getLoc(), Type.getShape(),
-                                   Element ? Element : Type.getElementType(),
-                                   Count);
+    return tensor::EmptyOp::create(
+        Builder, Loc, ArrayRef<int64_t>{ShapedType::kDynamic, Width}, Element,
+        Count);
   }
 
   /// One packed weight of parameters `Sources`, one below another.
   Value packed(ValueRange Sources) {
     auto First = Sources.front().getDefiningOp<tr::ParameterOp>();
+    auto Type = cast<RankedTensorType>(First.getType());
+    // The matrices of experts are stacked, and never concatenated.
+    bool IsStack = Type.getRank() == 3;
     SmallVector<StringRef> Keys;
     int64_t Rows = 0;
     for (Value Source : Sources) {
       auto Parameter = Source.getDefiningOp<tr::ParameterOp>();
       Keys.push_back(Parameter.getKey());
-      Rows += cast<ShapedType>(Parameter.getType()).getDimSize(0);
+      Rows += cast<ShapedType>(Parameter.getType()).getDimSize(IsStack ? 1 : 0);
     }
-    auto Type = cast<RankedTensorType>(First.getType());
     auto LayoutName = First->getAttrOfType<StringAttr>(LayoutAttrName);
     dnn::LayoutKind Layout =
         LayoutName            ? *dnn::symbolizeLayoutKind(LayoutName.getValue())
@@ -161,8 +168,9 @@ private:
                              : Builder.getF32Type();
     return dnn::WeightOp::create(
         Builder, First.getLoc(),
-        dnn::PackedType::get(Builder.getContext(), Layout, Rows,
-                             IsVector ? 1 : Type.getDimSize(1), Element),
+        dnn::PackedType::get(Builder.getContext(), Layout,
+                             IsStack ? Type.getDimSize(0) : 1, Rows,
+                             IsVector ? 1 : Type.getShape().back(), Element),
         mapped(First.getScope()), Builder.getStrArrayAttr(Keys),
         First.getComponentAttr(), /*slot=*/IntegerAttr());
   }
@@ -170,14 +178,32 @@ private:
     return Source ? packed(ValueRange(Source)) : Value();
   }
 
-  Value ropeTable(Location Loc, Value Scope, tr::RopeAttr Rope) {
-    if (!Rope)
-      return {};
+  /// The f32 table that `Content` says, [Rows, Columns].
+  Value table(Location Loc, Value Scope, Attribute Content, int64_t Rows,
+              int64_t Columns, StringAttr Key = {}) {
     auto Type =
-        dnn::PackedType::get(Builder.getContext(), dnn::LayoutKind::Rows,
-                             MaxSequence, Rope.getDim(), Builder.getF32Type());
-    return dnn::RopeTableOp::create(Builder, Loc, Type, Scope, Rope,
-                                    /*slot=*/IntegerAttr());
+        dnn::PackedType::get(Builder.getContext(), dnn::LayoutKind::Rows, 1,
+                             Rows, Columns, Builder.getF32Type());
+    return dnn::TableOp::create(Builder, Loc, Type, Scope, Content, Key,
+                                /*slot=*/IntegerAttr());
+  }
+
+  Value ropeTable(Location Loc, Value Scope, tr::RopeAttr Rope) {
+    return Rope ? table(Loc, Scope, Rope, MaxSequence, Rope.getDim()) : Value();
+  }
+
+  /// A scope to keep a table in that is the same in all of them: any that the
+  /// function knows will do. Null, with an error, when there is none.
+  Value anyScope(Operation *Op) {
+    for (BlockArgument Argument : Function.getArguments())
+      if (isa<tr::ScopeType>(Argument.getType()))
+        return Argument;
+    for (auto Known : Function.getBody().front().getOps<tr::ScopeOp>())
+      if (Known->isBeforeInBlock(Op))
+        return mapped(Known);
+    Op->emitOpError() << "placement: expected a scope in this function, to "
+                         "keep a computed table in";
+    return {};
   }
 
   /// Of a stored or packed weight.
@@ -224,12 +250,16 @@ private:
   LogicalResult place(Operation *Op) {
     return llvm::TypeSwitch<Operation *, LogicalResult>(Op)
         .Case<tr::ParameterOp>([](auto) { return success(); })
-        .Case<tr::DispatchOp, tr::SplitStageOp>(
+        .Case<tr::DispatchOp, tr::SplitStageOp, tr::RopeOp, tr::SinusoidOp,
+              tr::OnlineAttentionOp>(
             [&](auto Typed) { return placeOne(Typed); })
         .Case<tr::ScopeOp, tr::EmbeddingOp, tr::LayerNormOp, tr::RmsNormOp,
               tr::AddNormOp, tr::ProductOp, tr::GatedProductOp, tr::ResidualOp,
-              tr::SplitAppendOp, tr::OnlineAttentionOp, tr::SelectRowsOp,
-              tr::PoolOp, func::ReturnOp>([&](auto Typed) {
+              tr::SplitAppendOp, tr::CacheAppendOp, tr::LatentAppendOp,
+              tr::LatentAttentionOp, tr::MixtureOp, tr::InputRowsOp,
+              tr::ClassTokenOp, tr::ActivationOp, tr::ScaleOp, tr::SoftCapOp,
+              tr::SigmoidGateOp, tr::ColumnsOp, tr::SelectRowsOp, tr::PoolOp,
+              func::ReturnOp>([&](auto Typed) {
           placeOne(Typed);
           return success();
         })
@@ -288,35 +318,194 @@ private:
     Map.map(Op.getResult(),
             dnn::EmbeddingOp::create(Builder, Op.getLoc(), Out.getType(),
                                      Op.getIndexAttr(), Batch,
-                                     packed(Op.getTable()), Out)
+                                     packed(Op.getTable()), Out, Op.getOffset())
                 .getResults());
+  }
+
+  LogicalResult placeOne(tr::SinusoidOp Op) {
+    Value Scope = anyScope(Op);
+    if (!Scope)
+      return failure();
+    Value Out = emptyLike(Op.getResult());
+    int64_t Width = cast<RankedTensorType>(Out.getType()).getDimSize(1);
+    Value Table =
+        table(Op.getLoc(), Scope, Op.getStyleAttr(), MaxSequence, Width);
+    Map.map(Op.getResult(), dnn::EmbeddingOp::create(
+                                Builder, Op.getLoc(), Out.getType(),
+                                tr::IndexKindAttr::get(Op.getContext(),
+                                                       tr::IndexKind::Position),
+                                Batch, Table, Out, Builder.getI64IntegerAttr(0))
+                                .getResults());
+    return success();
+  }
+
+  void placeOne(tr::InputRowsOp Op) {
+    Value Out = emptyLike(Op.getResult());
+    Map.map(Op.getResult(), dnn::InputRowsOp::create(Builder, Op.getLoc(),
+                                                     Out.getType(), Batch, Out)
+                                .getResults());
+  }
+
+  void placeOne(tr::ClassTokenOp Op) {
+    Value Out = emptyLike(Op.getResult());
+    Map.map(Op.getResult(),
+            dnn::ClassTokenOp::create(Builder, Op.getLoc(), Out.getType(),
+                                      mapped(Op.getInput()), Batch,
+                                      packed(Op.getToken()), Out)
+                .getResults());
+  }
+
+  LogicalResult placeOne(tr::RopeOp Op) {
+    Value Scope = anyScope(Op);
+    if (!Scope)
+      return failure();
+    Value Out = emptyLike(Op.getResult());
+    Map.map(Op.getResult(),
+            dnn::RopeOp::create(
+                Builder, Op.getLoc(), Out.getType(), mapped(Op.getInput()),
+                Batch, ropeTable(Op.getLoc(), Scope, Op.getRope()), Out,
+                Op.getHeads(), Op.getOffset(), Op.getRope())
+                .getResults());
+    return success();
+  }
+
+  void elementwise(Operation *Op, tr::Activation Act, double InputFactor,
+                   double Factor) {
+    Value Out = emptyLike(Op->getResult(0));
+    Map.map(Op->getResult(0),
+            dnn::ElementwiseOp::create(
+                Builder, Op->getLoc(), Out.getType(),
+                tr::ActivationAttr::get(Op->getContext(), Act),
+                mapped(Op->getOperand(0)), Out,
+                Builder.getF64FloatAttr(InputFactor),
+                Builder.getF64FloatAttr(Factor))
+                .getResults());
+  }
+  void placeOne(tr::ActivationOp Op) { elementwise(Op, Op.getKind(), 1, 1); }
+  void placeOne(tr::ScaleOp Op) {
+    elementwise(Op, tr::Activation::None, 1, Op.getFactor().convertToDouble());
+  }
+  void placeOne(tr::SoftCapOp Op) {
+    double Bound = Op.getBound().convertToDouble();
+    elementwise(Op, tr::Activation::Tanh, 1 / Bound, Bound);
+  }
+
+  void placeOne(tr::SigmoidGateOp Op) {
+    Value Out = emptyLike(Op.getResult());
+    Map.map(Op.getResult(),
+            dnn::SigmoidGateOp::create(Builder, Op.getLoc(), Out.getType(),
+                                       mapped(Op.getInput()),
+                                       mapped(Op.getGate()), Out)
+                .getResults());
+  }
+
+  void placeOne(tr::ColumnsOp Op) {
+    Value Out = emptyLike(Op.getResult());
+    Map.map(Op.getResult(),
+            dnn::ColumnsOp::create(Builder, Op.getLoc(), Out.getType(),
+                                   mapped(Op.getInput()), Out, Op.getFirst())
+                .getResults());
+  }
+
+  /// Router, grouping, the two products of all experts, and the sum.
+  void placeOne(tr::MixtureOp Op) {
+    Location Loc = Op.getLoc();
+    tr::RowKind Kind = Kinds.of(Op.getInput());
+    tr::RouterAttr Router = Op.getRouter();
+    int64_t Top = Router.getTop();
+    Type I32 = Builder.getI32Type(), F32 = Builder.getF32Type();
+    Value Choices = emptyRows(Loc, Kind, Top, I32);
+    Value Weights = emptyRows(Loc, Kind, Top, F32);
+    auto Route = dnn::RouteOp::create(
+        Builder, Loc, TypeRange{Choices.getType(), Weights.getType()},
+        mapped(Op.getLogits()), packed(Op.getCorrection()),
+        ValueRange{Choices, Weights}, Router);
+    Value Order = emptyRows(Loc, Kind, Top, I32);
+    Value Offsets = tensor::EmptyOp::create(
+        Builder, Loc, ArrayRef<int64_t>{1, Op.getExperts() + 1}, I32);
+    auto Group = dnn::GroupOp::create(
+        Builder, Loc, TypeRange{Order.getType(), Offsets.getType()},
+        Route.getResults()[0], ValueRange{Order, Offsets});
+    Value Gate = packed(Op.getGate()), Down = packed(Op.getDown());
+    Value Hidden =
+        emptyRows(Loc, Kind, Top * Op.getInner(), computeType(Op.getDown()));
+    Hidden = dnn::ExpertGatedOp::create(
+                 Builder, Loc, Hidden.getType(), Op.getActivationAttr(),
+                 castFor(Op.getInput(), Gate), Group.getResults()[0],
+                 Group.getResults()[1], Gate, packed(Op.getUp()),
+                 packed(Op.getGateBias()), packed(Op.getUpBias()), Hidden,
+                 Op.getLimitAttr(), Op.getUpOffsetAttr())
+                 .getResults();
+    Value Out = emptyLike(Op.getResult());
+    int64_t Width = cast<RankedTensorType>(Out.getType()).getDimSize(1);
+    Value Parts = emptyRows(Loc, Kind, Top * Width, F32);
+    Parts = dnn::ExpertDownOp::create(
+                Builder, Loc, Parts.getType(), Hidden, Group.getResults()[0],
+                Group.getResults()[1], Down, packed(Op.getDownBias()), Parts)
+                .getResults();
+    Map.map(Op.getResult(),
+            dnn::CombineOp::create(Builder, Loc, Out.getType(), Parts,
+                                   Route.getResults()[1], Out)
+                .getResults());
+  }
+
+  void append(Operation *Op, Value Cache, Value Scope, ValueRange Parts) {
+    dnn::AppendOp::create(Builder, Op->getLoc(), mapped(Cache), mapped(Scope),
+                          Batch, mapped(Parts));
+    Map.map(Op->getResult(0), mapped(Cache));
+  }
+  void placeOne(tr::CacheAppendOp Op) {
+    append(Op, Op.getCache(), Op.getScope(), {Op.getKeys(), Op.getValues()});
+  }
+  void placeOne(tr::LatentAppendOp Op) {
+    append(Op, Op.getCache(), Op.getScope(), {Op.getLatent(), Op.getRotated()});
+  }
+
+  void placeOne(tr::LatentAttentionOp Op) {
+    auto Heads = static_cast<int64_t>(Op.getHeads());
+    auto ValueDim = static_cast<int64_t>(Op.getValueDim());
+    // The expanded form keeps a maximum and a sum beside each weighted value.
+    SmallVector<Value> Outs = {emptyLike(Op.getResult()),
+                               emptyRows(Op.getLoc(), Kinds.of(Op.getResult()),
+                                         Heads * (ValueDim + 2),
+                                         Builder.getF32Type())};
+    Map.map(Op.getResult(),
+            dnn::LatentAttentionOp::create(
+                Builder, Op.getLoc(), ValueRange(Outs).getTypes(),
+                mapped(Op.getQuery()), Batch, mapped(Op.getCache()),
+                mapped(Op.getScope()), packed(Op.getExpand()), Outs,
+                Op.getHeadsAttr(), Op.getKeyDimAttr(), Op.getValueDimAttr(),
+                Op.getScaleAttr())
+                .getResults()[0]);
   }
 
   void norm(Operation *Op, tr::NormKind Kind, Value Input, Value Residual,
             Value Weight, Value Bias, FloatAttr Eps, int64_t Groups,
-            ArrayRef<Value> Results) {
+            FloatAttr Offset, ArrayRef<Value> Results) {
     SmallVector<Value> Outs =
         llvm::map_to_vector(Results, [&](Value R) { return emptyLike(R); });
     auto New = dnn::NormOp::create(
         Builder, Op->getLoc(), ValueRange(Outs).getTypes(),
         tr::NormKindAttr::get(Op->getContext(), Kind), mapped(Input),
         mapped(Residual), packed(Weight), packed(Bias), Outs, Eps,
-        Builder.getI64IntegerAttr(Groups));
+        Builder.getI64IntegerAttr(Groups), Offset);
     for (auto [Old, Result] : llvm::zip(Results, New.getResults()))
       Map.map(Old, Result);
   }
   void placeOne(tr::LayerNormOp Op) {
     norm(Op, tr::NormKind::Layer, Op.getInput(), {}, Op.getWeight(),
-         Op.getBias(), Op.getEpsAttr(), 1, {Op.getResult()});
+         Op.getBias(), Op.getEpsAttr(), static_cast<int64_t>(Op.getGroups()),
+         Builder.getF64FloatAttr(0), {Op.getResult()});
   }
   void placeOne(tr::RmsNormOp Op) {
     norm(Op, tr::NormKind::Rms, Op.getInput(), {}, Op.getWeight(), {},
          Op.getEpsAttr(), static_cast<int64_t>(Op.getGroups()),
-         {Op.getResult()});
+         Op.getOffsetAttr(), {Op.getResult()});
   }
   void placeOne(tr::AddNormOp Op) {
     norm(Op, Op.getKind(), Op.getLhs(), Op.getRhs(), Op.getWeight(),
-         Op.getBias(), Op.getEpsAttr(), 1, {Op.getResult(), Op.getSum()});
+         Op.getBias(), Op.getEpsAttr(), 1, Op.getOffsetAttr(),
+         {Op.getResult(), Op.getSum()});
   }
 
   void placeOne(tr::ProductOp Op) {
@@ -371,7 +560,7 @@ private:
                 packed(Op.getKeyNorm()),
                 ropeTable(Op.getLoc(), mapped(Op.getScope()), Op.getRopeAttr()),
                 Out, Op.getHeadsAttr(), Op.getKvHeadsAttr(), Op.getRopeAttr(),
-                Op.getEpsAttr())
+                Op.getEpsAttr(), Op.getNormOffsetAttr())
                 .getResults());
     Map.map(Op.getResult(), Cache);
   }
@@ -379,39 +568,47 @@ private:
   LogicalResult placeOne(tr::SplitStageOp Op) {
     SmallVector<Value> Outs = {emptyLike(Op.getQuery()),
                                emptyLike(Op.getStaged())};
-    // Angles are the same in every scope: any that the function knows will do.
-    Value Scope;
-    for (BlockArgument Argument : Function.getArguments())
-      if (isa<tr::ScopeType>(Argument.getType()))
-        Scope = Argument;
-    for (auto Known : Function.getBody().front().getOps<tr::ScopeOp>())
-      if (!Scope && Known->isBeforeInBlock(Op))
-        Scope = mapped(Known);
-    if (!Scope && Op.getRopeAttr())
-      return Op.emitOpError()
-             << "placement: expected a scope in this function, to keep the "
-                "table of rotation angles in";
+    Value Scope = Op.getRopeAttr() ? anyScope(Op) : Value();
+    if (Op.getRopeAttr() && !Scope)
+      return failure();
     auto New = dnn::SplitStageOp::create(
         Builder, Op.getLoc(), ValueRange(Outs).getTypes(), mapped(Op.getQkv()),
         Batch, packed(Op.getQueryNorm()), packed(Op.getKeyNorm()),
         ropeTable(Op.getLoc(), Scope, Op.getRopeAttr()), Outs,
         Op.getHeadsAttr(), Op.getKvHeadsAttr(), Op.getRopeAttr(),
-        Op.getEpsAttr());
+        Op.getEpsAttr(), Op.getNormOffsetAttr());
     Map.map(Op.getQuery(), New.getResults()[0]);
     Map.map(Op.getStaged(), New.getResults()[1]);
     return success();
   }
 
-  void placeOne(tr::OnlineAttentionOp Op) {
+  LogicalResult placeOne(tr::OnlineAttentionOp Op) {
+    auto Heads = static_cast<int64_t>(Op.getHeads());
+    Attribute Content;
+    Value Bias;
+    if (tr::BucketsAttr Buckets = Op.getBucketsAttr()) {
+      auto Learned = Op.getBias().getDefiningOp<tr::ParameterOp>();
+      Content = Buckets;
+      Bias = table(Op.getLoc(), mapped(Learned.getScope()), Buckets, Heads,
+                   2 * Buckets.getMaxDistance() + 1, Learned.getKeyAttr());
+    } else if (tr::AlibiAttr Alibi = Op.getAlibiAttr()) {
+      Value Scope = anyScope(Op);
+      if (!Scope)
+        return failure();
+      Content = Alibi;
+      Bias = table(Op.getLoc(), Scope, Alibi, Heads, 1);
+    }
     Value Out = emptyLike(Op.getResult());
     Map.map(Op.getResult(),
             dnn::AttentionOp::create(
                 Builder, Op.getLoc(), Out.getType(), Op.getMaskAttr(),
                 mapped(Op.getQuery()), Batch, mapped(Op.getStaged()),
-                mapped(Op.getCache()), mapped(Op.getScope()), Out,
-                Op.getHeadsAttr(), Op.getKvHeadsAttr(), Op.getScaleAttr(),
-                Op.getWindowAttr())
+                mapped(Op.getCache()), mapped(Op.getScope()), Bias,
+                packed(Op.getSinks()), Out, Op.getHeadsAttr(),
+                Op.getKvHeadsAttr(), Op.getScaleAttr(), Op.getWindowAttr(),
+                Op.getSoftCapAttr(), Content)
                 .getResults());
+    return success();
   }
 
   void placeOne(tr::SelectRowsOp Op) {
@@ -470,11 +667,17 @@ struct PlaceOperations
     Module->setAttr(LevelAttrName, B.getStringAttr(Level));
     auto MaxSequence =
         Module->getAttrOfType<IntegerAttr>(tr::attr::MaxSequence);
-    bool Rotates = false;
-    Module.walk([&](Operation *Op) { Rotates |= Op->hasAttr("rope"); });
-    if (Rotates && !MaxSequence) {
+    // Positions are those of a sequence or of a source text.
+    int64_t Positions = MaxSequence ? MaxSequence.getInt() : 1;
+    if (auto Source = Module->getAttrOfType<IntegerAttr>(tr::attr::MaxSource))
+      Positions = std::max(Positions, Source.getInt());
+    bool HasTables = false;
+    Module.walk([&](Operation *Op) {
+      HasTables |= Op->hasAttr("rope") || isa<tr::SinusoidOp>(Op);
+    });
+    if (HasTables && !MaxSequence) {
       Module.emitError() << "expected the attribute " << tr::attr::MaxSequence
-                         << ": it sizes the table of rotation angles";
+                         << ": it sizes tables of positions";
       return signalPassFailure();
     }
     RowKinds Kinds(Module);
@@ -488,8 +691,7 @@ struct PlaceOperations
           .push_back(Function);
     llvm::append_range(Entries, Others);
     for (func::FuncOp Function : Entries)
-      if (failed(Placer(Function, Kinds, infoOf(*Chosen),
-                        MaxSequence ? MaxSequence.getInt() : 1, Scopes)
+      if (failed(Placer(Function, Kinds, infoOf(*Chosen), Positions, Scopes)
                      .run()))
         return signalPassFailure();
   }

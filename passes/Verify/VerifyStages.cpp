@@ -61,11 +61,7 @@ LogicalResult verifyWeights(ModuleOp Module) {
 /// when it is none of its cache arguments.
 BlockArgument originOf(Value Handle) {
   while (Operation *Op = Handle.getDefiningOp()) {
-    if (auto Append = dyn_cast<tr::CacheAppendOp>(Op)) {
-      Handle = Append.getCache();
-      continue;
-    }
-    // Of a call: the operand in the same place among its caches.
+    // Of an append or a call: the operand in the same place among its caches.
     auto IsCache = [](Value V) { return isa<tr::CacheType>(V.getType()); };
     auto Place = llvm::count_if(
         Op->getResults().take_front(cast<OpResult>(Handle).getResultNumber()),
@@ -160,12 +156,15 @@ struct VerifyFused : public tenon::impl::VerifyFusedBase<VerifyFused> {
     if (failed(verifyOps(
             getOperation(), "fused", "a fused operation (see --remarks)",
             [](Operation *Op) {
-              return isa<tr::ScopeOp, tr::ParameterOp, tr::DispatchOp,
-                         tr::EmbeddingOp, tr::LayerNormOp, tr::RmsNormOp,
-                         tr::AddNormOp, tr::ProductOp, tr::GatedProductOp,
-                         tr::ResidualOp, tr::SplitAppendOp, tr::SplitStageOp,
-                         tr::OnlineAttentionOp, tr::SelectRowsOp, tr::PoolOp>(
-                  Op);
+              return isa<
+                  tr::ScopeOp, tr::ParameterOp, tr::DispatchOp, tr::EmbeddingOp,
+                  tr::SinusoidOp, tr::InputRowsOp, tr::ClassTokenOp, tr::RopeOp,
+                  tr::LayerNormOp, tr::RmsNormOp, tr::AddNormOp, tr::ProductOp,
+                  tr::GatedProductOp, tr::ResidualOp, tr::ActivationOp,
+                  tr::ScaleOp, tr::SoftCapOp, tr::SigmoidGateOp, tr::ColumnsOp,
+                  tr::MixtureOp, tr::CacheAppendOp, tr::SplitAppendOp,
+                  tr::SplitStageOp, tr::OnlineAttentionOp, tr::LatentAppendOp,
+                  tr::LatentAttentionOp, tr::SelectRowsOp, tr::PoolOp>(Op);
             })) ||
         failed(tr::verifyCacheLinearity(getOperation())))
       signalPassFailure();
@@ -181,7 +180,7 @@ struct VerifyPlaced : public tenon::impl::VerifyPlacedBase<VerifyPlaced> {
                          })))
       return signalPassFailure();
     WalkResult Result = getOperation().walk([&](Operation *Op) {
-      if (!isa<dnn::WeightOp, dnn::RopeTableOp>(Op) || Op->hasAttr("slot"))
+      if (!isa<dnn::WeightOp, dnn::TableOp>(Op) || Op->hasAttr("slot"))
         return WalkResult::advance();
       Op->emitOpError() << "expected a slot";
       return WalkResult::interrupt();
