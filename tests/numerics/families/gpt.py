@@ -5,17 +5,7 @@ import math
 
 import torch
 
-from reference import FAMILIES, Family, Fixture, rope
-
-
-def columns(gain):
-    """A matrix that is stored [in, out], as GPT-2's Conv1D has it."""
-    return lambda noise, config: gain * noise / math.sqrt(noise.shape[0])
-
-
-def rows(gain):
-    """A matrix [out, in]."""
-    return lambda noise, config: gain * noise / math.sqrt(noise.shape[-1])
+from reference import FAMILIES, Family, Fixture, columns, rope, rows
 
 
 def causal_mask(size):

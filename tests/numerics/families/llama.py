@@ -55,6 +55,30 @@ FIXTURES = [
         max_position_embeddings=512,
         rope_parameters=rope("linear", factor=2.0)),
         tokens=300, last_rows=8, dtype="f32"),
+    # Up to the trained length nothing is rescaled.
+    Fixture("llama", "dynamic", dict(
+        num_attention_heads=3, num_key_value_heads=1, hidden_size=60,
+        head_dim=20, rope_parameters=rope("dynamic", factor=4.0))),
+    # Beyond it, where the tokens' number counts; the generated stay within.
+    Fixture("llama", "dynamic-beyond-older", dict(
+        num_attention_heads=3, num_key_value_heads=1, hidden_size=60,
+        head_dim=20, vocab_size=61, max_position_embeddings=30,
+        rope_parameters=rope("dynamic", factor=2.0)),
+        older=True, rope_key="type", max_seq_len=48),
+    # Everything that yarn may say.
+    Fixture("llama", "yarn", dict(
+        hidden_size=48, num_attention_heads=4, num_key_value_heads=2,
+        max_position_embeddings=256, rope_parameters=rope(
+            "yarn", theta=500.0, factor=4.0, beta_fast=16.0, beta_slow=2.0,
+            mscale=1.0, mscale_all_dim=0.6, truncate=False,
+            original_max_position_embeddings=64))),
+    # The tokens are beyond the original length, the generated ones not.
+    Fixture("llama", "longrope", dict(
+        hidden_size=48, num_attention_heads=4, num_key_value_heads=2,
+        head_dim=20, max_position_embeddings=128, rope_parameters=rope(
+            "longrope", factor=4.0, original_max_position_embeddings=32,
+            short_factor=[1.0, 1.1, 1.2, 1.5, 1.9, 2.2, 2.5, 2.9, 3.3, 4.0],
+            long_factor=[1.2, 1.9, 2.4, 3.1, 3.3, 3.9, 4.4, 5.0, 5.2, 6.0]))),
 
     Fixture("mistral", "window", dict(
         hidden_size=48, intermediate_size=104, rope_parameters=rope()),
@@ -86,6 +110,14 @@ FIXTURES = [
         use_sliding_window=True, sliding_window=11, max_window_layers=2,
         rope_parameters=rope(theta=1e5)), dtype="f16", older=True),
 
+    # The attention factor comes from the factor.
+    Fixture("qwen2", "yarn-older", dict(
+        hidden_size=60, num_attention_heads=3, num_key_value_heads=1,
+        max_position_embeddings=128, vocab_size=61, rope_parameters=rope(
+            "yarn", theta=1000.0, factor=2.0,
+            original_max_position_embeddings=64)),
+        older=True, rope_key="type"),
+
     Fixture("qwen3", "tied", dict(
         hidden_size=48, intermediate_size=104, tie_word_embeddings=True,
         rope_parameters=rope(theta=1e6)), dtype="f32"),
@@ -102,4 +134,10 @@ FIXTURES = [
         layer_types=["sliding_attention", "full_attention",
                      "sliding_attention"],
         rope_parameters=llama3_rope(64)), sharded=True),
+    # An attention factor of its own.
+    Fixture("qwen3", "yarn", dict(
+        hidden_size=40, num_attention_heads=5, num_key_value_heads=5,
+        head_dim=12, max_position_embeddings=1024, rope_parameters=rope(
+            "yarn", theta=2000.0, factor=8.0, attention_factor=1.3,
+            original_max_position_embeddings=128))),
 ]
