@@ -1,0 +1,97 @@
+//===- BeamSearch.h - The likeliest sequence found by several ---*- C++ -*-===//
+//
+// Keeps the best unfinished and finished continuations of one prompt. Only
+// bookkeeping: who runs the model hands in the scores of the next token.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_RUNTIME_SAMPLING_BEAMSEARCH_H
+#define TENON_RUNTIME_SAMPLING_BEAMSEARCH_H
+
+#include "runtime/Sampling/LogitsRules.h"
+#include "runtime/Support/Result.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tenon {
+
+/// More would only cost memory.
+inline constexpr int64_t MaxBeams = 1024;
+
+struct BeamOptions {
+  int64_t Beams = 4;
+  /// Scores of finished sequences are divided by new tokens ^ this.
+  double LengthPenalty = 1;
+  /// Ends as soon as there are as many finished sequences as beams.
+  bool EarlyStopping = false;
+  /// Rules.MaxLength is where every beam ends; it must exceed the prompt.
+  LogitsRules Rules;
+};
+
+/// Beam search as the Transformers library (5.x) does it: of every step the
+/// `Beams * max(2, 1 + end tokens)` likeliest continuations are looked at;
+/// those among the first `Beams` that end are finished; the best `Beams` of the
+/// others go on. A search ends when no running beam can beat the worst
+/// finished one, assuming that scores only fall.
+class BeamSearch {
+public:
+  /// One beam of the next step: the beam it continues, and the token after it.
+  struct Continuation {
+    size_t Parent = 0;
+    int32_t Token = 0;
+  };
+
+  /// `Prompt`: at least one token. Refuses options out of range.
+  static Result<BeamSearch> create(const BeamOptions &Options,
+                                   std::vector<int32_t> Prompt);
+
+  /// Beams that wait for their next token: 1 at first, then Options.Beams.
+  size_t running() const { return Beams.size(); }
+  /// Whether the search has ended; best() is its result.
+  bool finished() const { return Ended; }
+
+  /// Takes the `Logits` [running()][vocabulary] of the next token of every
+  /// running beam and moves all of them on. The beams that go on, of which
+  /// there are none when the search has ended. A NaN or +inf logit is an
+  /// error.
+  Result<std::vector<Continuation>>
+  advance(std::span<const std::span<const float>> Logits);
+
+  /// New tokens of the best finished sequence, and its score: the sum of
+  /// log-probabilities / new tokens ^ length penalty.
+  const std::vector<int32_t> &best() const { return Finished.front().Tokens; }
+  float bestScore() const { return Finished.front().Score; }
+
+private:
+  struct Beam {
+    std::vector<int32_t> Tokens; ///< Of running beams with the prompt.
+    float Score = 0;
+  };
+  /// A token after a running beam.
+  struct Candidate {
+    float Score = 0;
+    size_t Parent = 0;
+    int32_t Token = 0;
+    bool Ends = false;
+  };
+
+  BeamSearch(const BeamOptions &Options, std::vector<int32_t> Prompt);
+  Result<std::vector<Candidate>>
+  likeliest(std::span<const std::span<const float>> Logits);
+  void finish(std::span<const Candidate> Candidates);
+  bool canImprove() const;
+
+  BeamOptions Options;
+  size_t PromptLength;
+  std::vector<Beam> Beams;
+  /// Best first; at most Options.Beams.
+  std::vector<Beam> Finished;
+  bool Ended = false;
+  std::vector<float> Scores; ///< Kept between calls to save allocations.
+};
+
+} // namespace tenon
+
+#endif // TENON_RUNTIME_SAMPLING_BEAMSEARCH_H
