@@ -2,7 +2,7 @@
 
 #include "compiler/Families/Decoder.h"
 
-#include <cstring>
+#include "compiler/Checkpoint/TensorView.h"
 
 using namespace mlir;
 using namespace tenon;
@@ -142,10 +142,11 @@ Status checkTiedHead(const Checkpoint &Weights) {
   for (const TensorInfo *Tensor : {Copy, Table})
     if (Status S = Tensor->File->checkNotShrunk(); !S)
       return S;
-  if (Copy->StoredType == Table->StoredType && Copy->Shape == Table->Shape &&
-      Copy->Bytes.size() == Table->Bytes.size() &&
-      std::memcmp(Copy->Bytes.data(), Table->Bytes.data(),
-                  Copy->Bytes.size()) == 0)
+  auto CopyView = TensorView::resolve(Weights, Head, Copy->Shape);
+  auto TableView = TensorView::resolve(Weights, Embedding, Table->Shape);
+  if (!CopyView || !TableView)
+    return CopyView ? TableView.error() : CopyView.error();
+  if (sameContent(*CopyView, *TableView))
     return {};
   return Error(Copy->File->path() + ": tensor '" + Head +
                "': expected the same content as '" + Embedding +
