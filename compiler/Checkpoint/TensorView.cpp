@@ -241,7 +241,7 @@ Status TensorView::Resolver::begin() {
 Status TensorView::Resolver::apply(const Expression::Suffix &Next) {
   using Kind = Expression::Kind;
   std::vector<Axis> &Axes = View.Axes;
-  size_t Own = Axes.size(), Rank = Own + Parsed.IsStacked;
+  size_t Own = Axes.size();
   switch (Next.What) {
   case Kind::Flat:
     return {};
@@ -255,7 +255,7 @@ Status TensorView::Resolver::apply(const Expression::Suffix &Next) {
       return misfit(Next, "a tensor of at least 1 dimension");
     return select(Next, Axes[Own - 1]);
   case Kind::Rows:
-    if (Rank >= 3 && Own >= 2)
+    if (Own >= 2)
       return select(Next, Axes[Own - 2]);
     if (Own == 0 || Parsed.IsStacked)
       return misfit(Next, Own == 0 ? "a tensor of at least 1 dimension"

@@ -588,7 +588,8 @@ TEST_F(TensorViews, SameContent) {
 TEST_F(TensorViews, SourcesWithoutBytes) {
   Dense Matrix = Dense::counting({37, 50}, 0);
   Dense Experts = Dense::counting({3, 20, 6}, 0);
-  openSources({{"m", Matrix}, {"e", Experts}});
+  Dense Thin = Dense::counting({3, 1, 4}, 0);
+  openSources({{"m", Matrix}, {"e", Experts}, {"t", Thin}});
   expect("m", Matrix);
   expect("m[5:9]", Matrix.range(0, 5, 9));
   expect("m[0::5/2]c", Matrix.every(1, 0, 5, 2));
@@ -598,6 +599,7 @@ TEST_F(TensorViews, SourcesWithoutBytes) {
          Matrix.range(0, 1, 30).transposed().range(0, 7, 40));
   expect("e", Experts);
   expect("e^T[2:5]", Experts.transposed().range(1, 2, 5));
+  expect("t^T[0:1]c", Thin.transposed());
 }
 
 TEST_F(TensorViews, SourcesAreTransposedOnce) {
