@@ -3,14 +3,13 @@
 #include "compiler/Checkpoint/Checkpoint.h"
 
 #include "compiler/Checkpoint/JsonEvents.h"
+#include "compiler/Checkpoint/StoredFormat.h"
 #include "runtime/Support/Half.h"
 
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <set>
-#include <sys/mman.h>
-#include <unistd.h>
 
 using namespace tenon;
 
@@ -360,14 +359,9 @@ void Checkpoint::dropElements(const TensorInfo &Tensor, int64_t First,
     return Tensor.Source->dropElements(First, Count);
   if (Count == 0 || Tensor.Bytes.empty())
     return;
-  auto Page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
-  auto Begin = reinterpret_cast<uintptr_t>(Tensor.Bytes.data()) +
-               static_cast<size_t>(First) * sizeOf(Tensor.Type);
-  uintptr_t End = Begin + static_cast<size_t>(Count) * sizeOf(Tensor.Type);
-  // Outwards to whole pages: a neighbour's page is only read again. That it
-  // is advice makes a failure harmless.
-  Begin -= Begin % Page;
-  ::madvise(reinterpret_cast<void *>(Begin), End - Begin, MADV_DONTNEED);
+  size_t Size = sizeOf(Tensor.Type);
+  dropBytes(Tensor.Bytes.subspan(static_cast<size_t>(First) * Size,
+                                 static_cast<size_t>(Count) * Size));
 }
 
 void Checkpoint::drop(const TensorInfo &Tensor) const {

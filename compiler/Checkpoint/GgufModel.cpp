@@ -1,0 +1,79 @@
+//===- GgufModel.cpp - A GGUF file as a model directory -------------------===//
+
+#include "compiler/Checkpoint/GgufModel.h"
+
+#include "compiler/Checkpoint/GgufArchitectures.h"
+#include "compiler/Checkpoint/GgufTokenizer.h"
+
+#include <algorithm>
+
+using namespace tenon;
+
+/// What generation_config.json would say, null when the file says nothing.
+static Result<Json> readSampling(const GgufFile &File) {
+  static constexpr std::string_view Prefix = "general.sampling.";
+  Json Sampling;
+  for (const std::string &Key : File.keys()) {
+    if (!Key.starts_with(Prefix))
+      continue;
+    std::string Name = Key.substr(Prefix.size());
+    if (Name == "temp")
+      Name = "temperature";
+    // Which sampler comes first has no counterpart; the rest are numbers.
+    if (Name == "sequence")
+      continue;
+    auto Value = File.number(Key);
+    if (!Value)
+      return Value.error();
+    if (Name == "top_k") {
+      auto Whole = File.integer(Key, INT32_MIN, INT32_MAX);
+      if (!Whole)
+        return Whole.error();
+      // 0 and less take all tokens.
+      Sampling[Name] = std::max<int64_t>(*Whole, 0);
+    } else {
+      Sampling[Name] = *Value;
+    }
+    Sampling["do_sample"] = true;
+  }
+  return Sampling;
+}
+
+Result<GgufModel> tenon::openGgufModel(const std::string &Path) {
+  auto File = GgufFile::open(Path);
+  if (!File)
+    return File.error();
+  auto Parts = readGgufModel(*File);
+  if (!Parts)
+    return Parts.error();
+  auto Tokenizer = readGgufTokenizer(*File, Parts->Settings);
+  if (!Tokenizer)
+    return Tokenizer.error();
+  if (!Tokenizer->empty()) {
+    const std::string Tokens = "tokenizer.ggml.tokens";
+    auto Count = File->arraySize(Tokens, /*OfStrings=*/true);
+    auto Rows = Parts->Settings["vocab_size"].get<uint64_t>();
+    if (*Count > Rows)
+      return File->expected(Tokens, "at most " + std::to_string(Rows) +
+                                        ", the rows of token_embd.weight");
+  }
+  auto Sampling = readSampling(*File);
+  if (!Sampling)
+    return Sampling.error();
+
+  auto Settings = Config::parse(Parts->Settings.dump(), Path);
+  if (!Settings)
+    return Settings.error();
+  if (!Sampling->is_null()) {
+    auto Generation = Config::parse(Sampling->dump(), Path);
+    if (!Generation)
+      return Generation.error();
+    Settings->setGeneration(*Generation);
+  }
+  auto Weights =
+      Checkpoint::fromTensors(File->takeMapping(), std::move(Parts->Tensors));
+  if (!Weights)
+    return Weights.error();
+  return GgufModel{std::move(*Settings), std::move(*Weights),
+                   std::move(*Tokenizer), std::move(Parts->Notes)};
+}

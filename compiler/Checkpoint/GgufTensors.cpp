@@ -1,0 +1,464 @@
+//===- GgufTensors.cpp - GGUF tensors as a checkpoint's -------------------===//
+
+#include "compiler/Checkpoint/GgufTensors.h"
+
+#include "runtime/Support/Json.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+using namespace tenon;
+
+namespace {
+
+using RowOrder = std::shared_ptr<const std::vector<int64_t>>;
+
+Error notFinite() {
+  return Error("a block's scale is infinite or no number: expected finite "
+               "scales");
+}
+
+int64_t product(std::span<const int64_t> Shape) {
+  int64_t Elements = 1;
+  for (int64_t Dim : Shape)
+    Elements *= Dim;
+  return Elements;
+}
+
+/// The bytes of whole blocks that hold elements [First, First + Count).
+std::span<const std::byte> blocksOf(const StoredFormat &Format,
+                                    std::span<const std::byte> Bytes,
+                                    uint64_t First, uint64_t Count) {
+  uint64_t Begin = First / Format.Elements;
+  uint64_t End = (First + Count + Format.Elements - 1) / Format.Elements;
+  return Bytes.subspan(Begin * Format.Bytes, (End - Begin) * Format.Bytes);
+}
+
+/// Stored rows, in an order of their own, with a number added to each element.
+class StoredRows final : public TensorSource {
+public:
+  /// Without `Order` the rows are as stored; with it, row r is stored as row
+  /// (*Order)[r], of `Columns` elements.
+  StoredRows(const StoredFormat &Format, std::span<const std::byte> Bytes,
+             RowOrder Order, int64_t Columns, float Added)
+      : Format(Format), Bytes(Bytes), Order(std::move(Order)), Columns(Columns),
+        Added(Added) {}
+
+  Status readElements(int64_t First, int64_t Count, float *Out) const override {
+    bool Finite = true;
+    forEachRun(First, Count, [&](int64_t Begin, int64_t Size, int64_t At) {
+      Finite &= decodeElements(Format, Bytes, uint64_t(Begin), uint64_t(Size),
+                               Out + At);
+    });
+    if (!Finite)
+      return notFinite();
+    if (Added != 0)
+      for (int64_t I = 0; I < Count; ++I)
+        Out[I] += Added;
+    return {};
+  }
+
+  void dropElements(int64_t First, int64_t Count) const override {
+    // One range around all: neighbours in another order lie close together.
+    int64_t Low = INT64_MAX, High = 0;
+    forEachRun(First, Count, [&](int64_t Begin, int64_t Size, int64_t) {
+      Low = std::min(Low, Begin);
+      High = std::max(High, Begin + Size);
+    });
+    if (Low < High)
+      dropBytes(blocksOf(Format, Bytes, uint64_t(Low), uint64_t(High - Low)));
+  }
+
+private:
+  /// Calls `Run(begin, size, at)` for stored elements one after another; `at`
+  /// counts from `First`.
+  template <typename Function>
+  void forEachRun(int64_t First, int64_t Count, Function Run) const {
+    if (!Order)
+      return Run(First, Count, 0);
+    for (int64_t At = 0; At < Count;) {
+      int64_t Row = (First + At) / Columns, Column = (First + At) % Columns;
+      int64_t Size = std::min(Columns - Column, Count - At);
+      Run((*Order)[size_t(Row)] * Columns + Column, Size, At);
+      At += Size;
+    }
+  }
+
+  const StoredFormat &Format;
+  std::span<const std::byte> Bytes;
+  RowOrder Order;
+  int64_t Columns;
+  float Added;
+};
+
+/// See interleaveTransposed.
+class InterleavedTranspose final : public TensorSource {
+public:
+  InterleavedTranspose(std::vector<const GgufTensor *> From, int64_t Inner,
+                       int64_t Outer)
+      : Inner(Inner), Outer(Outer) {
+    for (const GgufTensor *Part : From)
+      Parts.push_back({Part->Format, Part->Bytes});
+  }
+
+  Status readElements(int64_t First, int64_t Count, float *Out) const override {
+    auto Ways = static_cast<int64_t>(Parts.size());
+    int64_t RowSize = Outer * Ways, GroupSize = Inner * RowSize;
+    bool Finite = true;
+    std::vector<float> Row;
+    int64_t End = First + Count;
+    for (int64_t Group = First / GroupSize; Group * GroupSize < End; ++Group) {
+      int64_t Begin = std::max(First - Group * GroupSize, int64_t(0));
+      int64_t Stop = std::min(End - Group * GroupSize, GroupSize);
+      // These columns of every stored row.
+      int64_t FirstK = Begin / RowSize, LastK = (Stop - 1) / RowSize;
+      Row.resize(static_cast<size_t>(LastK - FirstK + 1));
+      for (int64_t Way = 0; Way < Ways; ++Way)
+        for (int64_t I = 0; I < Outer; ++I) {
+          const Part &From = Parts[static_cast<size_t>(Way)];
+          Finite &=
+              decodeElements(*From.Format, From.Bytes,
+                             uint64_t((Group * Outer + I) * Inner + FirstK),
+                             Row.size(), Row.data());
+          for (int64_t K = FirstK; K <= LastK; ++K) {
+            int64_t At = K * RowSize + I * Ways + Way;
+            if (At >= Begin && At < Stop)
+              Out[Group * GroupSize + At - First] =
+                  Row[static_cast<size_t>(K - FirstK)];
+          }
+        }
+    }
+    return Finite ? Status() : Status(notFinite());
+  }
+
+  void dropElements(int64_t First, int64_t Count) const override {
+    // Only whole groups: a part of one is spread over all of its rows.
+    int64_t Ways = static_cast<int64_t>(Parts.size());
+    int64_t GroupSize = Inner * Outer * Ways;
+    int64_t Begin = (First + GroupSize - 1) / GroupSize;
+    int64_t End = (First + Count) / GroupSize;
+    if (Begin >= End)
+      return;
+    for (const Part &From : Parts)
+      dropBytes(blocksOf(*From.Format, From.Bytes,
+                         uint64_t(Begin * Inner * Outer),
+                         uint64_t((End - Begin) * Inner * Outer)));
+  }
+
+private:
+  struct Part {
+    const StoredFormat *Format;
+    std::span<const std::byte> Bytes;
+  };
+  std::vector<Part> Parts;
+  int64_t Inner, Outer;
+};
+
+/// Runs of two sources in turn.
+class Alternating final : public TensorSource {
+public:
+  Alternating(std::shared_ptr<const TensorSource> A, int64_t ASize,
+              std::shared_ptr<const TensorSource> B, int64_t BSize)
+      : Sides{{std::move(A), ASize}, {std::move(B), BSize}} {}
+
+  Status readElements(int64_t First, int64_t Count, float *Out) const override {
+    Status Failed;
+    forEachRun(First, Count, [&](const Side &S, int64_t Begin, int64_t Size) {
+      if (Failed)
+        Failed = S.Source->readElements(Begin, Size, Out);
+      Out += Size;
+    });
+    return Failed;
+  }
+
+  void dropElements(int64_t First, int64_t Count) const override {
+    forEachRun(First, Count, [](const Side &S, int64_t Begin, int64_t Size) {
+      S.Source->dropElements(Begin, Size);
+    });
+  }
+
+private:
+  struct Side {
+    std::shared_ptr<const TensorSource> Source;
+    int64_t Size;
+  };
+
+  template <typename Function>
+  void forEachRun(int64_t First, int64_t Count, Function Run) const {
+    int64_t Both = Sides[0].Size + Sides[1].Size;
+    while (Count > 0) {
+      int64_t Turn = First / Both, At = First % Both;
+      const Side &S = At < Sides[0].Size ? Sides[0] : Sides[1];
+      if (&S == &Sides[1])
+        At -= Sides[0].Size;
+      int64_t Size = std::min(S.Size - At, Count);
+      Run(S, Turn * S.Size + At, Size);
+      First += Size;
+      Count -= Size;
+    }
+  }
+
+  Side Sides[2];
+};
+
+/// What is stored of one tensor: as it is when nothing is to be done to it.
+TensorInfo plain(const GgufFile &File, std::string Name,
+                 const StoredFormat &Format, std::span<const std::byte> Bytes,
+                 std::vector<int64_t> Shape, RowOrder Order, float Added) {
+  TensorInfo To;
+  To.Name = std::move(Name);
+  To.Type = Format.Type;
+  To.Shape = std::move(Shape);
+  To.File = File.mapping();
+  To.StoredType = Format.Name;
+  if (!Format.isQuantised() && !Order && Added == 0) {
+    To.Bytes = Bytes;
+    return To;
+  }
+  int64_t Columns = product(To.Shape) / To.Shape[0];
+  To.Source = std::make_shared<StoredRows>(Format, Bytes, std::move(Order),
+                                           Columns, Added);
+  return To;
+}
+
+class Namer {
+public:
+  Namer(const GgufFile &File, const GgufNaming &Naming)
+      : File(File), Naming(Naming) {}
+
+  Status add(const GgufTensor &From) {
+    std::string_view Rest = From.Name;
+    std::string Prefix;
+    const auto *Tables = &Naming.Globals;
+    if (Rest.starts_with("blk.")) {
+      int64_t Layer = -1;
+      const char *End = Rest.data() + Rest.size();
+      auto Digits = std::from_chars(Rest.data() + 4, End, Layer);
+      if (Digits.ec != std::errc() || Digits.ptr == End || *Digits.ptr != '.' ||
+          Layer < 0 || Layer >= Naming.LayerCount)
+        return wrong(From, "expected a layer below " +
+                               std::to_string(Naming.LayerCount));
+      Rest.remove_prefix(static_cast<size_t>(Digits.ptr + 1 - Rest.data()));
+      Prefix = std::string(Naming.LayerPrefix) + std::to_string(Layer) + ".";
+      Tables = &Naming.Layers;
+    }
+    for (std::span<const GgufName> Table : *Tables)
+      for (const GgufName &Known : Table) {
+        if (Rest == Known.Stored)
+          return convert(From, Prefix + std::string(Known.Name), Known.Form);
+        for (std::string_view Suffix : {".weight", ".bias"})
+          if (Rest.size() == Known.Stored.size() + Suffix.size() &&
+              Rest.starts_with(Known.Stored) && Rest.ends_with(Suffix))
+            return convert(
+                From, Prefix + std::string(Known.Name) + std::string(Suffix),
+                Known.Form);
+      }
+    return wrong(From,
+                 "expected no such tensor, for the architecture has none");
+  }
+
+  std::vector<TensorInfo> Tensors;
+
+private:
+  Error wrong(const GgufTensor &From, const std::string &What) const {
+    return Error(File.path() + ": tensor " + printable(From.Name) + ": " +
+                 What);
+  }
+
+  void put(const GgufTensor &From, std::string Name, RowOrder Order = {}) {
+    bool IsNorm = From.Name.ends_with("norm.weight");
+    Tensors.push_back(plain(File, std::move(Name), *From.Format, From.Bytes,
+                            From.Shape, std::move(Order),
+                            IsNorm ? -Naming.NormOffset : 0));
+  }
+
+  Status convert(const GgufTensor &From, std::string Name, GgufForm Form) {
+    switch (Form) {
+    case GgufForm::Dropped:
+      return {};
+    case GgufForm::Same:
+      put(From, std::move(Name));
+      return {};
+    case GgufForm::QueryPairs:
+      return putPairs(From, std::move(Name), Naming.Heads);
+    case GgufForm::KeyPairs:
+      return putPairs(From, std::move(Name), Naming.KvHeads);
+    case GgufForm::FusedByHead:
+      return putFused(From, std::move(Name));
+    case GgufForm::Numbered:
+      return putNumbered(From, Name);
+    case GgufForm::OneRow: {
+      put(From, std::move(Name));
+      std::vector<int64_t> &Shape = Tensors.back().Shape;
+      Shape = {1, product(Shape)};
+      return {};
+    }
+    case GgufForm::Transposed:
+      if (From.Shape.size() == 1) { // A bias.
+        put(From, std::move(Name));
+        return {};
+      }
+      if (From.Shape.size() != 2)
+        return wrongShape(From, "two dimensions");
+      Tensors.push_back(interleaveTransposed(File, std::move(Name), {&From},
+                                             From.Shape[0], From.Shape[1],
+                                             {From.Shape[1], From.Shape[0]}));
+      return {};
+    }
+    return {};
+  }
+
+  Error wrongShape(const GgufTensor &From, const std::string &Expected) const {
+    return wrong(From, "shape is " + shapeText(From.Shape) + ": expected " +
+                           Expected);
+  }
+
+  Status putPairs(const GgufTensor &From, std::string Name, int64_t Heads) {
+    if (!Naming.Pairs) {
+      put(From, std::move(Name));
+      return {};
+    }
+    int64_t Rows = From.Shape[0];
+    if (Rows % (2 * Heads) != 0)
+      return wrongShape(From, "an even number of rows for each of " +
+                                  std::to_string(Heads) + " heads");
+    RowOrder &Order = Pairs[{Rows, Heads}];
+    if (!Order) {
+      int64_t Dim = Rows / Heads;
+      std::vector<int64_t> Stored(static_cast<size_t>(Rows));
+      for (int64_t Row = 0; Row < Rows; ++Row) {
+        int64_t Head = Row / Dim, Half = Row % Dim / (Dim / 2);
+        int64_t At = Row % (Dim / 2);
+        Stored[size_t(Row)] = Head * Dim + 2 * At + Half;
+      }
+      Order = std::make_shared<const std::vector<int64_t>>(std::move(Stored));
+    }
+    put(From, std::move(Name), Order);
+    return {};
+  }
+
+  Status putFused(const GgufTensor &From, std::string Name) {
+    int64_t Rows = From.Shape[0], Queries = Naming.Heads / Naming.KvHeads;
+    int64_t Heads = (Queries + 2) * Naming.KvHeads;
+    if (Rows % Heads != 0)
+      return wrongShape(From, "a multiple of " + std::to_string(Heads) +
+                                  " rows, the heads of queries, keys and "
+                                  "values");
+    if (!Fused) {
+      int64_t Dim = Rows / Heads;
+      std::vector<int64_t> Stored;
+      Stored.reserve(static_cast<size_t>(Rows));
+      auto Take = [&](int64_t Head) {
+        for (int64_t I = 0; I < Dim; ++I)
+          Stored.push_back(Head * Dim + I);
+      };
+      for (int64_t Group = 0; Group < Naming.KvHeads; ++Group) {
+        for (int64_t Q = 0; Q < Queries; ++Q)
+          Take(Group * Queries + Q);
+        Take(Naming.Heads + Group);
+        Take(Naming.Heads + Naming.KvHeads + Group);
+      }
+      Fused = std::make_shared<const std::vector<int64_t>>(std::move(Stored));
+    }
+    if (static_cast<int64_t>(Fused->size()) != Rows)
+      return wrongShape(From, std::to_string(Fused->size()) +
+                                  " rows, as in the layers before");
+    put(From, std::move(Name), Fused);
+    return {};
+  }
+
+  Status putNumbered(const GgufTensor &From, const std::string &Name) {
+    int64_t Count = From.Shape[0];
+    if (From.Shape.size() < 2 || Count > MaxNumbered)
+      return wrongShape(From, "two or three dimensions, the first at most " +
+                                  std::to_string(MaxNumbered));
+    std::vector<int64_t> Shape(From.Shape.begin() + 1, From.Shape.end());
+    size_t Star = Name.find('*');
+    size_t Bytes = From.Bytes.size() / static_cast<size_t>(Count);
+    if (Tensors.size() + static_cast<size_t>(Count) > MaxTensors)
+      return wrongShape(From, "at most " + std::to_string(MaxTensors) +
+                                  " tensors in all");
+    for (int64_t I = 0; I < Count; ++I) {
+      std::string One = Name;
+      One.replace(Star, 1, std::to_string(I));
+      Tensors.push_back(plain(File, std::move(One), *From.Format,
+                              From.Bytes.subspan(size_t(I) * Bytes, Bytes),
+                              Shape, {}, 0));
+    }
+    return {};
+  }
+
+  /// More tensors than any model has experts or heads.
+  static constexpr int64_t MaxNumbered = 1 << 16;
+
+  const GgufFile &File;
+  const GgufNaming &Naming;
+  std::map<std::pair<int64_t, int64_t>, RowOrder> Pairs;
+  RowOrder Fused;
+};
+
+} // namespace
+
+Result<std::vector<TensorInfo>>
+tenon::nameGgufTensors(const GgufFile &File, const GgufNaming &Naming,
+                       const std::function<bool(const std::string &)> &Skip) {
+  Namer Names(File, Naming);
+  for (const GgufTensor &Tensor : File.tensors())
+    if (!Skip(Tensor.Name))
+      if (Status S = Names.add(Tensor); !S)
+        return S.error();
+  return std::move(Names.Tensors);
+}
+
+TensorInfo tenon::interleaveTransposed(const GgufFile &File, std::string Name,
+                                       std::vector<const GgufTensor *> Parts,
+                                       int64_t Outer, int64_t Inner,
+                                       std::vector<int64_t> Shape) {
+  TensorInfo To;
+  To.Name = std::move(Name);
+  To.Type = Parts[0]->Format->Type;
+  To.StoredType = Parts[0]->Format->Name;
+  To.File = File.mapping();
+  To.Source =
+      std::make_shared<InterleavedTranspose>(std::move(Parts), Inner, Outer);
+  To.Shape = std::move(Shape);
+  return To;
+}
+
+TensorInfo tenon::alternateRows(const GgufFile &File, std::string Name,
+                                const GgufTensor &First,
+                                const GgufTensor &Second) {
+  int64_t Groups = Second.Shape[0], K = Second.Shape[2];
+  int64_t A = First.Shape[2], B = Second.Shape[1];
+  TensorInfo To;
+  To.Name = std::move(Name);
+  To.Type = Second.Format->Type;
+  To.StoredType = Second.Format->Name;
+  To.File = File.mapping();
+  To.Shape = {Groups * (A + B), K};
+  To.Source = std::make_shared<Alternating>(
+      std::make_shared<InterleavedTranspose>(std::vector{&First}, A, K), A * K,
+      std::make_shared<StoredRows>(*Second.Format, Second.Bytes, RowOrder(), K,
+                                   0),
+      B * K);
+  return To;
+}
+
+Result<std::vector<double>> tenon::readGgufVector(const GgufFile &File,
+                                                  const GgufTensor &Tensor) {
+  if (Status Whole = File.mapping()->checkNotShrunk(); !Whole)
+    return Whole.error();
+  constexpr int64_t MaxElements = 1'000'000;
+  if (product(Tensor.Shape) > MaxElements)
+    return Error(File.path() + ": tensor " + printable(Tensor.Name) +
+                 ": shape is " + shapeText(Tensor.Shape) +
+                 ": expected at most " + std::to_string(MaxElements) +
+                 " elements");
+  std::vector<float> Values(static_cast<size_t>(product(Tensor.Shape)));
+  if (!decodeElements(*Tensor.Format, Tensor.Bytes, 0, Values.size(),
+                      Values.data()))
+    return notFinite().withContext(File.path() + ": tensor " +
+                                   printable(Tensor.Name));
+  return std::vector<double>(Values.begin(), Values.end());
+}

@@ -1,0 +1,50 @@
+//===- StoredFormat.h - Blocks of stored elements to f32 --------*- C++ -*-===//
+//
+// The types of a GGUF file's tensors that are read: plain floats and blocks of
+// quantised ones.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_COMPILER_CHECKPOINT_STOREDFORMAT_H
+#define TENON_COMPILER_CHECKPOINT_STOREDFORMAT_H
+
+#include "runtime/Support/ElementType.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace tenon {
+
+/// Elements stored in blocks of `Elements` in `Bytes` bytes, little-endian.
+struct StoredFormat {
+  /// As files spell it: "F32", "Q4_K".
+  std::string_view Name;
+  uint32_t Elements;
+  uint32_t Bytes;
+  /// What plain elements are; f32 for quantised ones.
+  ElementType Type;
+  /// Writes Elements × `Blocks` values, those that ggml computes, exactly.
+  /// False when a block's scale is infinite or no number.
+  bool (*Decode)(const std::byte *From, size_t Blocks, float *Out);
+
+  bool isQuantised() const { return Elements > 1; }
+};
+
+/// F32, F16, BF16, Q8_0, Q4_0, Q4_K or Q6_K; null for any other name.
+const StoredFormat *storedFormat(std::string_view Name);
+
+/// Writes elements [First, First + Count) of the blocks in `Bytes`, which has
+/// them all, to `Out`. False when a scale is infinite or no number.
+bool decodeElements(const StoredFormat &Format,
+                    std::span<const std::byte> Bytes, uint64_t First,
+                    uint64_t Count, float *Out);
+
+/// Tells the kernel that these bytes of a mapping will not be read again;
+/// reading them later still works.
+void dropBytes(std::span<const std::byte> Bytes);
+
+} // namespace tenon
+
+#endif // TENON_COMPILER_CHECKPOINT_STOREDFORMAT_H
