@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstdio>
 #include <queue>
 
 using namespace tenon;
@@ -74,11 +73,9 @@ public:
   std::string Prefix; ///< Of characters after the first.
   std::string Suffix; ///< Of the last character.
   bool FuseUnknown = false;
-  bool ByteFallback = false;
   bool IgnoreMerges = false;
   MergeTable Merges;
-  /// The tokens <0x00> to <0xFF>, where the vocabulary has them.
-  std::array<int32_t, 256> ByteIds{};
+  std::optional<ByteTokens> Bytes;
   /// Ids of the first code points, -1 for none; only without prefix and suffix.
   std::array<int32_t, 0x400> CodeIds{};
 };
@@ -191,11 +188,9 @@ private:
         addSymbol(*Id);
         continue;
       }
-      if (M.ByteFallback && std::all_of(Text.begin(), Text.end(), [&](char C) {
-            return M.ByteIds[static_cast<unsigned char>(C)] >= 0;
-          })) {
+      if (M.Bytes && M.Bytes->spells(Text)) {
         for (char C : Text)
-          addSymbol(M.ByteIds[static_cast<unsigned char>(C)]);
+          addSymbol(M.Bytes->idOf(C));
         continue;
       }
       if (!M.Unknown || (Unknown >= 0 && M.FuseUnknown))
@@ -336,14 +331,17 @@ static Status readMerges(BytePairModel &M, const JsonField &Field) {
 }
 
 Result<std::unique_ptr<Model>> tenon::readBytePairModel(const JsonField &Field,
-                                                        Vocabulary Tokens) {
+                                                        TokenizerFile &File) {
   Status Known =
       expectOnly(Field, {"type", "vocab", "merges", "dropout", "unk_token",
                          "continuing_subword_prefix", "end_of_word_suffix",
                          "fuse_unk", "byte_fallback", "ignore_merges"});
   if (!Known)
     return Known.error();
-  auto Made = std::make_unique<BytePairModel>(std::move(Tokens));
+  Result<Vocabulary> Tokens = takeVocabulary(Field, File);
+  if (!Tokens)
+    return Tokens.error();
+  auto Made = std::make_unique<BytePairModel>(std::move(*Tokens));
   Made->File = Field.file();
   if (Field.has("dropout")) {
     Result<JsonField> Dropout = Field.member("dropout");
@@ -370,11 +368,12 @@ Result<std::unique_ptr<Model>> tenon::readBytePairModel(const JsonField &Field,
       return Text.error();
     Option = std::move(*Text);
   }
+  bool ByteFallback = false;
   struct {
     const char *Name;
     bool &Option;
   } Switches[] = {{"fuse_unk", Made->FuseUnknown},
-                  {"byte_fallback", Made->ByteFallback},
+                  {"byte_fallback", ByteFallback},
                   {"ignore_merges", Made->IgnoreMerges}};
   for (auto &[Name, Option] : Switches) {
     Result<bool> Value = boolOr(Field, Name, false);
@@ -382,11 +381,8 @@ Result<std::unique_ptr<Model>> tenon::readBytePairModel(const JsonField &Field,
       return Value.error();
     Option = *Value;
   }
-  for (unsigned Byte = 0; Byte < 256; ++Byte) {
-    char Name[8];
-    std::snprintf(Name, sizeof(Name), "<0x%02X>", Byte);
-    Made->ByteIds[Byte] = Made->vocabulary().idOf(Name).value_or(-1);
-  }
+  if (ByteFallback)
+    Made->Bytes = ByteTokens(Made->vocabulary());
   for (char32_t Code = 0; Code < Made->CodeIds.size(); ++Code) {
     std::string Text;
     appendCode(Text, Code);

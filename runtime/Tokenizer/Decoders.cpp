@@ -4,6 +4,7 @@
 
 #include "runtime/Tokenizer/ByteAlphabet.h"
 #include "runtime/Tokenizer/Fields.h"
+#include "runtime/Tokenizer/Metaspace.h"
 #include "runtime/Tokenizer/Pattern.h"
 #include "runtime/Tokenizer/Unicode.h"
 
@@ -347,15 +348,6 @@ private:
 
 } // namespace
 
-/// A string of exactly one character.
-static Result<std::string> readCharacter(const JsonField &Field,
-                                         std::string_view Key) {
-  Result<std::string> Text = requiredString(Field, Key);
-  if (Text && countCodes(*Text) != 1)
-    return Field.member(Key)->expected("one character");
-  return Text;
-}
-
 namespace tenon {
 
 /// One function per type.
@@ -417,7 +409,7 @@ struct DecoderReader {
     if (Status Known = expectOnly(Field, {"type", "content", "start", "stop"});
         !Known)
       return Known.error();
-    Result<std::string> Content = readCharacter(Field, "content");
+    Result<std::string> Content = requiredCharacter(Field, "content");
     if (!Content)
       return Content.error();
     size_t Counts[2];
@@ -434,24 +426,11 @@ struct DecoderReader {
   }
 
   static Result<Decoder> readMetaspace(const JsonField &Field) {
-    Status Known = expectOnly(Field, {"type", "replacement", "add_prefix_space",
-                                      "prepend_scheme", "split", "str_rep"});
-    if (!Known)
-      return Known.error();
-    Result<std::string> Replacement = readCharacter(Field, "replacement");
-    if (!Replacement)
-      return Replacement.error();
-    // Old files have the switch, new ones the scheme.
-    Result<bool> Drop = boolOr(Field, "add_prefix_space", true);
-    if (!Drop)
-      return Drop.error();
-    Result<std::string> Scheme =
-        stringOr(Field, "prepend_scheme", *Drop ? "always" : "never");
-    if (!Scheme)
-      return Scheme.error();
-    if (*Scheme != "always" && *Scheme != "first" && *Scheme != "never")
-      return Field.member("prepend_scheme")->expected("always, first or never");
-    return make<MetaspaceStage>(*Replacement, *Scheme != "never");
+    Result<MetaspaceOptions> Options = readMetaspaceOptions(Field);
+    if (!Options)
+      return Options.error();
+    return make<MetaspaceStage>(Options->Replacement,
+                                Options->Prepend != MetaspaceOptions::Never);
   }
 
   static Result<Decoder> readSuffix(const JsonField &Field) {

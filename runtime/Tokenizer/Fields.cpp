@@ -2,6 +2,8 @@
 
 #include "runtime/Tokenizer/Fields.h"
 
+#include "runtime/Tokenizer/Unicode.h"
+
 #include <algorithm>
 
 using namespace tenon;
@@ -48,6 +50,14 @@ Result<std::string> tenon::requiredString(const JsonField &Object,
   if (!Field)
     return Field.error();
   return Field->asString();
+}
+
+Result<std::string> tenon::requiredCharacter(const JsonField &Object,
+                                             std::string_view Key) {
+  Result<std::string> Text = requiredString(Object, Key);
+  if (Text && countCodes(*Text) != 1)
+    return Object.member(Key)->expected("one character");
+  return Text;
 }
 
 Status

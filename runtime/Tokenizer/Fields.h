@@ -30,6 +30,9 @@ Result<std::string> stringOr(const JsonField &Object, std::string_view Key,
 Result<bool> requiredBool(const JsonField &Object, std::string_view Key);
 Result<std::string> requiredString(const JsonField &Object,
                                    std::string_view Key);
+/// A string of exactly one character.
+Result<std::string> requiredCharacter(const JsonField &Object,
+                                      std::string_view Key);
 
 /// Calls `Read` on every element of the array `Object[Key]`.
 Status forEachElement(const JsonField &Object, std::string_view Key,

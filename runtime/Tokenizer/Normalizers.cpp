@@ -2,24 +2,18 @@
 
 #include "runtime/Tokenizer/Normalizers.h"
 
+#include "runtime/Tokenizer/ByteAlphabet.h"
 #include "runtime/Tokenizer/Fields.h"
+#include "runtime/Tokenizer/MapCodes.h"
 #include "runtime/Tokenizer/Pattern.h"
 #include "runtime/Tokenizer/Unicode.h"
+
+#include <algorithm>
 
 using namespace tenon;
 
 using NormalizerPtr = std::unique_ptr<Normalizer>;
 using NormalizerResult = Result<NormalizerPtr>;
-
-/// Replaces each code point of `Text` by what `Rewrite` appends for it.
-template <typename Function>
-static void mapCodes(std::string &Text, Function Rewrite) {
-  std::string Out;
-  Out.reserve(Text.size());
-  for (size_t At = 0; At < Text.size();)
-    Rewrite(Out, nextCode(Text, At));
-  Text = std::move(Out);
-}
 
 namespace {
 
@@ -34,8 +28,13 @@ public:
     return NormalizerPtr(std::make_unique<Form>(Which));
   }
 
-  Status apply(std::string &Text) const override {
+  Status apply(std::string &Text, size_t &AtStart) const override {
+    // Of a first character that composes with what follows, the part before.
+    if (AtStart > 0)
+      AtStart =
+          normalize(std::string_view(Text).substr(0, AtStart), Which).size();
     Text = normalize(Text, Which);
+    AtStart = std::min(AtStart, Text.size());
     return {};
   }
 
@@ -51,8 +50,8 @@ public:
     return NormalizerPtr(std::make_unique<Lowercase>());
   }
 
-  Status apply(std::string &Text) const override {
-    mapCodes(Text, appendLower);
+  Status apply(std::string &Text, size_t &AtStart) const override {
+    mapCodes(Text, AtStart, appendLower);
     return {};
   }
 };
@@ -66,11 +65,66 @@ public:
     return NormalizerPtr(std::make_unique<StripAccents>());
   }
 
-  Status apply(std::string &Text) const override {
-    mapCodes(Text, [](std::string &Out, char32_t Code) {
+  Status apply(std::string &Text, size_t &AtStart) const override {
+    mapCodes(Text, AtStart, [](std::string &Out, char32_t Code) {
       if (!isMark(Code))
         appendCode(Out, Code);
     });
+    return {};
+  }
+};
+
+/// What the normalization rules "nmt" of SentencePiece do to control
+/// characters and spaces.
+class Nmt : public Normalizer {
+public:
+  static NormalizerResult read(const JsonField &Field) {
+    if (Status Known = expectOnly(Field, {"type"}); !Known)
+      return Known.error();
+    return NormalizerPtr(std::make_unique<Nmt>());
+  }
+
+  Status apply(std::string &Text, size_t &AtStart) const override {
+    mapCodes(Text, AtStart, [](std::string &Out, char32_t Code) {
+      if (isSpace(Code))
+        Out += ' ';
+      else if (!isRemoved(Code))
+        appendCode(Out, Code);
+    });
+    return {};
+  }
+
+private:
+  static bool isSpace(char32_t Code) {
+    return Code == 0x9 || Code == 0xa || Code == 0xc || Code == 0xd ||
+           Code == 0x1680 || (Code >= 0x200b && Code <= 0x200f) ||
+           Code == 0x2028 || Code == 0x2029 || Code == 0x2581 ||
+           Code == 0xfeff || Code == 0xfffd;
+  }
+
+  static bool isRemoved(char32_t Code) {
+    return (Code >= 0x1 && Code <= 0x8) || Code == 0xb ||
+           (Code >= 0xe && Code <= 0x1f) || Code == 0x7f || Code == 0x8f ||
+           Code == 0x9f;
+  }
+};
+
+/// Spells bytes in GPT-2's alphabet.
+class ByteLevel : public Normalizer {
+public:
+  static NormalizerResult read(const JsonField &Field) {
+    if (Status Known = expectOnly(Field, {"type"}); !Known)
+      return Known.error();
+    return NormalizerPtr(std::make_unique<ByteLevel>());
+  }
+
+  Status apply(std::string &Text, size_t &AtStart) const override {
+    std::string Out;
+    appendSpelledBytes(Out, std::string_view(Text).substr(0, AtStart));
+    size_t Kept = Out.size();
+    appendSpelledBytes(Out, std::string_view(Text).substr(AtStart));
+    AtStart = Kept;
+    Text = std::move(Out);
     return {};
   }
 };
@@ -92,7 +146,7 @@ public:
     return NormalizerPtr(std::make_unique<Strip>(*Left, *Right));
   }
 
-  Status apply(std::string &Text) const override {
+  Status apply(std::string &Text, size_t &AtStart) const override {
     size_t Begin = 0, End = Text.size();
     while (Left && Begin < End) {
       size_t Next = Begin;
@@ -107,6 +161,7 @@ public:
       End = Last;
     }
     Text = Text.substr(Begin, End - Begin);
+    AtStart = AtStart > Begin ? std::min(AtStart - Begin, Text.size()) : 0;
     return {};
   }
 
@@ -137,8 +192,8 @@ public:
         std::make_unique<Replace>(std::move(*What), std::move(*Content)));
   }
 
-  Status apply(std::string &Text) const override {
-    Result<std::string> Replaced = What.replace(Text, Content);
+  Status apply(std::string &Text, size_t &AtStart) const override {
+    Result<std::string> Replaced = What.replace(Text, Content, &AtStart);
     if (!Replaced)
       return Replaced.error();
     Text = std::move(*Replaced);
@@ -164,79 +219,17 @@ public:
     return NormalizerPtr(std::make_unique<Prepend>(std::move(*Prefix)));
   }
 
-  Status apply(std::string &Text) const override {
-    if (!Text.empty())
-      Text.insert(0, Prefix);
+  Status apply(std::string &Text, size_t &AtStart) const override {
+    if (Text.empty())
+      return {};
+    Text.insert(0, Prefix);
+    if (AtStart > 0)
+      AtStart += Prefix.size();
     return {};
   }
 
 private:
   std::string Prefix;
-};
-
-class BertNormalizer : public Normalizer {
-public:
-  static NormalizerResult read(const JsonField &Field) {
-    Status Known =
-        expectOnly(Field, {"type", "clean_text", "handle_chinese_chars",
-                           "strip_accents", "lowercase"});
-    if (!Known)
-      return Known.error();
-    auto Made = std::make_unique<BertNormalizer>();
-    struct {
-      const char *Name;
-      bool &Option;
-    } Options[] = {{"clean_text", Made->Clean},
-                   {"handle_chinese_chars", Made->Ideographs},
-                   {"lowercase", Made->Lower}};
-    for (auto &[Name, Option] : Options) {
-      Result<bool> Value = requiredBool(Field, Name);
-      if (!Value)
-        return Value.error();
-      Option = *Value;
-    }
-    // Without an answer of its own, it goes with lower case.
-    Result<bool> Accents = boolOr(Field, "strip_accents", Made->Lower);
-    if (!Accents)
-      return Accents.error();
-    Made->Accents = *Accents;
-    return NormalizerPtr(std::move(Made));
-  }
-
-  Status apply(std::string &Text) const override {
-    if (Clean || Ideographs)
-      mapCodes(Text, [&](std::string &Out, char32_t Code) {
-        if (Clean && isBertControl(Code))
-          return;
-        if (Clean && isWhiteSpace(Code)) {
-          Out += ' ';
-        } else if (Ideographs && isBertIdeograph(Code)) {
-          Out += ' ';
-          appendCode(Out, Code);
-          Out += ' ';
-        } else {
-          appendCode(Out, Code);
-        }
-      });
-    if (Accents)
-      Text = normalize(Text, NormalForm::NFD);
-    if (Accents || Lower)
-      mapCodes(Text, [&](std::string &Out, char32_t Code) {
-        if (Accents && isBertAccent(Code))
-          return;
-        if (Lower)
-          appendLower(Out, Code);
-        else
-          appendCode(Out, Code);
-      });
-    return {};
-  }
-
-private:
-  bool Clean = true;
-  bool Ideographs = true;
-  bool Accents = true;
-  bool Lower = true;
 };
 
 class Sequence : public Normalizer {
@@ -258,9 +251,9 @@ public:
     return NormalizerPtr(std::move(Made));
   }
 
-  Status apply(std::string &Text) const override {
+  Status apply(std::string &Text, size_t &AtStart) const override {
     for (const auto &Step : Steps)
-      if (Status Done = Step->apply(Text); !Done)
+      if (Status Done = Step->apply(Text, AtStart); !Done)
         return Done;
     return {};
   }
@@ -282,9 +275,12 @@ NormalizerResult Normalizer::fromJson(const JsonField &Field) {
                {"Lowercase", Lowercase::read},
                {"StripAccents", StripAccents::read},
                {"Strip", Strip::read},
+               {"Nmt", Nmt::read},
                {"Replace", Replace::read},
                {"Prepend", Prepend::read},
-               {"BertNormalizer", BertNormalizer::read},
+               {"ByteLevel", ByteLevel::read},
+               {"Precompiled", readPrecompiledNormalizer},
+               {"BertNormalizer", readBertNormalizer},
                {"Sequence", Sequence::read}};
   Result<JsonField> Type = Field.member("type");
   if (!Type)

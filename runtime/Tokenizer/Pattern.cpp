@@ -5,6 +5,8 @@
 #include "runtime/Tokenizer/Fields.h"
 #include "runtime/Tokenizer/Unicode.h"
 
+#include <algorithm>
+
 using namespace tenon;
 
 Result<Pattern> Pattern::fromJson(const JsonField &Field) {
@@ -61,14 +63,29 @@ Status Pattern::forEachPart(std::string_view Text, const OnPart &Found) const {
 }
 
 Result<std::string> Pattern::replace(std::string_view Text,
-                                     std::string_view Content) const {
+                                     std::string_view Content,
+                                     size_t *AtStart) const {
   std::string Out;
+  size_t Kept = 0;
   Status Done =
       forEachPart(Text, [&](size_t Begin, size_t End, bool IsMatch) -> Status {
-        Out += IsMatch ? Content : Text.substr(Begin, End - Begin);
+        std::string_view Part =
+            IsMatch ? Content : Text.substr(Begin, End - Begin);
+        if (Part.size() > MaxTextBytes - Out.size())
+          return Error("replacing makes more than " +
+                       std::to_string(MaxTextBytes) + " bytes of a text of " +
+                       std::to_string(Text.size()) + ": expected less");
+        Out += Part;
+        // What replaces a match stems from the match's last byte.
+        if (AtStart && *AtStart > 0 && IsMatch && End <= *AtStart)
+          Kept = Out.size();
+        else if (AtStart && !IsMatch && Begin < *AtStart)
+          Kept = Out.size() - (End - std::min(End, *AtStart));
         return {};
       });
   if (!Done)
     return Done.error();
+  if (AtStart)
+    *AtStart = Kept;
   return Out;
 }

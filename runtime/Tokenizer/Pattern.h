@@ -5,11 +5,15 @@
 
 #include "runtime/Tokenizer/Regex.h"
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <variant>
 
 namespace tenon {
+
+/// Longer texts are refused: positions in a text are 32-bit.
+inline constexpr size_t MaxTextBytes = size_t{INT32_MAX} / 4;
 
 /// A plain string or a regular expression.
 class Pattern {
@@ -24,9 +28,11 @@ public:
   /// between matches are not empty, matches may be.
   Status forEachPart(std::string_view Text, const OnPart &Found) const;
 
-  /// `Text` with `Content` in place of each match.
-  Result<std::string> replace(std::string_view Text,
-                              std::string_view Content) const;
+  /// `Text` with `Content` in place of each match. Where `AtStart` is given, it
+  /// goes with the text (see Normalizer::apply). An error when the text becomes
+  /// longer than MaxTextBytes.
+  Result<std::string> replace(std::string_view Text, std::string_view Content,
+                              size_t *AtStart = nullptr) const;
 
 private:
   explicit Pattern(std::variant<std::string, Regex> What)

@@ -4,8 +4,8 @@
 
 #include "runtime/Tokenizer/ByteAlphabet.h"
 #include "runtime/Tokenizer/Fields.h"
-#include "runtime/Tokenizer/Pattern.h"
-#include "runtime/Tokenizer/Unicode.h"
+#include "runtime/Tokenizer/Metaspace.h"
+#include "runtime/Tokenizer/Regex.h"
 
 using namespace tenon;
 
@@ -17,105 +17,6 @@ static constexpr const char *Gpt2Split =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
 namespace {
-
-/// What becomes of the matches of a Split.
-enum class Behavior {
-  Removed,
-  Isolated,
-  MergedWithPrevious,
-  MergedWithNext,
-  Contiguous
-};
-
-class Split : public PreTokenizer {
-public:
-  Split(Pattern What, Behavior How, bool Invert)
-      : What(std::move(What)), How(How), Invert(Invert) {}
-
-  static PreTokenizerResult read(const JsonField &Field) {
-    if (Status Known =
-            expectOnly(Field, {"type", "pattern", "behavior", "invert"});
-        !Known)
-      return Known.error();
-    Result<JsonField> Searched = Field.member("pattern");
-    if (!Searched)
-      return Searched.error();
-    Result<Pattern> What = Pattern::fromJson(*Searched);
-    if (!What)
-      return What.error();
-    Result<JsonField> Named = Field.member("behavior");
-    if (!Named)
-      return Named.error();
-    Result<std::string> Name = Named->asString();
-    if (!Name)
-      return Name.error();
-    Result<bool> Invert = requiredBool(Field, "invert");
-    if (!Invert)
-      return Invert.error();
-    static constexpr struct {
-      std::string_view Name;
-      Behavior How;
-    } Behaviors[] = {{"Removed", Behavior::Removed},
-                     {"Isolated", Behavior::Isolated},
-                     {"MergedWithPrevious", Behavior::MergedWithPrevious},
-                     {"MergedWithNext", Behavior::MergedWithNext},
-                     {"Contiguous", Behavior::Contiguous}};
-    for (const auto &One : Behaviors)
-      if (One.Name == *Name)
-        return PreTokenizerPtr(
-            std::make_unique<Split>(std::move(*What), One.How, *Invert));
-    return Named->expected("Removed, Isolated, MergedWithPrevious, "
-                           "MergedWithNext or Contiguous");
-  }
-
-  Status split(std::string_view Text, const PieceSink &Sink) const override {
-    // The piece that may still grow to the right.
-    size_t Begin = 0, End = 0;
-    bool GrowingIsMatch = false;
-    auto Flush = [&]() -> Status {
-      return Begin < End ? Sink(Text.substr(Begin, End - Begin)) : Status();
-    };
-    Status Done =
-        What.forEachPart(Text, [&](size_t From, size_t To, bool Found) {
-          bool IsMatch = Found != Invert;
-          bool Joins = false;
-          switch (How) {
-          case Behavior::Removed:
-            if (IsMatch)
-              return Status();
-            break;
-          case Behavior::Isolated:
-            break;
-          case Behavior::MergedWithPrevious:
-            Joins = IsMatch && !GrowingIsMatch;
-            break;
-          case Behavior::MergedWithNext:
-            Joins = !IsMatch && GrowingIsMatch;
-            break;
-          case Behavior::Contiguous:
-            Joins = IsMatch == GrowingIsMatch;
-            break;
-          }
-          GrowingIsMatch = IsMatch;
-          if (Joins && End == From) {
-            End = To;
-            return Status();
-          }
-          Status Flushed = Flush();
-          Begin = From;
-          End = To;
-          return Flushed;
-        });
-    if (!Done)
-      return Done;
-    return Flush();
-  }
-
-private:
-  Pattern What;
-  Behavior How;
-  bool Invert;
-};
 
 /// Spells bytes in GPT-2's alphabet, after its split unless told otherwise.
 class ByteLevel : public PreTokenizer {
@@ -150,11 +51,13 @@ public:
         std::make_unique<ByteLevel>(*PrefixSpace, std::move(Words)));
   }
 
-  Status split(std::string_view Text, const PieceSink &Sink) const override {
+  Status split(Piece Whole, const PieceSink &Sink) const override {
+    std::string_view Text = Whole.Text;
     std::string Prefixed;
-    if (PrefixSpace && Text.substr(0, 1) != " ") {
+    if (PrefixSpace && Text[0] != ' ') {
       Prefixed = " ";
       Prefixed += Text;
+      Whole = {Prefixed, Whole.AtStart > 0 ? Whole.AtStart + 1 : 0};
       Text = Prefixed;
     }
     std::string Spelled;
@@ -162,8 +65,11 @@ public:
       if (Begin == End)
         return {};
       Spelled.clear();
-      appendSpelledBytes(Spelled, Text.substr(Begin, End - Begin));
-      return Sink(Spelled);
+      Piece Part = Whole.part(Begin, End);
+      appendSpelledBytes(Spelled, Part.Text.substr(0, Part.AtStart));
+      size_t AtStart = Spelled.size();
+      appendSpelledBytes(Spelled, Part.Text.substr(Part.AtStart));
+      return Sink({Spelled, AtStart});
     };
     size_t Done = 0;
     if (Words) {
@@ -183,33 +89,51 @@ private:
   std::optional<Regex> Words;
 };
 
-/// Splits at white space, which goes, and around each punctuation character.
-class BertPreTokenizer : public PreTokenizer {
+/// Puts a character for each space, one more before the text, and splits before
+/// each.
+class Metaspace : public PreTokenizer {
 public:
+  explicit Metaspace(MetaspaceOptions Options) : Options(std::move(Options)) {}
+
   static PreTokenizerResult read(const JsonField &Field) {
-    if (Status Known = expectOnly(Field, {"type"}); !Known)
-      return Known.error();
-    return PreTokenizerPtr(std::make_unique<BertPreTokenizer>());
+    Result<MetaspaceOptions> Options = readMetaspaceOptions(Field);
+    if (!Options)
+      return Options.error();
+    return PreTokenizerPtr(std::make_unique<Metaspace>(std::move(*Options)));
   }
 
-  Status split(std::string_view Text, const PieceSink &Sink) const override {
-    size_t Begin = 0;
-    for (size_t At = 0; At < Text.size();) {
-      size_t Start = At;
-      char32_t Code = nextCode(Text, At);
-      bool Punctuation = isBertPunctuation(Code);
-      if (!Punctuation && !isWhiteSpace(Code))
-        continue;
-      if (Begin < Start)
-        if (Status Done = Sink(Text.substr(Begin, Start - Begin)); !Done)
-          return Done;
-      if (Punctuation)
-        if (Status Done = Sink(Text.substr(Start, At - Start)); !Done)
-          return Done;
-      Begin = At;
+  Status split(Piece Whole, const PieceSink &Sink) const override {
+    const std::string &Mark = Options.Replacement;
+    bool Prepends =
+        Options.Prepend == MetaspaceOptions::Always ||
+        (Options.Prepend == MetaspaceOptions::First && Whole.AtStart > 0);
+    std::string Text;
+    if (Prepends && Whole.Text[0] != ' ' && !Whole.Text.starts_with(Mark))
+      Text = Mark;
+    size_t AtStart = Whole.AtStart > 0 ? Text.size() : 0;
+    for (size_t At = 0; At < Whole.Text.size(); ++At) {
+      if (Whole.Text[At] == ' ')
+        Text += Mark;
+      else
+        Text += Whole.Text[At];
+      if (At < Whole.AtStart)
+        AtStart = Text.size();
     }
-    return Begin < Text.size() ? Sink(Text.substr(Begin)) : Status();
+    Piece Marked{Text, AtStart};
+    if (!Options.Split)
+      return Sink(Marked);
+    size_t Begin = 0;
+    while (Begin < Text.size()) {
+      size_t End = std::min(Text.find(Mark, Begin + 1), Text.size());
+      if (Status Done = Sink(Marked.part(Begin, End)); !Done)
+        return Done;
+      Begin = End;
+    }
+    return {};
   }
+
+private:
+  MetaspaceOptions Options;
 };
 
 class Sequence : public PreTokenizer {
@@ -234,20 +158,18 @@ public:
     return PreTokenizerPtr(std::move(Made));
   }
 
-  Status split(std::string_view Text, const PieceSink &Sink) const override {
-    return splitFrom(0, Text, Sink);
+  Status split(Piece Whole, const PieceSink &Sink) const override {
+    return splitFrom(0, Whole, Sink);
   }
 
 private:
-  Status splitFrom(size_t Step, std::string_view Text,
-                   const PieceSink &Sink) const {
+  Status splitFrom(size_t Step, Piece Whole, const PieceSink &Sink) const {
     if (Step == Steps.size())
-      return Sink(Text);
+      return Sink(Whole);
     if (Step + 1 == Steps.size())
-      return Steps[Step]->split(Text, Sink);
-    return Steps[Step]->split(Text, [&](std::string_view Piece) {
-      return splitFrom(Step + 1, Piece, Sink);
-    });
+      return Steps[Step]->split(Whole, Sink);
+    return Steps[Step]->split(
+        Whole, [&](Piece Part) { return splitFrom(Step + 1, Part, Sink); });
   }
 
   std::vector<std::unique_ptr<PreTokenizer>> Steps;
@@ -259,9 +181,15 @@ PreTokenizerResult PreTokenizer::fromJson(const JsonField &Field) {
   static constexpr struct {
     std::string_view Type;
     PreTokenizerResult (*Read)(const JsonField &);
-  } Kinds[] = {{"Split", Split::read},
+  } Kinds[] = {{"Split", readSplit},
+               {"Digits", readDigits},
+               {"Punctuation", readPunctuation},
+               {"Whitespace", readWhitespace},
+               {"WhitespaceSplit", readWhitespaceSplit},
+               {"CharDelimiterSplit", readCharDelimiterSplit},
+               {"BertPreTokenizer", readBertPreTokenizer},
                {"ByteLevel", ByteLevel::read},
-               {"BertPreTokenizer", BertPreTokenizer::read},
+               {"Metaspace", Metaspace::read},
                {"Sequence", Sequence::read}};
   Result<JsonField> Type = Field.member("type");
   if (!Type)

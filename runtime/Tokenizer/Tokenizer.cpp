@@ -7,6 +7,7 @@
 #include "runtime/Tokenizer/Decoders.h"
 #include "runtime/Tokenizer/Fields.h"
 #include "runtime/Tokenizer/Models.h"
+#include "runtime/Tokenizer/Pattern.h"
 #include "runtime/Tokenizer/PostProcessor.h"
 #include "runtime/Tokenizer/PreTokenizers.h"
 #include "runtime/Tokenizer/Unicode.h"
@@ -43,7 +44,7 @@ struct Tokenizer::Parts {
   Parts(std::unique_ptr<Model> M, AddedTokens Added)
       : M(std::move(M)), Added(std::move(Added)) {}
 
-  Status encodeNormalized(std::string_view Text, ModelRun &Run,
+  Status encodeNormalized(Piece Whole, ModelRun &Run,
                           std::vector<int32_t> &Ids) const;
   Status encodeRaw(std::string_view Text, std::vector<int32_t> &Ids) const;
 
@@ -172,10 +173,10 @@ Result<Tokenizer> Tokenizer::fromJson(std::string_view Text,
   return Tokenizer(std::move(Made));
 }
 
-Status Tokenizer::Parts::encodeNormalized(std::string_view Text, ModelRun &Run,
+Status Tokenizer::Parts::encodeNormalized(Piece Whole, ModelRun &Run,
                                           std::vector<int32_t> &Ids) const {
   return Added.split(
-      Text, true,
+      Whole.Text, true,
       [&](std::optional<int32_t> Id, std::string_view Part) -> Status {
         if (Id) {
           Ids.push_back(*Id);
@@ -183,9 +184,10 @@ Status Tokenizer::Parts::encodeNormalized(std::string_view Text, ModelRun &Run,
         }
         if (!Splitter)
           return Run.encode(Part, Ids);
-        return Splitter->split(Part, [&](std::string_view Piece) {
-          return Run.encode(Piece, Ids);
-        });
+        auto Begin = static_cast<size_t>(Part.data() - Whole.Text.data());
+        return Splitter->split(
+            Whole.part(Begin, Begin + Part.size()),
+            [&](Piece Split) { return Run.encode(Split.Text, Ids); });
       });
 }
 
@@ -199,22 +201,28 @@ Status Tokenizer::Parts::encodeRaw(std::string_view Text,
           Ids.push_back(*Id);
           return {};
         }
+        size_t AtStart = 0;
+        if (Part.data() == Text.data())
+          nextCode(Part, AtStart);
         if (!Rules)
-          return encodeNormalized(Part, *Run, Ids);
+          return encodeNormalized({Part, AtStart}, *Run, Ids);
         std::string Normalized(Part);
-        if (Status Done = Rules->apply(Normalized); !Done)
+        if (Status Done = Rules->apply(Normalized, AtStart); !Done)
           return Done;
-        return encodeNormalized(Normalized, *Run, Ids);
+        if (Normalized.size() > MaxTextBytes)
+          return Error("text of " + std::to_string(Normalized.size()) +
+                       " bytes, once normalized: expected at most " +
+                       std::to_string(MaxTextBytes));
+        return encodeNormalized({Normalized, AtStart}, *Run, Ids);
       });
 }
 
 Result<std::vector<int32_t>>
 Tokenizer::encode(std::string_view Text, bool AddSpecialTokens,
                   std::optional<size_t> MaxTokens) const {
-  // Positions in a piece are 32-bit.
-  if (Text.size() > static_cast<size_t>(INT32_MAX) / 4)
+  if (Text.size() > MaxTextBytes)
     return Error("text of " + std::to_string(Text.size()) +
-                 " bytes: expected at most " + std::to_string(INT32_MAX / 4));
+                 " bytes: expected at most " + std::to_string(MaxTextBytes));
   if (std::optional<size_t> Bad = findInvalidUtf8(Text))
     return Error("text is not UTF-8 at byte " + std::to_string(*Bad) +
                  ": expected UTF-8");

@@ -28,10 +28,13 @@ struct TokenizerFile {
   JsonField field() const { return JsonField(Root, File); }
 
   std::string File;
-  /// Without the members of "model.vocab" when that is an object.
+  /// Without the members of "model.vocab".
   Json Root;
-  /// "model.vocab", in the file's order, duplicates included.
+  /// "model.vocab" when it is an object, in the file's order, duplicates
+  /// included.
   std::vector<std::pair<std::string, int64_t>> Vocabulary;
+  /// The same when it is an array of [token, score].
+  std::vector<std::pair<std::string, double>> ScoredVocabulary;
 };
 
 } // namespace tenon

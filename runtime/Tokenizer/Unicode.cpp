@@ -185,6 +185,8 @@ bool tenon::isBertPunctuation(char32_t Code) {
   return contains(BertPunctuation, Code);
 }
 
+bool tenon::isNumber(char32_t Code) { return contains(Numbers, Code); }
+
 bool tenon::isBertIdeograph(char32_t Code) {
   return (Code >= 0x4e00 && Code <= 0x9fff) ||
          (Code >= 0x3400 && Code <= 0x4dbf) ||

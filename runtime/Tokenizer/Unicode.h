@@ -54,8 +54,10 @@ bool isMark(char32_t Code);
 bool isBertAccent(char32_t Code);
 /// What BertNormalizer removes when cleaning.
 bool isBertControl(char32_t Code);
-/// What BertPreTokenizer isolates.
+/// What BertPreTokenizer and Punctuation isolate.
 bool isBertPunctuation(char32_t Code);
+/// What Digits isolates: more than decimal digits.
+bool isNumber(char32_t Code);
 /// The blocks of ideographs that BertNormalizer surrounds with spaces.
 bool isBertIdeograph(char32_t Code);
 

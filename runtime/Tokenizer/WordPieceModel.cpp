@@ -76,13 +76,16 @@ std::unique_ptr<ModelRun> WordPieceModel::start() const {
 }
 
 Result<std::unique_ptr<Model>> tenon::readWordPieceModel(const JsonField &Field,
-                                                         Vocabulary Tokens) {
+                                                         TokenizerFile &File) {
   Status Known = expectOnly(Field, {"type", "vocab", "unk_token",
                                     "continuing_subword_prefix",
                                     "max_input_chars_per_word"});
   if (!Known)
     return Known.error();
-  auto Made = std::make_unique<WordPieceModel>(std::move(Tokens));
+  Result<Vocabulary> Tokens = takeVocabulary(Field, File);
+  if (!Tokens)
+    return Tokens.error();
+  auto Made = std::make_unique<WordPieceModel>(std::move(*Tokens));
   Made->File = Field.file();
   Result<std::string> Unknown = requiredString(Field, "unk_token");
   if (!Unknown)

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Writes runtime/Tokenizer/UnicodeTables.inc.
+"""Writes runtime/Tokenizer/UnicodeTables.inc and GraphemeTables.inc beside it.
 
 `tokenizers` mixes several Unicode versions: its regexes, its normalizers and
 its BERT steps each carry their own tables. This script asks that library, code
 point by code point, and writes down its answers as ranges, so that results do
 not depend on the Unicode versions of the libraries on the machine.
 
-Usage: unicode_tables.py [output]; needs the packages in requirements.txt.
+Usage: unicode_tables.py [folder]; needs the packages in requirements.txt.
 """
 
 import pathlib
+import struct
 import sys
 import unicodedata
 
@@ -105,10 +106,11 @@ def lowercase_additions():
         [f"    {{0x{a:x}, 0x{b:x}, {s}}}," for a, b, s in rows] + ["};"])
 
 
-def newer_than_normalization():
+def newer_than_normalization(assigned):
     """Code points that current Unicode normalizes and the reference does not.
 
-    For it they are starters without decomposition or composition.
+    For it they are starters without decomposition or composition. `assigned`
+    are those that its regular expressions know.
     """
     nfd = normalizers.NFD()
     nfkd = normalizers.NFKD()
@@ -121,6 +123,12 @@ def newer_than_normalization():
         if unicodedata.normalize("NFD", s) != nfd.normalize_str(s):
             newer.add(c)
             continue
+        unknown = unicodedata.category(s) == "Cn"
+        if unknown and c in assigned and nfkd.normalize_str(s) == s and not any(
+                nfd.normalize_str(text) != text for other in "\u0334\u0316\u0345\u0301"
+                for text in ("a" + s + other, "a" + other + s)):
+            newer.add(c)
+            continue
         if unicodedata.category(s)[0] != "M":
             continue
         # Marks of unlike classes around it show its own class.
@@ -129,6 +137,66 @@ def newer_than_normalization():
                 if unicodedata.normalize("NFD", text) != nfd.normalize_str(text):
                     newer.add(c)
     return newer
+
+
+def one_rule(key, value):
+    """A Precompiled normalizer whose map has one entry, without siblings."""
+    units = [0] * (256 * (len(key.encode()) + 2))
+    at = 0
+    for level, byte in enumerate(key.encode() + b"\0"):
+        base = 256 * (level + 1)
+        units[at] |= (at ^ base) << 10
+        if not byte:
+            units[at] |= 1 << 8
+        at = base ^ byte
+        units[at] = byte or 1 << 31
+    trie = struct.pack(f"<{len(units)}I", *units)
+    return normalizers.Precompiled(
+        struct.pack("<I", len(trie)) + trie + value.encode() + b"\0")
+
+
+def grapheme_classes():
+    """What decides where a grapheme cluster ends, from a normalizer's answers.
+
+    Precompiled replaces a cluster of less than six bytes that begins with a
+    key as a whole, and longer ones character by character: of a key with a
+    mark after it, the mark stays only where something before joins them.
+    """
+    acute = "\u0301"
+
+    def joined(before, key):
+        rule = one_rule(key, "Z")
+        return {c for c in CODES
+                if rule.normalize_str(before(c) + key + acute).endswith("Z" + acute)}
+
+    a = one_rule("a", "Z")
+    mark = one_rule(acute, "Z")
+    after_a = {c for c in CODES if c and a.normalize_str("a" + chr(c)) == "Z"}
+    prepend = joined(chr, "a")
+    pictograph = joined(lambda c: chr(c) + "\u200d", "\u263a")
+    extend = joined(lambda c: "\u263a" + chr(c) + "\u200d", "\u263a") - pictograph
+    linker = joined(lambda c: "\u0915" + chr(c), "\u0915") - prepend
+    vowel = joined(chr, "\u11a8") - prepend
+    found = {
+        "Control": {c for c in CODES
+                    if mark.normalize_str(chr(c) + acute + "\u0302") == chr(c) + "Z"},
+        "Prepend": prepend,
+        "Spacing": after_a - extend - {0x200D},
+        "Extend": extend - linker - {0x200C},
+        "Linker": linker,
+        "Consonant": joined(lambda c: chr(c) + "\u094d", "\u0915"),
+        "Pictograph": pictograph,
+        # Hangul's are computed.
+        "Vowel": {c for c in vowel if not 0x1100 <= c < 0x1200 and not 0xAC00 <= c < 0xD800},
+    }
+    assert sum(map(len, found.values())) == len(set().union(*found.values()))
+    assert linker <= extend <= after_a
+    rows = sorted((first, last, kind) for kind, codes in found.items()
+                  for first, last in ranges(codes))
+    return "\n".join(
+        ["// What decides where grapheme clusters end.",
+         "constexpr ClusterRange ClusterRanges[] = {"] +
+        [f"    {{0x{a:x}, 0x{b:x}, ClusterClass::{k}}}," for a, b, k in rows] + ["};"])
 
 
 def main():
@@ -140,7 +208,7 @@ def main():
     split = pre_tokenizers.BertPreTokenizer()
     punctuation = {c for c in CODES
                    if len(split.pre_tokenize_str("a" + chr(c) + "b")) == 3}
-    newer = newer_than_normalization()
+    newer = newer_than_normalization(of)
     # What the reference does not compose, though current Unicode does.
     nfc = normalizers.NFC()
     for c in CODES:
@@ -153,10 +221,15 @@ def main():
     cleaned = removed_by(bert(clean_text=True))
     han = removed_by(normalizers.Replace(Regex(r"\p{Han}"), ""))
 
+    digits = pre_tokenizers.Digits(individual_digits=True)
+    numbers = {c for c in CODES
+               if len(digits.pre_tokenize_str("a" + chr(c) + "a")) == 3}
+
+    note = ("// Generated by tests/tokenizers/unicode_tables.py from the answers of "
+            "the package\n// tokenizers " + tokenizers.__version__ +
+            "; do not edit.\n")
     parts = [
-        "// Generated by tests/tokenizers/unicode_tables.py from the answers of "
-        "the package\n// tokenizers " + tokenizers.__version__ +
-        "; do not edit.\n",
+        note,
         categories,
         lowercase_additions(),
         table("WordCharacters",
@@ -173,12 +246,14 @@ def main():
         table("NewerThanNormalization",
               "Starters that never compose nor decompose, for the reference.",
               newer),
+        table("Numbers", "What Digits isolates.", numbers),
     ]
-    root = pathlib.Path(__file__).resolve().parents[2]
-    output = root / "runtime/Tokenizer/UnicodeTables.inc"
+    folder = pathlib.Path(__file__).resolve().parents[2] / "runtime/Tokenizer"
     if len(sys.argv) > 1:
-        output = pathlib.Path(sys.argv[1])
-    output.write_text("\n\n".join(parts) + "\n")
+        folder = pathlib.Path(sys.argv[1])
+    (folder / "UnicodeTables.inc").write_text("\n\n".join(parts) + "\n")
+    (folder / "GraphemeTables.inc").write_text(
+        note + "\n" + grapheme_classes() + "\n")
 
 
 if __name__ == "__main__":

@@ -616,7 +616,7 @@ TEST(TokenizerHostileTest, Vocabulary) {
   Bad(R"({"a":null})", {"'a'"});
   Bad(R"({"a":[0]})", {"'a'"});
   Bad(R"({"a":{}})", {"'a'"});
-  Bad(R"(["a"])", {"model.vocab", "expected an object"});
+  Bad("[]", {"model.vocab", "expected an object"});
   Bad("7", {"model.vocab", "expected an object"});
   // Json would drop the first of two, so this is put together by hand.
   expectError(R"({"version":"1.0","model":{"type":"BPE","vocab":{"a":0,"a":1},
