@@ -26,7 +26,7 @@ from transformers import AutoModelForCausalLM
 DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
 PROMPT_TOKENS = 9
 NEW_TOKENS = 16
-SEEDS = 100
+SEEDS = 200
 # Of the largest logit: the least distance between the two best at each step.
 MIN_GAP = 1e-3
 # Of the largest magnitude: what removing any feature must change at least; the
@@ -73,10 +73,15 @@ class Family:
     # variants(config): dicts of keys to set, by label, each of which changes
     # one thing that fixtures compare.
     variants: Callable | None = None
-    # Patterns of parameters that change nothing.
+    # Patterns of parameters and activations that change nothing.
     silent: tuple = ()
-    # margin(logits, config), of a router's logits [T, experts]: by how much
-    # logits may change before another expert is chosen [T].
+    # Pattern of tensors that stay f32 in any file.
+    wide: str | None = None
+    # What a kind of tensor is without effect, by pattern, beside biases, norms
+    # and positions.
+    removed: dict = dataclasses.field(default_factory=dict)
+    # margin(router, logits), of the module and its logits [T, experts]: by how
+    # much logits may change before another expert is chosen [T].
     margin: Callable | None = None
     # Pattern of the modules that choose, whose first output are the logits.
     routers: str = r"\.(gate|router)$"
@@ -233,6 +238,9 @@ def common_weight(name, noise, config):
     head_scale = 3 / math.sqrt(config.hidden_size)
     if name.endswith("bias"):
         return 0.1 * noise
+    if re.search(r"\.(gate|router)\.weight$", name):
+        # Logits of standard deviation 2.
+        return 2 * noise / math.sqrt(noise.shape[-1])
     if re.search(r"[qk]_(layer)?norm\b.*\.weight$", name):
         # Scores of standard deviation near 2.
         return 1.4 + 0.2 * noise
@@ -314,7 +322,14 @@ def spell_older(config, fixture):
 
 
 def save(model, fixture, directory):
-    model.to(DTYPES[fixture.dtype]).save_pretrained(
+    wide = fixture.traits.wide
+    kept = {name: tensor.clone() for name, tensor in persistent(model).items()
+            if wide and re.search(wide, name)}
+    model.to(DTYPES[fixture.dtype])
+    for name, tensor in persistent(model).items():
+        if name in kept:
+            tensor.data = kept[name]
+    model.save_pretrained(
         directory, max_shard_size="100KB" if fixture.sharded else "1GB")
     # Generation defaults are no part of what is compared.
     (directory / "generation_config.json").unlink(missing_ok=True)
@@ -337,6 +352,9 @@ def load(fixture, directory, change=None, dtype=torch.float32):
     otherwise."""
     kwargs = dict(dtype=dtype, attn_implementation=fixture.attention,
                   local_files_only=True, **fixture.arguments)
+    if fixture.traits.margin:
+        # One expert after the other, in any type.
+        kwargs["experts_implementation"] = "eager"
     if change:
         config = transformers.AutoConfig.from_pretrained(directory)
         change(config)
@@ -368,7 +386,7 @@ def margins(fixture, model, tokens):
     least = np.full(len(tokens), np.inf)
 
     def watch(module, arguments, output):
-        found = fixture.traits.margin(output[0].float().numpy(), model.config)
+        found = fixture.traits.margin(module, output[0].float().numpy())
         np.minimum(least, found, out=least)
 
     handles = [module.register_forward_hook(watch)
@@ -396,9 +414,11 @@ def unclear_choices(fixture, model, inputs, greedy):
     return complaints
 
 
-def top_k_margin(logits, k):
-    """The distance of the k-th largest from the next [T]."""
-    ordered = np.sort(logits, axis=-1)
+def top_k_margin(scores, k):
+    """The distance of the k-th largest of [T, n] from the next [T]."""
+    ordered = np.sort(scores, axis=-1)
+    if k == scores.shape[-1]:
+        return np.full(len(scores), np.inf)
     return ordered[:, -k] - ordered[:, -k - 1]
 
 
@@ -485,6 +505,10 @@ def parameter_variants(fixture, model):
         # The correction of a router is a bias under many names.
         is_bias = kind.endswith("bias")
         neutral = (fixture.traits.neutral_norm if NORM.search(kind) else 0.0)
+        removed = [value for pattern_, value in fixture.traits.removed.items()
+                   if re.search(pattern_, kind)]
+        if removed:
+            neutral = removed[0]
 
         def change(changed, pattern=pattern, neutral=neutral):
             with torch.no_grad():
@@ -494,7 +518,8 @@ def parameter_variants(fixture, model):
 
         if any(re.search(s, kind) for s in fixture.traits.silent):
             continue
-        if is_bias or NORM.search(kind) or POSITIONS.search(kind):
+        if (is_bias or removed or NORM.search(kind)
+                or POSITIONS.search(kind)):
             yield kind, None, change
 
 
@@ -517,6 +542,8 @@ def rope_variants(config, tokens):
         changes |= {"factor": dict(factor=present["factor"] * 1.5),
                     "beta_fast": dict(beta_fast=4.0),
                     "attention factor": dict(attention_factor=0.8)}
+        if present.get("mscale_all_dim"):
+            changes["mscale"] = dict(mscale_all_dim=0.0)
         if "truncate" in present:
             changes["truncate"] = dict(truncate=not present["truncate"])
     # The factors are as many as what rotates.
@@ -557,7 +584,8 @@ def variants(fixture, model):
         chosen = getattr(config, key)
         for act in sorted({"silu", "relu", "gelu", "gelu_new"} - {chosen}):
             tanh = ("gelu_new", "gelu_pytorch_tanh", "gelu_fast")
-            if not (act in tanh and chosen in tanh):
+            if not (act in tanh and chosen in tanh) and not any(
+                    re.search(s, act) for s in fixture.traits.silent):
                 yield act, setting(**{key: act}), None
     for key in EPSILONS:
         if config.__dict__.get(key, 0) > 1e-4:

@@ -33,6 +33,8 @@ def phi3_older(config, fixture):
         del config["partial_rotary_factor"]
     # It is beside them.
     if config["rope_scaling"]:
+        # Its first name.
+        config["rope_scaling"][fixture.rope_key] = "su"
         for key in ("original_max_position_embeddings", "factor"):
             config["rope_scaling"].pop(key, None)
 
@@ -106,7 +108,7 @@ FIXTURES = [
         rope_parameters=rope("longrope", short_factor=SHORT,
                              long_factor=LONG,
                              original_max_position_embeddings=8))),
-    # Never, and a part of each head; "su" was the rule's first name.
+    # Never, and a part of each head.
     Fixture("phi3", "short-older", dict(
         num_key_value_heads=1, vocab_size=61, eos_token_id=[2, 7],
         max_position_embeddings=256, rope_parameters=rope(
