@@ -22,25 +22,73 @@ struct LinearValues {
 LinearValues linearParameters(Frame &F, const LinearOptions &Options,
                               int64_t Outputs, int64_t Inputs, Component Part) {
   LinearValues Result;
-  Result.Weight = F.Function.parameter(F.Scope, Options.Key + ".weight", Part,
-                                       {Outputs, Inputs});
+  Result.Weight = F.Function.parameter(
+      F.Scope, Options.Key + ".weight" + Options.View, Part, {Outputs, Inputs});
   if (Options.Bias)
-    Result.Bias =
-        F.Function.parameter(F.Scope, Options.Key + ".bias", Part, {Outputs});
+    Result.Bias = F.Function.parameter(
+        F.Scope, Options.Key + ".bias" + Options.BiasView, Part, {Outputs});
   return Result;
+}
+
+/// `Input` [T, heads * head_dim] normed as `Options` says, if at all.
+Value headNorm(Frame &F, Value Input, int64_t Heads,
+               const std::optional<HeadNormOptions> &Options) {
+  if (!Options)
+    return Input;
+  int64_t Width = widthOf(Input);
+  using Extent = HeadNormOptions::Extent;
+  int64_t Groups = Options->Over == Extent::Row ? 1 : Heads;
+  int64_t Elements = Options->Over == Extent::Head ? Width / Heads : Width;
+  Value Weight = F.Function.parameter(F.Scope, Options->Weight, Component::Norm,
+                                      {Elements});
+  if (Options->Kind == NormKind::Rms)
+    return F.Function.rmsNorm(Input, Weight, Options->Eps, Groups,
+                              Options->Offset);
+  Value Bias;
+  if (!Options->Bias.empty())
+    Bias = F.Function.parameter(F.Scope, Options->Bias, Component::Norm,
+                                {Elements});
+  return F.Function.layerNorm(Input, Weight, Bias, Options->Eps, Groups);
+}
+
+/// What attention is, but for where keys and values come from.
+AttentionShape shapeOf(Frame &F, const AttentionOptions &Options) {
+  AttentionShape Shape;
+  Shape.Heads = Options.Heads;
+  Shape.KvHeads = Options.KvHeads;
+  Shape.Scale = Options.Scale.value_or(
+      1 / std::sqrt(static_cast<double>(Options.HeadDim)));
+  Shape.Mask = Options.Mask;
+  Shape.Window = Options.Window;
+  Shape.SoftCap = Options.SoftCap;
+  Shape.Alibi = Options.Alibi;
+  Shape.Buckets = Options.Buckets;
+  if (Options.Buckets)
+    Shape.Bias = F.Function.parameter(
+        F.BiasScope ? F.BiasScope : F.Scope, Options.Bias, Component::Attention,
+        {Options.Buckets.getCount(), Options.Heads});
+  if (!Options.Sinks.empty())
+    Shape.Sinks = F.Function.parameter(F.Scope, Options.Sinks,
+                                       Component::Attention, {Options.Heads});
+  return Shape;
 }
 
 } // namespace
 
 Value tenon::normBlock(Frame &F, Value Input, const NormOptions &Options) {
+  if (Options.Key.empty())
+    return Input;
   int64_t Width = widthOf(Input);
   Value Weight =
       F.Function.parameter(F.Scope, Options.Key + "." + Options.WeightName,
                            Component::Norm, {Width});
   if (Options.Kind == NormKind::Rms)
-    return F.Function.rmsNorm(Input, Weight, Options.Eps);
-  Value Bias = F.Function.parameter(
-      F.Scope, Options.Key + "." + Options.BiasName, Component::Norm, {Width});
+    return F.Function.rmsNorm(Input, Weight, Options.Eps, /*Groups=*/1,
+                              Options.Offset);
+  Value Bias;
+  if (Options.Bias)
+    Bias = F.Function.parameter(F.Scope, Options.Key + "." + Options.BiasName,
+                                Component::Norm, {Width});
   return F.Function.layerNorm(Input, Weight, Bias, Options.Eps);
 }
 
@@ -64,27 +112,20 @@ Value tenon::attentionBlock(Frame &F, Value Input,
       linearParameters(F, Options.Key, KvWidth, Width, Component::Attention);
   LinearValues ToValue =
       linearParameters(F, Options.Value, KvWidth, Width, Component::Attention);
-  Value Query = B.linear(Input, ToQuery.Weight, ToQuery.Bias);
-  Value Key = B.linear(Input, ToKey.Weight, ToKey.Bias);
-  Value Values = B.linear(Input, ToValue.Weight, ToValue.Bias);
-  if (Options.HeadNormEps) {
-    Value QueryNorm = B.parameter(F.Scope, Options.QueryNorm + ".weight",
-                                  Component::Norm, {Options.HeadDim});
-    Value KeyNorm = B.parameter(F.Scope, Options.KeyNorm + ".weight",
-                                Component::Norm, {Options.HeadDim});
-    Query = B.rmsNorm(Query, QueryNorm, *Options.HeadNormEps, Options.Heads);
-    Key = B.rmsNorm(Key, KeyNorm, *Options.HeadNormEps, Options.KvHeads);
-  }
+  auto Project = [&](const LinearValues &To) {
+    Value Rows = B.linear(Input, To.Weight, To.Bias);
+    return Options.Clamp ? B.clamp(Rows, *Options.Clamp) : Rows;
+  };
+  Value Query = Project(ToQuery);
+  Value Key = Project(ToKey);
+  Value Values = Project(ToValue);
+  Query = headNorm(F, Query, Options.Heads, Options.QueryNorm);
+  Key = headNorm(F, Key, Options.KvHeads, Options.KeyNorm);
   if (Options.Rope) {
     Query = B.rope(Query, F.Batch, Options.Heads, Options.Rope);
     Key = B.rope(Key, F.Batch, Options.KvHeads, Options.Rope);
   }
-  AttentionShape Shape;
-  Shape.Heads = Options.Heads;
-  Shape.KvHeads = Options.KvHeads;
-  Shape.Scale = 1 / std::sqrt(static_cast<double>(Options.HeadDim));
-  Shape.Mask = Options.Mask;
-  Shape.Window = Options.Window;
+  AttentionShape Shape = shapeOf(F, Options);
   Value Heads;
   if (F.Cache) {
     F.Cache = B.cacheAppend(F.Cache, F.Scope, F.Batch, Key, Values);
@@ -93,6 +134,57 @@ Value tenon::attentionBlock(Frame &F, Value Input,
     Heads = B.attention(Query, Key, Values, F.Batch, Shape);
   }
   return linearBlock(F, Heads, Options.Output, Width, Component::Attention);
+}
+
+Value tenon::crossAttentionBlock(Frame &F, Value Input,
+                                 const AttentionOptions &Options) {
+  Value Query =
+      linearBlock(F, Input, Options.Query, Options.Heads * Options.HeadDim,
+                  Component::Attention);
+  AttentionShape Shape = shapeOf(F, Options);
+  Shape.Mask = MaskKind::Bidirectional;
+  Value Heads =
+      F.Function.cachedAttention(Query, F.Memory, F.Scope, F.Batch, Shape);
+  return linearBlock(F, Heads, Options.Output, widthOf(Input),
+                     Component::Attention);
+}
+
+void tenon::memoryBlock(Frame &F, Value Source,
+                        const AttentionOptions &Options) {
+  int64_t Width = Options.KvHeads * Options.HeadDim;
+  Value Keys = linearBlock(F, Source, Options.Key, Width, Component::Attention);
+  Value Values =
+      linearBlock(F, Source, Options.Value, Width, Component::Attention);
+  F.Memory = F.Function.cacheAppend(F.Memory, F.Scope, F.Batch, Keys, Values);
+}
+
+Value tenon::latentAttentionBlock(Frame &F, Value Input,
+                                  const LatentAttentionOptions &Options) {
+  FunctionBuilder &B = F.Function;
+  constexpr Component Part = Component::Attention;
+  Value ToQuery = Input;
+  if (Options.QueryRank)
+    ToQuery = normBlock(
+        F, linearBlock(F, Input, Options.QueryDown, *Options.QueryRank, Part),
+        Options.QueryNorm);
+  int64_t HeadDim = Options.KeyDim + Options.RopeDim;
+  Value Query =
+      linearBlock(F, ToQuery, Options.Query, Options.Heads * HeadDim, Part);
+  Query = B.rope(Query, F.Batch, Options.Heads, Options.Rope, Options.KeyDim);
+  Value Down =
+      linearBlock(F, Input, Options.Down, Options.Rank + Options.RopeDim, Part);
+  Value Latent =
+      normBlock(F, B.columns(Down, 0, Options.Rank), Options.LatentNorm);
+  Value Rotated = B.rope(B.columns(Down, Options.Rank, Options.RopeDim),
+                         F.Batch, /*Heads=*/1, Options.Rope);
+  F.Cache = B.latentAppend(F.Cache, F.Scope, F.Batch, Latent, Rotated);
+  Value Expand = B.parameter(
+      F.Scope, Options.Expand, Part,
+      {Options.Heads * (Options.KeyDim + Options.ValueDim), Options.Rank});
+  Value Heads =
+      B.latentAttention(Query, F.Cache, F.Scope, F.Batch, Expand, Options.Heads,
+                        Options.KeyDim, Options.ValueDim, Options.Scale);
+  return linearBlock(F, Heads, Options.Output, widthOf(Input), Part);
 }
 
 Value tenon::feedForwardBlock(Frame &F, Value Input,
@@ -115,33 +207,125 @@ Value tenon::feedForwardBlock(Frame &F, Value Input,
                                 Up.Bias, Down.Bias);
 }
 
-Value tenon::layerBlock(Frame &F, Value Input, const LayerOptions &Options) {
-  auto WithResidual = [&](Value X, const NormOptions &Norm, auto Block) {
-    if (Options.PreNorm)
-      return F.Function.residual(X, Block(normBlock(F, X, Norm)));
-    return normBlock(F, F.Function.residual(X, Block(X)), Norm);
+Value tenon::mixtureBlock(Frame &F, Value Input,
+                          const MixtureOptions &Options) {
+  FunctionBuilder &B = F.Function;
+  constexpr Component Part = Component::FeedForward;
+  int64_t Width = widthOf(Input);
+  int64_t Experts = Options.Experts;
+  MixtureOperands M;
+  M.Act = Options.Act;
+  M.Router = Options.Router;
+  M.Input = Input;
+  // Routers are small, and choices must not depend on how they are rounded:
+  // they are always kept in f32.
+  Value Routing = B.parameter(
+      F.Scope, Options.Routing.Key + ".weight" + Options.Routing.View, Part,
+      {Experts, Width}, ElementType::F32);
+  Value RoutingBias;
+  if (Options.Routing.Bias)
+    RoutingBias =
+        B.parameter(F.Scope, Options.Routing.Key + ".bias", Part, {Experts});
+  M.Logits = B.linear(Input, Routing, RoutingBias);
+  if (!Options.Correction.empty())
+    M.Correction = B.parameter(F.Scope, Options.Correction, Part, {Experts});
+  M.Gate =
+      B.parameter(F.Scope, Options.Gate, Part, {Experts, Options.Inner, Width});
+  M.Up =
+      B.parameter(F.Scope, Options.Up, Part, {Experts, Options.Inner, Width});
+  M.Down =
+      B.parameter(F.Scope, Options.Down, Part, {Experts, Width, Options.Inner});
+  auto Bias = [&](const std::string &Key, int64_t Features) {
+    return Key.empty() ? Value()
+                       : B.parameter(F.Scope, Key, Part, {Experts, Features},
+                                     ElementType::F32);
   };
-  Value Attended =
-      WithResidual(Input, Options.AttentionNorm, [&](Value X) -> Value {
-        return attentionBlock(F, X, Options.Attention);
-      });
-  return WithResidual(Attended, Options.FeedForwardNorm, [&](Value X) -> Value {
-    return feedForwardBlock(F, X, Options.FeedForward);
-  });
+  M.GateBias = Bias(Options.GateBias, Options.Inner);
+  M.UpBias = Bias(Options.UpBias, Options.Inner);
+  M.DownBias = Bias(Options.DownBias, Width);
+  M.Limit = Options.Limit;
+  M.UpOffset = Options.UpOffset;
+  Value Routed = B.mixture(M);
+  if (Options.Shared.Inner == 0)
+    return Routed;
+  Value Shared = feedForwardBlock(F, Input, Options.Shared);
+  if (!Options.SharedGate.Key.empty())
+    Shared = B.sigmoidGate(Shared,
+                           linearBlock(F, Input, Options.SharedGate, 1, Part));
+  return B.residual(Routed, Shared);
 }
 
-func::FuncOp tenon::layerFunction(ModelBuilder &Model, StringRef Name,
-                                  StringRef Scope, int64_t Width,
-                                  CacheType Cache,
+Value tenon::layerBlock(Frame &F, Value Input, const LayerOptions &Options) {
+  FunctionBuilder &B = F.Function;
+  auto Attention = [&](Value X) {
+    return Options.Latent ? latentAttentionBlock(F, X, *Options.Latent)
+                          : attentionBlock(F, X, Options.Attention);
+  };
+  auto Cross = [&](Value X) {
+    return crossAttentionBlock(F, X, *Options.Cross);
+  };
+  auto FeedForward = [&](Value X) {
+    return Options.Mixture ? mixtureBlock(F, X, *Options.Mixture)
+                           : feedForwardBlock(F, X, Options.FeedForward);
+  };
+  /// A block's result on its way to the residual.
+  auto Finished = [&](Value Y, const NormOptions &After) {
+    Y = normBlock(F, Y, After);
+    return Options.ResidualScale == 1 ? Y : B.scale(Y, Options.ResidualScale);
+  };
+  if (Options.Form == LayerForm::Parallel) {
+    Value Normed = normBlock(F, Input, Options.AttentionNorm);
+    Value Other = Options.FeedForwardNorm.Key.empty()
+                      ? Normed
+                      : normBlock(F, Input, Options.FeedForwardNorm);
+    Value Attended = Finished(Attention(Normed), Options.AttentionAfter);
+    return B.residual(B.residual(Input, Attended),
+                      Finished(FeedForward(Other), Options.FeedForwardAfter));
+  }
+  auto WithResidual = [&](Value X, const NormOptions &Norm,
+                          const NormOptions &After, auto Block) {
+    if (Options.Form == LayerForm::PostNorm)
+      return normBlock(F, B.residual(X, Finished(Block(X), After)), Norm);
+    Value Normed = normBlock(F, X, Norm);
+    return B.residual(Options.ResidualFromNorm ? Normed : X,
+                      Finished(Block(Normed), After));
+  };
+  Value Rows = WithResidual(Input, Options.AttentionNorm,
+                            Options.AttentionAfter, Attention);
+  if (Options.Cross)
+    Rows = WithResidual(Rows, Options.CrossNorm, NormOptions(), Cross);
+  return WithResidual(Rows, Options.FeedForwardNorm, Options.FeedForwardAfter,
+                      FeedForward);
+}
+
+std::string tenon::layerName(const LayerOptions &Options) {
+  std::string Name = Options.Cross ? "decoder_layer" : "layer";
+  if (!Options.Latent && Options.Attention.Window)
+    Name += "_window";
+  if (Options.Mixture)
+    Name += "_mixture";
+  return Name;
+}
+
+func::FuncOp tenon::layerFunction(ModelBuilder &Model, StringRef Scope,
+                                  int64_t Width,
+                                  const LayerSignature &Signature,
                                   const LayerOptions &Options) {
-  FunctionBuilder Layer(Model, Name);
+  FunctionBuilder Layer(Model, layerName(Options));
   Value ScopeValue = Layer.scopeArgument(Scope);
   Value Batch = Layer.batchArgument();
-  Value CacheValue = Cache ? Layer.argument(Cache) : Value();
+  Frame F{Layer, ScopeValue, Batch};
+  if (Signature.Cache)
+    F.Cache = Layer.argument(Signature.Cache);
+  if (Signature.Memory)
+    F.Memory = Layer.argument(Signature.Memory);
+  if (!Signature.BiasScope.empty())
+    F.BiasScope = Layer.scopeArgument(Signature.BiasScope);
   Value Input = Layer.argument(Model.rows(Width));
-  Frame F{Layer, ScopeValue, Batch, CacheValue};
   SmallVector<Value> Results = {layerBlock(F, Input, Options)};
   if (F.Cache)
     Results.push_back(F.Cache);
+  if (F.Memory)
+    Results.push_back(F.Memory);
   return Layer.finish(Results);
 }

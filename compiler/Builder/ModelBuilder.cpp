@@ -88,6 +88,10 @@ void ModelBuilder::setTokenTypes(int64_t Count) {
   setCount(attr::TokenTypes, Count);
 }
 
+void ModelBuilder::setMaxSource(int64_t Tokens) {
+  setCount(attr::MaxSource, Tokens);
+}
+
 Type ModelBuilder::elementType(ElementType Type) {
   switch (Type) {
   case ElementType::F32:
@@ -106,8 +110,8 @@ RankedTensorType ModelBuilder::rows(int64_t Width) {
 }
 
 CacheType ModelBuilder::cache(int64_t KvHeads, int64_t HeadDim,
-                              ElementType Type) {
-  return CacheType::get(&context(), KvHeads, HeadDim, elementType(Type));
+                              ElementType Type, CacheKind Kind) {
+  return CacheType::get(&context(), Kind, KvHeads, HeadDim, elementType(Type));
 }
 
 void ModelBuilder::fail(Error E) {
@@ -224,26 +228,75 @@ Value FunctionBuilder::parameter(Value Scope, StringRef Key, Component Part,
       Builder.getStringAttr(Key), Builder.getStringAttr(nameOf(Part)));
 }
 
-Value FunctionBuilder::embedding(IndexKind Index, Value Batch, Value Table) {
-  return create<EmbeddingOp>(atWeight(Table), Index, Batch, Table);
+Value FunctionBuilder::embedding(IndexKind Index, Value Batch, Value Table,
+                                 int64_t Offset) {
+  return create<EmbeddingOp>(atWeight(Table),
+                             IndexKindAttr::get(&Model->context(), Index),
+                             Batch, Table, Builder.getI64IntegerAttr(Offset));
+}
+
+Value FunctionBuilder::sinusoid(RopeStyle Style, Value Batch, int64_t Width) {
+  return create<SinusoidOp>(at("sinusoid"), Model->rows(Width), Style, Batch);
+}
+
+Value FunctionBuilder::inputRows(Value Batch, int64_t Width) {
+  return create<InputRowsOp>(at("input_rows"), Model->rows(Width), Batch);
+}
+
+Value FunctionBuilder::classToken(Value Input, Value Batch, Value Token) {
+  return create<ClassTokenOp>(atWeight(Token), Input.getType(), Input, Batch,
+                              Token);
 }
 
 Value FunctionBuilder::rope(Value Input, Value Batch, int64_t Heads,
-                            RopeAttr Rope) {
-  return create<RopeOp>(at("rope"), Input.getType(), Input, Batch, Heads, Rope);
+                            RopeAttr Rope, int64_t From) {
+  return create<RopeOp>(at("rope"), Input.getType(), Input, Batch,
+                        Builder.getI64IntegerAttr(Heads),
+                        Builder.getI64IntegerAttr(From), Rope);
 }
 
 Value FunctionBuilder::layerNorm(Value Input, Value Weight, Value Bias,
-                                 double Eps) {
+                                 double Eps, int64_t Groups) {
   return create<LayerNormOp>(atWeight(Weight), Input.getType(), Input, Weight,
-                             Bias, Builder.getF64FloatAttr(Eps));
+                             Bias, Builder.getF64FloatAttr(Eps),
+                             Builder.getI64IntegerAttr(Groups));
 }
 
 Value FunctionBuilder::rmsNorm(Value Input, Value Weight, double Eps,
-                               int64_t Groups) {
+                               int64_t Groups, double Offset) {
   return create<RmsNormOp>(atWeight(Weight), Input.getType(), Input, Weight,
                            Builder.getF64FloatAttr(Eps),
-                           Builder.getI64IntegerAttr(Groups));
+                           Builder.getI64IntegerAttr(Groups),
+                           Builder.getF64FloatAttr(Offset));
+}
+
+Value FunctionBuilder::activation(transformer::Activation Kind, Value Input) {
+  return create<ActivationOp>(at("activation"), Input.getType(), Kind, Input);
+}
+
+Value FunctionBuilder::scale(Value Input, double Factor) {
+  return create<ScaleOp>(at("scale"), Input.getType(), Input,
+                         Builder.getF64FloatAttr(Factor));
+}
+
+Value FunctionBuilder::softCap(Value Input, double Bound) {
+  return create<SoftCapOp>(at("soft_cap"), Input.getType(), Input,
+                           Builder.getF64FloatAttr(Bound));
+}
+
+Value FunctionBuilder::clamp(Value Input, double Bound) {
+  return create<ClampOp>(at("clamp"), Input.getType(), Input,
+                         Builder.getF64FloatAttr(Bound));
+}
+
+Value FunctionBuilder::sigmoidGate(Value Input, Value Gate) {
+  return create<SigmoidGateOp>(at("sigmoid_gate"), Input.getType(), Input,
+                               Gate);
+}
+
+Value FunctionBuilder::columns(Value Input, int64_t First, int64_t Count) {
+  return create<ColumnsOp>(at("columns"), Model->rows(Count), Input,
+                           Builder.getI64IntegerAttr(First));
 }
 
 Value FunctionBuilder::linear(Value Input, Value Weight, Value Bias) {
@@ -275,31 +328,61 @@ Value FunctionBuilder::cacheAppend(Value Cache, Value Scope, Value Batch,
                                Values);
 }
 
-/// The optional window as an attribute.
-static IntegerAttr windowAttr(OpBuilder &Builder, const AttentionShape &Shape) {
-  return Shape.Window ? Builder.getI64IntegerAttr(*Shape.Window)
-                      : IntegerAttr();
+/// A number that may be absent.
+static FloatAttr realAttr(OpBuilder &Builder, std::optional<double> Number) {
+  return Number ? Builder.getF64FloatAttr(*Number) : FloatAttr();
+}
+
+/// Attention over keys and values, or over a cache.
+static Value createAttention(OpBuilder &Builder, Location Where, Value Query,
+                             Value Batch, Value Keys, Value Values, Value Cache,
+                             Value Scope, const AttentionShape &Shape) {
+  return AttentionOp::create(
+      Builder, Where, Query, Batch, Keys, Values, Cache, Scope, Shape.Bias,
+      Shape.Sinks, MaskKindAttr::get(Builder.getContext(), Shape.Mask),
+      Builder.getI64IntegerAttr(Shape.Heads),
+      Builder.getI64IntegerAttr(Shape.KvHeads),
+      Builder.getF64FloatAttr(Shape.Scale),
+      Shape.Window ? Builder.getI64IntegerAttr(*Shape.Window) : IntegerAttr(),
+      realAttr(Builder, Shape.SoftCap), Shape.Alibi, Shape.Buckets);
 }
 
 Value FunctionBuilder::attention(Value Query, Value Keys, Value Values,
                                  Value Batch, const AttentionShape &Shape) {
-  return create<AttentionOp>(
-      at("attention"), Query, Batch, Keys, Values, /*cache=*/Value(),
-      /*scope=*/Value(), MaskKindAttr::get(&Model->context(), Shape.Mask),
-      Builder.getI64IntegerAttr(Shape.Heads),
-      Builder.getI64IntegerAttr(Shape.KvHeads),
-      Builder.getF64FloatAttr(Shape.Scale), windowAttr(Builder, Shape));
+  return createAttention(Builder, at("attention"), Query, Batch, Keys, Values,
+                         /*Cache=*/{}, /*Scope=*/{}, Shape);
 }
 
 Value FunctionBuilder::cachedAttention(Value Query, Value Cache, Value Scope,
                                        Value Batch,
                                        const AttentionShape &Shape) {
-  return create<AttentionOp>(
-      at("attention"), Query, Batch, /*keys=*/Value(), /*values=*/Value(),
-      Cache, Scope, MaskKindAttr::get(&Model->context(), Shape.Mask),
-      Builder.getI64IntegerAttr(Shape.Heads),
-      Builder.getI64IntegerAttr(Shape.KvHeads),
-      Builder.getF64FloatAttr(Shape.Scale), windowAttr(Builder, Shape));
+  return createAttention(Builder, at("attention"), Query, Batch, /*Keys=*/{},
+                         /*Values=*/{}, Cache, Scope, Shape);
+}
+
+Value FunctionBuilder::latentAppend(Value Cache, Value Scope, Value Batch,
+                                    Value Latent, Value Rotated) {
+  return create<LatentAppendOp>(at("latent_append"), Cache, Scope, Batch,
+                                Latent, Rotated);
+}
+
+Value FunctionBuilder::latentAttention(Value Query, Value Cache, Value Scope,
+                                       Value Batch, Value Expand, int64_t Heads,
+                                       int64_t KeyDim, int64_t ValueDim,
+                                       double Scale) {
+  return create<LatentAttentionOp>(
+      at("latent_attention"), Model->rows(Heads * ValueDim), Query, Batch,
+      Cache, Scope, Expand, Builder.getI64IntegerAttr(Heads),
+      Builder.getI64IntegerAttr(KeyDim), Builder.getI64IntegerAttr(ValueDim),
+      Builder.getF64FloatAttr(Scale));
+}
+
+Value FunctionBuilder::mixture(const MixtureOperands &M) {
+  return create<MixtureOp>(
+      at("mixture"), ActivationAttr::get(&Model->context(), M.Act), M.Input,
+      M.Logits, M.Correction, M.Gate, M.Up, M.Down, M.GateBias, M.UpBias,
+      M.DownBias, M.Router, realAttr(Builder, M.Limit),
+      realAttr(Builder, M.UpOffset));
 }
 
 Value FunctionBuilder::selectRows(Value Input, Value Batch) {

@@ -63,6 +63,8 @@ public:
   void setMaxSequence(int64_t Tokens);
   /// Token type ids are below `Count`; only for models that use them.
   void setTokenTypes(int64_t Count);
+  /// Source texts of an encoder-decoder have at most `Tokens` tokens.
+  void setMaxSource(int64_t Tokens);
 
   mlir::MLIRContext &context() const { return *Builder.getContext(); }
   /// The module as it is now; finish() gives it away.
@@ -70,8 +72,9 @@ public:
 
   /// tensor<?xWidthxf32>: a row per token.
   mlir::RankedTensorType rows(int64_t Width);
-  transformer::CacheType cache(int64_t KvHeads, int64_t HeadDim,
-                               ElementType Type);
+  transformer::CacheType
+  cache(int64_t KvHeads, int64_t HeadDim, ElementType Type,
+        transformer::CacheKind Kind = transformer::CacheKind::Sequence);
   mlir::Type elementType(ElementType Type);
 
   /// The module, verified; or the first thing that went wrong while it was
@@ -100,6 +103,25 @@ struct AttentionShape {
   transformer::MaskKind Mask = transformer::MaskKind::Causal;
   /// A query sees the last `Window` keys only, its own included.
   std::optional<int64_t> Window;
+  std::optional<double> SoftCap;
+  /// Null for none.
+  transformer::AlibiAttr Alibi;
+  /// Null for none; with them Bias, [buckets, heads].
+  transformer::BucketsAttr Buckets;
+  mlir::Value Bias;
+  /// [heads], or null.
+  mlir::Value Sinks;
+};
+
+/// What a mixture of experts takes; see the dialect's mixture op. Correction
+/// and biases may be null.
+struct MixtureOperands {
+  transformer::Activation Act = transformer::Activation::Silu;
+  transformer::RouterAttr Router;
+  mlir::Value Input, Logits, Correction;
+  mlir::Value Gate, Up, Down;
+  mlir::Value GateBias, UpBias, DownBias;
+  std::optional<double> Limit, UpOffset;
 };
 
 /// One function under construction: first its arguments, then ops in program
@@ -110,8 +132,9 @@ public:
   /// Starts the private function `Name`. finish() shares it with an equal one
   /// and numbers one that differs: layer, layer_1, ...
   FunctionBuilder(ModelBuilder &Model, llvm::StringRef Name);
-  /// Starts the entry point of a role ("step", "encode" or "embed") and the
-  /// output ("logits", "hidden" or "pooled") that it gives first.
+  /// Starts the entry point of a role ("step", "encode", "embed" or
+  /// "encode_image") and the output ("logits", "hidden", "pooled" or "classes")
+  /// that it gives first.
   static FunctionBuilder entry(ModelBuilder &Model, llvm::StringRef Role,
                                llvm::StringRef Output);
 
@@ -137,13 +160,25 @@ public:
   // One method per op; see the dialect for what each computes. Optional
   // operands may be null.
   mlir::Value embedding(transformer::IndexKind Index, mlir::Value Batch,
-                        mlir::Value Table);
+                        mlir::Value Table, int64_t Offset = 0);
+  mlir::Value sinusoid(transformer::RopeStyle Style, mlir::Value Batch,
+                       int64_t Width);
+  mlir::Value inputRows(mlir::Value Batch, int64_t Width);
+  mlir::Value classToken(mlir::Value Input, mlir::Value Batch,
+                         mlir::Value Token);
+  /// `From` is the first element of a head that rotates.
   mlir::Value rope(mlir::Value Input, mlir::Value Batch, int64_t Heads,
-                   transformer::RopeAttr Rope);
+                   transformer::RopeAttr Rope, int64_t From = 0);
   mlir::Value layerNorm(mlir::Value Input, mlir::Value Weight, mlir::Value Bias,
-                        double Eps);
+                        double Eps, int64_t Groups = 1);
   mlir::Value rmsNorm(mlir::Value Input, mlir::Value Weight, double Eps,
-                      int64_t Groups = 1);
+                      int64_t Groups = 1, double Offset = 0);
+  mlir::Value activation(transformer::Activation Kind, mlir::Value Input);
+  mlir::Value scale(mlir::Value Input, double Factor);
+  mlir::Value softCap(mlir::Value Input, double Bound);
+  mlir::Value clamp(mlir::Value Input, double Bound);
+  mlir::Value sigmoidGate(mlir::Value Input, mlir::Value Gate);
+  mlir::Value columns(mlir::Value Input, int64_t First, int64_t Count);
   mlir::Value linear(mlir::Value Input, mlir::Value Weight,
                      mlir::Value Bias = {});
   mlir::Value residual(mlir::Value Left, mlir::Value Right);
@@ -166,6 +201,15 @@ public:
   mlir::Value cachedAttention(mlir::Value Query, mlir::Value Cache,
                               mlir::Value Scope, mlir::Value Batch,
                               const AttentionShape &Shape);
+  /// The next handle of a latent cache.
+  mlir::Value latentAppend(mlir::Value Cache, mlir::Value Scope,
+                           mlir::Value Batch, mlir::Value Latent,
+                           mlir::Value Rotated);
+  mlir::Value latentAttention(mlir::Value Query, mlir::Value Cache,
+                              mlir::Value Scope, mlir::Value Batch,
+                              mlir::Value Expand, int64_t Heads, int64_t KeyDim,
+                              int64_t ValueDim, double Scale);
+  mlir::Value mixture(const MixtureOperands &Operands);
   mlir::Value selectRows(mlir::Value Input, mlir::Value Batch);
   mlir::Value lmHead(mlir::Value Input, mlir::Value Batch, mlir::Value Weight,
                      mlir::Value Bias = {});

@@ -2,6 +2,7 @@
 
 #include "compiler/Driver/ManifestBuilder.h"
 
+#include "dialects/Transformer/CacheNumbering.h"
 #include "passes/Bufferization/Passes.h"
 #include "runtime/Abi/TenonRt.h"
 
@@ -29,18 +30,22 @@ Result<Manifest> tenon::describeModel(mlir::ModuleOp Module) {
   M.Vocabulary = integerOf(Module, tr::attr::Vocabulary, 0);
   M.MaxSequence = integerOf(Module, tr::attr::MaxSequence, 0);
   M.TokenTypes = integerOf(Module, tr::attr::TokenTypes, 0);
+  M.MaxSource = integerOf(Module, tr::attr::MaxSource, 0);
   if (M.Vocabulary < 1 || M.MaxSequence < 1)
     return Error("model: expected the module attributes "
                  "transformer.vocabulary and transformer.max_sequence");
 
   int64_t Layers = 0;
   bool UsesTypes = false;
+  int64_t Features = 0;
   Module.walk([&](mlir::Operation *Op) {
     if (auto Scope = llvm::dyn_cast<tr::ScopeOp>(Op)) {
       if (Scope.getLayer())
         Layers = std::max(Layers, static_cast<int64_t>(*Scope.getLayer()) + 1);
     } else if (auto Embedding = llvm::dyn_cast<tr::EmbeddingOp>(Op)) {
       UsesTypes |= Embedding.getIndex() == tr::IndexKind::TokenType;
+    } else if (auto Input = llvm::dyn_cast<tr::InputRowsOp>(Op)) {
+      Features = Input.getResult().getType().getShape()[1];
     }
   });
   for (auto Function : Module.getOps<mlir::func::FuncOp>()) {
@@ -51,9 +56,10 @@ Result<Manifest> tenon::describeModel(mlir::ModuleOp Module) {
     Entry.Role = Role.str();
     auto Output = Function->getAttrOfType<mlir::StringAttr>(tr::attr::Output);
     llvm::StringRef Kind = Output ? Output.getValue() : "logits";
-    Entry.Output = Kind == "hidden"   ? OutputKind::Hidden
-                   : Kind == "pooled" ? OutputKind::Pooled
-                                      : OutputKind::Logits;
+    Entry.Output = Kind == "hidden"    ? OutputKind::Hidden
+                   : Kind == "pooled"  ? OutputKind::Pooled
+                   : Kind == "classes" ? OutputKind::Classes
+                                       : OutputKind::Logits;
     auto Result = Function.getNumResults() > 0
                       ? llvm::dyn_cast<mlir::RankedTensorType>(
                             Function.getResultTypes()[0])
@@ -63,19 +69,24 @@ Result<Manifest> tenon::describeModel(mlir::ModuleOp Module) {
                    ": expected rows as its first result");
     Entry.Width = Result.getDimSize(1);
     Entry.UsesTokenTypes = UsesTypes;
+    if (Entry.Role == "encode_image")
+      Entry.Features = Features;
     M.Entries.push_back(Entry);
-    for (mlir::Type Argument : Function.getArgumentTypes())
-      if (auto Cache = llvm::dyn_cast<tr::CacheType>(Argument)) {
-        CacheInfo Info;
-        Info.Layers = Layers;
-        Info.KvHeads = Cache.getKvHeads();
-        Info.HeadDim = Cache.getHeadDim();
-        Info.Type = elementOf(Cache.getElementType());
-        Info.PageTokens = tr::PageTokens;
-        Info.PageBytes = tr::pageElements(Info.KvHeads, Info.HeadDim) *
-                         static_cast<int64_t>(sizeOf(Info.Type));
-        M.Caches.push_back(Info);
-      }
+  }
+  for (tr::CacheType Cache : CacheNumbering(Module).types()) {
+    CacheInfo Info;
+    Info.Layers = Layers;
+    Info.KvHeads = Cache.getKvHeads();
+    Info.HeadDim = Cache.getHeadDim();
+    Info.Type = elementOf(Cache.getElementType());
+    Info.PageTokens = tr::PageTokens;
+    Info.PageBytes =
+        Cache.getPageElements() * static_cast<int64_t>(sizeOf(Info.Type));
+    if (Cache.isMemory())
+      Info.Content = CacheContent::Memory;
+    if (Cache.isLatent())
+      Info.Form = "latent";
+    M.Caches.push_back(Info);
   }
   return M;
 }
@@ -92,6 +103,12 @@ static Activation activationOf(tr::Activation Act) {
     return Activation::GeluTanh;
   case tr::Activation::Silu:
     return Activation::Silu;
+  case tr::Activation::QuickGelu:
+    return Activation::QuickGelu;
+  case tr::Activation::Tanh:
+    return Activation::Tanh;
+  case tr::Activation::Sigmoid:
+    return Activation::Sigmoid;
   }
   llvm_unreachable("all activations are covered");
 }

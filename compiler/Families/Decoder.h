@@ -1,69 +1,60 @@
-//===- Decoder.h - Decoders of the LLaMA kind -------------------*- C++ -*-===//
-//
-// Pre-norm layers with rotary positions, grouped-query attention over a cache
-// and a gated feed-forward; final norm; tied or untied head.
-//
-//===----------------------------------------------------------------------===//
+//===- Decoder.h - Models that continue text --------------------*- C++ -*-===//
 
 #ifndef TENON_COMPILER_FAMILIES_DECODER_H
 #define TENON_COMPILER_FAMILIES_DECODER_H
 
-#include "compiler/Families/FamilyInput.h"
-
-#include <string>
-#include <vector>
+#include "compiler/Families/ConfigReader.h"
+#include "compiler/Families/Stack.h"
 
 namespace tenon {
 
 /// One decoder, ready to build.
 struct DecoderModel {
   ModelSizes Sizes;
-  LayerOptions Layer;
-  /// Of each layer; none sees the whole sequence.
-  std::vector<std::optional<int64_t>> Windows;
-  NormOptions FinalNorm;
-  bool TiedHead = false;
-  /// Tensors that checkpoints may hold and that the model does not need.
+  StackOptions Stack;
+  HeadOptions Head;
+  /// Tensors that checkpoints may hold and that the model does not need; '*'
+  /// stands for anything.
   std::vector<std::string> UnusedTensors;
 };
-
-/// A yes or no that a config key decides, or that the family fixes.
-struct Switch {
-  bool Default = false;
-  /// Empty when it is fixed.
-  std::string_view Key;
-};
-
-/// Which layers see only a window of the sequence.
-enum class WindowRule {
-  None,
-  /// All layers, when sliding_window is not null.
-  EveryLayer,
-  /// As use_sliding_window, max_window_layers and layer_types say.
-  PerLayer,
-};
-
-/// What tells one family of these decoders from another.
-struct DecoderTraits {
-  Switch QkvBias = {};
-  Switch OutputBias = {};
-  Switch FeedForwardBias = {};
-  /// RMS norms of query and key heads.
-  bool HeadNorms = false;
-  WindowRule Windows = WindowRule::None;
-  /// head_dim and key-value heads when the config does not say; by default the
-  /// width divided by the heads, and as many as query heads.
-  std::optional<int64_t> DefaultHeadDim = {};
-  std::optional<int64_t> DefaultKvHeads = {};
-};
-
-/// Reads a decoder's config.
-Result<DecoderModel> readDecoder(const FamilyInput &Input,
-                                 const DecoderTraits &Traits);
 
 /// Builds the entry "step" and its functions, with a cache of `CacheElement`.
 void buildDecoder(ModelBuilder &Model, const DecoderModel &Decoder,
                   ElementType CacheElement);
+
+/// What tells one family of the LLaMA kind from another: pre-norm layers with
+/// RMS norms, rotary positions, a gated feed-forward, and LLaMA's names.
+struct LlamaTraits {
+  /// Of queries, keys and values; of the output; of the feed-forward.
+  bool QkvBias = false;
+  bool OutputBias = false;
+  bool FeedForwardBias = false;
+  /// RMS norms of query and key heads, q_norm and k_norm.
+  bool HeadNorms = false;
+  /// num_key_value_heads and head_dim when the config does not say; by default
+  /// as many as query heads, and the width divided by these.
+  std::optional<int64_t> DefaultKvHeads = {};
+  std::optional<int64_t> DefaultHeadDim = {};
+  double DefaultEps = 1e-6;
+  std::string_view EpsKey = "rms_norm_eps";
+  RopeTraits Rope = {};
+  /// What hidden_act is when the config does not say; it must without.
+  std::string_view DefaultAct = {};
+  bool DefaultTied = false;
+};
+
+/// Reads a decoder of the LLaMA kind. All layers are alike and see everything;
+/// families change what they differ in.
+DecoderModel readLlama(ConfigReader &Config, const LlamaTraits &Traits);
+
+/// sliding_window: null is none, and an absent key `Default`.
+std::optional<int64_t> readWindow(ConfigReader &Config,
+                                  std::optional<int64_t> Default);
+
+/// The head's matrix: `Own` ("lm_head.weight"), or the embedding's table when
+/// `IsTied`. A tied head's equal copy is not needed.
+void setHead(ConfigReader &Config, DecoderModel &Model, bool IsTied,
+             const std::string &Own = "lm_head.weight");
 
 } // namespace tenon
 

@@ -1,50 +1,52 @@
-//===- Encoder.h - Encoders of the BERT kind --------------------*- C++ -*-===//
-//
-// Learned positions, post-norm layers with bidirectional attention and a plain
-// feed-forward; hidden states, and pooled embeddings for sentence models.
-//
-//===----------------------------------------------------------------------===//
+//===- Encoder.h - Models that represent text -------------------*- C++ -*-===//
 
 #ifndef TENON_COMPILER_FAMILIES_ENCODER_H
 #define TENON_COMPILER_FAMILIES_ENCODER_H
 
-#include "compiler/Families/FamilyInput.h"
-
-#include <string>
-#include <vector>
+#include "compiler/Families/ConfigReader.h"
+#include "compiler/Families/Stack.h"
 
 namespace tenon {
+
+/// One step from hidden states to an answer; exactly one member is in use.
+struct AnswerStep {
+  /// A linear layer: full names of matrix and bias (empty for none).
+  std::string Weight, Bias;
+  int64_t Outputs = 0;
+  transformer::Activation Act = transformer::Activation::None;
+  /// Full name of the module.
+  NormOptions Norm;
+};
+
+/// What an encoder's entry gives instead of hidden states.
+struct AnswerOptions {
+  /// A row per sequence, made this way, rather than one per token.
+  std::optional<transformer::PoolKind> Pool;
+  /// None: hidden states.
+  std::vector<AnswerStep> Steps;
+  /// Names of classes, if the config has them.
+  std::vector<std::string> Labels;
+
+  void linear(std::string Weight, std::string Bias, int64_t Outputs) {
+    Steps.push_back({std::move(Weight), std::move(Bias), Outputs, {}, {}});
+  }
+  void activation(transformer::Activation Act) {
+    Steps.push_back({{}, {}, 0, Act, {}});
+  }
+  void norm(NormOptions Norm) {
+    Steps.push_back({{}, {}, 0, {}, std::move(Norm)});
+  }
+};
 
 /// One encoder, ready to build.
 struct EncoderModel {
   ModelSizes Sizes;
-  int64_t TokenTypes = 0;
-  /// Positions in the checkpoint: its table's rows, of which a shorter maximum
-  /// sequence uses the first.
-  int64_t Positions = 0;
-  /// Begins every tensor's name: "bert", or empty.
-  std::string Prefix;
-  NormOptions EmbeddingNorm;
-  LayerOptions Layer;
-  /// Tensors that checkpoints may hold and that hidden states do not need.
+  StackOptions Stack;
+  AnswerOptions Answer;
+  /// Tensors that checkpoints may hold and that the model does not need; '*'
+  /// stands for anything.
   std::vector<std::string> UnusedTensors;
 };
-
-/// What tells one family of these encoders from another: names of tensors, all
-/// relative to the prefix.
-struct EncoderTraits {
-  /// The prefix that models with a head give the encoder.
-  const char *Prefix = "";
-  /// Never needed for hidden states.
-  std::vector<const char *> Unused;
-  /// Heads beside the encoder, whose names have no prefix. They only occur in
-  /// checkpoints with one.
-  std::vector<const char *> UnusedHeads;
-};
-
-/// Reads an encoder's config.
-Result<EncoderModel> readEncoder(const FamilyInput &Input,
-                                 const EncoderTraits &Traits);
 
 /// How the rows of a text become its embedding.
 struct PoolingOptions {
@@ -56,6 +58,24 @@ struct PoolingOptions {
 /// share their functions.
 void buildEncoder(ModelBuilder &Model, const EncoderModel &Encoder,
                   const std::optional<PoolingOptions> &Pooling);
+
+/// The rows that `Answer` makes of `Rows`, and what the entry gives: "hidden"
+/// or "logits" (of wanted rows), or "classes".
+mlir::Value answerBlock(FunctionBuilder &Function, mlir::Value Batch,
+                        mlir::Value Rows, const AnswerOptions &Answer);
+llvm::StringRef outputOf(const AnswerOptions &Answer);
+
+/// Labels of a classifier: id2label, or LABEL_0, ... as many as num_labels
+/// says; two without either.
+std::vector<std::string> readLabels(ConfigReader &Config,
+                                    int64_t DefaultCount = 2);
+
+/// The first of the config's architectures, which says what head a checkpoint
+/// has ("BertForMaskedLM"); empty without.
+std::string readArchitecture(ConfigReader &Config);
+
+/// Reads what could make this another model than an encoder.
+void expectEncoder(ConfigReader &Config);
 
 } // namespace tenon
 

@@ -1,7 +1,8 @@
 //===- Family.h - What a model family is ------------------------*- C++ -*-===//
 //
 // A family reads a config into a description of its model, out of the parts
-// that Decoder.h and Encoder.h know how to build. One file per family.
+// that Decoder.h, Encoder.h, Translation.h and Vision.h know how to build. One
+// file per family; families() lists them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +11,8 @@
 
 #include "compiler/Families/Decoder.h"
 #include "compiler/Families/Encoder.h"
+#include "compiler/Families/Translation.h"
+#include "compiler/Families/Vision.h"
 
 #include <span>
 #include <string_view>
@@ -17,21 +20,56 @@
 
 namespace tenon {
 
-using ModelDescription = std::variant<DecoderModel, EncoderModel>;
+using ModelDescription =
+    std::variant<DecoderModel, EncoderModel, TranslationModel, VisionModel>;
 
 struct Family {
   /// The config's model_type.
   std::string_view ModelType;
   /// Reads every key that matters to the result; those it leaves unread and
-  /// that are not inert are refused afterwards.
-  Result<ModelDescription> (*Read)(const FamilyInput &Input);
+  /// that are not inert are refused afterwards. The answer counts only if the
+  /// reader has no error.
+  ModelDescription (*Read)(ConfigReader &Config);
 };
 
-extern const Family LlamaFamily;
-extern const Family MistralFamily;
-extern const Family Qwen2Family;
-extern const Family Qwen3Family;
+extern const Family BartFamily;
 extern const Family BertFamily;
+extern const Family BloomFamily;
+extern const Family CohereFamily;
+extern const Family DeepseekV2Family;
+extern const Family DeepseekV3Family;
+extern const Family DistilbertFamily;
+extern const Family ElectraFamily;
+extern const Family FalconFamily;
+extern const Family Gemma2Family;
+extern const Family Gemma3Family;
+extern const Family GemmaFamily;
+extern const Family Gpt2Family;
+extern const Family GptjFamily;
+extern const Family GptNeoxFamily;
+extern const Family GptOssFamily;
+extern const Family GraniteFamily;
+extern const Family LlamaFamily;
+extern const Family MarianFamily;
+extern const Family MistralFamily;
+extern const Family MixtralFamily;
+extern const Family ModernbertFamily;
+extern const Family MptFamily;
+extern const Family Olmo2Family;
+extern const Family OptFamily;
+extern const Family Phi3Family;
+extern const Family PhiFamily;
+extern const Family Qwen2Family;
+extern const Family Qwen2MoeFamily;
+extern const Family Qwen3Family;
+extern const Family Qwen3MoeFamily;
+extern const Family RobertaFamily;
+extern const Family Smollm3Family;
+extern const Family StablelmFamily;
+extern const Family Starcoder2Family;
+extern const Family T5Family;
+extern const Family VitFamily;
+extern const Family XlmRobertaFamily;
 
 /// All families.
 std::span<const Family *const> families();

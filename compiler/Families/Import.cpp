@@ -14,12 +14,6 @@
 using namespace mlir;
 using namespace tenon;
 
-std::span<const Family *const> tenon::families() {
-  static constexpr const Family *All[] = {
-      &BertFamily, &LlamaFamily, &MistralFamily, &Qwen2Family, &Qwen3Family};
-  return All;
-}
-
 namespace {
 
 /// The family that the config's model_type names.
@@ -83,15 +77,14 @@ public:
   Status checkSurplus(std::string_view ModelType,
                       const std::vector<std::string> &Unused,
                       std::vector<std::string> &Notes) const {
-    llvm::StringSet<> Known;
-    for (const std::string &Name : Unused)
-      Known.insert(Name);
     for (std::string_view Name : Weights->names()) {
       if (Used.contains(Name))
         continue;
       std::string Where =
           Weights->find(Name)->File->path() + ": tensor " + printable(Name);
-      if (!Known.contains(Name))
+      if (llvm::none_of(Unused, [&](StringRef Pattern) {
+            return matches(Name, Pattern);
+          }))
         return Error(Where + ": surplus: expected only tensors of a " +
                      std::string(ModelType) + " model as its config says");
       Notes.push_back(Where + " is not needed");
@@ -102,6 +95,15 @@ public:
   bool keepsBf16() const { return HasBf16; }
 
 private:
+  /// Whether `Name` is `Pattern`, in which a '*' stands for anything.
+  static bool matches(StringRef Name, StringRef Pattern) {
+    auto [Before, After] = Pattern.split('*');
+    if (Before.size() == Pattern.size())
+      return Name == Pattern;
+    return Name.size() >= Pattern.size() - 1 && Name.starts_with(Before) &&
+           Name.ends_with(After);
+  }
+
   const Checkpoint *Weights;
   std::optional<ElementType> MatrixType;
   llvm::StringSet<> Used;
@@ -115,7 +117,7 @@ ElementType cacheElement(const Checkpoint *Weights,
     return MatrixType.value_or(ElementType::F32);
   for (std::string_view Name : Weights->names()) {
     const TensorInfo *Tensor = Weights->find(Name);
-    if (Tensor->StoredType == "BF16" && Tensor->Shape.size() == 2)
+    if (Tensor->StoredType == "BF16" && Tensor->Shape.size() >= 2)
       return ElementType::BF16;
   }
   return ElementType::F32;
@@ -228,33 +230,27 @@ Result<ImportedModel> tenon::importModel(MLIRContext &Context,
   const Checkpoint *Weights = Model.Weights ? &*Model.Weights : nullptr;
 
   loadModelDialects(Context);
-  auto Description = (*Kind)->Read({Context, *Settings, Weights});
-  if (!Description)
-    return Description.error();
-  std::string Reader((*Kind)->ModelType);
-  if (Status S = Settings->refuseUnreadKeys("the family " + Reader); !S)
+  FamilyInput Input{Context, *Settings, Weights, Options.MaxSequence};
+  ConfigReader Reader(Input);
+  ModelDescription Description = (*Kind)->Read(Reader);
+  if (Reader.error())
+    return *Reader.error();
+  std::string ModelType((*Kind)->ModelType);
+  if (Status S = Settings->refuseUnreadKeys("the family " + ModelType); !S)
     return S.error();
-  ModelSizes &Sizes =
-      std::visit([](auto &M) -> ModelSizes & { return M.Sizes; }, *Description);
-  if (Options.MaxSequence) {
-    if (*Options.MaxSequence < 1 || *Options.MaxSequence > Sizes.MaxSequence)
-      return Error("a sequence length of " +
-                   std::to_string(*Options.MaxSequence) +
-                   ": expected 1 to the model's max_position_embeddings " +
-                   std::to_string(Sizes.MaxSequence));
-    Sizes.MaxSequence = *Options.MaxSequence;
-  }
+  const ModelSizes &Sizes = std::visit(
+      [](auto &M) -> const ModelSizes & { return M.Sizes; }, Description);
 
   TensorUse Use(Weights, MatrixType);
-  ModelBuilder Builder(Context, Reader,
+  ModelBuilder Builder(Context, ModelType,
                        [&](StringRef Name, ArrayRef<int64_t> Shape) {
                          return Use.keep(Name, Shape);
                        });
-  if (auto *Decoder = std::get_if<DecoderModel>(&*Description)) {
+  if (auto *Decoder = std::get_if<DecoderModel>(&Description)) {
     buildDecoder(Builder, *Decoder, cacheElement(Weights, MatrixType));
     if (Status S = readGeneration(*Settings, Sizes.Vocabulary, Model); !S)
       return S.error();
-  } else if (auto *Encoder = std::get_if<EncoderModel>(&*Description)) {
+  } else if (auto *Encoder = std::get_if<EncoderModel>(&Description)) {
     std::optional<PoolingOptions> Pooling;
     if (IsDirectory) {
       auto Sentence = readSentenceModel(Path, Sizes.Width);
@@ -268,6 +264,14 @@ Result<ImportedModel> tenon::importModel(MLIRContext &Context,
       }
     }
     buildEncoder(Builder, *Encoder, Pooling);
+    Model.Labels = Encoder->Answer.Labels;
+  } else if (auto *Translation = std::get_if<TranslationModel>(&Description)) {
+    buildTranslation(Builder, *Translation, cacheElement(Weights, MatrixType));
+    if (Status S = readGeneration(*Settings, Sizes.Vocabulary, Model); !S)
+      return S.error();
+  } else if (auto *Vision = std::get_if<VisionModel>(&Description)) {
+    buildVision(Builder, *Vision);
+    Model.Labels = Vision->Answer.Labels;
   }
   auto Module = Builder.finish();
   if (!Module)
@@ -276,9 +280,11 @@ Result<ImportedModel> tenon::importModel(MLIRContext &Context,
   Model.StoredType = Use.keepsBf16() ? "bf16" : "f32";
   if (Weights) {
     const auto &Unused = std::visit(
-        [](auto &M) -> std::vector<std::string> & { return M.UnusedTensors; },
-        *Description);
-    if (Status S = Use.checkSurplus(Reader, Unused, Model.Notes); !S)
+        [](auto &M) -> const std::vector<std::string> & {
+          return M.UnusedTensors;
+        },
+        Description);
+    if (Status S = Use.checkSurplus(ModelType, Unused, Model.Notes); !S)
       return S.error();
   }
   if (std::string Tokenizer = Path + "/tokenizer.json";

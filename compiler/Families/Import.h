@@ -38,6 +38,10 @@ struct ImportedModel {
   GenerationInfo Generation;
   /// Texts to embed are cut to this.
   std::optional<int64_t> MaxTextTokens;
+  /// Names of classes, of models that have them.
+  std::vector<std::string> Labels;
+  /// How images become input; of vision models.
+  std::optional<ImageInfo> Image;
   /// The directory's tokenizer.json; empty when it has none.
   std::string TokenizerPath;
   /// Absent with ConfigOnly and for models without weights.

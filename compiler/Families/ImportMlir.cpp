@@ -1,6 +1,7 @@
 //===- ImportMlir.cpp - Files in the transformer dialect ------------------===//
 
 #include "compiler/Builder/ModelWalk.h"
+#include "compiler/Checkpoint/TensorView.h"
 #include "compiler/Families/Import.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -84,9 +85,10 @@ Result<ImportedModel> tenon::importMlir(MLIRContext &Context,
           if (!Model.Weights)
             return {};
           ArrayRef<int64_t> Shape = Type.getShape();
-          auto Tensor = Model.Weights->require(Frame.nameOf(Parameter),
-                                               {Shape.data(), Shape.size()});
-          return Tensor ? Status() : Tensor.error();
+          auto View =
+              TensorView::resolve(*Model.Weights, Frame.nameOf(Parameter),
+                                  {Shape.data(), Shape.size()});
+          return View ? Status() : View.error();
         });
     if (!S)
       return S.error().withContext(Path);

@@ -4,17 +4,14 @@
 
 using namespace tenon;
 
-static Result<ModelDescription> read(const FamilyInput &Input) {
+static ModelDescription read(ConfigReader &Config) {
   // More would mean slices of matrices, of another rounding.
-  auto Slices = Input.Settings.integerOr("pretraining_tp", 1, 1, 1);
-  if (!Slices)
-    return Slices.error();
-  auto Model = readDecoder(Input, {.QkvBias = {false, "attention_bias"},
-                                   .OutputBias = {false, "attention_bias"},
-                                   .FeedForwardBias = {false, "mlp_bias"}});
-  if (!Model)
-    return Model.error();
-  return ModelDescription(*Model);
+  Config.sizeOr({"pretraining_tp"}, 1, 1);
+  bool Bias = Config.flagOr("attention_bias", false);
+  return readLlama(Config,
+                   {.QkvBias = Bias,
+                    .OutputBias = Bias,
+                    .FeedForwardBias = Config.flagOr("mlp_bias", false)});
 }
 
 const Family tenon::LlamaFamily = {"llama", read};

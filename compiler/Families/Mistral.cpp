@@ -4,12 +4,12 @@
 
 using namespace tenon;
 
-static Result<ModelDescription> read(const FamilyInput &Input) {
-  auto Model = readDecoder(
-      Input, {.Windows = WindowRule::EveryLayer, .DefaultKvHeads = 8});
-  if (!Model)
-    return Model.error();
-  return ModelDescription(*Model);
+static ModelDescription read(ConfigReader &Config) {
+  DecoderModel Model = readLlama(Config, {.DefaultKvHeads = 8});
+  std::optional<int64_t> Window = readWindow(Config, 4096);
+  for (LayerOptions &Layer : Model.Stack.Layer)
+    Layer.Attention.Window = Window;
+  return Model;
 }
 
 const Family tenon::MistralFamily = {"mistral", read};

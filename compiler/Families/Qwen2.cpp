@@ -1,16 +1,15 @@
 //===- Qwen2.cpp - LLaMA with biases of queries, keys and values ----------===//
 
 #include "compiler/Families/Family.h"
+#include "compiler/Families/Qwen.h"
 
 using namespace tenon;
 
-static Result<ModelDescription> read(const FamilyInput &Input) {
-  auto Model = readDecoder(Input, {.QkvBias = {true, ""},
-                                   .Windows = WindowRule::PerLayer,
-                                   .DefaultKvHeads = 32});
-  if (!Model)
-    return Model.error();
-  return ModelDescription(*Model);
+static ModelDescription read(ConfigReader &Config) {
+  DecoderModel Model =
+      readLlama(Config, {.QkvBias = true, .DefaultKvHeads = 32});
+  setQwenWindows(Config, Model);
+  return Model;
 }
 
 const Family tenon::Qwen2Family = {"qwen2", read};

@@ -1,19 +1,19 @@
 //===- Qwen3.cpp - LLaMA with norms of query and key heads ----------------===//
 
 #include "compiler/Families/Family.h"
+#include "compiler/Families/Qwen.h"
 
 using namespace tenon;
 
-static Result<ModelDescription> read(const FamilyInput &Input) {
-  auto Model = readDecoder(Input, {.QkvBias = {false, "attention_bias"},
-                                   .OutputBias = {false, "attention_bias"},
-                                   .HeadNorms = true,
-                                   .Windows = WindowRule::PerLayer,
-                                   .DefaultHeadDim = 128,
-                                   .DefaultKvHeads = 32});
-  if (!Model)
-    return Model.error();
-  return ModelDescription(*Model);
+static ModelDescription read(ConfigReader &Config) {
+  bool Bias = Config.flagOr("attention_bias", false);
+  DecoderModel Model = readLlama(Config, {.QkvBias = Bias,
+                                          .OutputBias = Bias,
+                                          .HeadNorms = true,
+                                          .DefaultKvHeads = 32,
+                                          .DefaultHeadDim = 128});
+  setQwenWindows(Config, Model);
+  return Model;
 }
 
 const Family tenon::Qwen3Family = {"qwen3", read};

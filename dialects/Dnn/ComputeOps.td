@@ -241,13 +241,14 @@ def Dnn_ClassTokenOp : Dnn_ComputeOp<"class_token"> {
 }
 
 def Dnn_ElementwiseOp : Dnn_ComputeOp<"elementwise"> {
-  let summary = "factor * activation(input_factor * x)";
+  let summary = "factor * activation(input_factor * x), within a bound";
   let arguments = (ins Transformer_ActivationAttr:$activation, Dnn_Rows:$input,
-                       Dnn_Rows:$outs, F64Attr:$inputFactor, F64Attr:$factor);
+                       Dnn_Rows:$outs, F64Attr:$inputFactor, F64Attr:$factor,
+                       OptionalAttr<F64Attr>:$bound);
   let results = (outs Optional<Dnn_Rows>:$results);
   let assemblyFormat = [{
     $activation $input `input_factor` $inputFactor `factor` $factor
-    `outs` `(` $outs `)` attr-dict `:` functional-type(operands, results)
+    (`bound` $bound^)? `outs` `(` $outs `)` attr-dict `:` functional-type(operands, results)
   }];
 }
 

@@ -96,6 +96,17 @@ def Transformer_SoftCapOp : Transformer_ComputeOp<"soft_cap", [
   let hasVerifier = 1;
 }
 
+def Transformer_ClampOp : Transformer_ComputeOp<"clamp", [
+    AllTypesMatch<["input", "result"]>]> {
+  let summary = "Keep elements between -bound and bound";
+  let arguments = (ins Transformer_Rows:$input, F64Attr:$bound);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = [{
+    $input `at` custom<Real>($bound) attr-dict `:` type($input)
+  }];
+  let hasVerifier = 1;
+}
+
 def Transformer_SigmoidGateOp : Transformer_ComputeOp<"sigmoid_gate", [
     AllTypesMatch<["input", "result"]>]> {
   let summary = "Scale each row by the sigmoid of its own number";

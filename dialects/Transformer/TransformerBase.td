@@ -231,8 +231,8 @@ def Transformer_AlibiAttr : AttrDef<Transformer_Dialect, "Alibi"> {
     Adds `slope * key position` to the scores of a head (Press et al. 2022).
     With n heads, m the largest power of two not above n, head h < m has the
     slope `2^(-max (h + 1) / m)`; the others take every second one of twice as
-    many. `rounded` is Falcon's form: slopes and biases are rounded to bf16 and
-    multiplied with the scale of the scores.
+    many. `rounded` is Falcon's form: slopes, positions and their products are
+    rounded to bf16, and these multiplied with the scale of the scores.
 
     ```
     #transformer.alibi<max = 8.0>

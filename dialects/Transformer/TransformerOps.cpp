@@ -74,7 +74,7 @@ static StringRef resultName(Operation *Op) {
       .Cases({"cache_append", "latent_append"}, "cache")
       .Case("sinusoid", "positions")
       .Case("scale", "scaled")
-      .Case("soft_cap", "capped")
+      .Cases({"soft_cap", "clamp"}, "capped")
       .Case("sigmoid_gate", "gated")
       .Cases({"input_rows", "class_token"}, "rows")
       .Cases({"feed_forward", "gated_feed_forward"}, "ffn")
@@ -445,6 +445,13 @@ LogicalResult SoftCapOp::verify() {
   if (isPositive(getBound()))
     return success();
   return emitOpError() << "soft_cap_c1: bound: expected a positive number, got "
+                       << getBound().convertToDouble();
+}
+
+LogicalResult ClampOp::verify() {
+  if (isPositive(getBound()))
+    return success();
+  return emitOpError() << "clamp_c1: bound: expected a positive number, got "
                        << getBound().convertToDouble();
 }
 

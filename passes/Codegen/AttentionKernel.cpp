@@ -240,9 +240,10 @@ private:
   Value bias(const Token &T, Value Head, Value Index) {
     auto Alibi = dyn_cast<AlibiAttr>(*Op.getContent());
     if (Alibi && Alibi.getRounded()) {
-      // Falcon rounds slope * position and scales it like the scores.
+      // Falcon rounds position and bias, and scales the bias like the scores.
       Value Slope = B.splat(B.loadScalar(Bias, {Head, B.index(0)}));
-      Value Rounded = B.roundToBF16(B.mulf(Slope, B.toFloats(Index)));
+      Value Rounded =
+          B.roundToBF16(B.mulf(Slope, B.roundToBF16(B.toFloats(Index))));
       auto Scale = static_cast<float>(Op.getScale().convertToDouble());
       return B.mulf(Rounded, B.vecConst(Scale));
     }

@@ -30,9 +30,8 @@ public:
         RopeDim(cast<MemRefType>(Op.getQuery().getType()).getDimSize(1) /
                     Heads -
                 KeyDim),
-        Width(padded(Rank + RopeDim)),
-        Expand(B.weightView(Op.getExpand())), Query(B.scratch({Width})),
-        Scores(B.scratch({PageTokens})),
+        Width(padded(Rank + RopeDim)), Expand(B.weightView(Op.getExpand())),
+        Query(B.scratch({Width})), Scores(B.scratch({PageTokens})),
         Positions(B.field(dnn::FieldKind::Positions, Op.getBatch())),
         Starts(B.field(dnn::FieldKind::Starts, Op.getBatch())) {}
 

@@ -258,8 +258,8 @@ private:
               tr::SplitAppendOp, tr::CacheAppendOp, tr::LatentAppendOp,
               tr::LatentAttentionOp, tr::MixtureOp, tr::InputRowsOp,
               tr::ClassTokenOp, tr::ActivationOp, tr::ScaleOp, tr::SoftCapOp,
-              tr::SigmoidGateOp, tr::ColumnsOp, tr::SelectRowsOp, tr::PoolOp,
-              func::ReturnOp>([&](auto Typed) {
+              tr::ClampOp, tr::SigmoidGateOp, tr::ColumnsOp, tr::SelectRowsOp,
+              tr::PoolOp, func::ReturnOp>([&](auto Typed) {
           placeOne(Typed);
           return success();
         })
@@ -316,9 +316,9 @@ private:
   void placeOne(tr::EmbeddingOp Op) {
     Value Out = emptyLike(Op.getResult());
     Map.map(Op.getResult(),
-            dnn::EmbeddingOp::create(Builder, Op.getLoc(), Out.getType(),
-                                     Op.getIndexAttr(), Batch,
-                                     packed(Op.getTable()), Out, Op.getOffset())
+            dnn::EmbeddingOp::create(
+                Builder, Op.getLoc(), Out.getType(), Op.getIndexAttr(), Batch,
+                packed(Op.getTable()), Out, Op.getOffsetAttr())
                 .getResults());
   }
 
@@ -370,7 +370,7 @@ private:
   }
 
   void elementwise(Operation *Op, tr::Activation Act, double InputFactor,
-                   double Factor) {
+                   double Factor, FloatAttr Bound = {}) {
     Value Out = emptyLike(Op->getResult(0));
     Map.map(Op->getResult(0),
             dnn::ElementwiseOp::create(
@@ -378,7 +378,7 @@ private:
                 tr::ActivationAttr::get(Op->getContext(), Act),
                 mapped(Op->getOperand(0)), Out,
                 Builder.getF64FloatAttr(InputFactor),
-                Builder.getF64FloatAttr(Factor))
+                Builder.getF64FloatAttr(Factor), Bound)
                 .getResults());
   }
   void placeOne(tr::ActivationOp Op) { elementwise(Op, Op.getKind(), 1, 1); }
@@ -388,6 +388,10 @@ private:
   void placeOne(tr::SoftCapOp Op) {
     double Bound = Op.getBound().convertToDouble();
     elementwise(Op, tr::Activation::Tanh, 1 / Bound, Bound);
+  }
+
+  void placeOne(tr::ClampOp Op) {
+    elementwise(Op, tr::Activation::None, 1, 1, Op.getBoundAttr());
   }
 
   void placeOne(tr::SigmoidGateOp Op) {

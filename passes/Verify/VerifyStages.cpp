@@ -156,15 +156,17 @@ struct VerifyFused : public tenon::impl::VerifyFusedBase<VerifyFused> {
     if (failed(verifyOps(
             getOperation(), "fused", "a fused operation (see --remarks)",
             [](Operation *Op) {
-              return isa<
-                  tr::ScopeOp, tr::ParameterOp, tr::DispatchOp, tr::EmbeddingOp,
-                  tr::SinusoidOp, tr::InputRowsOp, tr::ClassTokenOp, tr::RopeOp,
-                  tr::LayerNormOp, tr::RmsNormOp, tr::AddNormOp, tr::ProductOp,
-                  tr::GatedProductOp, tr::ResidualOp, tr::ActivationOp,
-                  tr::ScaleOp, tr::SoftCapOp, tr::SigmoidGateOp, tr::ColumnsOp,
-                  tr::MixtureOp, tr::CacheAppendOp, tr::SplitAppendOp,
-                  tr::SplitStageOp, tr::OnlineAttentionOp, tr::LatentAppendOp,
-                  tr::LatentAttentionOp, tr::SelectRowsOp, tr::PoolOp>(Op);
+              return isa<tr::ScopeOp, tr::ParameterOp, tr::DispatchOp,
+                         tr::EmbeddingOp, tr::SinusoidOp, tr::InputRowsOp,
+                         tr::ClassTokenOp, tr::RopeOp, tr::LayerNormOp,
+                         tr::RmsNormOp, tr::AddNormOp, tr::ProductOp,
+                         tr::GatedProductOp, tr::ResidualOp, tr::ActivationOp,
+                         tr::ScaleOp, tr::SoftCapOp, tr::ClampOp,
+                         tr::SigmoidGateOp, tr::ColumnsOp, tr::MixtureOp,
+                         tr::CacheAppendOp, tr::SplitAppendOp, tr::SplitStageOp,
+                         tr::OnlineAttentionOp, tr::LatentAppendOp,
+                         tr::LatentAttentionOp, tr::SelectRowsOp, tr::PoolOp>(
+                  Op);
             })) ||
         failed(tr::verifyCacheLinearity(getOperation())))
       signalPassFailure();

@@ -1,0 +1,405 @@
+//===- ConfigReader.cpp - Reading a model's config ------------------------===//
+
+#include "compiler/Families/ConfigReader.h"
+
+#include "compiler/Checkpoint/TensorView.h"
+
+#include <cmath>
+
+using namespace tenon;
+using namespace tenon::transformer;
+
+template <typename T> T ConfigReader::take(Result<T> Read, T Otherwise) {
+  if (Read)
+    return std::move(*Read);
+  fail(Read.error());
+  return Otherwise;
+}
+
+void ConfigReader::fail(Error E) {
+  if (!First)
+    First = std::move(E);
+}
+
+void ConfigReader::expect(bool Holds, std::string_view Key,
+                          std::string_view Expected) {
+  if (!Holds)
+    fail(Settings.expected(Key, Expected));
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers, flags, words
+//===----------------------------------------------------------------------===//
+
+std::optional<int64_t> ConfigReader::optionalSize(Keys Names, int64_t Max,
+                                                  int64_t Min) {
+  std::optional<int64_t> Value;
+  std::string_view Used;
+  for (std::string_view Name : Names) {
+    auto Read = take(Settings.optionalInteger(Name, Min, Max),
+                     std::optional<int64_t>());
+    if (Value && Read && *Read != *Value)
+      fail(Settings.expected(Name, std::to_string(*Value) + ", as '" +
+                                       std::string(Used) + "' has"));
+    if (Read && !Value) {
+      Value = Read;
+      Used = Name;
+    }
+  }
+  return Value;
+}
+
+int64_t ConfigReader::sizeOr(Keys Names, int64_t Default, int64_t Max,
+                             int64_t Min) {
+  return optionalSize(Names, Max, Min).value_or(Default);
+}
+
+int64_t ConfigReader::size(Keys Names, int64_t Max) {
+  if (std::optional<int64_t> Value = optionalSize(Names, Max))
+    return *Value;
+  // The error of a key that is missing.
+  return take(Settings.integer(*Names.begin(), 1, Max), int64_t(1));
+}
+
+double ConfigReader::numberOr(std::string_view Key, double Default, double Min,
+                              double Max) {
+  return take(Settings.numberOr(Key, Default, Min, Max), Default);
+}
+
+std::optional<double> ConfigReader::optionalNumber(std::string_view Key,
+                                                   double Min, double Max) {
+  return take(Settings.optionalNumber(Key, Min, Max), std::optional<double>());
+}
+
+bool ConfigReader::flagOr(std::string_view Key, bool Default) {
+  return take(Settings.booleanOr(Key, Default), Default);
+}
+
+std::string ConfigReader::wordOr(std::string_view Key,
+                                 std::string_view Default) {
+  return take(Settings.stringOr(Key, Default), std::string(Default));
+}
+
+std::vector<int64_t> ConfigReader::integersOr(std::string_view Key,
+                                              std::vector<int64_t> Default,
+                                              int64_t Min, int64_t Max) {
+  if (!Settings.has(Key))
+    return Default;
+  return take(Settings.integers(Key, Min, Max), Default);
+}
+
+std::vector<std::string>
+ConfigReader::layerTypes(int64_t Layers, std::vector<std::string_view> Known) {
+  auto Types =
+      take(Settings.optionalStrings("layer_types"), std::vector<std::string>());
+  if (!Settings.has("layer_types"))
+    return {};
+  if (static_cast<int64_t>(Types.size()) != Layers) {
+    fail(Settings.expected("layer_types",
+                           std::to_string(Layers) + " entries, one a layer"));
+    return {};
+  }
+  for (size_t I = 0; I < Types.size(); ++I) {
+    if (std::find(Known.begin(), Known.end(), Types[I]) != Known.end())
+      continue;
+    std::string Names;
+    for (std::string_view Name : Known)
+      Names += (Names.empty() ? "" : " or ") + std::string(Name);
+    fail(Error(Settings.file() + ": field 'layer_types[" + std::to_string(I) +
+               "]' is " + printable(Types[I]) + ": expected " + Names));
+  }
+  return Types;
+}
+
+void ConfigReader::fixed(std::string_view Key, bool Value) {
+  expect(flagOr(Key, Value) == Value, Key, Value ? "true" : "false");
+}
+
+void ConfigReader::ignore(Keys Names) {
+  for (std::string_view Name : Names)
+    (void)Settings.isNull(Name);
+}
+
+Activation ConfigReader::activation(std::string_view Key,
+                                    std::string_view Default) {
+  // gelu_new, gelu_fast and gelu_pytorch_tanh spell out the same formula.
+  static constexpr std::pair<std::string_view, Activation> Names[] = {
+      {"gelu", Activation::Gelu},
+      {"gelu_new", Activation::GeluTanh},
+      {"gelu_fast", Activation::GeluTanh},
+      {"gelu_pytorch_tanh", Activation::GeluTanh},
+      {"quick_gelu", Activation::QuickGelu},
+      {"relu", Activation::Relu},
+      {"silu", Activation::Silu},
+      {"swish", Activation::Silu},
+      {"tanh", Activation::Tanh},
+      {"sigmoid", Activation::Sigmoid}};
+  std::string Name = Default.empty() ? take(Settings.string(Key), std::string())
+                                     : wordOr(Key, Default);
+  if (First)
+    return Activation::None;
+  std::string Known;
+  for (auto [Spelling, Value] : Names) {
+    if (Name == Spelling)
+      return Value;
+    Known += (Known.empty() ? "one of " : ", ") + std::string(Spelling);
+  }
+  fail(Settings.expected(Key, Known));
+  return Activation::None;
+}
+
+//===----------------------------------------------------------------------===//
+// What models share
+//===----------------------------------------------------------------------===//
+
+int64_t ConfigReader::maxSequence(Keys Names) {
+  int64_t Most = size(Names, MaxContext);
+  if (First || !Input.MaxSequence)
+    return Most;
+  if (*Input.MaxSequence < 1 || *Input.MaxSequence > Most)
+    fail(Error("a sequence length of " + std::to_string(*Input.MaxSequence) +
+               ": expected 1 to the model's " + std::string(*Names.begin()) +
+               " " + std::to_string(Most)));
+  return *Input.MaxSequence;
+}
+
+ModelSizes ConfigReader::sizes() {
+  ModelSizes Sizes;
+  Sizes.Vocabulary = size({"vocab_size"}, MaxVocabulary);
+  Sizes.Width = size({"hidden_size"}, MaxWidth);
+  Sizes.Layers = size({"num_hidden_layers"}, MaxLayers);
+  Sizes.MaxSequence = maxSequence();
+  Sizes.FeedForward = size({"intermediate_size"}, MaxFeedForward);
+  Sizes.Heads = size({"num_attention_heads"}, MaxWidth);
+  return Sizes;
+}
+
+int64_t ConfigReader::kvHeads(int64_t Heads, int64_t Default, Keys Names) {
+  int64_t KvHeads = sizeOr(Names, Default, Heads);
+  expect(Heads % KvHeads == 0, *Names.begin(),
+         "a divisor of the " + std::to_string(Heads) + " attention heads");
+  return KvHeads;
+}
+
+int64_t ConfigReader::headDim(int64_t Width, int64_t Heads,
+                              std::string_view WidthKey) {
+  std::optional<int64_t> HeadDim = optionalSize({"head_dim"}, MaxWidth);
+  if (!HeadDim) {
+    expect(Width % Heads == 0, WidthKey,
+           "a multiple of the " + std::to_string(Heads) + " attention heads");
+    HeadDim = std::max<int64_t>(Width / Heads, 1);
+  }
+  expect(Heads <= MaxWidth / *HeadDim,
+         Settings.has("head_dim") ? "head_dim" : WidthKey,
+         "at most " + std::to_string(MaxWidth) + " elements in all heads");
+  return *HeadDim;
+}
+
+/// Bounds of the positive factors and bases of a rotation.
+static constexpr double MaxRopeNumber = 1e12;
+static constexpr double MinRopeNumber = 1e-6;
+
+/// YaRN's growth of the logits with the context, m(factor, k).
+static double yarnGrowth(double Factor, double Share) {
+  return Factor <= 1 ? 1 : 0.1 * Share * std::log(Factor) + 1;
+}
+
+void ConfigReader::readScaling(const Config &Rope, int64_t Dim,
+                               RopeScaling &Scaling,
+                               std::vector<Real> &Numbers) {
+  // Oldest files say "type"; some say both.
+  std::string_view TypeKey = Rope.has("rope_type") ? "rope_type" : "type";
+  auto Type = take(Rope.stringOr(TypeKey, "default"), std::string());
+  auto OlderType = take(Rope.stringOr("type", Type), std::string());
+  if (OlderType != Type)
+    fail(Rope.expected("type", "the same as rope_type"));
+  auto Number = [&](std::string_view Key) {
+    return take(Rope.number(Key, MinRopeNumber, MaxRopeNumber), 1.0);
+  };
+  auto Optional = [&](std::string_view Key) {
+    return take(Rope.optionalNumber(Key, 0, MaxRopeNumber),
+                std::optional<double>());
+  };
+  auto Nonzero = [&](std::string_view Key, double Default) {
+    double Value = Optional(Key).value_or(0);
+    return Value == 0 ? Default : Value;
+  };
+  double MaxPositions = static_cast<double>(
+      sizeOr({"max_position_embeddings", "n_positions"}, 1, MaxContext));
+  // A key of the config itself overrules that of its rotation.
+  std::optional<double> Outer = optionalNumber(
+      "original_max_position_embeddings", 1, static_cast<double>(MaxContext));
+  auto Original = [&] {
+    double Inner = Optional("original_max_position_embeddings").value_or(0);
+    return Outer.value_or(Inner > 0 ? Inner : MaxPositions);
+  };
+  if (Type == "default")
+    return;
+  if (Type == "dynamic") {
+    // Frequencies change beyond max_position_embeddings only, where sequences
+    // end.
+    (void)Optional("factor");
+    (void)Optional("original_max_position_embeddings");
+    return;
+  }
+  if (Type == "linear") {
+    Scaling = RopeScaling::Linear;
+    Numbers = {Number("factor")};
+    return;
+  }
+  if (Type == "llama3") {
+    Scaling = RopeScaling::Llama3;
+    Numbers = {Number("factor"), Number("low_freq_factor"),
+               Number("high_freq_factor"), Original()};
+    if (!First && !(Numbers[2] > Numbers[1]))
+      fail(Rope.expected("high_freq_factor", "more than low_freq_factor"));
+    return;
+  }
+  if (Type == "yarn" && !Rope.has("long_factor")) {
+    Scaling = RopeScaling::Yarn;
+    double Positions = Original();
+    double Factor = Nonzero("factor", MaxPositions / Positions);
+    double Share = Optional("mscale").value_or(0);
+    double AllShare = Optional("mscale_all_dim").value_or(0);
+    double Attention =
+        Share != 0 && AllShare != 0
+            ? yarnGrowth(Factor, Share) / yarnGrowth(Factor, AllShare)
+            : yarnGrowth(Factor, 1);
+    bool Truncate = take(Rope.booleanOr("truncate", true), true);
+    Numbers = {Factor,
+               Nonzero("beta_fast", 32),
+               Nonzero("beta_slow", 1),
+               Positions,
+               Truncate ? 1.0 : 0.0,
+               Nonzero("attention_factor", Attention)};
+    return;
+  }
+  if (Type == "longrope" || Type == "su" || Type == "yarn") {
+    Scaling = RopeScaling::LongRope;
+    double Positions = Original();
+    double Factor = Nonzero("factor", MaxPositions / Positions);
+    double Attention =
+        Factor <= 1 ? 1 : std::sqrt(1 + std::log(Factor) / std::log(Positions));
+    Numbers = {Nonzero("attention_factor", Attention)};
+    auto Long = take(Rope.numbers("long_factor"), std::vector<double>());
+    auto Short = take(Rope.numbers("short_factor"), std::vector<double>());
+    // Which factors apply goes by the longest sequence that is compiled for.
+    double Longest = Input.MaxSequence ? static_cast<double>(*Input.MaxSequence)
+                                       : MaxPositions;
+    std::string_view Key = Longest > Positions ? "long_factor" : "short_factor";
+    const std::vector<double> &Factors = Longest > Positions ? Long : Short;
+    for (double One : Factors) {
+      if (!(One >= MinRopeNumber && One <= MaxRopeNumber))
+        fail(Rope.expected(Key, "positive factors"));
+      Numbers.emplace_back(One);
+    }
+    if (static_cast<int64_t>(Factors.size()) != Dim / 2)
+      fail(Rope.expected(Key, std::to_string(Dim / 2) +
+                                  " factors, one a rotated pair"));
+    return;
+  }
+  fail(Rope.expected(
+      TypeKey, "one of default, linear, dynamic, llama3, yarn, longrope"));
+}
+
+RopeAttr ConfigReader::ropeOf(const Config &Parameters, int64_t HeadDim,
+                              const RopeTraits &Traits) {
+  double Base = take(Parameters.numberOr("rope_theta", Traits.Base,
+                                         MinRopeNumber, MaxRopeNumber),
+                     1.0);
+  double Least = Traits.ReadsPartial ? 0.0 : 1.0;
+  double Partial = take(
+      Parameters.numberOr("partial_rotary_factor", Traits.Partial, Least, 1.0),
+      1.0);
+  auto Dim = static_cast<int64_t>(static_cast<double>(HeadDim) * Partial);
+  if (!First && (Dim < 2 || Dim % 2 != 0))
+    fail(Settings.expected(
+        Settings.has("head_dim") ? "head_dim" : "hidden_size",
+        "an even number of elements per head, for they are rotated in pairs"));
+  RopeScaling Scaling = RopeScaling::Default;
+  std::vector<Real> Numbers;
+  readScaling(Parameters, Dim, Scaling, Numbers);
+  if (First)
+    return {};
+  return RopeAttr::get(&Input.Context, Traits.Style, Dim, Base, Scaling,
+                       Numbers);
+}
+
+RopeAttr ConfigReader::rope(int64_t HeadDim, const RopeTraits &Traits) {
+  bool IsNew = Settings.has("rope_parameters");
+  if (IsNew && Settings.has("rope_scaling"))
+    fail(Settings.expected("rope_scaling", "none beside 'rope_parameters'"));
+  RopeTraits Outer = Traits;
+  auto Base = optionalNumber(Traits.BaseKey, MinRopeNumber, MaxRopeNumber);
+  Outer.Base = Base.value_or(Traits.Base);
+  if (Traits.ReadsPartial)
+    Outer.Partial = numberOr(Traits.PartialKey, Traits.Partial, 0.0, 1.0);
+  auto Parameters =
+      take(Settings.optionalObject(IsNew ? "rope_parameters" : "rope_scaling"),
+           std::optional<Config>());
+  if (!Parameters) {
+    auto None = Config::parse("{}", Settings.file());
+    return ropeOf(*None, HeadDim, Outer);
+  }
+  auto Inner = take(
+      Parameters->optionalNumber("rope_theta", MinRopeNumber, MaxRopeNumber),
+      std::optional<double>());
+  if (Base && Inner && *Base != *Inner)
+    fail(Settings.expected(Traits.BaseKey, "the value that '" +
+                                               Parameters->path() +
+                                               ".rope_theta' has"));
+  return ropeOf(*Parameters, HeadDim, Outer);
+}
+
+double ConfigReader::yarnScale() {
+  auto Parameters = take(Settings.optionalObject(Settings.has("rope_parameters")
+                                                     ? "rope_parameters"
+                                                     : "rope_scaling"),
+                         std::optional<Config>());
+  if (!Parameters)
+    return 1;
+  auto Type =
+      take(Parameters->stringOr(
+               Parameters->has("rope_type") ? "rope_type" : "type", "default"),
+           std::string());
+  double Share = take(Parameters->numberOr("mscale_all_dim", 0, 0, 1e6), 0.0);
+  if (Type == "default" || Share == 0)
+    return 1;
+  double Growth = yarnGrowth(
+      take(Parameters->numberOr("factor", 1, MinRopeNumber, MaxRopeNumber),
+           1.0),
+      Share);
+  return Growth * Growth;
+}
+
+//===----------------------------------------------------------------------===//
+// Checkpoint
+//===----------------------------------------------------------------------===//
+
+bool ConfigReader::hasTensor(const std::string &Name) const {
+  return Input.Weights && Input.Weights->find(Name);
+}
+
+std::string ConfigReader::prefixOf(const std::string &Name,
+                                   Keys Prefixes) const {
+  for (std::string_view Prefix : Prefixes)
+    if (hasTensor(std::string(Prefix) + Name))
+      return std::string(Prefix);
+  return std::string(*Prefixes.begin());
+}
+
+bool ConfigReader::sharesTable(bool IsTied, const std::string &Head,
+                               const std::string &Table) {
+  if (!IsTied || !hasTensor(Head) || !hasTensor(Table))
+    return IsTied;
+  auto View = [&](const std::string &Name) {
+    const TensorInfo *Tensor = Input.Weights->find(Name);
+    return TensorView::resolve(*Input.Weights, Name, Tensor->Shape);
+  };
+  auto Own = View(Head), Shared = View(Table);
+  if (!Own || !Shared) {
+    fail(Own ? Shared.error() : Own.error());
+    return true;
+  }
+  return sameContent(*Own, *Shared);
+}
