@@ -191,7 +191,7 @@ class Fixture:
             counts = llama3_branches(model.config)
             if 0 in counts.values():
                 complaints.append(f"llama3 branches {counts}")
-        return complaints
+        return complaints + disagreements(self, model, inputs, stored)
 
 
 def batch(ids):
@@ -433,6 +433,30 @@ def generate_greedily(fixture, model, inputs):
         gap = min(gap, float(first - second) / float(np.abs(last).max()))
         sequence.append(int(last.argmax()))
     return np.array(sequence[PROMPT_TOKENS:], dtype=np.int32), gap
+
+
+def disagreements(fixture, model, inputs, stored):
+    """Complaints where Transformers disagrees with itself: through its caches,
+    or with its other implementation of attention."""
+    complaints = []
+    greedy, _ = generate_greedily(fixture, model, inputs)
+    prompt = batch(inputs["input_ids"][:PROMPT_TOKENS])
+    cached = model.generate(
+        prompt, attention_mask=torch.ones_like(prompt), do_sample=False,
+        max_new_tokens=NEW_TOKENS, eos_token_id=None, pad_token_id=0)
+    if not np.array_equal(cached[0, PROMPT_TOKENS:].numpy(), greedy):
+        complaints.append("greedy.npy: other tokens through the caches")
+    other = dataclasses.replace(fixture, attention="sdpa")
+    try:
+        model = load(other, model.name_or_path)
+    except ValueError:
+        # Not every family has it.
+        return complaints
+    output = other.evaluate(model, inputs)[-fixture.last_rows:]
+    error = np.abs(output - stored).max() / np.abs(stored).max()
+    if not error <= 1e-5:
+        complaints.append(f"sdpa: error {error:.1e}")
+    return complaints
 
 
 def end_ids(fixture):

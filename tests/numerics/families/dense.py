@@ -33,8 +33,6 @@ def phi3_older(config, fixture):
         del config["partial_rotary_factor"]
     # It is beside them.
     if config["rope_scaling"]:
-        # Its first name.
-        config["rope_scaling"][fixture.rope_key] = "su"
         for key in ("original_max_position_embeddings", "factor"):
             config["rope_scaling"].pop(key, None)
 
