@@ -5,6 +5,7 @@
 #include "compiler/Builder/ModelBuilder.h"
 #include "compiler/Checkpoint/TensorView.h"
 #include "compiler/Evaluator/Operations.h"
+#include "dialects/Transformer/CacheNumbering.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -45,7 +46,8 @@ public:
   Interpreter(Evaluator &Owner, const EvaluatorBatch &Batch)
       : Owner(Owner), Batch(Batch), Handles(Owner.Caches.size()) {}
 
-  Status checkBatch() const;
+  /// Whether `Batch` is one, for an entry of `Role`.
+  Status checkBatch(StringRef Role) const;
   Result<Tensor2D> runEntry(func::FuncOp Entry);
 
 private:
@@ -73,9 +75,13 @@ private:
   Status evaluateDispatch(DispatchOp Op, Frame &F);
   Status evaluateParameter(ParameterOp Op, Frame &F);
   Status evaluateEmbedding(EmbeddingOp Op, Frame &F);
+  Status evaluateInputRows(InputRowsOp Op, Frame &F);
+  Status evaluateMixture(MixtureOp Op, Frame &F);
   Status evaluateAttention(AttentionOp Op, Frame &F);
   Status evaluateOnlineAttention(OnlineAttentionOp Op, Frame &F);
   Status evaluateCacheAppend(CacheAppendOp Op, Frame &F);
+  Status evaluateLatentAppend(LatentAppendOp Op, Frame &F);
+  Status evaluateLatentAttention(LatentAttentionOp Op, Frame &F);
   Status evaluateSplitAppend(SplitAppendOp Op, Frame &F);
   Status evaluateSplitStage(SplitStageOp Op, Frame &F);
 
@@ -121,7 +127,8 @@ private:
 
   /// Static sizes are verified; row counts are only known now.
   Status checkRows(Operation &Op, const Frame &F) const;
-  template <typename OpTy> static evaluate::AttentionShape shapeOf(OpTy Op);
+  template <typename OpTy>
+  static evaluate::AttentionShape shapeOf(OpTy Op, const Frame &F);
   template <typename OpTy>
   static evaluate::SplitShape splitShapeOf(OpTy Op, const Frame &F);
 
@@ -152,7 +159,7 @@ static Error errorAt(Operation &Op, const Error &E) {
 // Batches, entries and calls
 //===----------------------------------------------------------------------===//
 
-Status Interpreter::checkBatch() const {
+Status Interpreter::checkBatch(StringRef Role) const {
   int64_t Tokens = Batch.tokens();
   auto CheckSize = [&](const char *Name, size_t Size) -> Status {
     if (static_cast<int64_t>(Size) == Tokens)
@@ -172,6 +179,9 @@ Status Interpreter::checkBatch() const {
       return S;
 
   auto Limit = Owner.Module->getAttrOfType<IntegerAttr>(attr::MaxSequence);
+  auto Source = Owner.Module->getAttrOfType<IntegerAttr>(attr::MaxSource);
+  if (Role != "step" && Source)
+    Limit = Source;
   DenseSet<int64_t> Ended;
   for (int64_t T = 0; T < Tokens; ++T) {
     auto Fail = [&](const char *Field, int64_t Value, const std::string &Want) {
@@ -196,6 +206,16 @@ Status Interpreter::checkBatch() const {
       return Fail("Sequences", Sequence,
                   "the tokens of a sequence side by side");
   }
+  size_t Sequences = Batch.starts().size() - 1;
+  if (!Batch.Prefixes.empty() && Batch.Prefixes.size() != Sequences)
+    return Error("batch: field 'Prefixes' has " +
+                 std::to_string(Batch.Prefixes.size()) +
+                 " elements: expected " + std::to_string(Sequences) +
+                 ", one per sequence");
+  for (int64_t Prefix : Batch.Prefixes)
+    if (Prefix < 0)
+      return Error("batch: field 'Prefixes' has " + std::to_string(Prefix) +
+                   ": expected at least 0");
   int64_t Previous = -1;
   for (int64_t Row : Batch.Wanted) {
     if (Row <= Previous || Row >= Tokens)
@@ -208,30 +228,17 @@ Status Interpreter::checkBatch() const {
 
 Result<Tensor2D> Interpreter::runEntry(func::FuncOp Entry) {
   SmallVector<Datum> Arguments;
-  size_t Kind = 0;
+  CacheNumbering Numbering(Owner.Module);
+  CacheNumbering::Entry Numbers = Numbering.entry();
   for (Type T : Entry.getArgumentTypes()) {
-    if (isa<BatchType>(T)) {
+    if (isa<BatchType>(T))
       Arguments.push_back(BatchHandle());
-    } else if (auto Cache = dyn_cast<CacheType>(T)) {
-      int64_t Width = Cache.getKvHeads() * Cache.getHeadDim();
-      ElementType Element = Cache.getElementType().isBF16() ? ElementType::BF16
-                                                            : ElementType::F32;
-      if (Kind == Owner.Caches.size()) {
-        Owner.Caches.emplace_back(Width, Element);
-        Handles.push_back(0);
-      }
-      const KeyValueCache &Known = Owner.Caches[Kind];
-      if (Known.width() != Width || Known.type() != Element)
-        return errorAt(*Entry, Error("cache " + std::to_string(Kind) +
-                                     ": expected the type that other entries "
-                                     "use"));
-      Arguments.push_back(Handle{Kind, Handles[Kind]});
-      ++Kind;
-    } else {
+    else if (auto Cache = dyn_cast<CacheType>(T))
+      Arguments.push_back(Handle{Numbers.number(Cache), 0});
+    else
       return errorAt(*Entry,
                      Error("argument " + std::to_string(Arguments.size()) +
                            ": expected a batch or a cache"));
-    }
   }
   auto Results = call(Entry, Arguments);
   if (!Results)
@@ -318,8 +325,19 @@ static SmallVector<Value> rowOperands(Operation &Op) {
   SmallVector<Value> Rows =
       llvm::TypeSwitch<Operation *, SmallVector<Value>>(&Op)
           .Case<RopeOp, LayerNormOp, RmsNormOp, LinearOp, FeedForwardOp,
-                GatedFeedForwardOp, GatedProductOp, SelectRowsOp, LmHeadOp,
-                PoolOp>([](auto O) { return SmallVector<Value>{O.getInput()}; })
+                GatedFeedForwardOp, GatedProductOp, ActivationOp, ScaleOp,
+                SoftCapOp, ClampOp, ColumnsOp, ClassTokenOp, SelectRowsOp,
+                LmHeadOp, PoolOp>(
+              [](auto O) { return SmallVector<Value>{O.getInput()}; })
+          .Case<SigmoidGateOp>([](auto O) {
+            return SmallVector<Value>{O.getInput(), O.getGate()};
+          })
+          .Case<MixtureOp>([](auto O) {
+            return SmallVector<Value>{O.getInput(), O.getLogits()};
+          })
+          .Case<LatentAppendOp>([](auto O) {
+            return SmallVector<Value>{O.getLatent(), O.getRotated()};
+          })
           .Case<ResidualOp, AddNormOp>(
               [](auto O) { return SmallVector<Value>{O.getLhs(), O.getRhs()}; })
           .Case<ProductOp>([](ProductOp O) {
@@ -332,7 +350,7 @@ static SmallVector<Value> rowOperands(Operation &Op) {
           .Case<AttentionOp>([](AttentionOp O) {
             return SmallVector<Value>{O.getQuery(), O.getKeys(), O.getValues()};
           })
-          .Case<OnlineAttentionOp>(
+          .Case<OnlineAttentionOp, LatentAttentionOp>(
               [](auto O) { return SmallVector<Value>{O.getQuery()}; })
           .Case<SplitAppendOp, SplitStageOp>(
               [](auto O) { return SmallVector<Value>(O.getQkv()); })
@@ -395,8 +413,9 @@ Status Interpreter::evaluateParameter(ParameterOp Op, Frame &F) {
   for (float &Element : *Values)
     Element = roundTo(Kept, Element);
   Tensor2D Stored;
-  Stored.Rows = Type.getRank() == 1 ? 1 : Type.getDimSize(0);
+  // Matrices of experts lie one below another.
   Stored.Columns = Type.getShape().back();
+  Stored.Rows = Type.getNumElements() / Stored.Columns;
   Stored.Data = std::move(*Values);
   set(F, Op, std::move(Stored));
   return {};
@@ -404,23 +423,57 @@ Status Interpreter::evaluateParameter(ParameterOp Op, Frame &F) {
 
 Status Interpreter::evaluateEmbedding(EmbeddingOp Op, Frame &F) {
   const Tensor2D &Table = rows(F, Op.getTable());
+  auto Lookup = [&](const std::vector<int64_t> &Indices) {
+    return set(F, Op,
+               evaluate::embedding(Table, Indices, integerOf(Op.getOffset())));
+  };
   switch (Op.getIndex()) {
   case IndexKind::Token:
-    return set(F, Op, evaluate::embedding(Table, Batch.TokenIds));
+    return Lookup(Batch.TokenIds);
   case IndexKind::Position:
-    return set(F, Op, evaluate::embedding(Table, Batch.Positions));
+    return Lookup(Batch.Positions);
   case IndexKind::TokenType:
     if (Batch.TokenTypes.empty())
-      return set(F, Op,
-                 evaluate::embedding(
-                     Table, std::vector<int64_t>(Batch.TokenIds.size())));
-    return set(F, Op, evaluate::embedding(Table, Batch.TokenTypes));
+      return Lookup(std::vector<int64_t>(Batch.TokenIds.size()));
+    return Lookup(Batch.TokenTypes);
   }
   return {};
 }
 
+Status Interpreter::evaluateInputRows(InputRowsOp Op, Frame &F) {
+  const Tensor2D &Features = Batch.Features;
+  int64_t Width =
+      cast<RankedTensorType>(Op.getResult().getType()).getDimSize(1);
+  if (Features.Rows != Batch.tokens() || Features.Columns != Width)
+    return Error("batch: field 'Features' is " + std::to_string(Features.Rows) +
+                 " x " + std::to_string(Features.Columns) + ": expected " +
+                 std::to_string(Batch.tokens()) + " x " +
+                 std::to_string(Width));
+  set(F, Op, Features);
+  return {};
+}
+
+Status Interpreter::evaluateMixture(MixtureOp Op, Frame &F) {
+  evaluate::Experts Stored;
+  Stored.Gate = &rows(F, Op.getGate());
+  Stored.Up = &rows(F, Op.getUp());
+  Stored.Down = &rows(F, Op.getDown());
+  Stored.GateBias = optional(F, Op.getGateBias());
+  Stored.UpBias = optional(F, Op.getUpBias());
+  Stored.DownBias = optional(F, Op.getDownBias());
+  if (std::optional<APFloat> Limit = Op.getLimit())
+    Stored.Limit = realOf(*Limit);
+  if (std::optional<APFloat> Offset = Op.getUpOffset())
+    Stored.UpOffset = realOf(*Offset);
+  set(F, Op,
+      evaluate::mixture(
+          Op.getActivation(), rows(F, Op.getInput()), rows(F, Op.getLogits()),
+          optional(F, Op.getCorrection()), Stored, Op.getRouter()));
+  return {};
+}
+
 template <typename OpTy>
-evaluate::AttentionShape Interpreter::shapeOf(OpTy Op) {
+evaluate::AttentionShape Interpreter::shapeOf(OpTy Op, const Frame &F) {
   evaluate::AttentionShape Shape;
   Shape.Heads = integerOf(Op.getHeads());
   Shape.KvHeads = integerOf(Op.getKvHeads());
@@ -428,6 +481,12 @@ evaluate::AttentionShape Interpreter::shapeOf(OpTy Op) {
   Shape.Mask = Op.getMask();
   if (std::optional<uint64_t> Window = Op.getWindow())
     Shape.Window = integerOf(*Window);
+  if (std::optional<APFloat> Cap = Op.getSoftCap())
+    Shape.SoftCap = realOf(*Cap);
+  Shape.Alibi = Op.getAlibiAttr();
+  Shape.Buckets = Op.getBucketsAttr();
+  Shape.Bias = optional(F, Op.getBias());
+  Shape.Sinks = optional(F, Op.getSinks());
   return Shape;
 }
 
@@ -436,7 +495,7 @@ Status Interpreter::evaluateAttention(AttentionOp Op, Frame &F) {
   if (Op.getKeys()) {
     set(F, Op,
         evaluate::attention(Query, Batch, rows(F, Op.getKeys()),
-                            rows(F, Op.getValues()), shapeOf(Op)));
+                            rows(F, Op.getValues()), shapeOf(Op, F)));
     return {};
   }
   auto From = cacheLayer(F, Op.getCache(), Op.getScope());
@@ -444,7 +503,7 @@ Status Interpreter::evaluateAttention(AttentionOp Op, Frame &F) {
     return From.error();
   return set(F, Op,
              evaluate::cachedAttention(Query, Batch, *From->Cache, From->Layer,
-                                       shapeOf(Op)));
+                                       shapeOf(Op, F)));
 }
 
 Status Interpreter::evaluateOnlineAttention(OnlineAttentionOp Op, Frame &F) {
@@ -452,7 +511,7 @@ Status Interpreter::evaluateOnlineAttention(OnlineAttentionOp Op, Frame &F) {
   if (Op.getStaged()) {
     set(F, Op,
         evaluate::onlineAttention(Query, Batch, rows(F, Op.getStaged()),
-                                  shapeOf(Op)));
+                                  shapeOf(Op, F)));
     return {};
   }
   auto From = cacheLayer(F, Op.getCache(), Op.getScope());
@@ -460,7 +519,7 @@ Status Interpreter::evaluateOnlineAttention(OnlineAttentionOp Op, Frame &F) {
     return From.error();
   return set(F, Op,
              evaluate::cachedOnlineAttention(Query, Batch, *From->Cache,
-                                             From->Layer, shapeOf(Op)));
+                                             From->Layer, shapeOf(Op, F)));
 }
 
 Status Interpreter::evaluateCacheAppend(CacheAppendOp Op, Frame &F) {
@@ -472,6 +531,31 @@ Status Interpreter::evaluateCacheAppend(CacheAppendOp Op, Frame &F) {
                                rows(F, Op.getKeys()), rows(F, Op.getValues()));
 }
 
+Status Interpreter::evaluateLatentAppend(LatentAppendOp Op, Frame &F) {
+  auto To = cacheLayer(F, Op.getCache(), Op.getScope());
+  if (!To)
+    return To.error();
+  F[Op.getResult()] = next(To->Taken);
+  return evaluate::latentAppend(*To->Cache, To->Layer, Batch,
+                                rows(F, Op.getLatent()),
+                                rows(F, Op.getRotated()));
+}
+
+Status Interpreter::evaluateLatentAttention(LatentAttentionOp Op, Frame &F) {
+  auto From = cacheLayer(F, Op.getCache(), Op.getScope());
+  if (!From)
+    return From.error();
+  evaluate::LatentShape Shape;
+  Shape.Heads = integerOf(Op.getHeads());
+  Shape.KeyDim = integerOf(Op.getKeyDim());
+  Shape.ValueDim = integerOf(Op.getValueDim());
+  Shape.Scale = realOf(Op.getScale());
+  return set(F, Op,
+             evaluate::latentAttention(rows(F, Op.getQuery()), Batch,
+                                       *From->Cache, From->Layer,
+                                       rows(F, Op.getExpand()), Shape));
+}
+
 template <typename OpTy>
 evaluate::SplitShape Interpreter::splitShapeOf(OpTy Op, const Frame &F) {
   evaluate::SplitShape Shape;
@@ -481,6 +565,7 @@ evaluate::SplitShape Interpreter::splitShapeOf(OpTy Op, const Frame &F) {
   Shape.KeyNorm = optional(F, Op.getKeyNorm());
   if (Op.getEpsAttr())
     Shape.Eps = Op.getEpsAttr().getValueAsDouble();
+  Shape.NormOffset = realOf(Op.getNormOffset());
   Shape.Rope = Op.getRopeAttr();
   return Shape;
 }
@@ -524,17 +609,30 @@ Status Interpreter::evaluateOp(Operation &Op, Frame &F) {
       .Case<EmbeddingOp>([&](EmbeddingOp O) { return evaluateEmbedding(O, F); })
       .Case<RopeOp>([&](RopeOp O) {
         return Done(O, evaluate::rope(rows(F, O.getInput()), Batch.Positions,
-                                      integerOf(O.getHeads()), O.getRope()));
+                                      integerOf(O.getHeads()),
+                                      integerOf(O.getOffset()), O.getRope()));
+      })
+      .Case<SinusoidOp>([&](SinusoidOp O) {
+        auto Type = cast<RankedTensorType>(O.getResult().getType());
+        return Done(O, evaluate::sinusoid(Batch.Positions, Type.getDimSize(1),
+                                          O.getStyle()));
+      })
+      .Case<InputRowsOp>([&](InputRowsOp O) { return evaluateInputRows(O, F); })
+      .Case<ClassTokenOp>([&](ClassTokenOp O) {
+        return Done(O, evaluate::classToken(rows(F, O.getInput()), Batch,
+                                            rows(F, O.getToken())));
       })
       .Case<LayerNormOp>([&](LayerNormOp O) {
         return Done(O, evaluate::layerNorm(
                            rows(F, O.getInput()), rows(F, O.getWeight()),
-                           rows(F, O.getBias()), realOf(O.getEps())));
+                           optional(F, O.getBias()), realOf(O.getEps()),
+                           integerOf(O.getGroups())));
       })
       .Case<RmsNormOp>([&](RmsNormOp O) {
         return Done(
             O, evaluate::rmsNorm(rows(F, O.getInput()), rows(F, O.getWeight()),
-                                 realOf(O.getEps()), integerOf(O.getGroups())));
+                                 realOf(O.getEps()), integerOf(O.getGroups()),
+                                 realOf(O.getOffset())));
       })
       .Case<LinearOp>([&](LinearOp O) {
         return Done(O, evaluate::linear(rows(F, O.getInput()),
@@ -558,8 +656,39 @@ Status Interpreter::evaluateOp(Operation &Op, Frame &F) {
         return Done(
             O, evaluate::residual(rows(F, O.getLhs()), rows(F, O.getRhs())));
       })
+      .Case<ActivationOp>([&](ActivationOp O) {
+        return Done(O,
+                    evaluate::activation(O.getKind(), rows(F, O.getInput())));
+      })
+      .Case<ScaleOp>([&](ScaleOp O) {
+        return Done(
+            O, evaluate::scale(rows(F, O.getInput()), realOf(O.getFactor())));
+      })
+      .Case<SoftCapOp>([&](SoftCapOp O) {
+        return Done(
+            O, evaluate::softCap(rows(F, O.getInput()), realOf(O.getBound())));
+      })
+      .Case<ClampOp>([&](ClampOp O) {
+        return Done(
+            O, evaluate::clamp(rows(F, O.getInput()), realOf(O.getBound())));
+      })
+      .Case<SigmoidGateOp>([&](SigmoidGateOp O) {
+        return Done(O, evaluate::sigmoidGate(rows(F, O.getInput()),
+                                             rows(F, O.getGate())));
+      })
+      .Case<ColumnsOp>([&](ColumnsOp O) {
+        auto Type = cast<RankedTensorType>(O.getResult().getType());
+        return Done(O, evaluate::columns(rows(F, O.getInput()),
+                                         integerOf(O.getFirst()),
+                                         Type.getDimSize(1)));
+      })
+      .Case<MixtureOp>([&](MixtureOp O) { return evaluateMixture(O, F); })
       .Case<CacheAppendOp>(
           [&](CacheAppendOp O) { return evaluateCacheAppend(O, F); })
+      .Case<LatentAppendOp>(
+          [&](LatentAppendOp O) { return evaluateLatentAppend(O, F); })
+      .Case<LatentAttentionOp>(
+          [&](LatentAttentionOp O) { return evaluateLatentAttention(O, F); })
       .Case<AttentionOp>([&](AttentionOp O) { return evaluateAttention(O, F); })
       .Case<SelectRowsOp>([&](SelectRowsOp O) {
         return Done(O, evaluate::selectRows(rows(F, O.getInput()), Batch));
@@ -588,10 +717,10 @@ Status Interpreter::evaluateOp(Operation &Op, Frame &F) {
                            rows(F, O.getUp()), optional(F, O.getUpBias())));
       })
       .Case<AddNormOp>([&](AddNormOp O) {
-        auto Both =
-            evaluate::addNorm(O.getKind(), rows(F, O.getLhs()),
-                              rows(F, O.getRhs()), rows(F, O.getWeight()),
-                              optional(F, O.getBias()), realOf(O.getEps()));
+        auto Both = evaluate::addNorm(
+            O.getKind(), rows(F, O.getLhs()), rows(F, O.getRhs()),
+            rows(F, O.getWeight()), optional(F, O.getBias()),
+            realOf(O.getEps()), realOf(O.getOffset()));
         set(F, O.getSum(), std::move(Both.Sum));
         return Done(O.getResult(), std::move(Both.Normed));
       })
@@ -607,13 +736,27 @@ Status Interpreter::evaluateOp(Operation &Op, Frame &F) {
       });
 }
 
+/// The caches of `Module`, by number.
+static std::vector<KeyValueCache> cachesOf(ModuleOp Module) {
+  std::vector<KeyValueCache> Caches;
+  for (CacheType Cache : CacheNumbering(Module).types()) {
+    int64_t Width = Cache.getKvHeads() * Cache.getHeadDim();
+    Caches.emplace_back(Width, Cache.isLatent() ? 0 : Width,
+                        Cache.getElementType().isBF16() ? ElementType::BF16
+                                                        : ElementType::F32);
+  }
+  return Caches;
+}
+
 Result<Tensor2D> Evaluator::run(StringRef Role, const EvaluatorBatch &Batch) {
+  if (Caches.empty())
+    Caches = cachesOf(Module);
   for (auto Function : Module.getOps<func::FuncOp>()) {
     auto Has = Function->getAttrOfType<StringAttr>(attr::Role);
     if (!Has || Has.getValue() != Role)
       continue;
     Interpreter Run(*this, Batch);
-    if (Status S = Run.checkBatch(); !S)
+    if (Status S = Run.checkBatch(Role); !S)
       return S.error();
     return Run.runEntry(Function);
   }

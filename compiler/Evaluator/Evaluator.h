@@ -39,7 +39,8 @@ public:
   /// the op and its location; caches may then hold part of the step.
   Result<Tensor2D> run(llvm::StringRef Role, const EvaluatorBatch &Batch);
 
-  /// Drops what the caches hold of a sequence.
+  /// Drops what the caches hold of a sequence, its source text included: to be
+  /// called before another text is encoded under its number.
   void forget(int64_t Sequence);
 
 private:
@@ -47,7 +48,7 @@ private:
 
   mlir::ModuleOp Module;
   ParameterProvider Parameters;
-  /// By kind: the number of the cache among an entry's cache arguments.
+  /// By the numbers of CacheNumbering.
   std::vector<KeyValueCache> Caches;
 };
 

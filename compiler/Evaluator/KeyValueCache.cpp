@@ -30,13 +30,14 @@ Status KeyValueCache::store(int64_t Layer, int64_t Sequence, int64_t Position,
                  std::to_string(Length) + ", as many as the cache holds");
   Rows &To = Stored[{Layer, Sequence}];
   if (Position == Length) {
-    To.Keys.resize(To.Keys.size() + static_cast<size_t>(Width));
-    To.Values.resize(To.Values.size() + static_cast<size_t>(Width));
+    To.Keys.resize(To.Keys.size() + static_cast<size_t>(KeyWidth));
+    To.Values.resize(To.Values.size() + static_cast<size_t>(ValueWidth));
   }
   auto Round = [this](float X) { return roundTo(Type, X); };
-  std::transform(Key, Key + Width, To.Keys.data() + Position * Width, Round);
-  std::transform(Value, Value + Width, To.Values.data() + Position * Width,
+  std::transform(Key, Key + KeyWidth, To.Keys.data() + Position * KeyWidth,
                  Round);
+  std::transform(Value, Value + ValueWidth,
+                 To.Values.data() + Position * ValueWidth, Round);
   return {};
 }
 
@@ -44,18 +45,19 @@ int64_t KeyValueCache::length(int64_t Layer, int64_t Sequence) const {
   auto Found = Stored.find({Layer, Sequence});
   if (Found == Stored.end())
     return 0;
-  return static_cast<int64_t>(Found->second.Keys.size()) / Width;
+  return static_cast<int64_t>(Found->second.Keys.size()) / KeyWidth;
 }
 
 const float *KeyValueCache::key(int64_t Layer, int64_t Sequence,
                                 int64_t Position) const {
-  return Stored.find({Layer, Sequence})->second.Keys.data() + Position * Width;
+  return Stored.find({Layer, Sequence})->second.Keys.data() +
+         Position * KeyWidth;
 }
 
 const float *KeyValueCache::value(int64_t Layer, int64_t Sequence,
                                   int64_t Position) const {
   return Stored.find({Layer, Sequence})->second.Values.data() +
-         Position * Width;
+         Position * ValueWidth;
 }
 
 void KeyValueCache::forget(int64_t Sequence) {

@@ -14,14 +14,16 @@ namespace tenon {
 /// `Value` as an element of `Type` holds it.
 float roundTo(ElementType Type, float Value);
 
-/// One kind of key-value cache of all layers and sequences.
+/// One kind of cache of all layers and sequences. Latent vectors are keys
+/// without values.
 class KeyValueCache {
 public:
-  /// Rows of `Width` = kv_heads * head_dim values, stored as `Type`.
-  KeyValueCache(int64_t Width, ElementType Type) : Width(Width), Type(Type) {}
+  /// Rows of kv_heads * head_dim elements, stored as `Type`.
+  KeyValueCache(int64_t KeyWidth, int64_t ValueWidth, ElementType Type)
+      : KeyWidth(KeyWidth), ValueWidth(ValueWidth), Type(Type) {}
 
-  /// Stores a key and a value row of `Width` elements at `Position`, which may
-  /// be one already stored, or the next. An error when it lies further on.
+  /// Stores a key and a value row at `Position`, which may be one already
+  /// stored, or the next. An error when it lies further on.
   Status store(int64_t Layer, int64_t Sequence, int64_t Position,
                const float *Key, const float *Value);
 
@@ -34,16 +36,13 @@ public:
 
   void forget(int64_t Sequence);
 
-  int64_t width() const { return Width; }
-  ElementType type() const { return Type; }
-
 private:
   /// Rows by position, one after another.
   struct Rows {
     std::vector<float> Keys, Values;
   };
 
-  int64_t Width;
+  int64_t KeyWidth, ValueWidth;
   ElementType Type;
   std::map<std::pair<int64_t, int64_t>, Rows> Stored; // by layer and sequence
 };

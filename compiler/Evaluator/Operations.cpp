@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 using namespace tenon;
@@ -31,8 +30,19 @@ std::vector<int64_t> EvaluatorBatch::starts() const {
   return Starts;
 }
 
+std::vector<int64_t> EvaluatorBatch::prefixes() const {
+  std::vector<int64_t> OfTokens;
+  size_t Sequence = 0;
+  for (int64_t Row = 0; Row < tokens(); ++Row) {
+    if (Row > 0 && Sequences[Row] != Sequences[Row - 1])
+      ++Sequence;
+    OfTokens.push_back(Prefixes.empty() ? 0 : Prefixes[Sequence]);
+  }
+  return OfTokens;
+}
+
 //===----------------------------------------------------------------------===//
-// Element-wise, embeddings and norms
+// Element by element
 //===----------------------------------------------------------------------===//
 
 float evaluate::activate(Activation Act, float X) {
@@ -54,12 +64,20 @@ float evaluate::activate(Activation Act, float X) {
   case Activation::Silu:
     V = V / (1 + std::exp(-V));
     break;
+  case Activation::QuickGelu:
+    V = V / (1 + std::exp(-1.702 * V));
+    break;
+  case Activation::Tanh:
+    V = std::tanh(V);
+    break;
+  case Activation::Sigmoid:
+    V = 1 / (1 + std::exp(-V));
+    break;
   }
   return static_cast<float>(V);
 }
 
-/// Applies `Act` to every element.
-static Tensor2D activated(Activation Act, Tensor2D Input) {
+Tensor2D evaluate::activation(Activation Act, Tensor2D Input) {
   for (float &X : Input.Data)
     X = activate(Act, X);
   return Input;
@@ -80,11 +98,51 @@ Tensor2D evaluate::residual(const Tensor2D &Left, const Tensor2D &Right) {
   return Result;
 }
 
+Tensor2D evaluate::scale(Tensor2D Input, double Factor) {
+  for (float &X : Input.Data)
+    X = static_cast<float>(X * Factor);
+  return Input;
+}
+
+Tensor2D evaluate::softCap(Tensor2D Input, double Bound) {
+  for (float &X : Input.Data)
+    X = static_cast<float>(Bound * std::tanh(X / Bound));
+  return Input;
+}
+
+Tensor2D evaluate::clamp(Tensor2D Input, double Bound) {
+  auto Limit = static_cast<float>(Bound);
+  for (float &X : Input.Data)
+    X = X < -Limit ? -Limit : (X > Limit ? Limit : X); // NaN stays NaN.
+  return Input;
+}
+
+Tensor2D evaluate::sigmoidGate(const Tensor2D &Input, const Tensor2D &Gate) {
+  Tensor2D Result = Input;
+  for (int64_t T = 0; T < Input.Rows; ++T)
+    for (int64_t I = 0; I < Input.Columns; ++I)
+      Result.at(T, I) *= activate(Activation::Sigmoid, Gate.at(T, 0));
+  return Result;
+}
+
+Tensor2D evaluate::columns(const Tensor2D &Input, int64_t First,
+                           int64_t Count) {
+  Tensor2D Result(Input.Rows, Count);
+  for (int64_t T = 0; T < Input.Rows; ++T)
+    std::copy_n(Input.row(T) + First, Count, Result.row(T));
+  return Result;
+}
+
+//===----------------------------------------------------------------------===//
+// Embeddings and positions
+//===----------------------------------------------------------------------===//
+
 Result<Tensor2D> evaluate::embedding(const Tensor2D &Table,
-                                     const std::vector<int64_t> &Indices) {
+                                     const std::vector<int64_t> &Indices,
+                                     int64_t Offset) {
   Tensor2D Result(static_cast<int64_t>(Indices.size()), Table.Columns);
   for (int64_t T = 0; T < Result.Rows; ++T) {
-    int64_t Index = Indices[T];
+    int64_t Index = Indices[T] + Offset;
     if (Index < 0 || Index >= Table.Rows)
       return Error("index " + std::to_string(Index) + " of token " +
                    std::to_string(T) + ": expected at least 0 and below " +
@@ -94,10 +152,39 @@ Result<Tensor2D> evaluate::embedding(const Tensor2D &Table,
   return Result;
 }
 
+Tensor2D evaluate::sinusoid(const std::vector<int64_t> &Positions,
+                            int64_t Width, RopeStyle Style) {
+  Tensor2D Result(static_cast<int64_t>(Positions.size()), Width);
+  int64_t Pairs = Width / 2;
+  bool IsHalf = Style == RopeStyle::Half;
+  for (int64_t T = 0; T < Result.Rows; ++T)
+    for (int64_t I = 0; I < Pairs; ++I) {
+      double Exponent = static_cast<double>(2 * I) / static_cast<double>(Width);
+      double Angle =
+          static_cast<double>(Positions[T]) / std::pow(10000.0, Exponent);
+      int64_t Sine = IsHalf ? I : 2 * I;
+      int64_t Cosine = Sine + (IsHalf ? Pairs : 1);
+      Result.at(T, Sine) = static_cast<float>(std::sin(Angle));
+      Result.at(T, Cosine) = static_cast<float>(std::cos(Angle));
+    }
+  return Result;
+}
+
+Tensor2D evaluate::classToken(const Tensor2D &Input,
+                              const EvaluatorBatch &Batch,
+                              const Tensor2D &Token) {
+  Tensor2D Result = Input;
+  for (int64_t T = 0; T < Input.Rows; ++T)
+    if (Batch.Positions[T] == 0)
+      std::copy_n(Token.row(0), Token.Columns, Result.row(T));
+  return Result;
+}
+
 Tensor2D evaluate::rope(const Tensor2D &Input,
                         const std::vector<int64_t> &Positions, int64_t Heads,
-                        RopeAttr Rope) {
+                        int64_t From, RopeAttr Rope) {
   llvm::SmallVector<float> Frequencies = Rope.frequencies();
+  double Factor = Rope.attentionFactor();
   auto Pairs = static_cast<int64_t>(Frequencies.size());
   bool IsHalf = Rope.getStyle() == RopeStyle::Half;
   int64_t HeadDim = Input.Columns / Heads;
@@ -107,52 +194,14 @@ Tensor2D evaluate::rope(const Tensor2D &Input,
       for (int64_t I = 0; I < Pairs; ++I) {
         // The angle is rounded to f32, as models are trained with it.
         float Angle = static_cast<float>(Positions[T]) * Frequencies[I];
-        double Cos = std::cos(static_cast<double>(Angle));
-        double Sin = std::sin(static_cast<double>(Angle));
-        int64_t First = H * HeadDim + (IsHalf ? I : 2 * I);
+        double Cos = Factor * std::cos(static_cast<double>(Angle));
+        double Sin = Factor * std::sin(static_cast<double>(Angle));
+        int64_t First = H * HeadDim + From + (IsHalf ? I : 2 * I);
         int64_t Second = First + (IsHalf ? Pairs : 1);
         double A = Input.at(T, First), B = Input.at(T, Second);
         Result.at(T, First) = static_cast<float>(A * Cos - B * Sin);
         Result.at(T, Second) = static_cast<float>(B * Cos + A * Sin);
       }
-  return Result;
-}
-
-Tensor2D evaluate::layerNorm(const Tensor2D &Input, const Tensor2D &Weight,
-                             const Tensor2D &Bias, double Eps) {
-  Tensor2D Result(Input.Rows, Input.Columns);
-  auto Width = static_cast<double>(Input.Columns);
-  for (int64_t T = 0; T < Input.Rows; ++T) {
-    double Mean = 0, Variance = 0;
-    for (int64_t I = 0; I < Input.Columns; ++I)
-      Mean += Input.at(T, I) / Width;
-    for (int64_t I = 0; I < Input.Columns; ++I) {
-      double Centred = Input.at(T, I) - Mean;
-      Variance += Centred * Centred / Width;
-    }
-    double Scale = 1 / std::sqrt(Variance + Eps);
-    for (int64_t I = 0; I < Input.Columns; ++I)
-      Result.at(T, I) = static_cast<float>(
-          (Input.at(T, I) - Mean) * Scale * Weight.at(0, I) + Bias.at(0, I));
-  }
-  return Result;
-}
-
-Tensor2D evaluate::rmsNorm(const Tensor2D &Input, const Tensor2D &Weight,
-                           double Eps, int64_t Groups) {
-  Tensor2D Result(Input.Rows, Input.Columns);
-  int64_t Width = Input.Columns / Groups;
-  for (int64_t T = 0; T < Input.Rows; ++T)
-    for (int64_t G = 0; G < Groups; ++G) {
-      const float *X = Input.row(T) + G * Width;
-      double Squares = 0;
-      for (int64_t I = 0; I < Width; ++I)
-        Squares += static_cast<double>(X[I]) * X[I];
-      double Scale = 1 / std::sqrt(Squares / static_cast<double>(Width) + Eps);
-      for (int64_t I = 0; I < Width; ++I)
-        Result.at(T, G * Width + I) =
-            static_cast<float>(X[I] * Scale * Weight.at(0, I));
-    }
   return Result;
 }
 
@@ -177,7 +226,7 @@ Tensor2D evaluate::linear(const Tensor2D &Input, const Tensor2D &Weight,
 Tensor2D evaluate::feedForward(Activation Act, const Tensor2D &Input,
                                const Tensor2D &Up, const Tensor2D *UpBias,
                                const Tensor2D &Down, const Tensor2D *DownBias) {
-  return linear(activated(Act, linear(Input, Up, UpBias)), Down, DownBias);
+  return linear(activation(Act, linear(Input, Up, UpBias)), Down, DownBias);
 }
 
 Tensor2D evaluate::gatedFeedForward(Activation Act, const Tensor2D &Input,
@@ -186,7 +235,7 @@ Tensor2D evaluate::gatedFeedForward(Activation Act, const Tensor2D &Input,
                                     const Tensor2D &Up, const Tensor2D *UpBias,
                                     const Tensor2D &Down,
                                     const Tensor2D *DownBias) {
-  Tensor2D Hidden = multiply(activated(Act, linear(Input, Gate, GateBias)),
+  Tensor2D Hidden = multiply(activation(Act, linear(Input, Gate, GateBias)),
                              linear(Input, Up, UpBias));
   return linear(Hidden, Down, DownBias);
 }
@@ -208,7 +257,7 @@ Tensor2D evaluate::product(const Tensor2D &Input,
       std::copy_n(Part.row(T), Part.Columns, Result.row(T) + Column);
     Column += Part.Columns;
   }
-  Result = activated(Act, std::move(Result));
+  Result = activation(Act, std::move(Result));
   if (Multiplier)
     Result = multiply(Result, *Multiplier);
   if (Residual)
@@ -219,318 +268,8 @@ Tensor2D evaluate::product(const Tensor2D &Input,
 Tensor2D evaluate::gatedProduct(Activation Act, const Tensor2D &Input,
                                 const Tensor2D &Gate, const Tensor2D *GateBias,
                                 const Tensor2D &Up, const Tensor2D *UpBias) {
-  return multiply(activated(Act, linear(Input, Gate, GateBias)),
+  return multiply(activation(Act, linear(Input, Gate, GateBias)),
                   linear(Input, Up, UpBias));
-}
-
-AddNormResult evaluate::addNorm(NormKind Kind, const Tensor2D &Left,
-                                const Tensor2D &Right, const Tensor2D &Weight,
-                                const Tensor2D *Bias, double Eps) {
-  Tensor2D Sum = residual(Left, Right);
-  Tensor2D Normed = Kind == NormKind::Layer ? layerNorm(Sum, Weight, *Bias, Eps)
-                                            : rmsNorm(Sum, Weight, Eps);
-  return {std::move(Sum), std::move(Normed)};
-}
-
-//===----------------------------------------------------------------------===//
-// Attention
-//===----------------------------------------------------------------------===//
-
-bool AttentionShape::sees(int64_t Query, int64_t Key) const {
-  if (Mask == MaskKind::Bidirectional)
-    return true;
-  return Key <= Query && (!Window || Query - Key < *Window);
-}
-
-Status evaluate::cacheAppend(KeyValueCache &Cache, int64_t Layer,
-                             const EvaluatorBatch &Batch, const Tensor2D &Keys,
-                             const Tensor2D &Values) {
-  for (int64_t T = 0; T < Keys.Rows; ++T)
-    if (Status S = Cache.store(Layer, Batch.Sequences[T], Batch.Positions[T],
-                               Keys.row(T), Values.row(T));
-        !S)
-      return S;
-  return {};
-}
-
-/// Rows of keys and values that one query sees.
-struct VisibleRows {
-  std::vector<const float *> Keys, Values;
-};
-
-static double dot(const float *Left, const float *Right, int64_t Count) {
-  double Sum = 0;
-  for (int64_t I = 0; I < Count; ++I)
-    Sum += static_cast<double>(Left[I]) * Right[I];
-  return Sum;
-}
-
-/// All heads of one query row.
-static void attendRow(const float *Query, const VisibleRows &Visible,
-                      int64_t HeadDim, const AttentionShape &Shape,
-                      float *Out) {
-  for (int64_t H = 0; H < Shape.Heads; ++H) {
-    int64_t KvColumn = H / (Shape.Heads / Shape.KvHeads) * HeadDim;
-    std::vector<double> Weights;
-    double Maximum = -std::numeric_limits<double>::infinity();
-    for (const float *Key : Visible.Keys) {
-      Weights.push_back(Shape.Scale *
-                        dot(Query + H * HeadDim, Key + KvColumn, HeadDim));
-      Maximum = std::max(Maximum, Weights.back());
-    }
-    double Sum = 0;
-    for (double &Weight : Weights)
-      Sum += Weight = std::exp(Weight - Maximum);
-    for (int64_t D = 0; D < HeadDim; ++D) {
-      double Value = 0;
-      for (size_t J = 0; J < Weights.size(); ++J)
-        Value += Weights[J] * Visible.Values[J][KvColumn + D];
-      Out[H * HeadDim + D] = static_cast<float>(Value / Sum);
-    }
-  }
-}
-
-Tensor2D evaluate::attention(const Tensor2D &Query, const EvaluatorBatch &Batch,
-                             const Tensor2D &Keys, const Tensor2D &Values,
-                             const AttentionShape &Shape) {
-  Tensor2D Result(Query.Rows, Query.Columns);
-  for (int64_t T = 0; T < Query.Rows; ++T) {
-    VisibleRows Visible;
-    for (int64_t J = 0; J < Keys.Rows; ++J)
-      if (Batch.Sequences[J] == Batch.Sequences[T] &&
-          Shape.sees(Batch.Positions[T], Batch.Positions[J])) {
-        Visible.Keys.push_back(Keys.row(J));
-        Visible.Values.push_back(Values.row(J));
-      }
-    attendRow(Query.row(T), Visible, Query.Columns / Shape.Heads, Shape,
-              Result.row(T));
-  }
-  return Result;
-}
-
-/// Checks that the cache holds what the queries of `Batch` see.
-static Status checkStored(const EvaluatorBatch &Batch,
-                          const KeyValueCache &Cache, int64_t Layer) {
-  for (int64_t T = 0; T < Batch.tokens(); ++T)
-    if (int64_t Length = Cache.length(Layer, Batch.Sequences[T]);
-        Batch.Positions[T] >= Length)
-      return Error("position " + std::to_string(Batch.Positions[T]) +
-                   " of sequence " + std::to_string(Batch.Sequences[T]) +
-                   " in layer " + std::to_string(Layer) +
-                   ": expected one that the cache holds, which are " +
-                   std::to_string(Length));
-  return {};
-}
-
-Result<Tensor2D> evaluate::cachedAttention(const Tensor2D &Query,
-                                           const EvaluatorBatch &Batch,
-                                           const KeyValueCache &Cache,
-                                           int64_t Layer,
-                                           const AttentionShape &Shape) {
-  if (Status S = checkStored(Batch, Cache, Layer); !S)
-    return S.error();
-  Tensor2D Result(Query.Rows, Query.Columns);
-  for (int64_t T = 0; T < Query.Rows; ++T) {
-    int64_t Sequence = Batch.Sequences[T];
-    VisibleRows Visible;
-    for (int64_t P = 0; P < Cache.length(Layer, Sequence); ++P)
-      if (Shape.sees(Batch.Positions[T], P)) {
-        Visible.Keys.push_back(Cache.key(Layer, Sequence, P));
-        Visible.Values.push_back(Cache.value(Layer, Sequence, P));
-      }
-    attendRow(Query.row(T), Visible, Query.Columns / Shape.Heads, Shape,
-              Result.row(T));
-  }
-  return Result;
-}
-
-//===----------------------------------------------------------------------===//
-// Splits
-//===----------------------------------------------------------------------===//
-
-SplitParts evaluate::split(std::span<const Tensor2D *const> Qkv,
-                           const EvaluatorBatch &Batch,
-                           const SplitShape &Shape) {
-  SplitParts Parts;
-  if (Qkv.size() == 3) {
-    Parts = {*Qkv[0], *Qkv[1], *Qkv[2]};
-  } else {
-    const Tensor2D &All = *Qkv[0];
-    int64_t HeadDim = All.Columns / (Shape.Heads + 2 * Shape.KvHeads);
-    int64_t Column = 0;
-    auto Take = [&](int64_t Heads) {
-      Tensor2D Part(All.Rows, Heads * HeadDim);
-      for (int64_t T = 0; T < All.Rows; ++T)
-        std::copy_n(All.row(T) + Column, Part.Columns, Part.row(T));
-      Column += Part.Columns;
-      return Part;
-    };
-    Parts.Query = Take(Shape.Heads);
-    Parts.Keys = Take(Shape.KvHeads);
-    Parts.Values = Take(Shape.KvHeads);
-  }
-  if (Shape.QueryNorm)
-    Parts.Query =
-        rmsNorm(Parts.Query, *Shape.QueryNorm, Shape.Eps, Shape.Heads);
-  if (Shape.KeyNorm)
-    Parts.Keys = rmsNorm(Parts.Keys, *Shape.KeyNorm, Shape.Eps, Shape.KvHeads);
-  if (Shape.Rope) {
-    Parts.Query = rope(Parts.Query, Batch.Positions, Shape.Heads, Shape.Rope);
-    Parts.Keys = rope(Parts.Keys, Batch.Positions, Shape.KvHeads, Shape.Rope);
-  }
-  return Parts;
-}
-
-Result<Tensor2D> evaluate::splitAppend(std::span<const Tensor2D *const> Qkv,
-                                       KeyValueCache &Cache, int64_t Layer,
-                                       const EvaluatorBatch &Batch,
-                                       const SplitShape &Shape) {
-  SplitParts Parts = split(Qkv, Batch, Shape);
-  if (Status S = cacheAppend(Cache, Layer, Batch, Parts.Keys, Parts.Values); !S)
-    return S.error();
-  return std::move(Parts.Query);
-}
-
-namespace {
-
-/// Where a row of staged keys and values keeps its elements.
-struct PageLayout {
-  int64_t KvHeads, HeadDim;
-
-  int64_t key(int64_t KvHead, int64_t Token, int64_t D) const {
-    int64_t Block = KvHead * (PageTokens / KeyBlock) + Token / KeyBlock;
-    return (Block * HeadDim + D) * KeyBlock + Token % KeyBlock;
-  }
-  int64_t value(int64_t KvHead, int64_t Token, int64_t D) const {
-    int64_t Padded = (HeadDim + KeyBlock - 1) / KeyBlock * KeyBlock;
-    return KvHeads * PageTokens * HeadDim +
-           (KvHead * PageTokens + Token) * Padded + D;
-  }
-};
-
-/// The softmax of one query head and what it weights, page by page.
-class OnlineSoftmax {
-public:
-  explicit OnlineSoftmax(int64_t HeadDim) : Output(HeadDim) {}
-
-  /// Takes in a page: a score for every value row.
-  void addPage(const std::vector<double> &Scores,
-               const std::vector<const float *> &Values) {
-    if (Scores.empty())
-      return;
-    double NewMaximum =
-        std::max(Maximum, *std::max_element(Scores.begin(), Scores.end()));
-    double Shrink = std::exp(Maximum - NewMaximum);
-    Sum *= Shrink;
-    for (double &Element : Output)
-      Element *= Shrink;
-    for (size_t J = 0; J < Scores.size(); ++J) {
-      double Weight = std::exp(Scores[J] - NewMaximum);
-      Sum += Weight;
-      for (size_t D = 0; D < Output.size(); ++D)
-        Output[D] += Weight * Values[J][D];
-    }
-    Maximum = NewMaximum;
-  }
-
-  void write(float *Out) const {
-    for (size_t D = 0; D < Output.size(); ++D)
-      Out[D] = static_cast<float>(Output[D] / Sum);
-  }
-
-private:
-  double Maximum = -std::numeric_limits<double>::infinity();
-  double Sum = 0;
-  std::vector<double> Output;
-};
-
-} // namespace
-
-SplitStageResult evaluate::splitStage(std::span<const Tensor2D *const> Qkv,
-                                      const EvaluatorBatch &Batch,
-                                      const SplitShape &Shape) {
-  SplitParts Parts = split(Qkv, Batch, Shape);
-  PageLayout Layout = {Shape.KvHeads, Parts.Keys.Columns / Shape.KvHeads};
-  int64_t Tokens = Parts.Keys.Rows;
-  Tensor2D Staged((Tokens + PageTokens - 1) / PageTokens,
-                  pageElements(Layout.KvHeads, Layout.HeadDim));
-  for (int64_t T = 0; T < Tokens; ++T)
-    for (int64_t H = 0; H < Layout.KvHeads; ++H)
-      for (int64_t D = 0; D < Layout.HeadDim; ++D) {
-        int64_t Chunk = T / PageTokens, Slot = T % PageTokens;
-        int64_t Column = H * Layout.HeadDim + D;
-        Staged.at(Chunk, Layout.key(H, Slot, D)) = Parts.Keys.at(T, Column);
-        Staged.at(Chunk, Layout.value(H, Slot, D)) = Parts.Values.at(T, Column);
-      }
-  return {std::move(Parts.Query), std::move(Staged)};
-}
-
-Tensor2D evaluate::onlineAttention(const Tensor2D &Query,
-                                   const EvaluatorBatch &Batch,
-                                   const Tensor2D &Staged,
-                                   const AttentionShape &Shape) {
-  Tensor2D Result(Query.Rows, Query.Columns);
-  int64_t HeadDim = Query.Columns / Shape.Heads;
-  PageLayout Layout = {Shape.KvHeads, HeadDim};
-  for (int64_t T = 0; T < Query.Rows; ++T)
-    for (int64_t H = 0; H < Shape.Heads; ++H) {
-      int64_t KvHead = H / (Shape.Heads / Shape.KvHeads);
-      OnlineSoftmax Softmax(HeadDim);
-      for (int64_t Chunk = 0; Chunk < Staged.Rows; ++Chunk) {
-        std::vector<double> Scores;
-        std::vector<const float *> Values;
-        const float *Page = Staged.row(Chunk);
-        for (int64_t Slot = 0; Slot < PageTokens; ++Slot) {
-          int64_t J = Chunk * PageTokens + Slot;
-          if (J >= Query.Rows || Batch.Sequences[J] != Batch.Sequences[T] ||
-              !Shape.sees(Batch.Positions[T], Batch.Positions[J]))
-            continue;
-          double Score = 0;
-          for (int64_t D = 0; D < HeadDim; ++D)
-            Score += static_cast<double>(Query.at(T, H * HeadDim + D)) *
-                     Page[Layout.key(KvHead, Slot, D)];
-          Scores.push_back(Shape.Scale * Score);
-          Values.push_back(Page + Layout.value(KvHead, Slot, 0));
-        }
-        Softmax.addPage(Scores, Values);
-      }
-      Softmax.write(Result.row(T) + H * HeadDim);
-    }
-  return Result;
-}
-
-Result<Tensor2D> evaluate::cachedOnlineAttention(const Tensor2D &Query,
-                                                 const EvaluatorBatch &Batch,
-                                                 const KeyValueCache &Cache,
-                                                 int64_t Layer,
-                                                 const AttentionShape &Shape) {
-  if (Status S = checkStored(Batch, Cache, Layer); !S)
-    return S.error();
-  Tensor2D Result(Query.Rows, Query.Columns);
-  int64_t HeadDim = Query.Columns / Shape.Heads;
-  for (int64_t T = 0; T < Query.Rows; ++T)
-    for (int64_t H = 0; H < Shape.Heads; ++H) {
-      int64_t KvColumn = H / (Shape.Heads / Shape.KvHeads) * HeadDim;
-      int64_t Sequence = Batch.Sequences[T];
-      int64_t Length = Cache.length(Layer, Sequence);
-      OnlineSoftmax Softmax(HeadDim);
-      for (int64_t Page = 0; Page < Length; Page += PageTokens) {
-        std::vector<double> Scores;
-        std::vector<const float *> Values;
-        for (int64_t P = Page; P < std::min(Page + PageTokens, Length); ++P) {
-          if (!Shape.sees(Batch.Positions[T], P))
-            continue;
-          Scores.push_back(Shape.Scale *
-                           dot(Query.row(T) + H * HeadDim,
-                               Cache.key(Layer, Sequence, P) + KvColumn,
-                               HeadDim));
-          Values.push_back(Cache.value(Layer, Sequence, P) + KvColumn);
-        }
-        Softmax.addPage(Scores, Values);
-      }
-      Softmax.write(Result.row(T) + H * HeadDim);
-    }
-  return Result;
 }
 
 //===----------------------------------------------------------------------===//

@@ -10,11 +10,10 @@
 #ifndef TENON_COMPILER_EVALUATOR_OPERATIONS_H
 #define TENON_COMPILER_EVALUATOR_OPERATIONS_H
 
-#include "compiler/Evaluator/KeyValueCache.h"
-#include "compiler/Evaluator/Tensor2D.h"
-#include "dialects/Transformer/Transformer.h"
-
-#include <optional>
+#include "compiler/Evaluator/Attention.h"
+#include "compiler/Evaluator/Latent.h"
+#include "compiler/Evaluator/Mixture.h"
+#include "compiler/Evaluator/Norms.h"
 
 /// The functions take weights as they are stored: a matrix [N, K] has N output
 /// and K input features, a vector [1, N]. Null stands for an absent operand.
@@ -22,31 +21,36 @@ namespace tenon::evaluate {
 
 /// relu max(0, x); gelu x/2 (1 + erf(x / sqrt 2)); gelu_tanh
 /// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) (Hendrycks and Gimpel 2016);
-/// silu x / (1 + e^-x).
+/// silu x / (1 + e^-x); quick_gelu x / (1 + e^(-1.702 x)); tanh; sigmoid
+/// 1 / (1 + e^-x).
 float activate(transformer::Activation Act, float X);
 
 //===----------------------------------------------------------------------===//
 // Model ops
 //===----------------------------------------------------------------------===//
 
-/// Row t is row Indices[t] of `Table` [V, H]: [T, H]. An error when an index
-/// lies outside of the table.
+/// Row t is row Indices[t] + Offset of `Table` [V, H]: [T, H]. An error when
+/// an index lies outside of the table.
 Result<Tensor2D> embedding(const Tensor2D &Table,
-                           const std::vector<int64_t> &Indices);
+                           const std::vector<int64_t> &Indices,
+                           int64_t Offset = 0);
 
-/// Rotates the pairs (a, b) of the first `dim` elements of each of `Heads`
-/// heads by angle = position * frequency:
-/// (a cos - b sin, b cos + a sin). [T, heads * head_dim] to the same.
+/// Pair i is sine and cosine of position * 10000^(-2i/Width): side by side when
+/// interleaved (Vaswani et al. 2017), all sines before all cosines when half
+/// (Marian). [T, Width].
+Tensor2D sinusoid(const std::vector<int64_t> &Positions, int64_t Width,
+                  transformer::RopeStyle Style);
+
+/// Rows at position 0 become `Token` [1, H] (Dosovitskiy et al. 2021).
+Tensor2D classToken(const Tensor2D &Input, const EvaluatorBatch &Batch,
+                    const Tensor2D &Token);
+
+/// Rotates the pairs (a, b) of `dim` elements of each of `Heads` heads, the
+/// first of them at `From`, by angle = position * frequency:
+/// f (a cos - b sin, b cos + a sin), f the attention factor. [T, heads *
+/// head_dim] to the same. Su et al. 2021 (RoFormer).
 Tensor2D rope(const Tensor2D &Input, const std::vector<int64_t> &Positions,
-              int64_t Heads, transformer::RopeAttr Rope);
-
-/// (x - mean(x)) / sqrt(var(x) + eps) . weight + bias, biased variance.
-Tensor2D layerNorm(const Tensor2D &Input, const Tensor2D &Weight,
-                   const Tensor2D &Bias, double Eps);
-
-/// x / sqrt(mean(x^2) + eps) . weight over each of `Groups` parts of the row.
-Tensor2D rmsNorm(const Tensor2D &Input, const Tensor2D &Weight, double Eps,
-                 int64_t Groups = 1);
+              int64_t Heads, int64_t From, transformer::RopeAttr Rope);
 
 /// x * weight^T + bias: [T, K] to [T, N].
 Tensor2D linear(const Tensor2D &Input, const Tensor2D &Weight,
@@ -67,39 +71,23 @@ Tensor2D gatedFeedForward(transformer::Activation Act, const Tensor2D &Input,
 /// a + b.
 Tensor2D residual(const Tensor2D &Left, const Tensor2D &Right);
 
-/// Stores row t of `Keys` and `Values` [T, kv_heads * head_dim] at token t's
-/// sequence and position.
-Status cacheAppend(KeyValueCache &Cache, int64_t Layer,
-                   const EvaluatorBatch &Batch, const Tensor2D &Keys,
-                   const Tensor2D &Values);
+/// activate, of every element.
+Tensor2D activation(transformer::Activation Act, Tensor2D Input);
 
-/// Heads and mask of attention.
-struct AttentionShape {
-  int64_t Heads = 1;
-  int64_t KvHeads = 1;
-  double Scale = 1;
-  transformer::MaskKind Mask = transformer::MaskKind::Causal;
-  std::optional<int64_t> Window;
+/// x * factor.
+Tensor2D scale(Tensor2D Input, double Factor);
 
-  /// Whether a query at position `Query` sees the key at `Key` of its
-  /// sequence: all keys when bidirectional, those not after it when causal, of
-  /// which only the last `Window`.
-  bool sees(int64_t Query, int64_t Key) const;
-};
+/// bound * tanh(x / bound).
+Tensor2D softCap(Tensor2D Input, double Bound);
 
-/// softmax(scale * q . k) * v over the keys that a query sees; query head h
-/// uses key-value head h / (heads / kv_heads). `Query` [T, heads * head_dim],
-/// `Keys` and `Values` [T, kv_heads * head_dim], those of this step.
-Tensor2D attention(const Tensor2D &Query, const EvaluatorBatch &Batch,
-                   const Tensor2D &Keys, const Tensor2D &Values,
-                   const AttentionShape &Shape);
+/// max(-bound, min(x, bound)).
+Tensor2D clamp(Tensor2D Input, double Bound);
 
-/// The same over what `Cache` holds in `Layer`. An error when it lacks a
-/// query's own position.
-Result<Tensor2D> cachedAttention(const Tensor2D &Query,
-                                 const EvaluatorBatch &Batch,
-                                 const KeyValueCache &Cache, int64_t Layer,
-                                 const AttentionShape &Shape);
+/// x[t] * sigmoid(gate[t]), `Gate` [T, 1].
+Tensor2D sigmoidGate(const Tensor2D &Input, const Tensor2D &Gate);
+
+/// Columns [First, First + Count).
+Tensor2D columns(const Tensor2D &Input, int64_t First, int64_t Count);
 
 /// The rows whose output is wanted: [T, H] to [R, H].
 Tensor2D selectRows(const Tensor2D &Input, const EvaluatorBatch &Batch);
@@ -129,67 +117,6 @@ Tensor2D product(const Tensor2D &Input,
 Tensor2D gatedProduct(transformer::Activation Act, const Tensor2D &Input,
                       const Tensor2D &Gate, const Tensor2D *GateBias,
                       const Tensor2D &Up, const Tensor2D *UpBias);
-
-struct AddNormResult {
-  Tensor2D Sum;
-  Tensor2D Normed;
-};
-/// sum = a + b, normed = norm(sum). `Bias` for layer norm only.
-AddNormResult addNorm(transformer::NormKind Kind, const Tensor2D &Left,
-                      const Tensor2D &Right, const Tensor2D &Weight,
-                      const Tensor2D *Bias, double Eps);
-
-/// How queries, keys and values are taken apart and prepared.
-struct SplitShape {
-  int64_t Heads = 1;
-  int64_t KvHeads = 1;
-  /// [1, head_dim] each, or null.
-  const Tensor2D *QueryNorm = nullptr;
-  const Tensor2D *KeyNorm = nullptr;
-  double Eps = 0;
-  /// Null for no rotation.
-  transformer::RopeAttr Rope;
-};
-
-struct SplitParts {
-  Tensor2D Query, Keys, Values;
-};
-/// Takes `Qkv` (one [T, (heads + 2 kv_heads) * head_dim], or three) apart,
-/// normalises queries and keys per head, and rotates them.
-SplitParts split(std::span<const Tensor2D *const> Qkv,
-                 const EvaluatorBatch &Batch, const SplitShape &Shape);
-
-/// split, then cacheAppend; answers the queries.
-Result<Tensor2D> splitAppend(std::span<const Tensor2D *const> Qkv,
-                             KeyValueCache &Cache, int64_t Layer,
-                             const EvaluatorBatch &Batch,
-                             const SplitShape &Shape);
-
-struct SplitStageResult {
-  Tensor2D Query;
-  Tensor2D Staged;
-};
-/// split, then keys and values in the layout of cache pages: row c of `Staged`
-/// holds tokens [64 c, 64 c + 64), keys [kv_heads][4][head_dim][16], then
-/// values [kv_heads][64][head_dim rounded up to 16], zero where there is
-/// nothing.
-SplitStageResult splitStage(std::span<const Tensor2D *const> Qkv,
-                            const EvaluatorBatch &Batch,
-                            const SplitShape &Shape);
-
-/// attention over staged keys and values, page by page. With m the largest
-/// score so far, s the sum of e^(score - m) and o that of e^(score - m) v, a
-/// page whose largest score is m' first scales s and o by
-/// e^(m - max(m, m')); the result is o / s (Milakov and Gimelshein 2018).
-Tensor2D onlineAttention(const Tensor2D &Query, const EvaluatorBatch &Batch,
-                         const Tensor2D &Staged, const AttentionShape &Shape);
-
-/// The same over what `Cache` holds in `Layer`, in pages of 64 positions.
-Result<Tensor2D> cachedOnlineAttention(const Tensor2D &Query,
-                                       const EvaluatorBatch &Batch,
-                                       const KeyValueCache &Cache,
-                                       int64_t Layer,
-                                       const AttentionShape &Shape);
 
 } // namespace tenon::evaluate
 

@@ -35,12 +35,17 @@ struct EvaluatorBatch {
   std::vector<int64_t> TokenIds;
   /// [T], or empty for all 0.
   std::vector<int64_t> TokenTypes;
+  /// [T, W] rows of input, for entries that take them instead of ids.
+  Tensor2D Features;
   /// [T] position in the token's sequence, from 0; ascending by one within a
   /// sequence.
   std::vector<int64_t> Positions;
   /// [T] the sequence each token belongs to. Tokens of one sequence lie
   /// together; the number names the sequence in the caches between steps.
   std::vector<int64_t> Sequences;
+  /// [S] so many first tokens of each sequence see each other under a prefix
+  /// mask; empty for none.
+  std::vector<int64_t> Prefixes;
   /// Tokens whose output is wanted, ascending indices below T.
   std::vector<int64_t> Wanted;
 
@@ -52,6 +57,8 @@ struct EvaluatorBatch {
            int64_t WantedTokens);
   /// The first token of each sequence, and T.
   std::vector<int64_t> starts() const;
+  /// [T] the prefix of each token's sequence.
+  std::vector<int64_t> prefixes() const;
 };
 
 } // namespace tenon
