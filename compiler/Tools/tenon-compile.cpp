@@ -38,9 +38,12 @@ Result<std::vector<CpuLevel>> levelsOf(const std::vector<std::string> &Names) {
   return Levels;
 }
 
-int fail(const Error &Problem) {
+constexpr int ExitError = 1;
+constexpr int ExitUsage = 2;
+
+int fail(const Error &Problem, int ExitStatus = ExitError) {
   std::fprintf(stderr, "tenon: error: %s\n", Problem.message().c_str());
-  return 1;
+  return ExitStatus;
 }
 
 /// Names of the stages, and what holds after each, for --help.
@@ -123,8 +126,15 @@ int main(int Argc, char **Argv) {
 
   try {
     App.parse(Argc, Argv);
+  } catch (const CLI::Success &Answer) {
+    return App.exit(Answer); // --help, --version
   } catch (const CLI::ParseError &Problem) {
-    return App.exit(Problem) == 0 ? 0 : 2;
+    // What the user typed may hold control characters or line ends.
+    std::string Plain = Problem.what();
+    for (char &C : Plain)
+      if (static_cast<unsigned char>(C) < 0x20 || C == 0x7f)
+        C = ' ';
+    return fail(Error(Plain + " (see --help)"), ExitUsage);
   }
 
   if (Inspect->parsed()) {
@@ -143,7 +153,7 @@ int main(int Argc, char **Argv) {
   Options.Progress = true;
   if (Options.Emit == "artifact" && Options.UntilAfter.empty() &&
       (Options.Output.empty() || Options.Output == "-"))
-    return fail(Error("an artifact needs a file: expected -o FILE"));
+    return fail(Error("an artifact needs a file: expected -o FILE"), ExitUsage);
   Status Done = compile(Options);
   return Done ? 0 : fail(Done.error());
 }
