@@ -138,6 +138,18 @@ bool Config::isNull(std::string_view Key) const {
   return true;
 }
 
+void Config::discard(std::string_view Key) const {
+  auto Found = Object->find(std::string(Key));
+  if (Found == Object->end())
+    return;
+  Doc->Read.insert(&*Found);
+  if (Found->is_object()) {
+    Config Below(Doc, &*Found, pathOf(Key));
+    for (const auto &[Name, Value] : Found->items())
+      Below.discard(Name);
+  }
+}
+
 std::string Config::pathOf(std::string_view Key) const {
   return Path.empty() ? std::string(Key) : Path + "." + std::string(Key);
 }

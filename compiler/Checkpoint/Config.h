@@ -53,6 +53,9 @@ public:
   /// key means a family's default. Reads the key.
   bool isNull(std::string_view Key) const;
 
+  /// Reads `Key` and all below it, whatever it is.
+  void discard(std::string_view Key) const;
+
   /// A whole number in [Min, Max]. Sizes that divide or allocate need both.
   Result<int64_t> integer(std::string_view Key, int64_t Min, int64_t Max) const;
   Result<int64_t> integerOr(std::string_view Key, int64_t Default, int64_t Min,

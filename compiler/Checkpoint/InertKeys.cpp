@@ -39,15 +39,17 @@ constexpr std::string_view Provenance[] = {"_attn_implementation",
 /// Starting values, losses and memory of training. pretraining_tp splits
 /// products into slices of the same sum.
 constexpr std::string_view Training[] = {
-    "gradient_checkpointing", "initializer_factor", "initializer_range",
-    "label_smoothing",        "pretraining_tp",     "router_aux_loss_coef"};
+    "gradient_checkpointing", "init_std",        "initializer_factor",
+    "initializer_range",      "label_smoothing", "pretraining_tp",
+    "router_aux_loss_coef"};
 
 /// Dropout: off whenever a model is evaluated. Only as a rate.
 constexpr std::string_view Dropout[] = {
-    "activation_dropout",  "attention_dropout",  "attention_probs_dropout_prob",
-    "attn_pdrop",          "classifier_dropout", "dropout",
-    "dropout_rate",        "embd_pdrop",         "hidden_dropout",
-    "hidden_dropout_prob", "layerdrop",          "resid_pdrop"};
+    "activation_dropout", "attention_dropout",   "attention_probs_dropout_prob",
+    "attn_pdrop",         "classifier_dropout",  "dropout",
+    "dropout_rate",       "embd_pdrop",          "embedding_dropout",
+    "hidden_dropout",     "hidden_dropout_prob", "layerdrop",
+    "resid_pdrop",        "residual_dropout",    "summary_first_dropout"};
 
 /// Which of the computed values Python hands back, and in what container;
 /// whether it keeps a cache; how it cuts the feed-forward into chunks.
@@ -102,6 +104,11 @@ constexpr std::string_view Generation[] = {"bad_words_ids",
                                            "top_p",
                                            "typical_p"};
 
+/// Of heads that answer multiple-choice questions, which no importer reads.
+constexpr std::string_view Summaries[] = {
+    "summary_activation", "summary_last_dropout", "summary_proj_to_labels",
+    "summary_type", "summary_use_proj"};
+
 /// Left over from the first BERT code, which nothing reads any more.
 constexpr std::string_view Leftovers[] = {
     "pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers",
@@ -132,5 +139,5 @@ bool tenon::isInertKey(std::string_view Key, const Json &Value) {
     return Value == "first_token_transform";
   return isIn(Provenance, Key) || isIn(Training, Key) || isIn(Outputs, Key) ||
          isIn(TokenIds, Key) || isIn(Labels, Key) || isIn(Generation, Key) ||
-         isIn(Leftovers, Key);
+         isIn(Summaries, Key) || isIn(Leftovers, Key);
 }

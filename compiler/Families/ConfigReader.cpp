@@ -88,6 +88,10 @@ std::vector<int64_t> ConfigReader::integersOr(std::string_view Key,
   return take(Settings.integers(Key, Min, Max), Default);
 }
 
+std::optional<Config> ConfigReader::optionalObject(std::string_view Key) {
+  return take(Settings.optionalObject(Key), std::optional<Config>());
+}
+
 std::vector<std::string>
 ConfigReader::layerTypes(int64_t Layers, std::vector<std::string_view> Known) {
   auto Types =
@@ -117,7 +121,7 @@ void ConfigReader::fixed(std::string_view Key, bool Value) {
 
 void ConfigReader::ignore(Keys Names) {
   for (std::string_view Name : Names)
-    (void)Settings.isNull(Name);
+    Settings.discard(Name);
 }
 
 Activation ConfigReader::activation(std::string_view Key,
@@ -205,7 +209,7 @@ static double yarnGrowth(double Factor, double Share) {
 }
 
 void ConfigReader::readScaling(const Config &Rope, int64_t Dim,
-                               RopeScaling &Scaling,
+                               const RopeTraits &Traits, RopeScaling &Scaling,
                                std::vector<Real> &Numbers) {
   // Oldest files say "type"; some say both.
   std::string_view TypeKey = Rope.has("rope_type") ? "rope_type" : "type";
@@ -229,6 +233,8 @@ void ConfigReader::readScaling(const Config &Rope, int64_t Dim,
   // A key of the config itself overrules that of its rotation.
   std::optional<double> Outer = optionalNumber(
       "original_max_position_embeddings", 1, static_cast<double>(MaxContext));
+  if (!Outer)
+    Outer = Traits.Original;
   auto Original = [&] {
     double Inner = Optional("original_max_position_embeddings").value_or(0);
     return Outer.value_or(Inner > 0 ? Inner : MaxPositions);
@@ -318,7 +324,7 @@ RopeAttr ConfigReader::ropeOf(const Config &Parameters, int64_t HeadDim,
         "an even number of elements per head, for they are rotated in pairs"));
   RopeScaling Scaling = RopeScaling::Default;
   std::vector<Real> Numbers;
-  readScaling(Parameters, Dim, Scaling, Numbers);
+  readScaling(Parameters, Dim, Traits, Scaling, Numbers);
   if (First)
     return {};
   return RopeAttr::get(&Input.Context, Traits.Style, Dim, Base, Scaling,
@@ -334,9 +340,7 @@ RopeAttr ConfigReader::rope(int64_t HeadDim, const RopeTraits &Traits) {
   Outer.Base = Base.value_or(Traits.Base);
   if (Traits.ReadsPartial)
     Outer.Partial = numberOr(Traits.PartialKey, Traits.Partial, 0.0, 1.0);
-  auto Parameters =
-      take(Settings.optionalObject(IsNew ? "rope_parameters" : "rope_scaling"),
-           std::optional<Config>());
+  auto Parameters = optionalObject(IsNew ? "rope_parameters" : "rope_scaling");
   if (!Parameters) {
     auto None = Config::parse("{}", Settings.file());
     return ropeOf(*None, HeadDim, Outer);
@@ -352,10 +356,8 @@ RopeAttr ConfigReader::rope(int64_t HeadDim, const RopeTraits &Traits) {
 }
 
 double ConfigReader::yarnScale() {
-  auto Parameters = take(Settings.optionalObject(Settings.has("rope_parameters")
-                                                     ? "rope_parameters"
-                                                     : "rope_scaling"),
-                         std::optional<Config>());
+  auto Parameters = optionalObject(
+      Settings.has("rope_parameters") ? "rope_parameters" : "rope_scaling");
   if (!Parameters)
     return 1;
   auto Type =

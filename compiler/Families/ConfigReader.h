@@ -26,6 +26,8 @@ struct RopeTraits {
   double Partial = 1.0;
   /// Whether partial_rotary_factor is read at all; otherwise it must be 1.
   bool ReadsPartial = false;
+  /// original_max_position_embeddings when the config does not say.
+  std::optional<double> Original = {};
   /// Top-level keys of older configs.
   std::string_view BaseKey = "rope_theta";
   std::string_view PartialKey = "partial_rotary_factor";
@@ -60,6 +62,7 @@ public:
   std::vector<int64_t> integersOr(std::string_view Key,
                                   std::vector<int64_t> Default, int64_t Min,
                                   int64_t Max);
+  std::optional<Config> optionalObject(std::string_view Key);
   /// layer_types: one of `Known` for every layer; empty when there is none.
   std::vector<std::string> layerTypes(int64_t Layers,
                                       std::vector<std::string_view> Known);
@@ -117,7 +120,7 @@ public:
 private:
   /// The value, or `Otherwise` and a note of the error.
   template <typename T> T take(Result<T> Read, T Otherwise);
-  void readScaling(const Config &Rope, int64_t Dim,
+  void readScaling(const Config &Rope, int64_t Dim, const RopeTraits &Traits,
                    transformer::RopeScaling &Scaling,
                    std::vector<transformer::Real> &Numbers);
 

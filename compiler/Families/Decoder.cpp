@@ -40,6 +40,27 @@ std::optional<int64_t> tenon::readWindow(ConfigReader &Config,
   return *Window == 0 ? std::nullopt : Window;
 }
 
+void tenon::setWindows(ConfigReader &Config, DecoderModel &Model,
+                       std::optional<int64_t> Window,
+                       llvm::function_ref<bool(int64_t)> IsSliding) {
+  auto Types = Config.layerTypes(Model.Sizes.Layers,
+                                 {"full_attention", "sliding_attention"});
+  if (Config.error())
+    return;
+  for (auto [I, Layer] : llvm::enumerate(Model.Stack.Layer)) {
+    if (Types.empty() ? !IsSliding(static_cast<int64_t>(I))
+                      : Types[I] == "full_attention")
+      continue;
+    if (Types.empty())
+      Config.expect(Window.has_value(), "sliding_window",
+                    "a number of tokens, as there are layers with a window");
+    else
+      Config.expect(Window.has_value(), "layer_types",
+                    "full_attention without a sliding window");
+    Layer.Attention.Window = Window;
+  }
+}
+
 void tenon::setHead(ConfigReader &Config, DecoderModel &Model, bool IsTied,
                     const std::string &Own) {
   std::string Table = Model.Stack.nameOf(Model.Stack.Embedding.Tokens);
@@ -51,40 +72,19 @@ void tenon::setHead(ConfigReader &Config, DecoderModel &Model, bool IsTied,
   }
 }
 
-DecoderModel tenon::readLlama(ConfigReader &Config, const LlamaTraits &Traits) {
+DecoderModel tenon::readLlamaBody(ConfigReader &Config,
+                                  const LlamaTraits &Traits) {
   DecoderModel Model;
   Model.Sizes = Config.sizes();
   const ModelSizes &Sizes = Model.Sizes;
-  double Eps = Config.epsOr(Traits.EpsKey, Traits.DefaultEps);
-  auto Norm = [&](const char *Key) {
-    return NormOptions{NormKind::Rms, Eps, Key};
-  };
+  NormOptions Norm = Traits.Norm;
+  Norm.Eps = Config.epsOr(Traits.EpsKey, Traits.Norm.Eps);
 
   LayerOptions Layer;
-  Layer.AttentionNorm = Norm("input_layernorm");
-  Layer.FeedForwardNorm = Norm("post_attention_layernorm");
-  AttentionOptions &Attention = Layer.Attention;
-  Attention.Heads = Sizes.Heads;
-  Attention.KvHeads =
-      Config.kvHeads(Sizes.Heads, Traits.DefaultKvHeads.value_or(Sizes.Heads));
-  Attention.HeadDim = Traits.DefaultHeadDim && !Config.Settings.has("head_dim")
-                          ? *Traits.DefaultHeadDim
-                          : Config.headDim(Sizes.Width, Sizes.Heads);
-  Attention.Rope = Config.rope(Attention.HeadDim, Traits.Rope);
-  Attention.Query = {"self_attn.q_proj", Traits.QkvBias};
-  Attention.Key = {"self_attn.k_proj", Traits.QkvBias};
-  Attention.Value = {"self_attn.v_proj", Traits.QkvBias};
-  Attention.Output = {"self_attn.o_proj", Traits.OutputBias};
-  if (Traits.HeadNorms) {
-    HeadNormOptions HeadNorm;
-    HeadNorm.Eps = Eps;
-    HeadNorm.Weight = "self_attn.q_norm.weight";
-    Attention.QueryNorm = HeadNorm;
-    HeadNorm.Weight = "self_attn.k_norm.weight";
-    Attention.KeyNorm = HeadNorm;
-  }
+  Layer.AttentionNorm = Norm.of("input_layernorm");
+  Layer.FeedForwardNorm = Norm.of("post_attention_layernorm");
   FeedForwardOptions &FeedForward = Layer.FeedForward;
-  FeedForward.Act = Config.activation("hidden_act", Traits.DefaultAct);
+  FeedForward.Act = Config.activation(Traits.ActKey, Traits.DefaultAct);
   FeedForward.Inner = Sizes.FeedForward;
   FeedForward.Gate = {"mlp.gate_proj", Traits.FeedForwardBias};
   FeedForward.Up = {"mlp.up_proj", Traits.FeedForwardBias};
@@ -96,10 +96,45 @@ DecoderModel tenon::readLlama(ConfigReader &Config, const LlamaTraits &Traits) {
   Model.Stack.MaxSequence = Sizes.MaxSequence;
   Model.Stack.Embedding.Tokens = "embed_tokens.weight";
   Model.Stack.Layer = repeat(Layer, Config.error() ? 1 : Sizes.Layers);
-  Model.Stack.FinalNorm = Norm("norm");
+  Model.Stack.FinalNorm = Norm.of("norm");
   setHead(Config, Model,
           Config.flagOr("tie_word_embeddings", Traits.DefaultTied));
   // Older checkpoints store the rotation frequencies, which are computed.
   Model.UnusedTensors.push_back("model.layers.*.self_attn.rotary_emb.inv_freq");
+  return Model;
+}
+
+DecoderModel tenon::readLlama(ConfigReader &Config, const LlamaTraits &Traits) {
+  DecoderModel Model = readLlamaBody(Config, Traits);
+  const ModelSizes &Sizes = Model.Sizes;
+  AttentionOptions Attention;
+  Attention.Heads = Sizes.Heads;
+  // A null says the same as in configs before there were such heads.
+  bool IsDefault =
+      Traits.DefaultKvHeads && !Config.Settings.isNull("num_key_value_heads");
+  Attention.KvHeads = Config.kvHeads(
+      Sizes.Heads, IsDefault ? *Traits.DefaultKvHeads : Sizes.Heads);
+  bool IsDefaultDim = Traits.DefaultHeadDim &&
+                      !Config.Settings.has("head_dim") &&
+                      !Config.Settings.isNull("head_dim");
+  Attention.HeadDim = IsDefaultDim ? *Traits.DefaultHeadDim
+                                   : Config.headDim(Sizes.Width, Sizes.Heads);
+  if (Traits.Rope)
+    Attention.Rope = Config.rope(Attention.HeadDim, *Traits.Rope);
+  Attention.Query = {"self_attn.q_proj", Traits.QkvBias};
+  Attention.Key = {"self_attn.k_proj", Traits.QkvBias};
+  Attention.Value = {"self_attn.v_proj", Traits.QkvBias};
+  Attention.Output = {"self_attn.o_proj", Traits.OutputBias};
+  if (Traits.HeadNorms) {
+    HeadNormOptions HeadNorm;
+    HeadNorm.Eps = Model.Stack.FinalNorm.Eps;
+    HeadNorm.Offset = Traits.Norm.Offset;
+    HeadNorm.Weight = "self_attn.q_norm.weight";
+    Attention.QueryNorm = HeadNorm;
+    HeadNorm.Weight = "self_attn.k_norm.weight";
+    Attention.KeyNorm = HeadNorm;
+  }
+  for (LayerOptions &Layer : Model.Stack.Layer)
+    Layer.Attention = Attention;
   return Model;
 }

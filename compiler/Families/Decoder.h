@@ -35,10 +35,13 @@ struct LlamaTraits {
   /// as many as query heads, and the width divided by these.
   std::optional<int64_t> DefaultKvHeads = {};
   std::optional<int64_t> DefaultHeadDim = {};
-  double DefaultEps = 1e-6;
+  /// What all norms are; the Eps when the config does not say.
+  NormOptions Norm = {};
   std::string_view EpsKey = "rms_norm_eps";
-  RopeTraits Rope = {};
-  /// What hidden_act is when the config does not say; it must without.
+  /// None where a family reads rotations itself.
+  std::optional<RopeTraits> Rope = RopeTraits();
+  std::string_view ActKey = "hidden_act";
+  /// What this is when the config does not say; it must without.
   std::string_view DefaultAct = {};
   bool DefaultTied = false;
 };
@@ -46,10 +49,19 @@ struct LlamaTraits {
 /// Reads a decoder of the LLaMA kind. All layers are alike and see everything;
 /// families change what they differ in.
 DecoderModel readLlama(ConfigReader &Config, const LlamaTraits &Traits);
+/// The same without attention.
+DecoderModel readLlamaBody(ConfigReader &Config, const LlamaTraits &Traits);
 
 /// sliding_window: null is none, and an absent key `Default`.
 std::optional<int64_t> readWindow(ConfigReader &Config,
                                   std::optional<int64_t> Default);
+
+/// Gives layers a window: those that layer_types calls sliding_attention, or,
+/// without it, those that `IsSliding` holds for. These must not be any when
+/// there is no window.
+void setWindows(ConfigReader &Config, DecoderModel &Model,
+                std::optional<int64_t> Window,
+                llvm::function_ref<bool(int64_t Layer)> IsSliding);
 
 /// The head's matrix: `Own` ("lm_head.weight"), or the embedding's table when
 /// `IsTied`. A tied head's equal copy is not needed.

@@ -1,0 +1,57 @@
+//===- Bloom.cpp - BLOOM --------------------------------------------------===//
+
+#include "compiler/Families/Family.h"
+#include "compiler/Families/GptLike.h"
+
+using namespace tenon;
+using namespace tenon::transformer;
+
+/// Positions are relative: a config may say how long training sequences were,
+/// and nothing limits others.
+static constexpr int64_t DefaultSequence = 2048;
+
+static ModelDescription read(ConfigReader &Config) {
+  DecoderModel Model;
+  ModelSizes &Sizes = Model.Sizes;
+  Sizes.Vocabulary = Config.size({"vocab_size"}, MaxVocabulary);
+  Sizes.Width = Config.size({"hidden_size", "n_embed"}, MaxWidth);
+  Sizes.Layers = Config.size({"n_layer", "num_hidden_layers"}, MaxLayers);
+  Sizes.Heads = Config.size({"n_head", "num_attention_heads"}, MaxWidth);
+  Sizes.FeedForward = 4 * Sizes.Width;
+  Sizes.MaxSequence =
+      unlimitedSequence(Config, {"seq_length"}, DefaultSequence);
+  double Eps = Config.epsOr("layer_norm_epsilon", 1e-5);
+  auto Norm = [&](const char *Key) {
+    return NormOptions{NormKind::Layer, Eps, Key};
+  };
+  std::string Prefix =
+      Config.prefixOf("word_embeddings.weight", {"transformer.", ""});
+  setStack(Model, Prefix.empty() ? "" : "transformer", "h",
+           "word_embeddings.weight");
+  Model.Stack.Embedding.Norm = Norm("word_embeddings_layernorm");
+  Model.Stack.FinalNorm = Norm("ln_f");
+  // How other programs computed the same.
+  Config.ignore({"attention_softmax_in_fp32", "bias_dropout_fusion",
+                 "masked_softmax_fusion", "offset_alibi", "skip_bias_add",
+                 "skip_bias_add_qkv", "slow_but_exact", "n_inner"});
+
+  LayerOptions Layer;
+  Layer.ResidualFromNorm =
+      Config.flagOr("apply_residual_connection_post_layernorm", false);
+  Layer.AttentionNorm = Norm("input_layernorm");
+  Layer.FeedForwardNorm = Norm("post_attention_layernorm");
+  setHeads(Config, Layer.Attention, Sizes);
+  Layer.Attention.Alibi = AlibiAttr::get(&Config.Input.Context, 8.0, false);
+  setFusedByHead(Layer.Attention, "self_attention.query_key_value", true);
+  Layer.Attention.Output = {"self_attention.dense", true};
+  Layer.FeedForward = {Activation::GeluTanh,
+                       Sizes.FeedForward,
+                       {},
+                       {"mlp.dense_h_to_4h", true},
+                       {"mlp.dense_4h_to_h", true}};
+  Model.Stack.Layer = repeat(Layer, Sizes.Layers);
+  setHead(Config, Model, Config.flagOr("tie_word_embeddings", true));
+  return Model;
+}
+
+const Family tenon::BloomFamily = {"bloom", read};

@@ -1,0 +1,77 @@
+//===- Gemma.cpp - LLaMA with gated GELU and scaled embeddings ------------===//
+
+#include "compiler/Families/Gemma.h"
+
+#include "compiler/Families/Family.h"
+
+#include <cmath>
+
+using namespace tenon;
+using namespace tenon::transformer;
+
+LlamaTraits tenon::gemmaTraits(ConfigReader &Config) {
+  bool Bias = Config.flagOr("attention_bias", false);
+  LlamaTraits Traits;
+  Traits.QkvBias = Traits.OutputBias = Bias;
+  Traits.DefaultHeadDim = 256;
+  Traits.Norm.Offset = 1;
+  Traits.ActKey = "hidden_activation";
+  Traits.DefaultAct = "gelu_pytorch_tanh";
+  Traits.DefaultTied = true;
+  return Traits;
+}
+
+DecoderModel tenon::readGemma(ConfigReader &Config, const LlamaTraits &Traits) {
+  DecoderModel Model = readLlama(Config, Traits);
+  Model.Stack.Embedding.Scale =
+      std::sqrt(static_cast<double>(Model.Sizes.Width));
+  Config.fixed("use_bidirectional_attention", false);
+  // Of Python's cache.
+  Config.ignore({"cache_implementation"});
+  return Model;
+}
+
+void tenon::setGemma2(ConfigReader &Config, DecoderModel &Model,
+                      std::optional<double> Attention,
+                      std::optional<double> Logits) {
+  double Scale =
+      1 / std::sqrt(Config.numberOr("query_pre_attn_scalar", 256, 1e-6, 1e12));
+  auto Cap = [&](std::string_view Key, std::optional<double> Default) {
+    if (Config.Settings.isNull(Key))
+      return std::optional<double>();
+    auto Bound = Config.optionalNumber(Key, 1e-6, 1e12);
+    return Bound ? Bound : Default;
+  };
+  auto ScoreCap = Cap("attn_logit_softcapping", Attention);
+  Model.Head.SoftCap = Cap("final_logit_softcapping", Logits);
+  // Older files name the activation of Gemma 1 too.
+  Config.ignore({"hidden_act"});
+  for (LayerOptions &Layer : Model.Stack.Layer) {
+    const NormOptions &Norm = Layer.AttentionNorm;
+    Layer.AttentionAfter = Layer.FeedForwardNorm;
+    Layer.FeedForwardNorm = Norm.of("pre_feedforward_layernorm");
+    Layer.FeedForwardAfter = Norm.of("post_feedforward_layernorm");
+    Layer.Attention.Scale = Scale;
+    Layer.Attention.SoftCap = ScoreCap;
+  }
+}
+
+static ModelDescription read(ConfigReader &Config) {
+  LlamaTraits Traits = gemmaTraits(Config);
+  Traits.DefaultKvHeads = 16;
+  Traits.ActKey = "hidden_act";
+  DecoderModel Model = readGemma(Config, Traits);
+  for (LayerOptions &Layer : Model.Stack.Layer) {
+    // The first files say gelu and mean its tanh form.
+    Activation &Act = Layer.FeedForward.Act;
+    if (Act == Activation::Gelu)
+      Act = Activation::GeluTanh;
+  }
+  if (Config.Settings.has("hidden_activation"))
+    Config.expect(Config.activation("hidden_activation") ==
+                      Model.Stack.Layer.front().FeedForward.Act,
+                  "hidden_activation", "the function that hidden_act names");
+  return Model;
+}
+
+const Family tenon::GemmaFamily = {"gemma", read};

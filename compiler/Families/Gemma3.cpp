@@ -1,0 +1,54 @@
+//===- Gemma3.cpp - Gemma 2 with head norms and two rotations -------------===//
+
+#include "compiler/Families/Family.h"
+#include "compiler/Families/Gemma.h"
+
+using namespace tenon;
+using namespace tenon::transformer;
+
+/// The rotations of layers that see everything, and of those with a window.
+static std::pair<RopeAttr, RopeAttr> readRopes(ConfigReader &Config,
+                                               int64_t HeadDim) {
+  RopeTraits Full, Sliding;
+  Full.Base = 1e6;
+  Sliding.BaseKey = "rope_local_base_freq";
+  auto Both = Config.optionalObject("rope_parameters");
+  if (!Both) {
+    // Scalings are those of layers that see everything.
+    RopeAttr OfAll = Config.rope(HeadDim, Full);
+    Sliding.Base = Config.numberOr(Sliding.BaseKey, Sliding.Base, 1e-6, 1e12);
+    auto None = Config::parse("{}", Config.Settings.file());
+    return {OfAll, Config.ropeOf(*None, HeadDim, Sliding)};
+  }
+  auto Of = [&](std::string_view Kind, const RopeTraits &Traits) {
+    auto One = Both->object(Kind);
+    if (One)
+      return Config.ropeOf(*One, HeadDim, Traits);
+    Config.fail(One.error());
+    return RopeAttr();
+  };
+  return {Of("full_attention", Full), Of("sliding_attention", Sliding)};
+}
+
+static ModelDescription read(ConfigReader &Config) {
+  LlamaTraits Traits = gemmaTraits(Config);
+  Traits.DefaultKvHeads = 4;
+  Traits.HeadNorms = true;
+  Traits.Rope = std::nullopt;
+  DecoderModel Model = readGemma(Config, Traits);
+  setGemma2(Config, Model, std::nullopt, std::nullopt);
+  // Transformers has the key, but does not cap scores.
+  Config.expect(!Config.Settings.has("attn_logit_softcapping"),
+                "attn_logit_softcapping", "null");
+  int64_t Pattern = Config.sizeOr(
+      {"sliding_window_pattern", "_sliding_window_pattern"}, 6, MaxLayers);
+  setWindows(Config, Model, readWindow(Config, 4096),
+             [&](int64_t I) { return (I + 1) % Pattern != 0; });
+  auto [Full, Sliding] =
+      readRopes(Config, Model.Stack.Layer.front().Attention.HeadDim);
+  for (LayerOptions &Layer : Model.Stack.Layer)
+    Layer.Attention.Rope = Layer.Attention.Window ? Sliding : Full;
+  return Model;
+}
+
+const Family tenon::Gemma3Family = {"gemma3_text", read};

@@ -1,0 +1,74 @@
+//===- GptLike.cpp - What decoders of the GPT kind share ------------------===//
+
+#include "compiler/Families/GptLike.h"
+
+#include <cmath>
+
+using namespace tenon;
+
+DecoderModel tenon::readGptLike(ConfigReader &Config, const GptTraits &Traits) {
+  DecoderModel Model;
+  ModelSizes &Sizes = Model.Sizes;
+  Sizes.Vocabulary = Config.size({"vocab_size"}, MaxVocabulary);
+  Sizes.Width = Config.size({"n_embd", "hidden_size"}, MaxWidth);
+  Sizes.Layers = Config.size({"n_layer", "num_hidden_layers"}, MaxLayers);
+  Sizes.Heads = Config.size({"n_head", "num_attention_heads"}, MaxWidth);
+  Sizes.MaxSequence =
+      Config.maxSequence({"n_positions", "max_position_embeddings"});
+  Sizes.FeedForward =
+      Config.sizeOr({"n_inner"}, 4 * Sizes.Width, MaxFeedForward);
+  std::string Prefix = Config.prefixOf(Traits.Tokens, Traits.Prefixes);
+  setStack(Model, Prefix.substr(0, Prefix.find('.')), "h", Traits.Tokens);
+  // Masks that older checkpoints stored.
+  for (const char *Buffer : {"h.*.attn.bias", "h.*.attn.masked_bias"})
+    Model.UnusedTensors.push_back(Model.Stack.nameOf(Buffer));
+  return Model;
+}
+
+void tenon::setStack(DecoderModel &Model, const std::string &Scope,
+                     const std::string &Layers, const std::string &Tokens) {
+  Model.Stack.Scope = Scope;
+  Model.Stack.Layers = Layers;
+  Model.Stack.Width = Model.Sizes.Width;
+  Model.Stack.MaxSequence = Model.Sizes.MaxSequence;
+  Model.Stack.Embedding.Tokens = Tokens;
+}
+
+void tenon::setHeads(ConfigReader &Config, AttentionOptions &Attention,
+                     const ModelSizes &Sizes) {
+  Attention.Heads = Attention.KvHeads = Sizes.Heads;
+  Attention.HeadDim = Config.headDim(Sizes.Width, Sizes.Heads);
+}
+
+double tenon::headScale(const AttentionOptions &Attention) {
+  return 1 / std::sqrt(static_cast<double>(Attention.HeadDim));
+}
+
+int64_t tenon::unlimitedSequence(ConfigReader &Config, ConfigReader::Keys Names,
+                                 int64_t Default) {
+  int64_t Known = Config.sizeOr(Names, Default, MaxContext);
+  int64_t Wanted = Config.Input.MaxSequence.value_or(Known);
+  if (Wanted < 1 || Wanted > MaxContext)
+    Config.fail(Error("a sequence length of " + std::to_string(Wanted) +
+                      ": expected 1 to " + std::to_string(MaxContext)));
+  return Wanted;
+}
+
+std::string tenon::rangeOf(int64_t First, int64_t Last) {
+  return "[" + std::to_string(First) + ":" + std::to_string(Last) + "]";
+}
+
+LinearOptions tenon::fusedPart(const std::string &Key, bool Bias, int64_t First,
+                               int64_t Step, int64_t Block) {
+  std::string View = "[" + std::to_string(First) + "::" + std::to_string(Step) +
+                     "/" + std::to_string(Block) + "]";
+  return {Key, Bias, View, View};
+}
+
+void tenon::setFusedByHead(AttentionOptions &Attention, const std::string &Key,
+                           bool Bias) {
+  int64_t D = Attention.HeadDim;
+  Attention.Query = fusedPart(Key, Bias, 0, 3 * D, D);
+  Attention.Key = fusedPart(Key, Bias, D, 3 * D, D);
+  Attention.Value = fusedPart(Key, Bias, 2 * D, 3 * D, D);
+}

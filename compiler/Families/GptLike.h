@@ -1,0 +1,57 @@
+//===- GptLike.h - What decoders of the GPT kind share ----------*- C++ -*-===//
+//
+// Layer norms, plain feed-forwards, fused projections, and configs in the
+// spelling of GPT-2.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_COMPILER_FAMILIES_GPTLIKE_H
+#define TENON_COMPILER_FAMILIES_GPTLIKE_H
+
+#include "compiler/Families/Decoder.h"
+
+namespace tenon {
+
+/// What differs between families that spell their sizes as GPT-2 does.
+struct GptTraits {
+  /// What names may begin with, published files first.
+  ConfigReader::Keys Prefixes;
+  const char *Tokens;
+};
+
+/// Sizes (n_embd, n_layer, n_head, n_positions, n_inner), and a stack in the
+/// scope that the checkpoint has, with layers "h".
+DecoderModel readGptLike(ConfigReader &Config, const GptTraits &Traits);
+
+/// A stack without its embedding's particulars, norms and layers.
+void setStack(DecoderModel &Model, const std::string &Scope,
+              const std::string &Layers, const std::string &Tokens);
+
+/// As many key-value heads as heads, which divide the width.
+void setHeads(ConfigReader &Config, AttentionOptions &Attention,
+              const ModelSizes &Sizes);
+
+/// 1 / sqrt(head_dim).
+double headScale(const AttentionOptions &Attention);
+
+/// The longest sequence of a model without a table of positions: what one of
+/// `Names` says, else `Default`, or what was asked for, which may be more.
+int64_t unlimitedSequence(ConfigReader &Config, ConfigReader::Keys Names,
+                          int64_t Default);
+
+/// "[first:last]".
+std::string rangeOf(int64_t First, int64_t Last);
+
+/// Part of a fused projection: from row `First` on, of every `Step` rows the
+/// first `Block`.
+LinearOptions fusedPart(const std::string &Key, bool Bias, int64_t First,
+                        int64_t Step, int64_t Block);
+
+/// Queries, keys and values of a projection whose rows are those of each head,
+/// one after another.
+void setFusedByHead(AttentionOptions &Attention, const std::string &Key,
+                    bool Bias);
+
+} // namespace tenon
+
+#endif // TENON_COMPILER_FAMILIES_GPTLIKE_H

@@ -1,0 +1,48 @@
+//===- GptNeox.cpp - GPT-NeoX and Pythia ----------------------------------===//
+
+#include "compiler/Families/Family.h"
+#include "compiler/Families/GptLike.h"
+
+using namespace tenon;
+using namespace tenon::transformer;
+
+static ModelDescription read(ConfigReader &Config) {
+  DecoderModel Model;
+  Model.Sizes = Config.sizes();
+  double Eps = Config.epsOr("layer_norm_eps", 1e-5);
+  auto Norm = [&](const char *Key) {
+    return NormOptions{NormKind::Layer, Eps, Key};
+  };
+  setStack(Model, "gpt_neox", "layers", "embed_in.weight");
+  Model.Stack.FinalNorm = Norm("final_layer_norm");
+
+  LayerOptions Layer;
+  Layer.Form = Config.flagOr("use_parallel_residual", true)
+                   ? LayerForm::Parallel
+                   : LayerForm::PreNorm;
+  Layer.AttentionNorm = Norm("input_layernorm");
+  Layer.FeedForwardNorm = Norm("post_attention_layernorm");
+  setHeads(Config, Layer.Attention, Model.Sizes);
+  Layer.Attention.Rope =
+      Config.rope(Layer.Attention.HeadDim, {.Partial = 0.25,
+                                            .ReadsPartial = true,
+                                            .BaseKey = "rotary_emb_base",
+                                            .PartialKey = "rotary_pct"});
+  bool Bias = Config.flagOr("attention_bias", true);
+  setFusedByHead(Layer.Attention, "attention.query_key_value", Bias);
+  Layer.Attention.Output = {"attention.dense", Bias};
+  Layer.FeedForward = {Config.activation("hidden_act", "gelu"),
+                       Model.Sizes.FeedForward,
+                       {},
+                       {"mlp.dense_h_to_4h", true},
+                       {"mlp.dense_4h_to_h", true}};
+  Model.Stack.Layer = repeat(Layer, Model.Sizes.Layers);
+  setHead(Config, Model, Config.flagOr("tie_word_embeddings", false),
+          "embed_out.weight");
+  for (const char *Buffer : {"bias", "masked_bias", "rotary_emb.inv_freq"})
+    Model.UnusedTensors.push_back(std::string("gpt_neox.layers.*.attention.") +
+                                  Buffer);
+  return Model;
+}
+
+const Family tenon::GptNeoxFamily = {"gpt_neox", read};

@@ -1,0 +1,25 @@
+//===- Olmo2.cpp - LLaMA with norms after its blocks ----------------------===//
+
+#include "compiler/Families/Family.h"
+
+using namespace tenon;
+
+static ModelDescription read(ConfigReader &Config) {
+  bool Bias = Config.flagOr("attention_bias", false);
+  DecoderModel Model = readLlama(Config, {.QkvBias = Bias,
+                                          .OutputBias = Bias,
+                                          .HeadNorms = true,
+                                          .Norm = {.Eps = 1e-5},
+                                          .DefaultAct = "silu"});
+  for (LayerOptions &Layer : Model.Stack.Layer) {
+    Layer.AttentionAfter = Layer.FeedForwardNorm;
+    Layer.FeedForwardAfter =
+        Layer.FeedForwardNorm.of("post_feedforward_layernorm");
+    Layer.AttentionNorm = Layer.FeedForwardNorm = {};
+    Layer.Attention.QueryNorm->Over = HeadNormOptions::Extent::Row;
+    Layer.Attention.KeyNorm->Over = HeadNormOptions::Extent::Row;
+  }
+  return Model;
+}
+
+const Family tenon::Olmo2Family = {"olmo2", read};

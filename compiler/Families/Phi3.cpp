@@ -1,0 +1,45 @@
+//===- Phi3.cpp - LLaMA with fused projections and long contexts ----------===//
+
+#include "compiler/Families/Family.h"
+
+using namespace tenon;
+using namespace tenon::transformer;
+
+/// Rows `First` to `Last` of a fused matrix.
+static std::string rowsView(int64_t First, int64_t Last) {
+  return "[" + std::to_string(First) + ":" + std::to_string(Last) + "]";
+}
+
+static ModelDescription read(ConfigReader &Config) {
+  RopeTraits Rope;
+  Rope.ReadsPartial = true;
+  Rope.Original = 4096;
+  DecoderModel Model = readLlama(
+      Config, {.Norm = {.Eps = 1e-5}, .Rope = Rope, .DefaultAct = "silu"});
+  Config.fixed("attention_bias", false);
+  std::optional<int64_t> Window = readWindow(Config, std::nullopt);
+  for (LayerOptions &Layer : Model.Stack.Layer) {
+    AttentionOptions &Attention = Layer.Attention;
+    if (Attention.Rope)
+      Config.expect(Attention.Rope.getScaling() == RopeScaling::Default ||
+                        Attention.Rope.getScaling() == RopeScaling::LongRope,
+                    Config.Settings.has("rope_parameters") ? "rope_parameters"
+                                                           : "rope_scaling",
+                    "a rotation of type default or longrope");
+    Attention.Window = Window;
+    int64_t Keys = Attention.Heads * Attention.HeadDim;
+    int64_t Values = Keys + Attention.KvHeads * Attention.HeadDim;
+    int64_t End = Values + Attention.KvHeads * Attention.HeadDim;
+    const char *Fused = "self_attn.qkv_proj";
+    Attention.Query = {Fused, false, rowsView(0, Keys)};
+    Attention.Key = {Fused, false, rowsView(Keys, Values)};
+    Attention.Value = {Fused, false, rowsView(Values, End)};
+    int64_t Inner = Layer.FeedForward.Inner;
+    Layer.FeedForward.Gate = {"mlp.gate_up_proj", false, rowsView(0, Inner)};
+    Layer.FeedForward.Up = {"mlp.gate_up_proj", false,
+                            rowsView(Inner, 2 * Inner)};
+  }
+  return Model;
+}
+
+const Family tenon::Phi3Family = {"phi3", read};

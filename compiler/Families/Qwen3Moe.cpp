@@ -1,0 +1,28 @@
+//===- Qwen3Moe.cpp - Qwen 3 with mixtures --------------------------------===//
+
+#include "compiler/Families/Family.h"
+#include "compiler/Families/Qwen.h"
+
+using namespace tenon;
+
+static ModelDescription read(ConfigReader &Config) {
+  bool Bias = Config.flagOr("attention_bias", false);
+  DecoderModel Model = readLlama(Config, {.QkvBias = Bias,
+                                          .OutputBias = Bias,
+                                          .HeadNorms = true,
+                                          .DefaultKvHeads = 4,
+                                          .DefaultAct = "silu"});
+  std::optional<int64_t> Window = readWindow(Config, 4096);
+  if (!Config.flagOr("use_sliding_window", false))
+    Window = std::nullopt;
+  // All layers have the window, whatever this says.
+  Config.ignore({"max_window_layers"});
+  for (LayerOptions &Layer : Model.Stack.Layer)
+    Layer.Attention.Window = Window;
+  setQwenMixture(
+      Config, Model,
+      readQwenMixture(Config, Model, {.Experts = 128, .Inner = 768, .Top = 8}));
+  return Model;
+}
+
+const Family tenon::Qwen3MoeFamily = {"qwen3_moe", read};

@@ -1,0 +1,42 @@
+//===- Stablelm.cpp - LLaMA with layer norms and partial rotation ---------===//
+
+#include "compiler/Families/Family.h"
+
+using namespace tenon;
+using namespace tenon::transformer;
+
+static ModelDescription read(ConfigReader &Config) {
+  RopeTraits Rope;
+  Rope.Partial = 0.25;
+  Rope.ReadsPartial = true;
+  DecoderModel Model =
+      readLlama(Config, {.QkvBias = Config.flagOr("use_qkv_bias", false),
+                         .DefaultKvHeads = 32,
+                         .Norm = {NormKind::Layer, 1e-5},
+                         .EpsKey = "layer_norm_eps",
+                         .Rope = Rope,
+                         .DefaultAct = "silu"});
+  bool HasHeadNorms = Config.flagOr("qk_layernorm", false);
+  bool IsParallel = Config.flagOr("use_parallel_residual", false);
+  // Nothing reads these.
+  Config.ignore({"norm_eps", "rotary_scaling_factor"});
+  auto HeadNorm = [&](const std::string &Name) {
+    HeadNormOptions Norm{NormKind::Layer, HeadNormOptions::Extent::OwnHead,
+                         Model.Stack.FinalNorm.Eps};
+    Norm.Weight = "self_attn." + Name + ".norms.*.weight^flat";
+    return Norm;
+  };
+  for (LayerOptions &Layer : Model.Stack.Layer) {
+    if (HasHeadNorms) {
+      Layer.Attention.QueryNorm = HeadNorm("q_layernorm");
+      Layer.Attention.KeyNorm = HeadNorm("k_layernorm");
+    }
+    if (IsParallel) {
+      Layer.Form = LayerForm::Parallel;
+      Layer.FeedForwardNorm = {};
+    }
+  }
+  return Model;
+}
+
+const Family tenon::StablelmFamily = {"stablelm", read};
