@@ -156,6 +156,12 @@ class Fixture:
     def finish(self, directory):
         """Writes what else the checkpoint has."""
 
+    @property
+    def configuration(self):
+        """The class of its configuration."""
+        return transformers.models.auto.configuration_auto.CONFIG_MAPPING[
+            self.family]
+
     def inputs(self, model, rng):
         """Random inputs: arrays by name, stored as NAME.npy."""
         return dict(input_ids=choose_tokens(self, model, rng))
@@ -226,12 +232,6 @@ def columns(gain):
     return lambda noise, config: gain * noise / math.sqrt(noise.shape[-2])
 
 
-def configuration(fixture):
-    kind = transformers.models.auto.configuration_auto.CONFIG_MAPPING[
-        fixture.family]
-    return kind(**(fixture.traits.defaults | fixture.config))
-
-
 def common_weight(name, noise, config):
     """The value of a parameter: activations of unit variance, attention that
     is not flat, biases and norms that are seen."""
@@ -278,7 +278,8 @@ def persistent(model):
 
 def build(fixture, rng):
     """A model of f32 weights, every one of them random."""
-    config = configuration(fixture)
+    config = fixture.configuration(
+        **(fixture.traits.defaults | fixture.config))
     config._attn_implementation = fixture.attention
     model = fixture.auto.from_config(config, **fixture.arguments)
     text = config.get_text_config()
@@ -356,7 +357,7 @@ def load(fixture, directory, change=None, dtype=torch.float32):
         # One expert after the other, in any type.
         kwargs["experts_implementation"] = "eager"
     if change:
-        config = transformers.AutoConfig.from_pretrained(directory)
+        config = fixture.configuration.from_pretrained(directory)
         change(config)
         kwargs["config"] = config
     return fixture.auto.from_pretrained(directory, **kwargs).eval()
