@@ -129,12 +129,7 @@ FAMILIES["opt"] = Family(
              # Into the hidden size: as large as the position table.
              (r"project_in\.weight$", rows(2)),
              (r"fc1\.weight$", rows(2)), (r"fc2\.weight$", rows(2))),
-    older=opt_older, silent=(r"k_proj\.bias$",),
-    variants=lambda c: (
-        {"final norm": dict(
-            _remove_final_layer_norm=not c._remove_final_layer_norm)}
-        if c.do_layer_norm_before and not c.layer_norm_elementwise_affine
-        else {}))
+    older=opt_older, silent=(r"k_proj\.bias$",))
 
 
 # BLOOM.
@@ -277,9 +272,9 @@ FIXTURES = [
         hidden_size=40, num_attention_heads=5, ffn_dim=200, enable_bias=False,
         tie_word_embeddings=False, _remove_final_layer_norm=True,
         activation_function="gelu")),
-    Fixture("opt", "plain-norms", dict(
-        hidden_size=72, num_attention_heads=6, word_embed_proj_dim=36,
-        layer_norm_elementwise_affine=False), sharded=True),
+    Fixture("opt", "projected", dict(
+        hidden_size=60, num_attention_heads=6, word_embed_proj_dim=36),
+        sharded=True),
 
     Fixture("bloom", "tied", {}),
     # Five heads: slopes of two kinds.

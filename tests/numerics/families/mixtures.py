@@ -275,7 +275,7 @@ FIXTURES = [
     Fixture("gpt_oss", "no-bias", dict(
         hidden_size=40, num_attention_heads=5, num_key_value_heads=5,
         num_local_experts=6, num_experts_per_tok=1, attention_bias=False,
-        tie_word_embeddings=True, swiglu_limit=2.5, swiglu_alpha=1.3,
+        tie_word_embeddings=True, swiglu_limit=2.5, swiglu_alpha=1.0,
         sliding_window=11, rms_norm_eps=1e-2,
         layer_types=["full_attention", "sliding_attention"],
         rope_parameters=rope(theta=1e3)), dtype="f16"),
