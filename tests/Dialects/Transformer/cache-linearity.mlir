@@ -23,6 +23,24 @@ func.func private @calls(%s: !transformer.scope, %b: !transformer.batch, %c: !tr
   return %2 : !transformer.cache<1x4xf32>
 }
 
+// Latent and memory caches are such lines, too.
+// CHECK-LABEL: @latents
+func.func private @latents(%s: !transformer.scope, %b: !transformer.batch, %c: !transformer.cache<latent 1x6xf32>, %l: tensor<?x4xf32>, %q: tensor<?x10xf32>, %r: tensor<?x2xf32>) -> (tensor<?x10xf32>, !transformer.cache<latent 1x6xf32>) {
+  %w = transformer.parameter %s "w" of attention : tensor<16x4xf32>
+  %0 = transformer.latent_append %c[%s], %b latent %l rotated %r : (!transformer.cache<latent 1x6xf32>, !transformer.scope, !transformer.batch, tensor<?x4xf32>, tensor<?x2xf32>) -> !transformer.cache<latent 1x6xf32>
+  %1 = transformer.latent_attention %q, %b cache %0[%s] expand %w heads 2 key_dim 3 value_dim 5 scale 0.5 : (tensor<?x10xf32>, !transformer.batch, !transformer.cache<latent 1x6xf32>, !transformer.scope, tensor<16x4xf32>) -> tensor<?x10xf32>
+  return %1, %0 : tensor<?x10xf32>, !transformer.cache<latent 1x6xf32>
+}
+
+// CHECK-LABEL: @decodes
+func.func private @decodes(%s: !transformer.scope, %b: !transformer.batch, %c: !transformer.cache<1x4xf32>, %m: !transformer.cache<memory 1x4xf32>, %x: tensor<?x4xf32>) -> (tensor<?x4xf32>, !transformer.cache<1x4xf32>) {
+  // A memory is read in every layer and never taken.
+  %0 = transformer.attention bidirectional %x, %b cache %m[%s] heads 1 kv_heads 1 scale 0.5 : (tensor<?x4xf32>, !transformer.batch, !transformer.cache<memory 1x4xf32>, !transformer.scope) -> tensor<?x4xf32>
+  %1 = transformer.cache_append %c[%s], %b keys %0 values %0 : (!transformer.cache<1x4xf32>, !transformer.scope, !transformer.batch, tensor<?x4xf32>, tensor<?x4xf32>) -> !transformer.cache<1x4xf32>
+  %2 = transformer.attention bidirectional %0, %b cache %m[%s] heads 1 kv_heads 1 scale 0.5 : (tensor<?x4xf32>, !transformer.batch, !transformer.cache<memory 1x4xf32>, !transformer.scope) -> tensor<?x4xf32>
+  return %2, %1 : tensor<?x4xf32>, !transformer.cache<1x4xf32>
+}
+
 func.func @step(%b: !transformer.batch) -> tensor<?x4xf32> attributes {transformer.role = "step"} {
   %s = transformer.scope "s"
   %t = transformer.parameter %s "t" of embedding : tensor<9x4xf32>

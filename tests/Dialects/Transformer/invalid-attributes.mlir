@@ -6,17 +6,17 @@ module attributes {transformer.role = "step"} {}
 
 // -----
 
-// expected-error@+1 {{attribute 'transformer.role' is "serve": expected one of step, encode, embed}}
+// expected-error@+1 {{attribute 'transformer.role' is "serve": expected one of step, encode, embed, encode_image}}
 func.func private @role(!transformer.batch) attributes {transformer.role = "serve"}
 
 // -----
 
-// expected-error@+1 {{attribute 'transformer.role' is 1 : i64: expected one of step, encode, embed}}
+// expected-error@+1 {{attribute 'transformer.role' is 1 : i64: expected one of step, encode, embed, encode_image}}
 func.func private @role_number(!transformer.batch) attributes {transformer.role = 1 : i64}
 
 // -----
 
-// expected-error@+1 {{attribute 'transformer.output' is "probabilities": expected one of logits, hidden, pooled}}
+// expected-error@+1 {{attribute 'transformer.output' is "probabilities": expected one of logits, hidden, pooled, classes}}
 func.func private @output(!transformer.batch) attributes {transformer.output = "probabilities"}
 
 // -----
@@ -58,3 +58,8 @@ module attributes {transformer.few_tokens = 0 : i64} {}
 
 // expected-error@+1 {{unknown attribute 'transformer.vocab' of the transformer dialect}}
 module attributes {transformer.vocab = 97 : i64} {}
+
+// -----
+
+// expected-error@+1 {{attribute 'transformer.max_source' is 0 : i64: expected a positive 64-bit integer}}
+module attributes {transformer.max_source = 0 : i64} {}

@@ -1,16 +1,16 @@
 // Constraints of norms, one test each.
 // RUN: %tenon-opt %s -split-input-file -verify-diagnostics
 
-func.func @layer_norm_c1(%arg0: tensor<?x8xf32>, %arg1: tensor<9xf32>, %arg2: tensor<8xf32>) {
-  // expected-error@+1 {{layer_norm_c1: weight elements: expected 8, got 9}}
+func.func @layer_norm_c2(%arg0: tensor<?x8xf32>, %arg1: tensor<9xf32>, %arg2: tensor<8xf32>) {
+  // expected-error@+1 {{layer_norm_c2: weight elements: expected 8, got 9}}
   %0 = transformer.layer_norm %arg0, %arg1, %arg2 eps 1.0e-05 : (tensor<?x8xf32>, tensor<9xf32>, tensor<8xf32>) -> tensor<?x8xf32>
   return
 }
 
 // -----
 
-func.func @layer_norm_c2(%arg0: tensor<?x8xf32>, %arg1: tensor<8xf32>, %arg2: tensor<9xf32>) {
-  // expected-error@+1 {{layer_norm_c2: bias elements: expected 8, got 9}}
+func.func @layer_norm_c4(%arg0: tensor<?x8xf32>, %arg1: tensor<8xf32>, %arg2: tensor<9xf32>) {
+  // expected-error@+1 {{layer_norm_c4: bias elements: expected 8, got 9}}
   %0 = transformer.layer_norm %arg0, %arg1, %arg2 eps 1.0e-05 : (tensor<?x8xf32>, tensor<8xf32>, tensor<9xf32>) -> tensor<?x8xf32>
   return
 }
@@ -33,9 +33,9 @@ func.func @rms_norm_c1(%arg0: tensor<?x8xf32>, %arg1: tensor<8xf32>) {
 
 // -----
 
-func.func @rms_norm_c2(%arg0: tensor<?x8xf32>, %arg1: tensor<8xf32>) {
-  // expected-error@+1 {{rms_norm_c2: weight elements: expected 4, got 8}}
-  %0 = transformer.rms_norm %arg0, %arg1 eps 1.0e-05 groups 2 : (tensor<?x8xf32>, tensor<8xf32>) -> tensor<?x8xf32>
+func.func @rms_norm_c2(%arg0: tensor<?x8xf32>, %arg1: tensor<2xf32>) {
+  // expected-error@+1 {{rms_norm_c2: weight elements: expected 4, got 2}}
+  %0 = transformer.rms_norm %arg0, %arg1 eps 1.0e-05 groups 2 : (tensor<?x8xf32>, tensor<2xf32>) -> tensor<?x8xf32>
   return
 }
 
@@ -65,14 +65,6 @@ func.func @add_norm_c2(%arg0: tensor<?x8xf32>, %arg1: tensor<8xf32>, %arg2: tens
 
 // -----
 
-func.func @add_norm_c2(%arg0: tensor<?x8xf32>, %arg1: tensor<8xf32>) {
-  // expected-error@+1 {{add_norm_c2: bias: expected one for layer}}
-  %0:2 = transformer.add_norm layer %arg0, %arg0 weight %arg1 eps 1.0e-05 : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>)
-  return
-}
-
-// -----
-
 func.func @add_norm_c3(%arg0: tensor<?x8xf32>, %arg1: tensor<8xf32>, %arg2: tensor<9xf32>) {
   // expected-error@+1 {{add_norm_c3: bias elements: expected 8, got 9}}
   %0:2 = transformer.add_norm layer %arg0, %arg0 weight %arg1 bias %arg2 eps 1.0e-05 : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<8xf32>, tensor<9xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>)
@@ -84,5 +76,29 @@ func.func @add_norm_c3(%arg0: tensor<?x8xf32>, %arg1: tensor<8xf32>, %arg2: tens
 func.func @add_norm_c4(%arg0: tensor<?x8xf32>, %arg1: tensor<8xf32>) {
   // expected-error@+1 {{add_norm_c4: eps: expected a number from 0 to 1, got 2.000000e+00}}
   %0:2 = transformer.add_norm rms %arg0, %arg0 weight %arg1 eps 2.0 : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>)
+  return
+}
+
+// -----
+
+func.func @layer_norm_c1(%arg0: tensor<?x8xf32>, %arg1: tensor<8xf32>) {
+  // expected-error@+1 {{layer_norm_c1: groups: expected a divisor of the width 8, got 3}}
+  %0 = transformer.layer_norm %arg0, %arg1 eps 1.0e-05 groups 3 : (tensor<?x8xf32>, tensor<8xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm_c1(%arg0: tensor<?x8xf32>, %arg1: tensor<8xf32>) {
+  // expected-error@+1 {{layer_norm_c1: groups: expected a divisor of the width 8, got 0}}
+  %0 = transformer.layer_norm %arg0, %arg1 eps 1.0e-05 groups 0 : (tensor<?x8xf32>, tensor<8xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm_c4(%arg0: tensor<?x8xf32>, %arg1: tensor<4xf32>, %arg2: tensor<8xf32>) {
+  // expected-error@+1 {{layer_norm_c4: bias elements: expected 4, got 8}}
+  %0 = transformer.layer_norm %arg0, %arg1, %arg2 eps 1.0e-05 groups 2 : (tensor<?x8xf32>, tensor<4xf32>, tensor<8xf32>) -> tensor<?x8xf32>
   return
 }

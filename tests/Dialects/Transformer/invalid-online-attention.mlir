@@ -49,25 +49,9 @@ func.func @online_attention_c4(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch
 
 // -----
 
-func.func @online_attention_c5(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: !transformer.cache<1x4xf32>, %arg3: !transformer.scope) {
-  // expected-error@+1 {{online_attention_c5: mask: expected causal over a cache, got bidirectional}}
-  %0 = transformer.online_attention bidirectional %arg0, %arg1 cache %arg2[%arg3] heads 2 kv_heads 1 scale 5.0e-01 : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xf32>, !transformer.scope) -> tensor<?x8xf32>
-  return
-}
-
-// -----
-
 func.func @online_attention_c6(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: tensor<?x1280xf32>) {
   // expected-error@+1 {{online_attention_c6: window: expected at least 1, got 0}}
   %0 = transformer.online_attention causal %arg0, %arg1 staged %arg2 heads 2 kv_heads 1 scale 5.0e-01 window 0 : (tensor<?x8xf32>, !transformer.batch, tensor<?x1280xf32>) -> tensor<?x8xf32>
-  return
-}
-
-// -----
-
-func.func @online_attention_c7(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: tensor<?x1280xf32>) {
-  // expected-error@+1 {{online_attention_c7: window: expected a causal mask}}
-  %0 = transformer.online_attention bidirectional %arg0, %arg1 staged %arg2 heads 2 kv_heads 1 scale 5.0e-01 window 4 : (tensor<?x8xf32>, !transformer.batch, tensor<?x1280xf32>) -> tensor<?x8xf32>
   return
 }
 
@@ -84,5 +68,109 @@ func.func @online_attention_c8(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch
 func.func @online_attention_c9(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: tensor<?x1279xf32>) {
   // expected-error@+1 {{online_attention_c9: width of staged: expected 1280, got 1279}}
   %0 = transformer.online_attention causal %arg0, %arg1 staged %arg2 heads 2 kv_heads 1 scale 5.0e-01 : (tensor<?x8xf32>, !transformer.batch, tensor<?x1279xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @online_attention_c5(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: !transformer.cache<1x4xf32>, %arg3: !transformer.scope) {
+  // expected-error@+1 {{online_attention_c5: mask: expected bidirectional over a memory, causal or prefix over a sequence, got bidirectional over '!transformer.cache<1x4xf32>'}}
+  %0 = transformer.online_attention bidirectional %arg0, %arg1 cache %arg2[%arg3] heads 2 kv_heads 1 scale 5.0e-01 : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xf32>, !transformer.scope) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @online_attention_c5(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: !transformer.cache<memory 1x4xf32>, %arg3: !transformer.scope) {
+  // expected-error@+1 {{online_attention_c5: mask: expected bidirectional over a memory, causal or prefix over a sequence, got causal over '!transformer.cache<memory 1x4xf32>'}}
+  %0 = transformer.online_attention causal %arg0, %arg1 cache %arg2[%arg3] heads 2 kv_heads 1 scale 5.0e-01 : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<memory 1x4xf32>, !transformer.scope) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @online_attention_c5(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: !transformer.cache<latent 1x4xf32>, %arg3: !transformer.scope) {
+  // expected-error@+1 {{online_attention_c5: mask: expected bidirectional over a memory, causal or prefix over a sequence, got causal over '!transformer.cache<latent 1x4xf32>'}}
+  %0 = transformer.online_attention causal %arg0, %arg1 cache %arg2[%arg3] heads 2 kv_heads 1 scale 5.0e-01 : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<latent 1x4xf32>, !transformer.scope) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @online_attention_c5(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: tensor<?x1280xf32>, %arg3: !transformer.scope) {
+  // expected-error@+1 {{online_attention_c5: mask: expected a cache for prefix}}
+  %0 = transformer.online_attention prefix %arg0, %arg1 staged %arg2 heads 2 kv_heads 1 scale 5.0e-01 : (tensor<?x8xf32>, !transformer.batch, tensor<?x1280xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @online_attention_c7(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: !transformer.cache<1x4xf32>, %arg3: !transformer.scope) {
+  // expected-error@+1 {{online_attention_c7: window: expected a causal mask, or a bidirectional one of this step's keys}}
+  %0 = transformer.online_attention prefix %arg0, %arg1 cache %arg2[%arg3] heads 2 kv_heads 1 scale 5.0e-01 window 4 : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xf32>, !transformer.scope) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @online_attention_c7(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: !transformer.cache<memory 1x4xf32>, %arg3: !transformer.scope) {
+  // expected-error@+1 {{online_attention_c7: window: expected a causal mask, or a bidirectional one of this step's keys}}
+  %0 = transformer.online_attention bidirectional %arg0, %arg1 cache %arg2[%arg3] heads 2 kv_heads 1 scale 5.0e-01 window 4 : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<memory 1x4xf32>, !transformer.scope) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @online_attention_c10(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: tensor<?x1280xf32>, %arg3: !transformer.scope) {
+  // expected-error@+1 {{online_attention_c10: soft_cap: expected a positive number, got -5.000000e+01}}
+  %0 = transformer.online_attention causal %arg0, %arg1 staged %arg2 heads 2 kv_heads 1 scale 5.0e-01 soft_cap -50.0 : (tensor<?x8xf32>, !transformer.batch, tensor<?x1280xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @online_attention_c11(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: tensor<?x1280xf32>, %arg3: !transformer.scope, %arg4: tensor<8x2xf32>) {
+  // expected-error@+1 {{online_attention_c11: expected a bias with its buckets}}
+  %0 = transformer.online_attention causal %arg0, %arg1 staged %arg2 heads 2 kv_heads 1 scale 5.0e-01 bias %arg4 : (tensor<?x8xf32>, !transformer.batch, tensor<?x1280xf32>, tensor<8x2xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @online_attention_c11(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: tensor<?x1280xf32>, %arg3: !transformer.scope) {
+  // expected-error@+1 {{online_attention_c11: expected a bias with its buckets}}
+  %0 = transformer.online_attention causal %arg0, %arg1 staged %arg2 heads 2 kv_heads 1 scale 5.0e-01 buckets <8, max = 20> : (tensor<?x8xf32>, !transformer.batch, tensor<?x1280xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @online_attention_c12(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: tensor<?x1280xf32>, %arg3: !transformer.scope, %arg4: tensor<8x2xf32>) {
+  // expected-error@+1 {{online_attention_c12: rows of bias: expected 16, got 8}}
+  %0 = transformer.online_attention causal %arg0, %arg1 staged %arg2 heads 2 kv_heads 1 scale 5.0e-01 bias %arg4 buckets <16, max = 20> : (tensor<?x8xf32>, !transformer.batch, tensor<?x1280xf32>, tensor<8x2xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @online_attention_c12(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: tensor<?x1280xf32>, %arg3: !transformer.scope, %arg4: tensor<8x1xf32>) {
+  // expected-error@+1 {{online_attention_c12: columns of bias: expected 2, got 1}}
+  %0 = transformer.online_attention causal %arg0, %arg1 staged %arg2 heads 2 kv_heads 1 scale 5.0e-01 bias %arg4 buckets <8, max = 20> : (tensor<?x8xf32>, !transformer.batch, tensor<?x1280xf32>, tensor<8x1xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @online_attention_c13(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: tensor<?x1280xf32>, %arg3: !transformer.scope, %arg4: tensor<8x2xf32>) {
+  // expected-error@+1 {{online_attention_c13: expected alibi or a bias, not both}}
+  %0 = transformer.online_attention causal %arg0, %arg1 staged %arg2 heads 2 kv_heads 1 scale 5.0e-01 alibi <max = 8.0> bias %arg4 buckets <8, max = 20> : (tensor<?x8xf32>, !transformer.batch, tensor<?x1280xf32>, tensor<8x2xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @online_attention_c14(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: tensor<?x1280xf32>, %arg3: !transformer.scope, %arg4: tensor<1xf32>) {
+  // expected-error@+1 {{online_attention_c14: elements of sinks: expected 2, got 1}}
+  %0 = transformer.online_attention causal %arg0, %arg1 staged %arg2 heads 2 kv_heads 1 scale 5.0e-01 sinks %arg4 : (tensor<?x8xf32>, !transformer.batch, tensor<?x1280xf32>, tensor<1xf32>) -> tensor<?x8xf32>
   return
 }

@@ -41,8 +41,8 @@ func.func private @rope_base() attributes {test.rope = #transformer.rope<half, d
 
 // -----
 
-// expected-error@+1 {{expected linear or llama3, got yarn}}
-func.func private @rope_scaling() attributes {test.rope = #transformer.rope<half, dim = 4, base = 1.0, yarn(factor = 2.0)>}
+// expected-error@+1 {{expected linear, llama3, yarn or longrope, got ntk}}
+func.func private @rope_scaling() attributes {test.rope = #transformer.rope<half, dim = 4, base = 1.0, ntk(factor = 2.0)>}
 
 // -----
 
@@ -51,13 +51,113 @@ func.func private @rope_factor() attributes {test.rope = #transformer.rope<half,
 
 // -----
 
-// expected-error@+1 {{expected 0 < low < high and a positive original, got low = 4.000000e+00, high = 1.000000e+00, original = 8.192000e+03}}
+// expected-error@+1 {{expected low < high, got low = 4.000000e+00, high = 1.000000e+00}}
 func.func private @rope_llama3_order() attributes {test.rope = #transformer.rope<half, dim = 4, base = 1.0, llama3(factor = 2.0, low = 4.0, high = 1.0, original = 8192.0)>}
 
 // -----
 
-// expected-error@+1 {{expected 0 < low < high and a positive original, got low = 1.000000e+00, high = 4.000000e+00, original = 0.000000e+00}}
+// expected-error@+1 {{expected a positive original, got 0.000000e+00}}
 func.func private @rope_llama3_original() attributes {test.rope = #transformer.rope<half, dim = 4, base = 1.0, llama3(factor = 2.0, low = 1.0, high = 4.0, original = 0.0)>}
+
+// -----
+
+// expected-error@+1 {{expected sequence, memory or latent, got ring}}
+func.func private @cache_kind(!transformer.cache<ring 1x4xf32>)
+
+// -----
+
+// expected-error@+1 {{expected one head of latent vectors, got 2}}
+func.func private @cache_latent_heads(!transformer.cache<latent 2x4xf32>)
+
+// -----
+
+// expected-error@+1 {{expected 'truncate'}}
+func.func private @rope_yarn_number() attributes {test.a = #transformer.rope<half, dim = 4, base = 1.0, yarn(factor = 4.0, fast = 32.0, slow = 1.0, original = 64.0, attention = 1.0)>}
+
+// -----
+
+// expected-error@+1 {{expected a positive truncate, got -1.000000e+00}}
+func.func private @rope_yarn_truncate() attributes {test.a = #transformer.rope<half, dim = 4, base = 1.0, yarn(factor = 4.0, fast = 32.0, slow = 1.0, original = 64.0, truncate = -1.0, attention = 1.0)>}
+
+// -----
+
+// expected-error@+1 {{expected a positive slow, got 0.000000e+00}}
+func.func private @rope_yarn_slow() attributes {test.a = #transformer.rope<half, dim = 4, base = 1.0, yarn(factor = 4.0, fast = 32.0, slow = 0.0, original = 64.0, truncate = 1.0, attention = 1.0)>}
+
+// -----
+
+// expected-error@+1 {{expected 3 numbers of the scaling, got 2}}
+func.func private @rope_longrope_count() attributes {test.a = #transformer.rope<half, dim = 4, base = 1.0, longrope(attention = 1.0, 1.0)>}
+
+// -----
+
+// expected-error@+1 {{expected a positive factor, got 0.000000e+00}}
+func.func private @rope_longrope_factor() attributes {test.a = #transformer.rope<half, dim = 4, base = 1.0, longrope(attention = 1.0, 1.0, 0.0)>}
+
+// -----
+
+// expected-error@+1 {{expected a positive max, got 0.000000e+00}}
+func.func private @alibi_max() attributes {test.a = #transformer.alibi<max = 0.0>}
+
+// -----
+
+// expected-error@+1 {{expected 'rounded'}}
+func.func private @alibi_word() attributes {test.a = #transformer.alibi<max = 8.0, cut>}
+
+// -----
+
+// expected-error@+1 {{expected an even count of buckets and a max above a quarter or a half of it, got 7 and 20}}
+func.func private @buckets_odd() attributes {test.a = #transformer.buckets<7, max = 20>}
+
+// -----
+
+// expected-error@+1 {{expected an even count of buckets and a max above a quarter or a half of it, got 2 and 20}}
+func.func private @buckets_few() attributes {test.a = #transformer.buckets<2, max = 20, bidirectional>}
+
+// -----
+
+// expected-error@+1 {{expected an even count of buckets and a max above a quarter or a half of it, got 32 and 16}}
+func.func private @buckets_max() attributes {test.a = #transformer.buckets<32, max = 16>}
+
+// -----
+
+// expected-error@+1 {{expected an even count of buckets and a max above a quarter or a half of it, got 32 and 2000000}}
+func.func private @buckets_huge() attributes {test.a = #transformer.buckets<32, max = 2000000>}
+
+// -----
+
+// expected-error@+1 {{expected 'bidirectional'}}
+func.func private @buckets_word() attributes {test.a = #transformer.buckets<32, max = 128, both>}
+
+// -----
+
+// expected-error@+1 {{expected softmax or sigmoid, got relu}}
+func.func private @router_score() attributes {test.a = #transformer.router<relu, top = 2>}
+
+// -----
+
+// expected-error@+1 {{expected normalize, scale or groups, got renormalize}}
+func.func private @router_word() attributes {test.a = #transformer.router<softmax, top = 2, renormalize>}
+
+// -----
+
+// expected-error@+1 {{expected a positive top, got 0}}
+func.func private @router_top() attributes {test.a = #transformer.router<softmax, top = 0>}
+
+// -----
+
+// expected-error@+1 {{expected a positive scale, got 0.000000e+00}}
+func.func private @router_scale() attributes {test.a = #transformer.router<softmax, top = 2, scale = 0.0>}
+
+// -----
+
+// expected-error@+1 {{expected groups >= kept groups >= 1, got 4 and 5}}
+func.func private @router_groups() attributes {test.a = #transformer.router<softmax, top = 2, groups = 4 keep 5>}
+
+// -----
+
+// expected-error@+1 {{expected groups >= kept groups >= 1, got 4 and 0}}
+func.func private @router_kept() attributes {test.a = #transformer.router<softmax, top = 2, groups = 4 keep 0>}
 
 // -----
 

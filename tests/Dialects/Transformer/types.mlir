@@ -5,11 +5,12 @@
 // CHECK-SAME: transformer.family = "llama"
 // CHECK-SAME: transformer.few_tokens = 8 : i64
 // CHECK-SAME: transformer.max_sequence = 128 : i64
+// CHECK-SAME: transformer.max_source = 64 : i64
 // CHECK-SAME: transformer.token_types = 2 : i64
 // CHECK-SAME: transformer.vocabulary = 97 : i64
 module attributes {
   transformer.family = "llama", transformer.few_tokens = 8 : i64,
-  transformer.max_sequence = 128 : i64, transformer.token_types = 2 : i64,
+  transformer.max_sequence = 128 : i64, transformer.max_source = 64 : i64, transformer.token_types = 2 : i64,
   transformer.vocabulary = 97 : i64
 } {
   // CHECK: func.func private @step(!transformer.batch, !transformer.scope, !transformer.cache<3x24xf32>, !transformer.cache<1x128xbf16>)
@@ -26,6 +27,18 @@ module attributes {
   // CHECK: transformer.role = "embed"
   func.func private @embed(!transformer.batch)
     attributes {transformer.role = "embed", transformer.output = "pooled"}
+
+  // CHECK: transformer.output = "classes"
+  // CHECK-SAME: transformer.role = "encode_image"
+  func.func private @classify(!transformer.batch)
+    attributes {transformer.role = "encode_image", transformer.output = "classes"}
+  // CHECK: !transformer.cache<memory 3x24xbf16>
+  func.func private @memory(!transformer.cache<memory 3x24xbf16>)
+  // CHECK: !transformer.cache<latent 1x40xf32>
+  func.func private @latent(!transformer.cache<latent 1x40xf32>)
+  // A plain one is called nothing.
+  // CHECK: !transformer.cache<3x24xbf16>
+  func.func private @sequence(!transformer.cache<sequence 3x24xbf16>)
 
   // A real prints as the shortest decimal that reads back.
   // CHECK: #transformer.rope<half, dim = 64, base = 0.1>
