@@ -22,6 +22,12 @@ std::string_view tenon::nameOf(Activation Act) {
     return "gelu_tanh";
   case Activation::Silu:
     return "silu";
+  case Activation::QuickGelu:
+    return "quick_gelu";
+  case Activation::Tanh:
+    return "tanh";
+  case Activation::Sigmoid:
+    return "sigmoid";
   }
   return "";
 }
@@ -158,7 +164,7 @@ static Json imageJson(const ImageInfo &I) {
           {"width", I.Width},
           {"patch_height", I.PatchHeight},
           {"patch_width", I.PatchWidth},
-          {"preprocessing", I.Preprocessing}};
+          {"preprocessing", toJson(I.Preprocessing)}};
 }
 
 Json tenon::toJson(const Manifest &M) {

@@ -10,6 +10,7 @@
 #define TENON_RUNTIME_ARTIFACT_MANIFEST_H
 
 #include "runtime/Abi/CpuLevel.h"
+#include "runtime/Image/Preprocess.h"
 #include "runtime/Packing/Layout.h"
 #include "runtime/Support/ElementType.h"
 #include "runtime/Support/Json.h"
@@ -72,7 +73,16 @@ struct CacheInfo {
 };
 
 /// Activations that a library product can apply.
-enum class Activation { None, Relu, Gelu, GeluTanh, Silu };
+enum class Activation {
+  None,
+  Relu,
+  Gelu,
+  GeluTanh,
+  Silu,
+  QuickGelu,
+  Tanh,
+  Sigmoid
+};
 
 /// One library product: dst[rows,N] = act(src[rows,K] * W^T + bias) *
 /// multiplier + residual.
@@ -141,14 +151,16 @@ struct TokenizerInfo {
 };
 
 /// Images that the entry "encode_image" takes. Its tokens are the class token
-/// and the patches, row by row.
+/// and the patches, row by row; what is left of the height and the width after
+/// whole patches is not looked at.
 struct ImageInfo {
   int64_t Channels = 0;
   int64_t Height = 0;
   int64_t Width = 0;
-  int64_t PatchHeight = 0; ///< A divisor of Height.
-  int64_t PatchWidth = 0;  ///< A divisor of Width.
-  Json Preprocessing;      ///< How image files become pixel values.
+  int64_t PatchHeight = 0;
+  int64_t PatchWidth = 0;
+  /// How image files become pixel values; of the same channels and size.
+  ImagePreprocessing Preprocessing;
 
   int64_t patches() const {
     return (Height / PatchHeight) * (Width / PatchWidth);
@@ -207,7 +219,8 @@ struct Manifest {
   Json Compiled;  ///< How it was compiled: options, versions.
 };
 
-/// "none", "relu", "gelu", "gelu_tanh" or "silu".
+/// "none", "relu", "gelu", "gelu_tanh", "silu", "quick_gelu", "tanh" or
+/// "sigmoid".
 std::string_view nameOf(Activation Act);
 /// "logits", "hidden", "pooled" or "classes".
 std::string_view nameOf(OutputKind Kind);

@@ -22,13 +22,14 @@ constexpr int64_t MaxHeads = 1 << 16;
 constexpr int64_t MaxId = std::numeric_limits<int32_t>::max();
 constexpr int64_t MaxBeams = 1024;
 constexpr int64_t MaxChannels = 64;
-constexpr int64_t MaxImageSide = 1 << 16;
 /// Concatenated weights carry the names of all their parts.
 constexpr size_t MaxWeightName = 16 * ManifestReader::MaxName;
 
 std::optional<Activation> activationNamed(std::string_view Name) {
-  for (Activation Act : {Activation::None, Activation::Relu, Activation::Gelu,
-                         Activation::GeluTanh, Activation::Silu})
+  for (Activation Act :
+       {Activation::None, Activation::Relu, Activation::Gelu,
+        Activation::GeluTanh, Activation::Silu, Activation::QuickGelu,
+        Activation::Tanh, Activation::Sigmoid})
     if (nameOf(Act) == Name)
       return Act;
   return std::nullopt;
@@ -135,7 +136,7 @@ void readSite(ManifestReader &R, SiteInfo &S) {
     R.fail("layout", "a layout of matrices");
   R.boolean("bias", S.HasBias);
   R.choice("activation", S.Act, activationNamed,
-           "none, relu, gelu, gelu_tanh or silu");
+           "none, relu, gelu, gelu_tanh, silu, quick_gelu, tanh or sigmoid");
   R.optionalElementType("multiplier", S.Multiplier);
   R.optionalElementType("residual", S.Residual);
 }
@@ -201,7 +202,7 @@ void readGeneration(ManifestReader &R, GenerationInfo &G) {
   R.boolean("renormalize", G.Renormalize);
 }
 
-void readImage(ManifestReader &R, ImageInfo &I) {
+void readImageInfo(ManifestReader &R, ImageInfo &I) {
   R.integer("channels", I.Channels, 1, MaxChannels);
   R.integer("height", I.Height, 1, MaxImageSide);
   R.integer("width", I.Width, 1, MaxImageSide);
@@ -209,16 +210,22 @@ void readImage(ManifestReader &R, ImageInfo &I) {
   R.integer("patch_width", I.PatchWidth, 1, MaxImageSide);
   if (R.failed())
     return;
-  if (I.Height % I.PatchHeight != 0)
-    R.fail("patch_height",
-           "a divisor of the height, " + std::to_string(I.Height));
-  if (I.Width % I.PatchWidth != 0)
-    R.fail("patch_width", "a divisor of the width, " + std::to_string(I.Width));
-  if (auto Field = R.member("preprocessing")) {
-    if (!Field->json().is_object() && !Field->json().is_null())
-      R.fail(Field->expected("an object"));
-    I.Preprocessing = Field->json();
-  }
+  if (I.PatchHeight > I.Height)
+    R.fail("patch_height", "at most the height, " + std::to_string(I.Height));
+  if (I.PatchWidth > I.Width)
+    R.fail("patch_width", "at most the width, " + std::to_string(I.Width));
+  auto Field = R.member("preprocessing");
+  if (!Field)
+    return;
+  Result<ImagePreprocessing> Steps = imagePreprocessingFromJson(*Field);
+  if (!Steps)
+    return R.fail(Steps.error());
+  I.Preprocessing = std::move(*Steps);
+  if (I.Preprocessing.Channels != I.Channels ||
+      I.Preprocessing.Height != I.Height || I.Preprocessing.Width != I.Width)
+    R.fail("preprocessing",
+           "steps that result in " + std::to_string(I.Channels) + " x " +
+               std::to_string(I.Height) + " x " + std::to_string(I.Width));
 }
 
 /// What fields say of each other when entries, caches and image are read.
@@ -315,7 +322,7 @@ Result<Manifest> tenon::manifestFromJson(const Json &J, std::string_view File) {
   });
   if (!R.isNull("image"))
     R.object("image", [&](ManifestReader &Nested) {
-      readImage(Nested, M.Image.emplace());
+      readImageInfo(Nested, M.Image.emplace());
     });
   R.strings("labels", M.Labels);
   for (auto [Key, Target] : {std::pair("estimates", &M.Estimates),

@@ -86,6 +86,7 @@ Result<PageCache> PageCache::create(std::span<const CacheInfo> Kinds,
     }
     C.Kinds.push_back(K);
   }
+  C.Holders.resize(static_cast<size_t>(C.PageCount));
   C.Free.resize(static_cast<size_t>(C.PageCount));
   for (int64_t I = 0; I < C.PageCount; ++I)
     C.Free[static_cast<size_t>(I)] = static_cast<int32_t>(C.PageCount - 1 - I);
@@ -100,6 +101,7 @@ PageCache &PageCache::operator=(PageCache &&Other) noexcept {
     Kinds = std::exchange(Other.Kinds, {});
     Sequences = std::exchange(Other.Sequences, {});
     Free = std::exchange(Other.Free, {});
+    Holders = std::exchange(Other.Holders, {});
     NextId = Other.NextId;
     PageTokens = Other.PageTokens;
     PageCount = Other.PageCount;
@@ -123,6 +125,22 @@ SequenceId PageCache::createSequence() {
   return SequenceId(Id);
 }
 
+Result<SequenceId> PageCache::forkSequence(SequenceId Id) {
+  auto Found = Sequences.find(static_cast<int64_t>(Id));
+  if (Found == Sequences.end())
+    return unknownSequence(Id);
+  Sequence Copy = Found->second;
+  // Pages reserved beyond the tokens there are stay the other's own.
+  Copy.Pages = (Copy.Length + PageTokens - 1) / PageTokens;
+  Copy.Table.resize(static_cast<size_t>(Copy.Pages));
+  Copy.Table.resize(static_cast<size_t>(Copy.Pages + PageTablePadding));
+  for (int64_t I = 0; I < Copy.Pages; ++I)
+    ++Holders[static_cast<size_t>(Copy.Table[static_cast<size_t>(I)])];
+  int64_t New = NextId++;
+  Sequences[New] = std::move(Copy);
+  return SequenceId(New);
+}
+
 Status PageCache::endSequence(SequenceId Id) {
   auto Found = Sequences.find(static_cast<int64_t>(Id));
   if (Found == Sequences.end())
@@ -142,7 +160,11 @@ Status PageCache::reserve(SequenceId Id, int64_t Tokens) {
                  std::to_string(Tokens) + " more: expected at most " +
                  std::to_string(MaxSequence) + ", the model's length");
   int64_t Needed = (S.Length + Tokens + PageTokens - 1) / PageTokens;
-  int64_t Missing = std::max<int64_t>(Needed - S.Pages, 0);
+  // Of the pages there are, only the one with the next token is written to.
+  auto Next = static_cast<size_t>(S.Length / PageTokens);
+  bool Copies = Tokens > 0 && static_cast<int64_t>(Next) < S.Pages &&
+                Holders[static_cast<size_t>(S.Table[Next])] > 1;
+  int64_t Missing = std::max<int64_t>(Needed - S.Pages, 0) + (Copies ? 1 : 0);
   if (Missing > freePages())
     return Error("out of cache pages: sequence of " + std::to_string(S.Length) +
                  " tokens and " + std::to_string(Tokens) + " more needs " +
@@ -150,13 +172,34 @@ Status PageCache::reserve(SequenceId Id, int64_t Tokens) {
                  std::to_string(PageTokens) + " tokens, " +
                  std::to_string(freePages()) + " of " +
                  std::to_string(PageCount) + " are free");
+  if (Copies) {
+    int32_t Shared = S.Table[Next];
+    S.Table[Next] = takePage();
+    copyPage(Shared, S.Table[Next]);
+    --Holders[static_cast<size_t>(Shared)];
+  }
   S.Table.resize(
       static_cast<size_t>(std::max(Needed, S.Pages) + PageTablePadding));
-  for (; S.Pages < Needed; ++S.Pages) {
-    S.Table[static_cast<size_t>(S.Pages)] = Free.back();
-    Free.pop_back();
-  }
+  for (; S.Pages < Needed; ++S.Pages)
+    S.Table[static_cast<size_t>(S.Pages)] = takePage();
   return {};
+}
+
+int32_t PageCache::takePage() {
+  int32_t Page = Free.back();
+  Free.pop_back();
+  Holders[static_cast<size_t>(Page)] = 1;
+  return Page;
+}
+
+void PageCache::copyPage(int32_t From, int32_t To) {
+  for (size_t Kind = 0; Kind < Kinds.size(); ++Kind)
+    for (int64_t Layer = 0; Layer < Kinds[Kind].Layers; ++Layer) {
+      auto *Base = static_cast<std::byte *>(layer(Kind, Layer));
+      uint64_t Bytes = Kinds[Kind].PageBytes;
+      std::memcpy(Base + static_cast<uint64_t>(To) * Bytes,
+                  Base + static_cast<uint64_t>(From) * Bytes, Bytes);
+    }
 }
 
 Status PageCache::setLength(SequenceId Id, int64_t Length) {
@@ -173,27 +216,39 @@ Status PageCache::setLength(SequenceId Id, int64_t Length) {
   return {};
 }
 
+void PageCache::zeroPages(int32_t First, int32_t Count) {
+  for (size_t Kind = 0; Kind < Kinds.size(); ++Kind)
+    for (int64_t Layer = 0; Layer < Kinds[Kind].Layers; ++Layer) {
+      uint64_t Bytes = Kinds[Kind].PageBytes;
+      discard(static_cast<std::byte *>(layer(Kind, Layer)) +
+                  static_cast<uint64_t>(First) * Bytes,
+              static_cast<uint64_t>(Count) * Bytes);
+    }
+}
+
 void PageCache::returnPages(Sequence &S, int64_t Keep) {
   // The next owner must find zeros: what is masked out is still multiplied by
   // zero, and one infinite value left behind would turn that into NaN.
-  for (int64_t First = Keep; First < S.Pages;) {
-    int64_t Last = First + 1;
-    auto Page = [&](int64_t I) { return S.Table[static_cast<size_t>(I)]; };
-    while (Last < S.Pages && Page(Last) == Page(Last - 1) + 1)
-      ++Last;
-    for (const Kind &K : Kinds)
-      for (int64_t Layer = 0; Layer < K.Layers; ++Layer)
-        discard(K.Base +
-                    static_cast<uint64_t>(Layer * PageCount + Page(First)) *
-                        K.PageBytes,
-                static_cast<uint64_t>(Last - First) * K.PageBytes);
-    First = Last;
-  }
+  // Neighbours are zeroed together, which takes fewer calls.
+  int32_t First = 0, Count = 0;
   for (; S.Pages > Keep; --S.Pages) {
     int32_t &Entry = S.Table[static_cast<size_t>(S.Pages - 1)];
-    Free.push_back(Entry);
-    Entry = 0;
+    int32_t Page = std::exchange(Entry, 0);
+    if (--Holders[static_cast<size_t>(Page)] != 0)
+      continue;
+    Free.push_back(Page);
+    if (Count != 0 && Page == First - 1) {
+      First = Page;
+      ++Count;
+      continue;
+    }
+    if (Count != 0)
+      zeroPages(First, Count);
+    First = Page;
+    Count = 1;
   }
+  if (Count != 0)
+    zeroPages(First, Count);
 }
 
 Result<int64_t> PageCache::length(SequenceId Id) const {

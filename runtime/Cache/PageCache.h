@@ -1,7 +1,7 @@
 //===- PageCache.h - Pages of key-value caches ------------------*- C++ -*-===//
 //
-// Owns the memory of all key-value caches of a session: pages are taken as
-// sequences grow and returned when they end.
+// Owns the memory of caches of a session: pages are taken as sequences grow,
+// shared by forks until one of them writes, and returned when sequences end.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,11 +38,15 @@ public:
 
   /// A new sequence of length 0, which holds no page yet.
   SequenceId createSequence();
-  /// Ends a sequence and returns its pages.
+  /// A new sequence with the tokens of `Id`. Both share the pages until one
+  /// of them is about to write; the copy happens in reserve().
+  Result<SequenceId> forkSequence(SequenceId Id);
+  /// Ends a sequence and returns the pages that no fork shares.
   Status endSequence(SequenceId Id);
 
-  /// Takes pages so that the sequence can grow by `Tokens` tokens. On an
-  /// error (model's length, no page left) nothing has changed.
+  /// Takes pages so that the sequence can grow by `Tokens` tokens, and copies
+  /// the page where they begin if a fork shares it. On an error (model's
+  /// length, no page left) nothing has changed.
   Status reserve(SequenceId Id, int64_t Tokens);
   /// Makes the first `Length` tokens, for which there are pages, the content
   /// of the sequence, and returns pages beyond them.
@@ -79,13 +83,20 @@ private:
 
   PageCache() = default;
   void release();
-  /// Returns pages beyond the first `Keep` of `S`, zeroed again.
+  int32_t takePage();
+  void copyPage(int32_t From, int32_t To);
+  /// Gives up pages beyond the first `Keep` of `S`; those that no other
+  /// sequence holds are zeroed and free again.
   void returnPages(Sequence &S, int64_t Keep);
+  /// Zeroes `Count` pages from `First` on, in every layer.
+  void zeroPages(int32_t First, int32_t Count);
 
   std::vector<Kind> Kinds;
   std::unordered_map<int64_t, Sequence> Sequences;
   /// Taken from the back, lowest page number first.
   std::vector<int32_t> Free;
+  /// Sequences that hold each page.
+  std::vector<int32_t> Holders;
   int64_t NextId = 1;
   int64_t PageTokens = 0;
   int64_t PageCount = 0;

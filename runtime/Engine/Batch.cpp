@@ -6,11 +6,15 @@ using namespace tenon;
 
 static constexpr size_t Padding = 64;
 
-void BatchBuilder::clear() {
+void BatchBuilder::clear(int64_t Width) {
   for (std::vector<int32_t> *Array :
-       {&Ids, &Types, &Positions, &SequenceOf, &Starts, &Rows})
+       {&Ids, &Types, &Positions, &SequenceOf, &Starts, &Rows, &MemoryLengths,
+        &Prefixes})
     Array->clear();
   Tables.clear();
+  MemoryTables.clear();
+  Features.clear();
+  FeatureWidth = Width;
 }
 
 void BatchBuilder::add(const Slice &S) {
@@ -19,11 +23,19 @@ void BatchBuilder::add(const Slice &S) {
   auto Sequence = static_cast<int32_t>(Tables.size());
   Starts.push_back(First);
   Tables.push_back(S.Pages);
+  MemoryTables.push_back(S.MemoryPages);
+  MemoryLengths.push_back(static_cast<int32_t>(S.MemoryLength));
+  Prefixes.push_back(static_cast<int32_t>(S.Prefix));
   Ids.insert(Ids.end(), S.Tokens.begin(), S.Tokens.end());
   if (S.TokenTypes.empty())
     Types.resize(Ids.size());
   else
     Types.insert(Types.end(), S.TokenTypes.begin(), S.TokenTypes.end());
+  if (FeatureWidth != 0) {
+    Features.resize(Ids.size() * static_cast<size_t>(FeatureWidth) -
+                    S.Features.size());
+    Features.insert(Features.end(), S.Features.begin(), S.Features.end());
+  }
   SequenceOf.resize(Ids.size(), Sequence);
   for (int32_t I = 0; I < Count; ++I)
     Positions.push_back(static_cast<int32_t>(S.Position) + I);
@@ -47,5 +59,9 @@ const tenon_rt_batch &BatchBuilder::finish() {
   Built.starts = Padded(Starts);
   Built.wanted = Padded(Rows);
   Built.pages = Padded(Tables);
+  Built.features = Padded(Features);
+  Built.memory_pages = Padded(MemoryTables);
+  Built.memory_lengths = Padded(MemoryLengths);
+  Built.prefixes = Padded(Prefixes);
   return Built;
 }

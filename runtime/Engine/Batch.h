@@ -20,10 +20,18 @@ struct Slice {
   std::span<const int32_t> Tokens;
   /// Empty (all 0), or one per token.
   std::span<const int32_t> TokenTypes;
+  /// Rows of input of the last tokens; tokens before them get rows of zeros.
+  std::span<const float> Features;
   /// Position of the first token in its sequence.
   int64_t Position = 0;
   /// Page table, or null for entries without a cache.
   const int32_t *Pages = nullptr;
+  /// Page table of the source text, or null without one.
+  const int32_t *MemoryPages = nullptr;
+  /// Tokens of the source text.
+  int64_t MemoryLength = 0;
+  /// So many first tokens of the sequence see each other.
+  int64_t Prefix = 0;
   /// The last so many tokens' output is wanted.
   int64_t Wanted = 0;
 };
@@ -32,7 +40,9 @@ struct Slice {
 /// vectors of it.
 class BatchBuilder {
 public:
-  void clear();
+  /// Empties the batch; the rows of input of the next one are
+  /// `FeatureWidth` values wide, 0 for entries that take none.
+  void clear(int64_t FeatureWidth = 0);
   /// Adds a slice of at least one token, of a sequence not yet in the batch.
   void add(const Slice &S);
   /// The batch, valid until clear(), which must come before the next add().
@@ -44,7 +54,10 @@ public:
 
 private:
   std::vector<int32_t> Ids, Types, Positions, SequenceOf, Starts, Rows;
-  std::vector<const int32_t *> Tables;
+  std::vector<int32_t> MemoryLengths, Prefixes;
+  std::vector<const int32_t *> Tables, MemoryTables;
+  std::vector<float> Features;
+  int64_t FeatureWidth = 0;
   tenon_rt_batch Built = {};
 };
 

@@ -1,245 +1,12 @@
-//===- Session.cpp - Running steps of a model -----------------------------===//
+//===- Session.cpp - Sequences and their steps ----------------------------===//
 
 #include "runtime/Engine/Session.h"
 
-#include "runtime/Engine/Batch.h"
-#include "runtime/Engine/Memory.h"
-#include "runtime/Engine/ThreadPool.h"
+#include "runtime/Engine/SessionState.h"
 
 #include <algorithm>
 
 using namespace tenon;
-
-namespace {
-
-/// What the functions of the ABI find behind the `runtime` pointer.
-struct Callee {
-  ThreadPool &Pool;
-  Sites &Library;
-  /// The first error of the step: code generated for the model cannot handle
-  /// errors, so the step goes on and is refused afterwards.
-  std::optional<Error> Failure;
-};
-
-/// One item of a call that passed its checks.
-struct Request {
-  std::span<const int32_t> Tokens;
-  std::span<const int32_t> TokenTypes;
-  int64_t Position = 0;
-  const int32_t *Pages = nullptr;
-  int64_t Wanted = 0;
-  ItemResult *Answer = nullptr;
-};
-
-} // namespace
-
-extern "C" {
-
-static void runParallel(void *Runtime, tenon_rt_body Body, void *Environment) {
-  static_cast<Callee *>(Runtime)->Pool.parallel(Body, Environment);
-}
-
-static void meetAtBarrier(void *Runtime) {
-  static_cast<Callee *>(Runtime)->Pool.barrier();
-}
-
-static void runProduct(void *Runtime, int64_t Site, int64_t Rows,
-                       const void *Source, const void *Weights,
-                       const void *Bias, const void *Multiplier,
-                       const void *Residual, void *Destination) {
-  auto &C = *static_cast<Callee *>(Runtime);
-  if (C.Failure)
-    return;
-  Status Done = C.Library.run(
-      {Site, Rows, Source, Weights, Bias, Multiplier, Residual, Destination});
-  if (!Done)
-    C.Failure = Done.error();
-}
-
-} // extern "C"
-
-static constexpr tenon_rt_functions Functions = {runParallel, meetAtBarrier,
-                                                 runProduct};
-
-struct Session::Implementation {
-  std::shared_ptr<const Model> Shared;
-  ThreadPool Pool;
-  Sites Library;
-  PageCache Cache;
-  WorkingMemory Arena;
-  WorkingMemory Output;
-  std::vector<std::vector<void *>> CacheTables;
-  std::vector<tenon_rt_scope> Scopes;
-  BatchBuilder Batch;
-
-  const Manifest &manifest() const { return Shared->manifest(); }
-
-  Status checkTokens(std::span<const int32_t> Tokens,
-                     std::span<const int32_t> Types) const;
-  Status runStep(const Entry &Code, float *Rows);
-  Status run(const Entry &Code, std::span<Request> Requests, bool MaySplit);
-  Result<std::vector<ItemResult>> encode(std::string_view Role,
-                                         std::span<const EncodeItem> Items);
-};
-
-/// tenon_rt_bucket rounds up by less than this.
-static constexpr uint64_t LargestBucketStep = 256;
-
-/// Rows of output that `Outputs` asks for of `Tokens` tokens.
-static int64_t rowsWanted(Wanted Outputs, size_t Tokens) {
-  switch (Outputs) {
-  case Wanted::None:
-    return 0;
-  case Wanted::Last:
-    return 1;
-  case Wanted::All:
-    return static_cast<int64_t>(Tokens);
-  }
-  return 0;
-}
-
-Status
-Session::Implementation::checkTokens(std::span<const int32_t> Tokens,
-                                     std::span<const int32_t> Types) const {
-  if (Tokens.empty())
-    return Error("no tokens: expected at least one");
-  for (size_t I = 0; I < Tokens.size(); ++I)
-    if (Tokens[I] < 0 || Tokens[I] >= manifest().Vocabulary)
-      return Error("token id " + std::to_string(Tokens[I]) + " (token " +
-                   std::to_string(I) + "): expected 0 to " +
-                   std::to_string(manifest().Vocabulary - 1));
-  if (Types.empty())
-    return {};
-  if (Types.size() != Tokens.size())
-    return Error(std::to_string(Types.size()) + " token types for " +
-                 std::to_string(Tokens.size()) +
-                 " tokens: expected one per token");
-  // A model without token types knows only type 0.
-  int64_t Known = std::max<int64_t>(manifest().TokenTypes, 1);
-  for (size_t I = 0; I < Types.size(); ++I)
-    if (Types[I] < 0 || Types[I] >= Known)
-      return Error("token type " + std::to_string(Types[I]) + " (token " +
-                   std::to_string(I) + "): expected 0 to " +
-                   std::to_string(Known - 1));
-  return {};
-}
-
-/// Runs the batch built so far, which writes its rows to `Rows`.
-Status Session::Implementation::runStep(const Entry &Code, float *Rows) {
-  Callee Runtime{Pool, Library, std::nullopt};
-  tenon_rt_step Step = {};
-  Step.functions = &Functions;
-  Step.runtime = &Runtime;
-  Step.batch = &Batch.finish();
-  Step.scopes = Scopes.data();
-  Step.arena = reinterpret_cast<char *>(Arena.data());
-  Step.output = Rows;
-  {
-    ThreadPool::Limit Limit(Pool);
-    Code.Function(&Step);
-  }
-  Batch.clear();
-  if (Runtime.Failure)
-    return Runtime.Failure->withContext(Shared->path());
-  return {};
-}
-
-/// Runs all requests in as few steps as they fit in. Rows come out in the
-/// order of the requests, as requests are laid out one after another.
-Status Session::Implementation::run(const Entry &Code,
-                                    std::span<Request> Requests,
-                                    bool MaySplit) {
-  bool Pooled = Code.Info.Output == OutputKind::Pooled;
-  uint64_t Rows = 0;
-  for (const Request &R : Requests)
-    Rows += static_cast<uint64_t>(R.Wanted);
-  // Products write rows up to the bucket, so the last ones need room behind.
-  uint64_t Bytes = 0;
-  if (__builtin_mul_overflow(
-          Rows + LargestBucketStep,
-          static_cast<uint64_t>(Code.Info.Width) * sizeof(float), &Bytes))
-    return Error("output of " + std::to_string(Rows) +
-                 " rows takes more bytes than 64 bits count");
-  if (Bytes > Output.size()) {
-    Result<WorkingMemory> Larger = WorkingMemory::reserve(Bytes, "output");
-    if (!Larger)
-      return Larger.error();
-    Output = std::move(*Larger);
-  }
-
-  auto *First = reinterpret_cast<float *>(Output.data());
-  auto *Next = First;
-  for (const Request &R : Requests) {
-    R.Answer->Rows = R.Wanted;
-    R.Answer->Values = {Next, static_cast<size_t>(R.Wanted * Code.Info.Width)};
-    Next += R.Wanted * Code.Info.Width;
-  }
-
-  int64_t Capacity = manifest().MaxTokensPerStep;
-  Next = First;
-  auto Flush = [&]() -> Status {
-    if (Batch.tokens() == 0)
-      return {};
-    int64_t Count = Pooled ? Batch.sequences() : Batch.rows();
-    Status Done = runStep(Code, Next);
-    Next += Count * Code.Info.Width;
-    return Done;
-  };
-  Batch.clear();
-  for (const Request &R : Requests) {
-    auto Total = static_cast<int64_t>(R.Tokens.size());
-    if (!MaySplit && Batch.tokens() + Total > Capacity)
-      if (Status Done = Flush(); !Done)
-        return Done;
-    for (int64_t From = 0; From < Total;) {
-      if (Batch.tokens() == Capacity)
-        if (Status Done = Flush(); !Done)
-          return Done;
-      int64_t Count = std::min(Total - From, Capacity - Batch.tokens());
-      auto Part = [&](std::span<const int32_t> Whole) {
-        return Whole.empty() ? Whole
-                             : Whole.subspan(static_cast<size_t>(From),
-                                             static_cast<size_t>(Count));
-      };
-      // Wanted rows are the request's last: count those before this end.
-      int64_t Unwanted = Total - (Pooled ? 0 : R.Wanted);
-      int64_t Here = std::clamp<int64_t>(From + Count - Unwanted, 0, Count);
-      Batch.add({Part(R.Tokens), Part(R.TokenTypes), R.Position + From, R.Pages,
-                 Here});
-      From += Count;
-    }
-  }
-  return Flush();
-}
-
-Result<std::vector<ItemResult>>
-Session::Implementation::encode(std::string_view Role,
-                                std::span<const EncodeItem> Items) {
-  Result<const Entry *> Code = Shared->entry(Role);
-  if (!Code)
-    return Code.error();
-  bool Pooled = (*Code)->Info.Output == OutputKind::Pooled;
-  std::vector<ItemResult> Answers(Items.size());
-  std::vector<Request> Requests;
-  int64_t Most = std::min(manifest().MaxSequence, manifest().MaxTokensPerStep);
-  for (size_t I = 0; I < Items.size(); ++I) {
-    const EncodeItem &Item = Items[I];
-    Answers[I].Outcome = checkTokens(Item.Tokens, Item.TokenTypes);
-    if (Answers[I].Outcome && static_cast<int64_t>(Item.Tokens.size()) > Most)
-      Answers[I].Outcome =
-          Error("text of " + std::to_string(Item.Tokens.size()) +
-                " tokens: expected at most " + std::to_string(Most) +
-                ", the model's length");
-    if (!Answers[I].Outcome)
-      continue;
-    int64_t Rows = Pooled ? 1 : rowsWanted(Item.Outputs, Item.Tokens.size());
-    Requests.push_back(
-        {Item.Tokens, Item.TokenTypes, 0, nullptr, Rows, &Answers[I]});
-  }
-  if (Status Done = run(**Code, Requests, false); !Done)
-    return Done.error();
-  return Answers;
-}
 
 Session::Session(std::unique_ptr<Implementation> Impl)
     : Impl(std::move(Impl)) {}
@@ -256,11 +23,33 @@ Result<Session> Session::create(std::shared_ptr<const Model> M,
   if (Options.CacheTokens < 0)
     return Error("cache size is " + std::to_string(Options.CacheTokens) +
                  " tokens: expected at least 0");
+  if (Options.SourceTokens < 0)
+    return Error("cache size for source texts is " +
+                 std::to_string(Options.SourceTokens) +
+                 " tokens: expected at least 0");
+  // Caches of one content share page tables. `Places` finds a cache of the
+  // manifest among those of its content.
+  std::vector<CacheInfo> Own, Memory;
+  std::vector<size_t> Places;
+  for (const CacheInfo &Kind : Info.Caches) {
+    auto &Kinds = Kind.Content == CacheContent::Memory ? Memory : Own;
+    Places.push_back(Kinds.size());
+    Kinds.push_back(Kind);
+  }
   Result<PageCache> Cache = PageCache::create(
-      Info.Caches, Info.MaxSequence,
+      Own, Info.MaxSequence,
       Options.CacheTokens != 0 ? Options.CacheTokens : Info.MaxSequence);
   if (!Cache)
     return Cache.error().withContext(M->path());
+  std::optional<PageCache> Sources;
+  if (!Memory.empty()) {
+    Result<PageCache> Created = PageCache::create(
+        Memory, Info.MaxSource,
+        Options.SourceTokens != 0 ? Options.SourceTokens : Info.MaxSource);
+    if (!Created)
+      return Created.error().withContext(M->path());
+    Sources = std::move(*Created);
+  }
   uint64_t ArenaBytes = M->code().ArenaBytes;
   if (ArenaBytes > machineMemory())
     return Error(M->path() + ": field 'arena_bytes' is " +
@@ -276,7 +65,9 @@ Result<Session> Session::create(std::shared_ptr<const Model> M,
                          std::move(*Pool),
                          Sites(M->code().Sites, M->code().Level),
                          std::move(*Cache),
+                         std::move(Sources),
                          std::move(*Arena),
+                         {},
                          {},
                          {},
                          {},
@@ -284,10 +75,13 @@ Result<Session> Session::create(std::shared_ptr<const Model> M,
   for (size_t S = 0; S < Info.Scopes.size(); ++S) {
     const ScopeInfo &Scope = Info.Scopes[S];
     auto &Table = I->CacheTables.emplace_back();
-    for (size_t Kind = 0; Kind < Scope.CacheLayers.size(); ++Kind)
+    for (size_t Kind = 0; Kind < Scope.CacheLayers.size(); ++Kind) {
+      bool IsMemory = Info.Caches[Kind].Content == CacheContent::Memory;
+      const PageCache &Pages = IsMemory ? *I->Sources : I->Cache;
       Table.push_back(Scope.CacheLayers[Kind] < 0
                           ? nullptr
-                          : I->Cache.layer(Kind, Scope.CacheLayers[Kind]));
+                          : Pages.layer(Places[Kind], Scope.CacheLayers[Kind]));
+    }
     I->Scopes.push_back({M->weightTables()[S].data(), Table.data()});
   }
   {
@@ -303,10 +97,37 @@ Result<Session> Session::create(std::shared_ptr<const Model> M,
 
 const Model &Session::model() const { return *Impl->Shared; }
 int64_t Session::threads() const { return Impl->Pool.threads(); }
-SequenceId Session::createSequence() { return Impl->Cache.createSequence(); }
-Status Session::endSequence(SequenceId Id) {
-  return Impl->Cache.endSequence(Id);
+
+SequenceId Session::createSequence() {
+  SequenceId Id = Impl->Cache.createSequence();
+  Impl->Extras[static_cast<int64_t>(Id)] = {};
+  return Id;
 }
+
+Result<SequenceId> Session::forkSequence(SequenceId Id) {
+  Result<SequenceId> Copy = Impl->Cache.forkSequence(Id);
+  if (!Copy)
+    return Copy.error();
+  SequenceExtras Extras = Impl->Extras[static_cast<int64_t>(Id)];
+  if (Extras.Source) {
+    Result<SequenceId> Source = Impl->Sources->forkSequence(*Extras.Source);
+    if (!Source)
+      return Source.error();
+    Extras.Source = *Source;
+  }
+  Impl->Extras[static_cast<int64_t>(*Copy)] = Extras;
+  return *Copy;
+}
+
+Status Session::endSequence(SequenceId Id) {
+  if (Status Ended = Impl->Cache.endSequence(Id); !Ended)
+    return Ended;
+  auto Extras = Impl->Extras.extract(static_cast<int64_t>(Id));
+  if (std::optional<SequenceId> Source = Extras.mapped().Source)
+    return Impl->Sources->endSequence(*Source);
+  return {};
+}
+
 Result<int64_t> Session::length(SequenceId Id) const {
   return Impl->Cache.length(Id);
 }
@@ -314,6 +135,33 @@ const ProductCounters &Session::productCounters() const {
   return Impl->Library.counters();
 }
 const PageCache &Session::cache() const { return Impl->Cache; }
+const PageCache *Session::sourceCache() const {
+  return Impl->Sources ? &*Impl->Sources : nullptr;
+}
+
+/// Whether the sequence of `Item`, of `Length` tokens so far, has what a step
+/// needs: its source text, and a prefix that the step holds.
+Status Session::checkContext(const StepItem &Item, int64_t Length) const {
+  std::string Name =
+      "sequence " + std::to_string(static_cast<int64_t>(Item.Sequence));
+  if (Impl->Sources &&
+      !Impl->Extras[static_cast<int64_t>(Item.Sequence)].Source)
+    return Error(Name + " has no source text: expected one to be encoded "
+                        "before its first step");
+  if (Item.Prefix == 0)
+    return {};
+  if (Length != 0)
+    return Error(Name + ": prefix of " + std::to_string(Item.Prefix) +
+                 " tokens after " + std::to_string(Length) +
+                 ": expected it in the sequence's first step");
+  int64_t Most = std::min(static_cast<int64_t>(Item.Tokens.size()),
+                          Impl->manifest().MaxTokensPerStep);
+  if (Item.Prefix < 0 || Item.Prefix > Most)
+    return Error(Name + ": prefix of " + std::to_string(Item.Prefix) +
+                 " tokens: expected 0 to " + std::to_string(Most) +
+                 ", what the item and one step hold");
+  return {};
+}
 
 Result<std::vector<ItemResult>> Session::step(std::span<const StepItem> Items) {
   Result<const Entry *> Code = Impl->Shared->entry("step");
@@ -338,34 +186,38 @@ Result<std::vector<ItemResult>> Session::step(std::span<const StepItem> Items) {
                       std::to_string(static_cast<int64_t>(Item.Sequence)) +
                       " occurs twice in one step");
     else if (Outcome = Impl->checkTokens(Item.Tokens, Item.TokenTypes); Outcome)
+      Outcome = checkContext(Item, *Length);
+    if (Outcome)
       Outcome = Cache.reserve(Item.Sequence,
                               static_cast<int64_t>(Item.Tokens.size()));
     if (!Outcome)
       continue;
+    SequenceExtras &Extras = Impl->Extras[static_cast<int64_t>(Item.Sequence)];
+    if (*Length == 0)
+      Extras.Prefix = Item.Prefix;
+    Slice Whole;
+    Whole.Tokens = Item.Tokens;
+    Whole.TokenTypes = Item.TokenTypes;
+    Whole.Position = *Length;
+    Whole.Pages = Cache.pages(Item.Sequence);
+    if (Extras.Source) {
+      Whole.MemoryPages = Impl->Sources->pages(*Extras.Source);
+      Whole.MemoryLength = Extras.SourceLength;
+    }
+    Whole.Prefix = Extras.Prefix;
+    Whole.Wanted = rowsWanted(Item.Outputs, Item.Tokens.size());
     Running.push_back(I);
-    Requests.push_back(
-        {Item.Tokens, Item.TokenTypes, *Length, Cache.pages(Item.Sequence),
-         rowsWanted(Item.Outputs, Item.Tokens.size()), &Answers[I]});
+    Requests.push_back({Whole, &Answers[I]});
   }
 
   Status Done = Impl->run(**Code, Requests, true);
   for (size_t R = 0; R < Running.size(); ++R) {
-    auto Added = static_cast<int64_t>(Requests[R].Tokens.size());
+    auto Added = static_cast<int64_t>(Requests[R].Whole.Tokens.size());
     // Cannot fail: the pages were taken above.
     (void)Cache.setLength(Items[Running[R]].Sequence,
-                          Requests[R].Position + (Done ? Added : 0));
+                          Requests[R].Whole.Position + (Done ? Added : 0));
   }
   if (!Done)
     return Done.error();
   return Answers;
-}
-
-Result<std::vector<ItemResult>>
-Session::encode(std::span<const EncodeItem> Items) {
-  return Impl->encode("encode", Items);
-}
-
-Result<std::vector<ItemResult>>
-Session::embed(std::span<const EncodeItem> Items) {
-  return Impl->encode("embed", Items);
 }

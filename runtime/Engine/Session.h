@@ -25,6 +25,8 @@ struct SessionOptions {
   /// Tokens that the caches of all sequences together can hold; 0: one
   /// sequence of the model's full length.
   int64_t CacheTokens = 0;
+  /// The same of source texts; 0: one of the model's full source length.
+  int64_t SourceTokens = 0;
 };
 
 /// Which tokens' output rows a request wants.
@@ -37,6 +39,17 @@ struct StepItem {
   /// Empty (all 0), or one per token.
   std::span<const int32_t> TokenTypes;
   Wanted Outputs = Wanted::Last;
+  /// So many first tokens see each other, in models with a prefix mask. Only
+  /// in a sequence's first step, which must hold them all.
+  int64_t Prefix = 0;
+};
+
+/// The source text of one sequence of an encoder-decoder.
+struct SourceItem {
+  SequenceId Sequence{};
+  std::span<const int32_t> Tokens;
+  /// Rows of the encoder's output, usually not of interest.
+  Wanted Outputs = Wanted::None;
 };
 
 /// A whole text, for models without a cache.
@@ -45,6 +58,15 @@ struct EncodeItem {
   /// Empty (all 0), or one per token.
   std::span<const int32_t> TokenTypes;
   /// Ignored by pooled outputs, which are one row per text.
+  Wanted Outputs = Wanted::All;
+};
+
+/// One image, cut into patches.
+struct ImageItem {
+  /// [patches, channels * patch height * patch width]: the manifest's image.
+  std::span<const float> Patches;
+  /// Of the class token, which comes first, and the patches. Ignored by
+  /// outputs that are one row per image.
   Wanted Outputs = Wanted::All;
 };
 
@@ -71,6 +93,9 @@ public:
 
   /// A new, empty sequence.
   SequenceId createSequence();
+  /// A new sequence with the tokens and the source text of `Id`. Takes no
+  /// memory: pages are shared until one of the two writes to them.
+  Result<SequenceId> forkSequence(SequenceId Id);
   /// Ends a sequence; its pages can be taken by others.
   Status endSequence(SequenceId Id);
   /// Tokens the sequence holds.
@@ -80,21 +105,36 @@ public:
   /// one ragged batch, in several when they exceed what one step holds. An
   /// item that is wrong or finds no cache page gets an error of its own, its
   /// sequence is as before, and the others go on. An error of the whole call
-  /// leaves all sequences as before.
+  /// leaves all sequences as before. Sequences of an encoder-decoder must have
+  /// their source text.
   Result<std::vector<ItemResult>> step(std::span<const StepItem> Items);
 
-  /// Entry "encode": output rows of whole texts. A text longer than one step
-  /// is an error of that item.
+  /// Entry "encode": output rows of whole texts, or one row per text where the
+  /// entry answers so. A text longer than one step is an error of that item.
   Result<std::vector<ItemResult>> encode(std::span<const EncodeItem> Items);
 
   /// Entry "embed": one pooled row per text.
   Result<std::vector<ItemResult>> embed(std::span<const EncodeItem> Items);
 
+  /// Entry "encode" of an encoder-decoder: keeps every item's text as the
+  /// source text of its sequence, once per sequence. Errors as for step(). A
+  /// text beyond the model's source length or one step is an error of that
+  /// item.
+  Result<std::vector<ItemResult>>
+  encodeSources(std::span<const SourceItem> Items);
+
+  /// Entry "encode_image": output rows of images, or one row per image.
+  Result<std::vector<ItemResult>>
+  encodeImages(std::span<const ImageItem> Items);
+
   const ProductCounters &productCounters() const;
   const PageCache &cache() const;
+  /// Pages of the source texts; null but for encoder-decoders.
+  const PageCache *sourceCache() const;
 
 private:
   struct Implementation;
+  Status checkContext(const StepItem &Item, int64_t Length) const;
   explicit Session(std::unique_ptr<Implementation> Impl);
   std::unique_ptr<Implementation> Impl;
 };

@@ -151,6 +151,15 @@ Result<Prepared> Sites::Implementation::build(const SiteInfo &Site,
   case Activation::Silu:
     Epilogue.append_eltwise(dnnl::algorithm::eltwise_swish, 1, 0);
     break;
+  case Activation::QuickGelu:
+    Epilogue.append_eltwise(dnnl::algorithm::eltwise_swish, 1.702f, 0);
+    break;
+  case Activation::Tanh:
+    Epilogue.append_eltwise(dnnl::algorithm::eltwise_tanh, 0, 0);
+    break;
+  case Activation::Sigmoid:
+    Epilogue.append_eltwise(dnnl::algorithm::eltwise_logistic, 0, 0);
+    break;
   }
   auto Binary = [&](dnnl::algorithm Algorithm, ElementType Type,
                     std::optional<Desc> &Operand) {

@@ -87,13 +87,18 @@ inline Manifest sampleManifest() {
   M.MaxTextTokens = 32;
   M.Entries = {{"step", OutputKind::Logits, 97, false},
                {"embed", OutputKind::Pooled, 24, true},
-               {"encode_image", OutputKind::Classes, 3, false, 2 * 4 * 2}};
+               {"encode_image", OutputKind::Classes, 3, false, 4 * 2}};
   M.Caches = {{2, 3, 24, ElementType::BF16, 16, 3 * 16 * (24 + 32) * 2},
               {1, 1, 40, ElementType::F32, 32, 32 * 40 * 4,
                CacheContent::Memory, std::string(LatentForm)}};
   M.MaxSource = 77;
   M.Scopes = {{"model", {-1, -1}, {0}}, {"layer.0", {0, 0}, {1, 2}}};
-  M.Image = {2, 12, 6, 4, 2, {{"do_resize", true}}};
+  M.Image = {1, 12, 6, 4, 2, {}};
+  M.Image->Preprocessing.Channels = 1;
+  M.Image->Preprocessing.Height = M.Image->Preprocessing.ResizeHeight = 12;
+  M.Image->Preprocessing.Width = M.Image->Preprocessing.ResizeWidth = 6;
+  M.Image->Preprocessing.Mean = {0.25};
+  M.Image->Preprocessing.Std = {0.5};
   M.Labels = {"cat", "a \"dog\"", ""};
   M.Generation.EndOfSequence = {2, 3};
   M.Generation.Temperature = 0.7;

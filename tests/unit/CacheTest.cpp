@@ -132,3 +132,56 @@ TEST(CacheTest, ModelsWithoutACacheTrackLengths) {
   EXPECT_EQ(*C->length(A), 100);
   EXPECT_EQ(C->bytesPerPage(), 0u);
 }
+
+TEST(CacheTest, ForksShareUntilOneWrites) {
+  std::vector<CacheInfo> Kinds = {kindOf(2, 8, 100), kindOf(1, 8, 5000)};
+  Result<PageCache> C = PageCache::create(Kinds, 100, 40);
+  ASSERT_TRUE(C);
+  auto Byte = [&](size_t Kind, int64_t Layer, int32_t Page) -> char & {
+    auto *Base = static_cast<char *>(C->layer(Kind, Layer));
+    return Base[Page * Kinds[Kind].PageBytes + 99];
+  };
+  SequenceId A = C->createSequence();
+  ASSERT_TRUE(C->reserve(A, 10));
+  ASSERT_TRUE(C->setLength(A, 10));
+  int32_t Full = C->pages(A)[0], Part = C->pages(A)[1];
+  Byte(0, 1, Full) = 1;
+  Byte(0, 1, Part) = 2;
+  Byte(1, 0, Part) = 3;
+  ASSERT_TRUE(C->reserve(A, 8));
+  Result<SequenceId> B = C->forkSequence(A);
+  ASSERT_TRUE(C->setLength(A, 10));
+  ASSERT_TRUE(B);
+  EXPECT_EQ(*C->length(*B), 10);
+  EXPECT_EQ(C->freePages(), 3) << "a fork takes no page";
+  ASSERT_TRUE(C->reserve(*B, 0));
+  EXPECT_EQ(C->pages(*B)[1], Part) << "nothing to write yet";
+  ASSERT_TRUE(C->reserve(*B, 1));
+  EXPECT_EQ(C->freePages(), 2);
+  EXPECT_EQ(C->pages(*B)[0], Full) << "a full page stays shared";
+  int32_t Copied = C->pages(*B)[1];
+  EXPECT_NE(Copied, Part);
+  EXPECT_EQ(Byte(0, 1, Copied), 2);
+  EXPECT_EQ(Byte(1, 0, Copied), 3);
+  Byte(1, 0, Copied) = 4;
+  EXPECT_EQ(Byte(1, 0, Part), 3);
+  ASSERT_TRUE(C->reserve(A, 1));
+  EXPECT_EQ(C->pages(A)[1], Part) << "the last holder writes in place";
+  // Truncated into the shared page, the next token needs a copy of it.
+  ASSERT_TRUE(C->setLength(*B, 5));
+  EXPECT_EQ(C->freePages(), 3);
+  EXPECT_EQ(Byte(1, 0, Copied), 0) << "zeroed again";
+  SequenceId Rest = C->createSequence();
+  ASSERT_TRUE(C->reserve(Rest, 24));
+  EXPECT_EQ(errorOf(C->reserve(*B, 1)),
+            "out of cache pages: sequence of 5 tokens and 1 more needs 1 "
+            "pages of 8 tokens, 0 of 5 are free");
+  ASSERT_TRUE(C->endSequence(Rest));
+  ASSERT_TRUE(C->endSequence(A));
+  EXPECT_EQ(C->freePages(), 4) << "the other sequence still holds one";
+  EXPECT_EQ(Byte(0, 1, Full), 1);
+  ASSERT_TRUE(C->endSequence(*B));
+  EXPECT_EQ(C->freePages(), 5);
+  EXPECT_EQ(Byte(0, 1, Full), 0);
+  EXPECT_FALSE(C->forkSequence(A));
+}

@@ -35,16 +35,25 @@ inline float weightOf(int64_t N, int64_t K) {
   return static_cast<float>((N * 7 + K * 3) % 5 - 2);
 }
 
-/// The logits after the last of `Tokens`.
-inline std::vector<float> expectedLogits(const std::vector<int32_t> &Tokens) {
+/// Of the model that writeEncoderDecoder makes.
+inline constexpr int64_t MaxSource = 18;
+
+/// The logits after the last of `Tokens`, of a sequence with a source text or
+/// a prefix.
+inline std::vector<float>
+expectedLogits(const std::vector<int32_t> &Tokens,
+               const std::vector<int32_t> &Source = {}, int64_t Prefix = 0) {
   float H = 0;
+  for (size_t I = 0; I < Source.size(); ++I)
+    H += 3 * static_cast<float>(I + 1) * static_cast<float>(Source[I] + 1);
   for (size_t I = 0; I < Tokens.size(); ++I)
     H += static_cast<float>(I + 1) * static_cast<float>(Tokens[I] + 1);
   std::vector<float> Logits;
   for (int64_t N = 0; N < Width; ++N) {
     float Sum = weightOf(N, 0) * H +
-                weightOf(N, 1) * static_cast<float>(Tokens.size() - 1);
-    for (int64_t K = 2; K < Depth; ++K)
+                weightOf(N, 1) * static_cast<float>(Tokens.size() - 1) +
+                weightOf(N, 2) * static_cast<float>(1 + Prefix);
+    for (int64_t K = 3; K < Depth; ++K)
       Sum += weightOf(N, K);
     Logits.push_back(Sum);
   }
@@ -150,6 +159,34 @@ writeModel(const std::string &Path,
     if (Status S = Writer->setTokenizer(TokenizerText); !S)
       return S;
   return Writer->finish(M);
+}
+
+/// Makes the model an encoder-decoder: a second cache, of source texts.
+inline void makeEncoderDecoder(Manifest &M, CodeInfo &) {
+  CacheInfo Memory = M.Caches[0];
+  Memory.Layers = 1;
+  Memory.Content = CacheContent::Memory;
+  M.Caches.push_back(Memory);
+  M.Scopes[0].CacheLayers = {0, -1};
+  M.Scopes[1].CacheLayers = {1, 0};
+  M.MaxSource = MaxSource;
+  M.Entries.pop_back(); // embeds whole texts
+  M.Generation.DecoderStart = 0;
+}
+
+/// Makes it a model of grey images of 4 x 6 in patches of 2 x 2.
+inline void makeImageModel(Manifest &M, CodeInfo &) {
+  M.Entries = {{"encode_image", OutputKind::Hidden, Width, false, 4}};
+  M.Image.emplace();
+  M.Image->Channels = 1;
+  M.Image->Height = 4;
+  M.Image->Width = 6;
+  M.Image->PatchHeight = M.Image->PatchWidth = 2;
+  ImagePreprocessing &Steps = M.Image->Preprocessing;
+  Steps.Channels = 1;
+  Steps.Height = 4;
+  Steps.Width = 6;
+  Steps.DoResize = Steps.DoNormalize = false;
 }
 
 } // namespace tenon::test

@@ -7,7 +7,8 @@
 |*
 |* Of the token at position p of a sequence t_0 ... t_p:
 |*   h = sum of (i + 1) * (t_i + 1) for i <= p, read back from the cache
-|*   logits = W [h, p, 1, 1, ...]
+|*   logits = W [h, p, 1 + prefix, 1, ...]
+|* With a source text s_0 ... h grows by the sum of 3 * (i + 1) * (s_i + 1).
 |*
 \*===----------------------------------------------------------------------===*/
 
@@ -18,6 +19,7 @@ enum {
   PageFloats = 272, /* only the first PageTokens are used */
   Depth = 20,
   Width = 50,
+  Features = 4,     /* of a row of input of images */
   FailingToken = 49 /* makes the step ask for a product there is none of */
 };
 
@@ -30,6 +32,14 @@ static float *slotOf(const tenon_rt_step *Step, int64_t Scope, int32_t Sequence,
                      int32_t Position) {
   int32_t Page = Step->batch->pages[Sequence][Position / PageTokens];
   float *Base = (float *)Step->scopes[Scope].caches[0];
+  return Base + (int64_t)Page * PageFloats + Position % PageTokens;
+}
+
+/* Of the source text; in the second kind of cache. */
+static float *memoryOf(const tenon_rt_step *Step, int32_t Sequence,
+                       int32_t Position) {
+  int32_t Page = Step->batch->memory_pages[Sequence][Position / PageTokens];
+  float *Base = (float *)Step->scopes[1].caches[1];
   return Base + (int64_t)Page * PageFloats + Position % PageTokens;
 }
 
@@ -53,10 +63,19 @@ static void compute(void *Environment, int64_t Thread, int64_t Threads) {
     for (int32_t I = P + 1; I % PageTokens != 0; ++I)
       if (I >= Batch->positions[Batch->starts[S + 1] - 1] + 1)
         H += *slotOf(Step, 0, S, I);
+    if (Batch->memory_pages[S])
+      for (int32_t I = 0; I < Batch->memory_lengths[S]; ++I)
+        H += *memoryOf(Step, S, I);
+    int32_t Prefix = Batch->prefixes[S], First = Batch->starts[S];
+    /* All tokens of a prefix must be in the step that has the first. */
+    if (Batch->positions[First] < Prefix &&
+        (Batch->positions[First] != 0 || Batch->starts[S + 1] - First < Prefix))
+      H = -1;
     float *Row = C->Rows + R * Depth;
     Row[0] = H;
     Row[1] = (float)P;
-    for (int K = 2; K < Depth; ++K)
+    Row[2] = (float)(1 + Prefix);
+    for (int K = 3; K < Depth; ++K)
       Row[K] = 1;
   }
 }
@@ -73,9 +92,26 @@ void tenon_entry_step(const tenon_rt_step *Step) {
                             Step->scopes[0].weights[0], 0, 0, 0, Step->output);
 }
 
-/* id + 100 * type + 1000 * position in every column. */
+/* id + 100 * type + 1000 * position in every column. Keeps source texts; the
+ * product makes the entry fail as a step does. */
 void tenon_entry_encode(const tenon_rt_step *Step) {
   const tenon_rt_batch *Batch = Step->batch;
+  for (int64_t T = 0; T < Batch->tokens; ++T) {
+    int32_t S = Batch->sequence_of[T], P = Batch->positions[T];
+    if (Batch->memory_pages[S] && P < Batch->memory_lengths[S])
+      *memoryOf(Step, S, P) = (float)(3 * (P + 1) * (Batch->token_ids[T] + 1));
+    if (Batch->token_ids[T] == FailingToken)
+      Step->functions->matmul(Step->runtime, 7, 1, Step->arena, Step->arena, 0,
+                              0, 0, Step->arena);
+  }
+  /* Nothing wanted of a text: its class, that of the sum of its ids. */
+  for (int64_t S = 0; Batch->rows == 0 && S < Batch->sequences; ++S) {
+    int Sum = 0;
+    for (int32_t T = Batch->starts[S]; T < Batch->starts[S + 1]; ++T)
+      Sum += Batch->token_ids[T] + Batch->token_types[T];
+    for (int N = 0; N < Width; ++N)
+      Step->output[S * Width + N] = N == Sum % Width ? 4.0f : 0.0f;
+  }
   for (int64_t R = 0; R < Batch->rows; ++R) {
     int32_t T = Batch->wanted[R];
     for (int N = 0; N < Width; ++N)
@@ -94,5 +130,29 @@ void tenon_entry_embed(const tenon_rt_step *Step) {
       Sum += (float)Batch->token_ids[T];
     for (int N = 0; N < Width; ++N)
       Step->output[S * Width + N] = Sum;
+  }
+}
+
+/* The sum of the row of input + 1000 * position in every column; when nothing
+ * is wanted, classes 3 and 7 for each image: the sum of all input, and twice
+ * the last value. */
+void tenon_entry_encode_image(const tenon_rt_step *Step) {
+  const tenon_rt_batch *Batch = Step->batch;
+  for (int64_t S = 0; Batch->rows == 0 && S < Batch->sequences; ++S) {
+    float Sum = 0;
+    const float *Last = Batch->features + Batch->starts[S + 1] * Features - 1;
+    for (int64_t I = Batch->starts[S] * Features;
+         I < Batch->starts[S + 1] * Features; ++I)
+      Sum += Batch->features[I];
+    for (int N = 0; N < Width; ++N)
+      Step->output[S * Width + N] = N == 3 ? Sum : N == 7 ? 2 * *Last : -1;
+  }
+  for (int64_t R = 0; R < Batch->rows; ++R) {
+    int32_t T = Batch->wanted[R];
+    float Sum = (float)(1000 * Batch->positions[T]);
+    for (int F = 0; F < Features; ++F)
+      Sum += Batch->features[T * Features + F];
+    for (int N = 0; N < Width; ++N)
+      Step->output[R * Width + N] = Sum;
   }
 }

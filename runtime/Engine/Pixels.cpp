@@ -1,0 +1,25 @@
+//===- Pixels.cpp - Image files as a model's input ------------------------===//
+
+#include "runtime/Engine/Pixels.h"
+
+#include "runtime/Image/Image.h"
+#include "runtime/Image/Preprocess.h"
+
+using namespace tenon;
+
+Result<std::vector<float>> tenon::readPixelValues(const std::string &Path,
+                                                  const ImageInfo &Info) {
+  Result<Image> Picture = readImage(Path, Info.Channels);
+  if (!Picture)
+    return Picture.error();
+  Result<std::vector<float>> Pixels = preprocess(*Picture, Info.Preprocessing);
+  if (!Pixels)
+    return Pixels.error().withContext(Path);
+  return Pixels;
+}
+
+std::vector<float> tenon::patchesOf(std::span<const float> Pixels,
+                                    const ImageInfo &Info) {
+  return patchRows(Pixels, Info.Channels, Info.Height, Info.Width,
+                   Info.PatchHeight, Info.PatchWidth);
+}

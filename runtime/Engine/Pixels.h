@@ -1,0 +1,31 @@
+//===- Pixels.h - Image files as a model's input ----------------*- C++ -*-===//
+//
+// Reads an image file the way a model's own preprocessing says, and cuts
+// pixel values into the patches that the entry "encode_image" takes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_RUNTIME_ENGINE_PIXELS_H
+#define TENON_RUNTIME_ENGINE_PIXELS_H
+
+#include "runtime/Artifact/Manifest.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tenon {
+
+/// The pixel values [channels, height, width] of the PNG or JPEG file at
+/// `Path` after the preprocessing of `Info`.
+Result<std::vector<float>> readPixelValues(const std::string &Path,
+                                           const ImageInfo &Info);
+
+/// Pixel values [channels, height, width], which must be as many as `Info`
+/// says, as patches for an ImageItem.
+std::vector<float> patchesOf(std::span<const float> Pixels,
+                             const ImageInfo &Info);
+
+} // namespace tenon
+
+#endif // TENON_RUNTIME_ENGINE_PIXELS_H

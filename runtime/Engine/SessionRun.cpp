@@ -1,0 +1,167 @@
+//===- SessionRun.cpp - Batches and calls of entry points -----------------===//
+
+#include "runtime/Engine/SessionState.h"
+
+#include <algorithm>
+
+using namespace tenon;
+
+namespace {
+
+/// What the functions of the ABI find behind the `runtime` pointer.
+struct Callee {
+  ThreadPool &Pool;
+  Sites &Library;
+  /// The first error of the step: code generated for the model cannot handle
+  /// errors, so the step goes on and is refused afterwards.
+  std::optional<Error> Failure;
+};
+
+} // namespace
+
+extern "C" {
+
+static void runParallel(void *Runtime, tenon_rt_body Body, void *Environment) {
+  static_cast<Callee *>(Runtime)->Pool.parallel(Body, Environment);
+}
+
+static void meetAtBarrier(void *Runtime) {
+  static_cast<Callee *>(Runtime)->Pool.barrier();
+}
+
+static void runProduct(void *Runtime, int64_t Site, int64_t Rows,
+                       const void *Source, const void *Weights,
+                       const void *Bias, const void *Multiplier,
+                       const void *Residual, void *Destination) {
+  auto &C = *static_cast<Callee *>(Runtime);
+  if (C.Failure)
+    return;
+  Status Done = C.Library.run(
+      {Site, Rows, Source, Weights, Bias, Multiplier, Residual, Destination});
+  if (!Done)
+    C.Failure = Done.error();
+}
+
+} // extern "C"
+
+static constexpr tenon_rt_functions Functions = {runParallel, meetAtBarrier,
+                                                 runProduct};
+
+/// tenon_rt_bucket rounds up by less than this.
+static constexpr uint64_t LargestBucketStep = 256;
+
+Status
+Session::Implementation::checkTokens(std::span<const int32_t> Tokens,
+                                     std::span<const int32_t> Types) const {
+  if (Tokens.empty())
+    return Error("no tokens: expected at least one");
+  for (size_t I = 0; I < Tokens.size(); ++I)
+    if (Tokens[I] < 0 || Tokens[I] >= manifest().Vocabulary)
+      return Error("token id " + std::to_string(Tokens[I]) + " (token " +
+                   std::to_string(I) + "): expected 0 to " +
+                   std::to_string(manifest().Vocabulary - 1));
+  if (Types.empty())
+    return {};
+  if (Types.size() != Tokens.size())
+    return Error(std::to_string(Types.size()) + " token types for " +
+                 std::to_string(Tokens.size()) +
+                 " tokens: expected one per token");
+  // A model without token types knows only type 0.
+  int64_t Known = std::max<int64_t>(manifest().TokenTypes, 1);
+  for (size_t I = 0; I < Types.size(); ++I)
+    if (Types[I] < 0 || Types[I] >= Known)
+      return Error("token type " + std::to_string(Types[I]) + " (token " +
+                   std::to_string(I) + "): expected 0 to " +
+                   std::to_string(Known - 1));
+  return {};
+}
+
+Status Session::Implementation::runStep(const Entry &Code, float *Rows) {
+  Callee Runtime{Pool, Library, std::nullopt};
+  tenon_rt_step Step = {};
+  Step.functions = &Functions;
+  Step.runtime = &Runtime;
+  Step.batch = &Batch.finish();
+  Step.scopes = Scopes.data();
+  Step.arena = reinterpret_cast<char *>(Arena.data());
+  Step.output = Rows;
+  {
+    ThreadPool::Limit Limit(Pool);
+    Code.Function(&Step);
+  }
+  if (Runtime.Failure)
+    return Runtime.Failure->withContext(Shared->path());
+  return {};
+}
+
+Status Session::Implementation::run(const Entry &Code,
+                                    std::span<Request> Requests,
+                                    bool MaySplit) {
+  bool PerSequence = isPerSequence(Code.Info.Output);
+  uint64_t Rows = 0;
+  for (const Request &R : Requests)
+    Rows += static_cast<uint64_t>(R.Whole.Wanted);
+  // Products write rows up to the bucket, so the last ones need room behind.
+  uint64_t Bytes = 0;
+  if (__builtin_mul_overflow(
+          Rows + LargestBucketStep,
+          static_cast<uint64_t>(Code.Info.Width) * sizeof(float), &Bytes))
+    return Error("output of " + std::to_string(Rows) +
+                 " rows takes more bytes than 64 bits count");
+  if (Bytes > Output.size()) {
+    Result<WorkingMemory> Larger = WorkingMemory::reserve(Bytes, "output");
+    if (!Larger)
+      return Larger.error();
+    Output = std::move(*Larger);
+  }
+
+  auto *First = reinterpret_cast<float *>(Output.data());
+  auto *Next = First;
+  for (const Request &R : Requests) {
+    R.Answer->Rows = R.Whole.Wanted;
+    R.Answer->Values = {Next,
+                        static_cast<size_t>(R.Whole.Wanted * Code.Info.Width)};
+    Next += R.Whole.Wanted * Code.Info.Width;
+  }
+
+  int64_t Capacity = manifest().MaxTokensPerStep;
+  Next = First;
+  auto Flush = [&]() -> Status {
+    if (Batch.tokens() == 0)
+      return {};
+    int64_t Count = PerSequence ? Batch.sequences() : Batch.rows();
+    Status Done = runStep(Code, Next);
+    Batch.clear(Code.Info.Features);
+    Next += Count * Code.Info.Width;
+    return Done;
+  };
+  Batch.clear(Code.Info.Features);
+  for (const Request &R : Requests) {
+    const Slice &Whole = R.Whole;
+    auto Total = static_cast<int64_t>(Whole.Tokens.size());
+    // What must not be split: the tokens of a prefix see each other.
+    int64_t Together = MaySplit ? Whole.Prefix - Whole.Position : Total;
+    if (Batch.tokens() + Together > Capacity)
+      if (Status Done = Flush(); !Done)
+        return Done;
+    for (int64_t From = 0; From < Total;) {
+      if (Batch.tokens() == Capacity)
+        if (Status Done = Flush(); !Done)
+          return Done;
+      int64_t Count = std::min(Total - From, Capacity - Batch.tokens());
+      Slice Part = Whole;
+      Part.Tokens = Whole.Tokens.subspan(static_cast<size_t>(From),
+                                         static_cast<size_t>(Count));
+      if (!Whole.TokenTypes.empty())
+        Part.TokenTypes = Whole.TokenTypes.subspan(static_cast<size_t>(From),
+                                                   static_cast<size_t>(Count));
+      Part.Position += From;
+      // Wanted rows are the request's last: count those before this end.
+      int64_t Unwanted = Total - (PerSequence ? 0 : Whole.Wanted);
+      Part.Wanted = std::clamp<int64_t>(From + Count - Unwanted, 0, Count);
+      Batch.add(Part);
+      From += Count;
+    }
+  }
+  return Flush();
+}

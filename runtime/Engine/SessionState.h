@@ -1,0 +1,82 @@
+//===- SessionState.h - What a session is made of ---------------*- C++ -*-===//
+//
+// The inside of Session, shared by the files that implement it: SessionRun
+// (batches and calls), SessionEncode (texts, sources, images), Session (the
+// rest).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_RUNTIME_ENGINE_SESSIONSTATE_H
+#define TENON_RUNTIME_ENGINE_SESSIONSTATE_H
+
+#include "runtime/Engine/Batch.h"
+#include "runtime/Engine/Memory.h"
+#include "runtime/Engine/Session.h"
+#include "runtime/Engine/ThreadPool.h"
+
+#include <unordered_map>
+
+namespace tenon {
+
+/// One item of a call that passed its checks; its answer gets `Wanted` rows.
+struct Request {
+  Slice Whole;
+  ItemResult *Answer = nullptr;
+};
+
+/// What a sequence has beside its pages of the cache.
+struct SequenceExtras {
+  /// Its pages of the caches that hold the source text.
+  std::optional<SequenceId> Source;
+  int64_t SourceLength = 0;
+  int64_t Prefix = 0;
+};
+
+struct Session::Implementation {
+  std::shared_ptr<const Model> Shared;
+  ThreadPool Pool;
+  Sites Library;
+  PageCache Cache;
+  /// Source texts; only for models with caches of that content.
+  std::optional<PageCache> Sources;
+  WorkingMemory Arena;
+  WorkingMemory Output;
+  std::vector<std::vector<void *>> CacheTables;
+  std::vector<tenon_rt_scope> Scopes;
+  BatchBuilder Batch;
+  std::unordered_map<int64_t, SequenceExtras> Extras;
+
+  const Manifest &manifest() const { return Shared->manifest(); }
+
+  Status checkTokens(std::span<const int32_t> Tokens,
+                     std::span<const int32_t> Types) const;
+
+  /// Runs the batch built so far, which writes its rows to `Rows`.
+  Status runStep(const Entry &Code, float *Rows);
+  /// Runs all requests in as few steps as they fit in; with `MaySplit` parts
+  /// of one request may run in several. Rows come out in the order of the
+  /// requests, as requests are laid out one after another.
+  Status run(const Entry &Code, std::span<Request> Requests, bool MaySplit);
+
+  Result<std::vector<ItemResult>> encode(std::string_view Role,
+                                         std::span<const EncodeItem> Items);
+  /// The table of `Tokens` freshly taken pages for a source text.
+  Result<SequenceId> takeSource(size_t Tokens);
+};
+
+/// Rows of output that `Outputs` asks for of `Tokens` tokens.
+inline int64_t rowsWanted(Wanted Outputs, size_t Tokens) {
+  switch (Outputs) {
+  case Wanted::None:
+    return 0;
+  case Wanted::Last:
+    return 1;
+  case Wanted::All:
+    return static_cast<int64_t>(Tokens);
+  }
+  return 0;
+}
+
+} // namespace tenon
+
+#endif // TENON_RUNTIME_ENGINE_SESSIONSTATE_H
