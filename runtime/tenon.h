@@ -51,9 +51,10 @@ typedef enum tenon_wanted {
 
 /** What a model's entry points are called with. */
 typedef enum tenon_entry {
-  TENON_ENTRY_STEP = 0,   /**< Decoders: appends to sequences. */
-  TENON_ENTRY_ENCODE = 1, /**< Encoders: hidden states of whole texts. */
-  TENON_ENTRY_EMBED = 2   /**< Encoders: one pooled row per text. */
+  TENON_ENTRY_STEP = 0,        /**< Decoders: appends to sequences. */
+  TENON_ENTRY_ENCODE = 1,      /**< Encoders: hidden states of whole texts. */
+  TENON_ENTRY_EMBED = 2,       /**< Encoders: one pooled row per text. */
+  TENON_ENTRY_ENCODE_IMAGE = 3 /**< Vision: see tenon_session_run_images. */
 } tenon_entry;
 
 /** The tokens of one sequence (step) or one whole text (encode, embed). */
@@ -85,7 +86,7 @@ TENON_API const char *tenon_last_error(void);
 TENON_API tenon_status tenon_model_load(const char *path, tenon_model **model);
 TENON_API void tenon_model_destroy(tenon_model *model);
 
-/** Token ids are below this. */
+/** Token ids are below this; 0 for models that read no text. */
 TENON_API int64_t tenon_model_vocabulary(const tenon_model *model);
 /** The most tokens a sequence can hold. */
 TENON_API int64_t tenon_model_max_sequence(const tenon_model *model);
@@ -93,10 +94,29 @@ TENON_API int64_t tenon_model_max_sequence(const tenon_model *model);
 TENON_API int tenon_model_has_entry(const tenon_model *model,
                                     tenon_entry entry);
 
+/** The most tokens of a source text; 0 but for encoder-decoders. */
+TENON_API int64_t tenon_model_max_source(const tenon_model *model);
+/** The token that an encoder-decoder's answer begins with; -1 without one. */
+TENON_API int32_t tenon_model_decoder_start(const tenon_model *model);
+
+/** Sets shape [3] to the channels, height and width of the images that a
+ *  vision model takes. */
+TENON_API tenon_status tenon_model_image_shape(const tenon_model *model,
+                                               int64_t *shape);
+/** Reads a PNG or JPEG file into pixels [channels][height][width] as the
+ *  model's own preprocessing says. */
+TENON_API tenon_status tenon_model_read_image(const tenon_model *model,
+                                              const char *path, float *pixels);
+/** The name of a class (UTF-8, valid as long as the model), or null. */
+TENON_API const char *tenon_model_label(const tenon_model *model,
+                                        int64_t index);
+
 /**
  * Creates a session with `threads` threads (0: one per core) whose cache holds
  * `cache_tokens` tokens of all sequences together (0: one sequence of the
- * model's full length).
+ * model's full length). In an encoder-decoder's session the source texts of
+ * all sequences together may have as many tokens, but at least one text of
+ * full length fits.
  */
 TENON_API tenon_status tenon_session_create(tenon_model *model, int64_t threads,
                                             int64_t cache_tokens,
@@ -108,6 +128,11 @@ TENON_API tenon_status tenon_sequence_create(tenon_session *session,
                                              tenon_sequence *sequence);
 TENON_API tenon_status tenon_sequence_end(tenon_session *session,
                                           tenon_sequence sequence);
+/** Creates a sequence with the tokens and the source text of another. Both
+ *  share cache pages until one of them goes on. */
+TENON_API tenon_status tenon_sequence_fork(tenon_session *session,
+                                           tenon_sequence sequence,
+                                           tenon_sequence *fork);
 /** Tokens that the sequence holds. */
 TENON_API tenon_status tenon_sequence_length(tenon_session *session,
                                              tenon_sequence sequence,
@@ -123,6 +148,26 @@ TENON_API tenon_status tenon_session_run(tenon_session *session,
                                          tenon_entry entry,
                                          const tenon_item *items, size_t count,
                                          tenon_output *outputs);
+
+/**
+ * Encoder-decoders: encodes each item's tokens as the source text of its
+ * sequence, which must come before the sequence's first step. `outputs`
+ * [count] have the encoder's rows where wanted. Errors as above.
+ */
+TENON_API tenon_status tenon_session_encode_sources(tenon_session *session,
+                                                    const tenon_item *items,
+                                                    size_t count,
+                                                    tenon_output *outputs);
+
+/**
+ * Vision: runs `count` images, each pixels [channels][height][width] (see
+ * tenon_model_image_shape). Outputs are one row of class scores per image, or
+ * the rows of the class token and of every patch, as the model has it.
+ */
+TENON_API tenon_status tenon_session_run_images(tenon_session *session,
+                                                const float *const *pixels,
+                                                size_t count,
+                                                tenon_output *outputs);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -2,7 +2,10 @@
 
 #include "runtime/tenon.h"
 
+#include "runtime/Engine/Pixels.h"
 #include "runtime/Engine/Session.h"
+
+#include <algorithm>
 
 using namespace tenon;
 
@@ -31,6 +34,8 @@ static const char *roleOf(tenon_entry Entry) {
     return "encode";
   case TENON_ENTRY_EMBED:
     return "embed";
+  case TENON_ENTRY_ENCODE_IMAGE:
+    return "encode_image";
   }
   return "";
 }
@@ -75,13 +80,70 @@ int tenon_model_has_entry(const tenon_model *model, tenon_entry entry) {
   return model && model->Loaded->hasEntry(roleOf(entry)) ? 1 : 0;
 }
 
+int64_t tenon_model_max_source(const tenon_model *model) {
+  return model ? model->Loaded->manifest().MaxSource : 0;
+}
+
+int32_t tenon_model_decoder_start(const tenon_model *model) {
+  return model ? model->Loaded->manifest().Generation.DecoderStart.value_or(-1)
+               : -1;
+}
+
+/// What the model says of images; null when it takes none.
+static const ImageInfo *imageOf(const Model &M) {
+  return M.hasEntry("encode_image") ? &*M.manifest().Image : nullptr;
+}
+
+static tenon_status takesNoImages(const char *Function, const Model &M) {
+  return fail(std::string(Function) + ": " + M.path() + " takes no images");
+}
+
+tenon_status tenon_model_image_shape(const tenon_model *model, int64_t *shape) {
+  if (!model || !shape)
+    return fail("tenon_model_image_shape: model or shape is null");
+  const ImageInfo *Info = imageOf(*model->Loaded);
+  if (!Info)
+    return takesNoImages("tenon_model_image_shape", *model->Loaded);
+  shape[0] = Info->Channels;
+  shape[1] = Info->Height;
+  shape[2] = Info->Width;
+  return TENON_OK;
+}
+
+tenon_status tenon_model_read_image(const tenon_model *model, const char *path,
+                                    float *pixels) {
+  if (!model || !path || !pixels)
+    return fail("tenon_model_read_image: model, path or pixels is null");
+  const ImageInfo *Info = imageOf(*model->Loaded);
+  if (!Info)
+    return takesNoImages("tenon_model_read_image", *model->Loaded);
+  Result<std::vector<float>> Read = readPixelValues(path, *Info);
+  if (!Read)
+    return fail(Read.error().message());
+  std::copy(Read->begin(), Read->end(), pixels);
+  return TENON_OK;
+}
+
+const char *tenon_model_label(const tenon_model *model, int64_t index) {
+  if (!model || index < 0)
+    return nullptr;
+  const std::vector<std::string> &Labels = model->Loaded->manifest().Labels;
+  auto Place = static_cast<size_t>(index);
+  return Place < Labels.size() ? Labels[Place].c_str() : nullptr;
+}
+
 tenon_status tenon_session_create(tenon_model *model, int64_t threads,
                                   int64_t cache_tokens,
                                   tenon_session **session) {
   if (!model || !session)
     return fail("tenon_session_create: model or session is null");
+  // Negative sizes are the session's to refuse.
+  int64_t Source =
+      cache_tokens == 0
+          ? 0
+          : std::max(cache_tokens, model->Loaded->manifest().MaxSource);
   Result<Session> Created =
-      Session::create(model->Loaded, {threads, cache_tokens});
+      Session::create(model->Loaded, {threads, cache_tokens, Source});
   if (!Created)
     return fail(Created.error().message());
   *session = new tenon_session{std::move(*Created), {}};
@@ -106,6 +168,18 @@ tenon_status tenon_sequence_end(tenon_session *session,
   return Done ? TENON_OK : fail(Done.error().message());
 }
 
+tenon_status tenon_sequence_fork(tenon_session *session,
+                                 tenon_sequence sequence,
+                                 tenon_sequence *fork) {
+  if (!session || !fork)
+    return fail("tenon_sequence_fork: session or fork is null");
+  Result<SequenceId> Copy = session->Running.forkSequence(SequenceId(sequence));
+  if (!Copy)
+    return fail(Copy.error().message());
+  *fork = static_cast<int64_t>(*Copy);
+  return TENON_OK;
+}
+
 tenon_status tenon_sequence_length(tenon_session *session,
                                    tenon_sequence sequence, int64_t *length) {
   if (!session || !length)
@@ -117,47 +191,109 @@ tenon_status tenon_sequence_length(tenon_session *session,
   return TENON_OK;
 }
 
+/// Hands the answers of a call over to the caller.
+static tenon_status answer(tenon_session *Session,
+                           Result<std::vector<ItemResult>> Answers,
+                           tenon_output *Outputs) {
+  if (!Answers)
+    return fail(Answers.error().message());
+  Session->Answers = std::move(*Answers);
+  for (const ItemResult &Answer : Session->Answers) {
+    bool Good = static_cast<bool>(Answer.Outcome);
+    auto Rows = static_cast<size_t>(Good ? Answer.Rows : 0);
+    *Outputs++ = {Good ? TENON_OK : TENON_ERROR,
+                  Good ? nullptr : Answer.Outcome.error().message().c_str(),
+                  Good ? Answer.Values.data() : nullptr, Rows,
+                  Rows != 0 ? Answer.Values.size() / Rows : 0};
+  }
+  return TENON_OK;
+}
+
+/// The items as the engine has them, with sequences or without.
+static Status readItems(const std::string &Function, const tenon_item *Items,
+                        size_t Count, std::vector<StepItem> &Read) {
+  for (size_t I = 0; I < Count; ++I) {
+    const tenon_item &Item = Items[I];
+    std::optional<Wanted> Outputs = wantedOf(Item.wanted);
+    if (!Outputs || (Item.token_count != 0 && !Item.tokens))
+      return Error(Function + ": item " + std::to_string(I) +
+                   ": wanted is unknown or tokens is null");
+    std::span<const int32_t> Tokens(Item.tokens, Item.token_count), Types;
+    if (Item.token_types)
+      Types = {Item.token_types, Item.token_count};
+    Read.push_back({SequenceId(Item.sequence), Tokens, Types, *Outputs});
+  }
+  return {};
+}
+
 tenon_status tenon_session_run(tenon_session *session, tenon_entry entry,
                                const tenon_item *items, size_t count,
                                tenon_output *outputs) {
   if (!session || (count != 0 && (!items || !outputs)))
     return fail("tenon_session_run: session, items or outputs is null");
   std::vector<StepItem> Steps;
+  if (Status Read = readItems("tenon_session_run", items, count, Steps); !Read)
+    return fail(Read.error().message());
   std::vector<EncodeItem> Texts;
-  for (size_t I = 0; I < count; ++I) {
-    const tenon_item &Item = items[I];
-    std::optional<Wanted> Outputs = wantedOf(Item.wanted);
-    if (!Outputs || (Item.token_count != 0 && !Item.tokens))
-      return fail("tenon_session_run: item " + std::to_string(I) +
-                  ": wanted is unknown or tokens is null");
-    std::span<const int32_t> Tokens(Item.tokens, Item.token_count), Types;
-    if (Item.token_types)
-      Types = {Item.token_types, Item.token_count};
-    if (entry == TENON_ENTRY_STEP)
-      Steps.push_back({SequenceId(Item.sequence), Tokens, Types, *Outputs});
-    else
-      Texts.push_back({Tokens, Types, *Outputs});
-  }
+  for (const StepItem &Item : Steps)
+    Texts.push_back({Item.Tokens, Item.TokenTypes, Item.Outputs});
   Session &S = session->Running;
-  Result<std::vector<ItemResult>> Answers =
-      entry == TENON_ENTRY_STEP     ? S.step(Steps)
-      : entry == TENON_ENTRY_ENCODE ? S.encode(Texts)
-      : entry == TENON_ENTRY_EMBED
-          ? S.embed(Texts)
-          : Error("tenon_session_run: entry is " +
-                  std::to_string(static_cast<int>(entry)) +
-                  ": expected one of tenon_entry");
-  if (!Answers)
-    return fail(Answers.error().message());
-  session->Answers = std::move(*Answers);
-  for (size_t I = 0; I < count; ++I) {
-    const ItemResult &Answer = session->Answers[I];
-    bool Good = static_cast<bool>(Answer.Outcome);
-    auto Rows = static_cast<size_t>(Good ? Answer.Rows : 0);
-    outputs[I] = {Good ? TENON_OK : TENON_ERROR,
-                  Good ? nullptr : Answer.Outcome.error().message().c_str(),
-                  Good ? Answer.Values.data() : nullptr, Rows,
-                  Rows != 0 ? Answer.Values.size() / Rows : 0};
+  switch (entry) {
+  case TENON_ENTRY_STEP:
+    return answer(session, S.step(Steps), outputs);
+  case TENON_ENTRY_ENCODE:
+    return answer(session, S.encode(Texts), outputs);
+  case TENON_ENTRY_EMBED:
+    return answer(session, S.embed(Texts), outputs);
+  case TENON_ENTRY_ENCODE_IMAGE:
+    break;
   }
-  return TENON_OK;
+  return fail("tenon_session_run: entry is " +
+              std::to_string(static_cast<int>(entry)) +
+              ": expected step, encode or embed");
+}
+
+tenon_status tenon_session_encode_sources(tenon_session *session,
+                                          const tenon_item *items, size_t count,
+                                          tenon_output *outputs) {
+  if (!session || (count != 0 && (!items || !outputs)))
+    return fail("tenon_session_encode_sources: session, items or outputs is "
+                "null");
+  std::vector<StepItem> Read;
+  if (Status Done =
+          readItems("tenon_session_encode_sources", items, count, Read);
+      !Done)
+    return fail(Done.error().message());
+  std::vector<SourceItem> Sources;
+  for (const StepItem &Item : Read) {
+    if (!Item.TokenTypes.empty())
+      return fail("tenon_session_encode_sources: item " +
+                  std::to_string(Sources.size()) +
+                  ": token_types is not null: source texts have none");
+    Sources.push_back({Item.Sequence, Item.Tokens, Item.Outputs});
+  }
+  return answer(session, session->Running.encodeSources(Sources), outputs);
+}
+
+tenon_status tenon_session_run_images(tenon_session *session,
+                                      const float *const *pixels, size_t count,
+                                      tenon_output *outputs) {
+  if (!session || (count != 0 && (!pixels || !outputs)))
+    return fail("tenon_session_run_images: session, pixels or outputs is null");
+  const ImageInfo *Info = imageOf(session->Running.model());
+  if (!Info)
+    return takesNoImages("tenon_session_run_images", session->Running.model());
+  auto Values =
+      static_cast<size_t>(Info->Channels * Info->Height * Info->Width);
+  std::vector<std::vector<float>> Patches;
+  for (size_t I = 0; I < count; ++I) {
+    if (!pixels[I])
+      return fail("tenon_session_run_images: image " + std::to_string(I) +
+                  " is null");
+    Patches.push_back(patchesOf({pixels[I], Values}, *Info));
+  }
+  std::vector<ImageItem> Items;
+  for (const std::vector<float> &Image : Patches)
+    Items.push_back({Image, Wanted::All});
+  return answer(session, session->Running.encodeImages(Items), outputs);
 }

@@ -34,7 +34,8 @@ static Status firstFailure(const std::vector<ItemResult> &Answers) {
   return {};
 }
 
-/// One prefill of every prompt and the decoding steps after it.
+/// One prefill of every prompt and the decoding steps after it. The prompts of
+/// an encoder-decoder are its source texts.
 static Result<Round> runDecoder(Session &S,
                                 const std::vector<std::vector<int32_t>> &Ids,
                                 int64_t NewTokens, double &FirstToken) {
@@ -44,11 +45,25 @@ static Result<Round> runDecoder(Session &S,
   auto Known = static_cast<size_t>(S.model().manifest().Vocabulary);
   std::vector<int32_t> Chosen(Ids.size());
   std::vector<StepItem> Items;
-  for (const std::vector<int32_t> &Prompt : Ids)
-    Items.push_back({S.createSequence(), Prompt, {}, Wanted::Last});
+  std::vector<SourceItem> Sources;
+  std::vector<int32_t> Start = {
+      S.model().manifest().Generation.DecoderStart.value_or(0)};
+  bool Translates = S.sourceCache() != nullptr;
+  for (const std::vector<int32_t> &Prompt : Ids) {
+    SequenceId Id = S.createSequence();
+    Items.push_back({Id, Translates ? Start : Prompt, {}, Wanted::Last});
+    Sources.push_back({Id, Prompt});
+  }
   Round Times;
   for (int64_t Step = 0; Step <= NewTokens; ++Step) {
     double Begin = secondsNow();
+    if (Step == 0 && Translates) {
+      Result<std::vector<ItemResult>> Encoded = S.encodeSources(Sources);
+      if (!Encoded)
+        return Encoded.error();
+      if (Status Good = firstFailure(*Encoded); !Good)
+        return Good.error();
+    }
     Result<std::vector<ItemResult>> Answers = S.step(Items);
     if (!Answers)
       return Answers.error();
@@ -92,6 +107,24 @@ static Result<Round> runEncoder(Session &S,
   return Round{secondsNow() - Begin, 0};
 }
 
+/// One pass over `Count` images of zeros.
+static Result<Round> runImages(Session &S, int64_t Count, double &FirstToken) {
+  const ImageInfo &Image = *S.model().manifest().Image;
+  std::vector<float> Patches(
+      static_cast<size_t>(Image.patches() * Image.patchValues()));
+  std::vector<ImageItem> Items(static_cast<size_t>(Count),
+                               {Patches, Wanted::All});
+  double Begin = secondsNow();
+  Result<std::vector<ItemResult>> Answers = S.encodeImages(Items);
+  if (!Answers)
+    return Answers.error();
+  if (Status Good = firstFailure(*Answers); !Good)
+    return Good.error();
+  if (FirstToken == 0)
+    FirstToken = secondsSinceStart();
+  return Round{secondsNow() - Begin, 0};
+}
+
 Status tenon::benchModel(const BenchOptions &Options) {
   double Begin = secondsNow();
   Result<std::shared_ptr<const Model>> Loaded = Model::load(Options.File);
@@ -99,21 +132,32 @@ Status tenon::benchModel(const BenchOptions &Options) {
     return Loaded.error();
   const Manifest &Info = (*Loaded)->manifest();
   bool Decodes = (*Loaded)->hasEntry("step");
+  bool Sees = !Decodes && (*Loaded)->hasEntry("encode_image");
+  bool Translates = Decodes && Info.MaxSource != 0;
   int64_t NewTokens = Decodes ? Options.NewTokens : 0;
-  int64_t Length = 0;
-  if (__builtin_add_overflow(Options.PromptTokens, NewTokens, &Length) ||
-      Length > Info.MaxSequence)
+  int64_t PromptTokens =
+      Sees ? Info.Image->patches() + 1 : Options.PromptTokens;
+  if (Translates && PromptTokens > Info.MaxSource)
+    return Error("--prompt-tokens is " + std::to_string(PromptTokens) +
+                 ": expected at most " + std::to_string(Info.MaxSource) +
+                 ", the model's source length");
+  // An answer begins with one token.
+  int64_t Length = Translates ? 1 : PromptTokens;
+  if (__builtin_add_overflow(Length, NewTokens, &Length) ||
+      (!Sees && Length > Info.MaxSequence))
     return Error("--prompt-tokens and --new-tokens are " +
                  std::to_string(Options.PromptTokens) + " and " +
                  std::to_string(NewTokens) + ": expected at most " +
                  std::to_string(Info.MaxSequence) +
                  " together, the model's length");
+  // In whole pages; every kind of cache has pages of the same size.
   int64_t Page = Info.Caches.empty() ? 1 : Info.Caches.front().PageTokens;
-  int64_t CacheTokens = (Length + Page - 1) / Page * Page;
-  if (__builtin_mul_overflow(CacheTokens, Options.Batch, &CacheTokens))
-    return Error("--batch is " + std::to_string(Options.Batch) +
-                 ": expected fewer");
-  Result<Session> S = Session::create(*Loaded, {Options.Threads, CacheTokens});
+  auto Room = [&](int64_t Tokens) {
+    return (Tokens + Page - 1) / Page * Page * Options.Batch;
+  };
+  Result<Session> S =
+      Session::create(*Loaded, {Options.Threads, Room(Length),
+                                Translates ? Room(PromptTokens) : 0});
   if (!S)
     return S.error();
   double Load = secondsNow() - Begin;
@@ -121,7 +165,7 @@ Status tenon::benchModel(const BenchOptions &Options) {
   std::mt19937_64 Random(1);
   std::vector<std::vector<int32_t>> Ids(static_cast<size_t>(Options.Batch));
   for (std::vector<int32_t> &Prompt : Ids)
-    for (int64_t I = 0; I < Options.PromptTokens; ++I)
+    for (int64_t I = 0; !Sees && I < PromptTokens; ++I)
       Prompt.push_back(static_cast<int32_t>(
           Random() % static_cast<uint64_t>(Info.Vocabulary)));
 
@@ -129,6 +173,7 @@ Status tenon::benchModel(const BenchOptions &Options) {
   double FirstToken = 0;
   for (int64_t I = 0; I < Options.Repeat; ++I) {
     Result<Round> Times = Decodes ? runDecoder(*S, Ids, NewTokens, FirstToken)
+                          : Sees  ? runImages(*S, Options.Batch, FirstToken)
                                   : runEncoder(*S, Ids, FirstToken);
     if (!Times)
       return Times.error();
@@ -139,14 +184,14 @@ Status tenon::benchModel(const BenchOptions &Options) {
   auto Batch = static_cast<double>(Options.Batch);
   Json J = Json::object();
   J["prefill_tokens_per_s"] =
-      Batch * static_cast<double>(Options.PromptTokens) / medianOf(Prefill);
+      Batch * static_cast<double>(PromptTokens) / medianOf(Prefill);
   if (NewTokens > 0)
     J["decode_tokens_per_s"] =
         Batch * static_cast<double>(NewTokens) / medianOf(Decode);
   J["first_token_s"] = FirstToken;
   J["load_s"] = Load;
   J["peak_rss_mb"] = peakResidentMegabytes();
-  J["prompt_tokens"] = Options.PromptTokens;
+  J["prompt_tokens"] = PromptTokens;
   J["new_tokens"] = NewTokens;
   J["batch"] = Options.Batch;
   J["repeat"] = Options.Repeat;

@@ -24,12 +24,21 @@ struct RunOptions {
   /// Each as parseTokens reads it.
   std::vector<std::string> TokenIds;
   std::string TokenTypes;
-  /// Default: DefaultNewTokens, or 0 when only Output is asked for.
+  /// What an encoder-decoder's answer begins with, as parseTokens reads it;
+  /// empty: the artifact's start token.
+  std::string DecoderTokenIds;
+  /// PNG, JPEG, or .npy of pixel values [C,H,W] in f32.
+  std::string Image;
+  /// Default: the artifact's or DefaultNewTokens, or 0 when only Output is
+  /// asked for.
   std::optional<int64_t> MaxNewTokens;
   /// Defaults: the artifact's.
   std::optional<double> Temperature;
   std::optional<int64_t> TopK;
   std::optional<double> TopP;
+  std::optional<int64_t> Beams;
+  std::optional<double> LengthPenalty;
+  std::optional<bool> EarlyStopping;
   uint64_t Seed = 0;
   int64_t Threads = 0;
   /// Tokens the cache holds; 0: what the prompts can need.
@@ -41,7 +50,8 @@ struct RunOptions {
 
 inline constexpr int64_t DefaultNewTokens = 128;
 
-/// Generates text, or writes the raw output for every input position.
+/// Generates text, names the classes of a text or an image, or writes the raw
+/// output for every input position.
 Status runModel(const RunOptions &Options);
 
 struct EmbedOptions {

@@ -24,7 +24,9 @@ static Json cachesReport(const Manifest &M, const Json &Form) {
     const CacheInfo &C = M.Caches[I];
     // The whole may exceed 64 bits in a manifest that nobody meant; pages
     // are taken whole.
-    int64_t Pages = (M.MaxSequence + C.PageTokens - 1) / C.PageTokens;
+    int64_t Longest =
+        C.Content == CacheContent::Memory ? M.MaxSource : M.MaxSequence;
+    int64_t Pages = (Longest + C.PageTokens - 1) / C.PageTokens;
     double Whole = double(Pages) * double(C.PageBytes) * double(C.Layers);
     Json Cache = Form.at("caches")[I];
     Cache["bytes_per_token"] =
@@ -81,7 +83,7 @@ static Json reportOf(const Artifact &A, bool Verified) {
           {"model",
            pick(Form, {"family", "weight_type", "vocabulary", "max_sequence",
                        "max_tokens_per_step", "few_tokens", "token_types",
-                       "max_text_tokens", "produced_by", "abi"})},
+                       "max_text_tokens", "max_source", "produced_by", "abi"})},
           {"entries", Form.at("entries")},
           {"estimates", M.Estimates},
           {"compiled", M.Compiled},
@@ -90,6 +92,8 @@ static Json reportOf(const Artifact &A, bool Verified) {
           {"weights", weightsReport(M, Form)},
           {"tokenizer_bytes", M.Tokenizer ? Json(M.Tokenizer->Bytes) : Json()},
           {"generation", Form.at("generation")},
+          {"image", Form.at("image")},
+          {"labels", Form.at("labels")},
           {"weights_verified", Verified}};
 }
 
@@ -196,6 +200,17 @@ private:
 
 } // namespace
 
+/// The first labels; there may be thousands.
+static std::string shownLabels(const Json &Labels) {
+  constexpr size_t Most = 5;
+  std::string Text;
+  for (size_t I = 0; I < std::min(Most, Labels.size()); ++I)
+    Text += (I == 0 ? "" : ", ") + Labels[I].get<std::string>();
+  if (Labels.size() > Most)
+    Text += ", ... (" + std::to_string(Labels.size()) + ")";
+  return Text;
+}
+
 static std::string textOf(const Json &Report) {
   std::string Out = shown(Report.at("file")) + ": " +
                     shown(Report.at("file_bytes")) + " bytes\n";
@@ -204,16 +219,16 @@ static std::string textOf(const Json &Report) {
   Text.members(Report.at("model"));
   Text.heading("Entry points");
   Text.table(Report.at("entries"),
-             {"role", "output", "width", "uses_token_types"});
+             {"role", "output", "width", "uses_token_types", "features"});
   if (Report.at("estimates").is_object()) {
     Text.heading("Estimates");
     Text.members(Report.at("estimates"));
   }
   if (!Report.at("caches").empty()) {
-    Text.heading("Key-value caches (bytes over all layers)");
+    Text.heading("Caches (bytes over all layers)");
     Text.table(Report.at("caches"),
-               {"layers", "kv_heads", "head_dim", "type", "page_tokens",
-                "bytes_per_token", "bytes_full_context"});
+               {"content", "form", "layers", "kv_heads", "head_dim", "type",
+                "page_tokens", "bytes_per_token", "bytes_full_context"});
   }
 
   const Json &Weights = Report.at("weights");
@@ -248,6 +263,10 @@ static std::string textOf(const Json &Report) {
   }
   Json Other = {{"tokenizer_bytes", Report.at("tokenizer_bytes")},
                 {"generation", Report.at("generation")}};
+  if (!Report.at("image").is_null())
+    Other["image"] = Report.at("image");
+  if (!Report.at("labels").empty())
+    Other["labels"] = shownLabels(Report.at("labels"));
   if (Report.at("compiled").is_object())
     Other["compiled"] = Report.at("compiled");
   Text.heading("Other");

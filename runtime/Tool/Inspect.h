@@ -24,7 +24,8 @@ struct InspectOptions {
 /// Members of the JSON form: file, file_bytes, model, entries, estimates,
 /// compiled, caches (with bytes_per_token and bytes_full_context over all
 /// layers), code (per level, with its memory plan), weights (count, bytes,
-/// by_layout, list), tokenizer_bytes, generation, weights_verified.
+/// by_layout, list), tokenizer_bytes, generation, image, labels,
+/// weights_verified.
 Status inspectArtifact(const Artifact &A, const InspectOptions &Options,
                        std::string &Out);
 

@@ -7,6 +7,7 @@
 
 #include "runtime/Artifact/Artifact.h"
 #include "runtime/Artifact/Format.h"
+#include "runtime/Sampling/BeamSearch.h"
 #include "runtime/Support/Json.h"
 #include "runtime/Tokenizer/TokenizeCommand.h"
 #include "runtime/Tool/Arguments.h"
@@ -40,6 +41,7 @@ struct TokenizeArguments {
 
 struct InspectArguments {
   std::string File;
+  bool Families = false;
   InspectOptions Options;
 };
 
@@ -91,6 +93,12 @@ static Status tokenize(TokenizeArguments &Arguments) {
 }
 
 static Status inspect(const InspectArguments &Arguments) {
+  if (Arguments.Families) {
+    std::vector<std::string> Values{"inspect", "--families"};
+    if (Arguments.Options.Json)
+      Values.push_back("--json");
+    return startCompiler(Values);
+  }
   Result<bool> Packed = isArtifact(Arguments.File);
   if (!Packed)
     return Packed.error();
@@ -143,10 +151,17 @@ int main(int Count, char **Values) {
            "Token ids in place of text: 1,2,3 or @FILE.npy");
   RunApp->add_option("--token-types", Run.TokenTypes,
                      "Segment of each token: 0,0,1 or @FILE.npy");
+  RunApp->add_option("--decoder-token-ids", Run.DecoderTokenIds,
+                     "What an encoder-decoder's answer begins with [the "
+                     "model's start token]");
+  RunApp->add_option("--image", Run.Image,
+                     "Image for a vision model: PNG, JPEG, or .npy of pixel "
+                     "values [C,H,W]");
   RunApp
       ->add_option("--max-new-tokens", Run.MaxNewTokens,
-                   "Tokens to generate [" + std::to_string(DefaultNewTokens) +
-                       ", none with --output]")
+                   "Tokens to generate [the model's, or " +
+                       std::to_string(DefaultNewTokens) +
+                       "; none with --output]")
       ->check(CLI::NonNegativeNumber);
   RunApp->add_option("--temperature", Run.Temperature,
                      "0 chooses the likeliest token [the model's]");
@@ -155,6 +170,18 @@ int main(int Count, char **Values) {
   RunApp->add_option("--top-p", Run.TopP,
                      "Choose among the likeliest that reach this probability "
                      "[the model's]");
+  RunApp
+      ->add_option("--num-beams", Run.Beams,
+                   "Beams of a beam search; 1: none [the model's]")
+      ->check(CLI::Range(int64_t(1), MaxBeams));
+  RunApp
+      ->add_option("--length-penalty", Run.LengthPenalty,
+                   "Beam search divides scores by length to this power [the "
+                   "model's]")
+      ->check(CLI::Range(-1e6, 1e6));
+  RunApp->add_flag("--early-stopping,!--no-early-stopping", Run.EarlyStopping,
+                   "Beam search ends with as many finished texts as beams "
+                   "[the model's]");
   RunApp->add_option("--seed", Run.Seed, "Seed of the choices [0]");
   RunApp->add_option("--threads", Run.Threads, "Threads; 0: one per core [0]");
   RunApp
@@ -193,7 +220,9 @@ int main(int Count, char **Values) {
   InspectArguments Inspect;
   CLI::App *InspectApp = App.add_subcommand(
       "inspect", "Show what an artifact or a model consists of");
-  InspectApp->add_option("file", Inspect.File, "Artifact or model")->required();
+  InspectApp->add_option("file", Inspect.File, "Artifact or model");
+  InspectApp->add_flag("--families", Inspect.Families,
+                       "Show the model families that can be compiled");
   InspectApp->add_flag("--json", Inspect.Options.Json, "Print one JSON object");
   InspectApp->add_flag("--verify", Inspect.Options.Verify,
                        "Check the weights' checksums too");
@@ -243,9 +272,12 @@ int main(int Count, char **Values) {
   if (RunApp->parsed()) {
     size_t Prompts = Run.Prompts.size() + Run.TokenIds.size() +
                      (Run.PromptFile.empty() ? 0 : 1);
-    if (Prompts == 0)
-      return fail("run: expected --prompt, --prompt-file or --token-ids",
+    if (Prompts == 0 && Run.Image.empty())
+      return fail("run: expected --prompt, --prompt-file, --token-ids or "
+                  "--image",
                   ExitUsage);
+    if (Prompts != 0 && !Run.Image.empty())
+      return fail("run: --image takes no prompt", ExitUsage);
     if (Prompts > 1 && !Run.Json)
       return fail("run: several prompts need --json", ExitUsage);
     if (Prompts > 1 && !(Run.Output.empty() && Run.TokenTypes.empty()))
@@ -257,6 +289,10 @@ int main(int Count, char **Values) {
   } else if (TokenizeApp->parsed()) {
     Done = tokenize(Tokenize);
   } else if (InspectApp->parsed()) {
+    if (Inspect.File.empty() != Inspect.Families)
+      return fail("inspect: expected a file, or --families", ExitUsage);
+    if (Inspect.Families && Inspect.Options.Verify)
+      return fail("inspect: --verify needs an artifact", ExitUsage);
     Done = inspect(Inspect);
   } else if (BenchApp->parsed()) {
     Done = benchModel(Bench);

@@ -4,6 +4,7 @@
 
 #include "runtime/Support/Json.h"
 #include "runtime/Support/MappedFile.h"
+#include "runtime/Tool/TemporaryFile.h"
 
 #include <bit>
 #include <cerrno>
@@ -207,6 +208,7 @@ Result<NpyWriter> NpyWriter::create(const std::string &Path, int64_t Rows,
   int Descriptor = ::mkstemp(Temporary.data());
   if (Descriptor < 0)
     return systemError(Path, "cannot create");
+  removeOnSignal(Temporary);
   // mkstemp's files are private; this one is an ordinary output.
   mode_t Mask = ::umask(0);
   ::umask(Mask);
@@ -216,6 +218,7 @@ Result<NpyWriter> NpyWriter::create(const std::string &Path, int64_t Rows,
     Error Failure = systemError(Path, "cannot create");
     ::close(Descriptor);
     ::unlink(Temporary.c_str());
+    keepOnSignal();
     return Failure;
   }
   NpyWriter Writer(Path, Temporary, File, Count);
@@ -247,6 +250,7 @@ NpyWriter::~NpyWriter() {
     return;
   std::fclose(File);
   ::unlink(Temporary.c_str());
+  keepOnSignal();
 }
 
 Status NpyWriter::append(std::span<const float> Values) {
@@ -267,7 +271,9 @@ Status NpyWriter::finish() {
   if (Failed != 0 || std::rename(Temporary.c_str(), Path.c_str()) != 0) {
     Error Failure = systemError(Path, "cannot write");
     ::unlink(Temporary.c_str());
+    keepOnSignal();
     return Failure;
   }
+  keepOnSignal();
   return {};
 }

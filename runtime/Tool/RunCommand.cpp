@@ -1,144 +1,99 @@
 //===- RunCommand.cpp - tenon run -----------------------------------------===//
 
-#include "runtime/Engine/Session.h"
-#include "runtime/Sampling/Sampler.h"
-#include "runtime/Support/MappedFile.h"
 #include "runtime/Tool/Arguments.h"
-#include "runtime/Tool/Commands.h"
-#include "runtime/Tool/Npy.h"
+#include "runtime/Tool/Generation.h"
 #include "runtime/Tool/ProcessInfo.h"
 
 #include <algorithm>
-#include <limits>
 
 using namespace tenon;
 
-static constexpr uint64_t MaxPromptBytes = 256u << 20;
-
 namespace {
 
-/// One prompt and what is generated after it.
-struct Generation {
-  std::vector<int32_t> Prompt;
-  Sampler Choice;
-  SequenceId Sequence{};
-  std::vector<int32_t> NewTokens;
-  std::optional<StreamingDecoder> Decoder;
-  std::string Text;
-  /// Empty while it goes on; then "eos", "length" or "error".
-  std::string FinishReason;
-  std::optional<Error> Failure;
-};
-
-struct Timings {
-  double Load = 0;
-  double FirstToken = 0; ///< Since the start of the process.
-  double Prefill = 0;
-  double Decode = 0;
-  int64_t PromptTokens = 0;
-  int64_t DecodedTokens = 0;
+/// How the tokens of a run are chosen.
+struct Choice {
+  SamplingOptions Sampling;
+  BeamSettings Search;
 };
 
 } // namespace
 
-static Json timingsJson(const Timings &T) {
-  Json J = Json::object();
-  J["load_s"] = T.Load;
-  J["first_token_s"] = T.FirstToken;
-  J["prefill_s"] = T.Prefill;
-  J["decode_s"] = T.Decode;
-  if (T.Prefill > 0)
-    J["prefill_tokens_per_s"] = static_cast<double>(T.PromptTokens) / T.Prefill;
-  if (T.Decode > 0)
-    J["decode_tokens_per_s"] = static_cast<double>(T.DecodedTokens) / T.Decode;
-  return J;
+/// Refuses options that say nothing to a model of this kind.
+static Status checkFit(const Model &M, ModelKind Kind,
+                       const RunOptions &Options) {
+  auto Refuse = [&](const char *Option, const char *Expected) {
+    return Error(M.path() + ": " + Option + ": " + Expected);
+  };
+  bool Reads = Kind != ModelKind::Image;
+  bool Generates =
+      Kind == ModelKind::Decoder || Kind == ModelKind::EncoderDecoder;
+  if (Reads && !Options.Image.empty())
+    return Refuse("--image", "this model reads text, not images");
+  if (!Reads && Options.Image.empty())
+    return Error(M.path() + ": this model reads images: use --image FILE");
+  if (Kind != ModelKind::EncoderDecoder && !Options.DecoderTokenIds.empty())
+    return Refuse("--decoder-token-ids", "only for encoder-decoders");
+  if (Kind == ModelKind::EncoderDecoder && !Options.Output.empty() &&
+      Options.DecoderTokenIds.empty())
+    return Refuse("--output", "needs --decoder-token-ids, the tokens whose "
+                              "output an encoder-decoder gives");
+  if (Kind == ModelKind::EncoderDecoder && !Options.TokenTypes.empty())
+    return Refuse("--token-types", "this model has none");
+  if (Kind == ModelKind::Decoder && !Options.TokenTypes.empty() &&
+      Options.Output.empty())
+    return Refuse("--token-types", "needs --output");
+  if (Generates)
+    return {};
+  const std::pair<const char *, bool> Given[] = {
+      {"--max-new-tokens", Options.MaxNewTokens.value_or(0) != 0},
+      {"--temperature", Options.Temperature.has_value()},
+      {"--top-k", Options.TopK.has_value()},
+      {"--top-p", Options.TopP.has_value()},
+      {"--num-beams", Options.Beams.has_value()},
+      {"--length-penalty", Options.LengthPenalty.has_value()},
+      {"--early-stopping", Options.EarlyStopping.value_or(false)},
+      {"--ignore-eos", Options.IgnoreEos}};
+  for (auto [Option, IsGiven] : Given)
+    if (IsGiven)
+      return Refuse(Option, "this model generates no text");
+  if (Kind == ModelKind::Encoder && Options.Output.empty())
+    return Error(M.path() + ": this model encodes and generates no text: use "
+                            "--output FILE.npy, or tenon embed");
+  return {};
 }
 
-/// `J` on one line; text that is not UTF-8 gets replacement characters.
-static std::string lineOf(const Json &J) {
-  return J.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-/// The token ids of every prompt, in the order of the options.
-static Result<std::vector<std::vector<int32_t>>>
-readPrompts(const Model &M, const RunOptions &Options) {
-  std::vector<std::string> Texts = Options.Prompts;
-  if (!Options.PromptFile.empty()) {
-    Result<std::string> Text = readFile(Options.PromptFile, MaxPromptBytes);
-    if (!Text)
-      return Text.error();
-    Texts.push_back(*Text);
-  }
-  std::vector<std::vector<int32_t>> Prompts;
-  for (const std::string &Text : Texts) {
-    Result<const Tokenizer *> Tokens = M.tokenizer();
-    if (!Tokens)
-      return Tokens.error();
-    // Whole: a tokenizer's own limit must not cut a prompt unnoticed.
-    Result<std::vector<int32_t>> Ids =
-        (*Tokens)->encode(Text, true, std::numeric_limits<size_t>::max());
-    if (!Ids)
-      return Ids.error().withContext("prompt");
-    if (Ids->empty())
-      return Error("prompt " + printable(Text) +
-                   " has no tokens: expected at least one");
-    Prompts.push_back(std::move(*Ids));
-  }
-  for (const std::string &Value : Options.TokenIds) {
-    Result<std::vector<int32_t>> Ids = parseTokens(Value, "--token-ids");
-    if (!Ids)
-      return Ids.error();
-    Prompts.push_back(std::move(*Ids));
-  }
-  return Prompts;
-}
-
-/// Writes the output row of every input position to Options.Output.
-static Status writeOutputs(Session &S, const std::vector<int32_t> &Ids,
-                           const std::vector<int32_t> &Types,
-                           const std::string &Path) {
-  const Model &M = S.model();
-  bool Steps = M.hasEntry("step");
-  Result<const Entry *> Code = M.entry(Steps ? "step" : "encode");
-  if (!Code)
-    return Code.error();
-  Result<NpyWriter> File = NpyWriter::create(
-      Path, static_cast<int64_t>(Ids.size()), (*Code)->Info.Width);
-  if (!File)
-    return File.error();
-  std::span<const int32_t> Tokens(Ids), TokenTypes(Types);
-  // One step's rows at a time: all rows of a long prompt may be gigabytes.
-  auto Most = static_cast<size_t>(M.manifest().MaxTokensPerStep);
-  size_t Size = Steps ? Most : std::max<size_t>(Tokens.size(), 1);
-  SequenceId Sequence = S.createSequence();
-  for (size_t From = 0; From < Tokens.size(); From += Size) {
-    size_t Count = std::min(Size, Tokens.size() - From);
-    auto Part = Tokens.subspan(From, Count);
-    auto PartTypes =
-        TokenTypes.empty() ? TokenTypes : TokenTypes.subspan(From, Count);
-    StepItem Item{Sequence, Part, PartTypes, Wanted::All};
-    EncodeItem Whole{Part, PartTypes, Wanted::All};
-    Result<std::vector<ItemResult>> Answer =
-        Steps ? S.step({&Item, 1}) : S.encode({&Whole, 1});
-    if (!Answer)
-      return Answer.error();
-    if (!Answer->front().Outcome)
-      return Answer->front().Outcome;
-    if (Status Written = File->append(Answer->front().Values); !Written)
-      return Written;
-  }
-  if (Status Ended = S.endSequence(Sequence); !Ended)
-    return Ended;
-  return File->finish();
-}
-
-static SamplingOptions samplingOf(const GenerationInfo &Defaults,
-                                  const RunOptions &Options) {
-  SamplingOptions S;
+/// The artifact's settings where the options say nothing.
+static Result<Choice> choiceOf(const GenerationInfo &Defaults,
+                               const RunOptions &Options) {
+  Choice C;
+  BeamSettings &Search = C.Search;
+  Search.Beams = Options.Beams.value_or(Defaults.Beams);
+  Search.LengthPenalty = Options.LengthPenalty.value_or(Defaults.LengthPenalty);
+  Search.EarlyStopping = Options.EarlyStopping.value_or(Defaults.EarlyStopping);
+  bool Samples =
+      Options.Temperature.value_or(0) != 0 || Options.TopK || Options.TopP;
+  // Who asks for one of the two does not want the artifact's other.
+  if (Samples && !Options.Beams)
+    Search.Beams = 1;
+  if (Search.Beams > 1 && Samples)
+    return Error("--num-beams is " + std::to_string(Search.Beams) +
+                 ": beam search takes the likeliest tokens: expected 1 with "
+                 "--temperature, --top-k or --top-p");
+  if (Search.Beams == 1 &&
+      (Options.LengthPenalty || Options.EarlyStopping.value_or(false)))
+    return Error(std::string(Options.LengthPenalty ? "--length-penalty"
+                                                   : "--early-stopping") +
+                 ": needs --num-beams of at least 2");
+  SamplingOptions &S = C.Sampling;
   if (Defaults.Sample) {
     S.Temperature = Defaults.Temperature.value_or(1);
     S.TopK = Defaults.TopK.value_or(0);
     S.TopP = Defaults.TopP.value_or(1);
+    // Transformers would sample between beams, which nobody asked for here.
+    if (Search.Beams > 1 && !Options.Beams && !Options.Temperature)
+      return Error("the model's settings sample from " +
+                   std::to_string(Search.Beams) +
+                   " beams: expected --num-beams, or --temperature");
   } else if (Options.TopK || Options.TopP) {
     // Who limits the choice wants a choice.
     S.Temperature = 1;
@@ -146,97 +101,107 @@ static SamplingOptions samplingOf(const GenerationInfo &Defaults,
   S.Temperature = Options.Temperature.value_or(S.Temperature);
   S.TopK = Options.TopK.value_or(S.TopK);
   S.TopP = Options.TopP.value_or(S.TopP);
-  return S;
+  return C;
 }
 
-/// Generates after all prompts at once. Text is printed as it comes when
-/// `Stream` is set.
-static Status generate(Session &S, std::vector<Generation> &All,
-                       const RunOptions &Options, int64_t NewTokens,
-                       bool Stream, Timings &Times) {
-  const Manifest &Info = S.model().manifest();
-  const std::vector<int32_t> &Ends = Info.Generation.EndOfSequence;
-  auto IsEnd = [&](int32_t Token) {
-    return !Options.IgnoreEos &&
-           std::find(Ends.begin(), Ends.end(), Token) != Ends.end();
-  };
-  auto Emit = [&](Generation &G, const std::string &Piece) -> Status {
-    G.Text += Piece;
-    return Stream ? print(Piece) : Status();
-  };
-  for (Generation &G : All)
-    G.Sequence = S.createSequence();
+/// Most new tokens after `Prompt` tokens.
+static int64_t newTokensAfter(size_t Prompt, const Manifest &Info,
+                              const RunOptions &Options) {
+  if (Options.MaxNewTokens)
+    return *Options.MaxNewTokens;
+  if (!Options.Output.empty())
+    return 0;
+  const GenerationInfo &Defaults = Info.Generation;
+  if (Defaults.MaxNewTokens)
+    return *Defaults.MaxNewTokens;
+  // Of decoders it is often the model's length, and no wish.
+  if (Info.MaxSource != 0 && Defaults.MaxLength)
+    return std::max<int64_t>(*Defaults.MaxLength - static_cast<int64_t>(Prompt),
+                             1);
+  return DefaultNewTokens;
+}
 
-  for (bool First = true;; First = false) {
-    std::vector<StepItem> Items;
-    std::vector<Generation *> Owners;
-    for (Generation &G : All) {
-      if (!G.FinishReason.empty())
-        continue;
-      auto Tokens = First ? std::span<const int32_t>(G.Prompt)
-                          : std::span<const int32_t>(G.NewTokens).last(1);
-      Items.push_back({G.Sequence, Tokens, {}, Wanted::Last});
-      Owners.push_back(&G);
+static LogitsRules rulesOf(const GenerationInfo &Defaults, bool IgnoreEos,
+                           int64_t MaxLength) {
+  LogitsRules Rules;
+  Rules.RepetitionPenalty = Defaults.RepetitionPenalty;
+  Rules.NoRepeatNgram = Defaults.NoRepeatNgram;
+  Rules.Suppressed = Defaults.Suppressed;
+  if (!IgnoreEos)
+    Rules.EndOfSequence = Defaults.EndOfSequence;
+  Rules.MinLength = Defaults.MinLength;
+  Rules.ForcedFirst = Defaults.ForcedFirst;
+  Rules.ForcedLast = Defaults.ForcedLast;
+  Rules.MaxLength = MaxLength;
+  Rules.Renormalize = Defaults.Renormalize;
+  return Rules;
+}
+
+/// The tokens that an encoder-decoder's answer begins with.
+static Result<std::vector<int32_t>> answerStart(const Model &M,
+                                                const RunOptions &Options) {
+  if (!Options.DecoderTokenIds.empty())
+    return parseTokens(Options.DecoderTokenIds, "--decoder-token-ids");
+  if (std::optional<int32_t> Start = M.manifest().Generation.DecoderStart)
+    return std::vector<int32_t>{*Start};
+  return Error(M.path() + ": the artifact names no token that an answer begins "
+                          "with: expected --decoder-token-ids");
+}
+
+static Result<std::vector<Generation>>
+makeGenerations(const Model &M, const RunOptions &Options, bool Translates,
+                SamplingOptions Sampling,
+                std::vector<std::vector<int32_t>> Prompts) {
+  const Manifest &Info = M.manifest();
+  std::vector<Generation> All;
+  for (size_t I = 0; I < Prompts.size(); ++I) {
+    Sampling.Seed = Options.Seed + I;
+    Result<Sampler> Picker = Sampler::create(Sampling);
+    if (!Picker)
+      return Picker.error();
+    Generation G(std::move(*Picker));
+    G.Prompt = std::move(Prompts[I]);
+    if (Translates) {
+      Result<std::vector<int32_t>> Start = answerStart(M, Options);
+      if (!Start)
+        return Start.error();
+      G.Source = std::exchange(G.Prompt, std::move(*Start));
     }
-    if (Items.empty())
-      return {};
-    double Begin = secondsNow();
-    Result<std::vector<ItemResult>> Answers = S.step(Items);
-    if (!Answers)
-      return Answers.error();
-    for (size_t I = 0; I < Owners.size(); ++I) {
-      Generation &G = *Owners[I];
-      const ItemResult &Answer = (*Answers)[I];
-      std::optional<Error> Failure;
-      std::optional<int32_t> Token;
-      if (!Answer.Outcome) {
-        Failure = Answer.Outcome.error();
-      } else if (NewTokens > 0) {
-        // The head may be padded beyond the vocabulary.
-        auto Known = std::min(Answer.Values.size(),
-                              static_cast<size_t>(Info.Vocabulary));
-        Result<int32_t> Picked = G.Choice.pick(Answer.Values.first(Known));
-        if (Picked)
-          Token = *Picked;
-        else
-          Failure = Picked.error();
-      }
-      if (Token) {
-        G.NewTokens.push_back(*Token);
-        if (IsEnd(*Token))
-          G.FinishReason = "eos";
-        else if (G.Decoder)
-          if (Status Done = Emit(G, G.Decoder->push(*Token)); !Done)
-            return Done;
-      }
-      auto Held = static_cast<int64_t>(G.Prompt.size() + G.NewTokens.size());
-      if (Failure) {
-        G.Failure = Failure;
-        G.FinishReason = "error";
-      } else if (G.FinishReason.empty() &&
-                 (static_cast<int64_t>(G.NewTokens.size()) >= NewTokens ||
-                  Held > Info.MaxSequence)) {
-        G.FinishReason = "length";
-      }
-      if (!G.FinishReason.empty()) {
-        if (G.Decoder)
-          if (Status Done = Emit(G, G.Decoder->finish()); !Done)
-            return Done;
-        if (Status Done = S.endSequence(G.Sequence); !Done)
-          return Done;
-      }
-    }
-    double Took = secondsNow() - Begin;
-    if (First) {
-      Times.FirstToken = secondsSinceStart();
-      Times.Prefill = Took;
-      for (const Generation *G : Owners)
-        Times.PromptTokens += static_cast<int64_t>(G->Prompt.size());
-    } else {
-      Times.Decode += Took;
-      Times.DecodedTokens += static_cast<int64_t>(Owners.size());
-    }
+    auto Length = static_cast<int64_t>(G.Prompt.size());
+    // The last new token need not be run, so it may be one beyond the model.
+    G.Limit = std::min(newTokensAfter(G.Prompt.size(), Info, Options),
+                       Info.MaxSequence + 1 - Length);
+    G.Rules = rulesOf(Info.Generation, Options.IgnoreEos, Length + G.Limit);
+    All.push_back(std::move(G));
   }
+  return All;
+}
+
+/// Room for every sequence in whole pages, but no more than they can use.
+static SessionOptions roomFor(const std::vector<Generation> &All,
+                              const Manifest &Info, const RunOptions &Options,
+                              int64_t Beams) {
+  SessionOptions Room;
+  Room.Threads = Options.Threads;
+  auto InPages = [&](CacheContent Content, int64_t Tokens) {
+    for (const CacheInfo &Cache : Info.Caches)
+      if (Cache.Content == Content)
+        return (Tokens + Cache.PageTokens - 1) / Cache.PageTokens *
+               Cache.PageTokens;
+    return Tokens;
+  };
+  for (const Generation &G : All) {
+    int64_t Length =
+        static_cast<int64_t>(G.Prompt.size()) + std::max<int64_t>(G.Limit, 0);
+    Room.CacheTokens +=
+        Beams * InPages(CacheContent::Sequence,
+                        std::clamp<int64_t>(Length, 1, Info.MaxSequence));
+    Room.SourceTokens +=
+        InPages(CacheContent::Memory, static_cast<int64_t>(G.Source.size()));
+  }
+  if (Options.MaxSeq != 0)
+    Room.CacheTokens = Options.MaxSeq;
+  return Room;
 }
 
 static Json generationJson(const Generation &G) {
@@ -244,10 +209,25 @@ static Json generationJson(const Generation &G) {
   J["token_ids"] = G.NewTokens;
   J["text"] = G.Decoder ? Json(G.Text) : Json();
   J["finish_reason"] = G.FinishReason;
-  J["prompt_tokens"] = G.Prompt.size();
+  J["prompt_tokens"] = G.Source.empty() ? G.Prompt.size() : G.Source.size();
+  if (G.Score)
+    J["score"] = *G.Score;
   if (G.Failure)
     J["error"] = G.Failure->message();
   return J;
+}
+
+static Status printJson(const std::vector<Generation> &All,
+                        const Timings &Times) {
+  Json J = Json::array();
+  for (const Generation &G : All) {
+    J.push_back(generationJson(G));
+    J.back()["timings"] = timingsJson(Times);
+  }
+  // One prompt, one object.
+  if (All.size() == 1)
+    J = Json(J.front());
+  return print(lineOf(J));
 }
 
 Status tenon::runModel(const RunOptions &Options) {
@@ -258,106 +238,87 @@ Status tenon::runModel(const RunOptions &Options) {
     return Loaded.error();
   const Model &M = **Loaded;
   const Manifest &Info = M.manifest();
+  ModelKind Kind = kindOf(M);
+  if (Status Fits = checkFit(M, Kind, Options); !Fits)
+    return Fits;
+  if (Kind == ModelKind::Image ||
+      (Kind == ModelKind::Classifier && Options.Output.empty()))
+    return classify(*Loaded, Options, Begin);
+
   Result<std::vector<std::vector<int32_t>>> Prompts = readPrompts(M, Options);
   if (!Prompts)
     return Prompts.error();
-  std::vector<int32_t> Types;
-  if (!Options.TokenTypes.empty()) {
-    Result<std::vector<int32_t>> Read =
-        parseTokens(Options.TokenTypes, "--token-types");
-    if (!Read)
-      return Read.error();
-    Types = std::move(*Read);
-    if (Types.size() != Prompts->front().size())
-      return Error("--token-types: " + std::to_string(Types.size()) +
-                   " values for " + std::to_string(Prompts->front().size()) +
-                   " tokens: expected one per token");
-  }
-  int64_t NewTokens = Options.MaxNewTokens.value_or(
-      Options.Output.empty() ? DefaultNewTokens : 0);
-  bool Generates = Options.Output.empty() || NewTokens > 0;
-  if (Generates && !M.hasEntry("step"))
-    return Error(Options.File + ": this model encodes and generates no text: "
-                                "use --output FILE.npy, or tenon embed");
-
-  // Room for every sequence in whole pages, but no more than they can use.
-  int64_t Page = Info.Caches.empty() ? 1 : Info.Caches.front().PageTokens;
-  int64_t Tokens = Options.MaxSeq;
-  if (Tokens == 0)
-    for (const auto &Prompt : *Prompts) {
-      int64_t Needed =
-          std::min(Info.MaxSequence, static_cast<int64_t>(Prompt.size()) +
-                                         std::min(NewTokens, Info.MaxSequence));
-      Tokens += (Needed + Page - 1) / Page * Page;
-    }
-  Result<Session> S = Session::create(*Loaded, {Options.Threads, Tokens});
+  Result<std::vector<int32_t>> Types =
+      readTokenTypes(Options, Prompts->front());
+  if (!Types)
+    return Types.error();
+  Result<Choice> How = choiceOf(Info.Generation, Options);
+  if (!How)
+    return How.error();
+  bool Translates = Kind == ModelKind::EncoderDecoder;
+  Result<std::vector<Generation>> All = makeGenerations(
+      M, Options, Translates, How->Sampling, std::move(*Prompts));
+  if (!All)
+    return All.error();
+  Generation &Single = All->front();
+  bool Generates =
+      Options.Output.empty() || Options.MaxNewTokens.value_or(0) > 0;
+  int64_t Beams = Generates ? How->Search.Beams : 1;
+  Result<Session> S =
+      Session::create(*Loaded, roomFor(*All, Info, Options, Beams));
   if (!S)
     return S.error();
   Times.Load = secondsNow() - Begin;
 
   if (!Options.Output.empty()) {
     double From = secondsNow();
-    Status Written = writeOutputs(*S, Prompts->front(), Types, Options.Output);
+    Status Written =
+        Translates ? writeDecoderOutputs(*S, Single.Source, Single.Prompt,
+                                         Options.Output)
+                   : writeOutputs(*S, Single.Prompt, *Types, Options.Output);
     if (!Written)
       return Written;
     if (!Generates) {
       Times.Prefill = secondsNow() - From;
-      Times.PromptTokens = static_cast<int64_t>(Prompts->front().size());
+      Times.PromptTokens =
+          static_cast<int64_t>(Single.Prompt.size() + Single.Source.size());
       Times.FirstToken = secondsSinceStart();
+      Single.FinishReason = "output";
     }
   }
 
-  SamplingOptions Sampling = samplingOf(Info.Generation, Options);
-  std::vector<Generation> All;
-  for (size_t I = 0; I < Prompts->size(); ++I) {
-    Sampling.Seed = Options.Seed + I;
-    Result<Sampler> Choice = Sampler::create(Sampling);
-    if (!Choice)
-      return Choice.error();
-    All.push_back(
-        {std::move((*Prompts)[I]), std::move(*Choice), {}, {}, {}, {}, {}, {}});
-    if (Generates && Info.Tokenizer) {
-      Result<const Tokenizer *> Text = M.tokenizer();
-      if (!Text)
-        return Text.error();
-      All.back().Decoder.emplace(**Text);
-    }
-  }
-  if (!Generates) {
-    All.front().FinishReason = "output";
-  } else {
+  if (Generates) {
+    if (Info.Tokenizer)
+      for (Generation &G : *All) {
+        Result<const Tokenizer *> Text = M.tokenizer();
+        if (!Text)
+          return Text.error();
+        G.Decoder.emplace(**Text);
+      }
     bool Stream = !Options.Json && Info.Tokenizer.has_value();
-    Status Done = generate(*S, All, Options, NewTokens, Stream, Times);
+    Status Done = Beams > 1 ? generateByBeams(*S, *All, How->Search, Times)
+                            : generate(*S, *All, Stream, Times);
     if (!Done)
       return Done;
   }
 
   if (Options.Json) {
-    Json J = Json::array();
-    for (const Generation &G : All)
-      J.push_back(generationJson(G));
-    // One prompt, one object.
-    if (All.size() == 1)
-      J = Json(J.front());
-    if (J.is_object())
-      J["timings"] = timingsJson(Times);
-    else
-      for (Json &One : J)
-        One["timings"] = timingsJson(Times);
-    if (Status Done = print(lineOf(J)); !Done)
+    if (Status Done = printJson(*All, Times); !Done)
       return Done;
   } else if (Generates) {
-    const Generation &G = All.front();
-    // A model without a tokenizer can still show what it chose.
-    std::string Line = G.Decoder ? "" : joinTokens(G.NewTokens);
-    bool Ends = !G.Text.empty() && G.Text.back() == '\n';
+    // A model without a tokenizer can still show what it chose; greedy text
+    // has been printed as it came.
+    std::string Line = !Single.Decoder ? joinTokens(Single.NewTokens)
+                       : Beams > 1     ? Single.Text
+                                       : "";
+    bool Ends = !Single.Text.empty() && Single.Text.back() == '\n';
     if (Status Done = print(Ends ? Line : Line + "\n"); !Done)
       return Done;
   }
-  for (size_t I = 0; I < All.size(); ++I)
-    if (All[I].Failure)
-      return All.size() == 1 ? *All[I].Failure
-                             : All[I].Failure->withContext(
-                                   "prompt " + std::to_string(I + 1));
+  for (size_t I = 0; I < All->size(); ++I)
+    if (const std::optional<Error> &Failure = (*All)[I].Failure)
+      return All->size() == 1
+                 ? *Failure
+                 : Failure->withContext("prompt " + std::to_string(I + 1));
   return {};
 }
