@@ -21,8 +21,25 @@ func.func @buffers(%arg0: !transformer.batch, %arg1: index, %arg2: !transformer.
   %7 = dnn.field wanted %arg0 : memref<?xi32>
   // CHECK-NEXT: %8 = dnn.page_table %arg0[%arg1] : memref<?xi32>
   %8 = dnn.page_table %arg0[%arg1] : memref<?xi32>
+  // CHECK-NEXT: %9 = dnn.field memory_lengths %arg0 : memref<?xi32>
+  %9 = dnn.field memory_lengths %arg0 : memref<?xi32>
+  // CHECK-NEXT: %10 = dnn.field prefixes %arg0 : memref<?xi32>
+  %10 = dnn.field prefixes %arg0 : memref<?xi32>
+  // CHECK-NEXT: %11 = dnn.page_table memory %arg0[%arg1] : memref<?xi32>
+  %11 = dnn.page_table memory %arg0[%arg1] : memref<?xi32>
+  // CHECK-NEXT: %12 = dnn.features %arg0[%arg1] : memref<?x768xf32>
+  %12 = dnn.features %arg0[%arg1] : memref<?x768xf32>
+  // CHECK-NEXT: %13 = dnn.buffer %arg0[%arg1] at 64 : memref<?x2xi32>
+  %13 = dnn.buffer %arg0[%arg1] at 64 : memref<?x2xi32>
   // CHECK-NEXT: %keys, %values = dnn.page %arg2[%arg3], %arg1 : <1x4xbf16> -> memref<1x4x4x16xbf16>, memref<1x64x16xbf16>
   %keys, %values = dnn.page %arg2[%arg3], %arg1 : <1x4xbf16> -> memref<1x4x4x16xbf16>, memref<1x64x16xbf16>
+  return
+}
+
+// CHECK-LABEL: @latents(
+func.func @latents(%arg0: !transformer.cache<latent 1x40xbf16>, %arg1: !transformer.scope, %arg2: index) {
+  // CHECK-NEXT: %0 = dnn.latent_page %arg0[%arg1], %arg2 : <latent 1x40xbf16> -> memref<64x48xbf16>
+  %0 = dnn.latent_page %arg0[%arg1], %arg2 : <latent 1x40xbf16> -> memref<64x48xbf16>
   return
 }
 

@@ -1,17 +1,17 @@
 // What verifiers of placed operations refuse, one test each.
 // RUN: %tenon-opt %s -split-input-file -verify-diagnostics
 
-// expected-error@+1 {{expected vector, rows or panels and two dimensions, got tiles and 2}}
+// expected-error@+1 {{expected vector, rows or panels and two or three dimensions, got tiles and 2}}
 func.func private @packed_layout(!dnn.packed<tiles, 6x8xf32>)
 
 // -----
 
-// expected-error@+1 {{expected vector, rows or panels and two dimensions, got rows and 1}}
+// expected-error@+1 {{expected vector, rows or panels and two or three dimensions, got rows and 1}}
 func.func private @packed_dimensions(!dnn.packed<rows, 6xf32>)
 
 // -----
 
-// expected-error@+1 {{expected positive dimensions, got 0x8}}
+// expected-error@+1 {{expected positive dimensions, got 1x0x8}}
 func.func private @packed_empty(!dnn.packed<panels, 0x8xf32>)
 
 // -----
@@ -28,6 +28,21 @@ func.func private @packed_vector_columns(!dnn.packed<vector, 6x2xf32>)
 
 // expected-error@+1 {{expected a vector to be Nx1xf32}}
 func.func private @packed_vector_element(!dnn.packed<vector, 6x1xbf16>)
+
+// -----
+
+// expected-error@+1 {{expected vector, rows or panels and two or three dimensions, got panels and 4}}
+func.func private @packed_four_dimensions(!dnn.packed<panels, 2x3x6x8xf32>)
+
+// -----
+
+// expected-error@+1 {{expected positive dimensions, got 0x6x8}}
+func.func private @packed_none(!dnn.packed<panels, 0x6x8xf32>)
+
+// -----
+
+// expected-error@+1 {{expected panels of 3 matrices, got rows}}
+func.func private @packed_stack(!dnn.packed<rows, 3x6x8xf32>)
 
 // -----
 
@@ -55,9 +70,9 @@ func.func @norm_groups(%x: memref<?x8xf32>, %w: !dnn.packed<vector, 8x1xf32>) {
 
 // -----
 
-func.func @norm_weight(%x: memref<?x8xf32>, %w: !dnn.packed<vector, 8x1xf32>) {
-  // expected-error@+1 {{weight elements: expected 4, got 8}}
-  dnn.norm rms %x weight %w outs(%x) eps 1.0e-05 groups 2 : (memref<?x8xf32>, !dnn.packed<vector, 8x1xf32>, memref<?x8xf32>) -> ()
+func.func @norm_weight(%x: memref<?x8xf32>, %w: !dnn.packed<vector, 2x1xf32>) {
+  // expected-error@+1 {{weight elements: expected 4, got 2}}
+  dnn.norm rms %x weight %w outs(%x) eps 1.0e-05 groups 2 : (memref<?x8xf32>, !dnn.packed<vector, 2x1xf32>, memref<?x8xf32>) -> ()
   return
 }
 

@@ -19,8 +19,8 @@ func.func @handles(%arg0: !transformer.batch, %arg1: !transformer.scope) {
   %6 = dnn.weight %arg1 ["q.weight", "k.weight"] of "attention" : <panels, 12x8xbf16>
   // CHECK-NEXT: %7 = dnn.weight %arg1 ["norm.weight"] of "norm" slot 2 : <vector, 8x1xf32>
   %7 = dnn.weight %arg1 ["norm.weight"] of "norm" slot 2 : <vector, 8x1xf32>
-  // CHECK-NEXT: %8 = dnn.rope_table %arg1 <half, dim = 4, base = 1.0e+04> slot 1 : <rows, 128x4xf32>
-  %8 = dnn.rope_table %arg1 <half, dim = 4, base = 1.0e+04> slot 1 : <rows, 128x4xf32>
+  // CHECK-NEXT: %8 = dnn.table #transformer.rope<half, dim = 4, base = 1.0e+04> in %arg1 slot 1 : <rows, 128x4xf32>
+  %8 = dnn.table #transformer.rope<half, dim = 4, base = 1.0e+04> in %arg1 slot 1 : <rows, 128x4xf32>
   return
 }
 
