@@ -59,6 +59,8 @@ void readAttention(ConfigReader &Attn, AttentionOptions &Attention,
         AlibiAttr::get(&Attn.Input.Context, MaxBias, /*rounded=*/false);
   Attention.Clamp = Attn.optionalNumber("clip_qkv", 1e-6, 1e6);
   Attention.Scale = Attn.optionalNumber("softmax_scale", 1e-9, 1e9);
+  // Whether queries, keys and values are one product: Wqkv.
+  Attn.fixed("fused_qkv", true);
   Attn.fixed("prefix_lm", false);
   Attn.fixed("qk_gn", false);
   Attn.fixed("rope", false);

@@ -149,8 +149,10 @@ struct PlanMemory : public tenon::impl::PlanMemoryBase<PlanMemory> {
     for (Planned &Buffer : Buffers) {
       OpBuilder B(Buffer.Alloc);
       Location Loc = Buffer.Alloc.getLoc();
-      Value Rows = Buffer.Count;
-      if (!Rows)
+      Value Rows;
+      if (Buffer.Count)
+        Rows = Buffer.Count;
+      else
         Rows = arith::ConstantIndexOp::create(
             B, Loc, Buffer.Alloc.getType().getDimSize(0));
       auto New = dnn::BufferOp::create(B, Loc, Buffer.Alloc.getType(), Batch,

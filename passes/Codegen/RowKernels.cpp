@@ -92,9 +92,12 @@ void tenon::emitElementwise(KernelBuilder &B, dnn::ElementwiseOp Op) {
   };
   writeRows(B, Op.getOuts(), [&](Value Row, Value Column, int64_t Valid) {
     Value X = B.load(Op.getInput(), {Row, Column}, Valid);
-    return Scaled(
-        B.activate(Scaled(X, Op.getInputFactor()), Op.getActivation()),
-        Op.getFactor());
+    X = Scaled(B.activate(Scaled(X, Op.getInputFactor()), Op.getActivation()),
+               Op.getFactor());
+    if (!Op.getBound())
+      return X;
+    auto Bound = static_cast<float>(Op.getBound()->convertToDouble());
+    return B.maxf(B.minf(X, B.vecConst(Bound)), B.vecConst(-Bound));
   });
 }
 
