@@ -19,7 +19,7 @@ struct NormOptions {
   double Eps = 1e-6;
   /// The module: its tensors are `Key`.weight and, in a layer norm with one,
   /// `Key`.bias.
-  std::string Key;
+  std::string Key = {};
   /// Of a layer norm.
   bool Bias = true;
   /// Added to the weight of an RMS norm.
@@ -27,6 +27,13 @@ struct NormOptions {
   /// Older checkpoints call these gamma and beta.
   std::string WeightName = "weight";
   std::string BiasName = "bias";
+
+  /// The same kind of norm under another key.
+  NormOptions of(std::string Other) const {
+    NormOptions Norm = *this;
+    Norm.Key = std::move(Other);
+    return Norm;
+  }
 };
 
 /// A linear layer: `Key`.weight and `Key`.bias, or the parts of these that
@@ -52,7 +59,7 @@ struct HeadNormOptions {
   Extent Over = Extent::Head;
   double Eps = 1e-6;
   /// Whole keys; a layer norm may have a bias.
-  std::string Weight, Bias;
+  std::string Weight = {}, Bias = {};
   double Offset = 0;
 };
 
