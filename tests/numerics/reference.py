@@ -6,6 +6,7 @@ its older files and its features need beside the common rules here.
 
 import collections
 import dataclasses
+import importlib
 import json
 import math
 import os
@@ -20,6 +21,19 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 import numpy as np
 import safetensors.torch
 import torch
+
+# Transformers looks for torchvision, whose own operators do not load beside a
+# torch for CPUs alone: declared, they are not missed; resizing needs none.
+try:
+    importlib.import_module("torchvision")
+except ImportError:
+    pass
+except RuntimeError:
+    OPERATORS = torch.library.Library("torchvision", "DEF")
+    for name in "nms", "qnms":
+        OPERATORS.define(f"{name}(Tensor boxes, Tensor scores, float least)"
+                         " -> Tensor")
+
 import transformers
 from transformers import AutoModelForCausalLM
 
