@@ -105,3 +105,17 @@ func.func @step(%b: !transformer.batch) attributes {transformer.role = "step", t
   dnn.dispatch @layer.few or @layer.many by tokens of %b(%b) outs(%0) : (!transformer.batch, !transformer.batch, memref<?x8xf32>) -> ()
   return
 }
+
+// -----
+
+// As many rows as its type says: 4 rows of 7 numbers are 112 bytes, in two
+// lines of 64.
+// CHECK: module attributes {dnn.arena_bytes = 128 : i64}
+// CHECK-LABEL: @static
+func.func @static(%b: !transformer.batch, %x: memref<?x2xi32>) attributes {transformer.max_tokens = 1000 : i64, transformer.max_wanted = 8 : i64} {
+  // CHECK: %[[FOUR:.*]] = arith.constant 4 : index
+  // CHECK-NEXT: dnn.buffer %arg0[%[[FOUR]]] at 0 {dnn.plan = array<i64: 128, 1, 1>} : memref<4x7xi32>
+  %0 = memref.alloc() : memref<4x7xi32>
+  dnn.group %x outs(%x, %0) : (memref<?x2xi32>, memref<?x2xi32>, memref<4x7xi32>) -> ()
+  return
+}

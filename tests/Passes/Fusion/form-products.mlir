@@ -52,3 +52,35 @@ func.func @others(%x: !rows, %w: tensor<8xf32>) -> !rows {
   %1 = transformer.residual %x, %0 : !rows
   return %1 : !rows
 }
+
+// An activation goes with the product that nothing else reads.
+// CHECK-LABEL: @activation
+func.func @activation(%x: !rows, %w: tensor<8x8xf32>) -> !rows {
+  // CHECK-NEXT: %[[Y:.*]] = transformer.product %arg0 weights(%arg1) activation tanh :
+  // CHECK-NEXT: return %[[Y]]
+  %0 = transformer.linear %x, %w : (!rows, tensor<8x8xf32>) -> !rows
+  %1 = transformer.activation tanh %0 : !rows
+  return %1 : !rows
+}
+
+// One activation fits a product, the second stays.
+// CHECK-LABEL: @two_activations
+func.func @two_activations(%x: !rows, %w: tensor<8x8xf32>) -> !rows {
+  // CHECK-NEXT: %[[P:.*]] = transformer.product %arg0 weights(%arg1) activation relu :
+  // CHECK-NEXT: transformer.activation sigmoid %[[P]]
+  %0 = transformer.linear %x, %w : (!rows, tensor<8x8xf32>) -> !rows
+  %1 = transformer.activation relu %0 : !rows
+  %2 = transformer.activation sigmoid %1 : !rows
+  return %2 : !rows
+}
+
+// CHECK-LABEL: @activations_that_stay
+func.func @activations_that_stay(%x: !rows, %w: tensor<8x8xf32>) -> (!rows, !rows, !rows) {
+  // CHECK-NEXT: %[[P:.*]] = transformer.product %arg0 weights(%arg1) :
+  // CHECK-NEXT: transformer.activation relu %[[P]]
+  // CHECK-NEXT: transformer.activation relu %arg0
+  %0 = transformer.linear %x, %w : (!rows, tensor<8x8xf32>) -> !rows
+  %1 = transformer.activation relu %0 : !rows
+  %2 = transformer.activation relu %x : !rows
+  return %0, %1, %2 : !rows, !rows, !rows
+}

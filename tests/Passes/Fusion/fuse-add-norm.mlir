@@ -66,3 +66,32 @@ func.func @no_residual(%x: !rows, %w: !vector) -> !rows {
   %0 = transformer.rms_norm %x, %w eps 1.0e-05 : (!rows, !vector) -> !rows
   return %0 : !rows
 }
+
+// An offset of the weight and a missing bias stay what they are.
+// CHECK-LABEL: @offset
+func.func @offset(%x: !rows, %y: !rows, %w: !vector) -> !rows {
+  // CHECK-NEXT: transformer.add_norm rms %arg0, %arg1 weight %arg2 eps 1.000000e-05 offset 1.000000e+00 :
+  %0 = transformer.residual %x, %y : !rows
+  // expected-remark@below {{residual and norm are one pass over the rows}}
+  %1 = transformer.rms_norm %0, %w eps 1.0e-05 offset 1.0 : (!rows, !vector) -> !rows
+  return %1 : !rows
+}
+
+// CHECK-LABEL: @no_bias
+func.func @no_bias(%x: !rows, %y: !rows, %w: !vector) -> !rows {
+  // CHECK-NEXT: transformer.add_norm layer %arg0, %arg1 weight %arg2 eps 1.000000e-05 : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<8xf32>)
+  %0 = transformer.residual %x, %y : !rows
+  // expected-remark@below {{residual and norm are one pass over the rows}}
+  %1 = transformer.layer_norm %0, %w eps 1.0e-05 : (!rows, !vector) -> !rows
+  return %1 : !rows
+}
+
+// CHECK-LABEL: @layer_groups
+func.func @layer_groups(%x: !rows, %y: !rows, %w: !vector) -> !rows {
+  // CHECK-NEXT: transformer.residual
+  // CHECK-NEXT: transformer.layer_norm
+  %0 = transformer.residual %x, %y : !rows
+  // expected-remark@below {{the norm is one of parts of the row}}
+  %1 = transformer.layer_norm %0, %w eps 1.0e-05 groups 2 : (!rows, !vector) -> !rows
+  return %1 : !rows
+}

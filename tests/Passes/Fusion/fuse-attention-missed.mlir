@@ -1,4 +1,5 @@
-// What keeps attention from being fused, and what the remark says.
+// What keeps norms, rotations and appends out of attention, and what the remark
+// says. Attention becomes its online form all the same.
 // RUN: %tenon-opt %s --fuse-attention --remark-policy=all --remarks-filter-missed=".*" -verify-diagnostics | FileCheck %s
 
 !batch = !transformer.batch
@@ -9,8 +10,9 @@
 
 // CHECK-LABEL: @rotated_differently
 func.func @rotated_differently(%s: !scope, %b: !batch, %c: !cache, %q: !rows, %k: !rows) -> !rows {
-  // CHECK: transformer.cache_append
-  // CHECK: transformer.attention
+  // CHECK-NEXT: %[[K:.*]] = transformer.rope %arg4
+  // CHECK-NEXT: %[[C:.*]] = transformer.cache_append %arg2[%arg0], %arg1 keys %[[K]] values %arg4
+  // CHECK-NEXT: transformer.online_attention causal %arg3, %arg1 cache %[[C]][%arg0] heads 1 kv_heads 1 scale 5.000000e-01 :
   %0 = transformer.rope %k, %b heads 1 #rope : !rows
   %1 = transformer.cache_append %c[%s], %b keys %0 values %k : (!cache, !scope, !batch, !rows, !rows) -> !cache
   // expected-remark@below {{[Missed] FuseAttention | Category:fusion | Function=rotated_differently | Reason="queries and keys are rotated differently"}}
@@ -22,7 +24,8 @@ func.func @rotated_differently(%s: !scope, %b: !batch, %c: !cache, %q: !rows, %k
 // CHECK-LABEL: @rotation_used_elsewhere
 func.func @rotation_used_elsewhere(%s: !scope, %b: !batch, %c: !cache, %q: !rows, %k: !rows) -> (!rows, !rows) {
   // CHECK-COUNT-2: transformer.rope
-  // CHECK: transformer.attention
+  // CHECK-NEXT: transformer.cache_append
+  // CHECK-NEXT: transformer.online_attention
   %0 = transformer.rope %q, %b heads 1 #rope : !rows
   %1 = transformer.rope %k, %b heads 1 #rope : !rows
   %2 = transformer.cache_append %c[%s], %b keys %1 values %k : (!cache, !scope, !batch, !rows, !rows) -> !cache
@@ -33,7 +36,9 @@ func.func @rotation_used_elsewhere(%s: !scope, %b: !batch, %c: !cache, %q: !rows
 
 // CHECK-LABEL: @normalised_differently
 func.func @normalised_differently(%s: !scope, %b: !batch, %c: !cache, %q: !rows, %k: !rows, %n: tensor<4xf32>) -> !rows {
-  // CHECK: transformer.attention
+  // CHECK-COUNT-2: transformer.rms_norm
+  // CHECK-NEXT: transformer.cache_append
+  // CHECK-NEXT: transformer.online_attention
   %0 = transformer.rms_norm %q, %n eps 1.0e-05 : (!rows, tensor<4xf32>) -> !rows
   %1 = transformer.rms_norm %k, %n eps 1.0e-03 : (!rows, tensor<4xf32>) -> !rows
   %2 = transformer.cache_append %c[%s], %b keys %1 values %k : (!cache, !scope, !batch, !rows, !rows) -> !cache
@@ -44,7 +49,9 @@ func.func @normalised_differently(%s: !scope, %b: !batch, %c: !cache, %q: !rows,
 
 // CHECK-LABEL: @staged_one_norm
 func.func @staged_one_norm(%b: !batch, %q: !rows, %k: !rows, %n: tensor<4xf32>) -> !rows {
-  // CHECK: transformer.attention
+  // CHECK-NEXT: %[[N:.*]] = transformer.rms_norm %arg1
+  // CHECK-NEXT: transformer.split_stage %[[N]], %arg2, %arg2 of %arg0 heads 1 kv_heads 1 :
+  // CHECK-NEXT: transformer.online_attention bidirectional
   %0 = transformer.rms_norm %q, %n eps 1.0e-05 : (!rows, tensor<4xf32>) -> !rows
   // expected-remark@below {{queries and keys are normalised differently}}
   %1 = transformer.attention bidirectional %0, %b keys %k values %k heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !rows, !rows) -> !rows
@@ -53,7 +60,7 @@ func.func @staged_one_norm(%b: !batch, %q: !rows, %k: !rows, %n: tensor<4xf32>) 
 
 // CHECK-LABEL: @not_appended
 func.func @not_appended(%s: !scope, %b: !batch, %c: !cache, %q: !rows) -> !rows {
-  // CHECK: transformer.attention
+  // CHECK-NEXT: transformer.online_attention causal %arg3, %arg1 cache %arg2[%arg0]
   // expected-remark@below {{the cache was not appended to in this function}}
   %0 = transformer.attention causal %q, %b cache %c[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !cache, !scope) -> !rows
   return %0 : !rows
@@ -61,7 +68,8 @@ func.func @not_appended(%s: !scope, %b: !batch, %c: !cache, %q: !rows) -> !rows 
 
 // CHECK-LABEL: @other_scope
 func.func @other_scope(%s: !scope, %t: !scope, %b: !batch, %c: !cache, %q: !rows, %k: !rows) -> !rows {
-  // CHECK: transformer.attention
+  // CHECK-NEXT: transformer.cache_append
+  // CHECK-NEXT: transformer.online_attention
   %0 = transformer.cache_append %c[%t], %b keys %k values %k : (!cache, !scope, !batch, !rows, !rows) -> !cache
   // expected-remark@below {{append and attention have different scopes}}
   %1 = transformer.attention causal %q, %b cache %0[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !cache, !scope) -> !rows
@@ -70,8 +78,9 @@ func.func @other_scope(%s: !scope, %t: !scope, %b: !batch, %c: !cache, %q: !rows
 
 // CHECK-LABEL: @second_attention
 func.func @second_attention(%s: !scope, %b: !batch, %c: !cache, %q: !rows, %k: !rows) -> !rows {
-  // CHECK: transformer.split_append
-  // CHECK: transformer.attention
+  // CHECK-NEXT: %{{.*}}, %[[C:.*]] = transformer.split_append
+  // CHECK-NEXT: %[[A:.*]] = transformer.online_attention
+  // CHECK-NEXT: transformer.online_attention causal %[[A]], %arg1 cache %[[C]][%arg0]
   %0 = transformer.cache_append %c[%s], %b keys %k values %k : (!cache, !scope, !batch, !rows, !rows) -> !cache
   %1 = transformer.attention causal %q, %b cache %0[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !cache, !scope) -> !rows
   // The first attention has the append; this one finds none.
@@ -83,10 +92,32 @@ func.func @second_attention(%s: !scope, %b: !batch, %c: !cache, %q: !rows, %k: !
 // CHECK-LABEL: @appended_twice
 func.func @appended_twice(%s: !scope, %b: !batch, %c: !cache, %q: !rows, %k: !rows) -> !rows {
   // CHECK-COUNT-2: transformer.cache_append
-  // CHECK: transformer.attention
+  // CHECK-NEXT: transformer.online_attention
   %0 = transformer.cache_append %c[%s], %b keys %k values %k : (!cache, !scope, !batch, !rows, !rows) -> !cache
   %1 = transformer.cache_append %0[%s], %b keys %k values %k : (!cache, !scope, !batch, !rows, !rows) -> !cache
   // expected-remark@below {{the appended cache is used before attention}}
   %2 = transformer.attention causal %q, %b cache %0[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !cache, !scope) -> !rows
   return %2 : !rows
+}
+
+// CHECK-LABEL: @offset_differently
+func.func @offset_differently(%s: !scope, %b: !batch, %c: !cache, %q: !rows, %k: !rows, %n: tensor<4xf32>) -> !rows {
+  // CHECK-COUNT-2: transformer.rms_norm
+  // CHECK-NEXT: transformer.cache_append
+  // CHECK-NEXT: transformer.online_attention
+  %0 = transformer.rms_norm %q, %n eps 1.0e-05 offset 1.0 : (!rows, tensor<4xf32>) -> !rows
+  %1 = transformer.rms_norm %k, %n eps 1.0e-05 : (!rows, tensor<4xf32>) -> !rows
+  %2 = transformer.cache_append %c[%s], %b keys %1 values %k : (!cache, !scope, !batch, !rows, !rows) -> !cache
+  // expected-remark@below {{queries and keys are normalised differently}}
+  %3 = transformer.attention causal %0, %b cache %2[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !cache, !scope) -> !rows
+  return %3 : !rows
+}
+
+// A source text is appended by the entry that encodes it: nothing is split.
+// CHECK-LABEL: @memory
+func.func @memory(%s: !scope, %b: !batch, %m: !transformer.cache<memory 1x4xf32>, %q: !rows) -> !rows {
+  // CHECK-NEXT: transformer.online_attention bidirectional %arg3, %arg1 cache %arg2[%arg0] heads 1 kv_heads 1 scale 5.000000e-01 : {{.*}}!transformer.cache<memory 1x4xf32>
+  // expected-remark@below {{the cache was not appended to in this function}}
+  %0 = transformer.attention bidirectional %q, %b cache %m[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !transformer.cache<memory 1x4xf32>, !scope) -> !rows
+  return %0 : !rows
 }

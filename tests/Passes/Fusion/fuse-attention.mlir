@@ -51,3 +51,42 @@ func.func @staged(%b: !batch, %q: tensor<?x8xf32>, %k: tensor<?x4xf32>, %v: tens
   %0 = transformer.attention bidirectional %q, %b keys %k values %v heads 2 kv_heads 1 scale 0.5 : (tensor<?x8xf32>, !batch, tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x8xf32>
   return %0 : tensor<?x8xf32>
 }
+
+// What is added to the weights of both norms.
+// CHECK-LABEL: @norm_offsets
+func.func @norm_offsets(%s: !scope, %b: !batch, %c: !cache, %q: tensor<?x8xf32>, %k: tensor<?x4xf32>, %n: tensor<4xf32>) -> tensor<?x8xf32> {
+  // CHECK-NEXT: transformer.split_append %arg3, %arg4, %arg4 to %arg2[%arg0], %arg1 heads 2 kv_heads 1 query_norm %arg5 key_norm %arg5 norm_offset 1.000000e+00 {eps = 1.000000e-05 : f64}
+  // CHECK-NEXT: transformer.online_attention
+  %0 = transformer.rms_norm %q, %n eps 1.0e-05 groups 2 offset 1.0 : (tensor<?x8xf32>, tensor<4xf32>) -> tensor<?x8xf32>
+  %1 = transformer.rms_norm %k, %n eps 1.0e-05 offset 1.0 : (tensor<?x4xf32>, tensor<4xf32>) -> tensor<?x4xf32>
+  %2 = transformer.cache_append %c[%s], %b keys %1 values %k : (!cache, !scope, !batch, tensor<?x4xf32>, tensor<?x4xf32>) -> !cache
+  %3 = transformer.attention causal %0, %b cache %2[%s] heads 2 kv_heads 1 scale 0.5 : (tensor<?x8xf32>, !batch, !cache, !scope) -> tensor<?x8xf32>
+  return %3 : tensor<?x8xf32>
+}
+
+// A rotation of the last elements of heads, and a norm whose weights differ by
+// head, stay before the split.
+// CHECK-LABEL: @other_chains
+func.func @other_chains(%s: !scope, %b: !batch, %c: !cache, %q: tensor<?x8xf32>, %k: tensor<?x4xf32>, %n: tensor<8xf32>) -> tensor<?x8xf32> {
+  // CHECK-NEXT: %[[N:.*]] = transformer.rms_norm %arg3, %arg5 eps 1.000000e-05 groups 2 :
+  // CHECK-NEXT: %[[Q:.*]] = transformer.rope %[[N]], %arg1 heads 2 from 2
+  // CHECK-NEXT: %[[K:.*]] = transformer.rope %arg4, %arg1 heads 1 from 2
+  // CHECK-NEXT: transformer.split_append %[[Q]], %[[K]], %arg4 to %arg2[%arg0], %arg1 heads 2 kv_heads 1 :
+  %0 = transformer.rms_norm %q, %n eps 1.0e-05 groups 2 : (tensor<?x8xf32>, tensor<8xf32>) -> tensor<?x8xf32>
+  %1 = transformer.rope %0, %b heads 2 from 2 <half, dim = 2, base = 10000.0> : tensor<?x8xf32>
+  %2 = transformer.rope %k, %b heads 1 from 2 <half, dim = 2, base = 10000.0> : tensor<?x4xf32>
+  %3 = transformer.cache_append %c[%s], %b keys %2 values %k : (!cache, !scope, !batch, tensor<?x4xf32>, tensor<?x4xf32>) -> !cache
+  %4 = transformer.attention causal %1, %b cache %3[%s] heads 2 kv_heads 1 scale 0.5 : (tensor<?x8xf32>, !batch, !cache, !scope) -> tensor<?x8xf32>
+  return %4 : tensor<?x8xf32>
+}
+
+// Everything that changes scores goes along.
+// CHECK-LABEL: @scores
+func.func @scores(%s: !scope, %b: !batch, %c: !cache, %q: tensor<?x8xf32>, %k: tensor<?x4xf32>, %t: tensor<8x2xf32>, %n: tensor<2xf32>) -> tensor<?x8xf32> {
+  // CHECK: transformer.online_attention prefix %{{.*}}, %arg1 cache %{{.*}}[%arg0] heads 2 kv_heads 1 scale 5.000000e-01 soft_cap 5.000000e+01 bias %arg5 buckets <8, max = 20> sinks %arg6 :
+  // CHECK: transformer.online_attention causal %{{.*}}, %arg1 staged %{{.*}} heads 2 kv_heads 1 scale 5.000000e-01 window 3 alibi <max = 8.0> :
+  %0 = transformer.cache_append %c[%s], %b keys %k values %k : (!cache, !scope, !batch, tensor<?x4xf32>, tensor<?x4xf32>) -> !cache
+  %1 = transformer.attention prefix %q, %b cache %0[%s] heads 2 kv_heads 1 scale 0.5 soft_cap 50.0 bias %t buckets <8, max = 20> sinks %n : (tensor<?x8xf32>, !batch, !cache, !scope, tensor<8x2xf32>, tensor<2xf32>) -> tensor<?x8xf32>
+  %2 = transformer.attention causal %1, %b keys %k values %k heads 2 kv_heads 1 scale 0.5 window 3 alibi <max = 8.0> : (tensor<?x8xf32>, !batch, tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x8xf32>
+  return %2 : tensor<?x8xf32>
+}

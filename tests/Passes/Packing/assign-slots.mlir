@@ -13,8 +13,8 @@ func.func private @layer(%s: !scope, %b: !batch) {
   %1 = dnn.weight %s ["a"] of "ffn" : <panels, 8x8xf32>
   // CHECK-NEXT: dnn.weight %arg0 ["b"] of "norm" slot 1
   %2 = dnn.weight %s ["b"] of "norm" : <vector, 8x1xf32>
-  // CHECK-NEXT: dnn.rope_table %arg0 {{.*}} slot 3
-  %3 = dnn.rope_table %s <half, dim = 4, base = 10000.0> : <rows, 16x4xf32>
+  // CHECK-NEXT: dnn.table #transformer.rope<{{.*}}> in %arg0 slot 3
+  %3 = dnn.table #transformer.rope<half, dim = 4, base = 10000.0> in %s : <rows, 16x4xf32>
   return
 }
 // The scope of layer 0 is one of @layer's: both number its weights alike.

@@ -12,7 +12,7 @@ module attributes {transformer.max_sequence = 16 : i64} {
 
 // CHECK: func.func private @cached({{.*}}) -> tensor<?x8xf32> {
 func.func private @cached(%s: !scope, %b: !batch, %c: !cache, %x: !qkv) -> (!rows, !cache) {
-  // CHECK-DAG: %[[TABLE:.*]] = dnn.rope_table %arg0 <half, dim = 4, base = 1.0e+04> : <rows, 16x4xf32>
+  // CHECK-DAG: %[[TABLE:.*]] = dnn.table #transformer.rope<half, dim = 4, base = 1.0e+04> in %arg0 : <rows, 16x4xf32>
   // CHECK: %[[Q:.*]] = dnn.split_append %arg3 to %arg2[%arg0], %arg1 heads 2 kv_heads 1 query_norm %{{.*}} key_norm %{{.*}} rope <half, dim = 4, base = 1.0e+04> table %[[TABLE]] outs(%{{.*}}) {eps = 1.000000e-05 : f64}
   // CHECK: %[[A:.*]] = dnn.attention causal %[[Q]], %arg1 cache %arg2[%arg0] heads 2 kv_heads 1 scale 5.000000e-01 window 8 outs(%{{.*}})
   // CHECK: return %[[A]] : tensor<?x8xf32>
@@ -39,7 +39,7 @@ func.func private @staged(%s: !scope, %b: !batch, %x: !qkv) -> !rows {
 // CHECK-LABEL: @inline
 func.func private @inline(%b: !batch, %x: !qkv) -> !rows {
   // CHECK: %[[S:.*]] = dnn.scope %arg0 "m"
-  // CHECK: %[[TABLE:.*]] = dnn.rope_table %[[S]]
+  // CHECK: %[[TABLE:.*]] = dnn.table #transformer.rope<half, dim = 4, base = 1.0e+04> in %[[S]]
   // CHECK: dnn.split_stage {{.*}} table %[[TABLE]]
   %s = transformer.scope "m"
   %q:2 = transformer.split_stage %x of %b heads 2 kv_heads 1 rope <half, dim = 4, base = 10000.0> : (!qkv, !batch) -> (!rows, tensor<?x1280xf32>)

@@ -29,7 +29,7 @@ func.func @embed(%b: !transformer.batch, %x: tensor<?x8xf32>) -> tensor<?x8xf32>
 
 // -----
 
-// expected-error@below {{expected the attribute transformer.max_sequence: it sizes the table of rotation angles}}
+// expected-error@below {{expected the attribute transformer.max_sequence: it sizes tables of positions}}
 module {
   func.func @step(%s: !transformer.scope, %b: !transformer.batch, %c: !transformer.cache<1x4xf32>, %x: tensor<?x12xf32>) {
     %0:2 = transformer.split_append %x to %c[%s], %b heads 1 kv_heads 1 rope <half, dim = 4, base = 10000.0> : (tensor<?x12xf32>, !transformer.cache<1x4xf32>, !transformer.scope, !transformer.batch) -> (tensor<?x4xf32>, !transformer.cache<1x4xf32>)
@@ -52,7 +52,7 @@ func.func @step(%b: !transformer.batch, %c: !transformer.cache<1x4xf32>, %d: !tr
 
 module attributes {transformer.max_sequence = 16 : i64} {
   func.func @no_scope(%b: !transformer.batch, %x: tensor<?x12xf32>) {
-    // expected-error@below {{placement: expected a scope in this function, to keep the table of rotation angles in}}
+    // expected-error@below {{placement: expected a scope in this function, to keep a computed table in}}
     %0:2 = transformer.split_stage %x of %b heads 1 kv_heads 1 rope <half, dim = 4, base = 10000.0> : (tensor<?x12xf32>, !transformer.batch) -> (tensor<?x4xf32>, tensor<?x1280xf32>)
     return
   }

@@ -10,9 +10,10 @@ func.func @linear(%b: !transformer.batch, %x: tensor<?x8xf32>, %w: tensor<8x8xf3
 
 // -----
 
-func.func @rope(%b: !transformer.batch, %x: tensor<?x8xf32>) {
-  // expected-error@below {{'transformer.rope' op is not allowed}}
+func.func @attention(%b: !transformer.batch, %x: tensor<?x8xf32>) {
   %0 = transformer.rope %x, %b heads 2 <half, dim = 4, base = 10000.0> : tensor<?x8xf32>
+  // expected-error@below {{'transformer.attention' op is not allowed}}
+  %1 = transformer.attention causal %0, %b keys %x values %x heads 2 kv_heads 2 scale 0.5 : (tensor<?x8xf32>, !transformer.batch, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
   return
 }
 

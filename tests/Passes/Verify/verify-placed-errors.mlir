@@ -18,8 +18,8 @@ func.func @weight(%s: !transformer.scope) {
 
 // -----
 
-func.func @rope_table(%s: !transformer.scope) {
-  // expected-error@below {{'dnn.rope_table' op expected a slot}}
-  %0 = dnn.rope_table %s <half, dim = 4, base = 10000.0> : <rows, 16x4xf32>
+func.func @table(%s: !transformer.scope) {
+  // expected-error@below {{'dnn.table' op expected a slot}}
+  %0 = dnn.table #transformer.rope<half, dim = 4, base = 10000.0> in %s : <rows, 16x4xf32>
   return
 }
