@@ -112,6 +112,7 @@ static ModelDescription read(ConfigReader &Config) {
     ConfigReader Attn(Input);
     readAttention(Attn, Layer.Attention, HasAlibi);
     if (Attn.flagOr("qk_ln", false)) {
+      // Of this epsilon whatever norm_eps is.
       HeadNormOptions Norm{NormKind::Layer, HeadNormOptions::Extent::Row, 1e-5};
       Norm.Weight = "attn.q_ln.weight";
       Layer.Attention.QueryNorm = Norm;
@@ -146,7 +147,6 @@ static ModelDescription read(ConfigReader &Config) {
   for (auto *HeadNorm : {&Layer.Attention.QueryNorm, &Layer.Attention.KeyNorm})
     if (*HeadNorm) {
       (*HeadNorm)->Kind = IsRms ? NormKind::Rms : NormKind::Layer;
-      (*HeadNorm)->Eps = Eps;
       if (Bias && !IsRms)
         (*HeadNorm)->Bias =
             (*HeadNorm)->Weight.substr(0, (*HeadNorm)->Weight.rfind('.')) +
