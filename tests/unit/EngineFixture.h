@@ -30,12 +30,13 @@ namespace tenon::test {
 inline constexpr int64_t Depth = 20, Width = 50, Vocabulary = 50,
                          PageTokens = 16, MaxSequence = 90, MaxTokens = 20;
 
-/// Weight [n, k] of the model; small whole numbers, so that sums are exact.
+/// Weight [n, k] of the model; whole numbers of 1/16, so that sums are exact,
+/// and so mixed that the likeliest token changes with what came before.
 inline float weightOf(int64_t N, int64_t K) {
-  return static_cast<float>((N * 7 + K * 3) % 5 - 2);
+  return static_cast<float>((N * 7 + K * 3 + N * K * K) % 11 - 5) / 16;
 }
 
-/// Of the model that writeEncoderDecoder makes.
+/// Of the model that makeEncoderDecoder makes.
 inline constexpr int64_t MaxSource = 18;
 
 /// The logits after the last of `Tokens`, of a sequence with a source text or
@@ -50,9 +51,10 @@ expectedLogits(const std::vector<int32_t> &Tokens,
     H += static_cast<float>(I + 1) * static_cast<float>(Tokens[I] + 1);
   std::vector<float> Logits;
   for (int64_t N = 0; N < Width; ++N) {
-    float Sum = weightOf(N, 0) * H +
-                weightOf(N, 1) * static_cast<float>(Tokens.size() - 1) +
-                weightOf(N, 2) * static_cast<float>(1 + Prefix);
+    float Sum =
+        weightOf(N, 0) * static_cast<float>(static_cast<int>(H) % 97 - 48) +
+        weightOf(N, 1) * static_cast<float>(Tokens.size() - 1) +
+        weightOf(N, 2) * static_cast<float>(1 + Prefix);
     for (int64_t K = 3; K < Depth; ++K)
       Sum += weightOf(N, K);
     Logits.push_back(Sum);

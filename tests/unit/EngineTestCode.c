@@ -7,7 +7,7 @@
 |*
 |* Of the token at position p of a sequence t_0 ... t_p:
 |*   h = sum of (i + 1) * (t_i + 1) for i <= p, read back from the cache
-|*   logits = W [h, p, 1 + prefix, 1, ...]
+|*   logits = W [h % 97 - 48, p, 1 + prefix, 1, ...]
 |* With a source text s_0 ... h grows by the sum of 3 * (i + 1) * (s_i + 1).
 |*
 \*===----------------------------------------------------------------------===*/
@@ -72,7 +72,7 @@ static void compute(void *Environment, int64_t Thread, int64_t Threads) {
         (Batch->positions[First] != 0 || Batch->starts[S + 1] - First < Prefix))
       H = -1;
     float *Row = C->Rows + R * Depth;
-    Row[0] = H;
+    Row[0] = (float)((int)H % 97 - 48);
     Row[1] = (float)P;
     Row[2] = (float)(1 + Prefix);
     for (int K = 3; K < Depth; ++K)
