@@ -65,6 +65,22 @@ Status Pattern::forEachPart(std::string_view Text, const OnPart &Found) const {
 Result<std::string> Pattern::replace(std::string_view Text,
                                      std::string_view Content,
                                      size_t *AtStart) const {
+  auto TooLong = [&] {
+    return Error("replacing makes more than " + std::to_string(MaxTextBytes) +
+                 " bytes of a text of " + std::to_string(Text.size()) +
+                 ": expected less");
+  };
+  // A text that would grow too far should not do so first.
+  if (const auto *Literal = std::get_if<std::string>(&What);
+      Literal && !Literal->empty() && Content.size() > Literal->size()) {
+    size_t Added = 0;
+    for (size_t At = 0;
+         (At = Text.find(*Literal, At)) != std::string_view::npos;
+         At += Literal->size())
+      Added += Content.size() - Literal->size();
+    if (Text.size() + Added > MaxTextBytes)
+      return TooLong();
+  }
   std::string Out;
   size_t Kept = 0;
   Status Done =
@@ -72,9 +88,7 @@ Result<std::string> Pattern::replace(std::string_view Text,
         std::string_view Part =
             IsMatch ? Content : Text.substr(Begin, End - Begin);
         if (Part.size() > MaxTextBytes - Out.size())
-          return Error("replacing makes more than " +
-                       std::to_string(MaxTextBytes) + " bytes of a text of " +
-                       std::to_string(Text.size()) + ": expected less");
+          return TooLong();
         Out += Part;
         // What replaces a match stems from the match's last byte.
         if (AtStart && *AtStart > 0 && IsMatch && End <= *AtStart)
