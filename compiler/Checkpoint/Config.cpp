@@ -303,6 +303,19 @@ Config::optionalIntegers(std::string_view Key, int64_t Min, int64_t Max) const {
   return std::vector<int64_t>{*Single};
 }
 
+Result<std::vector<std::vector<int64_t>>>
+Config::optionalIntegerLists(std::string_view Key, int64_t Min,
+                             int64_t Max) const {
+  std::optional<JsonField> Field = optional(Key);
+  if (!Field)
+    return std::vector<std::vector<int64_t>>();
+  return elements<std::vector<int64_t>>(*Field, [&](const JsonField &List) {
+    return elements<int64_t>(List, [&](const JsonField &Element) {
+      return Element.asInteger(Min, Max);
+    });
+  });
+}
+
 Result<std::vector<std::string>>
 Config::optionalStrings(std::string_view Key) const {
   if (!optional(Key))

@@ -95,6 +95,9 @@ public:
   Result<std::vector<int64_t>> optionalIntegers(std::string_view Key,
                                                 int64_t Min, int64_t Max) const;
   Result<std::vector<std::string>> optionalStrings(std::string_view Key) const;
+  /// An array of arrays of whole numbers; empty when absent.
+  Result<std::vector<std::vector<int64_t>>>
+  optionalIntegerLists(std::string_view Key, int64_t Min, int64_t Max) const;
 
   /// The error that the value of `Key` is not what was expected:
   /// "FILE: field 'a.b' is VALUE: expected EXPECTED". Reads the key.

@@ -314,6 +314,8 @@ private:
     M.FewTokens = Options.FewTokens;
     M.MaxTextTokens = Model->MaxTextTokens;
     M.Generation = Model->Generation;
+    M.Labels = Model->Labels;
+    M.Image = Model->Image;
     M.Estimates = toJson(Estimate);
     Json Levels = Json::array();
     for (CpuLevel Level : Options.Levels)

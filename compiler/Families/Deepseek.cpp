@@ -25,6 +25,8 @@ readLatent(ConfigReader &Config, const ModelSizes &Sizes, RopeStyle Style) {
   };
   Latent.KeyDim = Elements("qk_nope_head_dim", 128);
   Latent.RopeDim = Elements("qk_rope_head_dim", 64);
+  Config.expect(Latent.RopeDim % 2 == 0, "qk_rope_head_dim",
+                "an even number, for elements are rotated in pairs");
   Latent.ValueDim = Elements("v_head_dim", 128);
   Latent.Rank = Config.sizeOr({"kv_lora_rank"}, 512, MaxWidth);
   int64_t QueryDim = Latent.KeyDim + Latent.RopeDim;

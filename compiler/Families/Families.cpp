@@ -6,14 +6,15 @@ using namespace tenon;
 
 std::span<const Family *const> tenon::families() {
   static constexpr const Family *All[] = {
-      &BertFamily,       &BloomFamily,      &CohereFamily,   &DeepseekV2Family,
-      &DeepseekV3Family, &DistilbertFamily, &ElectraFamily,  &FalconFamily,
-      &Gemma2Family,     &Gemma3Family,     &GemmaFamily,    &Gpt2Family,
-      &GptNeoxFamily,    &GptOssFamily,     &GptjFamily,     &GraniteFamily,
-      &LlamaFamily,      &MistralFamily,    &MixtralFamily,  &ModernbertFamily,
-      &MptFamily,        &Olmo2Family,      &OptFamily,      &Phi3Family,
-      &PhiFamily,        &Qwen2Family,      &Qwen2MoeFamily, &Qwen3Family,
-      &Qwen3MoeFamily,   &RobertaFamily,    &Smollm3Family,  &StablelmFamily,
-      &Starcoder2Family, &XlmRobertaFamily};
+      &BartFamily,       &BertFamily,       &BloomFamily,      &CohereFamily,
+      &DeepseekV2Family, &DeepseekV3Family, &DistilbertFamily, &ElectraFamily,
+      &FalconFamily,     &Gemma2Family,     &Gemma3Family,     &GemmaFamily,
+      &Gpt2Family,       &GptNeoxFamily,    &GptOssFamily,     &GptjFamily,
+      &GraniteFamily,    &LlamaFamily,      &MarianFamily,     &MistralFamily,
+      &MixtralFamily,    &ModernbertFamily, &MptFamily,        &Olmo2Family,
+      &OptFamily,        &Phi3Family,       &PhiFamily,        &Qwen2Family,
+      &Qwen2MoeFamily,   &Qwen3Family,      &Qwen3MoeFamily,   &RobertaFamily,
+      &Smollm3Family,    &StablelmFamily,   &Starcoder2Family, &T5Family,
+      &VitFamily,        &XlmRobertaFamily};
   return All;
 }

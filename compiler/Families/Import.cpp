@@ -4,6 +4,8 @@
 
 #include "compiler/Checkpoint/TensorView.h"
 #include "compiler/Families/Family.h"
+#include "compiler/Families/GenerationSettings.h"
+#include "compiler/Families/ImageSettings.h"
 #include "compiler/Families/Sentence.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -123,78 +125,54 @@ ElementType cacheElement(const Checkpoint *Weights,
   return ElementType::F32;
 }
 
-/// Ends of sequence: those of `Settings` that the vocabulary has.
-Status readEnds(const Config &Settings, int64_t Vocabulary,
-                ImportedModel &Model) {
-  auto Ids = Settings.optionalIntegers("eos_token_id", 0, INT32_MAX);
-  if (!Ids)
-    return Ids.error();
-  for (int64_t Id : *Ids) {
-    if (Id < Vocabulary)
-      Model.Generation.EndOfSequence.push_back(static_cast<int32_t>(Id));
-    else
-      Model.Notes.push_back(Settings.file() + ": field 'eos_token_id' has " +
-                            std::to_string(Id) + ", which a vocabulary of " +
-                            std::to_string(Vocabulary) + " never reaches");
+/// How the model generates, of models that do.
+Status setGeneration(const Config &Settings, int64_t Vocabulary,
+                     const GenerationDefaults &Defaults, ImportedModel &Model) {
+  auto Info = readGeneration(Settings, Vocabulary, Defaults, Model.Notes);
+  if (!Info)
+    return Info.error();
+  Model.Generation = std::move(*Info);
+  return {};
+}
+
+/// Reads what a sentence-transformers directory asks for, if it is one.
+Result<std::optional<PoolingOptions>> readPooling(const std::string &Path,
+                                                  const ModelSizes &Sizes,
+                                                  ImportedModel &Model) {
+  auto Sentence = readSentenceModel(Path, Sizes.Width);
+  if (!Sentence)
+    return Sentence.error();
+  if (!*Sentence)
+    return std::optional<PoolingOptions>();
+  Model.MaxTextTokens =
+      std::min((*Sentence)->MaxTextTokens.value_or(Sizes.MaxSequence),
+               Sizes.MaxSequence);
+  return std::optional((*Sentence)->Pooling);
+}
+
+/// How image files become the input of `Vision`: as the directory says, else
+/// as ViT's processor does when it is told nothing but the size.
+Result<ImageInfo> readImages(const std::string &Path, const VisionModel &Vision,
+                             std::vector<std::string> &Notes) {
+  ImagePreprocessing Steps;
+  std::error_code Ignored;
+  if (std::filesystem::exists(Path + "/preprocessor_config.json", Ignored)) {
+    auto Settings =
+        readImageSettings(Path, Vision.Channels, Vision.Height, Vision.Width);
+    if (!Settings)
+      return Settings.error();
+    Steps = std::move(*Settings);
+  } else {
+    Steps.Channels = Vision.Channels;
+    Steps.Height = Steps.ResizeHeight = Vision.Height;
+    Steps.Width = Steps.ResizeWidth = Vision.Width;
+    Steps.Mean.assign(static_cast<size_t>(Vision.Channels), 0.5);
+    Steps.Std = Steps.Mean;
+    Notes.push_back(Path + ": has no preprocessor_config.json: image files are "
+                           "prepared as ViT does by default");
   }
-  return {};
-}
-
-/// Settings of generation_config.json that say nothing about which token is
-/// taken.
-bool isInertForGeneration(const Config &Settings, const std::string &Key) {
-  static constexpr std::string_view Inert[] = {
-      "_from_model_config",   "bos_token_id",
-      "cache_implementation", "max_length",
-      "max_new_tokens",       "output_attentions",
-      "output_hidden_states", "output_scores",
-      "pad_token_id",         "return_dict_in_generate",
-      "transformers_version", "use_cache"};
-  if (std::find(std::begin(Inert), std::end(Inert), Key) != std::end(Inert) ||
-      !Settings.has(Key))
-    return true;
-  // Penalties and such that are off.
-  auto Number = Settings.number(Key);
-  if (Number && (*Number == (StringRef(Key).ends_with("penalty") ? 1 : 0) ||
-                 (*Number == 1 &&
-                  (StringRef(Key).starts_with("num_") || Key == "typical_p"))))
-    return true;
-  auto Flag = Settings.boolean(Key);
-  return Flag && !*Flag;
-}
-
-Status readGeneration(const Config &Settings, int64_t Vocabulary,
-                      ImportedModel &Model) {
-  std::optional<Config> Generation = Settings.generation();
-  if (!Generation || !Generation->has("eos_token_id"))
-    if (Status S = readEnds(Settings, Vocabulary, Model); !S)
-      return S;
-  if (!Generation)
-    return {};
-  if (Status S = readEnds(*Generation, Vocabulary, Model); !S)
-    return S;
-  auto Sample = Generation->booleanOr("do_sample", false);
-  auto Temperature = Generation->optionalNumber("temperature", 0, 1e6);
-  auto TopK = Generation->optionalInteger("top_k", 0, INT32_MAX);
-  auto TopP = Generation->optionalNumber("top_p", 0, 1);
-  if (!Sample)
-    return Sample.error();
-  if (!Temperature)
-    return Temperature.error();
-  if (!TopK)
-    return TopK.error();
-  if (!TopP)
-    return TopP.error();
-  Model.Generation.Sample = *Sample;
-  Model.Generation.Temperature = *Temperature;
-  Model.Generation.TopK = *TopK;
-  Model.Generation.TopP = *TopP;
-  for (const std::string &Key : Generation->unreadKeys())
-    if (!isInertForGeneration(*Generation, Key))
-      Model.Notes.push_back(
-          Generation->expected(Key, "nothing, as generating leaves it out")
-              .message());
-  return {};
+  return ImageInfo{Vision.Channels,    Vision.Height,     Vision.Width,
+                   Vision.PatchHeight, Vision.PatchWidth, std::move(Steps)};
 }
 
 } // namespace
@@ -246,32 +224,38 @@ Result<ImportedModel> tenon::importModel(MLIRContext &Context,
                        [&](StringRef Name, ArrayRef<int64_t> Shape) {
                          return Use.keep(Name, Shape);
                        });
+  ElementType Kept = cacheElement(Weights, MatrixType);
   if (auto *Decoder = std::get_if<DecoderModel>(&Description)) {
-    buildDecoder(Builder, *Decoder, cacheElement(Weights, MatrixType));
-    if (Status S = readGeneration(*Settings, Sizes.Vocabulary, Model); !S)
+    buildDecoder(Builder, *Decoder, Kept);
+    if (Status S = setGeneration(*Settings, Sizes.Vocabulary, {}, Model); !S)
       return S.error();
   } else if (auto *Encoder = std::get_if<EncoderModel>(&Description)) {
     std::optional<PoolingOptions> Pooling;
     if (IsDirectory) {
-      auto Sentence = readSentenceModel(Path, Sizes.Width);
-      if (!Sentence)
-        return Sentence.error();
-      if (*Sentence) {
-        Pooling = (*Sentence)->Pooling;
-        Model.MaxTextTokens =
-            std::min((*Sentence)->MaxTextTokens.value_or(Sizes.MaxSequence),
-                     Sizes.MaxSequence);
-      }
+      auto Read = readPooling(Path, Sizes, Model);
+      if (!Read)
+        return Read.error();
+      Pooling = *Read;
     }
     buildEncoder(Builder, *Encoder, Pooling);
     Model.Labels = Encoder->Answer.Labels;
   } else if (auto *Translation = std::get_if<TranslationModel>(&Description)) {
-    buildTranslation(Builder, *Translation, cacheElement(Weights, MatrixType));
-    if (Status S = readGeneration(*Settings, Sizes.Vocabulary, Model); !S)
+    buildTranslation(Builder, *Translation, Kept);
+    GenerationDefaults Defaults{true, Translation->DefaultStart,
+                                Translation->DefaultForcedLast};
+    if (Status S = setGeneration(*Settings, Sizes.Vocabulary, Defaults, Model);
+        !S)
       return S.error();
   } else if (auto *Vision = std::get_if<VisionModel>(&Description)) {
     buildVision(Builder, *Vision);
     Model.Labels = Vision->Answer.Labels;
+    // Pixel values can be given without settings for files.
+    if (IsDirectory) {
+      auto Images = readImages(Path, *Vision, Model.Notes);
+      if (!Images)
+        return Images.error();
+      Model.Image = std::move(*Images);
+    }
   }
   auto Module = Builder.finish();
   if (!Module)

@@ -10,6 +10,19 @@ static std::string rowsView(int64_t First, int64_t Last) {
   return "[" + std::to_string(First) + ":" + std::to_string(Last) + "]";
 }
 
+/// Refuses scalings that Transformers refuses for this family.
+static void checkScaling(ConfigReader &Config, RopeAttr Rope) {
+  auto Parameters = Config.optionalObject(Config.Settings.has("rope_parameters")
+                                              ? "rope_parameters"
+                                              : "rope_scaling");
+  if (!Parameters || !Rope || Rope.getScaling() == RopeScaling::Default ||
+      Rope.getScaling() == RopeScaling::LongRope)
+    return;
+  Config.fail(
+      Parameters->expected(Parameters->has("rope_type") ? "rope_type" : "type",
+                           "default or longrope"));
+}
+
 static ModelDescription read(ConfigReader &Config) {
   RopeTraits Rope;
   Rope.ReadsPartial = true;
@@ -17,15 +30,10 @@ static ModelDescription read(ConfigReader &Config) {
   DecoderModel Model = readLlama(
       Config, {.Norm = {.Eps = 1e-5}, .Rope = Rope, .DefaultAct = "silu"});
   Config.fixed("attention_bias", false);
+  checkScaling(Config, Model.Stack.Layer.front().Attention.Rope);
   std::optional<int64_t> Window = readWindow(Config, std::nullopt);
   for (LayerOptions &Layer : Model.Stack.Layer) {
     AttentionOptions &Attention = Layer.Attention;
-    if (Attention.Rope)
-      Config.expect(Attention.Rope.getScaling() == RopeScaling::Default ||
-                        Attention.Rope.getScaling() == RopeScaling::LongRope,
-                    Config.Settings.has("rope_parameters") ? "rope_parameters"
-                                                           : "rope_scaling",
-                    "a rotation of type default or longrope");
     Attention.Window = Window;
     int64_t Keys = Attention.Heads * Attention.HeadDim;
     int64_t Values = Keys + Attention.KvHeads * Attention.HeadDim;

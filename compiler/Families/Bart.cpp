@@ -1,0 +1,33 @@
+//===- Bart.cpp - BART ----------------------------------------------------===//
+
+#include "compiler/Families/BartLike.h"
+#include "compiler/Families/Family.h"
+
+using namespace tenon;
+
+static ModelDescription read(ConfigReader &Config) {
+  TranslationModel Model = readBartLike(
+      Config, {"gelu", /*IsLearned=*/true, "BartForConditionalGeneration"});
+  Model.DefaultStart = 2;
+  Model.DefaultForcedLast = 2;
+  const std::string Shared = "model.shared.weight";
+  bool IsTied = Config.flagOr("tie_word_embeddings", true);
+  auto SetTable = [&](StackOptions &Stack) {
+    Stack.Embedding.Tokens = IsTied ? "shared.weight" : "embed_tokens.weight";
+    if (IsTied)
+      Stack.Embedding.TokensScope = "model";
+  };
+  SetTable(Model.Encoder);
+  SetTable(Model.Decoder);
+  Model.Head.Weight = Config.sharesTable(IsTied, "lm_head.weight", Shared)
+                          ? Shared
+                          : "lm_head.weight";
+  if (!Config.Input.Weights || Config.hasTensor("final_logits_bias"))
+    Model.Head.Bias = "final_logits_bias^flat";
+  Model.UnusedTensors = {"lm_head.weight", Shared,
+                         "model.encoder.embed_tokens.weight",
+                         "model.decoder.embed_tokens.weight"};
+  return Model;
+}
+
+const Family tenon::BartFamily = {"bart", read};

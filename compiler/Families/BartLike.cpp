@@ -1,0 +1,109 @@
+//===- BartLike.cpp - What BART and Marian share --------------------------===//
+
+#include "compiler/Families/BartLike.h"
+
+#include "compiler/Families/Encoder.h"
+
+#include <cmath>
+
+using namespace tenon;
+using namespace tenon::transformer;
+
+/// Of every norm; no key says it.
+static constexpr double Eps = 1e-5;
+
+static AttentionOptions attention(int64_t Width, int64_t Heads,
+                                  const std::string &Key) {
+  AttentionOptions Attention;
+  Attention.Heads = Attention.KvHeads = Heads;
+  Attention.HeadDim = std::max<int64_t>(Width / Heads, 1);
+  Attention.Query = {Key + ".q_proj", true};
+  Attention.Key = {Key + ".k_proj", true};
+  Attention.Value = {Key + ".v_proj", true};
+  Attention.Output = {Key + ".out_proj", true};
+  return Attention;
+}
+
+/// One of the two stacks; `Side` is encoder or decoder.
+static StackOptions readStack(ConfigReader &Config, const BartTraits &Traits,
+                              const std::string &Side, int64_t Width,
+                              int64_t MaxSequence, double Scale,
+                              Activation Act) {
+  bool IsDecoder = Side == "decoder";
+  auto Norm = [&](const char *Key) {
+    return NormOptions{NormKind::Layer, Eps, Key};
+  };
+  std::string LayersKey = Side + "_layers",
+              HeadsKey = Side + "_attention_heads",
+              InnerKey = Side + "_ffn_dim";
+  int64_t Layers = Config.size({LayersKey}, MaxLayers);
+  int64_t Heads = Config.size({HeadsKey}, MaxWidth);
+  Config.expect(Width % Heads == 0, HeadsKey, "a divisor of d_model");
+
+  StackOptions Stack;
+  Stack.Scope = "model." + Side;
+  Stack.Layers = "layers";
+  Stack.Width = Width;
+  Stack.MaxSequence = MaxSequence;
+  Stack.Embedding.Scale = Scale;
+  if (Traits.IsLearned) {
+    // The first two rows were for padding once.
+    Stack.Embedding.Positions = {
+        "embed_positions.weight",
+        Config.size({"max_position_embeddings"}, MaxContext) + 2, 2};
+    Stack.Embedding.Norm = Norm("layernorm_embedding");
+  } else {
+    Stack.Embedding.Sinusoid = RopeStyle::Half;
+  }
+  LayerOptions Layer;
+  Layer.Form = LayerForm::PostNorm;
+  Layer.AttentionNorm = Norm("self_attn_layer_norm");
+  Layer.Attention = attention(Width, Heads, "self_attn");
+  Layer.Attention.Mask = IsDecoder ? MaskKind::Causal : MaskKind::Bidirectional;
+  if (IsDecoder) {
+    Layer.CrossNorm = Norm("encoder_attn_layer_norm");
+    Layer.Cross = attention(Width, Heads, "encoder_attn");
+  }
+  Layer.FeedForwardNorm = Norm("final_layer_norm");
+  Layer.FeedForward = {Act,
+                       Config.size({InnerKey}, MaxFeedForward),
+                       {},
+                       {"fc1", true},
+                       {"fc2", true}};
+  Stack.Layer = repeat(Layer, Layers);
+  return Stack;
+}
+
+TranslationModel tenon::readBartLike(ConfigReader &Config,
+                                     const BartTraits &Traits) {
+  TranslationModel Model;
+  ModelSizes &Sizes = Model.Sizes;
+  Sizes.Width = Config.size({"d_model", "hidden_size"}, MaxWidth);
+  Sizes.MaxSequence = Config.maxSequence();
+  Model.MaxSource = Sizes.MaxSequence;
+  int64_t Vocabulary = Config.size({"vocab_size"}, MaxVocabulary);
+  Sizes.Vocabulary = Vocabulary;
+  bool IsScaled = Config.flagOr("scale_embedding", false);
+  double Scale = IsScaled ? std::sqrt(static_cast<double>(Sizes.Width)) : 1;
+  Activation Act = Config.activation("activation_function", Traits.DefaultAct);
+  Model.Encoder = readStack(Config, Traits, "encoder", Sizes.Width,
+                            Sizes.MaxSequence, Scale, Act);
+  Model.Decoder = readStack(Config, Traits, "decoder", Sizes.Width,
+                            Sizes.MaxSequence, Scale, Act);
+  Sizes.Layers = static_cast<int64_t>(Model.Decoder.Layer.size());
+  // An alias of encoder_layers, and flags of forms that were never published.
+  Config.ignore({"num_hidden_layers", "extra_pos_embeddings", "classif_dropout",
+                 "static_position_embeddings"});
+  for (const char *Key :
+       {"add_bias_logits", "add_final_layer_norm", "normalize_before"})
+    Config.fixed(Key, false);
+  if (Traits.IsLearned)
+    Config.fixed("normalize_embedding", true);
+  else
+    Config.fixed("normalize_embedding", false);
+  Config.fixed("is_encoder_decoder", true);
+  std::string Architecture = readArchitecture(Config);
+  Config.expect(Architecture.empty() || Architecture == Traits.Architecture,
+                "architectures", Traits.Architecture);
+  return Model;
+}

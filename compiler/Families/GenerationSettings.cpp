@@ -1,0 +1,190 @@
+//===- GenerationSettings.cpp - How a checkpoint wants to generate --------===//
+
+#include "compiler/Families/GenerationSettings.h"
+
+#include <algorithm>
+
+using namespace tenon;
+
+namespace {
+
+/// Settings that say nothing about which token is taken.
+bool isInert(const Config &Settings, const std::string &Key) {
+  static constexpr std::string_view Inert[] = {
+      "_from_model_config",   "bos_token_id",
+      "cache_implementation", "max_length",
+      "max_new_tokens",       "output_attentions",
+      "output_hidden_states", "output_scores",
+      "pad_token_id",         "return_dict_in_generate",
+      "transformers_version", "use_cache"};
+  if (std::find(std::begin(Inert), std::end(Inert), Key) != std::end(Inert) ||
+      !Settings.has(Key))
+    return true;
+  // Penalties and such that are off.
+  auto Number = Settings.number(Key);
+  if (Number &&
+      (*Number == (Key.ends_with("penalty") ? 1 : 0) ||
+       (*Number == 1 && (Key.starts_with("num_") || Key == "typical_p"))))
+    return true;
+  auto Flag = Settings.boolean(Key);
+  return Flag && !*Flag;
+}
+
+class GenerationReader {
+public:
+  GenerationReader(const Config &Settings, int64_t Vocabulary,
+                   std::vector<std::string> &Notes)
+      : Settings(Settings), Vocabulary(Vocabulary), Notes(Notes) {}
+
+  /// Ends of sequence: those that the vocabulary has.
+  Status ends(GenerationInfo &Info) {
+    auto Ids = Settings.optionalIntegers("eos_token_id", 0, INT32_MAX);
+    if (!Ids)
+      return Ids.error();
+    for (int64_t Id : *Ids) {
+      if (Id < Vocabulary)
+        Info.EndOfSequence.push_back(static_cast<int32_t>(Id));
+      else
+        Notes.push_back(Settings.file() + ": field 'eos_token_id' has " +
+                        std::to_string(Id) + ", which a vocabulary of " +
+                        std::to_string(Vocabulary) + " never reaches");
+    }
+    return {};
+  }
+
+  Status sampling(GenerationInfo &Info) {
+    set(Info.Sample, Settings.booleanOr("do_sample", false));
+    set(Info.Temperature, Settings.optionalNumber("temperature", 0, 1e6));
+    set(Info.TopK, Settings.optionalInteger("top_k", 0, INT32_MAX));
+    set(Info.TopP, Settings.optionalNumber("top_p", 0, 1));
+    return First;
+  }
+
+  /// Beams, and what changes scores before the choice.
+  Status search(GenerationInfo &Info) {
+    constexpr int64_t MostTokens = 1 << 24;
+    set(Info.Beams, Settings.integerOr("num_beams", 1, 1, 1024));
+    set(Info.LengthPenalty, Settings.numberOr("length_penalty", 1, -100, 100));
+    // "never" only ends later; the result is that of false or better.
+    if (auto Word = Settings.optionalString("early_stopping"); !Word || !*Word)
+      set(Info.EarlyStopping, Settings.booleanOr("early_stopping", false));
+    set(Info.NoRepeatNgram,
+        Settings.integerOr("no_repeat_ngram_size", 0, 0, MostTokens));
+    set(Info.RepetitionPenalty,
+        Settings.numberOr("repetition_penalty", 1, 1e-3, 1e3));
+    set(Info.MinLength, Settings.integerOr("min_length", 0, 0, MostTokens));
+    set(Info.MaxLength, Settings.optionalInteger("max_length", 1, MostTokens));
+    set(Info.MaxNewTokens,
+        Settings.optionalInteger("max_new_tokens", 1, MostTokens));
+    set(Info.Renormalize, Settings.booleanOr("renormalize_logits", false));
+    suppressed(Info);
+    return First;
+  }
+
+  /// First and last tokens. A null switches a default off.
+  Status forced(GenerationInfo &Info, const GenerationDefaults &Defaults,
+                bool UsesDefaults) {
+    Info.ForcedFirst = token("forced_bos_token_id", std::nullopt);
+    Info.ForcedLast = token("forced_eos_token_id",
+                            UsesDefaults ? Defaults.ForcedLast : std::nullopt);
+    Info.DecoderStart = token("decoder_start_token_id",
+                              UsesDefaults ? Defaults.Start : std::nullopt);
+    return First;
+  }
+
+  /// Says what is left out.
+  void note() {
+    for (const std::string &Key : Settings.unreadKeys())
+      if (!isInert(Settings, Key))
+        Notes.push_back(
+            Settings.expected(Key, "nothing, as generating leaves it out")
+                .message());
+  }
+
+private:
+  template <typename To, typename From> void set(To &Field, Result<From> Read) {
+    if (Read)
+      Field = std::move(*Read);
+    else if (First)
+      First = Read.error();
+  }
+
+  std::optional<int32_t> token(std::string_view Key,
+                               std::optional<int64_t> Default) {
+    if (Settings.isNull(Key))
+      return std::nullopt;
+    std::optional<int64_t> Id;
+    set(Id, Settings.optionalInteger(Key, 0, Vocabulary - 1));
+    if (!Id)
+      Id = Default;
+    if (!Id || *Id >= Vocabulary)
+      return std::nullopt;
+    return static_cast<int32_t>(*Id);
+  }
+
+  /// suppress_tokens, and bad_words_ids of one token each.
+  void suppressed(GenerationInfo &Info) {
+    std::vector<int64_t> Ids;
+    set(Ids, Settings.optionalIntegers("suppress_tokens", 0, Vocabulary - 1));
+    auto Lists = Settings.optionalIntegerLists("bad_words_ids", 0, INT32_MAX);
+    if (!Lists) {
+      if (First)
+        First = Lists.error();
+      return;
+    }
+    for (const std::vector<int64_t> &List : *Lists) {
+      if (List.size() == 1 && List.front() < Vocabulary)
+        Ids.push_back(List.front());
+      else
+        Notes.push_back(Settings
+                            .expected("bad_words_ids",
+                                      "words of one token of the "
+                                      "vocabulary; others are left out")
+                            .message());
+    }
+    for (int64_t Id : Ids)
+      Info.Suppressed.push_back(static_cast<int32_t>(Id));
+  }
+
+  const Config &Settings;
+  int64_t Vocabulary;
+  std::vector<std::string> &Notes;
+  Status First;
+};
+
+} // namespace
+
+Result<GenerationInfo> tenon::readGeneration(const Config &Settings,
+                                             int64_t Vocabulary,
+                                             const GenerationDefaults &Defaults,
+                                             std::vector<std::string> &Notes) {
+  GenerationInfo Info;
+  std::optional<Config> Own = Settings.generation();
+  GenerationReader Older(Settings, Vocabulary, Notes);
+  if (!Own || !Own->has("eos_token_id"))
+    if (Status S = Older.ends(Info); !S)
+      return S.error();
+  if (!Own && !Defaults.HasSource)
+    return Info;
+  GenerationReader Reader(Own ? *Own : Settings, Vocabulary, Notes);
+  if (Own)
+    if (Status S = Reader.ends(Info); !S)
+      return S.error();
+  if (Status S = Reader.sampling(Info); !S)
+    return S.error();
+  if (Status S = Reader.search(Info); !S)
+    return S.error();
+  if (Defaults.HasSource) {
+    if (Status S = Reader.forced(Info, Defaults, !Own); !S)
+      return S.error();
+    // The one thing that the config still says beside the other file.
+    if (!Info.DecoderStart && Own)
+      if (auto Id = Settings.optionalInteger("decoder_start_token_id", 0,
+                                             Vocabulary - 1);
+          Id && *Id)
+        Info.DecoderStart = static_cast<int32_t>(**Id);
+  }
+  if (Own)
+    Reader.note();
+  return Info;
+}

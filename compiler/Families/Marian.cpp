@@ -1,0 +1,41 @@
+//===- Marian.cpp - Marian's translators, the original Transformer --------===//
+
+#include "compiler/Families/BartLike.h"
+#include "compiler/Families/Family.h"
+
+using namespace tenon;
+
+static ModelDescription read(ConfigReader &Config) {
+  TranslationModel Model =
+      readBartLike(Config, {"gelu", /*IsLearned=*/false, "MarianMTModel"});
+  Model.DefaultStart = 58100;
+  Model.DefaultForcedLast = 0;
+  bool IsShared = Config.flagOr("share_encoder_decoder_embeddings", true);
+  int64_t Target = Config.sizeOr({"decoder_vocab_size"}, Model.Sizes.Vocabulary,
+                                 MaxVocabulary);
+  Config.expect(Target == Model.Sizes.Vocabulary, "decoder_vocab_size",
+                "vocab_size");
+  for (StackOptions *Stack : {&Model.Encoder, &Model.Decoder}) {
+    Stack->Embedding.Tokens =
+        IsShared ? "shared.weight" : "embed_tokens.weight";
+    if (IsShared)
+      Stack->Embedding.TokensScope = "model";
+  }
+  std::string Table = IsShared ? std::string("model.shared.weight")
+                               : Model.Decoder.nameOf("embed_tokens.weight");
+  bool IsTied = Config.sharesTable(Config.flagOr("tie_word_embeddings", true),
+                                   "lm_head.weight", Table);
+  Model.Head.Weight = IsTied ? Table : "lm_head.weight";
+  if (!Config.Input.Weights || Config.hasTensor("final_logits_bias"))
+    Model.Head.Bias = "final_logits_bias^flat";
+  // Copies, and tables that are computed.
+  Model.UnusedTensors = {"lm_head.weight",
+                         "model.shared.weight",
+                         "model.encoder.embed_tokens.weight",
+                         "model.decoder.embed_tokens.weight",
+                         "model.encoder.embed_positions.weight",
+                         "model.decoder.embed_positions.weight"};
+  return Model;
+}
+
+const Family tenon::MarianFamily = {"marian", read};

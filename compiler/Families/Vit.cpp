@@ -1,0 +1,95 @@
+//===- Vit.cpp - Vision Transformer ---------------------------------------===//
+
+#include "compiler/Families/Family.h"
+
+using namespace tenon;
+using namespace tenon::transformer;
+
+static constexpr int64_t MaxImageSide = 1 << 14;
+
+/// A side of a square, or height and width.
+static std::pair<int64_t, int64_t>
+readSides(ConfigReader &Config, std::string_view Key, int64_t Default) {
+  auto Sides = Config.Settings.optionalIntegers(Key, 1, MaxImageSide);
+  if (!Sides) {
+    Config.fail(Sides.error());
+    return {1, 1};
+  }
+  Config.expect(Sides->size() <= 2, Key, "a side, or height and width");
+  if (Sides->empty())
+    return {Default, Default};
+  return {Sides->front(), Sides->back()};
+}
+
+static ModelDescription read(ConfigReader &Config) {
+  VisionModel Model;
+  ModelSizes &Sizes = Model.Sizes;
+  Sizes.Vocabulary = 1;
+  Sizes.Width = Config.size({"hidden_size"}, MaxWidth);
+  Sizes.Layers = Config.size({"num_hidden_layers"}, MaxLayers);
+  Sizes.Heads = Config.size({"num_attention_heads"}, MaxWidth);
+  Sizes.FeedForward = Config.size({"intermediate_size"}, MaxFeedForward);
+  std::tie(Model.Height, Model.Width) = readSides(Config, "image_size", 224);
+  std::tie(Model.PatchHeight, Model.PatchWidth) =
+      readSides(Config, "patch_size", 16);
+  Model.Channels = Config.sizeOr({"num_channels"}, 3, 4);
+  Config.expect(Model.Channels == 1 || Model.Channels == 3, "num_channels",
+                "1 or 3");
+  Config.expect(Model.PatchHeight <= Model.Height &&
+                    Model.PatchWidth <= Model.Width,
+                "patch_size", "at most image_size");
+  Sizes.MaxSequence =
+      1 + (Model.Height / Model.PatchHeight) * (Model.Width / Model.PatchWidth);
+  double Eps = Config.epsOr("layer_norm_eps", 1e-12);
+
+  StackOptions &Stack = Model.Stack;
+  Stack.Scope = Config.hasTensor("embeddings.cls_token") ? "" : "vit";
+  Stack.Layers = "encoder.layer";
+  Stack.Width = Sizes.Width;
+  Stack.MaxSequence = Sizes.MaxSequence;
+  Stack.Embedding.Patches =
+      PatchOptions{Model.Channels * Model.PatchHeight * Model.PatchWidth,
+                   {"embeddings.patch_embeddings.projection", true, "^flat"},
+                   "embeddings.cls_token^flat"};
+  Stack.Embedding.Positions = {"embeddings.position_embeddings^flat",
+                               Sizes.MaxSequence};
+  Stack.FinalNorm = {NormKind::Layer, Eps, "layernorm"};
+
+  LayerOptions Layer;
+  Layer.AttentionNorm = {NormKind::Layer, Eps, "layernorm_before"};
+  Layer.FeedForwardNorm = {NormKind::Layer, Eps, "layernorm_after"};
+  AttentionOptions &Attention = Layer.Attention;
+  Attention.Heads = Attention.KvHeads = Sizes.Heads;
+  Attention.HeadDim = Config.headDim(Sizes.Width, Sizes.Heads);
+  Attention.Mask = MaskKind::Bidirectional;
+  bool Bias = Config.flagOr("qkv_bias", true);
+  Attention.Query = {"attention.attention.query", Bias};
+  Attention.Key = {"attention.attention.key", Bias};
+  Attention.Value = {"attention.attention.value", Bias};
+  Attention.Output = {"attention.output.dense", true};
+  Layer.FeedForward = {Config.activation("hidden_act", "gelu"),
+                       Sizes.FeedForward,
+                       {},
+                       {"intermediate.dense", true},
+                       {"output.dense", true}};
+  Stack.Layer = repeat(Layer, Sizes.Layers);
+
+  std::string Architecture = readArchitecture(Config);
+  if (Architecture == "ViTForImageClassification") {
+    Model.Answer.Labels = readLabels(Config);
+    Model.Answer.Pool = PoolKind::Cls;
+    Model.Answer.linear("classifier.weight", "classifier.bias",
+                        static_cast<int64_t>(Model.Answer.Labels.size()));
+  } else {
+    Config.expect(Architecture.empty() || Architecture == "ViTModel",
+                  "architectures", "ViTModel or ViTForImageClassification");
+  }
+  // The pooler is no part of hidden states.
+  Config.ignore({"encoder_stride", "pooler_output_size", "pooler_act"});
+  for (const char *Key : {"pooler.dense.*", "embeddings.mask_token"})
+    Model.UnusedTensors.push_back(Stack.nameOf(Key));
+  Model.UnusedTensors.push_back("classifier.*");
+  return Model;
+}
+
+const Family tenon::VitFamily = {"vit", read};
