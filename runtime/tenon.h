@@ -88,6 +88,10 @@ TENON_API void tenon_model_destroy(tenon_model *model);
 
 /** Token ids are below this; 0 for models that read no text. */
 TENON_API int64_t tenon_model_vocabulary(const tenon_model *model);
+/** Token ids that an entry point takes, and scores, are below this: not the
+ *  same for both sides of some encoder-decoders. 0 without the entry. */
+TENON_API int64_t tenon_model_entry_vocabulary(const tenon_model *model,
+                                               tenon_entry entry);
 /** The most tokens a sequence can hold. */
 TENON_API int64_t tenon_model_max_sequence(const tenon_model *model);
 /** Whether the model has an entry point (1) or not (0). */

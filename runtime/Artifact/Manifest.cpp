@@ -79,11 +79,9 @@ static Json optionalType(const std::optional<ElementType> &Type) {
 }
 
 static Json entryJson(const EntryInfo &E) {
-  return {{"role", E.Role},
-          {"output", nameOf(E.Output)},
-          {"width", E.Width},
-          {"uses_token_types", E.UsesTokenTypes},
-          {"features", E.Features}};
+  return {{"role", E.Role},         {"output", nameOf(E.Output)},
+          {"width", E.Width},       {"uses_token_types", E.UsesTokenTypes},
+          {"features", E.Features}, {"vocabulary", E.Vocabulary}};
 }
 
 static Json cacheJson(const CacheInfo &C) {

@@ -141,6 +141,8 @@ struct EntryInfo {
   bool UsesTokenTypes = false;
   /// Width of the input rows, one per token; 0: token ids.
   int64_t Features = 0;
+  /// Token ids, given and answered, are below this; 0: below the model's.
+  int64_t Vocabulary = 0;
 };
 
 /// The tokenizer.json section, and how the runtime frames text.
@@ -217,6 +219,11 @@ struct Manifest {
   std::vector<std::string> Labels; ///< Names of classes; may be empty.
   Json Estimates; ///< Parameters, FLOPs, cache bytes; as printed.
   Json Compiled;  ///< How it was compiled: options, versions.
+
+  /// Token ids that `Entry` takes are below this.
+  int64_t vocabularyOf(const EntryInfo &Entry) const {
+    return Entry.Vocabulary != 0 ? Entry.Vocabulary : Vocabulary;
+  }
 };
 
 /// "none", "relu", "gelu", "gelu_tanh", "silu", "quick_gelu", "tanh" or

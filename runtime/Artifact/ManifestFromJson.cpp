@@ -76,6 +76,7 @@ void readEntry(ManifestReader &R, EntryInfo &E) {
   R.integer("width", E.Width, 1, MaxSide);
   R.boolean("uses_token_types", E.UsesTokenTypes);
   R.integer("features", E.Features, 0, MaxSide);
+  R.integer("vocabulary", E.Vocabulary, 0, MaxVocabulary);
   if (E.Role == "step" && E.Features != 0)
     R.fail("features", "0 for the entry 'step', which takes token ids");
   if (E.Role == "encode_image" && E.Features == 0)

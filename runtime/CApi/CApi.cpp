@@ -72,6 +72,14 @@ int64_t tenon_model_vocabulary(const tenon_model *model) {
   return model ? model->Loaded->manifest().Vocabulary : 0;
 }
 
+int64_t tenon_model_entry_vocabulary(const tenon_model *model,
+                                     tenon_entry entry) {
+  if (!model)
+    return 0;
+  Result<const Entry *> Code = model->Loaded->entry(roleOf(entry));
+  return Code ? model->Loaded->manifest().vocabularyOf((*Code)->Info) : 0;
+}
+
 int64_t tenon_model_max_sequence(const tenon_model *model) {
   return model ? model->Loaded->manifest().MaxSequence : 0;
 }

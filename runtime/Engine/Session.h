@@ -13,6 +13,7 @@
 #include "runtime/Engine/Model.h"
 #include "runtime/Engine/Sites.h"
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <vector>
@@ -77,6 +78,15 @@ struct ItemResult {
   std::span<const float> Values;
   int64_t Rows = 0;
 };
+
+/// The scores of a row of logits of `Code` that stand for tokens: a head may be
+/// padded beyond the vocabulary.
+inline std::span<const float> scoresOf(std::span<const float> Row,
+                                       const Manifest &Info,
+                                       const EntryInfo &Code) {
+  auto Known = static_cast<size_t>(Info.vocabularyOf(Code));
+  return Row.first(std::min(Row.size(), Known));
+}
 
 /// To be used from one thread of control at a time; sessions are independent
 /// of each other.

@@ -39,7 +39,7 @@ Session::Implementation::encode(std::string_view Role,
   for (size_t I = 0; I < Items.size(); ++I) {
     const EncodeItem &Item = Items[I];
     Status &Outcome = Answers[I].Outcome;
-    Outcome = checkTokens(Item.Tokens, Item.TokenTypes);
+    Outcome = checkTokens(**Code, Item.Tokens, Item.TokenTypes);
     if (Outcome && static_cast<int64_t>(Item.Tokens.size()) > Most)
       Outcome = Error("text of " + std::to_string(Item.Tokens.size()) +
                       " tokens: expected at most " + std::to_string(Most) +
@@ -109,7 +109,7 @@ Session::encodeSources(std::span<const SourceItem> Items) {
                       std::to_string(static_cast<int64_t>(Item.Sequence)) +
                       " has a source text already");
     else
-      Outcome = Impl->checkTokens(Item.Tokens, {});
+      Outcome = Impl->checkTokens(**Code, Item.Tokens, {});
     if (Outcome && (Count > Info.MaxSource || Count > Info.MaxTokensPerStep))
       Outcome = Error(
           "source text of " + std::to_string(Count) +

@@ -51,15 +51,17 @@ static constexpr tenon_rt_functions Functions = {runParallel, meetAtBarrier,
 static constexpr uint64_t LargestBucketStep = 256;
 
 Status
-Session::Implementation::checkTokens(std::span<const int32_t> Tokens,
+Session::Implementation::checkTokens(const Entry &Code,
+                                     std::span<const int32_t> Tokens,
                                      std::span<const int32_t> Types) const {
   if (Tokens.empty())
     return Error("no tokens: expected at least one");
+  int64_t Vocabulary = manifest().vocabularyOf(Code.Info);
   for (size_t I = 0; I < Tokens.size(); ++I)
-    if (Tokens[I] < 0 || Tokens[I] >= manifest().Vocabulary)
+    if (Tokens[I] < 0 || Tokens[I] >= Vocabulary)
       return Error("token id " + std::to_string(Tokens[I]) + " (token " +
                    std::to_string(I) + "): expected 0 to " +
-                   std::to_string(manifest().Vocabulary - 1));
+                   std::to_string(Vocabulary - 1));
   if (Types.empty())
     return {};
   if (Types.size() != Tokens.size())

@@ -48,7 +48,8 @@ struct Session::Implementation {
 
   const Manifest &manifest() const { return Shared->manifest(); }
 
-  Status checkTokens(std::span<const int32_t> Tokens,
+  /// Whether `Code` can take these tokens.
+  Status checkTokens(const Entry &Code, std::span<const int32_t> Tokens,
                      std::span<const int32_t> Types) const;
 
   /// Runs the batch built so far, which writes its rows to `Rows`.

@@ -42,7 +42,9 @@ static Result<Round> runDecoder(Session &S,
   Result<Sampler> Greedy = Sampler::create({});
   if (!Greedy)
     return Greedy.error();
-  auto Known = static_cast<size_t>(S.model().manifest().Vocabulary);
+  Result<const Entry *> Code = S.model().entry("step");
+  if (!Code)
+    return Code.error();
   std::vector<int32_t> Chosen(Ids.size());
   std::vector<StepItem> Items;
   std::vector<SourceItem> Sources;
@@ -70,9 +72,8 @@ static Result<Round> runDecoder(Session &S,
     if (Status Good = firstFailure(*Answers); !Good)
       return Good.error();
     for (size_t I = 0; I < Ids.size(); ++I) {
-      auto Row = (*Answers)[I].Values;
-      Result<int32_t> Token =
-          Greedy->pick(Row.first(std::min(Row.size(), Known)));
+      Result<int32_t> Token = Greedy->pick(
+          scoresOf((*Answers)[I].Values, S.model().manifest(), (*Code)->Info));
       if (!Token)
         return Token.error();
       Chosen[I] = *Token;

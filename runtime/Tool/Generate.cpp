@@ -67,6 +67,9 @@ static Result<int32_t> pick(Generation &G, std::span<const float> Logits) {
 Status tenon::generate(Session &S, std::vector<Generation> &All, bool Stream,
                        Timings &Times) {
   const Manifest &Info = S.model().manifest();
+  Result<const Entry *> Code = S.model().entry("step");
+  if (!Code)
+    return Code.error();
   auto Emit = [&](Generation &G, const std::string &Piece) -> Status {
     G.Text += Piece;
     return Stream ? print(Piece) : Status();
@@ -101,10 +104,8 @@ Status tenon::generate(Session &S, std::vector<Generation> &All, bool Stream,
       if (!Answer.Outcome) {
         fail(G, Answer.Outcome.error());
       } else if (G.Limit > 0) {
-        // The head may be padded beyond the vocabulary.
-        auto Known = std::min(Answer.Values.size(),
-                              static_cast<size_t>(Info.Vocabulary));
-        Result<int32_t> Picked = pick(G, Answer.Values.first(Known));
+        Result<int32_t> Picked =
+            pick(G, scoresOf(Answer.Values, Info, (*Code)->Info));
         if (Picked)
           Token = *Picked;
         else

@@ -50,18 +50,16 @@ follow(Session &S, Job &J,
 }
 
 /// Takes the answers to the beams of `J`, and moves them on.
-static Status advance(Session &S, Job &J, std::span<const ItemResult> Answers) {
+static Status advance(Session &S, const EntryInfo &Code, Job &J,
+                      std::span<const ItemResult> Answers) {
   Generation &G = *J.Owner;
-  auto Vocabulary = static_cast<size_t>(S.model().manifest().Vocabulary);
   std::vector<std::span<const float>> Logits;
   for (const ItemResult &Answer : Answers) {
     if (!Answer.Outcome) {
       fail(G, Answer.Outcome.error());
       return follow(S, J, {});
     }
-    // The head may be padded beyond the vocabulary.
-    Logits.push_back(
-        Answer.Values.first(std::min(Answer.Values.size(), Vocabulary)));
+    Logits.push_back(scoresOf(Answer.Values, S.model().manifest(), Code));
   }
   Result<std::vector<BeamSearch::Continuation>> Next = J.Search.advance(Logits);
   if (!Next) {
@@ -84,6 +82,9 @@ static Status advance(Session &S, Job &J, std::span<const ItemResult> Answers) {
 
 Status tenon::generateByBeams(Session &S, std::vector<Generation> &All,
                               const BeamSettings &Settings, Timings &Times) {
+  Result<const Entry *> Code = S.model().entry("step");
+  if (!Code)
+    return Code.error();
   double Begin = secondsNow();
   for (Generation &G : All)
     G.Sequence = S.createSequence();
@@ -123,7 +124,7 @@ Status tenon::generateByBeams(Session &S, std::vector<Generation> &All,
     std::span<const ItemResult> Left(*Answers);
     for (Job &J : Jobs) {
       size_t Count = J.Sequences.size();
-      if (Status Done = advance(S, J, Left.first(Count)); !Done)
+      if (Status Done = advance(S, (*Code)->Info, J, Left.first(Count)); !Done)
         return Done;
       Left = Left.subspan(Count);
     }

@@ -219,7 +219,8 @@ static std::string textOf(const Json &Report) {
   Text.members(Report.at("model"));
   Text.heading("Entry points");
   Text.table(Report.at("entries"),
-             {"role", "output", "width", "uses_token_types", "features"});
+             {"role", "output", "width", "uses_token_types", "features",
+              "vocabulary"});
   if (Report.at("estimates").is_object()) {
     Text.heading("Estimates");
     Text.members(Report.at("estimates"));

@@ -65,6 +65,9 @@ TEST(ArtifactManifest, RoundTrips) {
   EXPECT_EQ(Read->Entries[1].Features, 0);
   EXPECT_EQ(Read->Entries[2].Output, OutputKind::Classes);
   EXPECT_EQ(Read->Entries[2].Features, 8);
+  EXPECT_EQ(Read->Entries[0].Vocabulary, 90);
+  EXPECT_EQ(Read->vocabularyOf(Read->Entries[0]), 90);
+  EXPECT_EQ(Read->vocabularyOf(Read->Entries[1]), 97);
   ASSERT_EQ(Read->Caches.size(), 2u);
   EXPECT_EQ(Read->Caches[0].Layers, 2);
   EXPECT_EQ(Read->Caches[0].KvHeads, 3);
@@ -219,6 +222,7 @@ TEST(ArtifactManifest, NamesWhatIsWrong) {
        "field 'max_source' is 0: expected at least 1 with a cache of memory"},
       {"/entries/0/features", 3,
        "field 'entries[0].features' is 3: expected 0 for the entry 'step'"},
+      {"/entries/0/vocabulary", -1, "field 'entries[0].vocabulary' is -1"},
       {"/entries/2/features", 0, "field 'entries[2].features' is 0"},
       {"/entries/2/features", 7,
        "field 'image' is an object: expected patches of 7 values"},

@@ -85,9 +85,9 @@ inline Manifest sampleManifest() {
   M.FewTokens = 8;
   M.TokenTypes = 2;
   M.MaxTextTokens = 32;
-  M.Entries = {{"step", OutputKind::Logits, 97, false},
+  M.Entries = {{"step", OutputKind::Logits, 97, false, 0, 90},
                {"embed", OutputKind::Pooled, 24, true},
-               {"encode_image", OutputKind::Classes, 3, false, 4 * 2}};
+               {"encode_image", OutputKind::Classes, 3, false, 4 * 2, 0}};
   M.Caches = {{2, 3, 24, ElementType::BF16, 16, 3 * 16 * (24 + 32) * 2},
               {1, 1, 40, ElementType::F32, 32, 32 * 40 * 4,
                CacheContent::Memory, std::string(LatentForm)}};

@@ -249,6 +249,8 @@ TEST_F(CommandLineImageTest, CInterfaceOfEncoderDecoders) {
   tenon_model *M = nullptr;
   ASSERT_EQ(tenon_model_load(File.c_str(), &M), TENON_OK);
   EXPECT_EQ(tenon_model_max_source(M), MaxSource);
+  EXPECT_EQ(tenon_model_entry_vocabulary(M, TENON_ENTRY_STEP), Vocabulary);
+  EXPECT_EQ(tenon_model_entry_vocabulary(M, TENON_ENTRY_EMBED), 0);
   EXPECT_EQ(tenon_model_decoder_start(M), 0);
   int64_t Shape[3] = {};
   EXPECT_EQ(tenon_model_image_shape(M, Shape), TENON_ERROR);

@@ -201,6 +201,24 @@ TEST_F(CommandLineTranslateTest, BeamsOfTheModelAndItsEnd) {
   EXPECT_EQ(json(Arguments)["token_ids"].get<Tokens>(), Greedy);
 }
 
+TEST_F(CommandLineTranslateTest, AnswersInAVocabularyOfItsOwn) {
+  // Greedily a token beyond the smaller one is chosen.
+  Tokens Source = {40, 41, 42};
+  int32_t Most = greedyAfter({0}, Source, 1).front();
+  ASSERT_GT(Most, 0);
+  writeTranslator(
+      [&](Manifest &M, CodeInfo &) { M.Entries[0].Vocabulary = Most; });
+  for (const char *Beams : {"1", "2"}) {
+    Json J = json({"run", File, "--token-ids", "40,41,42", "--num-beams", Beams,
+                   "--max-new-tokens", "9", "--json"});
+    for (int32_t Token : J["token_ids"].get<Tokens>())
+      EXPECT_LT(Token, Most);
+  }
+  expectError({"run", File, "--token-ids", "40", "--decoder-token-ids",
+               std::to_string(Most)},
+              "token id " + std::to_string(Most) + " (token 0): expected 0 to");
+}
+
 TEST_F(CommandLineTranslateTest, DecodersSearchToo) {
   write([](Manifest &M, CodeInfo &) { M.Vocabulary = Known; });
   BeamOptions Options;
