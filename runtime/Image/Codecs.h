@@ -25,8 +25,11 @@ struct StoredImage {
 Result<StoredImage> decodePng(std::string_view Bytes, int64_t Channels);
 Result<StoredImage> decodeJpeg(std::string_view Bytes, int64_t Channels);
 
-/// An image of this size with zeroed pixels; an error beyond the limits.
-Result<Image> allocateImage(int64_t Width, int64_t Height, int64_t Channels);
+/// An error that names the size when it is beyond the limits.
+Status checkImageSize(int64_t Width, int64_t Height);
+
+/// An image of a size that has been checked, with zeroed pixels.
+Image allocateImage(int64_t Width, int64_t Height, int64_t Channels);
 
 /// The luma of ITU-R 601 in 16-bit fixed point, as Pillow rounds it.
 constexpr uint8_t lumaOf(uint8_t Red, uint8_t Green, uint8_t Blue) {

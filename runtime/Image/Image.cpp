@@ -46,14 +46,17 @@ std::string describe(std::string_view Bytes) {
 
 } // namespace
 
-Result<Image> tenon::allocateImage(int64_t Width, int64_t Height,
-                                   int64_t Channels) {
+Status tenon::checkImageSize(int64_t Width, int64_t Height) {
   auto IsSide = [](int64_t Side) { return Side >= 1 && Side <= MaxImageSide; };
-  if (!IsSide(Width) || !IsSide(Height) || Width * Height > MaxImagePixels)
-    return Error("image is " + std::to_string(Width) + " x " +
-                 std::to_string(Height) + " pixels: expected sides from 1 to " +
-                 std::to_string(MaxImageSide) + " and at most " +
-                 std::to_string(MaxImagePixels) + " pixels");
+  if (IsSide(Width) && IsSide(Height) && Width * Height <= MaxImagePixels)
+    return {};
+  return Error("image is " + std::to_string(Width) + " x " +
+               std::to_string(Height) + " pixels: expected sides from 1 to " +
+               std::to_string(MaxImageSide) + " and at most " +
+               std::to_string(MaxImagePixels) + " pixels");
+}
+
+Image tenon::allocateImage(int64_t Width, int64_t Height, int64_t Channels) {
   Image Empty{Width, Height, Channels, {}};
   Empty.Pixels.resize(static_cast<size_t>(Width * Height * Channels));
   return Empty;

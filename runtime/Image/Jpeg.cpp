@@ -167,14 +167,14 @@ Result<StoredImage> tenon::decodeJpeg(std::string_view Bytes,
                  " components" + (Components == 4 ? " (CMYK)" : "") +
                  ": expected grey (1) or colour (3)");
   int64_t Width = Reader.Decoder.image_width;
-  Result<Image> Pixels =
-      allocateImage(Width, Reader.Decoder.image_height, Channels);
-  if (!Pixels)
-    return Pixels.error();
+  int64_t Height = Reader.Decoder.image_height;
+  if (Status S = checkImageSize(Width, Height); !S)
+    return S.error();
+  Image Pixels = allocateImage(Width, Height, Channels);
   std::vector<uint8_t> Row(static_cast<size_t>(Width) * 3);
   // The end of decoding frees the markers.
   Orientation Turn = orientationIn(Reader.Decoder);
-  if (!readPixels(Reader, Pixels->Pixels.data(), Row.data(), Channels))
+  if (!readPixels(Reader, Pixels.Pixels.data(), Row.data(), Channels))
     return Damaged();
-  return StoredImage{std::move(*Pixels), Turn};
+  return StoredImage{std::move(Pixels), Turn};
 }

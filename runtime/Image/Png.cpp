@@ -23,6 +23,10 @@ namespace {
 constexpr png_alloc_size_t MaxChunkBytes = 1 << 20;
 constexpr png_uint_32 MaxTextChunks = 64;
 
+/// No compressed byte becomes more: the longest match is 258 bytes and takes
+/// two bits.
+constexpr uint64_t MaxExpansion = 1032;
+
 struct PngReader {
   png_structp Png;
   png_infop Info;
@@ -78,17 +82,31 @@ bool readHeader(PngReader &Reader) {
   return true;
 }
 
+size_t samplesOf(const PngReader &Reader) {
+  switch (Reader.ColorType) {
+  case PNG_COLOR_TYPE_GRAY_ALPHA:
+    return 2;
+  case PNG_COLOR_TYPE_RGB:
+    return 3;
+  case PNG_COLOR_TYPE_RGB_ALPHA:
+    return 4;
+  default: // Grey, or an index.
+    return 1;
+  }
+}
+
+/// The bytes that the compressed data must become, for a checked size.
+uint64_t decodedBytes(const PngReader &Reader) {
+  uint64_t RowBits = uint64_t(Reader.Width) * samplesOf(Reader) *
+                     static_cast<uint64_t>(Reader.Depth);
+  return (RowBits + 7) / 8 * Reader.Height;
+}
+
 /// Converts `Count` pixels of `Row` (at least a byte per sample) and puts them
 /// at every `Step`-th byte of `To`.
 void convertRow(const PngReader &Reader, const uint8_t *Row, size_t Count,
                 uint8_t *To, size_t Step, int64_t Channels) {
-  size_t Samples = 1;
-  if (Reader.ColorType == PNG_COLOR_TYPE_GRAY_ALPHA)
-    Samples = 2;
-  else if (Reader.ColorType == PNG_COLOR_TYPE_RGB)
-    Samples = 3;
-  else if (Reader.ColorType == PNG_COLOR_TYPE_RGB_ALPHA)
-    Samples = 4;
+  size_t Samples = samplesOf(Reader);
   size_t SampleBytes = Reader.Depth == 16 ? 2 : 1;
   bool IsColor = Samples >= 3;
   bool IsPalette = Reader.ColorType == PNG_COLOR_TYPE_PALETTE;
@@ -209,6 +227,29 @@ Orientation orientationIn(PngReader &Reader) {
   return orientationOf(Exif, Xmp);
 }
 
+/// Walks over the chunks, whose lengths libpng trusts when it allocates; an
+/// error when one is longer than the rest of the file, or the last is missing.
+Status checkChunks(std::string_view Bytes) {
+  constexpr size_t SignatureBytes = 8, LengthBytes = 4, FrameBytes = 12;
+  std::string_view Rest = Bytes.substr(std::min(SignatureBytes, Bytes.size()));
+  while (Rest.size() >= FrameBytes) {
+    uint32_t Length = 0;
+    for (char Byte : Rest.substr(0, LengthBytes))
+      Length = Length << 8 | static_cast<uint8_t>(Byte);
+    size_t Left = Rest.size() - FrameBytes;
+    if (Length > Left)
+      return Error("the PNG chunk at byte " +
+                   std::to_string(Bytes.size() - Rest.size()) + " has " +
+                   std::to_string(Length) + " bytes: expected at most the " +
+                   std::to_string(Left) + " that are left of the file");
+    if (Rest.substr(LengthBytes, 4) == "IEND")
+      return {};
+    Rest.remove_prefix(FrameBytes + Length);
+  }
+  return Error("the PNG data ends after " + std::to_string(Bytes.size()) +
+               " bytes: expected an IEND chunk at its end");
+}
+
 /// Destroys the decoder however its reading ends.
 class PngOwner {
 public:
@@ -230,6 +271,8 @@ public:
 } // namespace
 
 Result<StoredImage> tenon::decodePng(std::string_view Bytes, int64_t Channels) {
+  if (Status S = checkChunks(Bytes); !S)
+    return S.error();
   PngOwner Owner(Bytes);
   PngReader &Reader = Owner.Reader;
   if (!Reader.Png || !Reader.Info)
@@ -241,11 +284,17 @@ Result<StoredImage> tenon::decodePng(std::string_view Bytes, int64_t Channels) {
   };
   if (!readHeader(Reader))
     return Damaged();
-  Result<Image> Pixels = allocateImage(Reader.Width, Reader.Height, Channels);
-  if (!Pixels)
-    return Pixels.error();
+  if (Status S = checkImageSize(Reader.Width, Reader.Height); !S)
+    return S.error();
+  uint64_t Needed = decodedBytes(Reader);
+  if (Needed / MaxExpansion > Bytes.size())
+    return Error("the PNG data has " + std::to_string(Bytes.size()) +
+                 " bytes for " + std::to_string(Reader.Width) + " x " +
+                 std::to_string(Reader.Height) + " pixels: expected at least " +
+                 std::to_string(Needed / MaxExpansion));
+  Image Pixels = allocateImage(Reader.Width, Reader.Height, Channels);
   std::vector<uint8_t> Row(size_t(Reader.Width) * 8);
-  if (!readPixels(Reader, Pixels->Pixels.data(), Row.data(), Channels))
+  if (!readPixels(Reader, Pixels.Pixels.data(), Row.data(), Channels))
     return Damaged();
-  return StoredImage{std::move(*Pixels), orientationIn(Reader)};
+  return StoredImage{std::move(Pixels), orientationIn(Reader)};
 }

@@ -86,7 +86,8 @@ TEST_F(ImageRead, Cmyk) {
 TEST_F(ImageRead, SizesAreCheckedFirst) {
   auto Expect = [&](uint32_t Width, uint32_t Height, std::string_view Text) {
     std::string Path =
-        write("large.png", pngHeader(Width, Height) + chunk("IDAT", "x"));
+        write("large.png", pngHeader(Width, Height) + chunk("IDAT", "x") +
+                               chunk("IEND", ""));
     EXPECT_ERROR(readImage(Path, 3), Path, Text);
   };
   Expect(8193, 8192,
@@ -95,7 +96,8 @@ TEST_F(ImageRead, SizesAreCheckedFirst) {
   Expect(65536, 1, "65536 x 1");
   Expect(0x7fffffff, 0x7fffffff, "2147483647 x 2147483647");
   // Within the limits, the data is what is wrong.
-  Expect(8192, 8192, "cannot be decoded");
+  Expect(8192, 8192, "bytes for 8192 x 8192 pixels: expected at least 195083");
+  Expect(100, 100, "cannot be decoded");
   Expect(0, 5, "cannot be decoded");
   Expect(0x80000000u, 5, "cannot be decoded");
 
@@ -112,7 +114,13 @@ TEST_F(ImageRead, DamagedPng) {
   std::string Good = contentOf("rgb8.png");
   for (size_t Size = 0; Size < Good.size(); ++Size)
     EXPECT_ERROR(decodePng(std::string_view(Good).substr(0, Size), 3),
-                 "the PNG data cannot be decoded", "the file ends too early");
+                 "the PNG ", ": expected a");
+  EXPECT_ERROR(decodePng(std::string_view(Good).substr(0, 50), 3),
+               "the PNG chunk at byte 33 has ",
+               " bytes: expected at most the 5 "
+               "that are left of the file");
+  EXPECT_ERROR(decodePng(std::string_view(Good).substr(0, 33), 3),
+               "the PNG data ends after 33 bytes: expected an IEND chunk", "");
   size_t Data = Good.find("IDAT");
   std::string Flipped = Good;
   Flipped[Data + 8] = static_cast<char>(Flipped[Data + 8] ^ 1);
