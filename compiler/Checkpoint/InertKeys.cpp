@@ -44,12 +44,23 @@ constexpr std::string_view Training[] = {
     "router_aux_loss_coef"};
 
 /// Dropout: off whenever a model is evaluated. Only as a rate.
-constexpr std::string_view Dropout[] = {
-    "activation_dropout", "attention_dropout",   "attention_probs_dropout_prob",
-    "attn_pdrop",         "classifier_dropout",  "dropout",
-    "dropout_rate",       "embd_pdrop",          "embedding_dropout",
-    "hidden_dropout",     "hidden_dropout_prob", "layerdrop",
-    "resid_pdrop",        "residual_dropout",    "summary_first_dropout"};
+constexpr std::string_view Dropout[] = {"activation_dropout",
+                                        "attention_dropout",
+                                        "attention_probs_dropout_prob",
+                                        "attn_pdrop",
+                                        "classifier_dropout",
+                                        "decoder_layerdrop",
+                                        "encoder_layerdrop",
+                                        "dropout",
+                                        "dropout_rate",
+                                        "embd_pdrop",
+                                        "embedding_dropout",
+                                        "hidden_dropout",
+                                        "hidden_dropout_prob",
+                                        "layerdrop",
+                                        "resid_pdrop",
+                                        "residual_dropout",
+                                        "summary_first_dropout"};
 
 /// Which of the computed values Python hands back, and in what container;
 /// whether it keeps a cache; how it cuts the feed-forward into chunks.

@@ -73,7 +73,8 @@ Result<Manifest> tenon::describeModel(mlir::ModuleOp Module) {
       Entry.Features = Features;
     M.Entries.push_back(Entry);
   }
-  for (tr::CacheType Cache : CacheNumbering(Module).types()) {
+  CacheNumbering Caches(Module);
+  for (tr::CacheType Cache : Caches.types()) {
     CacheInfo Info;
     Info.Layers = Layers;
     Info.KvHeads = Cache.getKvHeads();

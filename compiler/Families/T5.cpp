@@ -105,8 +105,8 @@ static ModelDescription read(ConfigReader &Config) {
       Config.sizeOr({"relative_attention_num_buckets"}, 32, 1 << 16);
   Sizes.MaxDistance =
       Config.sizeOr({"relative_attention_max_distance"}, 128, 1 << 20);
-  Config.expect(Sizes.Buckets % 4 == 0, "relative_attention_num_buckets",
-                "a multiple of 4");
+  Config.expect(Sizes.Buckets % 2 == 0 && Sizes.Buckets >= 4,
+                "relative_attention_num_buckets", "an even number from 4 on");
   Config.expect(Sizes.MaxDistance > Sizes.Buckets / 2,
                 "relative_attention_max_distance",
                 "more than half of relative_attention_num_buckets");

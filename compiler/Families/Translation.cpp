@@ -52,7 +52,9 @@ void tenon::buildTranslation(ModelBuilder &Model,
                                  CacheElement, CacheKind::Memory);
 
   StackFunctions Encoder(Model, Source);
-  func::FuncOp Encoded = finalNorm(Model, Source);
+  func::FuncOp Encoded;
+  if (!Source.FinalNorm.Key.empty())
+    Encoded = finalNorm(Model, Source);
   SmallVector<func::FuncOp> Fill;
   for (size_t I = 0; I < Target.Layer.size(); ++I)
     Fill.push_back(
@@ -74,7 +76,7 @@ void tenon::buildTranslation(ModelBuilder &Model,
   Batch = Encode.batchArgument();
   Value Filled = Encode.argument(Memory);
   Rows = Encoder.call(Encode, Batch, /*Cache=*/{}, /*Memory=*/{});
-  Rows =
+  Rows = if (Encoded) Rows =
       Encode.call(Encoded, {Encode.scope(Source.Scope), Batch, Rows}).front();
   for (auto [I, Function] : llvm::enumerate(Fill)) {
     auto Number = static_cast<int64_t>(I);

@@ -179,9 +179,13 @@ int main(int Count, char **Values) {
                    "Beam search divides scores by length to this power [the "
                    "model's]")
       ->check(CLI::Range(-1e6, 1e6));
-  RunApp->add_flag("--early-stopping,!--no-early-stopping", Run.EarlyStopping,
-                   "Beam search ends with as many finished texts as beams "
-                   "[the model's]");
+  // A flag bound to the option would be false where neither is given.
+  RunApp->add_flag_callback(
+      "--early-stopping", [&] { Run.EarlyStopping = true; },
+      "Beam search ends with as many finished texts as beams [the model's]");
+  RunApp->add_flag_callback(
+      "--no-early-stopping", [&] { Run.EarlyStopping = false; },
+      "Beam search goes on while longer texts may be better [the model's]");
   RunApp->add_option("--seed", Run.Seed, "Seed of the choices [0]");
   RunApp->add_option("--threads", Run.Threads, "Threads; 0: one per core [0]");
   RunApp

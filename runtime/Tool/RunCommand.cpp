@@ -51,7 +51,7 @@ static Status checkFit(const Model &M, ModelKind Kind,
       {"--top-p", Options.TopP.has_value()},
       {"--num-beams", Options.Beams.has_value()},
       {"--length-penalty", Options.LengthPenalty.has_value()},
-      {"--early-stopping", Options.EarlyStopping.value_or(false)},
+      {"--early-stopping", Options.EarlyStopping.has_value()},
       {"--ignore-eos", Options.IgnoreEos}};
   for (auto [Option, IsGiven] : Given)
     if (IsGiven)
@@ -79,8 +79,7 @@ static Result<Choice> choiceOf(const GenerationInfo &Defaults,
     return Error("--num-beams is " + std::to_string(Search.Beams) +
                  ": beam search takes the likeliest tokens: expected 1 with "
                  "--temperature, --top-k or --top-p");
-  if (Search.Beams == 1 &&
-      (Options.LengthPenalty || Options.EarlyStopping.value_or(false)))
+  if (Search.Beams == 1 && (Options.LengthPenalty || Options.EarlyStopping))
     return Error(std::string(Options.LengthPenalty ? "--length-penalty"
                                                    : "--early-stopping") +
                  ": needs --num-beams of at least 2");
