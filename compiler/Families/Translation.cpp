@@ -76,8 +76,9 @@ void tenon::buildTranslation(ModelBuilder &Model,
   Batch = Encode.batchArgument();
   Value Filled = Encode.argument(Memory);
   Rows = Encoder.call(Encode, Batch, /*Cache=*/{}, /*Memory=*/{});
-  Rows = if (Encoded) Rows =
-      Encode.call(Encoded, {Encode.scope(Source.Scope), Batch, Rows}).front();
+  if (Encoded)
+    Rows =
+        Encode.call(Encoded, {Encode.scope(Source.Scope), Batch, Rows}).front();
   for (auto [I, Function] : llvm::enumerate(Fill)) {
     auto Number = static_cast<int64_t>(I);
     Filled =
