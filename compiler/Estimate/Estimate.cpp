@@ -45,6 +45,18 @@ private:
   bool Overflowed = false;
 };
 
+/// What one token costs in one entry.
+struct Work {
+  int64_t MatmulParameters = 0;
+  int64_t HeadParameters = 0;
+  int64_t ProductBytes = 0;
+  /// Of the last of the entry's tokens, and on average.
+  int64_t LastAttention = 0;
+  int64_t MeanAttention = 0;
+  /// Per source token.
+  int64_t CrossAttention = 0;
+};
+
 class Estimator {
 public:
   explicit Estimator(ModelEstimate &E) : E(E) {
@@ -60,39 +72,68 @@ public:
       if (auto Parameter = dyn_cast<ParameterOp>(Op))
         if (Seen.insert(Frame.nameOf(Parameter)).second)
           countParameter(Parameter);
+      if (auto Mixture = dyn_cast<MixtureOp>(Op))
+        for (Value Stored : storedOf(Mixture))
+          if (auto Parameter = Stored.getDefiningOp<ParameterOp>())
+            if (Idle.insert(Frame.nameOf(Parameter)).second)
+              Sum.add(IdleParameters, elementsOf(Parameter.getType()) -
+                                          chosenOf(Mixture, Stored));
       return check();
     });
   }
 
-  /// Counts the operations of one entry.
-  Status countWork(func::FuncOp Entry) {
-    return walkModel(Entry, [&](Operation *Op, const CallFrame &) {
-      countProducts(Op);
+  /// Counts the operations of one entry for `Tokens` tokens at once.
+  Result<Work> countWork(func::FuncOp Entry, int64_t Tokens) {
+    Work W;
+    Status S = walkModel(Entry, [&](Operation *Op, const CallFrame &) {
+      countProducts(Op, W);
       if (auto Attention = dyn_cast<AttentionOp>(Op))
-        countAttention(Attention);
-      if (auto Append = dyn_cast<CacheAppendOp>(Op)) {
-        CacheType Cache = Append.getCache().getType();
-        E.CacheType = elementTypeOf(Cache.getElementType());
-        Sum.add(E.CacheElements,
-                Sum.product(
-                    2, Sum.product(Cache.getKvHeads(), Cache.getHeadDim())));
-      }
+        countAttention(Attention, Tokens, W);
+      if (auto Attention = dyn_cast<LatentAttentionOp>(Op))
+        countLatentAttention(Attention, Tokens, W);
+      if (auto Append = dyn_cast<CacheAppendOp>(Op))
+        countCache(Append.getCache().getType());
+      if (auto Append = dyn_cast<LatentAppendOp>(Op))
+        countCache(Append.getCache().getType());
       return check();
     });
+    if (!S)
+      return S.error();
+    return W;
   }
 
-  Status finish() {
+  /// Fills in what follows from the counts of the main entry and, of an
+  /// encoder-decoder, of the encoder.
+  Status finish(const Work &Main, const std::optional<Work> &Encoder) {
+    E.ActiveParameters = E.Parameters - IdleParameters;
+    E.MatmulParameters = Main.MatmulParameters;
+    E.HeadParameters = Main.HeadParameters;
+    E.ProductBytes = Main.ProductBytes;
     int64_t Body = Sum.product(2, E.MatmulParameters - E.HeadParameters);
     int64_t Head = Sum.product(2, E.HeadParameters);
+    int64_t Cross = 0;
+    if (E.SourceText) {
+      ModelEstimate::Source &Source = *E.SourceText;
+      Source.CrossFlops = Main.CrossAttention;
+      Cross = Sum.product(Main.CrossAttention, Source.Tokens);
+      if (Encoder) {
+        Source.MatmulParameters = Encoder->MatmulParameters;
+        Source.EncodeFlops = Sum.product(2, Encoder->MatmulParameters);
+        Sum.add(Source.EncodeFlops, Encoder->MeanAttention);
+      }
+      Sum.product(Sum.product(Source.CacheElements, 4), Source.Tokens);
+    }
     bool IsDecoder = E.Role == "step";
     if (IsDecoder) {
       int64_t Decode = Body;
       Sum.add(Decode, Head);
-      Sum.add(Decode, LastAttention);
+      Sum.add(Decode, Main.LastAttention);
+      Sum.add(Decode, Cross);
       E.DecodeFlops = Decode;
     }
     E.PrefillFlops = Body;
-    Sum.add(E.PrefillFlops, MeanAttention);
+    Sum.add(E.PrefillFlops, Main.MeanAttention);
+    Sum.add(E.PrefillFlops, Cross);
     Sum.add(E.PrefillFlops, IsDecoder ? Head / E.Context : Head);
     E.TrainingFlops = Sum.product(6, E.MatmulParameters);
     Sum.product(Sum.product(E.CacheElements, 4), E.MaxSequence);
@@ -109,41 +150,103 @@ private:
     Sum.add(E.WeightBytes, bytesOf(Parameter.getType()));
   }
 
+  /// What a mixture keeps for each of its experts.
+  static SmallVector<Value> storedOf(MixtureOp Mixture) {
+    SmallVector<Value> Stored = {Mixture.getGate(),   Mixture.getUp(),
+                                 Mixture.getDown(),   Mixture.getGateBias(),
+                                 Mixture.getUpBias(), Mixture.getDownBias()};
+    llvm::erase(Stored, Value());
+    return Stored;
+  }
+
+  /// Elements of `Stored` that belong to the experts chosen for one token.
+  int64_t chosenOf(MixtureOp Mixture, Value Stored) {
+    return Sum.product(elementsOf(Stored.getType()) / Mixture.getExperts(),
+                       Mixture.getRouter().getTop());
+  }
+
   /// Every matrix that a product takes. Tables are looked up instead.
-  void countProducts(Operation *Op) {
-    if (!isa<LinearOp, FeedForwardOp, GatedFeedForwardOp, LmHeadOp>(Op))
+  void countProducts(Operation *Op, Work &W) {
+    if (auto Mixture = dyn_cast<MixtureOp>(Op)) {
+      for (Value Stack :
+           {Mixture.getGate(), Mixture.getUp(), Mixture.getDown()}) {
+        int64_t Chosen = chosenOf(Mixture, Stack);
+        Sum.add(W.MatmulParameters, Chosen);
+        Sum.add(W.ProductBytes,
+                Sum.product(Chosen, bytesPerElement(Stack.getType())));
+      }
+      return;
+    }
+    if (!isa<LinearOp, FeedForwardOp, GatedFeedForwardOp, LmHeadOp,
+             LatentAttentionOp>(Op))
       return;
     for (Type T : Op->getOperandTypes()) {
       auto Tensor = dyn_cast<RankedTensorType>(T);
       if (!Tensor || !Tensor.hasStaticShape() || Tensor.getRank() != 2)
         continue;
-      Sum.add(E.MatmulParameters, elementsOf(Tensor));
-      Sum.add(E.ProductBytes, bytesOf(Tensor));
+      Sum.add(W.MatmulParameters, elementsOf(Tensor));
+      Sum.add(W.ProductBytes, bytesOf(Tensor));
       if (isa<LmHeadOp>(Op))
-        Sum.add(E.HeadParameters, elementsOf(Tensor));
+        Sum.add(W.HeadParameters, elementsOf(Tensor));
     }
+  }
+
+  /// Operations of `PerKey` per key for the last token, and on average, when
+  /// token t of `Tokens` sees min(t, Window) keys, t from 1.
+  void countCausal(int64_t LastPerKey, int64_t MeanPerKey, int64_t Window,
+                   int64_t Tokens, Work &W) {
+    int64_t Seen = Sum.product(Window, Window + 1) / 2;
+    Sum.add(Seen, Sum.product(Tokens - Window, Window));
+    Sum.add(W.LastAttention, Sum.product(LastPerKey, Window));
+    // Halved and doubled again: the mean of 1 to t is no integer.
+    Sum.add(W.MeanAttention,
+            Sum.product(MeanPerKey / 2, Sum.product(2, Seen) / Tokens));
   }
 
   /// Scores and their weighted sum: 2 + 2 operations per query element and
   /// key.
-  void countAttention(AttentionOp Attention) {
-    int64_t Width =
-        cast<RankedTensorType>(Attention.getQuery().getType()).getDimSize(1);
-    int64_t Tokens = E.Context;
-    if (Attention.getMask() == MaskKind::Bidirectional) {
-      int64_t Flops = Sum.product(Sum.product(4, Width), Tokens);
-      Sum.add(LastAttention, Flops);
-      Sum.add(MeanAttention, Flops);
+  void countAttention(AttentionOp Attention, int64_t Tokens, Work &W) {
+    int64_t PerKey = Sum.product(
+        4,
+        cast<RankedTensorType>(Attention.getQuery().getType()).getDimSize(1));
+    if (Attention.getCache() &&
+        cast<CacheType>(Attention.getCache().getType()).isMemory())
+      return Sum.add(W.CrossAttention, PerKey);
+    int64_t Window =
+        std::min<int64_t>(static_cast<int64_t>(Attention.getWindow().value_or(
+                              static_cast<uint64_t>(Tokens))),
+                          Tokens);
+    if (Attention.getMask() != MaskKind::Bidirectional)
+      return countCausal(PerKey, PerKey, Window, Tokens, W);
+    // A window has its keys on both sides; ends of the sequence are left out.
+    int64_t Flops = Sum.product(PerKey, std::min(2 * Window - 1, Tokens));
+    Sum.add(W.LastAttention, Flops);
+    Sum.add(W.MeanAttention, Flops);
+  }
+
+  void countLatentAttention(LatentAttentionOp Attention, int64_t Tokens,
+                            Work &W) {
+    auto Heads = static_cast<int64_t>(Attention.getHeads());
+    int64_t Rank = Attention.getRank(), RopeDim = Attention.getRopeDim();
+    int64_t Expanded = static_cast<int64_t>(Attention.getKeyDim()) + RopeDim +
+                       static_cast<int64_t>(Attention.getValueDim());
+    countCausal(Sum.product(2 * Heads, 2 * Rank + RopeDim),
+                Sum.product(2 * Heads, Expanded), Tokens, Tokens, W);
+  }
+
+  void countCache(CacheType Cache) {
+    int64_t Elements =
+        Sum.product(Cache.isLatent() ? 1 : 2,
+                    Sum.product(Cache.getKvHeads(), Cache.getHeadDim()));
+    ElementType Kept = elementTypeOf(Cache.getElementType());
+    if (Cache.isMemory()) {
+      E.SourceText->CacheType = Kept;
+      Sum.add(E.SourceText->CacheElements, Elements);
       return;
     }
-    int64_t Window =
-        std::min<int64_t>(Attention.getWindow().value_or(Tokens), Tokens);
-    // Token t sees min(t, Window) keys, t from 1.
-    int64_t Seen = Sum.product(Window, Window + 1) / 2;
-    Sum.add(Seen, Sum.product(Tokens - Window, Window));
-    Sum.add(LastAttention, Sum.product(Sum.product(4, Width), Window));
-    Sum.add(MeanAttention,
-            Sum.product(Sum.product(2, Width), Sum.product(2, Seen) / Tokens));
+    E.CacheType = Kept;
+    E.IsLatent = Cache.isLatent();
+    Sum.add(E.CacheElements, Elements);
   }
 
   int64_t elementsOf(Type T) {
@@ -153,10 +256,13 @@ private:
     return Elements;
   }
 
+  static int64_t bytesPerElement(Type T) {
+    return static_cast<int64_t>(
+        sizeOf(elementTypeOf(cast<RankedTensorType>(T).getElementType())));
+  }
+
   int64_t bytesOf(Type T) {
-    Type Element = cast<RankedTensorType>(T).getElementType();
-    return Sum.product(elementsOf(T),
-                       static_cast<int64_t>(sizeOf(elementTypeOf(Element))));
+    return Sum.product(elementsOf(T), bytesPerElement(T));
   }
 
   Status check() const {
@@ -168,9 +274,9 @@ private:
 
   ModelEstimate &E;
   Counter Sum;
-  llvm::StringSet<> Seen;
-  int64_t LastAttention = 0;
-  int64_t MeanAttention = 0;
+  llvm::StringSet<> Seen, Idle;
+  /// Of experts that are not chosen for a token.
+  int64_t IdleParameters = 0;
 };
 
 /// 1234567 as "1,234,567".
@@ -202,18 +308,42 @@ Result<ModelEstimate> tenon::estimateModel(ModuleOp Module,
                  ": expected 1 to " + std::to_string(E.MaxSequence));
 
   // Pooling adds no product: the first entry stands for an encoder's others.
-  func::FuncOp Main = Entries.front();
+  // Of an encoder-decoder the decoder is the main entry.
+  auto RoleOf = [](func::FuncOp Entry) {
+    return Entry->getAttrOfType<StringAttr>(attr::Role).getValue();
+  };
+  func::FuncOp Main = Entries.front(), Encoder;
   for (func::FuncOp Entry : Entries)
-    if (Entry->getAttrOfType<StringAttr>(attr::Role).getValue() != "embed")
+    if (RoleOf(Entry) != "embed" && RoleOf(Main) != "step")
       Main = Entry;
-  E.Role = Main->getAttrOfType<StringAttr>(attr::Role).str();
+  bool HasMemory = llvm::any_of(Main.getArgumentTypes(), [](Type T) {
+    auto Cache = dyn_cast<CacheType>(T);
+    return Cache && Cache.isMemory();
+  });
+  if (HasMemory) {
+    auto MaxSource = Module->getAttrOfType<IntegerAttr>(attr::MaxSource);
+    E.SourceText.emplace();
+    E.SourceText->Tokens = MaxSource ? MaxSource.getInt() : E.MaxSequence;
+    for (func::FuncOp Entry : Entries)
+      if (RoleOf(Entry) == "encode" && Entry != Main)
+        Encoder = Entry;
+  }
+  E.Role = RoleOf(Main).str();
   Estimator Estimate(E);
   for (func::FuncOp Entry : Entries)
     if (Status S = Estimate.countParameters(Entry); !S)
       return S.error();
-  if (Status S = Estimate.countWork(Main); !S)
-    return S.error();
-  if (Status S = Estimate.finish(); !S)
+  Result<Work> MainWork = Estimate.countWork(Main, E.Context);
+  if (!MainWork)
+    return MainWork.error();
+  std::optional<Work> EncoderWork;
+  if (Encoder) {
+    Result<Work> Counted = Estimate.countWork(Encoder, E.SourceText->Tokens);
+    if (!Counted)
+      return Counted.error();
+    EncoderWork = *Counted;
+  }
+  if (Status S = Estimate.finish(*MainWork, EncoderWork); !S)
     return S.error();
   return E;
 }
@@ -227,9 +357,15 @@ Json tenon::toJson(const ModelEstimate &E) {
     Flops["decode"] = *E.DecodeFlops;
   Flops["prefill"] = E.PrefillFlops;
   Flops["training"] = E.TrainingFlops;
+  if (E.SourceText) {
+    Flops["source_context"] = E.SourceText->Tokens;
+    Flops["encode"] = E.SourceText->EncodeFlops;
+    Flops["cross_attention_per_source_token"] = E.SourceText->CrossFlops;
+  }
   Json Result = {{"family", E.Family},
                  {"role", E.Role},
                  {"parameters", Parameters},
+                 {"parameters_active", E.ActiveParameters},
                  {"matmul_parameters", E.MatmulParameters},
                  {"weight_bytes", E.WeightBytes},
                  {"product_weight_bytes", E.ProductBytes},
@@ -237,10 +373,19 @@ Json tenon::toJson(const ModelEstimate &E) {
   if (E.CacheType)
     Result["kv_cache"] = {
         {"type", nameOf(*E.CacheType)},
+        {"kind", E.IsLatent ? "latent" : "keys and values"},
         {"bytes_per_token", E.cacheBytesPerToken()},
         {"bytes_per_token_16_bit", E.CacheElements * 2},
         {"max_sequence", E.MaxSequence},
         {"bytes_full_context", E.cacheBytesPerToken() * E.MaxSequence}};
+  if (const auto &Source = E.SourceText) {
+    Result["encoder_matmul_parameters"] = Source->MatmulParameters;
+    Result["memory_cache"] = {
+        {"type", nameOf(Source->CacheType)},
+        {"bytes_per_source_token", Source->cacheBytesPerToken()},
+        {"max_source", Source->Tokens},
+        {"bytes_full_source", Source->cacheBytesPerToken() * Source->Tokens}};
+  }
   return Result;
 }
 
@@ -253,6 +398,8 @@ std::string tenon::toText(const ModelEstimate &E) {
   Add("parameters", E.Parameters, "");
   for (const auto &[Name, Count] : E.Components)
     Add("  " + Name, Count, "");
+  if (E.ActiveParameters != E.Parameters)
+    Add("  active per token", E.ActiveParameters, "");
   Add("in products (N)", E.MatmulParameters, "");
   Add("weights", E.WeightBytes, " bytes");
   Add("  read by products", E.ProductBytes, " bytes");
@@ -262,11 +409,24 @@ std::string tenon::toText(const ModelEstimate &E) {
   Add(E.DecodeFlops ? "prefill" : E.Role, E.PrefillFlops,
       " FLOPs per token" + At);
   Add("training (6N)", E.TrainingFlops, " FLOPs per token");
+  if (const auto &Source = E.SourceText) {
+    std::string Of = " of " + grouped(Source->Tokens);
+    Add("encode", Source->EncodeFlops, " FLOPs per source token" + Of);
+    Add("  cross-attention", Source->CrossFlops,
+        " FLOPs per token and source token" + Of + ", counted above");
+  }
   if (E.CacheType) {
     std::string Type(nameOf(*E.CacheType));
-    Add("key-value cache, " + Type, E.cacheBytesPerToken(), " bytes per token");
+    Add((E.IsLatent ? "latent cache, " : "key-value cache, ") + Type,
+        E.cacheBytesPerToken(), " bytes per token");
     Add("  full context", E.cacheBytesPerToken() * E.MaxSequence,
         " bytes for " + grouped(E.MaxSequence) + " tokens");
+  }
+  if (const auto &Source = E.SourceText) {
+    Add("source cache, " + std::string(nameOf(Source->CacheType)),
+        Source->cacheBytesPerToken(), " bytes per source token");
+    Add("  full source", Source->cacheBytesPerToken() * Source->Tokens,
+        " bytes for " + grouped(Source->Tokens) + " tokens");
   }
   size_t Width = 0;
   for (const auto &[Label, Value] : Lines)

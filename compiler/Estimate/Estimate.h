@@ -23,7 +23,8 @@
 namespace tenon {
 
 /// Counts of one model. A multiplication and an addition are two operations;
-/// norms, activations and softmax are left out, as they are far fewer.
+/// norms, activations, softmax and routing are left out, as they are far fewer.
+/// An encoder-decoder's counts are those of its decoder but where they say so.
 struct ModelEstimate {
   std::string Family;
   /// The role that the operations are those of: "step" or "encode".
@@ -34,8 +35,10 @@ struct ModelEstimate {
   int64_t Parameters = 0;
   /// The same by component: embedding, attention, ffn, norm, head.
   std::vector<std::pair<std::string, int64_t>> Components;
-  /// Elements that products read for one token, a tied head's included and
-  /// tables that are only looked up left out: N below.
+  /// The same without experts that a token does not go through.
+  int64_t ActiveParameters = 0;
+  /// Elements that products read for one token, a tied head's and the chosen
+  /// experts' included, and tables that are only looked up left out: N below.
   int64_t MatmulParameters = 0;
   /// Those of the head, which only wanted rows pass.
   int64_t HeadParameters = 0;
@@ -48,11 +51,14 @@ struct ModelEstimate {
   /// Tokens that the following are for.
   int64_t Context = 0;
   /// Operations of the last of Context tokens:
-  /// 2 N + sum over layers of 4 * heads * head_dim * keys seen.
-  /// Only of decoders.
+  /// 2 N + sum over layers of 4 * heads * head_dim * keys seen. Latent
+  /// attention has K and V moved to queries and sums (counted in N) and
+  /// 2 * heads * (2 * rank + rope_dim) per key seen. Only of decoders.
   std::optional<int64_t> DecodeFlops;
   /// Operations per token of Context tokens at once; a decoder's head is
-  /// computed for the last of them.
+  /// computed for the last of them. Latent attention expands each position once
+  /// (counted in N) and has 2 * heads * (key_dim + rope_dim + value_dim) per
+  /// key seen.
   int64_t PrefillFlops = 0;
   /// Forward and backward pass per token: 6 N (Kaplan et al. 2020), without
   /// attention scores.
@@ -60,10 +66,34 @@ struct ModelEstimate {
 
   /// What the cache keeps; absent without one.
   std::optional<ElementType> CacheType;
-  /// Elements of keys and values of one token in all layers.
+  /// Elements of keys and values, or of latent vectors, of one token in all
+  /// layers.
   int64_t CacheElements = 0;
+  bool IsLatent = false;
   /// The longest sequence.
   int64_t MaxSequence = 0;
+
+  /// Of an encoder-decoder.
+  struct Source {
+    /// The longest source text, which the counts above assume.
+    int64_t Tokens = 0;
+    /// Elements that the encoder's products read for one source token, those of
+    /// keys and values for the decoder included.
+    int64_t MatmulParameters = 0;
+    /// Operations per source token of encoding all of them.
+    int64_t EncodeFlops = 0;
+    /// Operations of one target token per source token: the part of Decode and
+    /// PrefillFlops that grows with the source text.
+    int64_t CrossFlops = 0;
+    /// Elements of keys and values of one source token in all layers.
+    ElementType CacheType = ElementType::F32;
+    int64_t CacheElements = 0;
+
+    int64_t cacheBytesPerToken() const {
+      return CacheElements * static_cast<int64_t>(sizeOf(CacheType));
+    }
+  };
+  std::optional<Source> SourceText;
 
   int64_t cacheBytesPerToken() const {
     return CacheType ? CacheElements * static_cast<int64_t>(sizeOf(*CacheType))

@@ -5,6 +5,7 @@
 #include "compiler/Families/Import.h"
 
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
 
 #include <filesystem>
@@ -165,6 +166,242 @@ TEST(EstimateTest, CountsBeyond64BitsAreRefused) {
   auto E = estimateModel(**Module);
   ASSERT_FALSE(E);
   EXPECT_NE(E.error().message().find("a count exceeds"), std::string::npos);
+}
+
+/// Estimates the module `Text`.
+Result<ModelEstimate> estimateText(MLIRContext &Context, StringRef Text,
+                                   std::optional<int64_t> Tokens = {}) {
+  loadModelDialects(Context);
+  auto Module = parseSourceString<ModuleOp>(Text, &Context, "graph.mlir");
+  EXPECT_TRUE(Module);
+  Status Verified = verifyModel(*Module);
+  EXPECT_TRUE(Verified) << Verified.error().message();
+  return estimateModel(*Module, Tokens);
+}
+
+/// Two layers that share a function, each with 2 of 5 experts of 4 x 3, an
+/// expert that all tokens go through, and a router.
+TEST(EstimateTest, OnlyChosenExpertsAreActive) {
+  MLIRContext Context;
+  auto E = estimateText(Context, R"(
+    module attributes {transformer.max_sequence = 10 : i64} {
+    func.func private @layer(%s: !transformer.scope, %b: !transformer.batch,
+        %x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+      %r = transformer.parameter %s "router" of ffn : tensor<5x4xf32>
+      %g = transformer.parameter %s "experts.*.gate" of ffn : tensor<5x3x4xbf16>
+      %u = transformer.parameter %s "experts.*.up" of ffn : tensor<5x3x4xbf16>
+      %d = transformer.parameter %s "experts.*.down" of ffn : tensor<5x4x3xbf16>
+      %e = transformer.parameter %s "experts.*.bias" of ffn : tensor<5x4xf32>
+      %su = transformer.parameter %s "shared.up" of ffn : tensor<6x4xbf16>
+      %sd = transformer.parameter %s "shared.down" of ffn : tensor<4x6xbf16>
+      %l = transformer.linear %x, %r
+          : (tensor<?x4xf32>, tensor<5x4xf32>) -> tensor<?x5xf32>
+      %m = transformer.mixture silu %x, %l <softmax, top = 2>
+          gate %g up %u down %d bias %e
+          : (tensor<?x4xf32>, tensor<?x5xf32>, tensor<5x3x4xbf16>,
+             tensor<5x3x4xbf16>, tensor<5x4x3xbf16>, tensor<5x4xf32>)
+          -> tensor<?x4xf32>
+      %f = transformer.feed_forward relu %x up %su down %sd
+          : (tensor<?x4xf32>, tensor<6x4xbf16>, tensor<4x6xbf16>)
+          -> tensor<?x4xf32>
+      %y = transformer.residual %m, %f : tensor<?x4xf32>
+      return %y : tensor<?x4xf32>
+    }
+    func.func @step(%b: !transformer.batch) -> tensor<?x7xf32>
+        attributes {transformer.role = "step", transformer.output = "logits"} {
+      %root = transformer.scope ""
+      %l0 = transformer.scope "l.0" layer 0
+      %l1 = transformer.scope "l.1" layer 1
+      %t = transformer.parameter %root "table" of embedding : tensor<7x4xbf16>
+      %x = transformer.embedding token %b, %t
+          : (!transformer.batch, tensor<7x4xbf16>) -> tensor<?x4xf32>
+      %y = call @layer(%l0, %b, %x) : (!transformer.scope, !transformer.batch,
+          tensor<?x4xf32>) -> tensor<?x4xf32>
+      %z = call @layer(%l1, %b, %y) : (!transformer.scope, !transformer.batch,
+          tensor<?x4xf32>) -> tensor<?x4xf32>
+      %o = transformer.lm_head %z, %b, %t : (tensor<?x4xf32>,
+          !transformer.batch, tensor<7x4xbf16>) -> tensor<?x7xf32>
+      return %o : tensor<?x7xf32>
+    } })");
+  ASSERT_TRUE(E) << E.error().message();
+  // Per expert 3 matrices of 12 and a bias of 4.
+  const int64_t Layer = 20 + 5 * (36 + 4) + 48, Idle = 3 * (36 + 4);
+  EXPECT_EQ(E->Parameters, 2 * Layer + 28);
+  EXPECT_EQ(E->ActiveParameters, 2 * (Layer - Idle) + 28);
+  EXPECT_EQ(E->MatmulParameters, 2 * (20 + 2 * 36 + 48) + 28);
+  EXPECT_EQ(E->ProductBytes, 2 * (4 * 20 + 2 * (2 * 36 + 48)) + 2 * 28);
+  EXPECT_EQ(*E->DecodeFlops, 2 * E->MatmulParameters);
+  Json J = toJson(*E);
+  EXPECT_EQ(J["parameters"]["total"], 2 * Layer + 28);
+  EXPECT_EQ(J["parameters"]["ffn"], 2 * Layer);
+  EXPECT_EQ(J["parameters_active"], 2 * (Layer - Idle) + 28);
+  EXPECT_NE(toText(*E).find("active per token"), std::string::npos);
+}
+
+/// Three heads of 16 (and 8 rotated) elements, values of 12, rank 32.
+TEST(EstimateTest, LatentCachesAreSmallAndAbsorbed) {
+  MLIRContext Context;
+  auto E = estimateText(Context, R"(
+    module attributes {transformer.max_sequence = 100 : i64} {
+    func.func @step(%b: !transformer.batch,
+        %c: !transformer.cache<latent 1x40xbf16>)
+        -> (tensor<?x36xf32>, !transformer.cache<latent 1x40xbf16>)
+        attributes {transformer.role = "step", transformer.output = "hidden"} {
+      %s = transformer.scope "l" layer 0
+      %t = transformer.parameter %s "q" of embedding : tensor<9x72xf32>
+      %l = transformer.parameter %s "l" of embedding : tensor<9x40xf32>
+      %e = transformer.parameter %s "kv" of attention : tensor<84x32xbf16>
+      %q = transformer.embedding token %b, %t
+          : (!transformer.batch, tensor<9x72xf32>) -> tensor<?x72xf32>
+      %lr = transformer.embedding token %b, %l
+          : (!transformer.batch, tensor<9x40xf32>) -> tensor<?x40xf32>
+      %lat = transformer.columns %lr from 0
+          : (tensor<?x40xf32>) -> tensor<?x32xf32>
+      %rot = transformer.columns %lr from 32
+          : (tensor<?x40xf32>) -> tensor<?x8xf32>
+      %n = transformer.latent_append %c[%s], %b latent %lat rotated %rot
+          : (!transformer.cache<latent 1x40xbf16>, !transformer.scope,
+             !transformer.batch, tensor<?x32xf32>, tensor<?x8xf32>)
+          -> !transformer.cache<latent 1x40xbf16>
+      %y = transformer.latent_attention %q, %b cache %n[%s] expand %e
+          heads 3 key_dim 16 value_dim 12 scale 0.25
+          : (tensor<?x72xf32>, !transformer.batch,
+             !transformer.cache<latent 1x40xbf16>, !transformer.scope,
+             tensor<84x32xbf16>) -> tensor<?x36xf32>
+      return %y, %n : tensor<?x36xf32>, !transformer.cache<latent 1x40xbf16>
+    } })");
+  ASSERT_TRUE(E) << E.error().message();
+  EXPECT_EQ(E->MatmulParameters, 84 * 32);
+  EXPECT_EQ(E->ActiveParameters, E->Parameters);
+  EXPECT_EQ(E->CacheElements, 40);
+  EXPECT_EQ(E->cacheBytesPerToken(), 80);
+  // Per key scores over 40 values and sums over 32; expanded, scores over 24
+  // elements and sums over 12.
+  EXPECT_EQ(*E->DecodeFlops, 2 * 84 * 32 + 100 * 3 * 2 * (40 + 32));
+  EXPECT_EQ(E->PrefillFlops, 2 * 84 * 32 + 101 * 3 * (24 + 12));
+  Json J = toJson(*E);
+  EXPECT_EQ(J["kv_cache"]["kind"], "latent");
+  EXPECT_EQ(J["kv_cache"]["bytes_per_token"], 80);
+  EXPECT_NE(toText(*E).find("latent cache, bf16"), std::string::npos);
+}
+
+/// Encodes with one product and attention, and fills the memory of two layers;
+/// decodes with cross-attention in both and a head.
+constexpr char EncoderDecoder[] = R"(
+    module attributes {transformer.max_sequence = 10 : i64,
+                       transformer.max_source = 50 : i64} {
+    func.func private @fill(%s: !transformer.scope, %b: !transformer.batch,
+        %m: !transformer.cache<memory 2x3xbf16>, %x: tensor<?x6xf32>)
+        -> !transformer.cache<memory 2x3xbf16> {
+      %w = transformer.parameter %s "kv" of attention : tensor<6x6xf32>
+      %k = transformer.linear %x, %w
+          : (tensor<?x6xf32>, tensor<6x6xf32>) -> tensor<?x6xf32>
+      %n = transformer.cache_append %m[%s], %b keys %k values %k
+          : (!transformer.cache<memory 2x3xbf16>, !transformer.scope,
+             !transformer.batch, tensor<?x6xf32>, tensor<?x6xf32>)
+          -> !transformer.cache<memory 2x3xbf16>
+      return %n : !transformer.cache<memory 2x3xbf16>
+    }
+    func.func private @layer(%s: !transformer.scope, %b: !transformer.batch,
+        %c: !transformer.cache<2x3xf32>,
+        %m: !transformer.cache<memory 2x3xbf16>, %x: tensor<?x6xf32>)
+        -> (!transformer.cache<2x3xf32>, tensor<?x6xf32>) {
+      %w = transformer.parameter %s "q" of attention : tensor<6x6xf32>
+      %q = transformer.linear %x, %w
+          : (tensor<?x6xf32>, tensor<6x6xf32>) -> tensor<?x6xf32>
+      %n = transformer.cache_append %c[%s], %b keys %q values %q
+          : (!transformer.cache<2x3xf32>, !transformer.scope,
+             !transformer.batch, tensor<?x6xf32>, tensor<?x6xf32>)
+          -> !transformer.cache<2x3xf32>
+      %a = transformer.attention causal %q, %b cache %n[%s] heads 2 kv_heads 2
+          scale 1.0 : (tensor<?x6xf32>, !transformer.batch,
+             !transformer.cache<2x3xf32>, !transformer.scope)
+          -> tensor<?x6xf32>
+      %y = transformer.attention bidirectional %a, %b cache %m[%s] heads 2
+          kv_heads 2 scale 1.0 : (tensor<?x6xf32>, !transformer.batch,
+             !transformer.cache<memory 2x3xbf16>, !transformer.scope)
+          -> tensor<?x6xf32>
+      return %n, %y : !transformer.cache<2x3xf32>, tensor<?x6xf32>
+    }
+    func.func @encode(%b: !transformer.batch,
+        %m: !transformer.cache<memory 2x3xbf16>)
+        -> (tensor<?x6xf32>, !transformer.cache<memory 2x3xbf16>)
+        attributes {transformer.role = "encode",
+                    transformer.output = "hidden"} {
+      %s = transformer.scope "e"
+      %d0 = transformer.scope "d.0" layer 0
+      %d1 = transformer.scope "d.1" layer 1
+      %root = transformer.scope ""
+      %t = transformer.parameter %root "table" of embedding : tensor<9x6xf32>
+      %w = transformer.parameter %s "w" of attention : tensor<6x6xf32>
+      %x = transformer.embedding token %b, %t
+          : (!transformer.batch, tensor<9x6xf32>) -> tensor<?x6xf32>
+      %q = transformer.linear %x, %w
+          : (tensor<?x6xf32>, tensor<6x6xf32>) -> tensor<?x6xf32>
+      %y = transformer.attention bidirectional %q, %b keys %q values %q heads 2
+          kv_heads 2 scale 1.0 window 4 : (tensor<?x6xf32>, !transformer.batch,
+             tensor<?x6xf32>, tensor<?x6xf32>) -> tensor<?x6xf32>
+      %m0 = call @fill(%d0, %b, %m, %y)
+          : (!transformer.scope, !transformer.batch,
+             !transformer.cache<memory 2x3xbf16>, tensor<?x6xf32>)
+          -> !transformer.cache<memory 2x3xbf16>
+      %m1 = call @fill(%d1, %b, %m0, %y)
+          : (!transformer.scope, !transformer.batch,
+             !transformer.cache<memory 2x3xbf16>, tensor<?x6xf32>)
+          -> !transformer.cache<memory 2x3xbf16>
+      return %y, %m1 : tensor<?x6xf32>, !transformer.cache<memory 2x3xbf16>
+    }
+    func.func @step(%b: !transformer.batch, %c: !transformer.cache<2x3xf32>,
+        %m: !transformer.cache<memory 2x3xbf16>)
+        -> (tensor<?x9xf32>, !transformer.cache<2x3xf32>)
+        attributes {transformer.role = "step", transformer.output = "logits"} {
+      %d0 = transformer.scope "d.0" layer 0
+      %d1 = transformer.scope "d.1" layer 1
+      %root = transformer.scope ""
+      %t = transformer.parameter %root "table" of embedding : tensor<9x6xf32>
+      %x = transformer.embedding token %b, %t
+          : (!transformer.batch, tensor<9x6xf32>) -> tensor<?x6xf32>
+      %c0, %y = call @layer(%d0, %b, %c, %m, %x)
+          : (!transformer.scope, !transformer.batch,
+             !transformer.cache<2x3xf32>, !transformer.cache<memory 2x3xbf16>,
+             tensor<?x6xf32>) -> (!transformer.cache<2x3xf32>, tensor<?x6xf32>)
+      %c1, %z = call @layer(%d1, %b, %c0, %m, %y)
+          : (!transformer.scope, !transformer.batch,
+             !transformer.cache<2x3xf32>, !transformer.cache<memory 2x3xbf16>,
+             tensor<?x6xf32>) -> (!transformer.cache<2x3xf32>, tensor<?x6xf32>)
+      %o = transformer.lm_head %z, %b, %t : (tensor<?x6xf32>,
+          !transformer.batch, tensor<9x6xf32>) -> tensor<?x9xf32>
+      return %o, %c1 : tensor<?x9xf32>, !transformer.cache<2x3xf32>
+    } })";
+
+TEST(EstimateTest, EncoderDecodersCountBoth) {
+  MLIRContext Context;
+  auto E = estimateText(Context, EncoderDecoder);
+  ASSERT_TRUE(E) << E.error().message();
+  EXPECT_EQ(E->Role, "step");
+  EXPECT_EQ(E->Parameters, 54 + 36 + 2 * 36 + 2 * 36);
+  EXPECT_EQ(E->MatmulParameters, 2 * 36 + 54);
+  EXPECT_EQ(E->CacheElements, 2 * 2 * 6);
+  EXPECT_EQ(E->cacheBytesPerToken(), 4 * 24);
+  ASSERT_TRUE(E->SourceText);
+  EXPECT_EQ(E->SourceText->Tokens, 50);
+  EXPECT_EQ(E->SourceText->MatmulParameters, 36 + 2 * 36);
+  // A window of 4 on both sides: 7 keys.
+  EXPECT_EQ(E->SourceText->EncodeFlops, 2 * 108 + 4 * 6 * 7);
+  EXPECT_EQ(E->SourceText->CrossFlops, 2 * 4 * 6);
+  EXPECT_EQ(E->SourceText->CacheElements, 2 * 2 * 6);
+  EXPECT_EQ(E->SourceText->cacheBytesPerToken(), 2 * 24);
+  EXPECT_EQ(*E->DecodeFlops, 2 * (72 + 54) + 2 * 24 * 10 + 50 * 48);
+  EXPECT_EQ(E->PrefillFlops, 2 * 72 + 2 * 54 / 10 + 2 * 12 * 11 + 50 * 48);
+  Json J = toJson(*E);
+  EXPECT_EQ(J["encoder_matmul_parameters"], 108);
+  EXPECT_EQ(J["memory_cache"]["bytes_per_source_token"], 48);
+  EXPECT_EQ(J["memory_cache"]["bytes_full_source"], 48 * 50);
+  EXPECT_EQ(J["flops_per_token"]["source_context"], 50);
+  EXPECT_EQ(J["flops_per_token"]["encode"], E->SourceText->EncodeFlops);
+  EXPECT_EQ(J["flops_per_token"]["cross_attention_per_source_token"], 48);
+  EXPECT_EQ(J["kv_cache"]["kind"], "keys and values");
+  EXPECT_NE(toText(*E).find("48 bytes per source token"), std::string::npos);
 }
 
 } // namespace
