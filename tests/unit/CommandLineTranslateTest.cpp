@@ -163,23 +163,30 @@ TEST_F(CommandLineTranslateTest, SearchesByBeams) {
 }
 
 TEST_F(CommandLineTranslateTest, BeamsOfTheModelAndItsEnd) {
-  Tokens Source = {9, 8};
   BeamOptions Options;
   Options.Beams = 4;
   Options.Rules.MaxLength = 1 + 12;
-  Tokens All = searchAfter(Options, {0}, Source).best();
-  Options.Rules.EndOfSequence = {All[3]};
-  Options.EarlyStopping = true;
-  Tokens Early = searchAfter(Options, {0}, Source).best();
-  Options.EarlyStopping = false;
-  Tokens Late = searchAfter(Options, {0}, Source).best();
+  Tokens Source, All, Early, Late;
+  // A source for which it matters when the search ends.
+  for (int32_t First = 1; Early == Late && First < Known; ++First) {
+    Source = {First, 8};
+    Options.Rules.EndOfSequence.clear();
+    All = searchAfter(Options, {0}, Source).best();
+    Options.Rules.EndOfSequence = {All[3]};
+    Options.EarlyStopping = true;
+    Early = searchAfter(Options, {0}, Source).best();
+    Options.EarlyStopping = false;
+    Late = searchAfter(Options, {0}, Source).best();
+  }
+  ASSERT_NE(Early, Late);
   writeTranslator([&](Manifest &M, CodeInfo &) {
     M.Generation.Beams = 4;
     M.Generation.EarlyStopping = true;
     M.Generation.EndOfSequence = Options.Rules.EndOfSequence;
   });
   std::vector<std::string> Arguments = {
-      "run", File, "--token-ids", "9,8", "--max-new-tokens", "12", "--json"};
+      "run", File,    "--token-ids", listOf(Source), "--max-new-tokens",
+      "12",  "--json"};
   Json J = json(Arguments);
   EXPECT_EQ(J["token_ids"].get<Tokens>(), Early);
   EXPECT_EQ(J["finish_reason"], Early.back() == All[3] ? "eos" : "length");
@@ -188,8 +195,8 @@ TEST_F(CommandLineTranslateTest, BeamsOfTheModelAndItsEnd) {
   Arguments.back() = "--ignore-eos";
   J = json(Arguments);
   EXPECT_EQ(J["token_ids"].get<Tokens>(), All);
-  Outcome O = tenon({"run", File, "--token-ids", "9,8", "--max-new-tokens",
-                     "12", "--ignore-eos"});
+  Outcome O = tenon({"run", File, "--token-ids", listOf(Source),
+                     "--max-new-tokens", "12", "--ignore-eos"});
   EXPECT_EQ(O.Output, listOf(All) + "\n");
   Arguments.back() = "--num-beams";
   Arguments.push_back("1");
