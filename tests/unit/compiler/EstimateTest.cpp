@@ -404,4 +404,57 @@ TEST(EstimateTest, EncoderDecodersCountBoth) {
   EXPECT_NE(toText(*E).find("48 bytes per source token"), std::string::npos);
 }
 
+/// The published DeepSeek-V3 without its quantisation, which is how weights are
+/// stored and not how many there are. "671B total parameters with 37B
+/// activated" (DeepSeek-AI 2024).
+TEST(EstimateTest, DeepSeekV3) {
+  MLIRContext Context;
+  auto Model = importConfig(Context, R"({
+    "architectures": ["DeepseekV3ForCausalLM"], "attention_bias": false,
+    "attention_dropout": 0.0, "aux_loss_alpha": 0.001, "bos_token_id": 0,
+    "eos_token_id": 1, "ep_size": 1, "first_k_dense_replace": 3,
+    "hidden_act": "silu", "hidden_size": 7168, "initializer_range": 0.02,
+    "intermediate_size": 18432, "kv_lora_rank": 512,
+    "max_position_embeddings": 163840, "model_type": "deepseek_v3",
+    "moe_intermediate_size": 2048, "moe_layer_freq": 1, "n_group": 8,
+    "n_routed_experts": 256, "n_shared_experts": 1, "norm_topk_prob": true,
+    "num_attention_heads": 128, "num_experts_per_tok": 8,
+    "num_hidden_layers": 61, "num_key_value_heads": 128,
+    "num_nextn_predict_layers": 1, "pretraining_tp": 1, "q_lora_rank": 1536,
+    "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "rms_norm_eps": 1e-6,
+    "rope_scaling": {"beta_fast": 32, "beta_slow": 1, "factor": 40,
+      "mscale": 1.0, "mscale_all_dim": 1.0,
+      "original_max_position_embeddings": 4096, "type": "yarn"},
+    "rope_theta": 10000, "routed_scaling_factor": 2.5,
+    "scoring_func": "sigmoid", "seq_aux": true, "tie_word_embeddings": false,
+    "topk_group": 4, "topk_method": "noaux_tc", "torch_dtype": "bfloat16",
+    "transformers_version": "4.33.1", "use_cache": true, "v_head_dim": 128,
+    "vocab_size": 129280})");
+  ASSERT_TRUE(Model) << Model.error().message();
+  auto E = estimateModel(*Model->Module, 4096);
+  ASSERT_TRUE(E) << E.error().message();
+  const int64_t Expert = 3ll * 7168 * 2048;
+  const int64_t Attention =
+      1536ll * 7168 + 1536 + 24576ll * 1536 + // Queries.
+      576ll * 7168 + 512 + 32768ll * 512 +    // Latent vectors, expanded.
+      7168ll * 16384 + 2 * 7168;              // Output and layer norms.
+  const int64_t Router = 256ll * 7168 + 256;
+  const int64_t Total = 2 * 129280ll * 7168 + 7168 + 61 * Attention +
+                        3 * (3ll * 7168 * 18432) +
+                        58 * (Router + (256 + 1) * Expert);
+  EXPECT_EQ(Total, 671026419200);
+  EXPECT_EQ(E->Parameters, Total);
+  EXPECT_EQ(E->ActiveParameters, Total - 58 * (256 - 8) * Expert);
+  EXPECT_EQ(E->ActiveParameters, 37552297472);
+  // 576 values of 16 bits in each layer.
+  EXPECT_TRUE(E->IsLatent);
+  EXPECT_EQ(E->cacheBytesPerToken(), 61 * 576 * 2);
+  // Tables, norms and the correction are not multiplied with.
+  const int64_t Norms = 61 * (1536 + 512 + 2 * 7168) + 7168;
+  EXPECT_EQ(E->MatmulParameters,
+            E->ActiveParameters - 129280ll * 7168 - Norms - 58 * 256);
+  EXPECT_EQ(*E->DecodeFlops,
+            2 * E->MatmulParameters + 61 * 128 * 2 * (2 * 512 + 64) * 4096ll);
+}
+
 } // namespace
