@@ -106,13 +106,13 @@ FIXTURES = [
         rope_parameters=rope("longrope", short_factor=SHORT,
                              long_factor=LONG,
                              original_max_position_embeddings=8))),
-    # Never, and a part of each head.
+    # Never, if compiled for no more, and a part of each head.
     Fixture("phi3", "short-older", dict(
         num_key_value_heads=1, vocab_size=61, eos_token_id=[2, 7],
         max_position_embeddings=256, rope_parameters=rope(
             "longrope", theta=1000.0, short_factor=SHORT, long_factor=LONG,
             original_max_position_embeddings=64, partial_rotary_factor=0.6)),
-        older=True, rope_key="type"),
+        older=True, rope_key="type", max_seq_len=64),
 
     Fixture("olmo2", "mqa", {}),
     Fixture("olmo2", "gqa-older", dict(

@@ -55,16 +55,11 @@ FIXTURES = [
         max_position_embeddings=512,
         rope_parameters=rope("linear", factor=2.0)),
         tokens=300, last_rows=8, dtype="f32"),
-    # Up to the trained length nothing is rescaled.
-    Fixture("llama", "dynamic", dict(
+    # Up to the trained length, where sequences end, nothing is rescaled.
+    Fixture("llama", "dynamic-older", dict(
         num_attention_heads=3, num_key_value_heads=1, hidden_size=60,
-        head_dim=20, rope_parameters=rope("dynamic", factor=4.0))),
-    # Beyond it, where the tokens' number counts; the generated stay within.
-    Fixture("llama", "dynamic-beyond-older", dict(
-        num_attention_heads=3, num_key_value_heads=1, hidden_size=60,
-        head_dim=20, vocab_size=61, max_position_embeddings=30,
-        rope_parameters=rope("dynamic", factor=2.0)),
-        older=True, rope_key="type", max_seq_len=48),
+        head_dim=20, vocab_size=61, rope_parameters=rope(
+            "dynamic", factor=4.0)), older=True, rope_key="type"),
     # Everything that yarn may say.
     Fixture("llama", "yarn", dict(
         hidden_size=48, num_attention_heads=4, num_key_value_heads=2,
@@ -72,11 +67,11 @@ FIXTURES = [
             "yarn", theta=500.0, factor=4.0, beta_fast=16.0, beta_slow=2.0,
             mscale=1.0, mscale_all_dim=0.6, truncate=False,
             original_max_position_embeddings=64))),
-    # The tokens are beyond the original length, the generated ones not.
+    # All is beyond the original length.
     Fixture("llama", "longrope", dict(
         hidden_size=48, num_attention_heads=4, num_key_value_heads=2,
         head_dim=20, max_position_embeddings=128, rope_parameters=rope(
-            "longrope", factor=4.0, original_max_position_embeddings=32,
+            "longrope", factor=4.0, original_max_position_embeddings=8,
             short_factor=[1.0, 1.1, 1.2, 1.5, 1.9, 2.2, 2.5, 2.9, 3.3, 4.0],
             long_factor=[1.2, 1.9, 2.4, 3.1, 3.3, 3.9, 4.4, 5.0, 5.2, 6.0]))),
 
