@@ -29,7 +29,11 @@ static ModelDescription read(ConfigReader &Config) {
   Rope.Original = 4096;
   DecoderModel Model = readLlama(
       Config, {.Norm = {.Eps = 1e-5}, .Rope = Rope, .DefaultAct = "silu"});
-  Config.fixed("attention_bias", false);
+  // Settings of the authors' own code, which files have at these values.
+  for (std::string_view Key : {"attention_bias", "mlp_bias", "lm_head_bias"})
+    Config.fixed(Key, false);
+  for (std::string_view Key : {"full_attn_mod", "interpolate_factor"})
+    Config.sizeOr({Key}, 1, 1);
   checkScaling(Config, Model.Stack.Layer.front().Attention.Rope);
   std::optional<int64_t> Window = readWindow(Config, std::nullopt);
   for (LayerOptions &Layer : Model.Stack.Layer) {
