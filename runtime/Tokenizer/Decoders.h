@@ -1,8 +1,8 @@
 //===- Decoders.h - The decoders of a tokenizer -----------------*- C++ -*-===//
 //
 // Steps that turn tokens back into text. They work as they go, so that text can
-// be streamed; decoding at once is the same steps. A new kind is a stage in the
-// .cpp and a line in its table.
+// be streamed; decoding at once is the same steps. A new kind is a stage in
+// DecodeStages.h and a line in the table of the .cpp.
 //
 //===----------------------------------------------------------------------===//
 

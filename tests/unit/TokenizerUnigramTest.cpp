@@ -166,6 +166,28 @@ TEST(CharacterMapTest, Normalizer) {
   EXPECT_EQ(normalized(Rules, "\x01"), "");
 }
 
+TEST(CharacterMapTest, FirstPieceBehindRules) {
+  // What stems from the first character gets the space, as `tokenizers` counts.
+  auto Split = [](const char *Key, const char *Replacement,
+                  std::string_view Text) {
+    MapBuilder Builder;
+    Builder.add(Key, Replacement);
+    return pieces(
+        file({{"normalizer", precompiled(Builder.blob())},
+              {"pre_tokenizer", R"({"type":"Sequence","pretokenizers":[
+                {"type":"Split","pattern":{"String":","},"behavior":"Isolated",
+                 "invert":false},
+                {"type":"Metaspace","replacement":"_","prepend_scheme":"first",
+                 "split":false}]})"}}),
+        Text);
+  };
+  EXPECT_EQ(Split("ﬁ", "f,i", "ﬁ,b"), "_f|_,|_i|,|b|");
+  EXPECT_EQ(Split("e\u0301", "x,y", "e\u0301b"), "_x|,|yb|");
+  EXPECT_EQ(Split("e\u0301", "x", "e\u0301,b"), "_x|,|b|");
+  EXPECT_EQ(Split("\x01", "", "\x01,b"), "_,|b|");
+  EXPECT_EQ(Split("\x01", "", "a\x01,b"), "_a|,|b|");
+}
+
 TEST(CharacterMapHostileTest, Blobs) {
   MapBuilder Good;
   Good.add("a", "é");
@@ -230,6 +252,15 @@ TEST(CharacterMapHostileTest, UnitsThatLeadInCircles) {
   }
 }
 
+TEST(CharacterMapHostileTest, ChildrenBeyondTheEnd) {
+  // A trie of one unit: no byte leads to another.
+  Result<CharacterMap> Map =
+      CharacterMap::fromBytes(fourBytes(4) + fourBytes(0) + '\0');
+  ASSERT_TRUE(Map) << Map.error().message();
+  for (int Byte = 0; Byte < 256; ++Byte)
+    EXPECT_EQ(Map->find(std::string(2, static_cast<char>(Byte))), std::nullopt);
+}
+
 TEST(CharacterMapHostileTest, ChangedBytesNeverCrash) {
   MapBuilder Builder;
   Builder.add("a", "b");
@@ -271,6 +302,14 @@ TEST(UnigramTest, BestPath) {
   // Unknown characters are worse than the worst token by 10, and one token.
   EXPECT_EQ(encoded(unigramFile(Tokens, "0"), "axyéb"), "1 0 2 ");
   EXPECT_EQ(encoded(unigramFile(Tokens, "0"), "xax"), "0 1 0 ");
+  auto Rivals = [](const std::string &Score) {
+    return encoded(
+        unigramFile(R"([["<unk>",0],["xa",-9],["b",-9],["ab",)" + Score + "]]",
+                    "0"),
+        "xab");
+  };
+  EXPECT_EQ(Rivals("0.9"), "1 2 ");
+  EXPECT_EQ(Rivals("1.1"), "0 3 ");
   EXPECT_EQ(encoded(unigramFile(Tokens, "4"), "xcx"), "4 ");
   EXPECT_EQ(
       encoded(unigramFile(R"([["u",0],["xyz",-25],["y",-1]])", "0"), "xyzxy"),
