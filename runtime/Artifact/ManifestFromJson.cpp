@@ -211,6 +211,12 @@ void readImageInfo(ManifestReader &R, ImageInfo &I) {
   R.integer("patch_width", I.PatchWidth, 1, MaxImageSide);
   if (R.failed())
     return;
+  // At most 2^6 * 2^16 * 2^16.
+  if (I.Channels * I.Height * I.Width > MaxSide)
+    R.fail("height", "at most " + std::to_string(MaxSide) +
+                         " values in an image of " +
+                         std::to_string(I.Channels) + " channels and width " +
+                         std::to_string(I.Width));
   if (I.PatchHeight > I.Height)
     R.fail("patch_height", "at most the height, " + std::to_string(I.Height));
   if (I.PatchWidth > I.Width)

@@ -211,7 +211,7 @@ static std::string shownLabels(const Json &Labels) {
   return Text;
 }
 
-static std::string textOf(const Json &Report) {
+static std::string textOf(const Json &Report, bool Generates) {
   std::string Out = shown(Report.at("file")) + ": " +
                     shown(Report.at("file_bytes")) + " bytes\n";
   TextReport Text(Out);
@@ -262,8 +262,9 @@ static std::string textOf(const Json &Report) {
     Text.table(Code.at("plan"), {"function", "value", "offset", "bytes",
                                  "first_use", "last_use"});
   }
-  Json Other = {{"tokenizer_bytes", Report.at("tokenizer_bytes")},
-                {"generation", Report.at("generation")}};
+  Json Other = {{"tokenizer_bytes", Report.at("tokenizer_bytes")}};
+  if (Generates)
+    Other["generation"] = Report.at("generation");
   if (!Report.at("image").is_null())
     Other["image"] = Report.at("image");
   if (!Report.at("labels").empty())
@@ -284,6 +285,9 @@ Status tenon::inspectArtifact(const Artifact &A, const InspectOptions &Options,
   if (Options.Json)
     Out += Report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   else
-    Out += textOf(Report);
+    Out += textOf(
+        Report,
+        std::any_of(A.manifest().Entries.begin(), A.manifest().Entries.end(),
+                    [](const EntryInfo &E) { return E.Role == "step"; }));
   return {};
 }

@@ -228,6 +228,8 @@ TEST(ArtifactManifest, NamesWhatIsWrong) {
        "field 'image' is an object: expected patches of 7 values"},
       {"/image", nullptr,
        "field 'image' is null: expected an object for the entry"},
+      {"/image/channels", 3,
+       "field 'image.preprocessing' is an object: expected steps"},
       {"/image/patch_height", 13,
        "field 'image.patch_height' is 13: expected at most the height, 12"},
       {"/image/width", 1,
@@ -235,6 +237,9 @@ TEST(ArtifactManifest, NamesWhatIsWrong) {
       {"/image/patch_width", 0, "field 'image.patch_width' is 0"},
       {"/image/channels", Big, "field 'image.channels' is"},
       {"/image/preprocessing", 1, "field 'image.preprocessing' is 1"},
+      {"/image/height", 65535,
+       "field 'image.preprocessing' is an object: expected steps that result "
+       "in 1 x 65535 x 6"},
       {"/image/width", 7,
        "field 'image.preprocessing' is an object: expected steps that result "
        "in 1 x 12 x 7"},
@@ -312,6 +317,14 @@ TEST(ArtifactManifest, NamesWhatIsWrong) {
     EXPECT_EQ(Message.find('\n'), std::string::npos) << Message;
   }
   EXPECT_NE(messageOf(manifestFromJson(Json(3), "f")), "");
+}
+
+TEST(ArtifactManifest, ImagesOfTooManyValues) {
+  Json Bad = toJson(placedManifest());
+  Bad["image"]["width"] = Bad["image"]["height"] = 20000;
+  EXPECT_EQ(messageOf(manifestFromJson(Bad, "f")),
+            "f: field 'image.height' is 20000: expected at most 268435456 "
+            "values in an image of 1 channels and width 20000");
 }
 
 TEST(ArtifactManifest, EveryFieldIsRequired) {
