@@ -166,6 +166,7 @@ class Fixture:
 
     def __init__(self, entry):
         self.name = entry["name"]
+        self.family = entry["family"]
         self.path = FIXTURES / self.name
         self.kind = entry["kind"]
         self.decodes = self.kind == "logits"
@@ -212,6 +213,8 @@ class Fixture:
     def generations(self):
         """Ways to generate: what they are, the options of `tenon run`, and
         the new tokens that must come out."""
+        if self.tokens is None:
+            return []
         if self.decodes:
             options = token_options(self.tokens[:GREEDY_PROMPT])
         else:
@@ -231,10 +234,19 @@ class Fixture:
 
 
 def fixtures(names=()):
-    """All fixtures, or those of the given names."""
+    """All fixtures, or those of the given names and families."""
     entries = json.loads((FIXTURES / "index.json").read_text())
-    known = [entry["name"] for entry in entries]
+    known = {entry[key] for entry in entries for key in ("name", "family")}
     for name in names:
         if name not in known:
-            sys.exit(f"no fixture is called {name}")
-    return [Fixture(e) for e in entries if not names or e["name"] in names]
+            sys.exit(f"no fixture or family is called {name}")
+    return [Fixture(e) for e in entries
+            if not names or e["name"] in names or e["family"] in names]
+
+
+def first_of_each(chosen):
+    """The first fixture of every family among `chosen`."""
+    families = {}
+    for fixture in chosen:
+        families.setdefault(fixture.family, fixture)
+    return list(families.values())
