@@ -173,6 +173,10 @@ FunctionBuilder FunctionBuilder::entry(ModelBuilder &Model, StringRef Role,
   return Result;
 }
 
+void FunctionBuilder::setVocabulary(int64_t Count) {
+  (*Function)->setAttr(attr::Vocabulary, Builder.getI64IntegerAttr(Count));
+}
+
 Location FunctionBuilder::at(StringRef What) {
   return NameLoc::get(Builder.getStringAttr(Name + "/" + What));
 }

@@ -140,6 +140,9 @@ public:
 
   ModelBuilder &model() { return *Model; }
 
+  /// Gives an entry a vocabulary of its own.
+  void setVocabulary(int64_t Count);
+
   // Arguments.
   /// A scope. `Name` is that of the call being built for: it is what the types
   /// of parameters are asked by.

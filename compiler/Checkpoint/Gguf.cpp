@@ -293,7 +293,7 @@ private:
       Value.Type = *Element;
       Value.Count = *Count;
     }
-    if (Status S = takeValue(Where, Value); !S)
+    if (Status S = takeValue(Key, Where, Value); !S)
       return S;
     if (!Into.Values.emplace(Key, Value).second)
       return Error(Path + ": duplicate " + Where);
@@ -313,18 +313,26 @@ private:
   }
 
   /// Steps over the value's bytes, which become part of it.
-  Status takeValue(const std::string &Where, GgufValue &Value) {
+  Status takeValue(const std::string &Key, const std::string &Where,
+                   GgufValue &Value) {
     std::span<const std::byte> Begin = Rest;
     uint64_t Size = sizeOfValue(Value.Type);
     if (Size == 0) {
       // Each string has at least its length.
       if (Value.Count > Rest.size() / 8)
         return tooMany(Where, Value, 8);
-      for (uint64_t I = 0; I < Value.Count; ++I)
-        if (auto Text = takeString(
-                Value.IsArray ? Where + "[" + std::to_string(I) + "]" : Where);
-            !Text)
-          return Text.error();
+      for (uint64_t I = 0; I < Value.Count; ++I) {
+        std::span<const std::byte> Before = Rest;
+        if (takeString(""))
+          continue;
+        // Again, for an error that names it.
+        Rest = Before;
+        return takeString("field " +
+                          printable(Value.IsArray
+                                        ? Key + "[" + std::to_string(I) + "]"
+                                        : Key))
+            .error();
+      }
     } else {
       if (Value.Count > Rest.size() / Size)
         return tooMany(Where, Value, Size);

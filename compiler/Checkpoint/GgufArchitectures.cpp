@@ -899,31 +899,34 @@ void readGptOss(Translation &T) {
 struct Architecture {
   std::string_view Name;
   void (*Read)(Translation &);
+  /// The model types that it becomes, between spaces.
+  std::string_view ModelTypes;
 };
 
-constexpr Architecture Architectures[] = {{"bloom", readBloom},
-                                          {"command-r", readCommandR},
-                                          {"deepseek2", readDeepSeek2},
-                                          {"falcon", readFalcon},
-                                          {"gemma", readGemma},
-                                          {"gemma2", readGemma2},
-                                          {"gemma3", readGemma3},
-                                          {"gpt-oss", readGptOss},
-                                          {"gpt2", readGpt2},
-                                          {"gptneox", readNeoX},
-                                          {"granite", readGranite},
-                                          {"llama", readLlama},
-                                          {"mpt", readMpt},
-                                          {"olmo2", readOlmo2},
-                                          {"phi2", readPhi2},
-                                          {"phi3", readPhi3},
-                                          {"qwen2", readQwen2},
-                                          {"qwen2moe", readQwen2Moe},
-                                          {"qwen3", readQwen3},
-                                          {"qwen3moe", readQwen3Moe},
-                                          {"smollm3", readSmolLm3},
-                                          {"stablelm", readStableLm},
-                                          {"starcoder2", readStarcoder2}};
+constexpr Architecture Architectures[] = {
+    {"bloom", readBloom, " bloom "},
+    {"command-r", readCommandR, " cohere "},
+    {"deepseek2", readDeepSeek2, " deepseek_v2 deepseek_v3 "},
+    {"falcon", readFalcon, " falcon "},
+    {"gemma", readGemma, " gemma "},
+    {"gemma2", readGemma2, " gemma2 "},
+    {"gemma3", readGemma3, " gemma3_text "},
+    {"gpt-oss", readGptOss, " gpt_oss "},
+    {"gpt2", readGpt2, " gpt2 "},
+    {"gptneox", readNeoX, " gpt_neox "},
+    {"granite", readGranite, " granite "},
+    {"llama", readLlama, " llama mixtral "},
+    {"mpt", readMpt, " mpt "},
+    {"olmo2", readOlmo2, " olmo2 "},
+    {"phi2", readPhi2, " phi "},
+    {"phi3", readPhi3, " phi3 "},
+    {"qwen2", readQwen2, " qwen2 "},
+    {"qwen2moe", readQwen2Moe, " qwen2_moe "},
+    {"qwen3", readQwen3, " qwen3 "},
+    {"qwen3moe", readQwen3Moe, " qwen3_moe "},
+    {"smollm3", readSmolLm3, " smollm3 "},
+    {"stablelm", readStableLm, " stablelm "},
+    {"starcoder2", readStarcoder2, " starcoder2 "}};
 
 /// Keys outside of the architecture's and the tokenizer's.
 Status checkOtherKeys(const GgufFile &File, const std::string &Name,
@@ -963,6 +966,14 @@ std::vector<std::string_view> tenon::ggufArchitectures() {
   for (const Architecture &A : Architectures)
     Names.push_back(A.Name);
   return Names;
+}
+
+bool tenon::isReadFromGguf(std::string_view ModelType) {
+  std::string Word = " " + std::string(ModelType) + " ";
+  return std::any_of(std::begin(Architectures), std::end(Architectures),
+                     [&](const Architecture &A) {
+                       return A.ModelTypes.find(Word) != std::string_view::npos;
+                     });
 }
 
 Result<GgufModelParts> tenon::readGgufModel(const GgufFile &File) {

@@ -30,6 +30,9 @@ Result<GgufModelParts> readGgufModel(const GgufFile &File);
 /// Architectures that are read, as "general.architecture" spells them.
 std::vector<std::string_view> ggufArchitectures();
 
+/// Whether some architecture becomes a config of this model_type.
+bool isReadFromGguf(std::string_view ModelType);
+
 } // namespace tenon
 
 #endif // TENON_COMPILER_CHECKPOINT_GGUFARCHITECTURES_H

@@ -245,7 +245,8 @@ public:
     }
     for (std::span<const GgufName> Table : *Tables)
       for (const GgufName &Known : Table) {
-        if (Rest == Known.Stored)
+        bool HasSuffix = Known.Stored.find('.') != std::string_view::npos;
+        if (HasSuffix && Rest == Known.Stored)
           return convert(From, Prefix + std::string(Known.Name), Known.Form);
         for (std::string_view Suffix : {".weight", ".bias"})
           if (Rest.size() == Known.Stored.size() + Suffix.size() &&

@@ -80,12 +80,11 @@ Result<ImportedModel> import(mlir::MLIRContext &Context,
                              const CompileOptions &Options) {
   if (isMlirFile(Options.Model))
     return importMlir(Context, Options.Model, Options.Weights);
-  if (llvm::StringRef(Options.Model).ends_with(".gguf"))
-    return Error(Options.Model + ": GGUF files are not read by this version: "
-                                 "expected a Hugging Face directory or .mlir");
   ImportOptions Import;
   Import.MatrixType = Options.MatrixType;
   Import.MaxSequence = Options.MaxSequence;
+  // A config alone is enough for its IR.
+  Import.ConfigOnly = llvm::StringRef(Options.Model).ends_with(".json");
   return importModel(Context, Options.Model, Import);
 }
 
@@ -170,18 +169,21 @@ private:
   /// Reads the model's tokenizer, if it has one, as running it will: a file
   /// that cannot be used is found now.
   Status readTokenizer() {
-    if (Model->TokenizerPath.empty())
+    std::string Where = Model->TokenizerPath;
+    if (!Model->TokenizerText.empty()) {
+      TokenizerText = Model->TokenizerText;
+      Where = Options.Model;
+    } else if (!Where.empty()) {
+      constexpr uint64_t MaxTokenizerBytes = 100u << 20;
+      Result<std::string> Text = readFile(Where, MaxTokenizerBytes);
+      if (!Text)
+        return Text.error();
+      TokenizerText = std::move(*Text);
+    } else {
       return {};
-    constexpr uint64_t MaxTokenizerBytes = 100u << 20;
-    Result<std::string> Text =
-        readFile(Model->TokenizerPath, MaxTokenizerBytes);
-    if (!Text)
-      return Text.error();
-    Result<Tokenizer> Usable = Tokenizer::fromJson(*Text, Model->TokenizerPath);
-    if (!Usable)
-      return Usable.error();
-    TokenizerText = std::move(*Text);
-    return {};
+    }
+    Result<Tokenizer> Usable = Tokenizer::fromJson(TokenizerText, Where);
+    return Usable ? Status() : Usable.error();
   }
 
   /// The stage whose IR is asked for; empty for assembly and artifacts.

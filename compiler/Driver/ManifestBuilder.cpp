@@ -69,6 +69,9 @@ Result<Manifest> tenon::describeModel(mlir::ModuleOp Module) {
                    ": expected rows as its first result");
     Entry.Width = Result.getDimSize(1);
     Entry.UsesTokenTypes = UsesTypes;
+    if (auto Own =
+            Function->getAttrOfType<mlir::IntegerAttr>(tr::attr::Vocabulary))
+      Entry.Vocabulary = Own.getInt();
     if (Entry.Role == "encode_image")
       Entry.Features = Features;
     M.Entries.push_back(Entry);

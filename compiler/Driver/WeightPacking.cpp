@@ -52,18 +52,20 @@ static Status packAngles(tr::RopeAttr Rope, int64_t Positions, Packer &Pack) {
 /// Rows of sinusoids (see transformer.sinusoid).
 static Status packSinusoids(tr::RopeStyle Style, const PackedWeight &Weight,
                             Packer &Pack) {
-  int64_t Width = Weight.Type.getColumns(), Half = Width / 2;
+  int64_t Width = Weight.Type.getColumns();
+  // A width that is odd has one sine more.
+  int64_t Sines = (Width + 1) / 2;
+  bool IsHalf = Style == tr::RopeStyle::Half;
   std::vector<float> Row(static_cast<size_t>(Width));
   for (int64_t Position = 0; Position < Weight.Type.getRows(); ++Position) {
-    for (int64_t I = 0; I < Half; ++I) {
+    for (int64_t I = 0; I < Width; ++I) {
+      int64_t Pair = IsHalf ? I % Sines : I / 2;
+      bool IsSine = IsHalf ? I < Sines : I % 2 == 0;
       double Angle = static_cast<double>(Position) /
-                     std::pow(10000.0, static_cast<double>(2 * I) /
+                     std::pow(10000.0, static_cast<double>(2 * Pair) /
                                            static_cast<double>(Width));
-      bool IsHalf = Style == tr::RopeStyle::Half;
-      Row[static_cast<size_t>(IsHalf ? I : 2 * I)] =
-          static_cast<float>(std::sin(Angle));
-      Row[static_cast<size_t>(IsHalf ? I + Half : 2 * I + 1)] =
-          static_cast<float>(std::cos(Angle));
+      Row[static_cast<size_t>(I)] =
+          static_cast<float>(IsSine ? std::sin(Angle) : std::cos(Angle));
     }
     if (Status Done = Pack.append(Row); !Done)
       return Done;
@@ -102,8 +104,8 @@ static Status packTable(const PackedWeight &Weight, const Checkpoint &Source,
                         Packer &Pack) {
   if (auto Rope = llvm::dyn_cast<tr::RopeAttr>(Weight.Table))
     return packAngles(Rope, Weight.Type.getRows(), Pack);
-  if (auto Style = llvm::dyn_cast<tr::RopeStyleAttr>(Weight.Table))
-    return packSinusoids(Style.getValue(), Weight, Pack);
+  if (auto Sinusoid = llvm::dyn_cast<tr::SinusoidAttr>(Weight.Table))
+    return packSinusoids(Sinusoid.getStyle(), Weight, Pack);
   if (auto Buckets = llvm::dyn_cast<tr::BucketsAttr>(Weight.Table))
     return packBuckets(Buckets, Weight, Source, Pack);
   auto Slopes =

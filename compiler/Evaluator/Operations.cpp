@@ -155,17 +155,18 @@ Result<Tensor2D> evaluate::embedding(const Tensor2D &Table,
 Tensor2D evaluate::sinusoid(const std::vector<int64_t> &Positions,
                             int64_t Width, RopeStyle Style) {
   Tensor2D Result(static_cast<int64_t>(Positions.size()), Width);
-  int64_t Pairs = Width / 2;
+  int64_t Sines = (Width + 1) / 2;
   bool IsHalf = Style == RopeStyle::Half;
   for (int64_t T = 0; T < Result.Rows; ++T)
-    for (int64_t I = 0; I < Pairs; ++I) {
+    for (int64_t I = 0; I < Sines; ++I) {
       double Exponent = static_cast<double>(2 * I) / static_cast<double>(Width);
       double Angle =
           static_cast<double>(Positions[T]) / std::pow(10000.0, Exponent);
       int64_t Sine = IsHalf ? I : 2 * I;
-      int64_t Cosine = Sine + (IsHalf ? Pairs : 1);
+      int64_t Cosine = Sine + (IsHalf ? Sines : 1);
       Result.at(T, Sine) = static_cast<float>(std::sin(Angle));
-      Result.at(T, Cosine) = static_cast<float>(std::cos(Angle));
+      if (Cosine < Width)
+        Result.at(T, Cosine) = static_cast<float>(std::cos(Angle));
     }
   return Result;
 }

@@ -37,7 +37,7 @@ Result<Tensor2D> embedding(const Tensor2D &Table,
 
 /// Pair i is sine and cosine of position * 10000^(-2i/Width): side by side when
 /// interleaved (Vaswani et al. 2017), all sines before all cosines when half
-/// (Marian). [T, Width].
+/// (Marian). An odd width has one sine more. [T, Width].
 Tensor2D sinusoid(const std::vector<int64_t> &Positions, int64_t Width,
                   transformer::RopeStyle Style);
 

@@ -33,10 +33,12 @@ static StackOptions readStack(ConfigReader &Config, const BartTraits &Traits,
   auto Norm = [&](const char *Key) {
     return NormOptions{NormKind::Layer, Eps, Key};
   };
-  std::string LayersKey = Side + "_layers",
-              HeadsKey = Side + "_attention_heads",
-              InnerKey = Side + "_ffn_dim";
-  int64_t Layers = Config.size({LayersKey}, MaxLayers);
+  const std::string LayersKey = Side + "_layers",
+                    HeadsKey = Side + "_attention_heads",
+                    InnerKey = Side + "_ffn_dim";
+  int64_t Layers =
+      IsDecoder ? Config.size({LayersKey}, MaxLayers)
+                : Config.size({LayersKey, "num_hidden_layers"}, MaxLayers);
   int64_t Heads = Config.size({HeadsKey}, MaxWidth);
   Config.expect(Width % Heads == 0, HeadsKey, "a divisor of d_model");
 
@@ -91,16 +93,16 @@ TranslationModel tenon::readBartLike(ConfigReader &Config,
   Model.Decoder = readStack(Config, Traits, "decoder", Sizes.Width,
                             Sizes.MaxSequence, Scale, Act);
   Sizes.Layers = static_cast<int64_t>(Model.Decoder.Layer.size());
-  // An alias of encoder_layers, and flags of forms that were never published.
-  Config.ignore({"num_hidden_layers", "extra_pos_embeddings", "classif_dropout",
-                 "static_position_embeddings"});
+  // How older code laid out its tables, and what forms have that were never
+  // published.
+  Config.ignore({"classif_dropout", "_num_labels"});
+  int64_t Extra = Config.sizeOr({"extra_pos_embeddings"}, 2, MaxContext, 0);
+  Config.expect(!Traits.IsLearned || Extra == 2, "extra_pos_embeddings", "2");
   for (const char *Key :
        {"add_bias_logits", "add_final_layer_norm", "normalize_before"})
     Config.fixed(Key, false);
-  if (Traits.IsLearned)
-    Config.fixed("normalize_embedding", true);
-  else
-    Config.fixed("normalize_embedding", false);
+  Config.fixed("normalize_embedding", Traits.IsLearned);
+  Config.fixed("static_position_embeddings", !Traits.IsLearned);
   Config.fixed("is_encoder_decoder", true);
   std::string Architecture = readArchitecture(Config);
   Config.expect(Architecture.empty() || Architecture == Traits.Architecture,

@@ -16,7 +16,7 @@ static void ignoreOthers(EncoderModel &Model) {
 }
 
 static ModelDescription read(ConfigReader &Config) {
-  EncoderModel Model = readBertLike(Config, {.Prefix = "bert."});
+  EncoderModel Model = readBertLike(Config, {.Scope = "bert"});
   AnswerReader Answer(Config, Model);
   Activation Act = Model.Stack.Layer.front().FeedForward.Act;
   std::string Pooler = Model.Stack.nameOf("pooler.dense");

@@ -14,6 +14,8 @@ EncoderModel tenon::readBertLike(ConfigReader &Config,
   int64_t Positions = Config.size({"max_position_embeddings"}, MaxContext);
   int64_t Offset = 0;
   if (Traits.PositionsAfterPadding) {
+    Config.expect(!Config.Settings.isNull("pad_token_id"), "pad_token_id",
+                  "a token, as positions begin behind its id");
     Offset = Config.sizeOr({"pad_token_id"}, 1, MaxVocabulary, 0) + 1;
     Config.expect(Offset < Positions, "max_position_embeddings",
                   "more than pad_token_id + 1");
@@ -23,16 +25,12 @@ EncoderModel tenon::readBertLike(ConfigReader &Config,
   double Eps = Config.epsOr("layer_norm_eps", 1e-12);
 
   StackOptions &Stack = Model.Stack;
-  std::string Prefix =
-      Config.prefixOf("embeddings.word_embeddings.weight", {Traits.Prefix, ""});
-  // Without weights names are those of a model without a head.
-  if (!Config.Input.Weights)
-    Prefix.clear();
-  Stack.Scope = Prefix.substr(0, Prefix.find('.'));
+  Stack.Scope =
+      bodyScope(Config, Traits.Scope, "embeddings.word_embeddings.weight");
   Stack.Layers = "encoder.layer";
   Stack.Width = Sizes.Width;
   Stack.MaxSequence = Sizes.MaxSequence;
-  bool IsOld = Config.hasTensor(Prefix + "embeddings.LayerNorm.gamma");
+  bool IsOld = Config.hasTensor(Stack.nameOf("embeddings.LayerNorm.gamma"));
   auto Norm = [&](const char *Key) {
     NormOptions Options{NormKind::Layer, Eps, Key};
     if (IsOld) {
@@ -78,15 +76,22 @@ EncoderModel tenon::readBertLike(ConfigReader &Config,
                        {"intermediate.dense", true},
                        {"output.dense", true}};
   Stack.Layer = repeat(Layer, Sizes.Layers);
-  Model.UnusedTensors.push_back(Prefix + "embeddings.position_ids");
+  Model.UnusedTensors.push_back(Stack.nameOf("embeddings.position_ids"));
   return Model;
 }
 
 AnswerReader::AnswerReader(ConfigReader &Config, EncoderModel &Model)
     : Config(Config), Model(Model), Architecture(readArchitecture(Config)) {
+  if (!Model.Stack.Scope.empty() ||
+      Architecture.find("For") == std::string::npos)
+    return;
   // What the checkpoint does not hold cannot be asked of it.
-  if (Model.Stack.Scope.empty())
-    Architecture.clear();
+  if (Config.Input.Notes)
+    Config.Input.Notes->push_back(Config.Settings.file() + ": names " +
+                                  printable(Architecture) +
+                                  ", of which the checkpoint has no head: the "
+                                  "model gives hidden states");
+  Architecture.clear();
 }
 
 bool AnswerReader::is(std::string_view Suffix) const {
@@ -94,8 +99,9 @@ bool AnswerReader::is(std::string_view Suffix) const {
 }
 
 bool AnswerReader::isBare() const {
-  return Architecture.empty() || Architecture.ends_with("Model") ||
-         Architecture.find("For") == std::string::npos;
+  // BertLMHeadModel continues text.
+  return Architecture.empty() ||
+         (is("Model") && Architecture.find("LMHead") == std::string::npos);
 }
 
 void AnswerReader::refuse(std::string_view Known) {

@@ -14,8 +14,8 @@ namespace tenon {
 
 /// What tells one family of the BERT kind from another.
 struct BertTraits {
-  /// What names begin with in checkpoints that have a head, with a dot.
-  const char *Prefix;
+  /// The scope of everything but the head, in checkpoints that have one.
+  const char *Scope;
   /// Positions begin behind the padding token's (RoBERTa).
   bool PositionsAfterPadding = false;
   /// The embedding is of embedding_size and projected (ELECTRA).
@@ -33,7 +33,7 @@ public:
 
   /// Whether the architecture's name ends so ("ForMaskedLM").
   bool is(std::string_view Suffix) const;
-  /// "Model" and "Encoder...": hidden states, like no architecture at all.
+  /// "...Model": hidden states, like no architecture at all.
   bool isBare() const;
   /// Refuses an architecture that nothing asked about.
   void refuse(std::string_view Known);

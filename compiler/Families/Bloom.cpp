@@ -40,7 +40,7 @@ static ModelDescription read(ConfigReader &Config) {
       Config.flagOr("apply_residual_connection_post_layernorm", false);
   Layer.AttentionNorm = Norm("input_layernorm");
   Layer.FeedForwardNorm = Norm("post_attention_layernorm");
-  setHeads(Config, Layer.Attention, Sizes);
+  setHeads(Config, Layer.Attention, Sizes, {"hidden_size", "n_embed"});
   Layer.Attention.Alibi = AlibiAttr::get(&Config.Input.Context, 8.0, false);
   setFusedByHead(Layer.Attention, "self_attention.query_key_value", true);
   Layer.Attention.Output = {"self_attention.dense", true};

@@ -299,6 +299,12 @@ void ConfigReader::readScaling(const Config &Rope, int64_t Dim,
         fail(Rope.expected(Key, "positive factors"));
       Numbers.emplace_back(One);
     }
+    if (Longest > Positions && Input.Notes)
+      Input.Notes->push_back(Settings.file() +
+                             ": sequences of all lengths are rotated by "
+                             "long_factor; a sequence length of at most " +
+                             std::to_string(static_cast<int64_t>(Positions)) +
+                             " compiles the short ones");
     if (static_cast<int64_t>(Factors.size()) != Dim / 2)
       fail(Rope.expected(Key, std::to_string(Dim / 2) +
                                   " factors, one a rotated pair"));

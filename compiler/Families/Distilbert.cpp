@@ -21,10 +21,8 @@ static ModelDescription read(ConfigReader &Config) {
   constexpr double Eps = 1e-12;
 
   StackOptions &Stack = Model.Stack;
-  Stack.Scope = Config.hasTensor("embeddings.word_embeddings.weight") ||
-                        !Config.Input.Weights
-                    ? ""
-                    : "distilbert";
+  Stack.Scope =
+      bodyScope(Config, "distilbert", "embeddings.word_embeddings.weight");
   Stack.Layers = "transformer.layer";
   Stack.Width = Sizes.Width;
   Stack.MaxSequence = Sizes.MaxSequence;

@@ -8,7 +8,7 @@ using namespace tenon::transformer;
 
 static ModelDescription read(ConfigReader &Config) {
   EncoderModel Model =
-      readBertLike(Config, {.Prefix = "electra.", .ProjectsEmbedding = true});
+      readBertLike(Config, {.Scope = "electra", .ProjectsEmbedding = true});
   AnswerReader Answer(Config, Model);
   int64_t Width = Model.Stack.Embedding.Width.value_or(Model.Sizes.Width);
   if (Answer.is("ForMaskedLM")) {

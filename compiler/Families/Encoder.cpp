@@ -115,10 +115,20 @@ std::vector<std::string> tenon::readLabels(ConfigReader &Config,
   return Labels;
 }
 
+std::string tenon::bodyScope(ConfigReader &Config, const std::string &Scope,
+                             const std::string &Tensor) {
+  bool HasHead = Config.Input.Weights ? !Config.hasTensor(Tensor)
+                                      : readArchitecture(Config).find("For") !=
+                                            std::string::npos;
+  return HasHead ? Scope : "";
+}
+
 void tenon::expectEncoder(ConfigReader &Config) {
   Config.fixed("is_decoder", false);
   Config.fixed("add_cross_attention", false);
   Config.expect(Config.wordOr("position_embedding_type", "absolute") ==
                     "absolute",
                 "position_embedding_type", "absolute");
+  // Of a head that may not be there.
+  Config.ignore({"_num_labels"});
 }

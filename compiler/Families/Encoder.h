@@ -77,6 +77,12 @@ std::string readArchitecture(ConfigReader &Config);
 /// Reads what could make this another model than an encoder.
 void expectEncoder(ConfigReader &Config);
 
+/// The scope of an encoder's body, of which `Tensor` is part: `Scope` in
+/// checkpoints that have a head, none in others. A bare config is read as that
+/// of a checkpoint of the architecture that it names.
+std::string bodyScope(ConfigReader &Config, const std::string &Scope,
+                      const std::string &Tensor);
+
 } // namespace tenon
 
 #endif // TENON_COMPILER_FAMILIES_ENCODER_H

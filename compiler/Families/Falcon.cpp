@@ -62,7 +62,7 @@ static ModelDescription read(ConfigReader &Config) {
       Layer.FeedForwardNorm = Norm("post_attention_layernorm");
   }
   AttentionOptions &Attention = Layer.Attention;
-  setHeads(Config, Attention, Sizes);
+  setHeads(Config, Attention, Sizes, {"hidden_size", "n_embed"});
   int64_t KvHeads =
       Config.kvHeads(Sizes.Heads, Sizes.Heads, {"num_kv_heads", "n_head_kv"});
   if (IsNew)

@@ -7,6 +7,9 @@
 #include "compiler/Checkpoint/Checkpoint.h"
 #include "compiler/Checkpoint/Config.h"
 
+#include <string>
+#include <vector>
+
 namespace tenon {
 
 /// Sizes beyond these are refused. No product of three of them overflows.
@@ -27,6 +30,8 @@ struct FamilyInput {
   const Checkpoint *Weights;
   /// Sequences are to have at most this many tokens.
   std::optional<int64_t> MaxSequence = {};
+  /// What people should know about how the config was understood.
+  std::vector<std::string> *Notes = nullptr;
 };
 
 /// The sizes that every family has.

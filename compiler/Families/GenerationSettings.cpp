@@ -65,9 +65,16 @@ public:
     constexpr int64_t MostTokens = 1 << 24;
     set(Info.Beams, Settings.integerOr("num_beams", 1, 1, 1024));
     set(Info.LengthPenalty, Settings.numberOr("length_penalty", 1, -100, 100));
-    // "never" only ends later; the result is that of false or better.
-    if (auto Word = Settings.optionalString("early_stopping"); !Word || !*Word)
+    if (auto Word = Settings.string("early_stopping"); !Word)
       set(Info.EarlyStopping, Settings.booleanOr("early_stopping", false));
+    else if (*Word != "never" && First)
+      First = Settings.expected("early_stopping", "true, false or 'never'");
+    else if (Info.Beams > 1)
+      // It searches longer than false where long results score better.
+      Notes.push_back(
+          Settings
+              .expected("early_stopping", "true or false; searched as false")
+              .message());
     set(Info.NoRepeatNgram,
         Settings.integerOr("no_repeat_ngram_size", 0, 0, MostTokens));
     set(Info.RepetitionPenalty,

@@ -21,7 +21,7 @@ static ModelDescription read(ConfigReader &Config) {
   LayerOptions Layer;
   Layer.AttentionNorm = {NormKind::Layer, Eps, "ln_1"};
   Layer.FeedForwardNorm = {NormKind::Layer, Eps, "ln_2"};
-  setHeads(Config, Layer.Attention, Model.Sizes);
+  setHeads(Config, Layer.Attention, Model.Sizes, {"n_embd", "hidden_size"});
   // Conv1D keeps matrices as [inputs, outputs].
   auto Part = [&](int64_t Number) {
     std::string Range = rangeOf(Number * H, (Number + 1) * H);

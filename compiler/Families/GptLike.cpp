@@ -35,9 +35,16 @@ void tenon::setStack(DecoderModel &Model, const std::string &Scope,
 }
 
 void tenon::setHeads(ConfigReader &Config, AttentionOptions &Attention,
-                     const ModelSizes &Sizes) {
+                     const ModelSizes &Sizes, ConfigReader::Keys WidthKeys) {
   Attention.Heads = Attention.KvHeads = Sizes.Heads;
-  Attention.HeadDim = Config.headDim(Sizes.Width, Sizes.Heads);
+  std::string_view Key = *WidthKeys.begin();
+  for (std::string_view Other : WidthKeys)
+    if (!Config.Settings.has(Key))
+      Key = Other;
+  Config.expect(Sizes.Width % Sizes.Heads == 0, Key,
+                "a multiple of the " + std::to_string(Sizes.Heads) +
+                    " attention heads");
+  Attention.HeadDim = std::max<int64_t>(Sizes.Width / Sizes.Heads, 1);
 }
 
 double tenon::headScale(const AttentionOptions &Attention) {

@@ -27,9 +27,11 @@ DecoderModel readGptLike(ConfigReader &Config, const GptTraits &Traits);
 void setStack(DecoderModel &Model, const std::string &Scope,
               const std::string &Layers, const std::string &Tokens);
 
-/// As many key-value heads as heads, which divide the width.
+/// As many key-value heads as heads, which divide the width; `WidthKeys` are
+/// its spellings. For families that have no head_dim.
 void setHeads(ConfigReader &Config, AttentionOptions &Attention,
-              const ModelSizes &Sizes);
+              const ModelSizes &Sizes,
+              ConfigReader::Keys WidthKeys = {"hidden_size"});
 
 /// 1 / sqrt(head_dim).
 double headScale(const AttentionOptions &Attention);

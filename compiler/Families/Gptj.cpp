@@ -20,7 +20,7 @@ static ModelDescription read(ConfigReader &Config) {
   Layer.Form = LayerForm::Parallel;
   Layer.AttentionNorm = {NormKind::Layer, Eps, "ln_1"};
   AttentionOptions &Attention = Layer.Attention;
-  setHeads(Config, Attention, Model.Sizes);
+  setHeads(Config, Attention, Model.Sizes, {"n_embd", "hidden_size"});
   int64_t Dim = Config.sizeOr({"rotary_dim"}, 64, Attention.HeadDim);
   Config.expect(Dim % 2 == 0 && !Config.Settings.isNull("rotary_dim"),
                 "rotary_dim", "an even number of elements per head");

@@ -2,6 +2,7 @@
 
 #include "compiler/Families/Import.h"
 
+#include "compiler/Checkpoint/GgufModel.h"
 #include "compiler/Checkpoint/TensorView.h"
 #include "compiler/Families/Family.h"
 #include "compiler/Families/GenerationSettings.h"
@@ -175,104 +176,191 @@ Result<ImageInfo> readImages(const std::string &Path, const VisionModel &Vision,
                    Vision.PatchHeight, Vision.PatchWidth, std::move(Steps)};
 }
 
+/// One import, step by step.
+class Importer {
+public:
+  Importer(MLIRContext &Context, const Config &Settings,
+           const ImportOptions &Options)
+      : Context(Context), Settings(Settings), Options(Options) {}
+
+  /// Reads the config as its family does, builds the graph over `Weights`, if
+  /// there are any, and checks that these hold nothing else. `Directory` is
+  /// where other files of the model are; empty for none.
+  Result<ImportedModel> run(std::optional<Checkpoint> Weights,
+                            const std::string &Directory) {
+    Model.Weights = std::move(Weights);
+    if (Status S = chooseType(); !S)
+      return S.error();
+    if (Status S = readConfig(); !S)
+      return S.error();
+    if (Status S = build(Directory); !S)
+      return S.error();
+    return std::move(Model);
+  }
+
+private:
+  const Checkpoint *weights() const {
+    return Model.Weights ? &*Model.Weights : nullptr;
+  }
+
+  Status chooseType() {
+    MatrixType = Options.MatrixType;
+    if (MatrixType == ElementType::F16)
+      return Error("weights kept in f16: expected f32 or bf16");
+    if (weights() || MatrixType)
+      return {};
+    auto Type = configType(Settings);
+    if (!Type)
+      return Type.error();
+    MatrixType = *Type;
+    return {};
+  }
+
+  Status readConfig() {
+    auto Kind = findFamily(Settings);
+    if (!Kind)
+      return Kind.error();
+    loadModelDialects(Context);
+    FamilyInput Input{Context, Settings, weights(), Options.MaxSequence,
+                      &Model.Notes};
+    ConfigReader Reader(Input);
+    Description = (*Kind)->Read(Reader);
+    if (Reader.error())
+      return *Reader.error();
+    ModelType = (*Kind)->ModelType;
+    return Settings.refuseUnreadKeys("the family " + ModelType);
+  }
+
+  Status build(const std::string &Directory) {
+    TensorUse Use(weights(), MatrixType);
+    ModelBuilder Builder(Context, ModelType,
+                         [&](StringRef Name, ArrayRef<int64_t> Shape) {
+                           return Use.keep(Name, Shape);
+                         });
+    Status Built = std::visit(
+        [&](const auto &Kind) { return build(Builder, Kind, Directory); },
+        Description);
+    if (!Built)
+      return Built;
+    auto Module = Builder.finish();
+    if (!Module)
+      return Module.error();
+    Model.Module = std::move(*Module);
+    Model.StoredType = Use.keepsBf16() ? "bf16" : "f32";
+    if (!weights())
+      return {};
+    const auto &Unused = std::visit(
+        [](const auto &Kind) -> const std::vector<std::string> & {
+          return Kind.UnusedTensors;
+        },
+        Description);
+    return Use.checkSurplus(ModelType, Unused, Model.Notes);
+  }
+
+  Status build(ModelBuilder &Builder, const DecoderModel &Decoder,
+               const std::string &) {
+    buildDecoder(Builder, Decoder, cacheElement(weights(), MatrixType));
+    return setGeneration(Settings, Decoder.Sizes.Vocabulary, {}, Model);
+  }
+
+  Status build(ModelBuilder &Builder, const EncoderModel &Encoder,
+               const std::string &Directory) {
+    std::optional<PoolingOptions> Pooling;
+    if (!Directory.empty()) {
+      auto Read = readPooling(Directory, Encoder.Sizes, Model);
+      if (!Read)
+        return Read.error();
+      Pooling = *Read;
+    }
+    buildEncoder(Builder, Encoder, Pooling);
+    Model.Labels = Encoder.Answer.Labels;
+    return {};
+  }
+
+  Status build(ModelBuilder &Builder, const TranslationModel &Translation,
+               const std::string &) {
+    buildTranslation(Builder, Translation, cacheElement(weights(), MatrixType));
+    return setGeneration(
+        Settings, Translation.Sizes.Vocabulary,
+        {true, Translation.DefaultStart, Translation.DefaultForcedLast}, Model);
+  }
+
+  Status build(ModelBuilder &Builder, const VisionModel &Vision,
+               const std::string &Directory) {
+    buildVision(Builder, Vision);
+    Model.Labels = Vision.Answer.Labels;
+    if (Directory.empty())
+      return {};
+    auto Images = readImages(Directory, Vision, Model.Notes);
+    if (!Images)
+      return Images.error();
+    Model.Image = std::move(*Images);
+    return {};
+  }
+
+  MLIRContext &Context;
+  const Config &Settings;
+  const ImportOptions &Options;
+  ImportedModel Model;
+  std::optional<ElementType> MatrixType;
+  ModelDescription Description;
+  std::string ModelType;
+};
+
 } // namespace
+
+/// The file with its weights, or for its config alone.
+static Result<ImportedModel> importGguf(MLIRContext &Context,
+                                        const std::string &Path,
+                                        const ImportOptions &Options) {
+  auto File = openGgufModel(Path);
+  if (!File)
+    return File.error();
+  std::optional<Checkpoint> Weights;
+  if (!Options.ConfigOnly)
+    Weights = std::move(File->Weights);
+  auto Model =
+      Importer(Context, File->Settings, Options).run(std::move(Weights), "");
+  if (!Model)
+    return Model.error();
+  Model->TokenizerText = std::move(File->Tokenizer);
+  Model->Notes.insert(Model->Notes.end(), File->Notes.begin(),
+                      File->Notes.end());
+  return Model;
+}
 
 Result<ImportedModel> tenon::importModel(MLIRContext &Context,
                                          const std::string &Path,
                                          const ImportOptions &Options) {
+  if (StringRef(Path).ends_with(".gguf"))
+    return importGguf(Context, Path, Options);
   std::error_code Ignored;
   bool IsDirectory = std::filesystem::is_directory(Path, Ignored);
   auto Settings = Options.ConfigOnly && !IsDirectory ? Config::openFile(Path)
                                                      : Config::open(Path);
   if (!Settings)
     return Settings.error();
-  auto Kind = findFamily(*Settings);
-  if (!Kind)
-    return Kind.error();
-
-  ImportedModel Model;
-  std::optional<ElementType> MatrixType = Options.MatrixType;
-  if (MatrixType == ElementType::F16)
-    return Error("weights kept in f16: expected f32 or bf16");
+  std::optional<Checkpoint> Weights;
   if (!Options.ConfigOnly) {
-    auto Weights = Checkpoint::open(Path);
-    if (!Weights)
-      return Weights.error();
-    Model.Weights = std::move(*Weights);
-  } else if (!MatrixType) {
-    auto Type = configType(*Settings);
-    if (!Type)
-      return Type.error();
-    MatrixType = *Type;
+    auto Opened = Checkpoint::open(Path);
+    if (!Opened)
+      return Opened.error();
+    Weights = std::move(*Opened);
   }
-  const Checkpoint *Weights = Model.Weights ? &*Model.Weights : nullptr;
-
-  loadModelDialects(Context);
-  FamilyInput Input{Context, *Settings, Weights, Options.MaxSequence};
-  ConfigReader Reader(Input);
-  ModelDescription Description = (*Kind)->Read(Reader);
-  if (Reader.error())
-    return *Reader.error();
-  std::string ModelType((*Kind)->ModelType);
-  if (Status S = Settings->refuseUnreadKeys("the family " + ModelType); !S)
-    return S.error();
-  const ModelSizes &Sizes = std::visit(
-      [](auto &M) -> const ModelSizes & { return M.Sizes; }, Description);
-
-  TensorUse Use(Weights, MatrixType);
-  ModelBuilder Builder(Context, ModelType,
-                       [&](StringRef Name, ArrayRef<int64_t> Shape) {
-                         return Use.keep(Name, Shape);
-                       });
-  ElementType Kept = cacheElement(Weights, MatrixType);
-  if (auto *Decoder = std::get_if<DecoderModel>(&Description)) {
-    buildDecoder(Builder, *Decoder, Kept);
-    if (Status S = setGeneration(*Settings, Sizes.Vocabulary, {}, Model); !S)
-      return S.error();
-  } else if (auto *Encoder = std::get_if<EncoderModel>(&Description)) {
-    std::optional<PoolingOptions> Pooling;
-    if (IsDirectory) {
-      auto Read = readPooling(Path, Sizes, Model);
-      if (!Read)
-        return Read.error();
-      Pooling = *Read;
-    }
-    buildEncoder(Builder, *Encoder, Pooling);
-    Model.Labels = Encoder->Answer.Labels;
-  } else if (auto *Translation = std::get_if<TranslationModel>(&Description)) {
-    buildTranslation(Builder, *Translation, Kept);
-    GenerationDefaults Defaults{true, Translation->DefaultStart,
-                                Translation->DefaultForcedLast};
-    if (Status S = setGeneration(*Settings, Sizes.Vocabulary, Defaults, Model);
-        !S)
-      return S.error();
-  } else if (auto *Vision = std::get_if<VisionModel>(&Description)) {
-    buildVision(Builder, *Vision);
-    Model.Labels = Vision->Answer.Labels;
-    // Pixel values can be given without settings for files.
-    if (IsDirectory) {
-      auto Images = readImages(Path, *Vision, Model.Notes);
-      if (!Images)
-        return Images.error();
-      Model.Image = std::move(*Images);
-    }
-  }
-  auto Module = Builder.finish();
-  if (!Module)
-    return Module.error();
-  Model.Module = std::move(*Module);
-  Model.StoredType = Use.keepsBf16() ? "bf16" : "f32";
-  if (Weights) {
-    const auto &Unused = std::visit(
-        [](auto &M) -> const std::vector<std::string> & {
-          return M.UnusedTensors;
-        },
-        Description);
-    if (Status S = Use.checkSurplus(ModelType, Unused, Model.Notes); !S)
-      return S.error();
-  }
+  auto Model = Importer(Context, *Settings, Options)
+                   .run(std::move(Weights), IsDirectory ? Path : "");
+  if (!Model)
+    return Model.error();
   if (std::string Tokenizer = Path + "/tokenizer.json";
       IsDirectory && std::filesystem::exists(Tokenizer, Ignored))
-    Model.TokenizerPath = Tokenizer;
+    Model->TokenizerPath = Tokenizer;
   return Model;
+}
+
+Result<OwningOpRef<ModuleOp>> tenon::importConfig(MLIRContext &Context,
+                                                  const Config &Settings) {
+  auto Model = Importer(Context, Settings, {}).run(std::nullopt, "");
+  if (!Model)
+    return Model.error();
+  return std::move(Model->Module);
 }

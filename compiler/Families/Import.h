@@ -10,6 +10,7 @@
 #define TENON_COMPILER_FAMILIES_IMPORT_H
 
 #include "compiler/Checkpoint/Checkpoint.h"
+#include "compiler/Checkpoint/Config.h"
 #include "runtime/Artifact/Manifest.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -44,6 +45,9 @@ struct ImportedModel {
   std::optional<ImageInfo> Image;
   /// The directory's tokenizer.json; empty when it has none.
   std::string TokenizerPath;
+  /// The text of a tokenizer.json that the model's file stands for; empty when
+  /// there is none.
+  std::string TokenizerText;
   /// Absent with ConfigOnly and for models without weights.
   std::optional<Checkpoint> Weights;
   /// "bf16" when a matrix is kept in it, otherwise "f32".
@@ -53,14 +57,19 @@ struct ImportedModel {
   std::vector<std::string> Notes;
 };
 
-/// Imports the Hugging Face directory `Path`, or with ConfigOnly its
-/// config.json alone, which `Path` may name itself. An error names the file,
+/// Imports the Hugging Face directory or the GGUF file (*.gguf) `Path`, or with
+/// ConfigOnly its config.json alone, which `Path` may name itself. An error names the file,
 /// the key or tensor, its value, and what was expected: an unknown model_type,
 /// a key that may change the result and is not handled, a missing or surplus
 /// tensor, a wrong shape or type.
 Result<ImportedModel> importModel(mlir::MLIRContext &Context,
                                   const std::string &Path,
                                   const ImportOptions &Options = {});
+
+/// The graph of the model that `Settings`, a whole config.json, describes, as
+/// importModel with ConfigOnly builds it.
+Result<mlir::OwningOpRef<mlir::ModuleOp>>
+importConfig(mlir::MLIRContext &Context, const Config &Settings);
 
 /// Parses and verifies a file in the transformer dialect. Its parameters must
 /// be those of the checkpoint in `WeightsDirectory`, if one is given; tensors

@@ -11,10 +11,12 @@ static ModelDescription read(ConfigReader &Config) {
   Model.DefaultStart = 58100;
   Model.DefaultForcedLast = 0;
   bool IsShared = Config.flagOr("share_encoder_decoder_embeddings", true);
-  int64_t Target = Config.sizeOr({"decoder_vocab_size"}, Model.Sizes.Vocabulary,
-                                 MaxVocabulary);
-  Config.expect(Target == Model.Sizes.Vocabulary, "decoder_vocab_size",
-                "vocab_size");
+  int64_t Source = Model.Sizes.Vocabulary;
+  int64_t Target = Config.sizeOr({"decoder_vocab_size"}, Source, MaxVocabulary);
+  Config.expect(!IsShared || Target == Source, "decoder_vocab_size",
+                "vocab_size, as the embeddings are shared");
+  Model.Sizes.Vocabulary = Target;
+  Model.Encoder.Embedding.Vocabulary = Source;
   for (StackOptions *Stack : {&Model.Encoder, &Model.Decoder}) {
     Stack->Embedding.Tokens =
         IsShared ? "shared.weight" : "embed_tokens.weight";

@@ -51,10 +51,7 @@ static ModelDescription read(ConfigReader &Config) {
     return NormOptions{NormKind::Layer, Eps, Key, NormBias};
   };
   StackOptions &Stack = Model.Stack;
-  Stack.Scope = Config.hasTensor("embeddings.tok_embeddings.weight") ||
-                        !Config.Input.Weights
-                    ? ""
-                    : "model";
+  Stack.Scope = bodyScope(Config, "model", "embeddings.tok_embeddings.weight");
   Stack.Layers = "layers";
   Stack.Width = Sizes.Width;
   Stack.MaxSequence = Sizes.MaxSequence;
@@ -67,7 +64,9 @@ static ModelDescription read(ConfigReader &Config) {
   Layer.FeedForwardNorm = Norm("mlp_norm");
   AttentionOptions &Attention = Layer.Attention;
   Attention.Heads = Attention.KvHeads = Sizes.Heads;
-  Attention.HeadDim = Config.headDim(Sizes.Width, Sizes.Heads);
+  Config.expect(Sizes.Width % Sizes.Heads == 0, "hidden_size",
+                "a multiple of num_attention_heads");
+  Attention.HeadDim = std::max<int64_t>(Sizes.Width / Sizes.Heads, 1);
   Attention.Mask = MaskKind::Bidirectional;
   auto Rows = [](const char *Key, bool Bias, int64_t Number, int64_t Count) {
     std::string View = "[" + std::to_string(Number * Count) + ":" +

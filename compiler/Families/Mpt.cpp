@@ -40,16 +40,23 @@ void readAttention(ConfigReader &Attn, AttentionOptions &Attention,
   for (const char *Key : GenericKeys)
     Attn.ignore({Key});
   std::string Type = Attn.wordOr("attn_type", "multihead_attention");
-  int64_t KvHeads = Attn.sizeOr(
-      {"kv_n_heads"}, Type == "multiquery_attention" ? 1 : Attention.Heads,
-      Attention.Heads);
-  Attn.expect(Type == "multihead_attention" || Type == "multiquery_attention" ||
-                  Type == "grouped_query_attention",
+  bool IsGrouped = Type == "grouped_query_attention";
+  Attn.expect(IsGrouped || Type == "multihead_attention" ||
+                  Type == "multiquery_attention",
               "attn_type",
               "multihead_attention, multiquery_attention or "
               "grouped_query_attention");
-  Attn.expect(Attention.Heads % KvHeads == 0, "kv_n_heads",
-              "a divisor of n_heads " + std::to_string(Attention.Heads));
+  // The other two say how many there are.
+  int64_t Implied = Type == "multiquery_attention" ? 1 : Attention.Heads;
+  int64_t KvHeads = IsGrouped
+                        ? Attn.size({"kv_n_heads"}, Attention.Heads)
+                        : Attn.sizeOr({"kv_n_heads"}, Implied, Attention.Heads);
+  if (IsGrouped)
+    Attn.expect(Attention.Heads % KvHeads == 0, "kv_n_heads",
+                "a divisor of n_heads " + std::to_string(Attention.Heads));
+  else
+    Attn.expect(KvHeads == Implied, "kv_n_heads",
+                std::to_string(Implied) + ", as attn_type says");
   Attention.KvHeads = KvHeads;
   HasAlibi = Attn.flagOr("alibi", true);
   auto MaxBias =
@@ -94,15 +101,20 @@ static ModelDescription read(ConfigReader &Config) {
   Sizes.Layers = Config.size({"n_layers"}, MaxLayers);
   Sizes.Heads = Config.size({"n_heads"}, MaxWidth);
   double Ratio = Config.numberOr("expansion_ratio", 4, 1e-3, 1e3);
-  Sizes.FeedForward = std::max<int64_t>(
-      static_cast<int64_t>(static_cast<double>(Sizes.Width) * Ratio), 1);
+  double Inner = static_cast<double>(Sizes.Width) * Ratio;
+  Config.expect(Inner == std::floor(Inner) && Inner >= 1 &&
+                    Inner <= static_cast<double>(MaxFeedForward),
+                "expansion_ratio",
+                "one that makes d_model a whole number up to " +
+                    std::to_string(MaxFeedForward));
+  Sizes.FeedForward = std::max<int64_t>(static_cast<int64_t>(Inner), 1);
   expectPlainFeedForward(Config);
   Config.ignore({"emb_pdrop", "embedding_fraction", "init_config",
                  "init_device", "fc_type", "tokenizer_name", "verbose",
                  "use_pad_tok_in_ffn"});
 
   LayerOptions Layer;
-  setHeads(Config, Layer.Attention, Sizes);
+  setHeads(Config, Layer.Attention, Sizes, {"d_model"});
   bool HasAlibi = true;
   auto Nested = Config.Settings.optionalObject("attn_config");
   if (!Nested) {
@@ -112,7 +124,7 @@ static ModelDescription read(ConfigReader &Config) {
     ConfigReader Attn(Input);
     readAttention(Attn, Layer.Attention, HasAlibi);
     if (Attn.flagOr("qk_ln", false)) {
-      // Of this epsilon whatever norm_eps is.
+      // Of this kind and epsilon whatever norm_type and norm_eps are.
       HeadNormOptions Norm{NormKind::Layer, HeadNormOptions::Extent::Row, 1e-5};
       Norm.Weight = "attn.q_ln.weight";
       Layer.Attention.QueryNorm = Norm;
@@ -144,14 +156,10 @@ static ModelDescription read(ConfigReader &Config) {
   auto Norm = [&](const char *Key) {
     return NormOptions{IsRms ? NormKind::Rms : NormKind::Layer, Eps, Key, Bias};
   };
-  for (auto *HeadNorm : {&Layer.Attention.QueryNorm, &Layer.Attention.KeyNorm})
-    if (*HeadNorm) {
-      (*HeadNorm)->Kind = IsRms ? NormKind::Rms : NormKind::Layer;
-      if (Bias && !IsRms)
-        (*HeadNorm)->Bias =
-            (*HeadNorm)->Weight.substr(0, (*HeadNorm)->Weight.rfind('.')) +
-            ".bias";
-    }
+  if (Bias && Layer.Attention.QueryNorm) {
+    Layer.Attention.QueryNorm->Bias = "attn.q_ln.bias";
+    Layer.Attention.KeyNorm->Bias = "attn.k_ln.bias";
+  }
 
   setStack(Model, "transformer", "blocks", "wte.weight");
   if (HasTable)

@@ -17,7 +17,8 @@ static ModelDescription read(ConfigReader &Config) {
   Layer.Form = LayerForm::Parallel;
   Layer.AttentionNorm = {NormKind::Layer, Eps, "input_layernorm"};
   AttentionOptions &Attention = Layer.Attention;
-  setHeads(Config, Attention, Model.Sizes);
+  Attention.Heads = Model.Sizes.Heads;
+  Attention.HeadDim = Config.headDim(Model.Sizes.Width, Attention.Heads);
   Attention.KvHeads = Config.kvHeads(Model.Sizes.Heads, Model.Sizes.Heads);
   Attention.Rope =
       Config.rope(Attention.HeadDim, {.Partial = 0.5, .ReadsPartial = true});

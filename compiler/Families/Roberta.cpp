@@ -7,8 +7,8 @@ using namespace tenon;
 using namespace tenon::transformer;
 
 static ModelDescription read(ConfigReader &Config) {
-  EncoderModel Model = readBertLike(
-      Config, {.Prefix = "roberta.", .PositionsAfterPadding = true});
+  EncoderModel Model =
+      readBertLike(Config, {.Scope = "roberta", .PositionsAfterPadding = true});
   AnswerReader Answer(Config, Model);
   if (Answer.is("ForMaskedLM"))
     // Always this activation, whatever the layers have.

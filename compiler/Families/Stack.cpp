@@ -68,7 +68,8 @@ func::FuncOp StackFunctions::embedFunction(ModelBuilder &Model) {
     auto Vocabulary =
         Model.module()->getAttrOfType<IntegerAttr>(attr::Vocabulary);
     Rows = LookUp(IndexKind::Token, TokensScope, Options.Tokens,
-                  Vocabulary.getInt(), Width, 0, std::nullopt);
+                  Options.Vocabulary.value_or(Vocabulary.getInt()), Width, 0,
+                  std::nullopt);
   }
   if (Options.Scale != 1)
     Rows = Function.scale(Rows, Options.Scale);

@@ -41,6 +41,8 @@ struct EmbeddingOptions {
   /// tokens when the key is empty.
   std::string Tokens;
   std::optional<std::string> TokensScope;
+  /// Rows of the table, if not as many as the model's vocabulary has tokens.
+  std::optional<int64_t> Vocabulary;
   /// Width of the table, if not that of the rows.
   std::optional<int64_t> Width;
   std::optional<PatchOptions> Patches;

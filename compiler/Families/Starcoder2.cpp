@@ -22,7 +22,8 @@ static ModelDescription read(ConfigReader &Config) {
   Layer.AttentionNorm = {NormKind::Layer, Eps, "input_layernorm"};
   Layer.FeedForwardNorm = {NormKind::Layer, Eps, "post_attention_layernorm"};
   AttentionOptions &Attention = Layer.Attention;
-  setHeads(Config, Attention, Model.Sizes);
+  Attention.Heads = Model.Sizes.Heads;
+  Attention.HeadDim = Config.headDim(Model.Sizes.Width, Attention.Heads);
   Attention.KvHeads = Config.kvHeads(Model.Sizes.Heads, 2);
   Attention.Rope = Config.rope(Attention.HeadDim);
   Attention.Window = readWindow(Config, std::nullopt);

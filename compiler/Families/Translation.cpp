@@ -73,6 +73,8 @@ void tenon::buildTranslation(ModelBuilder &Model,
   Step.finish({Logits, Decoder.Cache, Decoder.Memory});
 
   FunctionBuilder Encode = FunctionBuilder::entry(Model, "encode", "hidden");
+  if (Source.Embedding.Vocabulary)
+    Encode.setVocabulary(*Source.Embedding.Vocabulary);
   Batch = Encode.batchArgument();
   Value Filled = Encode.argument(Memory);
   Rows = Encoder.call(Encode, Batch, /*Cache=*/{}, /*Memory=*/{});

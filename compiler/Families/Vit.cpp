@@ -43,7 +43,7 @@ static ModelDescription read(ConfigReader &Config) {
   double Eps = Config.epsOr("layer_norm_eps", 1e-12);
 
   StackOptions &Stack = Model.Stack;
-  Stack.Scope = Config.hasTensor("embeddings.cls_token") ? "" : "vit";
+  Stack.Scope = bodyScope(Config, "vit", "embeddings.cls_token");
   Stack.Layers = "encoder.layer";
   Stack.Width = Sizes.Width;
   Stack.MaxSequence = Sizes.MaxSequence;

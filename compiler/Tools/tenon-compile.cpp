@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Driver/Compile.h"
+#include "compiler/Families/FamilyTable.h"
 #include "passes/Pipelines/Pipelines.h"
 #include "runtime/Abi/CpuLevel.h"
 
@@ -117,11 +118,16 @@ int main(int Argc, char **Argv) {
                     "Say what was fused, placed and packed, and why not");
 
   std::string Model;
-  bool AsJson = false;
+  bool AsJson = false, Families = false;
   CLI::App *Inspect = App.add_subcommand(
       "inspect", "Parameters, operations and cache of a model description");
-  Inspect->add_option("model", Model, "Directory, config.json or .mlir file")
-      ->required();
+  auto *What = Inspect->add_option(
+      "model", Model, "Directory, config.json, .gguf or .mlir file");
+  Inspect
+      ->add_flag("--families", Families,
+                 "The model families, what each is made of, and the forms of "
+                 "checkpoints that are read")
+      ->excludes(What);
   Inspect->add_flag("--json", AsJson, "Print JSON");
 
   try {
@@ -138,7 +144,10 @@ int main(int Argc, char **Argv) {
   }
 
   if (Inspect->parsed()) {
-    Result<std::string> Text = inspectModel(Model, AsJson);
+    if (!Families && Model.empty())
+      return fail(Error("inspect: expected a model, or --families"), ExitUsage);
+    Result<std::string> Text =
+        Families ? familyTable(AsJson) : inspectModel(Model, AsJson);
     if (!Text)
       return fail(Text.error());
     std::fputs(Text->c_str(), stdout);

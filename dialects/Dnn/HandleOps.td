@@ -50,7 +50,7 @@ def Dnn_TableOp : Dnn_Op<"table", [Pure]> {
 
     - `#transformer.rope`: row p holds the cosines of the `dim / 2` angles of
       position p, then their sines;
-    - `#transformer.rope_style`: row p is the sinusoid of position p;
+    - `#transformer.sinusoid`: row p is the sinusoid of position p;
     - `#transformer.buckets`: row h holds the learned biases `key` of head h at
       distances from -max to max;
     - `#transformer.alibi`: one column, the slope of each head.

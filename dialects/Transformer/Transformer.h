@@ -83,7 +83,8 @@ inline constexpr llvm::StringLiteral Role = "transformer.role";
 /// On an entry function: "logits" or "hidden" (a row per wanted token),
 /// "pooled" or "classes" (a row per sequence).
 inline constexpr llvm::StringLiteral Output = "transformer.output";
-/// On the module, integers: sizes that requests are checked against.
+/// On the module, integers: sizes that requests are checked against. An entry
+/// may have a vocabulary of its own.
 inline constexpr llvm::StringLiteral Vocabulary = "transformer.vocabulary";
 inline constexpr llvm::StringLiteral MaxSequence = "transformer.max_sequence";
 inline constexpr llvm::StringLiteral TokenTypes = "transformer.token_types";

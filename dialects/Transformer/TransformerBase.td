@@ -224,6 +224,16 @@ def Transformer_RopeAttr : AttrDef<Transformer_Dialect, "Rope"> {
   }];
 }
 
+def Transformer_SinusoidAttr : AttrDef<Transformer_Dialect, "Sinusoid"> {
+  let mnemonic = "sinusoid";
+  let summary = "A table of sinusoids";
+  let description = [{
+    See the operation of that name: `#transformer.sinusoid<half>`.
+  }];
+  let parameters = (ins EnumParameter<Transformer_RopeStyle>:$style);
+  let assemblyFormat = "`<` $style `>`";
+}
+
 def Transformer_AlibiAttr : AttrDef<Transformer_Dialect, "Alibi"> {
   let mnemonic = "alibi";
   let summary = "Linear biases of attention";

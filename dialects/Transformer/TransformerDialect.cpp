@@ -71,6 +71,9 @@ TransformerDialect::verifyOperationAttribute(Operation *Op,
     return OneOf({"logits", "hidden", "pooled", "classes"});
   if (Name == attr::MaxTokens || Name == attr::MaxWanted)
     return Count(/*OnModule=*/false);
+  // An entry may have a vocabulary of its own.
+  if (Name == attr::Vocabulary && isa<FunctionOpInterface>(Op))
+    return Count(/*OnModule=*/false);
   if (Name == attr::Vocabulary || Name == attr::MaxSequence ||
       Name == attr::TokenTypes || Name == attr::FewTokens ||
       Name == attr::MaxSource)

@@ -240,9 +240,9 @@ LogicalResult EmbeddingOp::verify() {
 }
 
 LogicalResult SinusoidOp::verify() {
-  if (widthOf(getResult()) % 2 == 0)
+  if (widthOf(getResult()) >= 2)
     return success();
-  return emitOpError() << "sinusoid_c1: width: expected an even number, got "
+  return emitOpError() << "sinusoid_c1: width: expected at least 2, got "
                        << widthOf(getResult());
 }
 
@@ -666,6 +666,10 @@ static LogicalResult checkAttention(OpTy Op, const Twine &Prefix) {
       return Op.emitOpError()
              << P << "_c13: expected alibi or a bias, not both";
   }
+  if (AlibiAttr Alibi = Op.getAlibiAttr();
+      Alibi && Alibi.getRounded() && !Op.getCache())
+    return Op.emitOpError() << P << "_c15: alibi: expected keys of a cache for "
+                            << "rounded biases, which go by position";
   if (Value Sinks = Op.getSinks())
     return checkEqual(Op, P + "_c14", "elements of sinks", Heads,
                       sizeOf(Sinks, 0));
@@ -748,6 +752,10 @@ LogicalResult SplitAppendOp::verify() {
   if (failed(checkSplit(*this, "split_append")))
     return failure();
   CacheType Cache = getCache().getType();
+  if (Cache.getKind() != CacheKind::Sequence)
+    return emitOpError() << "split_append_c10: cache: expected one that grows "
+                            "with the sequence, got "
+                         << Cache;
   if (failed(checkEqual(*this, "split_append_c8", "kv_heads of the cache",
                         static_cast<int64_t>(getKvHeads()),
                         Cache.getKvHeads())) ||

@@ -54,7 +54,8 @@ static Value lower(OpBuilder &Builder, Operation *Op, int64_t &Products) {
     // On the product that it is applied to, if nothing else reads that.
     auto Product = Act.getInput().getDefiningOp<ProductOp>();
     if (!Product || !Product->hasOneUse() ||
-        Product.getActivation() != Activation::None)
+        Product.getActivation() != Activation::None ||
+        Product.getMultiplier() || Product.getResidual())
       return {};
     Product.setActivation(Act.getKind());
     return Product.getResult();

@@ -68,17 +68,9 @@ struct FuseAttention : public tenon::impl::FuseAttentionBase<FuseAttention> {
   void runOnOperation() override {
     SmallVector<AttentionOp> Attentions;
     getOperation().walk([&](AttentionOp Op) { Attentions.push_back(Op); });
-    for (AttentionOp Attention : Attentions) {
-      std::string Why;
-      if (Attention.getCache())
-        Why = fuseCached(Attention);
-      else
-        fuseStaged(Attention, Why);
-      if (Why.empty())
+    for (AttentionOp Attention : Attentions)
+      if (Attention.getCache() ? fuseCached(Attention) : fuseStaged(Attention))
         ++NumFused;
-      else
-        remarkMissed(Attention, "fusion", "FuseAttention", Why);
-    }
   }
 
   /// Replaces attention by its online form over `Staged` or `Cache`.
@@ -119,9 +111,9 @@ struct FuseAttention : public tenon::impl::FuseAttentionBase<FuseAttention> {
     return {};
   }
 
-  /// Says why norms and rotations stay apart, if they do; attention is replaced
-  /// all the same.
-  std::string fuseCached(AttentionOp Attention) {
+  /// Whether norms, rotations and the append are taken in, or a remark says why
+  /// not; attention is replaced all the same.
+  static bool fuseCached(AttentionOp Attention) {
     OpBuilder Builder(Attention);
     auto Append = Attention.getCache().getDefiningOp<CacheAppendOp>();
     std::string Why = whyApart(Attention, Append).str();
@@ -134,9 +126,10 @@ struct FuseAttention : public tenon::impl::FuseAttentionBase<FuseAttention> {
       Why = mismatch(Query, Key).str();
     }
     if (!Why.empty()) {
+      remarkMissed(Attention, "fusion", "FuseAttention", Why);
       replaceAttention(Builder, Attention, Attention.getQuery(),
                        /*Staged=*/Value(), Attention.getCache());
-      return Why;
+      return false;
     }
     auto Split = SplitAppendOp::create(
         Builder, Attention.getLoc(), Query.Source.getType(),
@@ -150,16 +143,17 @@ struct FuseAttention : public tenon::impl::FuseAttentionBase<FuseAttention> {
                      Split.getResult());
     Append->erase();
     eraseChains(Query, Key);
-    return {};
+    return true;
   }
 
-  static void fuseStaged(AttentionOp Attention, std::string &Why) {
+  static bool fuseStaged(AttentionOp Attention) {
     auto Heads = static_cast<int64_t>(Attention.getHeads());
     auto KvHeads = static_cast<int64_t>(Attention.getKvHeads());
     HeadChain Query = followHeads(Attention.getQuery(), Heads);
     HeadChain Key = followHeads(Attention.getKeys(), KvHeads);
-    Why = mismatch(Query, Key).str();
+    StringRef Why = mismatch(Query, Key);
     if (!Why.empty()) {
+      remarkMissed(Attention, "fusion", "FuseAttention", Why);
       // As they are: norms and rotations stay before the split.
       Query = Key = HeadChain();
       Query.Source = Attention.getQuery();
@@ -181,6 +175,7 @@ struct FuseAttention : public tenon::impl::FuseAttentionBase<FuseAttention> {
     replaceAttention(Builder, Attention, Split.getQuery(), Split.getStaged(),
                      /*Cache=*/Value());
     eraseChains(Query, Key);
+    return Why.empty();
   }
 };
 

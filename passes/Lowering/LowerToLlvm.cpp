@@ -513,7 +513,8 @@ struct LowerToLlvm : public tenon::impl::LowerToLlvmBase<LowerToLlvm> {
       auto Role = Function->getAttrOfType<StringAttr>(transformer::attr::Role);
       for (StringRef Name :
            {transformer::attr::Role, transformer::attr::Output,
-            transformer::attr::MaxTokens, transformer::attr::MaxWanted})
+            transformer::attr::MaxTokens, transformer::attr::MaxWanted,
+            transformer::attr::Vocabulary})
         Function->removeAttr(Name);
       if (!Role) {
         Function->setAttr("llvm.linkage", Internal);

@@ -25,7 +25,7 @@ std::string identityOf(Operation *Op) {
   if (auto Weight = dyn_cast<dnn::WeightOp>(Op))
     Stream << Weight.getKeys() << Weight.getType();
   else
-    Stream << "table " << Op->getAttrDictionary();
+    Stream << "table " << Op->getAttrDictionary() << Op->getResult(0).getType();
   return Identity;
 }
 

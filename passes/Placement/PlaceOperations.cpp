@@ -328,8 +328,9 @@ private:
       return failure();
     Value Out = emptyLike(Op.getResult());
     int64_t Width = cast<RankedTensorType>(Out.getType()).getDimSize(1);
-    Value Table =
-        table(Op.getLoc(), Scope, Op.getStyleAttr(), MaxSequence, Width);
+    Value Table = table(Op.getLoc(), Scope,
+                        tr::SinusoidAttr::get(Op.getContext(), Op.getStyle()),
+                        MaxSequence, Width);
     Map.map(Op.getResult(), dnn::EmbeddingOp::create(
                                 Builder, Op.getLoc(), Out.getType(),
                                 tr::IndexKindAttr::get(Op.getContext(),

@@ -74,6 +74,20 @@ class Session:
         """One ragged batch. Items are (sequence, tokens, types or None);
         every output row is asked for. Gives per item an array [rows, width],
         or the item's error as a string."""
+        return self._run(lambda *arguments: self._call(
+            "tenon_session_run", self.session, ctypes.c_int(entry),
+            *arguments), items)
+
+    def encode_source(self, sequence, tokens):
+        """Gives the encoder's rows of a sequence's source text."""
+        answer, = self._run(lambda *arguments: self._call(
+            "tenon_session_encode_sources", self.session, *arguments),
+            [(sequence, tokens, None)])
+        if isinstance(answer, str):
+            raise RuntimeError(answer)
+        return answer
+
+    def _run(self, call, items):
         structures = (Item * len(items))()
         kept = []
 
@@ -90,8 +104,7 @@ class Session:
             if types is not None:
                 structure.token_types = integers(types)
         outputs = (Output * len(items))()
-        self._call("tenon_session_run", self.session, ctypes.c_int(entry),
-                   structures, ctypes.c_size_t(len(items)), outputs)
+        call(structures, ctypes.c_size_t(len(items)), outputs)
         return [output.error.decode() if output.status else
                 numpy.ctypeslib.as_array(
                     output.values, (output.rows, output.width)).copy()

@@ -1,10 +1,11 @@
 """Compiled models against what Transformers computes from the same weights.
 
-numerics.py TENON WORK DTYPE TARGET [FIXTURE...]
+numerics.py TENON WORK DTYPE TARGET [--one-each] [FIXTURE|FAMILY...]
 
-Every fixture is compiled with --dtype DTYPE for --target-cpu TARGET and must
-meet REFERENCE_TOLERANCE, natively and with oneDNN limited to TARGET; in f32
-what it generates is equal too. A prefill of 32 tokens and four steps of one
+Every fixture, or with --one-each the first of each family, is compiled with
+--dtype DTYPE for --target-cpu TARGET and must meet REFERENCE_TOLERANCE,
+natively and with oneDNN limited to TARGET; in f32 what it generates is equal
+too. A prefill of 32 tokens and four steps of one
 must run no product through oneDNN's reference implementation.
 """
 
@@ -60,6 +61,9 @@ def count_products(test, fixture, artifact, isa, what):
 def main():
     arguments = sys.argv[1:]
     dtype, target = arguments[2:4]
+    one_each = "--one-each" in arguments
+    if one_each:
+        arguments.remove("--one-each")
     test = support.Test(arguments[:2] + arguments[4:])
     native = test.native_level()
     if target == "native":
@@ -69,7 +73,10 @@ def main():
         return
     else:
         limits = [None, support.LEVELS[target]]
-    for fixture in support.fixtures(test.names):
+    chosen = support.fixtures(test.names)
+    if one_each:
+        chosen = support.first_of_each(chosen)
+    for fixture in chosen:
         artifact = test.compile(fixture.path, fixture.name, "--dtype", dtype,
                                 "--target-cpu", target, *fixture.options)
         for isa in limits:
