@@ -6,10 +6,12 @@
 func.func @tables(%arg0: !transformer.scope) {
   // CHECK-NEXT: %0 = dnn.table #transformer.rope<half, dim = 4, base = 1.0e+04> in %arg0 slot 1 : <rows, 128x4xf32>
   %0 = dnn.table #transformer.rope<half, dim = 4, base = 1.0e+04> in %arg0 slot 1 : <rows, 128x4xf32>
-  // CHECK-NEXT: %1 = dnn.table #transformer.buckets<32, max = 128> in %arg0 of "relative_attention_bias.weight" slot 3 : <rows, 2x257xf32>
-  %1 = dnn.table #transformer.buckets<32, max = 128> in %arg0 of "relative_attention_bias.weight" slot 3 : <rows, 2x257xf32>
-  // CHECK-NEXT: %2 = dnn.table #transformer.alibi<max = 8.0> in %arg0 : <vector, 2x1xf32>
-  %2 = dnn.table #transformer.alibi<max = 8.0> in %arg0 : <vector, 2x1xf32>
+  // CHECK-NEXT: %1 = dnn.table #transformer.sinusoid<interleaved> in %arg0 : <rows, 128x8xf32>
+  %1 = dnn.table #transformer.sinusoid<interleaved> in %arg0 : <rows, 128x8xf32>
+  // CHECK-NEXT: %2 = dnn.table #transformer.buckets<32, max = 128> in %arg0 of "relative_attention_bias.weight" slot 3 : <rows, 2x257xf32>
+  %2 = dnn.table #transformer.buckets<32, max = 128> in %arg0 of "relative_attention_bias.weight" slot 3 : <rows, 2x257xf32>
+  // CHECK-NEXT: %3 = dnn.table #transformer.alibi<max = 8.0> in %arg0 : <rows, 2x1xf32>
+  %3 = dnn.table #transformer.alibi<max = 8.0> in %arg0 : <rows, 2x1xf32>
   return
 }
 
@@ -68,22 +70,22 @@ func.func @ropes_on_tensors(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %
 }
 
 // CHECK-LABEL: @attentions_on_tensors(
-func.func @attentions_on_tensors(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: !transformer.cache<1x4xbf16>, %arg3: !transformer.cache<memory 1x4xbf16>, %arg4: !transformer.scope, %arg5: !dnn.packed<vector, 2x1xf32>, %arg6: !dnn.packed<rows, 2x257xf32>, %arg7: tensor<?x8xf32>) {
-  // CHECK-NEXT: %0 = dnn.attention prefix %arg0, %arg1 cache %arg2[%arg4] heads 2 kv_heads 1 scale 5.000000e-01 outs(%arg7) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, tensor<?x8xf32>) -> tensor<?x8xf32>
-  %0 = dnn.attention prefix %arg0, %arg1 cache %arg2[%arg4] heads 2 kv_heads 1 scale 5.000000e-01 outs(%arg7) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, tensor<?x8xf32>) -> tensor<?x8xf32>
-  // CHECK-NEXT: %1 = dnn.attention causal %arg0, %arg1 cache %arg2[%arg4] heads 2 kv_heads 1 scale 5.000000e-01 window 16 soft_cap 5.000000e+01 bias %arg5 content #transformer.alibi<max = 8.0> sinks %arg5 outs(%arg7) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, !dnn.packed<vector, 2x1xf32>, !dnn.packed<vector, 2x1xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
-  %1 = dnn.attention causal %arg0, %arg1 cache %arg2[%arg4] heads 2 kv_heads 1 scale 5.000000e-01 window 16 soft_cap 5.000000e+01 bias %arg5 content #transformer.alibi<max = 8.0> sinks %arg5 outs(%arg7) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, !dnn.packed<vector, 2x1xf32>, !dnn.packed<vector, 2x1xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
-  // CHECK-NEXT: %2 = dnn.attention causal %arg0, %arg1 cache %arg2[%arg4] heads 2 kv_heads 1 scale 5.000000e-01 bias %arg6 content #transformer.buckets<32, max = 128> outs(%arg7) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, !dnn.packed<rows, 2x257xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
-  %2 = dnn.attention causal %arg0, %arg1 cache %arg2[%arg4] heads 2 kv_heads 1 scale 5.000000e-01 bias %arg6 content #transformer.buckets<32, max = 128> outs(%arg7) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, !dnn.packed<rows, 2x257xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
-  // CHECK-NEXT: %3 = dnn.attention bidirectional %arg0, %arg1 cache %arg3[%arg4] heads 2 kv_heads 1 scale 5.000000e-01 outs(%arg7) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<memory 1x4xbf16>, !transformer.scope, tensor<?x8xf32>) -> tensor<?x8xf32>
-  %3 = dnn.attention bidirectional %arg0, %arg1 cache %arg3[%arg4] heads 2 kv_heads 1 scale 5.000000e-01 outs(%arg7) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<memory 1x4xbf16>, !transformer.scope, tensor<?x8xf32>) -> tensor<?x8xf32>
+func.func @attentions_on_tensors(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: !transformer.cache<1x4xbf16>, %arg3: !transformer.cache<memory 1x4xbf16>, %arg4: !transformer.scope, %arg5: !dnn.packed<rows, 2x1xf32>, %arg6: !dnn.packed<vector, 2x1xf32>, %arg7: !dnn.packed<rows, 2x257xf32>, %arg8: tensor<?x8xf32>) {
+  // CHECK-NEXT: %0 = dnn.attention prefix %arg0, %arg1 cache %arg2[%arg4] heads 2 kv_heads 1 scale 5.000000e-01 outs(%arg8) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %0 = dnn.attention prefix %arg0, %arg1 cache %arg2[%arg4] heads 2 kv_heads 1 scale 5.000000e-01 outs(%arg8) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, tensor<?x8xf32>) -> tensor<?x8xf32>
+  // CHECK-NEXT: %1 = dnn.attention causal %arg0, %arg1 cache %arg2[%arg4] heads 2 kv_heads 1 scale 5.000000e-01 window 16 soft_cap 5.000000e+01 bias %arg5 content #transformer.alibi<max = 8.0> sinks %arg6 outs(%arg8) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, !dnn.packed<rows, 2x1xf32>, !dnn.packed<vector, 2x1xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %1 = dnn.attention causal %arg0, %arg1 cache %arg2[%arg4] heads 2 kv_heads 1 scale 5.000000e-01 window 16 soft_cap 5.000000e+01 bias %arg5 content #transformer.alibi<max = 8.0> sinks %arg6 outs(%arg8) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, !dnn.packed<rows, 2x1xf32>, !dnn.packed<vector, 2x1xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  // CHECK-NEXT: %2 = dnn.attention causal %arg0, %arg1 cache %arg2[%arg4] heads 2 kv_heads 1 scale 5.000000e-01 bias %arg7 content #transformer.buckets<32, max = 128> outs(%arg8) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, !dnn.packed<rows, 2x257xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %2 = dnn.attention causal %arg0, %arg1 cache %arg2[%arg4] heads 2 kv_heads 1 scale 5.000000e-01 bias %arg7 content #transformer.buckets<32, max = 128> outs(%arg8) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, !dnn.packed<rows, 2x257xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  // CHECK-NEXT: %3 = dnn.attention bidirectional %arg0, %arg1 cache %arg3[%arg4] heads 2 kv_heads 1 scale 5.000000e-01 outs(%arg8) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<memory 1x4xbf16>, !transformer.scope, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %3 = dnn.attention bidirectional %arg0, %arg1 cache %arg3[%arg4] heads 2 kv_heads 1 scale 5.000000e-01 outs(%arg8) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<memory 1x4xbf16>, !transformer.scope, tensor<?x8xf32>) -> tensor<?x8xf32>
   return
 }
 
 // CHECK-LABEL: @latent_attentions_on_tensors(
-func.func @latent_attentions_on_tensors(%arg0: tensor<?x10xf32>, %arg1: !transformer.batch, %arg2: !transformer.cache<latent 1x6xbf16>, %arg3: !transformer.scope, %arg4: !dnn.packed<panels, 16x4xbf16>, %arg5: tensor<?x10xf32>, %arg6: tensor<?x14xf32>) {
-  // CHECK-NEXT: %0:2 = dnn.latent_attention %arg0, %arg1 cache %arg2[%arg3] expand %arg4 heads 2 key_dim 3 value_dim 5 scale 5.000000e-01 outs(%arg5, %arg6) : (tensor<?x10xf32>, !transformer.batch, !transformer.cache<latent 1x6xbf16>, !transformer.scope, !dnn.packed<panels, 16x4xbf16>, tensor<?x10xf32>, tensor<?x14xf32>) -> (tensor<?x10xf32>, tensor<?x14xf32>)
-  %0:2 = dnn.latent_attention %arg0, %arg1 cache %arg2[%arg3] expand %arg4 heads 2 key_dim 3 value_dim 5 scale 5.000000e-01 outs(%arg5, %arg6) : (tensor<?x10xf32>, !transformer.batch, !transformer.cache<latent 1x6xbf16>, !transformer.scope, !dnn.packed<panels, 16x4xbf16>, tensor<?x10xf32>, tensor<?x14xf32>) -> (tensor<?x10xf32>, tensor<?x14xf32>)
+func.func @latent_attentions_on_tensors(%arg0: tensor<?x10xf32>, %arg1: !transformer.batch, %arg2: !transformer.cache<latent 1x6xbf16>, %arg3: !transformer.scope, %arg4: !dnn.packed<rows, 16x4xbf16>, %arg5: tensor<?x10xf32>, %arg6: tensor<?x14xf32>) {
+  // CHECK-NEXT: %0:2 = dnn.latent_attention %arg0, %arg1 cache %arg2[%arg3] expand %arg4 heads 2 key_dim 3 value_dim 5 scale 5.000000e-01 outs(%arg5, %arg6) : (tensor<?x10xf32>, !transformer.batch, !transformer.cache<latent 1x6xbf16>, !transformer.scope, !dnn.packed<rows, 16x4xbf16>, tensor<?x10xf32>, tensor<?x14xf32>) -> (tensor<?x10xf32>, tensor<?x14xf32>)
+  %0:2 = dnn.latent_attention %arg0, %arg1 cache %arg2[%arg3] expand %arg4 heads 2 key_dim 3 value_dim 5 scale 5.000000e-01 outs(%arg5, %arg6) : (tensor<?x10xf32>, !transformer.batch, !transformer.cache<latent 1x6xbf16>, !transformer.scope, !dnn.packed<rows, 16x4xbf16>, tensor<?x10xf32>, tensor<?x14xf32>) -> (tensor<?x10xf32>, tensor<?x14xf32>)
   return
 }
 
@@ -175,22 +177,22 @@ func.func @ropes_on_buffers(%arg0: memref<?x8xf32>, %arg1: !transformer.batch, %
 }
 
 // CHECK-LABEL: @attentions_on_buffers(
-func.func @attentions_on_buffers(%arg0: memref<?x8xf32>, %arg1: !transformer.batch, %arg2: !transformer.cache<1x4xbf16>, %arg3: !transformer.cache<memory 1x4xbf16>, %arg4: !transformer.scope, %arg5: !dnn.packed<vector, 2x1xf32>, %arg6: !dnn.packed<rows, 2x257xf32>, %arg7: memref<?x8xf32>) {
-  // CHECK-NEXT: dnn.attention prefix %arg0, %arg1 cache %arg2[%arg4] heads 2 kv_heads 1 scale 5.000000e-01 outs(%arg7) : (memref<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, memref<?x8xf32>) -> ()
-  dnn.attention prefix %arg0, %arg1 cache %arg2[%arg4] heads 2 kv_heads 1 scale 5.000000e-01 outs(%arg7) : (memref<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, memref<?x8xf32>) -> ()
-  // CHECK-NEXT: dnn.attention causal %arg0, %arg1 cache %arg2[%arg4] heads 2 kv_heads 1 scale 5.000000e-01 window 16 soft_cap 5.000000e+01 bias %arg5 content #transformer.alibi<max = 8.0> sinks %arg5 outs(%arg7) : (memref<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, !dnn.packed<vector, 2x1xf32>, !dnn.packed<vector, 2x1xf32>, memref<?x8xf32>) -> ()
-  dnn.attention causal %arg0, %arg1 cache %arg2[%arg4] heads 2 kv_heads 1 scale 5.000000e-01 window 16 soft_cap 5.000000e+01 bias %arg5 content #transformer.alibi<max = 8.0> sinks %arg5 outs(%arg7) : (memref<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, !dnn.packed<vector, 2x1xf32>, !dnn.packed<vector, 2x1xf32>, memref<?x8xf32>) -> ()
-  // CHECK-NEXT: dnn.attention causal %arg0, %arg1 cache %arg2[%arg4] heads 2 kv_heads 1 scale 5.000000e-01 bias %arg6 content #transformer.buckets<32, max = 128> outs(%arg7) : (memref<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, !dnn.packed<rows, 2x257xf32>, memref<?x8xf32>) -> ()
-  dnn.attention causal %arg0, %arg1 cache %arg2[%arg4] heads 2 kv_heads 1 scale 5.000000e-01 bias %arg6 content #transformer.buckets<32, max = 128> outs(%arg7) : (memref<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, !dnn.packed<rows, 2x257xf32>, memref<?x8xf32>) -> ()
-  // CHECK-NEXT: dnn.attention bidirectional %arg0, %arg1 cache %arg3[%arg4] heads 2 kv_heads 1 scale 5.000000e-01 outs(%arg7) : (memref<?x8xf32>, !transformer.batch, !transformer.cache<memory 1x4xbf16>, !transformer.scope, memref<?x8xf32>) -> ()
-  dnn.attention bidirectional %arg0, %arg1 cache %arg3[%arg4] heads 2 kv_heads 1 scale 5.000000e-01 outs(%arg7) : (memref<?x8xf32>, !transformer.batch, !transformer.cache<memory 1x4xbf16>, !transformer.scope, memref<?x8xf32>) -> ()
+func.func @attentions_on_buffers(%arg0: memref<?x8xf32>, %arg1: !transformer.batch, %arg2: !transformer.cache<1x4xbf16>, %arg3: !transformer.cache<memory 1x4xbf16>, %arg4: !transformer.scope, %arg5: !dnn.packed<rows, 2x1xf32>, %arg6: !dnn.packed<vector, 2x1xf32>, %arg7: !dnn.packed<rows, 2x257xf32>, %arg8: memref<?x8xf32>) {
+  // CHECK-NEXT: dnn.attention prefix %arg0, %arg1 cache %arg2[%arg4] heads 2 kv_heads 1 scale 5.000000e-01 outs(%arg8) : (memref<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, memref<?x8xf32>) -> ()
+  dnn.attention prefix %arg0, %arg1 cache %arg2[%arg4] heads 2 kv_heads 1 scale 5.000000e-01 outs(%arg8) : (memref<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, memref<?x8xf32>) -> ()
+  // CHECK-NEXT: dnn.attention causal %arg0, %arg1 cache %arg2[%arg4] heads 2 kv_heads 1 scale 5.000000e-01 window 16 soft_cap 5.000000e+01 bias %arg5 content #transformer.alibi<max = 8.0> sinks %arg6 outs(%arg8) : (memref<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, !dnn.packed<rows, 2x1xf32>, !dnn.packed<vector, 2x1xf32>, memref<?x8xf32>) -> ()
+  dnn.attention causal %arg0, %arg1 cache %arg2[%arg4] heads 2 kv_heads 1 scale 5.000000e-01 window 16 soft_cap 5.000000e+01 bias %arg5 content #transformer.alibi<max = 8.0> sinks %arg6 outs(%arg8) : (memref<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, !dnn.packed<rows, 2x1xf32>, !dnn.packed<vector, 2x1xf32>, memref<?x8xf32>) -> ()
+  // CHECK-NEXT: dnn.attention causal %arg0, %arg1 cache %arg2[%arg4] heads 2 kv_heads 1 scale 5.000000e-01 bias %arg7 content #transformer.buckets<32, max = 128> outs(%arg8) : (memref<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, !dnn.packed<rows, 2x257xf32>, memref<?x8xf32>) -> ()
+  dnn.attention causal %arg0, %arg1 cache %arg2[%arg4] heads 2 kv_heads 1 scale 5.000000e-01 bias %arg7 content #transformer.buckets<32, max = 128> outs(%arg8) : (memref<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, !dnn.packed<rows, 2x257xf32>, memref<?x8xf32>) -> ()
+  // CHECK-NEXT: dnn.attention bidirectional %arg0, %arg1 cache %arg3[%arg4] heads 2 kv_heads 1 scale 5.000000e-01 outs(%arg8) : (memref<?x8xf32>, !transformer.batch, !transformer.cache<memory 1x4xbf16>, !transformer.scope, memref<?x8xf32>) -> ()
+  dnn.attention bidirectional %arg0, %arg1 cache %arg3[%arg4] heads 2 kv_heads 1 scale 5.000000e-01 outs(%arg8) : (memref<?x8xf32>, !transformer.batch, !transformer.cache<memory 1x4xbf16>, !transformer.scope, memref<?x8xf32>) -> ()
   return
 }
 
 // CHECK-LABEL: @latent_attentions_on_buffers(
-func.func @latent_attentions_on_buffers(%arg0: memref<?x10xf32>, %arg1: !transformer.batch, %arg2: !transformer.cache<latent 1x6xbf16>, %arg3: !transformer.scope, %arg4: !dnn.packed<panels, 16x4xbf16>, %arg5: memref<?x10xf32>, %arg6: memref<?x14xf32>) {
-  // CHECK-NEXT: dnn.latent_attention %arg0, %arg1 cache %arg2[%arg3] expand %arg4 heads 2 key_dim 3 value_dim 5 scale 5.000000e-01 outs(%arg5, %arg6) : (memref<?x10xf32>, !transformer.batch, !transformer.cache<latent 1x6xbf16>, !transformer.scope, !dnn.packed<panels, 16x4xbf16>, memref<?x10xf32>, memref<?x14xf32>) -> ()
-  dnn.latent_attention %arg0, %arg1 cache %arg2[%arg3] expand %arg4 heads 2 key_dim 3 value_dim 5 scale 5.000000e-01 outs(%arg5, %arg6) : (memref<?x10xf32>, !transformer.batch, !transformer.cache<latent 1x6xbf16>, !transformer.scope, !dnn.packed<panels, 16x4xbf16>, memref<?x10xf32>, memref<?x14xf32>) -> ()
+func.func @latent_attentions_on_buffers(%arg0: memref<?x10xf32>, %arg1: !transformer.batch, %arg2: !transformer.cache<latent 1x6xbf16>, %arg3: !transformer.scope, %arg4: !dnn.packed<rows, 16x4xbf16>, %arg5: memref<?x10xf32>, %arg6: memref<?x14xf32>) {
+  // CHECK-NEXT: dnn.latent_attention %arg0, %arg1 cache %arg2[%arg3] expand %arg4 heads 2 key_dim 3 value_dim 5 scale 5.000000e-01 outs(%arg5, %arg6) : (memref<?x10xf32>, !transformer.batch, !transformer.cache<latent 1x6xbf16>, !transformer.scope, !dnn.packed<rows, 16x4xbf16>, memref<?x10xf32>, memref<?x14xf32>) -> ()
+  dnn.latent_attention %arg0, %arg1 cache %arg2[%arg3] expand %arg4 heads 2 key_dim 3 value_dim 5 scale 5.000000e-01 outs(%arg5, %arg6) : (memref<?x10xf32>, !transformer.batch, !transformer.cache<latent 1x6xbf16>, !transformer.scope, !dnn.packed<rows, 16x4xbf16>, memref<?x10xf32>, memref<?x14xf32>) -> ()
   return
 }
 

@@ -214,3 +214,11 @@ func.func @cache_append_c3(%arg0: !transformer.cache<latent 1x4xf32>, %arg1: !tr
   %0 = transformer.cache_append %arg0[%arg1], %arg2 keys %arg3 values %arg3 : (!transformer.cache<latent 1x4xf32>, !transformer.scope, !transformer.batch, tensor<?x4xf32>, tensor<?x4xf32>) -> !transformer.cache<latent 1x4xf32>
   return
 }
+
+// -----
+
+func.func @attention_c15(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: tensor<?x4xf32>) {
+  // expected-error@+1 {{attention_c15: alibi: expected keys of a cache for rounded biases, which go by position}}
+  %0 = transformer.attention causal %arg0, %arg1 keys %arg2 values %arg2 heads 2 kv_heads 1 scale 5.0e-01 alibi <max = 8.0, rounded> : (tensor<?x8xf32>, !transformer.batch, tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x8xf32>
+  return
+}

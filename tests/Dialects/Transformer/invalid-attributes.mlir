@@ -31,8 +31,13 @@ func.func private @max_wanted(!transformer.batch) attributes {transformer.max_wa
 
 // -----
 
-// expected-error@+1 {{attribute 'transformer.vocabulary' belongs on a module}}
-func.func private @vocabulary(!transformer.batch) attributes {transformer.vocabulary = 97 : i64}
+// expected-error@+1 {{attribute 'transformer.max_sequence' belongs on a module}}
+func.func private @max_sequence(!transformer.batch) attributes {transformer.max_sequence = 97 : i64}
+
+// -----
+
+// expected-error@+1 {{attribute 'transformer.vocabulary' is 0 : i64: expected a positive 64-bit integer}}
+func.func private @vocabulary(!transformer.batch) attributes {transformer.vocabulary = 0 : i64}
 
 // -----
 

@@ -58,8 +58,8 @@ func.func @embedding_c1(%arg0: !transformer.batch, %arg1: tensor<9x8xf32>) {
 // -----
 
 func.func @sinusoid_c1(%arg0: !transformer.batch) {
-  // expected-error@+1 {{sinusoid_c1: width: expected an even number, got 7}}
-  %0 = transformer.sinusoid half %arg0 : tensor<?x7xf32>
+  // expected-error@+1 {{sinusoid_c1: width: expected at least 2, got 1}}
+  %0 = transformer.sinusoid half %arg0 : tensor<?x1xf32>
   return
 }
 

@@ -174,3 +174,11 @@ func.func @online_attention_c14(%arg0: tensor<?x8xf32>, %arg1: !transformer.batc
   %0 = transformer.online_attention causal %arg0, %arg1 staged %arg2 heads 2 kv_heads 1 scale 5.0e-01 sinks %arg4 : (tensor<?x8xf32>, !transformer.batch, tensor<?x1280xf32>, tensor<1xf32>) -> tensor<?x8xf32>
   return
 }
+
+// -----
+
+func.func @online_attention_c15(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: tensor<?x1280xf32>) {
+  // expected-error@+1 {{online_attention_c15: alibi: expected keys of a cache for rounded biases, which go by position}}
+  %0 = transformer.online_attention causal %arg0, %arg1 staged %arg2 heads 2 kv_heads 1 scale 5.0e-01 alibi <max = 8.0, rounded> : (tensor<?x8xf32>, !transformer.batch, tensor<?x1280xf32>) -> tensor<?x8xf32>
+  return
+}

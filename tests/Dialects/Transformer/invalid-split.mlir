@@ -158,3 +158,19 @@ func.func @split_stage_c8(%arg0: tensor<?x16xf32>, %arg1: !transformer.batch) {
   %0:2 = "transformer.split_stage"(%arg0, %arg1) <{heads = 2 : i64, kvHeads = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 0, 0>}> : (tensor<?x16xf32>, !transformer.batch) -> (tensor<?x8xf32>, tensor<?x1281xf32>)
   return
 }
+
+// -----
+
+func.func @split_append_c10(%arg0: tensor<?x16xf32>, %arg1: !transformer.cache<latent 1x4xf32>, %arg2: !transformer.scope, %arg3: !transformer.batch) {
+  // expected-error@+1 {{split_append_c10: cache: expected one that grows with the sequence, got '!transformer.cache<latent 1x4xf32>'}}
+  %0:2 = transformer.split_append %arg0 to %arg1[%arg2], %arg3 heads 2 kv_heads 1 : (tensor<?x16xf32>, !transformer.cache<latent 1x4xf32>, !transformer.scope, !transformer.batch) -> (tensor<?x8xf32>, !transformer.cache<latent 1x4xf32>)
+  return
+}
+
+// -----
+
+func.func @split_append_c10(%arg0: tensor<?x16xf32>, %arg1: !transformer.cache<memory 1x4xf32>, %arg2: !transformer.scope, %arg3: !transformer.batch) {
+  // expected-error@+1 {{split_append_c10: cache: expected one that grows with the sequence, got '!transformer.cache<memory 1x4xf32>'}}
+  %0:2 = transformer.split_append %arg0 to %arg1[%arg2], %arg3 heads 2 kv_heads 1 : (tensor<?x16xf32>, !transformer.cache<memory 1x4xf32>, !transformer.scope, !transformer.batch) -> (tensor<?x8xf32>, !transformer.cache<memory 1x4xf32>)
+  return
+}

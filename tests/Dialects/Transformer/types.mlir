@@ -32,6 +32,14 @@ module attributes {
   // CHECK-SAME: transformer.role = "encode_image"
   func.func private @classify(!transformer.batch)
     attributes {transformer.role = "encode_image", transformer.output = "classes"}
+  // An entry may look up other tokens.
+  // CHECK: transformer.vocabulary = 61 : i64
+  func.func private @source(!transformer.batch)
+    attributes {transformer.vocabulary = 61 : i64}
+  // CHECK: #transformer.sinusoid<half>
+  func.func private @sinusoid() attributes {test.a = #transformer.sinusoid<half>}
+  // CHECK: #transformer.sinusoid<interleaved>
+  func.func private @interleaved() attributes {test.a = #transformer.sinusoid<interleaved>}
   // CHECK: !transformer.cache<memory 3x24xbf16>
   func.func private @memory(!transformer.cache<memory 3x24xbf16>)
   // CHECK: !transformer.cache<latent 1x40xf32>

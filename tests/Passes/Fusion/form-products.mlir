@@ -84,3 +84,17 @@ func.func @activations_that_stay(%x: !rows, %w: tensor<8x8xf32>) -> (!rows, !row
   %2 = transformer.activation relu %x : !rows
   return %0, %1, %2 : !rows, !rows, !rows
 }
+
+// What a product adds or multiplies comes after its own activation.
+// CHECK-LABEL: @activation_of_a_sum
+func.func @activation_of_a_sum(%x: !rows, %w: tensor<8x8xf32>) -> (!rows, !rows) {
+  // CHECK-NEXT: %[[P:.*]] = transformer.product %arg0 weights(%arg1) residual %arg0 :
+  // CHECK-NEXT: %[[Q:.*]] = transformer.activation relu %[[P]]
+  // CHECK-NEXT: %[[R:.*]] = transformer.product %arg0 weights(%arg1) multiplier %arg0 :
+  // CHECK-NEXT: transformer.activation relu %[[R]]
+  %0 = transformer.product %x weights(%w) residual %x : (!rows, tensor<8x8xf32>, !rows) -> !rows
+  %1 = transformer.activation relu %0 : !rows
+  %2 = transformer.product %x weights(%w) multiplier %x : (!rows, tensor<8x8xf32>, !rows) -> !rows
+  %3 = transformer.activation relu %2 : !rows
+  return %1, %3 : !rows, !rows
+}

@@ -62,3 +62,30 @@ func.func @step(%b: !batch) attributes {transformer.role = "step"} {
   dnn.dispatch @second or @second by tokens of %b(%s, %b) outs() : (!batch, !scope, !batch) -> ()
   return
 }
+
+// -----
+
+// Tables that differ in content or in the biases that they are made of have
+// places of their own, equal ones share one, and all come behind weights of
+// tensors, stacks among them.
+!batch = !transformer.batch
+!scope = !transformer.scope
+// CHECK-LABEL: @tables
+func.func private @tables(%s: !scope, %b: !batch) {
+  // CHECK-NEXT: of "near" slot [[NEAR:[1-5]]]
+  %0 = dnn.table #transformer.buckets<8, max = 20> in %s of "near" : <rows, 2x41xf32>
+  // CHECK-NEXT: of "far" slot [[FAR:[1-5]]]
+  %1 = dnn.table #transformer.buckets<8, max = 20> in %s of "far" : <rows, 2x41xf32>
+  // CHECK-NEXT: #transformer.alibi<max = 8.0> in %arg0 slot [[ALIBI:[1-5]]]
+  %2 = dnn.table #transformer.alibi<max = 8.0> in %s : <rows, 2x1xf32>
+  // CHECK-NEXT: #transformer.alibi<max = 4.0> in %arg0 slot [[OTHER:[1-5]]]
+  %3 = dnn.table #transformer.alibi<max = 4.0> in %s : <rows, 2x1xf32>
+  // CHECK-NEXT: of "near" slot [[NEAR]]
+  %4 = dnn.table #transformer.buckets<8, max = 20> in %s of "near" : <rows, 2x41xf32>
+  // A wider table of the same content.
+  // CHECK-NEXT: #transformer.alibi<max = 8.0> in %arg0 slot [[WIDER:[1-5]]] : <rows, 3x1xf32>
+  %5 = dnn.table #transformer.alibi<max = 8.0> in %s : <rows, 3x1xf32>
+  // CHECK-NEXT: dnn.weight %arg0 ["experts.*.up"] of "ffn" slot 0
+  %6 = dnn.weight %s ["experts.*.up"] of "ffn" : <panels, 6x4x8xf32>
+  return
+}
