@@ -66,6 +66,12 @@ TEST_F(EvaluatorOps, Sinusoid) {
              matrix({{0, 1, 0, 1}, {S(3), C(3), S(0.03), C(0.03)}}));
   expectNear(evaluate::sinusoid({0, 3}, 4, RopeStyle::Half),
              matrix({{0, 0, 1, 1}, {S(3), S(0.03), C(3), C(0.03)}}));
+  // Of three columns one is a cosine.
+  double Second = 3 / std::pow(10000.0, 2.0 / 3);
+  expectNear(evaluate::sinusoid({3}, 3, RopeStyle::Interleaved),
+             matrix({{S(3), C(3), S(Second)}}));
+  expectNear(evaluate::sinusoid({3}, 3, RopeStyle::Half),
+             matrix({{S(3), S(Second), C(3)}}));
 }
 
 TEST_F(EvaluatorOps, ClassTokenBeginsSequences) {
