@@ -54,6 +54,11 @@ static StackOptions readStack(ConfigReader &Config, const BartTraits &Traits,
         "embed_positions.weight",
         Config.size({"max_position_embeddings"}, MaxContext) + 2, 2};
     Stack.Embedding.Norm = Norm("layernorm_embedding");
+  } else if (Config.hasTensor(Stack.nameOf("embed_positions.weight"))) {
+    // Published files hold the table, and rounded as they are it counts.
+    Stack.Embedding.Positions = {
+        "embed_positions.weight",
+        Config.size({"max_position_embeddings"}, MaxContext)};
   } else {
     Stack.Embedding.Sinusoid = RopeStyle::Half;
   }

@@ -30,13 +30,10 @@ static ModelDescription read(ConfigReader &Config) {
   Model.Head.Weight = IsTied ? Table : "lm_head.weight";
   if (!Config.Input.Weights || Config.hasTensor("final_logits_bias"))
     Model.Head.Bias = "final_logits_bias^flat";
-  // Copies, and tables that are computed.
-  Model.UnusedTensors = {"lm_head.weight",
-                         "model.shared.weight",
+  // Copies.
+  Model.UnusedTensors = {"lm_head.weight", "model.shared.weight",
                          "model.encoder.embed_tokens.weight",
-                         "model.decoder.embed_tokens.weight",
-                         "model.encoder.embed_positions.weight",
-                         "model.decoder.embed_positions.weight"};
+                         "model.decoder.embed_tokens.weight"};
   return Model;
 }
 
