@@ -3,6 +3,9 @@
 #include "FamilyFixture.h"
 
 #include "compiler/Builder/ModelWalk.h"
+#include "compiler/Estimate/Estimate.h"
+
+#include <ctime>
 
 using namespace mlir;
 using namespace tenon;
@@ -33,6 +36,13 @@ protected:
                             return {};
                           }));
     return Ops;
+  }
+
+  std::vector<std::string> functionsOf(ModuleOp Module) {
+    std::vector<std::string> Names;
+    for (auto Function : Module.getOps<func::FuncOp>())
+      Names.push_back(Function.getName().str());
+    return Names;
   }
 };
 
@@ -176,6 +186,12 @@ TEST_F(MixturesTest, Phi3Defaults) {
                         {"partial_rotary_factor", 1.0, 0.5},
                         {"sliding_window", nullptr, 16},
                         {"tie_word_embeddings", false, true}});
+  EXPECT_EQ(graphOf(with(Base, {{"attention_bias", false},
+                                {"mlp_bias", false},
+                                {"lm_head_bias", false},
+                                {"full_attn_mod", 1},
+                                {"interpolate_factor", 1}})),
+            graphOf(Base));
   // With original lengths of 4096 sequences of 8192 are long ones.
   Json Factors = {{"type", "longrope"},
                   {"short_factor", {1.0, 1.0, 1.0, 1.0}},
@@ -194,6 +210,14 @@ TEST_F(MixturesTest, Phi3Refuses) {
       config("phi3"),
       {{{{"attention_bias", true}},
         "field 'attention_bias' is true: expected false"},
+       {{{"lm_head_bias", true}},
+        "field 'lm_head_bias' is true: expected false"},
+       {{{"mlp_bias", true}}, "field 'mlp_bias' is true: expected false"},
+       {{{"full_attn_mod", 2}},
+        "field 'full_attn_mod' is 2: expected a whole number from 1 to 1"},
+       {{{"interpolate_factor", 2}},
+        "field 'interpolate_factor' is 2: expected a whole number from 1 to "
+        "1"},
        {{{"rope_scaling", {{"type", "linear"}, {"factor", 2}}}},
         "field 'rope_scaling.type' is 'linear': expected default or longrope"},
        {{{"rope_scaling",
@@ -618,6 +642,61 @@ TEST_F(MixturesTest, GptOssRefuses) {
        {{{"quantization_config", {{"quant_method", "mxfp4"}}}},
         "field 'quantization_config' is an object: expected no such key, for "
         "the family gpt_oss does not handle it"}});
+}
+
+//===----------------------------------------------------------------------===//
+// Depth
+//===----------------------------------------------------------------------===//
+
+TEST_F(MixturesTest, FunctionsDoNotGrowWithDepth) {
+  for (const char *Family : {"gemma2", "gemma3_text", "smollm3", "qwen2_moe",
+                             "deepseek_v3", "gpt_oss"}) {
+    SCOPED_TRACE(Family);
+    std::vector<std::string> Few;
+    for (int64_t Layers : {8, 64}) {
+      auto Model =
+          import(with(config(Family), {{"num_hidden_layers", Layers}}));
+      ASSERT_TRUE(Model) << Model.error().message();
+      std::vector<std::string> Functions = functionsOf(*Model->Module);
+      if (Few.empty())
+        Few = Functions;
+      EXPECT_EQ(Functions, Few);
+      EXPECT_LE(Functions.size(), 5u);
+    }
+  }
+}
+
+TEST_F(MixturesTest, TheWholeOfDeepseekV3) {
+  Json Settings = {{"model_type", "deepseek_v3"},
+                   {"vocab_size", 129280},
+                   {"hidden_size", 7168},
+                   {"intermediate_size", 18432},
+                   {"moe_intermediate_size", 2048},
+                   {"num_hidden_layers", 61},
+                   {"num_attention_heads", 128},
+                   {"max_position_embeddings", 163840},
+                   {"torch_dtype", "bfloat16"},
+                   {"rope_scaling",
+                    {{"type", "yarn"},
+                     {"factor", 40},
+                     {"mscale", 1.0},
+                     {"mscale_all_dim", 1.0},
+                     {"original_max_position_embeddings", 4096}}}};
+  std::clock_t Begin = std::clock();
+  auto Model = import(Settings);
+  double Seconds = static_cast<double>(std::clock() - Begin) / CLOCKS_PER_SEC;
+  ASSERT_TRUE(Model) << Model.error().message();
+  EXPECT_LT(Seconds, 1);
+  EXPECT_EQ(functionsOf(*Model->Module),
+            (std::vector<std::string>{"embed", "layer", "layer_mixture", "head",
+                                      "step"}));
+  auto Estimate = estimateModel(*Model->Module);
+  ASSERT_TRUE(Estimate) << Estimate.error().message();
+  EXPECT_EQ(Estimate->Parameters, 671026419200);
+  // 8 of 256 experts in each of 58 layers.
+  EXPECT_EQ(Estimate->ActiveParameters,
+            671026419200 - 58 * 248 * 3 * int64_t(7168) * 2048);
+  EXPECT_EQ(Estimate->CacheElements, 61 * 576);
 }
 
 } // namespace
