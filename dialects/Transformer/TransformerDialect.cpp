@@ -7,6 +7,10 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
 using namespace mlir;
 using namespace tenon::transformer;
 
@@ -138,4 +142,425 @@ LogicalResult CacheType::verify(function_ref<InFlightDiagnostic()> EmitError,
 int64_t CacheType::getPageElements() const {
   return isLatent() ? latentPageElements(getHeadDim())
                     : pageElements(getKvHeads(), getHeadDim());
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers in attributes
+//===----------------------------------------------------------------------===//
+
+/// Parses `name = number`.
+static ParseResult parseNamedReal(AsmParser &Parser, StringRef Name,
+                                  double &Value) {
+  return failure(Parser.parseKeyword(Name) || Parser.parseEqual() ||
+                 Parser.parseFloat(Value));
+}
+
+/// The shortest decimal that reads back as `Value`, always with a point.
+static std::string shortest(double Value) {
+  char Text[40];
+  for (int Digits = 1; Digits <= 17; ++Digits) {
+    snprintf(Text, sizeof(Text), "%.*g", Digits, Value);
+    if (strtod(Text, nullptr) == Value)
+      break;
+  }
+  std::string Result = Text;
+  size_t Exponent = Result.find('e');
+  if (Result.find('.') == std::string::npos)
+    Result.insert(Exponent == std::string::npos ? Result.size() : Exponent,
+                  ".0");
+  return Result;
+}
+
+static bool isPositive(double Value) {
+  return Value > 0 && std::isfinite(Value);
+}
+
+//===----------------------------------------------------------------------===//
+// RoPE attribute
+//===----------------------------------------------------------------------===//
+
+/// What the numbers of a scaling are called, in their order. longrope's factors
+/// follow without names.
+static ArrayRef<StringRef> namesOf(RopeScaling Scaling) {
+  static constexpr StringRef Linear[] = {"factor"};
+  static constexpr StringRef Llama3[] = {"factor", "low", "high", "original"};
+  static constexpr StringRef Yarn[] = {"factor",   "fast",     "slow",
+                                       "original", "truncate", "attention"};
+  static constexpr StringRef LongRope[] = {"attention"};
+  switch (Scaling) {
+  case RopeScaling::Default:
+    return {};
+  case RopeScaling::Linear:
+    return Linear;
+  case RopeScaling::Llama3:
+    return Llama3;
+  case RopeScaling::Yarn:
+    return Yarn;
+  case RopeScaling::LongRope:
+    return LongRope;
+  }
+  llvm_unreachable("all scalings are covered");
+}
+
+/// Parses what follows the comma after the base.
+static ParseResult parseScaling(AsmParser &Parser, RopeScaling &Scaling,
+                                SmallVectorImpl<Real> &Numbers) {
+  SMLoc Location = Parser.getCurrentLocation();
+  StringRef Name;
+  if (Parser.parseKeyword(&Name))
+    return failure();
+  std::optional<RopeScaling> Named = symbolizeRopeScaling(Name);
+  if (!Named || *Named == RopeScaling::Default)
+    return Parser.emitError(Location)
+           << "expected linear, llama3, yarn or longrope, got " << Name;
+  Scaling = *Named;
+  if (Parser.parseLParen())
+    return failure();
+  for (StringRef Number : namesOf(Scaling)) {
+    double Value = 0;
+    if (!Numbers.empty() && Parser.parseComma())
+      return failure();
+    if (parseNamedReal(Parser, Number, Value))
+      return failure();
+    Numbers.push_back(Value);
+  }
+  while (Scaling == RopeScaling::LongRope &&
+         succeeded(Parser.parseOptionalComma())) {
+    double Factor = 0;
+    if (Parser.parseFloat(Factor))
+      return failure();
+    Numbers.push_back(Factor);
+  }
+  return Parser.parseRParen();
+}
+
+Attribute RopeAttr::parse(AsmParser &Parser, Type) {
+  SMLoc Location = Parser.getCurrentLocation();
+  StringRef StyleName;
+  int64_t Dim = 0;
+  double Base = 0;
+  if (Parser.parseLess() || Parser.parseKeyword(&StyleName))
+    return {};
+  std::optional<RopeStyle> Style = symbolizeRopeStyle(StyleName);
+  if (!Style) {
+    Parser.emitError(Location)
+        << "expected half or interleaved, got " << StyleName;
+    return {};
+  }
+  if (Parser.parseComma() || Parser.parseKeyword("dim") ||
+      Parser.parseEqual() || Parser.parseInteger(Dim) || Parser.parseComma() ||
+      parseNamedReal(Parser, "base", Base))
+    return {};
+  RopeScaling Scaling = RopeScaling::Default;
+  SmallVector<Real> Numbers;
+  if (succeeded(Parser.parseOptionalComma()) &&
+      parseScaling(Parser, Scaling, Numbers))
+    return {};
+  if (Parser.parseGreater())
+    return {};
+  return Parser.getChecked<RopeAttr>(Location, Parser.getContext(), *Style, Dim,
+                                     Base, Scaling, Numbers);
+}
+
+void RopeAttr::print(AsmPrinter &Printer) const {
+  Printer << "<" << stringifyRopeStyle(getStyle()) << ", dim = " << getDim()
+          << ", base = " << shortest(getBase());
+  if (getScaling() != RopeScaling::Default) {
+    Printer << ", " << stringifyRopeScaling(getScaling()) << "(";
+    ArrayRef<StringRef> Names = namesOf(getScaling());
+    for (auto [I, Number] : llvm::enumerate(getNumbers())) {
+      if (I != 0)
+        Printer << ", ";
+      if (I < Names.size())
+        Printer << Names[I] << " = ";
+      Printer << shortest(Number);
+    }
+    Printer << ")";
+  }
+  Printer << ">";
+}
+
+LogicalResult RopeAttr::verify(function_ref<InFlightDiagnostic()> EmitError,
+                               RopeStyle, int64_t Dim, Real Base,
+                               RopeScaling Scaling, ArrayRef<Real> Numbers) {
+  if (Dim < 2 || Dim % 2 != 0)
+    return EmitError() << "expected an even positive dim, got " << Dim;
+  if (!isPositive(Base))
+    return EmitError() << "expected a positive base, got " << Base.Value;
+  ArrayRef<StringRef> Names = namesOf(Scaling);
+  size_t Count = Names.size();
+  if (Scaling == RopeScaling::LongRope)
+    Count += static_cast<size_t>(Dim / 2);
+  if (Numbers.size() != Count)
+    return EmitError() << "expected " << Count
+                       << " numbers of the scaling, got " << Numbers.size();
+  for (auto [I, Number] : llvm::enumerate(Numbers)) {
+    StringRef Name = I < Names.size() ? Names[I] : "factor";
+    bool MayBeZero = Name == "truncate";
+    if (!isPositive(Number) && !(MayBeZero && Number.Value == 0))
+      return EmitError() << "expected a positive " << Name << ", got "
+                         << Number.Value;
+  }
+  if (Scaling == RopeScaling::Llama3 && !(Numbers[2] > Numbers[1]))
+    return EmitError() << "expected low < high, got low = " << Numbers[1].Value
+                       << ", high = " << Numbers[2].Value;
+  return success();
+}
+
+/// YaRN's mix of stretched and original frequencies, by pair.
+static float yarnFrequency(const RopeAttr &Rope, int64_t Pair, float Power) {
+  ArrayRef<Real> Numbers = Rope.getNumbers();
+  double Dim = static_cast<double>(Rope.getDim());
+  // The pair that turns so many times within the original context.
+  auto PairOf = [&](double Turns) {
+    return Dim * std::log(Numbers[3] / (Turns * 2 * std::numbers::pi)) /
+           (2 * std::log(static_cast<double>(Rope.getBase())));
+  };
+  double Low = PairOf(Numbers[1]), High = PairOf(Numbers[2]);
+  if (Numbers[4].Value != 0) {
+    Low = std::floor(Low);
+    High = std::ceil(High);
+  }
+  Low = std::max(Low, 0.0);
+  High = std::min(High, Dim - 1);
+  if (Low == High)
+    High += 0.001; // A ramp needs a length.
+  float Ramp = (static_cast<float>(Pair) - static_cast<float>(Low)) /
+               static_cast<float>(High - Low);
+  float Kept = 1 - std::clamp(Ramp, 0.0f, 1.0f);
+  float Stretched = 1.0f / (static_cast<float>(Numbers[0]) * Power);
+  return Stretched * (1 - Kept) + 1.0f / Power * Kept;
+}
+
+SmallVector<float> RopeAttr::frequencies() const {
+  ArrayRef<Real> Numbers = getNumbers();
+  SmallVector<float> Result;
+  for (int64_t I = 0; I < getDim() / 2; ++I) {
+    // Every step in f32: frequencies then equal those of Transformers.
+    float Exponent = static_cast<float>(2 * I) / static_cast<float>(getDim());
+    float Power = std::pow(static_cast<float>(getBase()), Exponent);
+    float Frequency = 1.0f / Power;
+    switch (getScaling()) {
+    case RopeScaling::Default:
+      break;
+    case RopeScaling::Linear:
+      Frequency /= static_cast<float>(Numbers[0]);
+      break;
+    case RopeScaling::Llama3: {
+      auto Factor = static_cast<float>(Numbers[0]);
+      auto Low = static_cast<float>(Numbers[1]);
+      auto High = static_cast<float>(Numbers[2]);
+      auto Original = static_cast<float>(Numbers[3]);
+      float Wavelength = 2.0f * std::numbers::pi_v<float> / Frequency;
+      if (Wavelength > Original / Low) {
+        Frequency /= Factor;
+      } else if (Wavelength >= Original / High) {
+        float Smooth = (Original / Wavelength - Low) / (High - Low);
+        Frequency = (1 - Smooth) * Frequency / Factor + Smooth * Frequency;
+      }
+      break;
+    }
+    case RopeScaling::Yarn:
+      Frequency = yarnFrequency(*this, I, Power);
+      break;
+    case RopeScaling::LongRope:
+      Frequency = 1.0f / (static_cast<float>(Numbers[1 + I]) * Power);
+      break;
+    }
+    Result.push_back(Frequency);
+  }
+  return Result;
+}
+
+float RopeAttr::attentionFactor() const {
+  if (getScaling() == RopeScaling::Yarn)
+    return static_cast<float>(getNumbers().back());
+  if (getScaling() == RopeScaling::LongRope)
+    return static_cast<float>(getNumbers().front());
+  return 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Biases of attention
+//===----------------------------------------------------------------------===//
+
+Attribute AlibiAttr::parse(AsmParser &Parser, Type) {
+  SMLoc Location = Parser.getCurrentLocation();
+  double MaxBias = 0;
+  bool Rounded = false;
+  if (Parser.parseLess() || parseNamedReal(Parser, "max", MaxBias))
+    return {};
+  if (succeeded(Parser.parseOptionalComma())) {
+    if (Parser.parseKeyword("rounded"))
+      return {};
+    Rounded = true;
+  }
+  if (Parser.parseGreater())
+    return {};
+  return Parser.getChecked<AlibiAttr>(Location, Parser.getContext(), MaxBias,
+                                      Rounded);
+}
+
+void AlibiAttr::print(AsmPrinter &Printer) const {
+  Printer << "<max = " << shortest(getMaxBias())
+          << (getRounded() ? ", rounded>" : ">");
+}
+
+LogicalResult AlibiAttr::verify(function_ref<InFlightDiagnostic()> EmitError,
+                                Real MaxBias, bool) {
+  if (isPositive(MaxBias))
+    return success();
+  return EmitError() << "expected a positive max, got " << MaxBias.Value;
+}
+
+SmallVector<float> AlibiAttr::slopes(int64_t Heads) const {
+  auto Whole =
+      static_cast<int64_t>(llvm::bit_floor(static_cast<uint64_t>(Heads)));
+  SmallVector<float> Slopes;
+  for (int64_t H = 0; H < Heads; ++H) {
+    double Step = H < Whole ? static_cast<double>(H + 1)
+                            : static_cast<double>(2 * (H - Whole) + 1) / 2;
+    double Slope = std::exp2(-getMaxBias() * Step / static_cast<double>(Whole));
+    auto Rounded = static_cast<float>(Slope);
+    if (getRounded()) {
+      APFloat Narrow(Rounded);
+      bool Lost = false;
+      Narrow.convert(APFloat::BFloat(), APFloat::rmNearestTiesToEven, &Lost);
+      Rounded = static_cast<float>(Narrow.convertToDouble());
+    }
+    Slopes.push_back(Rounded);
+  }
+  return Slopes;
+}
+
+Attribute BucketsAttr::parse(AsmParser &Parser, Type) {
+  SMLoc Location = Parser.getCurrentLocation();
+  int64_t Count = 0, MaxDistance = 0;
+  bool Bidirectional = false;
+  if (Parser.parseLess() || Parser.parseInteger(Count) || Parser.parseComma() ||
+      Parser.parseKeyword("max") || Parser.parseEqual() ||
+      Parser.parseInteger(MaxDistance))
+    return {};
+  if (succeeded(Parser.parseOptionalComma())) {
+    if (Parser.parseKeyword("bidirectional"))
+      return {};
+    Bidirectional = true;
+  }
+  if (Parser.parseGreater())
+    return {};
+  return Parser.getChecked<BucketsAttr>(Location, Parser.getContext(), Count,
+                                        MaxDistance, Bidirectional);
+}
+
+void BucketsAttr::print(AsmPrinter &Printer) const {
+  Printer << "<" << getCount() << ", max = " << getMaxDistance()
+          << (getBidirectional() ? ", bidirectional>" : ">");
+}
+
+LogicalResult BucketsAttr::verify(function_ref<InFlightDiagnostic()> EmitError,
+                                  int64_t Count, int64_t MaxDistance,
+                                  bool Bidirectional) {
+  // Half of a direction's buckets have a distance of their own.
+  int64_t Exact = (Bidirectional ? Count / 2 : Count) / 2;
+  if (Count < 2 || Count % 2 != 0 || Exact < 1 || MaxDistance <= Exact ||
+      Count > (1 << 16) || MaxDistance > (1 << 20))
+    return EmitError() << "expected an even count of buckets and a max above "
+                          "a quarter or a half of it, got "
+                       << Count << " and " << MaxDistance;
+  return success();
+}
+
+int64_t BucketsAttr::bucketOf(int64_t Distance) const {
+  int64_t Count = getCount();
+  int64_t First = 0;
+  if (getBidirectional()) {
+    Count /= 2;
+    First = Distance > 0 ? Count : 0;
+    Distance = std::abs(Distance);
+  } else {
+    Distance = std::max<int64_t>(-Distance, 0);
+  }
+  int64_t Exact = Count / 2;
+  if (Distance < Exact)
+    return First + Distance;
+  float Share =
+      std::log(static_cast<float>(Distance) / static_cast<float>(Exact)) /
+      static_cast<float>(std::log(static_cast<double>(getMaxDistance()) /
+                                  static_cast<double>(Exact))) *
+      static_cast<float>(Count - Exact);
+  return First + std::min(Exact + static_cast<int64_t>(Share), Count - 1);
+}
+
+//===----------------------------------------------------------------------===//
+// Router attribute
+//===----------------------------------------------------------------------===//
+
+Attribute RouterAttr::parse(AsmParser &Parser, Type) {
+  SMLoc Location = Parser.getCurrentLocation();
+  StringRef ScoreName;
+  int64_t Top = 0, Groups = 1, Kept = 1;
+  double Scale = 1;
+  bool Normalize = false, Pairs = false;
+  if (Parser.parseLess() || Parser.parseKeyword(&ScoreName))
+    return {};
+  std::optional<RouterScore> Score = symbolizeRouterScore(ScoreName);
+  if (!Score) {
+    Parser.emitError(Location)
+        << "expected softmax or sigmoid, got " << ScoreName;
+    return {};
+  }
+  if (Parser.parseComma() || Parser.parseKeyword("top") ||
+      Parser.parseEqual() || Parser.parseInteger(Top))
+    return {};
+  while (succeeded(Parser.parseOptionalComma())) {
+    SMLoc WordLocation = Parser.getCurrentLocation();
+    StringRef Word;
+    if (Parser.parseKeyword(&Word))
+      return {};
+    if (Word == "normalize") {
+      Normalize = true;
+    } else if (Word == "scale") {
+      if (Parser.parseEqual() || Parser.parseFloat(Scale))
+        return {};
+    } else if (Word == "groups") {
+      if (Parser.parseEqual() || Parser.parseInteger(Groups) ||
+          Parser.parseKeyword("keep") || Parser.parseInteger(Kept))
+        return {};
+      Pairs = succeeded(Parser.parseOptionalKeyword("pairs"));
+    } else {
+      Parser.emitError(WordLocation)
+          << "expected normalize, scale or groups, got " << Word;
+      return {};
+    }
+  }
+  if (Parser.parseGreater())
+    return {};
+  return Parser.getChecked<RouterAttr>(Location, Parser.getContext(), *Score,
+                                       Top, Normalize, Scale, Groups, Kept,
+                                       Pairs);
+}
+
+void RouterAttr::print(AsmPrinter &Printer) const {
+  Printer << "<" << stringifyRouterScore(getScore()) << ", top = " << getTop();
+  if (getNormalize())
+    Printer << ", normalize";
+  if (getScale().Value != 1)
+    Printer << ", scale = " << shortest(getScale());
+  if (getGroups() != 1)
+    Printer << ", groups = " << getGroups() << " keep " << getKeptGroups()
+            << (getPairs() ? " pairs" : "");
+  Printer << ">";
+}
+
+LogicalResult RouterAttr::verify(function_ref<InFlightDiagnostic()> EmitError,
+                                 RouterScore, int64_t Top, bool, Real Scale,
+                                 int64_t Groups, int64_t Kept, bool) {
+  if (Top < 1)
+    return EmitError() << "expected a positive top, got " << Top;
+  if (!isPositive(Scale))
+    return EmitError() << "expected a positive scale, got " << Scale.Value;
+  if (Kept < 1 || Groups < Kept)
+    return EmitError() << "expected groups >= kept groups >= 1, got " << Groups
+                       << " and " << Kept;
+  return success();
 }
