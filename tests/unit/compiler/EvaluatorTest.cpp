@@ -10,6 +10,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/Support/FileSystem.h"
 #include "gtest/gtest.h"
 
 #include <map>
@@ -256,6 +257,12 @@ TEST_F(EvaluatorModules, Batches) {
   Bad.Sequences = {0, 1, 0};
   ExpectRefused(Bad, "batch: field 'Sequences' of token 2 is 0: expected the "
                      "tokens of a sequence side by side");
+  Bad = Good;
+  Bad.Prefixes = {1};
+  ExpectRefused(Bad, "batch: field 'Prefixes' has 1 elements: expected 2, one "
+                     "per sequence");
+  Bad.Prefixes = {1, -1};
+  ExpectRefused(Bad, "batch: field 'Prefixes' has -1: expected at least 0");
   for (std::vector<int64_t> Wanted :
        {std::vector<int64_t>{0, 0}, {1, 0}, {3}, {-1}}) {
     Bad = Good;
@@ -266,12 +273,199 @@ TEST_F(EvaluatorModules, Batches) {
   }
 }
 
+/// Encodes a source text into a memory, then decodes with attention to it and
+/// to what was decoded. The entries have their caches in different order.
+TEST_F(EvaluatorModules, MemoriesOutliveEncoding) {
+  Stored["table"] = {1, 2, 4, 8};
+  Stored["zero"] = {0, 0, 0, 0};
+  Evaluator E = evaluatorOf(R"(
+    module attributes {transformer.max_sequence = 3 : i64,
+                       transformer.max_source = 5 : i64} {
+    func.func @step(%b: !transformer.batch, %m: !transformer.cache<memory 1x1xf32>,
+        %c: !transformer.cache<1x1xf32>)
+        -> (tensor<?x1xf32>, !transformer.cache<memory 1x1xf32>,
+            !transformer.cache<1x1xf32>)
+        attributes {transformer.role = "step", transformer.output = "hidden"} {
+      %s = transformer.scope "" layer 3
+      %t = transformer.parameter %s "table" of embedding : tensor<4x1xf32>
+      %z = transformer.parameter %s "zero" of embedding : tensor<4x1xf32>
+      %x = transformer.embedding token %b, %t
+          : (!transformer.batch, tensor<4x1xf32>) -> tensor<?x1xf32>
+      %q = transformer.embedding token %b, %z
+          : (!transformer.batch, tensor<4x1xf32>) -> tensor<?x1xf32>
+      %n = transformer.cache_append %c[%s], %b keys %q values %x
+          : (!transformer.cache<1x1xf32>, !transformer.scope,
+             !transformer.batch, tensor<?x1xf32>, tensor<?x1xf32>)
+          -> !transformer.cache<1x1xf32>
+      %own = transformer.attention causal %q, %b cache %n[%s] heads 1 kv_heads 1
+          scale 1.0 : (tensor<?x1xf32>, !transformer.batch,
+             !transformer.cache<1x1xf32>, !transformer.scope)
+          -> tensor<?x1xf32>
+      %far = transformer.attention bidirectional %q, %b cache %m[%s] heads 1
+          kv_heads 1 scale 1.0 : (tensor<?x1xf32>, !transformer.batch,
+             !transformer.cache<memory 1x1xf32>, !transformer.scope)
+          -> tensor<?x1xf32>
+      %y = transformer.residual %own, %far : tensor<?x1xf32>
+      return %y, %m, %n : tensor<?x1xf32>, !transformer.cache<memory 1x1xf32>,
+          !transformer.cache<1x1xf32>
+    }
+    func.func @encode(%b: !transformer.batch,
+        %m: !transformer.cache<memory 1x1xf32>)
+        -> (tensor<?x1xf32>, !transformer.cache<memory 1x1xf32>)
+        attributes {transformer.role = "encode",
+                    transformer.output = "hidden"} {
+      %s = transformer.scope "" layer 3
+      %t = transformer.parameter %s "table" of embedding : tensor<4x1xf32>
+      %z = transformer.parameter %s "zero" of embedding : tensor<4x1xf32>
+      %x = transformer.embedding token %b, %t
+          : (!transformer.batch, tensor<4x1xf32>) -> tensor<?x1xf32>
+      %q = transformer.embedding token %b, %z
+          : (!transformer.batch, tensor<4x1xf32>) -> tensor<?x1xf32>
+      %n = transformer.cache_append %m[%s], %b keys %q values %x
+          : (!transformer.cache<memory 1x1xf32>, !transformer.scope,
+             !transformer.batch, tensor<?x1xf32>, tensor<?x1xf32>)
+          -> !transformer.cache<memory 1x1xf32>
+      return %x, %n : tensor<?x1xf32>, !transformer.cache<memory 1x1xf32>
+    } })");
+  EvaluatorBatch Target;
+  Target.add(7, {{0, 1}}, 0, 2);
+  EXPECT_NE(E.run("step", Target)
+                .error()
+                .message()
+                .find("sequence 7 in layer 3: expected a source text"),
+            std::string::npos);
+  // Texts of means 3.75 and 2, the first as long as it may be.
+  EvaluatorBatch Source;
+  Source.add(7, {{3, 0, 1, 3, 0}}, 0, 0);
+  Source.add(2, {{1}}, 0, 0);
+  Source.TokenIds = {3, 1, 2, 0, 0, 1};
+  auto Encoded = E.run("encode", Source);
+  ASSERT_TRUE(Encoded) << Encoded.error().message();
+  E.forget(0);
+  // Own means of 1 and 3 / 2, then of 3.
+  float Mean = (8 + 2 + 4 + 1 + 1) / 5.0f;
+  expectNear(*E.run("step", Target), matrix({{1 + Mean}, {1.5f + Mean}}));
+  EvaluatorBatch Next;
+  Next.add(2, {{2}}, 0, 1);
+  Next.add(7, {{3}}, 2, 1);
+  expectNear(*E.run("step", Next), matrix({{4 + 2}, {11 / 3.0f + Mean}}));
+  // Each entry has its own bound.
+  Source = {};
+  Source.add(4, {{0, 0, 0, 0, 0, 0}}, 0, 0);
+  EXPECT_EQ(E.run("encode", Source).error().message(),
+            "batch: field 'Positions' of token 5 is 5: expected below 5");
+  Target = {};
+  Target.add(4, {{0, 0, 0, 0}}, 0, 0);
+  EXPECT_EQ(E.run("step", Target).error().message(),
+            "batch: field 'Positions' of token 3 is 3: expected below 3");
+  // With a sequence its source text goes.
+  E.forget(2);
+  Next = {};
+  Next.add(2, {{2}}, 0, 1);
+  EXPECT_FALSE(E.run("step", Next));
+}
+
+/// Rows that the caller gives, a class token, columns, numbers.
+TEST_F(EvaluatorModules, InputRows) {
+  Stored["class"] = {9, 9};
+  Stored["gate"] = {0, 1};
+  Evaluator E = evaluatorOf(R"(
+    func.func @encode_image(%b: !transformer.batch) -> tensor<?x1xf32>
+        attributes {transformer.role = "encode_image",
+                    transformer.output = "hidden"} {
+      %s = transformer.scope ""
+      %t = transformer.parameter %s "class" of embedding : tensor<2xf32>
+      %g = transformer.parameter %s "gate" of ffn : tensor<1x2xf32>
+      %x = transformer.input_rows %b : tensor<?x2xf32>
+      %y = transformer.class_token %x, %b, %t
+          : (tensor<?x2xf32>, !transformer.batch, tensor<2xf32>)
+          -> tensor<?x2xf32>
+      %c = transformer.columns %y from 1 : (tensor<?x2xf32>) -> tensor<?x1xf32>
+      %l = transformer.linear %y, %g
+          : (tensor<?x2xf32>, tensor<1x2xf32>) -> tensor<?x1xf32>
+      %d = transformer.scale %c by 2.0 : tensor<?x1xf32>
+      %e = transformer.clamp %d at 12.0 : tensor<?x1xf32>
+      %f = transformer.sigmoid_gate %e, %l
+          : (tensor<?x1xf32>, tensor<?x1xf32>) -> tensor<?x1xf32>
+      %a = transformer.activation relu %f : tensor<?x1xf32>
+      %h = transformer.soft_cap %a at 100.0 : tensor<?x1xf32>
+      return %h : tensor<?x1xf32>
+    })");
+  EvaluatorBatch Batch = batchOf({3});
+  Batch.Features = matrix({{0, 0}, {1, 2}, {3, -4}});
+  auto Wanted = [](double X, double Gate) {
+    return static_cast<float>(100 * std::tanh(X / (1 + std::exp(-Gate)) / 100));
+  };
+  expectNear(*E.run("encode_image", Batch),
+             matrix({{Wanted(12, 9)}, {Wanted(4, 2)}, {0}}));
+  Batch.Features = matrix({{0, 0}, {1, 2}});
+  EXPECT_EQ(E.run("encode_image", Batch).error().message(),
+            "'transformer.input_rows' at loc(\"graph.mlir\":8:12): batch: "
+            "field 'Features' is 2 x 2: expected 3 x 2");
+}
+
+/// Experts' matrices one below another, and latent vectors, through the graph.
+TEST_F(EvaluatorModules, ExpertsAndLatentVectors) {
+  Stored["x"] = {1, 2, 3, 4};
+  Stored["r"] = {100, 0, 0, 100};
+  Stored["g"] = {1, 0, 0, 1}; // Expert 0 has the first column, 1 the second.
+  Stored["u"] = {1, 1, 2, 2};
+  Stored["d"] = {1, 0, 0, 1};
+  Stored["e"] = {1, 1};
+  Evaluator E = evaluatorOf(R"(
+    func.func @step(%b: !transformer.batch,
+        %c: !transformer.cache<latent 1x2xf32>)
+        -> (tensor<?x2xf32>, !transformer.cache<latent 1x2xf32>)
+        attributes {transformer.role = "step", transformer.output = "hidden"} {
+      %s = transformer.scope "" layer 0
+      %t = transformer.parameter %s "x" of embedding : tensor<2x2xf32>
+      %r = transformer.parameter %s "r" of embedding : tensor<2x2xf32>
+      %g = transformer.parameter %s "g" of ffn : tensor<2x1x2xf32>
+      %u = transformer.parameter %s "u" of ffn : tensor<2x1x2xf32>
+      %d = transformer.parameter %s "d" of ffn : tensor<2x2x1xf32>
+      %e = transformer.parameter %s "e" of attention : tensor<2x1xf32>
+      %x = transformer.embedding token %b, %t
+          : (!transformer.batch, tensor<2x2xf32>) -> tensor<?x2xf32>
+      %l = transformer.embedding token %b, %r
+          : (!transformer.batch, tensor<2x2xf32>) -> tensor<?x2xf32>
+      %m = transformer.mixture none %x, %l <softmax, top = 1> gate %g up %u
+          down %d : (tensor<?x2xf32>, tensor<?x2xf32>, tensor<2x1x2xf32>,
+             tensor<2x1x2xf32>, tensor<2x2x1xf32>) -> tensor<?x2xf32>
+      %lat = transformer.columns %m from 0
+          : (tensor<?x2xf32>) -> tensor<?x1xf32>
+      %rot = transformer.scale %lat by 0.0 : tensor<?x1xf32>
+      %n = transformer.latent_append %c[%s], %b latent %lat rotated %rot
+          : (!transformer.cache<latent 1x2xf32>, !transformer.scope,
+             !transformer.batch, tensor<?x1xf32>, tensor<?x1xf32>)
+          -> !transformer.cache<latent 1x2xf32>
+      %q = transformer.scale %m by 0.0 : tensor<?x2xf32>
+      %a = transformer.latent_attention %q, %b cache %n[%s] expand %e heads 1
+          key_dim 1 value_dim 1 scale 1.0
+          : (tensor<?x2xf32>, !transformer.batch,
+             !transformer.cache<latent 1x2xf32>, !transformer.scope,
+             tensor<2x1xf32>) -> tensor<?x1xf32>
+      %y = transformer.sigmoid_gate %m, %a
+          : (tensor<?x2xf32>, tensor<?x1xf32>) -> tensor<?x2xf32>
+      return %y, %n : tensor<?x2xf32>, !transformer.cache<latent 1x2xf32>
+    })");
+  // Token 0: expert 0 gives 1 * (1 + 2) in the first column; token 1: expert 1
+  // 4 * 2 (3 + 4) in the second. The latent vectors are 3 and 0, so the gates
+  // are 3 and their mean.
+  auto Gate = [](double X) {
+    return static_cast<float>(1 / (1 + std::exp(-X)));
+  };
+  auto Got = E.run("step", batchOf({2}));
+  ASSERT_TRUE(Got) << Got.error().message();
+  expectNear(*Got, matrix({{3 * Gate(3), 0}, {0, 56 * Gate(1.5)}}));
+}
+
 //===----------------------------------------------------------------------===//
 // Stored references
 //===----------------------------------------------------------------------===//
 
 struct Fixture {
   std::string Name, Kind, Reference;
+  std::optional<int64_t> MaxSequence;
 };
 
 std::string fixturePath(const std::string &Name) {
@@ -284,14 +478,18 @@ std::vector<Fixture> fixtures() {
   auto Index = readJsonFile(fixturePath("index.json"));
   if (!Index)
     return All;
-  for (const Json &Entry : *Index)
-    All.push_back({Entry.at("name"), Entry.at("kind"), Entry.at("reference")});
+  for (const Json &Entry : *Index) {
+    Fixture F = {Entry.at("name"), Entry.at("kind"), Entry.at("reference"), {}};
+    if (Entry.contains("max_seq_len"))
+      F.MaxSequence = Entry["max_seq_len"];
+    All.push_back(F);
+  }
   return All;
 }
 
 NpyArray arrayOf(const std::string &Path) {
   auto Array = readNpy(Path);
-  EXPECT_TRUE(Array) << Array.error().message();
+  EXPECT_TRUE(Array) << Path << ": " << Array.error().message();
   return Array ? *Array : NpyArray();
 }
 
@@ -308,22 +506,40 @@ protected:
   }
 
   void SetUp() override {
-    std::string Directory = fixturePath(GetParam().Name);
+    Directory = fixturePath(GetParam().Name);
     ImportOptions Options;
     Options.MatrixType = ElementType::F32; // What the references computed in.
+    Options.MaxSequence = GetParam().MaxSequence;
     auto Imported = importModel(Context, Directory, Options);
     ASSERT_TRUE(Imported) << Imported.error().message();
     Model.emplace(std::move(*Imported));
-    Ids = arrayOf(Directory + "/input_ids.npy").Integers;
-    ASSERT_GE(Ids.size(), 14u);
     Wanted = arrayOf(Directory + "/" + GetParam().Reference);
-    if (isDecoder())
-      Greedy = arrayOf(Directory + "/greedy.npy").Integers;
-    else
-      Types = arrayOf(Directory + "/token_type_ids.npy").Integers;
+    if (isImage())
+      return;
+    Ids = integers("input_ids");
+    ASSERT_GE(Ids.size(), 14u);
+    Types = integers("token_type_ids");
+    Target = integers("decoder_input_ids");
+    Greedy = integers("greedy");
   }
 
   bool isDecoder() const { return GetParam().Kind == "logits"; }
+  bool isTranslation() const { return GetParam().Kind == "seq2seq"; }
+  bool isImage() const { return GetParam().Kind == "image"; }
+  /// Whether the output has a row per sequence.
+  bool isPooled() const { return GetParam().Kind == "classes"; }
+  const char *role() const {
+    return isDecoder() || isTranslation() ? "step"
+           : isImage()                    ? "encode_image"
+                                          : "encode";
+  }
+
+  /// What the directory has under a name; empty without the file.
+  std::vector<int64_t> integers(const char *Name) {
+    std::string Path = Directory + "/" + Name + ".npy";
+    return llvm::sys::fs::exists(Path) ? arrayOf(Path).Integers
+                                       : std::vector<int64_t>();
+  }
 
   /// Runs the fused stage; batches of at most `FewTokens` run `.few` code.
   void fuse(int64_t FewTokens) {
@@ -340,25 +556,72 @@ protected:
     Model->Module->walk([&](Operation *Op) {
       EXPECT_FALSE((isa<LinearOp, AttentionOp, LmHeadOp, FeedForwardOp,
                         GatedFeedForwardOp>(Op)));
-      Fused += isa<OnlineAttentionOp>(Op);
+      Fused += isa<OnlineAttentionOp, LatentAttentionOp>(Op);
     });
     EXPECT_GT(Fused, 0);
+  }
+
+  /// Appends tokens [From, From + Length) of the fixture as a sequence.
+  void add(EvaluatorBatch &Batch, int64_t Sequence, int64_t From,
+           int64_t Length) {
+    Batch.add(Sequence, std::span(Ids).subspan(From, Length), 0, Length);
+    if (!Types.empty())
+      Batch.TokenTypes.insert(Batch.TokenTypes.end(), Types.begin() + From,
+                              Types.begin() + From + Length);
+  }
+
+  /// Appends an image [channels, height, width] as a class token and patches,
+  /// row by row, each in the order of a convolution's kernel.
+  void addImage(EvaluatorBatch &Batch, int64_t Sequence,
+                const std::vector<float> &Pixels) {
+    const ImageInfo &Info = *Model->Image;
+    ASSERT_EQ(static_cast<int64_t>(Pixels.size()),
+              Info.Channels * Info.Height * Info.Width);
+    std::vector<int64_t> Zeros(static_cast<size_t>(Info.patches() + 1));
+    Batch.add(Sequence, Zeros, 0, Info.patches() + 1);
+    Tensor2D &Rows = Batch.Features;
+    Rows.Columns = Info.patchValues();
+    Rows.Data.resize(Rows.Data.size() + static_cast<size_t>(Rows.Columns));
+    for (int64_t Top = 0; Top + Info.PatchHeight <= Info.Height;
+         Top += Info.PatchHeight)
+      for (int64_t Left = 0; Left + Info.PatchWidth <= Info.Width;
+           Left += Info.PatchWidth)
+        for (int64_t C = 0; C < Info.Channels; ++C)
+          for (int64_t Y = Top; Y < Top + Info.PatchHeight; ++Y)
+            for (int64_t X = Left; X < Left + Info.PatchWidth; ++X)
+              Rows.Data.push_back(
+                  Pixels[(C * Info.Height + Y) * Info.Width + X]);
+    Rows.Rows = static_cast<int64_t>(Rows.Data.size()) / Rows.Columns;
+  }
+
+  Tensor2D run(Evaluator &E, const char *Role, const EvaluatorBatch &Batch) {
+    auto Got = E.run(Role, Batch);
+    EXPECT_TRUE(Got) << Got.error().message();
+    return Got ? *Got : Tensor2D();
+  }
+  Tensor2D step(Evaluator &E, const EvaluatorBatch &Batch) {
+    return run(E, "step", Batch);
   }
 
   /// The output for every token, from a single step.
   Tensor2D whole(Evaluator &E, int64_t Sequence = 0) {
     EvaluatorBatch Batch;
-    Batch.add(Sequence, Ids, 0, static_cast<int64_t>(Ids.size()));
-    Batch.TokenTypes = Types;
-    auto Got = E.run(isDecoder() ? "step" : "encode", Batch);
-    EXPECT_TRUE(Got) << Got.error().message();
-    return Got ? *Got : Tensor2D();
-  }
-
-  Tensor2D step(Evaluator &E, const EvaluatorBatch &Batch) {
-    auto Got = E.run("step", Batch);
-    EXPECT_TRUE(Got) << Got.error().message();
-    return Got ? *Got : Tensor2D();
+    if (isImage()) {
+      std::vector<std::string> Files = {"pixel_values"};
+      if (llvm::sys::fs::exists(Directory + "/png_values.npy"))
+        Files = {"png_values", "jpeg_values"};
+      for (const std::string &File : Files)
+        addImage(Batch, Sequence++,
+                 arrayOf(Directory + "/" + File + ".npy").Floats);
+      return run(E, role(), Batch);
+    }
+    add(Batch, Sequence, 0, static_cast<int64_t>(Ids.size()));
+    if (!isTranslation())
+      return run(E, role(), Batch);
+    run(E, "encode", Batch);
+    Batch = {};
+    Batch.add(Sequence, Target, 0, static_cast<int64_t>(Target.size()));
+    return step(E, Batch);
   }
 
   Evaluator evaluator() {
@@ -371,20 +634,31 @@ protected:
     Tensor2D Got = whole(E);
     ASSERT_EQ(Wanted.Shape.size(), 2u);
     ASSERT_EQ(Got.Columns, Wanted.Shape[1]);
-    ASSERT_EQ(Got.Rows, static_cast<int64_t>(Ids.size()));
     ASSERT_GE(Got.Rows, Wanted.Shape[0]);
+    if (isPooled() || isImage())
+      ASSERT_EQ(Got.Rows, Wanted.Shape[0]);
+    else
+      ASSERT_EQ(Got.Rows,
+                static_cast<int64_t>((isTranslation() ? Target : Ids).size()));
     double Error = difference(Got.row(Got.Rows - Wanted.Shape[0]),
                               Wanted.Floats.data(), Wanted.Floats.size());
     RecordProperty("error", std::to_string(Error));
     EXPECT_LE(Error, 1e-4);
   }
 
-  /// Nine tokens of prompt, then token by token through the cache.
+  /// Nine tokens of prompt, or a source text and the token that begins a
+  /// target, then token by token through the cache.
   void checkGreedy() {
-    if (!isDecoder())
+    if (Greedy.empty())
       return;
     Evaluator E = evaluator();
     std::vector<int64_t> Next(Ids.begin(), Ids.begin() + 9), Chosen;
+    if (isTranslation()) {
+      EvaluatorBatch Source;
+      add(Source, 0, 0, static_cast<int64_t>(Ids.size()));
+      run(E, "encode", Source);
+      Next = {Target.front()};
+    }
     int64_t Position = 0;
     while (Chosen.size() < Greedy.size()) {
       EvaluatorBatch Batch;
@@ -402,14 +676,17 @@ protected:
   /// Chunks, single tokens, and sequences side by side give what a single step
   /// of one sequence gives.
   void checkBatching() {
+    if (isImage())
+      return; // Two images at once are among the outputs.
     Evaluator E = evaluator();
     auto Count = static_cast<int64_t>(std::min<size_t>(Ids.size(), 37));
     Ids.resize(static_cast<size_t>(Count));
-    if (!isDecoder()) {
+    if (!Types.empty())
       Types.resize(static_cast<size_t>(Count));
-      checkEncoderBatching(E);
-      return;
-    }
+    if (isTranslation())
+      return checkTranslations(E);
+    if (!isDecoder())
+      return checkEncoderBatching(E);
     Tensor2D Wanted = whole(E, /*Sequence=*/0);
     // Sequence 1 in chunks, among them single tokens, while sequence 2 runs
     // beside it some tokens behind.
@@ -465,25 +742,55 @@ protected:
     auto Run = [&](std::initializer_list<std::pair<int64_t, int64_t>> Parts) {
       EvaluatorBatch Batch;
       int64_t Sequence = 0;
-      for (auto [From, Length] : Parts) {
-        Batch.add(Sequence++, std::span(Ids).subspan(From, Length), 0, Length);
-        Batch.TokenTypes.insert(Batch.TokenTypes.end(), Types.begin() + From,
-                                Types.begin() + From + Length);
-      }
-      auto Got = E.run("encode", Batch);
-      EXPECT_TRUE(Got) << Got.error().message();
-      return Got ? *Got : Tensor2D();
+      for (auto [From, Length] : Parts)
+        add(Batch, Sequence++, From, Length);
+      return run(E, "encode", Batch);
     };
     Tensor2D Long = Run({{0, Count}}), Short = Run({{3, 11}});
     Tensor2D Both = Run({{3, 11}, {0, Count}});
-    ASSERT_EQ(Both.Rows, Count + 11);
+    ASSERT_EQ(Both.Rows, Long.Rows + Short.Rows);
+    EXPECT_EQ(Short.Rows, isPooled() ? 1 : 11);
     EXPECT_LE(difference(Both.row(0), Short.row(0), Short.Data.size()), 1e-6);
-    EXPECT_LE(difference(Both.row(11), Long.row(0), Long.Data.size()), 1e-6);
+    EXPECT_LE(difference(Both.row(Short.Rows), Long.row(0), Long.Data.size()),
+              1e-6);
+  }
+
+  /// Two source texts encoded at once, then decoded side by side in chunks.
+  void checkTranslations(Evaluator &E) {
+    auto Count = static_cast<int64_t>(Target.size());
+    auto Alone = [&](int64_t Sequence, int64_t From, int64_t Length) {
+      EvaluatorBatch Source, Batch;
+      add(Source, Sequence, From, Length);
+      run(E, "encode", Source);
+      Batch.add(Sequence, Target, 0, Count);
+      return step(E, Batch);
+    };
+    auto Tokens = static_cast<int64_t>(Ids.size());
+    Tensor2D Long = Alone(0, 0, Tokens), Short = Alone(1, 3, 11);
+    EvaluatorBatch Source;
+    add(Source, 2, 3, 11);
+    add(Source, 3, 0, Tokens);
+    run(E, "encode", Source);
+    for (int64_t Done = 0; Done < Count; Done += 5) {
+      int64_t Chunk = std::min<int64_t>(5, Count - Done);
+      EvaluatorBatch Batch;
+      for (int64_t Sequence : {3, 2})
+        Batch.add(Sequence, std::span(Target).subspan(Done, Chunk), Done,
+                  Chunk);
+      Tensor2D Got = step(E, Batch);
+      ASSERT_EQ(Got.Rows, 2 * Chunk);
+      auto Elements = static_cast<size_t>(Chunk * Got.Columns);
+      EXPECT_LE(difference(Got.row(0), Long.row(Done), Elements), 1e-6);
+      EXPECT_LE(difference(Got.row(Chunk), Short.row(Done), Elements), 1e-6);
+    }
   }
 
   MLIRContext Context;
+  std::string Directory;
   std::optional<ImportedModel> Model;
-  std::vector<int64_t> Ids, Types, Greedy;
+  /// Tokens, their types, those of a target text, and what follows greedily;
+  /// empty where a fixture has none.
+  std::vector<int64_t> Ids, Types, Target, Greedy;
   NpyArray Wanted;
 };
 
@@ -509,7 +816,7 @@ INSTANTIATE_TEST_SUITE_P(Fixtures, EvaluatorReferences,
                            return Name;
                          });
 
-TEST(EvaluatorFixtures, AreThere) { EXPECT_GE(fixtures().size(), 19u); }
+TEST(EvaluatorFixtures, AreThere) { EXPECT_GE(fixtures().size(), 145u); }
 
 /// In bf16, weights as they are stored and keys and values rounded: within the
 /// tolerance of that type, yet not what f32 gives.
