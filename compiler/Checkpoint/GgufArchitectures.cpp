@@ -638,8 +638,10 @@ void readMpt(Translation &T) {
   S.Config["no_bias"] = !S.hasTensor("blk.0.attn_output.bias");
   double Bias = S.optionalNumber("attention.max_alibi_bias").value_or(0);
   Json Attention = {{"alibi", Bias != 0}};
-  if (Bias != 0)
-    Attention["alibi_bias_max"] = Bias;
+  if (Bias == std::floor(Bias) && Bias > 0 && Bias < INT32_MAX)
+    Attention["alibi_bias_max"] = static_cast<int64_t>(Bias);
+  else if (Bias != 0)
+    S.refuse("attention.max_alibi_bias", "a whole number");
   if (auto Clip = S.optionalNumber("attention.clamp_kqv"); Clip && *Clip > 0)
     Attention["clip_qkv"] = *Clip;
   if (T.Naming.KvHeads != T.Naming.Heads)

@@ -331,7 +331,7 @@ TEST_F(GgufTest, ToldByNameOrContent) {
 /// of the file.
 TEST_F(GgufTest, SurvivesChangedBytes) {
   std::string Path =
-      std::string(TENON_TEST_DATA) + "/gguf/fixtures/llama-q4_0.gguf";
+      std::string(TENON_TEST_DATA) + "/gguf/fixtures/cohere-q8_0.gguf";
   auto Whole = readFile(Path, 1 << 20);
   ASSERT_TRUE(Whole) << Whole.error().message();
   size_t Header = Whole->find("blk.0.");
@@ -339,7 +339,7 @@ TEST_F(GgufTest, SurvivesChangedBytes) {
   Header = std::min(Whole->size(), Header + 400);
   std::string Changed = *Whole;
   for (size_t At = 0; At < Header; ++At) {
-    for (unsigned char Byte : {0x00, 0xff, 0x80, 0x01}) {
+    for (unsigned char Byte : {0x00, 0xff}) {
       if (static_cast<unsigned char>((*Whole)[At]) == Byte)
         continue;
       Changed[At] = static_cast<char>(Byte);

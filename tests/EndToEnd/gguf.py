@@ -1,0 +1,91 @@
+"""Compiles the GGUF files of tests/gguf and compares with Transformers.
+
+    gguf.py TENON WORK [NAME...]
+"""
+
+import json
+import pathlib
+import sys
+
+import numpy
+import support
+
+FIXTURES = pathlib.Path(__file__).parent.parent / "gguf" / "fixtures"
+TEXT = "The miller's daughter\n walked 12 miles <|im_start|>"
+
+
+def compare(test, entry):
+    name = entry["name"]
+    artifact = test.compile(FIXTURES / f"{name}.gguf", name, "--dtype", "f32")
+    reference = numpy.load(FIXTURES / f"{name}.npy")
+    _, limit = support.REFERENCE_TOLERANCE["f32"]
+    error = support.largest_error(test.outputs(artifact, entry["tokens"]),
+                                  reference)
+    test.check(error <= limit, f"{name}: error {error:.1e}, at most {limit}")
+    answer = json.loads(test.need(
+        "tenon", "run", artifact, "--token-ids",
+        support.joined(entry["tokens"]), "--max-new-tokens",
+        len(entry["greedy"]), "--temperature", 0, "--ignore-eos", "--json"))
+    test.check(answer["token_ids"] == entry["greedy"],
+               f"{name}: greedy {answer['token_ids']}, expected "
+               f"{entry['greedy']}")
+    artifact.unlink()
+
+
+def check_tokenizer(test):
+    """The artifact has the file's tokenizer."""
+    references = json.loads((FIXTURES / "tokenizers.json").read_text())
+    lines = test.work / "lines.json"
+    lines.write_text(json.dumps(references["texts"]))
+    for name, expected in (
+            ("llama-f32", [ids for ids, _ in references["spm"]]),
+            ("qwen2-bf16", references["splits"]["qwen2"])):
+        artifact = test.compile(FIXTURES / f"{name}.gguf", name)
+        ids = json.loads(test.need("tenon", "tokenize", artifact,
+                                   "--json-lines", lines))
+        test.check(ids == expected, f"{name}: ids of texts")
+        artifact.unlink()
+
+
+def check_types(test):
+    """Matrices stay bf16 where the file has bf16, else they become f32."""
+    for name, stored in (("qwen2-bf16", "bf16"), ("gemma-f16", "f32"),
+                         ("llama-q4_k", "f32")):
+        artifact = test.compile(FIXTURES / f"{name}.gguf", name)
+        inspected = json.loads(test.need("tenon", "inspect", artifact,
+                                         "--json"))
+        kept = inspected["model"]["weight_type"]
+        test.check(kept == stored,
+                   f"{name}: matrices are {kept}, expected {stored}")
+        artifact.unlink()
+
+
+def check_errors(test):
+    """One line that names the file and what is wrong."""
+    good = (FIXTURES / "llama-q8_0.gguf").read_bytes()
+    for what, data, part in (
+            ("cut", good[:-500], "expected them within"),
+            ("empty", b"", "expected 'GGUF'"),
+            ("type", good.replace(b"llama.block_count", b"llama.block_cuont"),
+             "llama.block_count")):
+        path = test.work / f"{what}.gguf"
+        path.write_bytes(data)
+        test.expect_error(what, str(path), part, command=(
+            "tenon-compile", "compile", path, "-o", test.work / "x.tenon"))
+
+
+def main():
+    test = support.Test(sys.argv[1:])
+    entries = json.loads((FIXTURES / "index.json").read_text())
+    for entry in entries:
+        if not test.names or entry["name"] in test.names:
+            compare(test, entry)
+    if not test.names:
+        check_tokenizer(test)
+        check_types(test)
+        check_errors(test)
+    test.finish()
+
+
+if __name__ == "__main__":
+    main()
