@@ -34,7 +34,8 @@ bool AttentionShape::sees(int64_t Query, int64_t Key, int64_t Prefix) const {
   case MaskKind::Bidirectional:
     return !Window || std::abs(Query - Key) < *Window;
   case MaskKind::Prefix:
-    return Key <= Query || (Query < Prefix && Key < Prefix);
+    // A query behind the prefix sees all of it anyway.
+    return Key <= Query || Key < Prefix;
   }
   return false;
 }
