@@ -54,10 +54,11 @@ Result<CharacterMap> CharacterMap::fromBytes(std::string_view Blob) {
     uint32_t Unit = Map.Units[I];
     if (isValue(Unit))
       continue;
-    auto Fail = [&](const std::string &What, size_t Value,
-                    const std::string &Expected) {
-      return Error("has a unit " + std::to_string(I) + " with the " + What +
-                   " " + std::to_string(Value) + ": expected " + Expected);
+    auto Fail = [&](std::string_view What, size_t Value,
+                    std::string_view Expected) {
+      std::string Text = "has a unit " + std::to_string(I) + " with the ";
+      Text.append(What).append(" ").append(std::to_string(Value));
+      return Error(Text.append(": expected ").append(Expected));
     };
     size_t Base = baseOf(I, Unit);
     if (Base >= Map.Units.size())
