@@ -137,6 +137,23 @@ TEST_F(GgufTokenizerTest, TokensAroundTexts) {
     }
 }
 
+/// Of two merges that exclude each other, the one of the higher score is made.
+TEST_F(GgufTokenizerTest, HigherScoresMergeFirst) {
+  for (bool LaterFirst : {false, true}) {
+    float Ab = LaterFirst ? -2 : -1, Bc = LaterFirst ? -1 : -2;
+    auto Text = read(pieces({"a", "b", "c", "ab", "bc"}, {-9, -9, -9, Ab, Bc},
+                            {1, 1, 1, 1, 1})
+                         .flag("tokenizer.ggml.add_space_prefix", false)
+                         .flag("tokenizer.ggml.add_bos_token", false));
+    ASSERT_TRUE(Text) << Text.error().message();
+    auto Made = Tokenizer::fromJson(*Text, "t");
+    ASSERT_TRUE(Made) << Made.error().message();
+    EXPECT_EQ(*Made->encode("abc", true), LaterFirst
+                                              ? (std::vector<int32_t>{0, 4})
+                                              : (std::vector<int32_t>{3, 2}));
+  }
+}
+
 TEST_F(GgufTokenizerTest, IdsOfEndsArePutTogether) {
   Json Settings = Json::object();
   auto Text = read(bytes({"a", "b", "c"})
