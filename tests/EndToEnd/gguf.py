@@ -11,7 +11,6 @@ import numpy
 import support
 
 FIXTURES = pathlib.Path(__file__).parent.parent / "gguf" / "fixtures"
-TEXT = "The miller's daughter\n walked 12 miles <|im_start|>"
 
 
 def compare(test, entry):
