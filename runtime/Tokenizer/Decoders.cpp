@@ -13,7 +13,7 @@ namespace tenon {
 /// One function per type.
 struct DecoderReader {
   template <typename Stage, typename... Options>
-  static Decoder make(Options... Values) {
+  static Decoder make(const Options &...Values) {
     Decoder Made;
     Made.Stages.push_back([Values...](StagePtr Next) -> StagePtr {
       return std::make_unique<Stage>(std::move(Next), Values...);
