@@ -63,8 +63,8 @@ func::FuncOp buildLayer(ModelBuilder &Model, CacheType Cache,
   Value Keys = F.linear(Normed, ToKey);
   Value Values = F.linear(Normed, ToValue);
   auto Rotation =
-      RopeAttr::get(&Model.context(), RopeStyle::Half, HeadDim, /*base=*/10000,
-                    RopeScaling::Default, /*factor=*/1, 0, 0, 0);
+      RopeAttr::get(&Model.context(), RopeStyle::Half, HeadDim,
+                    /*base=*/10000.0, RopeScaling::Default, /*numbers=*/{});
   Query = F.rope(Query, Batch, Heads, Rotation);
   Keys = F.rope(Keys, Batch, KvHeads, Rotation);
   Value NewCache = F.cacheAppend(OldCache, Scope, Batch, Keys, Values);
