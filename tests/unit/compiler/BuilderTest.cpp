@@ -12,9 +12,9 @@ using namespace tenon::transformer;
 
 namespace {
 
-LayerOptions smallLayer(bool PreNorm) {
+LayerOptions smallLayer(LayerForm Form = LayerForm::PreNorm) {
   LayerOptions Options;
-  Options.PreNorm = PreNorm;
+  Options.Form = Form;
   Options.AttentionNorm = {NormKind::Rms, 1e-5, "n1"};
   Options.FeedForwardNorm = {NormKind::Rms, 1e-5, "n2"};
   Options.Attention.Heads = 6;
@@ -58,14 +58,13 @@ TEST(BuilderTest, EqualLayersShareAFunctionAndOthersGetTheirOwn) {
   MLIRContext Context;
   ModelBuilder Model(Context, "test", uniformTypes(ElementType::F32));
   CacheType Cache = Model.cache(3, 4, ElementType::F32);
-  LayerOptions Plain = smallLayer(true);
+  LayerOptions Plain = smallLayer();
   LayerOptions Windowed = Plain;
   Windowed.Attention.Window = 7;
   SmallVector<func::FuncOp> Layers;
   for (const LayerOptions *Options : {&Plain, &Windowed, &Plain, &Windowed})
-    Layers.push_back(layerFunction(Model, "layer",
-                                   "l" + std::to_string(Layers.size()), 24,
-                                   Cache, *Options));
+    Layers.push_back(layerFunction(Model, "l" + std::to_string(Layers.size()),
+                                   24, {Cache, {}, {}}, *Options));
   EXPECT_EQ(Layers[0], Layers[2]);
   EXPECT_EQ(Layers[1], Layers[3]);
   EXPECT_NE(Layers[0], Layers[1]);
@@ -73,7 +72,7 @@ TEST(BuilderTest, EqualLayersShareAFunctionAndOthersGetTheirOwn) {
   auto Module = Model.finish();
   ASSERT_TRUE(Module) << Module.error().message();
   EXPECT_EQ(functionNames(**Module),
-            (std::vector<std::string>{"layer", "layer_1", "step"}));
+            (std::vector<std::string>{"layer", "layer_window", "step"}));
 }
 
 TEST(BuilderTest, AnotherStorageTypeIsAnotherFunction) {
@@ -89,7 +88,7 @@ TEST(BuilderTest, AnotherStorageTypeIsAnotherFunction) {
   SmallVector<func::FuncOp> Layers;
   for (const char *Scope : {"l0", "l1", "l2"})
     Layers.push_back(
-        layerFunction(Model, "layer", Scope, 24, Cache, smallLayer(true)));
+        layerFunction(Model, Scope, 24, {Cache, {}, {}}, smallLayer()));
   EXPECT_NE(Layers[0], Layers[1]);
   EXPECT_EQ(Layers[0], Layers[2]);
   // Every layer's own tensors are asked for, shared function or not.
@@ -99,9 +98,9 @@ TEST(BuilderTest, AnotherStorageTypeIsAnotherFunction) {
 TEST(BuilderTest, LocationsNameFunctionAndKey) {
   MLIRContext Context;
   ModelBuilder Model(Context, "test", uniformTypes(ElementType::BF16));
-  func::FuncOp Layer =
-      layerFunction(Model, "layer", "l0", 24,
-                    Model.cache(3, 4, ElementType::BF16), smallLayer(true));
+  func::FuncOp Layer = layerFunction(
+      Model, "l0", 24, {Model.cache(3, 4, ElementType::BF16), {}, {}},
+      smallLayer());
   std::vector<std::string> Linears;
   Layer.walk([&](LinearOp Op) {
     Linears.push_back(cast<NameLoc>(Op.getLoc()).getName().str());
@@ -116,15 +115,17 @@ TEST(BuilderTest, LocationsNameFunctionAndKey) {
 
 TEST(BuilderTest, PreNormAndPostNormDiffer) {
   MLIRContext Context;
-  for (bool PreNorm : {true, false}) {
+  for (LayerForm Form :
+       {LayerForm::PreNorm, LayerForm::PostNorm, LayerForm::Parallel}) {
     ModelBuilder Model(Context, "test", uniformTypes(ElementType::F32));
-    func::FuncOp Layer =
-        layerFunction(Model, "layer", "l0", 24,
-                      Model.cache(3, 4, ElementType::F32), smallLayer(PreNorm));
+    func::FuncOp Layer = layerFunction(
+        Model, "l0", 24, {Model.cache(3, 4, ElementType::F32), {}, {}},
+        smallLayer(Form));
     Operation *Return = Layer.getBody().front().getTerminator();
     Operation *Last = Return->getOperand(0).getDefiningOp();
-    EXPECT_EQ(isa<ResidualOp>(Last), PreNorm);
-    EXPECT_EQ(isa<RmsNormOp>(Last), !PreNorm);
+    bool EndsInNorm = Form == LayerForm::PostNorm;
+    EXPECT_EQ(isa<ResidualOp>(Last), !EndsInNorm);
+    EXPECT_EQ(isa<RmsNormOp>(Last), EndsInNorm);
   }
 }
 
@@ -139,7 +140,7 @@ TEST(BuilderTest, AMissingParameterIsTheModelsError) {
       });
   CacheType Cache = Model.cache(3, 4, ElementType::F32);
   func::FuncOp Layer =
-      layerFunction(Model, "layer", "l0", 24, Cache, smallLayer(true));
+      layerFunction(Model, "l0", 24, {Cache, {}, {}}, smallLayer());
   buildStep(Model, {Layer}, Cache, 24);
   auto Module = Model.finish();
   ASSERT_FALSE(Module);
@@ -167,8 +168,8 @@ TEST(BuilderTest, AWrongShapeIsTheVerifiersMessage) {
 TEST(BuilderTest, AModelNeedsAnEntry) {
   MLIRContext Context;
   ModelBuilder Model(Context, "test", uniformTypes(ElementType::F32));
-  layerFunction(Model, "layer", "l0", 24, Model.cache(3, 4, ElementType::F32),
-                smallLayer(true));
+  layerFunction(Model, "l0", 24, {Model.cache(3, 4, ElementType::F32), {}, {}},
+                smallLayer());
   auto Module = Model.finish();
   ASSERT_FALSE(Module);
   EXPECT_NE(Module.error().message().find("no entry"), std::string::npos);
@@ -179,7 +180,7 @@ TEST(BuilderTest, AHandleTakenTwiceIsRefused) {
   ModelBuilder Model(Context, "test", uniformTypes(ElementType::F32));
   CacheType Cache = Model.cache(3, 4, ElementType::F32);
   func::FuncOp Layer =
-      layerFunction(Model, "layer", "l0", 24, Cache, smallLayer(true));
+      layerFunction(Model, "l0", 24, {Cache, {}, {}}, smallLayer());
   FunctionBuilder Step = FunctionBuilder::entry(Model, "step", "logits");
   Value Batch = Step.batchArgument();
   Value Handle = Step.argument(Cache);
@@ -197,7 +198,7 @@ TEST(BuilderTest, WalkingNamesParametersByTheCallersScope) {
   ModelBuilder Model(Context, "test", uniformTypes(ElementType::F32));
   CacheType Cache = Model.cache(3, 4, ElementType::F32);
   SmallVector<func::FuncOp> Layers(
-      2, layerFunction(Model, "layer", "l0", 24, Cache, smallLayer(true)));
+      2, layerFunction(Model, "l0", 24, {Cache, {}, {}}, smallLayer()));
   buildStep(Model, Layers, Cache, 24);
   auto Module = Model.finish();
   ASSERT_TRUE(Module) << Module.error().message();
