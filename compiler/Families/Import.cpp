@@ -340,6 +340,10 @@ Result<ImportedModel> tenon::importModel(MLIRContext &Context,
                                                      : Config::open(Path);
   if (!Settings)
     return Settings.error();
+  // Before weights are looked for: of another kind of model they may be
+  // anything.
+  if (auto Kind = findFamily(*Settings); !Kind)
+    return Kind.error();
   std::optional<Checkpoint> Weights;
   if (!Options.ConfigOnly) {
     auto Opened = Checkpoint::open(Path);

@@ -71,8 +71,8 @@ class Errors:
                     "attention_softcap", attention_softcap=30.0)
         self.config("unhandled value", "config.json", "hidden_act", "mish",
                     hidden_act="mish")
-        self.config("unhandled scaling", "config.json", "yarn",
-                    rope_scaling={"rope_type": "yarn", "factor": 4.0})
+        self.config("unhandled scaling", "config.json", "ntk",
+                    rope_scaling={"rope_type": "ntk", "factor": 4.0})
         self.config("no heads", "config.json", "num_attention_heads", "0",
                     num_attention_heads=0)
         self.config("negative layers", "config.json", "num_hidden_layers",
