@@ -58,10 +58,10 @@ struct ImportedModel {
 };
 
 /// Imports the Hugging Face directory or the GGUF file (*.gguf) `Path`, or with
-/// ConfigOnly its config.json alone, which `Path` may name itself. An error names the file,
-/// the key or tensor, its value, and what was expected: an unknown model_type,
-/// a key that may change the result and is not handled, a missing or surplus
-/// tensor, a wrong shape or type.
+/// ConfigOnly its config.json alone, which `Path` may name itself. An error
+/// names the file, the key or tensor, its value, and what was expected: an
+/// unknown model_type, a key that may change the result and is not handled, a
+/// missing or surplus tensor, a wrong shape or type.
 Result<ImportedModel> importModel(mlir::MLIRContext &Context,
                                   const std::string &Path,
                                   const ImportOptions &Options = {});

@@ -45,9 +45,9 @@ typedef struct tenon_rt_batch {
                                     take them (patches of images). */
   const int32_t *const *memory_pages; /**< [S] as pages, of the caches that
                                     hold each sequence's source text. */
-  const int32_t *memory_lengths; /**< [S] tokens of the source text. */
-  const int32_t *prefixes;       /**< [S] so many first tokens of the sequence
-                                    see each other under a prefix mask. */
+  const int32_t *memory_lengths;      /**< [S] tokens of the source text. */
+  const int32_t *prefixes; /**< [S] so many first tokens of the sequence
+                              see each other under a prefix mask. */
 } tenon_rt_batch;
 
 /**
