@@ -19,8 +19,13 @@ EncoderModel tenon::readBertLike(ConfigReader &Config,
     Offset = Config.sizeOr({"pad_token_id"}, 1, MaxVocabulary, 0) + 1;
     Config.expect(Offset < Positions, "max_position_embeddings",
                   "more than pad_token_id + 1");
-    Sizes.MaxSequence =
-        std::min(Sizes.MaxSequence, std::max<int64_t>(Positions - Offset, 1));
+    int64_t Most = std::max<int64_t>(Positions - Offset, 1);
+    if (Config.Input.MaxSequence && Sizes.MaxSequence > Most)
+      Config.fail(Error("a sequence length of " +
+                        std::to_string(Sizes.MaxSequence) + ": expected 1 to " +
+                        std::to_string(Most) +
+                        ", the positions behind pad_token_id"));
+    Sizes.MaxSequence = std::min(Sizes.MaxSequence, Most);
   }
   double Eps = Config.epsOr("layer_norm_eps", 1e-12);
 

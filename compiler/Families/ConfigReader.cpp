@@ -124,32 +124,42 @@ void ConfigReader::ignore(Keys Names) {
     Settings.discard(Name);
 }
 
+// gelu_new, gelu_fast and gelu_pytorch_tanh spell out the same formula.
+static constexpr std::pair<std::string_view, Activation> ActivationNames[] = {
+    {"gelu", Activation::Gelu},
+    {"gelu_new", Activation::GeluTanh},
+    {"gelu_fast", Activation::GeluTanh},
+    {"gelu_pytorch_tanh", Activation::GeluTanh},
+    {"quick_gelu", Activation::QuickGelu},
+    {"relu", Activation::Relu},
+    {"silu", Activation::Silu},
+    {"swish", Activation::Silu},
+    {"tanh", Activation::Tanh},
+    {"sigmoid", Activation::Sigmoid}};
+
+std::optional<Activation> ConfigReader::activationNamed(std::string_view Name) {
+  for (auto [Spelling, Value] : ActivationNames)
+    if (Name == Spelling)
+      return Value;
+  return std::nullopt;
+}
+
+std::string ConfigReader::knownActivations() {
+  std::string Known;
+  for (auto [Spelling, Value] : ActivationNames)
+    Known += (Known.empty() ? "one of " : ", ") + std::string(Spelling);
+  return Known;
+}
+
 Activation ConfigReader::activation(std::string_view Key,
                                     std::string_view Default) {
-  // gelu_new, gelu_fast and gelu_pytorch_tanh spell out the same formula.
-  static constexpr std::pair<std::string_view, Activation> Names[] = {
-      {"gelu", Activation::Gelu},
-      {"gelu_new", Activation::GeluTanh},
-      {"gelu_fast", Activation::GeluTanh},
-      {"gelu_pytorch_tanh", Activation::GeluTanh},
-      {"quick_gelu", Activation::QuickGelu},
-      {"relu", Activation::Relu},
-      {"silu", Activation::Silu},
-      {"swish", Activation::Silu},
-      {"tanh", Activation::Tanh},
-      {"sigmoid", Activation::Sigmoid}};
   std::string Name = Default.empty() ? take(Settings.string(Key), std::string())
                                      : wordOr(Key, Default);
   if (First)
     return Activation::None;
-  std::string Known;
-  for (auto [Spelling, Value] : Names) {
-    if (Name == Spelling)
-      return Value;
-    Known += (Known.empty() ? "one of " : ", ") + std::string(Spelling);
-  }
-  fail(Settings.expected(Key, Known));
-  return Activation::None;
+  auto Act = activationNamed(Name);
+  expect(Act.has_value(), Key, knownActivations());
+  return Act.value_or(Activation::None);
 }
 
 //===----------------------------------------------------------------------===//

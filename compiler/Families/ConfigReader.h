@@ -72,6 +72,10 @@ public:
   /// the config must have the key.
   transformer::Activation activation(std::string_view Key,
                                      std::string_view Default = {});
+  static std::optional<transformer::Activation>
+  activationNamed(std::string_view Name);
+  /// "one of gelu, ..."
+  static std::string knownActivations();
 
   //===--- What models share ----------------------------------------------===//
   /// max_position_embeddings under any of `Names`, or the shorter length that

@@ -30,6 +30,20 @@ bool isInert(const Config &Settings, const std::string &Key) {
   return Flag && !*Flag;
 }
 
+/// Settings that a config.json may have among its own and that nothing here
+/// reads.
+bool isOfGeneration(const std::string &Key) {
+  static constexpr std::string_view Keys[] = {
+      "begin_suppress_tokens",
+      "diversity_penalty",
+      "encoder_no_repeat_ngram_size",
+      "exponential_decay_length_penalty",
+      "num_beam_groups",
+      "num_return_sequences",
+      "typical_p"};
+  return std::find(std::begin(Keys), std::end(Keys), Key) != std::end(Keys);
+}
+
 class GenerationReader {
 public:
   GenerationReader(const Config &Settings, int64_t Vocabulary,
@@ -99,10 +113,11 @@ public:
     return First;
   }
 
-  /// Says what is left out.
-  void note() {
+  /// Says what is left out; of a file of more than settings for generating,
+  /// `IsOwn` is false.
+  void note(bool IsOwn) {
     for (const std::string &Key : Settings.unreadKeys())
-      if (!isInert(Settings, Key))
+      if (!isInert(Settings, Key) && (IsOwn || isOfGeneration(Key)))
         Notes.push_back(
             Settings.expected(Key, "nothing, as generating leaves it out")
                 .message());
@@ -191,7 +206,6 @@ Result<GenerationInfo> tenon::readGeneration(const Config &Settings,
           Id && *Id)
         Info.DecoderStart = static_cast<int32_t>(**Id);
   }
-  if (Own)
-    Reader.note();
+  Reader.note(Own.has_value());
   return Info;
 }

@@ -84,10 +84,14 @@ void readFeedForward(ConfigReader &Config, T5Sizes &Sizes) {
   std::string Act = Sizes.IsGated ? Name.substr(6) : Name;
   if (Name == "gated-gelu")
     Act = "gelu_new";
+  auto Known = ConfigReader::activationNamed(Act);
+  Config.expect(Known.has_value(), "feed_forward_proj",
+                ConfigReader::knownActivations() +
+                    ", or one of them after 'gated-'");
+  Sizes.Act = Known.value_or(Activation::None);
   std::string Given = Config.wordOr("dense_act_fn", Act);
   Config.expect(Given == Act, "dense_act_fn",
                 Act + ", as feed_forward_proj has it");
-  Sizes.Act = Config.activation("dense_act_fn", Act);
   Config.expect(Config.flagOr("is_gated_act", Sizes.IsGated) == Sizes.IsGated,
                 "is_gated_act", "what feed_forward_proj says");
 }
