@@ -47,7 +47,9 @@ void tenon::buildEncoder(ModelBuilder &Model, const EncoderModel &Encoder,
   Model.setMaxSequence(Sizes.MaxSequence);
   if (Encoder.Stack.Embedding.TokenTypeCount > 0)
     Model.setTokenTypes(Encoder.Stack.Embedding.TokenTypeCount);
-  StackFunctions Functions(Model, Encoder.Stack);
+  // The entry that pools is called "embed".
+  StackFunctions Functions(Model, Encoder.Stack, /*Cache=*/{}, /*Memory=*/{},
+                           Pooling ? "embeddings" : "embed");
 
   auto BuildEntry = [&](StringRef Role, StringRef Output, StringRef LastName,
                         bool UsesRoot, auto Last) {

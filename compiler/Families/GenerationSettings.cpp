@@ -23,7 +23,8 @@ bool isInert(const Config &Settings, const std::string &Key) {
   // Penalties and such that are off.
   auto Number = Settings.number(Key);
   if (Number &&
-      (*Number == (Key.ends_with("penalty") ? 1 : 0) ||
+      (*Number ==
+           (Key.ends_with("penalty") && Key != "diversity_penalty" ? 1 : 0) ||
        (*Number == 1 && (Key.starts_with("num_") || Key == "typical_p"))))
     return true;
   auto Flag = Settings.boolean(Key);

@@ -20,9 +20,10 @@ std::vector<LayerOptions> tenon::repeat(const LayerOptions &Layer,
 }
 
 StackFunctions::StackFunctions(ModelBuilder &Model, const StackOptions &Stack,
-                               CacheType Cache, CacheType Memory)
+                               CacheType Cache, CacheType Memory,
+                               StringRef EmbedName)
     : Stack(Stack), HasCaches(Cache || Memory) {
-  Embed = embedFunction(Model);
+  Embed = embedFunction(Model, EmbedName);
   LayerSignature Signature{Cache, Memory, {}};
   if (!Stack.BiasScope.empty())
     Signature.BiasScope = Stack.nameOf(Stack.BiasScope);
@@ -37,9 +38,10 @@ StackFunctions::StackFunctions(ModelBuilder &Model, const StackOptions &Stack,
   }
 }
 
-func::FuncOp StackFunctions::embedFunction(ModelBuilder &Model) {
+func::FuncOp StackFunctions::embedFunction(ModelBuilder &Model,
+                                           StringRef Name) {
   const EmbeddingOptions &Options = Stack.Embedding;
-  FunctionBuilder Function(Model, "embed");
+  FunctionBuilder Function(Model, Name);
   Value Scope = Function.scopeArgument(Stack.Scope);
   Value TokensScope = Options.TokensScope
                           ? Function.scopeArgument(*Options.TokensScope)

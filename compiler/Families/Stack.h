@@ -87,10 +87,12 @@ std::vector<LayerOptions> repeat(const LayerOptions &Layer, int64_t Layers);
 /// The functions of a stack, to be called from entries.
 class StackFunctions {
 public:
-  /// Builds them. With caches, layers number themselves.
+  /// Builds them; the embedding's is called `EmbedName`, which no entry may
+  /// be. With caches, layers number themselves.
   StackFunctions(ModelBuilder &Model, const StackOptions &Stack,
                  transformer::CacheType Cache = {},
-                 transformer::CacheType Memory = {});
+                 transformer::CacheType Memory = {},
+                 llvm::StringRef EmbedName = "embed");
 
   /// The rows after the last layer, before the final norm; null caches for
   /// those that the layers do not have.
@@ -101,7 +103,7 @@ public:
   mlir::Value Cache, Memory;
 
 private:
-  mlir::func::FuncOp embedFunction(ModelBuilder &Model);
+  mlir::func::FuncOp embedFunction(ModelBuilder &Model, llvm::StringRef Name);
 
   const StackOptions &Stack;
   bool HasCaches;
