@@ -183,10 +183,11 @@ Result<GenerationInfo> tenon::readGeneration(const Config &Settings,
                                              std::vector<std::string> &Notes) {
   GenerationInfo Info;
   std::optional<Config> Own = Settings.generation();
-  GenerationReader Older(Settings, Vocabulary, Notes);
-  if (!Own || !Own->has("eos_token_id"))
+  if (!Own || !Own->has("eos_token_id")) {
+    GenerationReader Older(Settings, Vocabulary, Notes);
     if (Status S = Older.ends(Info); !S)
       return S.error();
+  }
   if (!Own && !Defaults.HasSource)
     return Info;
   GenerationReader Reader(Own ? *Own : Settings, Vocabulary, Notes);
