@@ -53,8 +53,14 @@ double activate(Activation Act, double X) {
   case Activation::GeluTanh:
     return 0.5 * X *
            (1 + std::tanh(std::sqrt(2 / M_PI) * (X + 0.044715 * X * X * X)));
+  case Activation::QuickGelu:
+    return X / (1 + std::exp(-1.702 * X));
   case Activation::Silu:
     return X / (1 + std::exp(-X));
+  case Activation::Tanh:
+    return std::tanh(X);
+  case Activation::Sigmoid:
+    return 1 / (1 + std::exp(-X));
   }
   return X;
 }
