@@ -100,7 +100,8 @@ DecoderModel tenon::readLlamaBody(ConfigReader &Config,
   setHead(Config, Model,
           Config.flagOr("tie_word_embeddings", Traits.DefaultTied));
   // Older checkpoints store the rotation frequencies, which are computed.
-  Model.UnusedTensors.push_back("model.layers.*.self_attn.rotary_emb.inv_freq");
+  Model.UnusedTensors.emplace_back(
+      "model.layers.*.self_attn.rotary_emb.inv_freq");
   return Model;
 }
 
