@@ -15,10 +15,6 @@ namespace {
 
 using transformer::Activation;
 
-constexpr const char *Activations =
-    "expected one of gelu, gelu_new, gelu_fast, gelu_pytorch_tanh, quick_gelu, "
-    "relu, silu, swish, tanh, sigmoid";
-
 /// What an architecture gives: the entry's output, its columns, and between
 /// hidden states and these the activation and the parameters.
 struct Answer {
@@ -79,13 +75,6 @@ protected:
     return All;
   }
 
-  static Refusal unread(const std::string &Family, const std::string &Key,
-                        const Json &Value, const std::string &Shown) {
-    return {{{Key, Value}},
-            "field '" + Key + "' is " + Shown +
-                ": expected no such key, for the family " + Family +
-                " does not handle it"};
-  }
   static Refusal architecture(const std::string &Name,
                               const std::string &Expected) {
     return {{{"architectures", {Name}}},

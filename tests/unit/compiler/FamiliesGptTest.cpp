@@ -13,10 +13,6 @@ using namespace tenon::transformer;
 
 namespace {
 
-constexpr const char *Activations =
-    "expected one of gelu, gelu_new, gelu_fast, gelu_pytorch_tanh, quick_gelu, "
-    "relu, silu, swish, tanh, sigmoid";
-
 class GptTest : public FamilyTest {
 protected:
   /// The softmax scales of the layers in order.
@@ -33,15 +29,6 @@ protected:
                             return {};
                           }));
     return Scales;
-  }
-
-  /// What is refused because nothing reads it.
-  static Refusal unread(const std::string &Family, const std::string &Key,
-                        const Json &Value, const std::string &Shown) {
-    return {{{Key, Value}},
-            "field '" + Key + "' is " + Shown +
-                ": expected no such key, for the family " + Family +
-                " does not handle it"};
   }
 };
 

@@ -32,6 +32,11 @@ struct Refusal {
   std::string Message;
 };
 
+/// What a message about an unknown activation expects.
+inline constexpr const char *Activations =
+    "expected one of gelu, gelu_new, gelu_fast, gelu_pytorch_tanh, quick_gelu, "
+    "relu, silu, swish, tanh, sigmoid";
+
 class FamilyTest : public testing::Test {
 protected:
   void SetUp() override {
@@ -48,6 +53,16 @@ protected:
   static Json without(Json Base, const std::string &Key) {
     Base.erase(Key);
     return Base;
+  }
+
+  /// What is refused because nothing reads it; `Shown` is how the message shows
+  /// `Value`.
+  static Refusal unread(const std::string &Family, const std::string &Key,
+                        const Json &Value, const std::string &Shown) {
+    return {{{Key, Value}},
+            "field '" + Key + "' is " + Shown +
+                ": expected no such key, for the family " + Family +
+                " does not handle it"};
   }
 
   Result<ImportedModel> import(const Json &Settings) {
