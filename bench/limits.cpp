@@ -165,11 +165,11 @@ bool measureReading(const Options &O, Json &Answer) {
 }
 
 //===----------------------------------------------------------------------===//
-// Products
+// Matmuls
 //===----------------------------------------------------------------------===//
 
-/// A product as the runtime asks oneDNN for it.
-struct Product {
+/// A matmul as the runtime asks oneDNN for it.
+struct Matmul {
   const char *Name;
   dnnl::memory::data_type Source;
   dnnl::memory::data_type Weights;
@@ -182,7 +182,7 @@ constexpr int64_t Rows = 512, Depth = 2048, Columns = 2048;
 using Tag = dnnl::memory::format_tag;
 using Type = dnnl::memory::data_type;
 
-const Product Products[] = {
+const Matmul Matmuls[] = {
     {"f32", Type::f32, Type::f32, Type::f32, Tag::BA16a64b},
     {"bf16", Type::bf16, Type::bf16, Type::bf16, Tag::BA16a64b2a},
     {"u8s8s32", Type::u8, Type::s8, Type::s32, Tag::BA16a64b4a},
@@ -201,9 +201,9 @@ void fill(dnnl::engine &Engine, dnnl::stream &Stream, dnnl::memory &Target) {
   Stream.wait();
 }
 
-/// Operations per second of one product; nothing when oneDNN has only its
+/// Operations per second of one matmul; nothing when oneDNN has only its
 /// reference loop for it.
-Json measureProduct(const Product &P, double Seconds) {
+Json measureMatmul(const Matmul &P, double Seconds) {
   dnnl::engine Engine(dnnl::engine::kind::cpu, 0);
   dnnl::stream Stream(Engine);
   dnnl::memory::desc Source({Rows, Depth}, P.Source, Tag::ab);
@@ -257,7 +257,7 @@ Json measureProduct(const Product &P, double Seconds) {
 int main(int Count, char **Values) {
   Options O;
   CLI::App App("Measures what this machine can do: read bandwidth, and "
-               "oneDNN's products of 512 x 2048 by 2048 x 2048.",
+               "oneDNN's matmuls of 512 x 2048 by 2048 x 2048.",
                "tenon-limits");
   App.add_option("--only", O.Only, "Of read, f32, bf16, u8s8s32 [all]")
       ->check(CLI::IsMember({"read", "f32", "bf16", "u8s8s32"}));
@@ -282,9 +282,9 @@ int main(int Count, char **Values) {
     return 1;
   try {
     Json Rates = Json::object();
-    for (const Product &P : Products)
+    for (const Matmul &P : Matmuls)
       if (Asked(P.Name))
-        Rates[P.Name] = measureProduct(P, O.Seconds);
+        Rates[P.Name] = measureMatmul(P, O.Seconds);
     Answer["matmul"] = Rates;
   } catch (const dnnl::error &Failure) {
     std::fprintf(stderr, "tenon-limits: error: oneDNN: %s\n", Failure.what());

@@ -43,11 +43,11 @@ typedef struct tenon_session tenon_session;
 typedef int64_t tenon_sequence;
 
 /** Which tokens' output rows an item wants. */
-typedef enum tenon_wanted {
-  TENON_WANTED_NONE = 0,
-  TENON_WANTED_LAST = 1,
-  TENON_WANTED_ALL = 2
-} tenon_wanted;
+typedef enum tenon_output_rows {
+  TENON_OUTPUT_ROWS_NONE = 0,
+  TENON_OUTPUT_ROWS_LAST = 1,
+  TENON_OUTPUT_ROWS_ALL = 2
+} tenon_output_rows;
 
 /** What a model's entry points are called with. */
 typedef enum tenon_entry {
@@ -63,7 +63,7 @@ typedef struct tenon_item {
   const int32_t *tokens;      /**< [token_count] */
   const int32_t *token_types; /**< [token_count], or null for all 0. */
   size_t token_count;         /**< At least 1. */
-  tenon_wanted wanted;        /**< Ignored by embed: one row. */
+  tenon_output_rows wanted;   /**< Ignored by embed: one row. */
 } tenon_item;
 
 /** What came of one item. */

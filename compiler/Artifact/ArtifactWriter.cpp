@@ -272,7 +272,8 @@ Status ArtifactWriter::setTokenizer(std::string_view Text) {
 }
 
 Status ArtifactWriter::finish(Manifest M) {
-  M.Abi = TENON_RT_ABI_VERSION;
+  M.AbiMajor = TENON_RT_ABI_MAJOR;
+  M.AbiMinor = TENON_RT_ABI_MINOR;
   M.Weights = std::move(Impl->Weights);
   M.Code = std::move(Impl->Code);
   M.Tokenizer = Impl->Tokenizer;

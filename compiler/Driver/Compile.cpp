@@ -284,7 +284,7 @@ private:
       if (!Ended || *Ended)
         return Ended;
       if (stages()[Index].Name == "placed") {
-        Code.Sites = describeSites(Module);
+        Code.Primitives = describePrimitives(Module);
         Tables = collectWeights(Module);
       } else if (stages()[Index].Name == "buffers") {
         Code.ArenaBytes = arenaBytes(Module);

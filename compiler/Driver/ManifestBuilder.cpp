@@ -24,7 +24,8 @@ static ElementType elementOf(mlir::Type Type) {
 Result<Manifest> tenon::describeModel(mlir::ModuleOp Module) {
   Manifest M;
   M.ProducedBy = "tenon " TENON_VERSION;
-  M.Abi = TENON_RT_ABI_VERSION;
+  M.AbiMajor = TENON_RT_ABI_MAJOR;
+  M.AbiMinor = TENON_RT_ABI_MINOR;
   auto Family = Module->getAttrOfType<mlir::StringAttr>(tr::attr::Family);
   M.Family = Family ? Family.str() : "mlir";
   M.Vocabulary = integerOf(Module, tr::attr::Vocabulary, 0);
@@ -87,7 +88,7 @@ Result<Manifest> tenon::describeModel(mlir::ModuleOp Module) {
     Info.PageBytes =
         Cache.getPageElements() * static_cast<int64_t>(sizeOf(Info.Type));
     if (Cache.isMemory())
-      Info.Content = CacheContent::Memory;
+      Info.Content = CacheContent::Cross;
     if (Cache.isLatent())
       Info.Form = "latent";
     M.Caches.push_back(Info);
@@ -117,8 +118,8 @@ static Activation activationOf(tr::Activation Act) {
   llvm_unreachable("all activations are covered");
 }
 
-std::vector<SiteInfo> tenon::describeSites(mlir::ModuleOp Module) {
-  std::vector<SiteInfo> Sites;
+std::vector<PrimitiveInfo> tenon::describePrimitives(mlir::ModuleOp Module) {
+  std::vector<PrimitiveInfo> Primitives;
   auto TypeOf = [](mlir::Value Rows) -> std::optional<ElementType> {
     if (!Rows)
       return std::nullopt;
@@ -129,21 +130,21 @@ std::vector<SiteInfo> tenon::describeSites(mlir::ModuleOp Module) {
     if (!Product.getSite())
       return;
     auto Number = static_cast<size_t>(*Product.getSite());
-    if (Sites.size() <= Number)
-      Sites.resize(Number + 1);
+    if (Primitives.size() <= Number)
+      Primitives.resize(Number + 1);
     dnn::PackedType Weight = Product.getWeight().getType();
-    SiteInfo &Site = Sites[Number];
-    Site.K = Weight.getColumns();
-    Site.N = Weight.getRows();
-    Site.Source = *TypeOf(Product.getInput());
-    Site.Destination = *TypeOf(Product.getOuts());
-    Site.Layout = {LayoutKind::Panels, elementOf(Weight.getElementType())};
-    Site.HasBias = static_cast<bool>(Product.getBias());
-    Site.Act = activationOf(Product.getActivation());
-    Site.Multiplier = TypeOf(Product.getMultiplier());
-    Site.Residual = TypeOf(Product.getResidual());
+    PrimitiveInfo &Info = Primitives[Number];
+    Info.K = Weight.getColumns();
+    Info.N = Weight.getRows();
+    Info.Source = *TypeOf(Product.getInput());
+    Info.Destination = *TypeOf(Product.getOuts());
+    Info.Layout = {LayoutKind::Panels, elementOf(Weight.getElementType())};
+    Info.HasBias = static_cast<bool>(Product.getBias());
+    Info.Act = activationOf(Product.getActivation());
+    Info.Multiplier = TypeOf(Product.getMultiplier());
+    Info.Residual = TypeOf(Product.getResidual());
   });
-  return Sites;
+  return Primitives;
 }
 
 std::vector<PlannedBuffer> tenon::describePlan(mlir::ModuleOp Module) {

@@ -13,8 +13,8 @@ namespace tenon {
 /// counted from the scopes.
 Result<Manifest> describeModel(mlir::ModuleOp Module);
 
-/// The sites of a module after stage `placed`, by number.
-std::vector<SiteInfo> describeSites(mlir::ModuleOp Module);
+/// The matmul primitives of a module after stage `placed`, by number.
+std::vector<PrimitiveInfo> describePrimitives(mlir::ModuleOp Module);
 
 /// The memory plan of a module after stage `buffers`.
 std::vector<PlannedBuffer> describePlan(mlir::ModuleOp Module);

@@ -67,9 +67,9 @@ int32_t batchField(dnn::FieldKind Kind) {
   case dnn::FieldKind::Starts:
     return TENON_FIELD(tenon_rt_batch, starts);
   case dnn::FieldKind::Wanted:
-    return TENON_FIELD(tenon_rt_batch, wanted);
+    return TENON_FIELD(tenon_rt_batch, output_rows);
   case dnn::FieldKind::MemoryLengths:
-    return TENON_FIELD(tenon_rt_batch, memory_lengths);
+    return TENON_FIELD(tenon_rt_batch, source_lengths);
   case dnn::FieldKind::Prefixes:
     return TENON_FIELD(tenon_rt_batch, prefixes);
   }
@@ -106,8 +106,10 @@ public:
   Value pointer(Value Base, int32_t Index) { return word(Base, Index, Ptr); }
   Value batch(Value Step) { return pointer(Step, StepBatch); }
 
-  /// Calls `Field` of the step's function table with the runtime first.
-  void call(Value Step, int32_t Field, ArrayRef<Value> Arguments) {
+  /// Calls `Field` of the step's function table with the runtime first. What
+  /// the function answers, if `MayFail`, is looked at by propagateFailures.
+  void call(Value Step, int32_t Field, ArrayRef<Value> Arguments,
+            bool MayFail) {
     Value Function = pointer(pointer(Step, StepFunctions), Field);
     SmallVector<Value> All = {Function, pointer(Step, StepRuntime)};
     llvm::append_range(All, Arguments);
@@ -115,7 +117,7 @@ public:
     for (Value Argument : ArrayRef(All).drop_front())
       Types.push_back(Argument.getType());
     auto Type = LLVM::LLVMFunctionType::get(
-        LLVM::LLVMVoidType::get(B.getContext()), Types);
+        MayFail ? I64 : LLVM::LLVMVoidType::get(B.getContext()), Types);
     LLVM::CallOp::create(B, Loc, Type, All);
   }
 
@@ -159,7 +161,7 @@ struct CountPattern : public ConvertOpToLLVMPattern<dnn::CountOp> {
     Abi A(B, Op.getLoc());
     int32_t Field = TENON_FIELD(tenon_rt_batch, tokens);
     if (Op.getKind() == RowKind::Wanted)
-      Field = TENON_FIELD(tenon_rt_batch, rows);
+      Field = TENON_FIELD(tenon_rt_batch, output_row_count);
     if (Op.getKind() == RowKind::Sequences)
       Field = TENON_FIELD(tenon_rt_batch, sequences);
     Value Count = A.word(A.batch(Operands.getBatch()), Field, A.I64);
@@ -236,7 +238,7 @@ struct PageTablePattern : public ConvertOpToLLVMPattern<dnn::PageTableOp> {
     Abi A(B, Op.getLoc());
     Value Tables =
         A.pointer(A.batch(Operands.getBatch()),
-                  Op.getMemory() ? TENON_FIELD(tenon_rt_batch, memory_pages)
+                  Op.getMemory() ? TENON_FIELD(tenon_rt_batch, cross_pages)
                                  : TENON_FIELD(tenon_rt_batch, pages));
     Value Table = A.word(Tables, Operands.getSequence(), A.Ptr);
     B.replaceOp(Op, dynamicRows(*getTypeConverter(), B, Op.getLoc(),
@@ -361,8 +363,8 @@ struct BarrierPattern : public ConvertOpToLLVMPattern<dnn::BarrierOp> {
   LogicalResult matchAndRewrite(dnn::BarrierOp Op, OpAdaptor Operands,
                                 ConversionPatternRewriter &B) const override {
     Abi(B, Op.getLoc())
-        .call(Operands.getBatch(), TENON_FIELD(tenon_rt_functions, barrier),
-              {});
+        .call(Operands.getBatch(), TENON_FIELD(tenon_rt_functions, barrier), {},
+              /*MayFail=*/false);
     B.eraseOp(Op);
     return success();
   }
@@ -384,7 +386,8 @@ struct CallSitePattern : public ConvertOpToLLVMPattern<dnn::CallSiteOp> {
             DataOf(Operands.getInput()), Operands.getWeight(),
             Operands.getBias() ? Operands.getBias() : Null,
             DataOf(Operands.getMultiplier()), DataOf(Operands.getResidual()),
-            DataOf(Operands.getOutput())});
+            DataOf(Operands.getOutput())},
+           /*MayFail=*/true);
     B.eraseOp(Op);
     return success();
   }
@@ -402,15 +405,22 @@ struct LaunchPattern : public ConvertOpToLLVMPattern<dnn::LaunchOp> {
     SmallVector<Type> Types =
         llvm::map_to_vector(Values, [](Value V) { return V.getType(); });
     auto Environment = LLVM::LLVMStructType::getLiteral(B.getContext(), Types);
-    Value Space =
-        LLVM::AllocaOp::create(B, Loc, A.Ptr, Environment, A.constant(1));
+    Value Space;
+    {
+      // At the start of the function: calls that may fail split blocks, and
+      // elsewhere than in the first one stack is taken dynamically.
+      OpBuilder::InsertionGuard Guard(B);
+      B.setInsertionPointToStart(
+          &Op->getParentOfType<FunctionOpInterface>().front());
+      Space = LLVM::AllocaOp::create(B, Loc, A.Ptr, Environment, A.constant(1));
+    }
     for (auto [Index, Captured] : llvm::enumerate(Values))
       LLVM::StoreOp::create(B, Loc, Captured,
                             fieldOf(A, Environment, Space, Index));
     Value Body = LLVM::AddressOfOp::create(B, Loc, A.Ptr,
                                            trampoline(Op, Environment, B));
     A.call(Operands.getBatch(), TENON_FIELD(tenon_rt_functions, parallel),
-           {Body, Space});
+           {Body, Space}, /*MayFail=*/true);
     B.eraseOp(Op);
     return success();
   }
@@ -461,6 +471,67 @@ struct LowerToLlvm : public tenon::impl::LowerToLlvmBase<LowerToLlvm> {
     if (failed(expandMath(Module)) || failed(expandLoops(Module)) ||
         failed(convert(Module)))
       return signalPassFailure();
+    propagateFailures(Module);
+  }
+
+  /// Entries, and whatever calls a function that may fail, answer its answer
+  /// at once unless it is 0. Bodies of parallel regions cannot fail.
+  static void propagateFailures(ModuleOp Module) {
+    SmallVector<LLVM::LLVMFuncOp> Pending;
+    auto MayFail = [&](LLVM::LLVMFuncOp Function) {
+      auto Type = Function.getFunctionType();
+      if (!isa<LLVM::LLVMVoidType>(Type.getReturnType()))
+        return;
+      auto I64 = IntegerType::get(Module.getContext(), 64);
+      Function.setFunctionType(
+          LLVM::LLVMFunctionType::get(I64, Type.getParams()));
+      Function.walk([&](LLVM::ReturnOp Return) {
+        OpBuilder B(Return);
+        Value Zero = LLVM::ConstantOp::create(B, Return.getLoc(), I64, 0);
+        Return.getArgMutable().assign(Zero);
+      });
+      Pending.push_back(Function);
+    };
+    auto ReturnFailure = [&](LLVM::CallOp Call) {
+      OpBuilder B(Call->getContext());
+      Block *Before = Call->getBlock();
+      Block *After = Before->splitBlock(std::next(Call->getIterator()));
+      Block *Failed = B.createBlock(After);
+      LLVM::ReturnOp::create(B, Call.getLoc(), Call.getResult());
+      B.setInsertionPointToEnd(Before);
+      Value Zero =
+          LLVM::ConstantOp::create(B, Call.getLoc(), B.getI64Type(), 0);
+      Value HasFailed = LLVM::ICmpOp::create(
+          B, Call.getLoc(), LLVM::ICmpPredicate::ne, Call.getResult(), Zero);
+      LLVM::CondBrOp::create(B, Call.getLoc(), HasFailed, Failed, After);
+    };
+    // Calls through the function table first, then those of their callers.
+    SmallVector<LLVM::CallOp> Calls;
+    Module.walk([&](LLVM::CallOp Call) { Calls.push_back(Call); });
+    llvm::erase_if(Calls, [&](LLVM::CallOp Call) {
+      if (Call.getCallee() || Call.getNumResults() == 0)
+        return Call.getCallee().value_or("").empty();
+      MayFail(Call->getParentOfType<LLVM::LLVMFuncOp>());
+      ReturnFailure(Call);
+      return true;
+    });
+    for (auto Function : Module.getOps<LLVM::LLVMFuncOp>())
+      if (Function.getName().starts_with(TENON_RT_ENTRY_PREFIX))
+        MayFail(Function);
+    while (!Pending.empty()) {
+      LLVM::LLVMFuncOp Callee = Pending.pop_back_val();
+      llvm::erase_if(Calls, [&](LLVM::CallOp Call) {
+        if (Call.getCallee() != Callee.getName())
+          return false;
+        OpBuilder B(Call);
+        auto Checked = LLVM::CallOp::create(B, Call.getLoc(), Callee,
+                                            Call.getArgOperands());
+        MayFail(Call->getParentOfType<LLVM::LLVMFuncOp>());
+        Call.erase();
+        ReturnFailure(Checked);
+        return true;
+      });
+    }
   }
 
   /// Structured control flow becomes branches, apart from the rest: patterns

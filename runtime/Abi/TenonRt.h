@@ -5,6 +5,11 @@
 |* function table of the step. Every field is eight bytes wide, so that the
 |* code generator addresses fields by index.
 |*
+|* Versions: structs that the runtime fills begin with their size in bytes. New
+|* fields are added at their end, which raises the minor version; anything else
+|* raises the major one. A runtime runs code of its own major version and of a
+|* minor version that is not above its own, which finds every field it knows.
+|*
 \*===----------------------------------------------------------------------===*/
 
 #ifndef TENON_RUNTIME_ABI_TENONRT_H
@@ -16,8 +21,8 @@
 extern "C" {
 #endif
 
-/** Changes whenever anything in this file does. */
-#define TENON_RT_ABI_VERSION 2
+#define TENON_RT_ABI_MAJOR 3
+#define TENON_RT_ABI_MINOR 0
 
 /** Symbol of an entry point: this prefix and the role (step, encode,
  *  embed, encode_image). */
@@ -28,32 +33,35 @@ extern "C" {
  * batch). T tokens, S sequences, R rows of output.
  */
 typedef struct tenon_rt_batch {
+  int64_t size;                /**< Bytes of this struct. */
   int64_t tokens;              /**< T, at least 1. */
   int64_t sequences;           /**< S, at least 1. */
-  int64_t rows;                /**< R, may be 0. */
+  int64_t output_row_count;    /**< R, may be 0. */
   const int32_t *token_ids;    /**< [T] */
   const int32_t *token_types;  /**< [T] segment of each token (BERT). */
   const int32_t *positions;    /**< [T] position within its sequence. */
   const int32_t *sequence_of;  /**< [T] index of its sequence, ascending. */
   const int32_t *starts;       /**< [S+1] first token of each sequence. */
-  const int32_t *wanted;       /**< [R] tokens whose output is wanted,
+  const int32_t *output_rows;  /**< [R] tokens that have an output row,
                                     ascending. */
   const int32_t *const *pages; /**< [S] page numbers of each sequence: page
                                     i holds its positions
                                     [i*page_tokens, (i+1)*page_tokens). */
   const float *features;       /**< [T, width] rows of input, for entries that
                                     take them (patches of images). */
-  const int32_t *const *memory_pages; /**< [S] as pages, of the caches that
-                                    hold each sequence's source text. */
-  const int32_t *memory_lengths;      /**< [S] tokens of the source text. */
+  const int32_t *const *cross_pages; /**< [S] as pages, of the
+                                    cross-attention caches: each sequence's
+                                    source text. */
+  const int32_t *source_lengths;     /**< [S] tokens of the source text. */
   const int32_t *prefixes; /**< [S] so many first tokens of the sequence
                               see each other under a prefix mask. */
 } tenon_rt_batch;
 
 /**
- * One scope of parameters, usually a layer: its table of packed weights in
- * the manifest's slot order, and for each kind of cache the address of page 0
- * of this layer (null when the scope has none).
+ * One scope of parameters, usually a layer: its packed weights by weight index
+ * of the manifest, and for each kind of cache the address of page 0 of this
+ * layer (null when the scope has none). An element of an array, so its layout
+ * belongs to the major version.
  */
 typedef struct tenon_rt_scope {
   const void *const *weights;
@@ -64,27 +72,34 @@ typedef struct tenon_rt_scope {
 typedef void (*tenon_rt_body)(void *environment, int64_t thread,
                               int64_t threads);
 
-/** What generated code may ask of the runtime. */
+/**
+ * What generated code may ask of the runtime. `parallel` and `matmul` answer 0,
+ * or another number, after which generated code returns that number from its
+ * entry point at once: the call has failed or was cancelled.
+ */
 typedef struct tenon_rt_functions {
+  int64_t size; /**< Bytes of this struct. */
   /** Runs `body` on every thread of the pool and waits for all. */
-  void (*parallel)(void *runtime, tenon_rt_body body, void *environment);
+  int64_t (*parallel)(void *runtime, tenon_rt_body body, void *environment);
   /** Inside a body: returns once every thread of the region has arrived. */
   void (*barrier)(void *runtime);
   /**
-   * The library product of site `site` of the manifest on `rows` rows:
+   * The library matmul of primitive `primitive` of the manifest on `rows` rows:
    *   dst = activation(src * weights^T + bias) * multiplier + residual
    * with src [rows,K], multiplier, residual and dst [rows,N] dense and
-   * row-major, bias [N] f32. Operands the site does not have are null. Buffers
-   * have room for rows rounded up by tenon_rt_bucket; rows beyond `rows` are
-   * garbage on return. Called outside bodies only.
+   * row-major, bias [N] f32. Operands the primitive does not have are null.
+   * dst overlaps no other operand. Buffers have room for rows rounded up by
+   * tenon_rt_bucket; rows beyond `rows` are garbage on return. Called outside
+   * bodies only.
    */
-  void (*matmul)(void *runtime, int64_t site, int64_t rows, const void *src,
-                 const void *weights, const void *bias, const void *multiplier,
-                 const void *residual, void *dst);
+  int64_t (*matmul)(void *runtime, int64_t primitive, int64_t rows,
+                    const void *src, const void *weights, const void *bias,
+                    const void *multiplier, const void *residual, void *dst);
 } tenon_rt_functions;
 
 /** The single argument of an entry point. */
 typedef struct tenon_rt_step {
+  int64_t size; /**< Bytes of this struct. */
   const tenon_rt_functions *functions;
   void *runtime; /**< Handed back to every function. */
   const tenon_rt_batch *batch;
@@ -94,7 +109,8 @@ typedef struct tenon_rt_step {
                                      pooled entry. */
 } tenon_rt_step;
 
-typedef void (*tenon_rt_entry)(const tenon_rt_step *step);
+/** Answers 0, or what a function of the table answered that was not 0. */
+typedef int64_t (*tenon_rt_entry)(const tenon_rt_step *step);
 
 /**
  * Row counts are padded to buckets so that a few library primitives serve all

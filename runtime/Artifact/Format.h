@@ -23,7 +23,7 @@
 namespace tenon {
 
 /// Changes whenever an older runtime cannot read what is written.
-inline constexpr uint32_t ArtifactVersion = 1;
+inline constexpr uint32_t ArtifactVersion = 2;
 
 /// Sections start at multiples of this.
 inline constexpr uint64_t ArtifactPage = 4096;

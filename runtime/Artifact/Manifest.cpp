@@ -47,7 +47,7 @@ std::string_view tenon::nameOf(OutputKind Kind) {
 }
 
 std::string_view tenon::nameOf(CacheContent Content) {
-  return Content == CacheContent::Memory ? "memory" : "sequence";
+  return Content == CacheContent::Cross ? "cross" : "sequence";
 }
 
 /// Checksums are text, as many JSON readers round large numbers.
@@ -107,7 +107,7 @@ static Json weightJson(const WeightInfo &W) {
           {"checksum", hex(W.Checksum)}};
 }
 
-static Json siteJson(const SiteInfo &S) {
+static Json primitiveJson(const PrimitiveInfo &S) {
   return {{"k", S.K},
           {"n", S.N},
           {"source", nameOf(S.Source)},
@@ -131,7 +131,7 @@ static Json codeJson(const CodeInfo &C) {
           {"bytes", C.Bytes},
           {"checksum", hex(C.Checksum)},
           {"arena_bytes", C.ArenaBytes},
-          {"sites", arrayOf(C.Sites, siteJson)},
+          {"primitives", arrayOf(C.Primitives, primitiveJson)},
           {"plan", arrayOf(C.Plan, bufferJson)}};
 }
 
@@ -171,7 +171,8 @@ Json tenon::toJson(const Manifest &M) {
     Tokenizer = {{"offset", M.Tokenizer->Offset},
                  {"bytes", M.Tokenizer->Bytes},
                  {"checksum", hex(M.Tokenizer->Checksum)}};
-  return {{"abi", M.Abi},
+  return {{"abi_major", M.AbiMajor},
+          {"abi_minor", M.AbiMinor},
           {"produced_by", M.ProducedBy},
           {"family", M.Family},
           {"weight_type", M.WeightType},

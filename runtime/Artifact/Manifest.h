@@ -41,14 +41,14 @@ struct ScopeInfo {
   std::string Name;
   /// Layer of each kind of cache this scope uses; -1 where it has none.
   std::vector<int64_t> CacheLayers;
-  /// Slot -> index into Manifest::Weights.
+  /// Weight index -> index into Manifest::Weights.
   std::vector<int64_t> Weights;
 };
 
 /// What a cache holds of.
 enum class CacheContent {
   Sequence, ///< The sequence itself; grows with it.
-  Memory    ///< A source text; filled once by the entry "encode".
+  Cross     ///< A source text, for cross-attention; filled once by "encode".
 };
 
 /// Forms of a cache's pages, see CacheInfo.
@@ -72,7 +72,7 @@ struct CacheInfo {
   std::string Form{KeysValuesForm};
 };
 
-/// Activations that a library product can apply.
+/// Activations that a library matmul can apply.
 enum class Activation {
   None,
   Relu,
@@ -84,9 +84,9 @@ enum class Activation {
   Sigmoid
 };
 
-/// One library product: dst[rows,N] = act(src[rows,K] * W^T + bias) *
-/// multiplier + residual.
-struct SiteInfo {
+/// One library matmul, shared by all equal ones of the code: dst[rows,N] =
+/// act(src[rows,K] * W^T + bias) * multiplier + residual.
+struct PrimitiveInfo {
   int64_t K = 0;
   int64_t N = 0;
   ElementType Source = ElementType::F32;
@@ -115,19 +115,20 @@ struct CodeInfo {
   uint64_t Bytes = 0;
   uint64_t Checksum = 0;
   uint64_t ArenaBytes = 0;
-  std::vector<SiteInfo> Sites;
+  std::vector<PrimitiveInfo> Primitives;
   std::vector<PlannedBuffer> Plan;
 };
 
 /// What one entry point computes.
 enum class OutputKind {
-  Logits, ///< [R, Width], one row per wanted token.
-  Hidden, ///< [R, Width], one row per wanted token.
+  Logits, ///< [R, Width], one row per output row of the batch.
+  Hidden, ///< [R, Width], one row per output row of the batch.
   Pooled, ///< [S, Width], one row per sequence.
   Classes ///< [S, Width], one row of class scores per sequence.
 };
 
-/// Whether an entry answers one row per sequence, whichever tokens are wanted.
+/// Whether an entry answers one row per sequence, whichever output rows are
+/// asked for.
 inline bool isPerSequence(OutputKind Kind) {
   return Kind == OutputKind::Pooled || Kind == OutputKind::Classes;
 }
@@ -197,7 +198,8 @@ struct GenerationInfo {
 
 struct Manifest {
   std::string ProducedBy; ///< "tenon 0.1.0".
-  int64_t Abi = 0;        ///< TENON_RT_ABI_VERSION.
+  int64_t AbiMajor = 0;   ///< TENON_RT_ABI_MAJOR of the code.
+  int64_t AbiMinor = 0;   ///< TENON_RT_ABI_MINOR of the code.
   std::string Family;     ///< "llama", ...; "mlir" for hand-written models.
   std::string WeightType; ///< "f32" or "bf16".
   int64_t Vocabulary = 0;
@@ -212,7 +214,7 @@ struct Manifest {
   std::vector<CodeInfo> Code;
   std::optional<TokenizerInfo> Tokenizer;
   std::optional<int64_t> MaxTextTokens; ///< Texts to embed are cut to this.
-  /// Most tokens of a source text; 0 without caches of memory.
+  /// Most tokens of a source text; 0 without cross-attention cache.
   int64_t MaxSource = 0;
   GenerationInfo Generation;
   std::optional<ImageInfo> Image;
@@ -231,7 +233,7 @@ struct Manifest {
 std::string_view nameOf(Activation Act);
 /// "logits", "hidden", "pooled" or "classes".
 std::string_view nameOf(OutputKind Kind);
-/// "sequence" or "memory".
+/// "sequence" or "cross".
 std::string_view nameOf(CacheContent Content);
 
 /// One stretch of the file that the manifest describes.

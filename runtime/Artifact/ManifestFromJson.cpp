@@ -44,7 +44,7 @@ std::optional<OutputKind> outputKindNamed(std::string_view Name) {
 }
 
 std::optional<CacheContent> cacheContentNamed(std::string_view Name) {
-  for (CacheContent Content : {CacheContent::Sequence, CacheContent::Memory})
+  for (CacheContent Content : {CacheContent::Sequence, CacheContent::Cross})
     if (nameOf(Content) == Name)
       return Content;
   return std::nullopt;
@@ -91,7 +91,7 @@ void readCache(ManifestReader &R, CacheInfo &C) {
   R.integer("page_tokens", C.PageTokens, 16, MaxHeads);
   if (C.PageTokens % 16 != 0)
     R.fail("page_tokens", "a multiple of 16");
-  R.choice("content", C.Content, cacheContentNamed, "sequence or memory");
+  R.choice("content", C.Content, cacheContentNamed, "sequence or cross");
   R.choice("form", C.Form, cacheFormNamed, "keys_values or latent");
   bool Latent = C.Form == LatentForm;
   if (Latent && C.KvHeads != 1)
@@ -126,7 +126,7 @@ void readWeight(ManifestReader &R, WeightInfo &W) {
                         nameOf(W.Layout));
 }
 
-void readSite(ManifestReader &R, SiteInfo &S) {
+void readPrimitive(ManifestReader &R, PrimitiveInfo &S) {
   R.integer("k", S.K, 1, MaxSide);
   R.integer("n", S.N, 1, MaxSide);
   R.elementType("source", S.Source);
@@ -160,7 +160,7 @@ void readCode(ManifestReader &R, CodeInfo &C) {
   R.choice("level", C.Level, cpuLevelNamed, "a CPU level such as avx2");
   readSection(R, C.Offset, C.Bytes, C.Checksum);
   R.integer("arena_bytes", C.ArenaBytes, 0, MaxBytes);
-  R.objects("sites", C.Sites, readSite);
+  R.objects("primitives", C.Primitives, readPrimitive);
   R.objects("plan", C.Plan, [&](ManifestReader &Nested, PlannedBuffer &B) {
     readBuffer(Nested, B, C.ArenaBytes);
   });
@@ -169,7 +169,7 @@ void readCode(ManifestReader &R, CodeInfo &C) {
 void readScope(ManifestReader &R, ScopeInfo &S, const Manifest &M) {
   R.name("name", S.Name);
   R.integers("cache_layers", S.CacheLayers, -1, MaxLayers - 1);
-  // -1 is a slot that this scope does not use.
+  // -1 is a weight that this scope does not use.
   R.integers("weights", S.Weights, -1,
              static_cast<int64_t>(M.Weights.size()) - 1);
   if (S.CacheLayers.size() != M.Caches.size())
@@ -237,13 +237,13 @@ void readImageInfo(ManifestReader &R, ImageInfo &I) {
 
 /// What fields say of each other when entries, caches and image are read.
 void checkConsistency(ManifestReader &R, const Manifest &M) {
-  bool HasMemory =
+  bool HasCross =
       std::any_of(M.Caches.begin(), M.Caches.end(), [](const CacheInfo &C) {
-        return C.Content == CacheContent::Memory;
+        return C.Content == CacheContent::Cross;
       });
-  if (HasMemory != (M.MaxSource != 0))
-    R.fail("max_source", HasMemory ? "at least 1 with a cache of memory"
-                                   : "0 without a cache of memory");
+  if (HasCross != (M.MaxSource != 0))
+    R.fail("max_source", HasCross ? "at least 1 with a cross-attention cache"
+                                  : "0 without a cross-attention cache");
   for (const EntryInfo &E : M.Entries) {
     if (E.Role != "encode_image")
       continue;
@@ -298,10 +298,15 @@ Result<Manifest> tenon::manifestFromJson(const Json &J, std::string_view File) {
   ManifestReader R(JsonField(J, Where), Failure);
   Manifest M;
   // First: another ABI explains every other difference.
-  R.integer("abi", M.Abi, 0, std::numeric_limits<int32_t>::max());
-  if (!R.failed() && M.Abi != TENON_RT_ABI_VERSION)
-    R.fail("abi", std::to_string(TENON_RT_ABI_VERSION) +
-                      " (compile the model again with this version)");
+  constexpr int64_t MaxVersion = std::numeric_limits<int32_t>::max();
+  R.integer("abi_major", M.AbiMajor, 0, MaxVersion);
+  R.integer("abi_minor", M.AbiMinor, 0, MaxVersion);
+  if (!R.failed() && M.AbiMajor != TENON_RT_ABI_MAJOR)
+    R.fail("abi_major", std::to_string(TENON_RT_ABI_MAJOR) +
+                            " (compile the model again with this version)");
+  if (!R.failed() && M.AbiMinor > TENON_RT_ABI_MINOR)
+    R.fail("abi_minor", "at most " + std::to_string(TENON_RT_ABI_MINOR) +
+                            " (run the model with a newer version)");
   R.name("produced_by", M.ProducedBy);
   R.name("family", M.Family);
   R.name("weight_type", M.WeightType);

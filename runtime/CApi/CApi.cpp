@@ -40,14 +40,14 @@ static const char *roleOf(tenon_entry Entry) {
   return "";
 }
 
-static std::optional<Wanted> wantedOf(tenon_wanted Value) {
+static std::optional<OutputRows> outputRowsOf(tenon_output_rows Value) {
   switch (Value) {
-  case TENON_WANTED_NONE:
-    return Wanted::None;
-  case TENON_WANTED_LAST:
-    return Wanted::Last;
-  case TENON_WANTED_ALL:
-    return Wanted::All;
+  case TENON_OUTPUT_ROWS_NONE:
+    return OutputRows::None;
+  case TENON_OUTPUT_ROWS_LAST:
+    return OutputRows::Last;
+  case TENON_OUTPUT_ROWS_ALL:
+    return OutputRows::All;
   }
   return std::nullopt;
 }
@@ -222,7 +222,7 @@ static Status readItems(const std::string &Function, const tenon_item *Items,
                         size_t Count, std::vector<StepItem> &Read) {
   for (size_t I = 0; I < Count; ++I) {
     const tenon_item &Item = Items[I];
-    std::optional<Wanted> Outputs = wantedOf(Item.wanted);
+    std::optional<OutputRows> Outputs = outputRowsOf(Item.wanted);
     if (!Outputs || (Item.token_count != 0 && !Item.tokens))
       return Error(Function + ": item " + std::to_string(I) +
                    ": wanted is unknown or tokens is null");
@@ -302,6 +302,6 @@ tenon_status tenon_session_run_images(tenon_session *session,
   }
   std::vector<ImageItem> Items;
   for (const std::vector<float> &Image : Patches)
-    Items.push_back({Image, Wanted::All});
+    Items.push_back({Image, OutputRows::All});
   return answer(session, session->Running.encodeImages(Items), outputs);
 }

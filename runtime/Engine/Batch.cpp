@@ -8,11 +8,11 @@ static constexpr size_t Padding = 64;
 
 void BatchBuilder::clear(int64_t Width) {
   for (std::vector<int32_t> *Array :
-       {&Ids, &Types, &Positions, &SequenceOf, &Starts, &Rows, &MemoryLengths,
+       {&Ids, &Types, &Positions, &SequenceOf, &Starts, &Rows, &SourceLengths,
         &Prefixes})
     Array->clear();
   Tables.clear();
-  MemoryTables.clear();
+  CrossTables.clear();
   Features.clear();
   FeatureWidth = Width;
 }
@@ -23,8 +23,8 @@ void BatchBuilder::add(const Slice &S) {
   auto Sequence = static_cast<int32_t>(Tables.size());
   Starts.push_back(First);
   Tables.push_back(S.Pages);
-  MemoryTables.push_back(S.MemoryPages);
-  MemoryLengths.push_back(static_cast<int32_t>(S.MemoryLength));
+  CrossTables.push_back(S.CrossPages);
+  SourceLengths.push_back(static_cast<int32_t>(S.SourceLength));
   Prefixes.push_back(static_cast<int32_t>(S.Prefix));
   Ids.insert(Ids.end(), S.Tokens.begin(), S.Tokens.end());
   if (S.TokenTypes.empty())
@@ -39,14 +39,15 @@ void BatchBuilder::add(const Slice &S) {
   SequenceOf.resize(Ids.size(), Sequence);
   for (int32_t I = 0; I < Count; ++I)
     Positions.push_back(static_cast<int32_t>(S.Position) + I);
-  for (auto I = Count - static_cast<int32_t>(S.Wanted); I < Count; ++I)
+  for (auto I = Count - static_cast<int32_t>(S.OutputCount); I < Count; ++I)
     Rows.push_back(First + I);
 }
 
 const tenon_rt_batch &BatchBuilder::finish() {
+  Built.size = sizeof(Built);
   Built.tokens = tokens();
   Built.sequences = sequences();
-  Built.rows = rows();
+  Built.output_row_count = outputRows();
   Starts.push_back(static_cast<int32_t>(Ids.size()));
   auto Padded = [](auto &Array) {
     Array.resize(Array.size() + Padding);
@@ -57,11 +58,11 @@ const tenon_rt_batch &BatchBuilder::finish() {
   Built.positions = Padded(Positions);
   Built.sequence_of = Padded(SequenceOf);
   Built.starts = Padded(Starts);
-  Built.wanted = Padded(Rows);
+  Built.output_rows = Padded(Rows);
   Built.pages = Padded(Tables);
   Built.features = Padded(Features);
-  Built.memory_pages = Padded(MemoryTables);
-  Built.memory_lengths = Padded(MemoryLengths);
+  Built.cross_pages = Padded(CrossTables);
+  Built.source_lengths = Padded(SourceLengths);
   Built.prefixes = Padded(Prefixes);
   return Built;
 }

@@ -27,13 +27,13 @@ struct Slice {
   /// Page table, or null for entries without a cache.
   const int32_t *Pages = nullptr;
   /// Page table of the source text, or null without one.
-  const int32_t *MemoryPages = nullptr;
+  const int32_t *CrossPages = nullptr;
   /// Tokens of the source text.
-  int64_t MemoryLength = 0;
+  int64_t SourceLength = 0;
   /// So many first tokens of the sequence see each other.
   int64_t Prefix = 0;
-  /// The last so many tokens' output is wanted.
-  int64_t Wanted = 0;
+  /// The last so many tokens have output rows.
+  int64_t OutputCount = 0;
 };
 
 /// Reused from step to step. Zeros follow every array, as code may read whole
@@ -50,12 +50,12 @@ public:
 
   int64_t tokens() const { return static_cast<int64_t>(Ids.size()); }
   int64_t sequences() const { return static_cast<int64_t>(Tables.size()); }
-  int64_t rows() const { return static_cast<int64_t>(Rows.size()); }
+  int64_t outputRows() const { return static_cast<int64_t>(Rows.size()); }
 
 private:
   std::vector<int32_t> Ids, Types, Positions, SequenceOf, Starts, Rows;
-  std::vector<int32_t> MemoryLengths, Prefixes;
-  std::vector<const int32_t *> Tables, MemoryTables;
+  std::vector<int32_t> SourceLengths, Prefixes;
+  std::vector<const int32_t *> Tables, CrossTables;
   std::vector<float> Features;
   int64_t FeatureWidth = 0;
   tenon_rt_batch Built = {};

@@ -36,14 +36,14 @@ public:
   const std::string &path() const { return Path; }
   const Artifact &artifact() const { return File; }
   const Manifest &manifest() const { return File.manifest(); }
-  /// The code in use: its sites, arena and level.
+  /// The code in use: its matmul primitives, arena and level.
   const CodeInfo &code() const { return manifest().Code[Code.index()]; }
 
   /// The entry called `Role`, or an error that names those there are.
   Result<const Entry *> entry(std::string_view Role) const;
   bool hasEntry(std::string_view Role) const;
 
-  /// For each scope, the addresses of its weights in slot order.
+  /// For each scope, the addresses of its weights by weight index.
   const std::vector<std::vector<const void *>> &weightTables() const {
     return WeightTables;
   }

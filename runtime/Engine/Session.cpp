@@ -29,10 +29,10 @@ Result<Session> Session::create(std::shared_ptr<const Model> M,
                  " tokens: expected at least 0");
   // Caches of one content share page tables. `Places` finds a cache of the
   // manifest among those of its content.
-  std::vector<CacheInfo> Own, Memory;
+  std::vector<CacheInfo> Own, Cross;
   std::vector<size_t> Places;
   for (const CacheInfo &Kind : Info.Caches) {
-    auto &Kinds = Kind.Content == CacheContent::Memory ? Memory : Own;
+    auto &Kinds = Kind.Content == CacheContent::Cross ? Cross : Own;
     Places.push_back(Kinds.size());
     Kinds.push_back(Kind);
   }
@@ -42,9 +42,9 @@ Result<Session> Session::create(std::shared_ptr<const Model> M,
   if (!Cache)
     return Cache.error().withContext(M->path());
   std::optional<PageCache> Sources;
-  if (!Memory.empty()) {
+  if (!Cross.empty()) {
     Result<PageCache> Created = PageCache::create(
-        Memory, Info.MaxSource,
+        Cross, Info.MaxSource,
         Options.SourceTokens != 0 ? Options.SourceTokens : Info.MaxSource);
     if (!Created)
       return Created.error().withContext(M->path());
@@ -60,24 +60,24 @@ Result<Session> Session::create(std::shared_ptr<const Model> M,
   if (!Arena)
     return Arena.error().withContext(M->path());
 
-  std::unique_ptr<Implementation> I(
-      new Implementation{M,
-                         std::move(*Pool),
-                         Sites(M->code().Sites, M->code().Level),
-                         std::move(*Cache),
-                         std::move(Sources),
-                         std::move(*Arena),
-                         {},
-                         {},
-                         {},
-                         {},
-                         {}});
+  std::unique_ptr<Implementation> I(new Implementation{
+      M,
+      std::move(*Pool),
+      MatmulPrimitives(M->code().Primitives, M->code().Level),
+      std::move(*Cache),
+      std::move(Sources),
+      std::move(*Arena),
+      {},
+      {},
+      {},
+      {},
+      {}});
   for (size_t S = 0; S < Info.Scopes.size(); ++S) {
     const ScopeInfo &Scope = Info.Scopes[S];
     auto &Table = I->CacheTables.emplace_back();
     for (size_t Kind = 0; Kind < Scope.CacheLayers.size(); ++Kind) {
-      bool IsMemory = Info.Caches[Kind].Content == CacheContent::Memory;
-      const PageCache &Pages = IsMemory ? *I->Sources : I->Cache;
+      bool IsCross = Info.Caches[Kind].Content == CacheContent::Cross;
+      const PageCache &Pages = IsCross ? *I->Sources : I->Cache;
       Table.push_back(Scope.CacheLayers[Kind] < 0
                           ? nullptr
                           : Pages.layer(Places[Kind], Scope.CacheLayers[Kind]));
@@ -86,7 +86,7 @@ Result<Session> Session::create(std::shared_ptr<const Model> M,
   }
   {
     ThreadPool::Limit Limit(I->Pool);
-    // The smallest product that leaves the few-token path: its primitives
+    // The smallest matmul that leaves the few-token path: its primitives
     // will be wanted, and a library that cannot serve them is found out now.
     int64_t Rows = std::min(Info.FewTokens + 1, Info.MaxTokensPerStep);
     if (Status Ready = I->Library.prepare(Rows); !Ready)
@@ -131,7 +131,7 @@ Status Session::endSequence(SequenceId Id) {
 Result<int64_t> Session::length(SequenceId Id) const {
   return Impl->Cache.length(Id);
 }
-const ProductCounters &Session::productCounters() const {
+const MatmulCounters &Session::matmulCounters() const {
   return Impl->Library.counters();
 }
 const PageCache &Session::cache() const { return Impl->Cache; }
@@ -202,11 +202,11 @@ Result<std::vector<ItemResult>> Session::step(std::span<const StepItem> Items) {
     Whole.Position = *Length;
     Whole.Pages = Cache.pages(Item.Sequence);
     if (Extras.Source) {
-      Whole.MemoryPages = Impl->Sources->pages(*Extras.Source);
-      Whole.MemoryLength = Extras.SourceLength;
+      Whole.CrossPages = Impl->Sources->pages(*Extras.Source);
+      Whole.SourceLength = Extras.SourceLength;
     }
     Whole.Prefix = Extras.Prefix;
-    Whole.Wanted = rowsWanted(Item.Outputs, Item.Tokens.size());
+    Whole.OutputCount = outputRowCount(Item.Outputs, Item.Tokens.size());
     Running.push_back(I);
     Requests.push_back({Whole, &Answers[I]});
   }

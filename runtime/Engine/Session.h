@@ -10,8 +10,8 @@
 #define TENON_RUNTIME_ENGINE_SESSION_H
 
 #include "runtime/Cache/PageCache.h"
+#include "runtime/Engine/MatmulPrimitives.h"
 #include "runtime/Engine/Model.h"
-#include "runtime/Engine/Sites.h"
 
 #include <algorithm>
 #include <memory>
@@ -31,7 +31,7 @@ struct SessionOptions {
 };
 
 /// Which tokens' output rows a request wants.
-enum class Wanted { None, Last, All };
+enum class OutputRows { None, Last, All };
 
 /// The next tokens of one sequence.
 struct StepItem {
@@ -39,7 +39,7 @@ struct StepItem {
   std::span<const int32_t> Tokens;
   /// Empty (all 0), or one per token.
   std::span<const int32_t> TokenTypes;
-  Wanted Outputs = Wanted::Last;
+  OutputRows Outputs = OutputRows::Last;
   /// So many first tokens see each other, in models with a prefix mask. Only
   /// in a sequence's first step, which must hold them all.
   int64_t Prefix = 0;
@@ -50,7 +50,7 @@ struct SourceItem {
   SequenceId Sequence{};
   std::span<const int32_t> Tokens;
   /// Rows of the encoder's output, usually not of interest.
-  Wanted Outputs = Wanted::None;
+  OutputRows Outputs = OutputRows::None;
 };
 
 /// A whole text, for models without a cache.
@@ -59,7 +59,7 @@ struct EncodeItem {
   /// Empty (all 0), or one per token.
   std::span<const int32_t> TokenTypes;
   /// Ignored by pooled outputs, which are one row per text.
-  Wanted Outputs = Wanted::All;
+  OutputRows Outputs = OutputRows::All;
 };
 
 /// One image, cut into patches.
@@ -68,7 +68,7 @@ struct ImageItem {
   std::span<const float> Patches;
   /// Of the class token, which comes first, and the patches. Ignored by
   /// outputs that are one row per image.
-  Wanted Outputs = Wanted::All;
+  OutputRows Outputs = OutputRows::All;
 };
 
 /// What came of one item: an error of its own, or rows of output.
@@ -137,7 +137,7 @@ public:
   Result<std::vector<ItemResult>>
   encodeImages(std::span<const ImageItem> Items);
 
-  const ProductCounters &productCounters() const;
+  const MatmulCounters &matmulCounters() const;
   const PageCache &cache() const;
   /// Pages of the source texts; null but for encoder-decoders.
   const PageCache *sourceCache() const;

@@ -49,8 +49,8 @@ Session::Implementation::encode(std::string_view Role,
       Result<SequenceId> Taken = takeSource(Item.Tokens.size());
       if (Taken) {
         Lent.push_back(*Taken);
-        Whole.MemoryPages = Sources->pages(*Taken);
-        Whole.MemoryLength = static_cast<int64_t>(Item.Tokens.size());
+        Whole.CrossPages = Sources->pages(*Taken);
+        Whole.SourceLength = static_cast<int64_t>(Item.Tokens.size());
       } else {
         Outcome = Taken.error();
       }
@@ -59,9 +59,9 @@ Session::Implementation::encode(std::string_view Role,
       continue;
     Whole.Tokens = Item.Tokens;
     Whole.TokenTypes = Item.TokenTypes;
-    Whole.Wanted = isPerSequence((*Code)->Info.Output)
-                       ? 1
-                       : rowsWanted(Item.Outputs, Item.Tokens.size());
+    Whole.OutputCount = isPerSequence((*Code)->Info.Output)
+                            ? 1
+                            : outputRowCount(Item.Outputs, Item.Tokens.size());
     Requests.push_back({Whole, &Answers[I]});
   }
   Status Done = run(**Code, Requests, false);
@@ -128,9 +128,9 @@ Session::encodeSources(std::span<const SourceItem> Items) {
     Filled.push_back(&Extras);
     Slice Whole;
     Whole.Tokens = Item.Tokens;
-    Whole.MemoryPages = Impl->Sources->pages(*Taken);
-    Whole.MemoryLength = Count;
-    Whole.Wanted = rowsWanted(Item.Outputs, Item.Tokens.size());
+    Whole.CrossPages = Impl->Sources->pages(*Taken);
+    Whole.SourceLength = Count;
+    Whole.OutputCount = outputRowCount(Item.Outputs, Item.Tokens.size());
     Requests.push_back({Whole, &Answers[I]});
   }
   if (Status Done = Impl->run(**Code, Requests, false); !Done) {
@@ -174,9 +174,9 @@ Session::encodeImages(std::span<const ImageItem> Items) {
     Slice Whole;
     Whole.Tokens = NoIds;
     Whole.Features = Items[I].Patches;
-    Whole.Wanted = isPerSequence((*Code)->Info.Output)
-                       ? 1
-                       : rowsWanted(Items[I].Outputs, Tokens);
+    Whole.OutputCount = isPerSequence((*Code)->Info.Output)
+                            ? 1
+                            : outputRowCount(Items[I].Outputs, Tokens);
     Requests.push_back({Whole, &Answers[I]});
   }
   if (Status Done = Impl->run(**Code, Requests, false); !Done)

@@ -11,41 +11,45 @@ namespace {
 /// What the functions of the ABI find behind the `runtime` pointer.
 struct Callee {
   ThreadPool &Pool;
-  Sites &Library;
-  /// The first error of the step: code generated for the model cannot handle
-  /// errors, so the step goes on and is refused afterwards.
+  MatmulPrimitives &Library;
+  /// Why a function answered CallFailed.
   std::optional<Error> Failure;
 };
 
 } // namespace
 
+/// What functions answer that have failed; generated code hands it on.
+static constexpr int64_t CallFailed = 1;
+
 extern "C" {
 
-static void runParallel(void *Runtime, tenon_rt_body Body, void *Environment) {
+static int64_t runParallel(void *Runtime, tenon_rt_body Body,
+                           void *Environment) {
   static_cast<Callee *>(Runtime)->Pool.parallel(Body, Environment);
+  return 0;
 }
 
 static void meetAtBarrier(void *Runtime) {
   static_cast<Callee *>(Runtime)->Pool.barrier();
 }
 
-static void runProduct(void *Runtime, int64_t Site, int64_t Rows,
-                       const void *Source, const void *Weights,
-                       const void *Bias, const void *Multiplier,
-                       const void *Residual, void *Destination) {
+static int64_t runMatmul(void *Runtime, int64_t Primitive, int64_t Rows,
+                         const void *Source, const void *Weights,
+                         const void *Bias, const void *Multiplier,
+                         const void *Residual, void *Destination) {
   auto &C = *static_cast<Callee *>(Runtime);
-  if (C.Failure)
-    return;
-  Status Done = C.Library.run(
-      {Site, Rows, Source, Weights, Bias, Multiplier, Residual, Destination});
-  if (!Done)
-    C.Failure = Done.error();
+  Status Done = C.Library.run({Primitive, Rows, Source, Weights, Bias,
+                               Multiplier, Residual, Destination});
+  if (Done)
+    return 0;
+  C.Failure = Done.error();
+  return CallFailed;
 }
 
 } // extern "C"
 
-static constexpr tenon_rt_functions Functions = {runParallel, meetAtBarrier,
-                                                 runProduct};
+static constexpr tenon_rt_functions Functions = {
+    sizeof(tenon_rt_functions), runParallel, meetAtBarrier, runMatmul};
 
 /// tenon_rt_bucket rounds up by less than this.
 static constexpr uint64_t LargestBucketStep = 256;
@@ -81,18 +85,23 @@ Session::Implementation::checkTokens(const Entry &Code,
 Status Session::Implementation::runStep(const Entry &Code, float *Rows) {
   Callee Runtime{Pool, Library, std::nullopt};
   tenon_rt_step Step = {};
+  Step.size = sizeof(Step);
   Step.functions = &Functions;
   Step.runtime = &Runtime;
   Step.batch = &Batch.finish();
   Step.scopes = Scopes.data();
   Step.arena = reinterpret_cast<char *>(Arena.data());
   Step.output = Rows;
+  int64_t Answer = 0;
   {
     ThreadPool::Limit Limit(Pool);
-    Code.Function(&Step);
+    Answer = Code.Function(&Step);
   }
   if (Runtime.Failure)
     return Runtime.Failure->withContext(Shared->path());
+  if (Answer != 0)
+    return Error(Shared->path() + ": entry '" + Code.Info.Role + "' answered " +
+                 std::to_string(Answer) + ": expected 0");
   return {};
 }
 
@@ -102,8 +111,8 @@ Status Session::Implementation::run(const Entry &Code,
   bool PerSequence = isPerSequence(Code.Info.Output);
   uint64_t Rows = 0;
   for (const Request &R : Requests)
-    Rows += static_cast<uint64_t>(R.Whole.Wanted);
-  // Products write rows up to the bucket, so the last ones need room behind.
+    Rows += static_cast<uint64_t>(R.Whole.OutputCount);
+  // Matmuls write rows up to the bucket, so the last ones need room behind.
   uint64_t Bytes = 0;
   if (__builtin_mul_overflow(
           Rows + LargestBucketStep,
@@ -120,10 +129,10 @@ Status Session::Implementation::run(const Entry &Code,
   auto *First = reinterpret_cast<float *>(Output.data());
   auto *Next = First;
   for (const Request &R : Requests) {
-    R.Answer->Rows = R.Whole.Wanted;
-    R.Answer->Values = {Next,
-                        static_cast<size_t>(R.Whole.Wanted * Code.Info.Width)};
-    Next += R.Whole.Wanted * Code.Info.Width;
+    R.Answer->Rows = R.Whole.OutputCount;
+    R.Answer->Values = {
+        Next, static_cast<size_t>(R.Whole.OutputCount * Code.Info.Width)};
+    Next += R.Whole.OutputCount * Code.Info.Width;
   }
 
   int64_t Capacity = manifest().MaxTokensPerStep;
@@ -131,7 +140,7 @@ Status Session::Implementation::run(const Entry &Code,
   auto Flush = [&]() -> Status {
     if (Batch.tokens() == 0)
       return {};
-    int64_t Count = PerSequence ? Batch.sequences() : Batch.rows();
+    int64_t Count = PerSequence ? Batch.sequences() : Batch.outputRows();
     Status Done = runStep(Code, Next);
     Batch.clear(Code.Info.Features);
     Next += Count * Code.Info.Width;
@@ -158,9 +167,10 @@ Status Session::Implementation::run(const Entry &Code,
         Part.TokenTypes = Whole.TokenTypes.subspan(static_cast<size_t>(From),
                                                    static_cast<size_t>(Count));
       Part.Position += From;
-      // Wanted rows are the request's last: count those before this end.
-      int64_t Unwanted = Total - (PerSequence ? 0 : Whole.Wanted);
-      Part.Wanted = std::clamp<int64_t>(From + Count - Unwanted, 0, Count);
+      // Output rows are of the request's last tokens: count those before this
+      // end.
+      int64_t Skipped = Total - (PerSequence ? 0 : Whole.OutputCount);
+      Part.OutputCount = std::clamp<int64_t>(From + Count - Skipped, 0, Count);
       Batch.add(Part);
       From += Count;
     }

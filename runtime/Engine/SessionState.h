@@ -18,7 +18,8 @@
 
 namespace tenon {
 
-/// One item of a call that passed its checks; its answer gets `Wanted` rows.
+/// One item of a call that passed its checks; its answer gets `OutputCount`
+/// rows.
 struct Request {
   Slice Whole;
   ItemResult *Answer = nullptr;
@@ -35,7 +36,7 @@ struct SequenceExtras {
 struct Session::Implementation {
   std::shared_ptr<const Model> Shared;
   ThreadPool Pool;
-  Sites Library;
+  MatmulPrimitives Library;
   PageCache Cache;
   /// Source texts; only for models with caches of that content.
   std::optional<PageCache> Sources;
@@ -66,13 +67,13 @@ struct Session::Implementation {
 };
 
 /// Rows of output that `Outputs` asks for of `Tokens` tokens.
-inline int64_t rowsWanted(Wanted Outputs, size_t Tokens) {
+inline int64_t outputRowCount(OutputRows Outputs, size_t Tokens) {
   switch (Outputs) {
-  case Wanted::None:
+  case OutputRows::None:
     return 0;
-  case Wanted::Last:
+  case OutputRows::Last:
     return 1;
-  case Wanted::All:
+  case OutputRows::All:
     return static_cast<int64_t>(Tokens);
   }
   return 0;

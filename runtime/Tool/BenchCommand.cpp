@@ -53,7 +53,7 @@ static Result<Round> runDecoder(Session &S,
   bool Translates = S.sourceCache() != nullptr;
   for (const std::vector<int32_t> &Prompt : Ids) {
     SequenceId Id = S.createSequence();
-    Items.push_back({Id, Translates ? Start : Prompt, {}, Wanted::Last});
+    Items.push_back({Id, Translates ? Start : Prompt, {}, OutputRows::Last});
     Sources.push_back({Id, Prompt});
   }
   Round Times;
@@ -95,7 +95,7 @@ static Result<Round> runEncoder(Session &S,
                                 double &FirstToken) {
   std::vector<EncodeItem> Items;
   for (const std::vector<int32_t> &Text : Ids)
-    Items.push_back({Text, {}, Wanted::All});
+    Items.push_back({Text, {}, OutputRows::All});
   double Begin = secondsNow();
   Result<std::vector<ItemResult>> Answers =
       S.model().hasEntry("embed") ? S.embed(Items) : S.encode(Items);
@@ -114,7 +114,7 @@ static Result<Round> runImages(Session &S, int64_t Count, double &FirstToken) {
   std::vector<float> Patches(
       static_cast<size_t>(Image.patches() * Image.patchValues()));
   std::vector<ImageItem> Items(static_cast<size_t>(Count),
-                               {Patches, Wanted::All});
+                               {Patches, OutputRows::All});
   double Begin = secondsNow();
   Result<std::vector<ItemResult>> Answers = S.encodeImages(Items);
   if (!Answers)
@@ -198,8 +198,8 @@ Status tenon::benchModel(const BenchOptions &Options) {
   J["repeat"] = Options.Repeat;
   J["threads"] = S->threads();
   J["level"] = infoOf((*Loaded)->code().Level).Name;
-  J["library_products"] = S->productCounters().Library;
-  J["reference_products"] = S->productCounters().Reference;
+  J["library_matmuls"] = S->matmulCounters().Library;
+  J["reference_matmuls"] = S->matmulCounters().Reference;
   if (Options.Json)
     return print(J.dump() + "\n");
   std::string Text;

@@ -156,13 +156,13 @@ Status tenon::classify(const std::shared_ptr<const Model> &M,
   double From = secondsNow();
   Result<std::vector<ItemResult>> Answers = std::vector<ItemResult>();
   if (Sees) {
-    ImageItem Item{Patches, Wanted::All};
+    ImageItem Item{Patches, OutputRows::All};
     Answers = S->encodeImages({&Item, 1});
     Times.PromptTokens = Info.Image->patches() + 1;
   } else {
     std::vector<EncodeItem> Items;
     for (const std::vector<int32_t> &Prompt : Prompts) {
-      Items.push_back({Prompt, Types, Wanted::All});
+      Items.push_back({Prompt, Types, OutputRows::All});
       Times.PromptTokens += static_cast<int64_t>(Prompt.size());
     }
     Answers = S->encode(Items);

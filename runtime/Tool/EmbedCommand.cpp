@@ -53,7 +53,7 @@ Status tenon::embedTexts(const EmbedOptions &Options) {
     return S.error();
   std::vector<EncodeItem> Items;
   for (const std::vector<int32_t> &Tokens : Ids)
-    Items.push_back({Tokens, {}, Wanted::All});
+    Items.push_back({Tokens, {}, OutputRows::All});
   Result<std::vector<ItemResult>> Answers = S->embed(Items);
   if (!Answers)
     return Answers.error();

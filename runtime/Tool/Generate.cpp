@@ -89,7 +89,7 @@ Status tenon::generate(Session &S, std::vector<Generation> &All, bool Stream,
         continue;
       auto Tokens = First ? std::span<const int32_t>(G.Prompt)
                           : std::span<const int32_t>(G.NewTokens).last(1);
-      Items.push_back({G.Sequence, Tokens, {}, Wanted::Last});
+      Items.push_back({G.Sequence, Tokens, {}, OutputRows::Last});
       Owners.push_back(&G);
     }
     if (Items.empty())

@@ -117,7 +117,7 @@ Status tenon::generateByBeams(Session &S, std::vector<Generation> &All,
                          First ? std::span<const int32_t>(J.Owner->Prompt)
                                : std::span(J.Tokens).subspan(Beam, 1),
                          {},
-                         Wanted::Last});
+                         OutputRows::Last});
     Result<std::vector<ItemResult>> Answers = S.step(Items);
     if (!Answers)
       return Answers.error();

@@ -25,7 +25,7 @@ static Json cachesReport(const Manifest &M, const Json &Form) {
     // The whole may exceed 64 bits in a manifest that nobody meant; pages
     // are taken whole.
     int64_t Longest =
-        C.Content == CacheContent::Memory ? M.MaxSource : M.MaxSequence;
+        C.Content == CacheContent::Cross ? M.MaxSource : M.MaxSequence;
     int64_t Pages = (Longest + C.PageTokens - 1) / C.PageTokens;
     double Whole = double(Pages) * double(C.PageBytes) * double(C.Layers);
     Json Cache = Form.at("caches")[I];
@@ -47,7 +47,7 @@ static Json codeReport(const Manifest &M, const Json &Form) {
     const Json &Stored = Form.at("code")[I];
     Json Level = pick(Stored, {"level", "bytes", "arena_bytes"});
     Level["features"] = infoOf(M.Code[I].Level).Features;
-    Level["sites"] = Stored.at("sites");
+    Level["primitives"] = Stored.at("primitives");
     Level["plan"] = Stored.at("plan");
     Code.push_back(Level);
   }
@@ -78,23 +78,24 @@ static Json weightsReport(const Manifest &M, const Json &Form) {
 static Json reportOf(const Artifact &A, bool Verified) {
   const Manifest &M = A.manifest();
   Json Form = toJson(M);
-  return {{"file", A.path()},
-          {"file_bytes", A.fileBytes()},
-          {"model",
-           pick(Form, {"family", "weight_type", "vocabulary", "max_sequence",
-                       "max_tokens_per_step", "few_tokens", "token_types",
-                       "max_text_tokens", "max_source", "produced_by", "abi"})},
-          {"entries", Form.at("entries")},
-          {"estimates", M.Estimates},
-          {"compiled", M.Compiled},
-          {"caches", cachesReport(M, Form)},
-          {"code", codeReport(M, Form)},
-          {"weights", weightsReport(M, Form)},
-          {"tokenizer_bytes", M.Tokenizer ? Json(M.Tokenizer->Bytes) : Json()},
-          {"generation", Form.at("generation")},
-          {"image", Form.at("image")},
-          {"labels", Form.at("labels")},
-          {"weights_verified", Verified}};
+  return {
+      {"file", A.path()},
+      {"file_bytes", A.fileBytes()},
+      {"model", pick(Form, {"family", "weight_type", "vocabulary",
+                            "max_sequence", "max_tokens_per_step", "few_tokens",
+                            "token_types", "max_text_tokens", "max_source",
+                            "produced_by", "abi_major", "abi_minor"})},
+      {"entries", Form.at("entries")},
+      {"estimates", M.Estimates},
+      {"compiled", M.Compiled},
+      {"caches", cachesReport(M, Form)},
+      {"code", codeReport(M, Form)},
+      {"weights", weightsReport(M, Form)},
+      {"tokenizer_bytes", M.Tokenizer ? Json(M.Tokenizer->Bytes) : Json()},
+      {"generation", Form.at("generation")},
+      {"image", Form.at("image")},
+      {"labels", Form.at("labels")},
+      {"weights_verified", Verified}};
 }
 
 //===----------------------------------------------------------------------===//
@@ -249,10 +250,10 @@ static std::string textOf(const Json &Report, bool Generates) {
   Json Levels = Json::array();
   for (const Json &Code : Report.at("code")) {
     Json Level = pick(Code, {"level", "bytes", "arena_bytes"});
-    Level["products"] = Code.at("sites").size();
+    Level["matmuls"] = Code.at("primitives").size();
     Levels.push_back(Level);
   }
-  Text.table(Levels, {"level", "bytes", "arena_bytes", "products"});
+  Text.table(Levels, {"level", "bytes", "arena_bytes", "matmuls"});
 
   for (const Json &Code : Report.at("code")) {
     if (Code.at("plan").empty())

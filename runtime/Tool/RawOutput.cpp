@@ -15,7 +15,7 @@ static Status appendSteps(Session &S, SequenceId Sequence,
     size_t Count = std::min(Most, Tokens.size() - From);
     StepItem Item{Sequence, Tokens.subspan(From, Count),
                   Types.empty() ? Types : Types.subspan(From, Count),
-                  Wanted::All};
+                  OutputRows::All};
     Result<std::vector<ItemResult>> Answer = S.step({&Item, 1});
     if (!Answer)
       return Answer.error();
@@ -45,7 +45,7 @@ Status tenon::writeOutputs(Session &S, const std::vector<int32_t> &Ids,
     Status Written = appendSteps(S, S.createSequence(), Ids, Types, *File);
     return Written ? File->finish() : Written;
   }
-  EncodeItem Whole{Ids, Types, Wanted::All};
+  EncodeItem Whole{Ids, Types, OutputRows::All};
   Result<std::vector<ItemResult>> Answer = S.encode({&Whole, 1});
   if (!Answer)
     return Answer.error();

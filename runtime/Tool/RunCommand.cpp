@@ -196,7 +196,7 @@ static SessionOptions roomFor(const std::vector<Generation> &All,
         Beams * InPages(CacheContent::Sequence,
                         std::clamp<int64_t>(Length, 1, Info.MaxSequence));
     Room.SourceTokens +=
-        InPages(CacheContent::Memory, static_cast<int64_t>(G.Source.size()));
+        InPages(CacheContent::Cross, static_cast<int64_t>(G.Source.size()));
   }
   if (Options.MaxSeq != 0)
     Room.CacheTokens = Options.MaxSeq;

@@ -141,9 +141,9 @@ def compare(test, family):
                f"{what}: {more} more bytes of native code, at most "
                f"{CALL_BYTES} per layer")
     test.check(code[0]["arena_bytes"] == code[1]["arena_bytes"]
-               and code[0]["sites"] == code[1]["sites"],
+               and code[0]["primitives"] == code[1]["primitives"],
                f"{what}: arenas of {code[0]['arena_bytes']} and "
-               f"{code[1]['arena_bytes']} bytes, the same sites")
+               f"{code[1]['arena_bytes']} bytes, the same primitives")
 
 
 def main():

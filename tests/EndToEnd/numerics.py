@@ -43,7 +43,7 @@ def compare(test, fixture, artifact, dtype, isa, what):
 
 def count_products(test, fixture, artifact, isa, what):
     inspected = json.loads(test.need("tenon", "inspect", artifact, "--json"))
-    sites = sum(len(code["sites"]) for code in inspected["code"])
+    primitives = sum(len(code["primitives"]) for code in inspected["code"])
     few = inspected["model"]["few_tokens"]
     if PREFILL <= few:
         test.check(False, f"{what}: {PREFILL} tokens are few, up to {few} are")
@@ -51,10 +51,10 @@ def count_products(test, fixture, artifact, isa, what):
     report = json.loads(test.need(
         "tenon", "bench", artifact, "--prompt-tokens", PREFILL,
         "--new-tokens", 4, "--repeat", 1, "--json", isa=isa))
-    slow, library = report["reference_products"], report["library_products"]
-    # A level whose products are all generated has no sites.
-    test.check(slow == 0 and (library >= sites > 0 or library == sites == 0),
-               f"{what}: {library} library products of {sites} sites, "
+    slow, library = report["reference_matmuls"], report["library_matmuls"]
+    # A level whose products are all generated has no primitives.
+    test.check(slow == 0 and (library >= primitives > 0 or library == primitives == 0),
+               f"{what}: {library} library products of {primitives} primitives, "
                f"{slow} by a reference implementation, expected 0")
 
 

@@ -28,11 +28,11 @@ Artifact artifactOf(const TemporaryDirectory &Directory, const Code &Sections,
 
 /// What the entry point makes of token 21.
 float answerOf(const LoadedCode &Loaded) {
-  int32_t Token = 21, Wanted = 0;
+  int32_t Token = 21, Row = 0;
   tenon_rt_batch Batch = {};
-  Batch.tokens = Batch.sequences = Batch.rows = 1;
+  Batch.tokens = Batch.sequences = Batch.output_row_count = 1;
   Batch.token_ids = &Token;
-  Batch.wanted = &Wanted;
+  Batch.output_rows = &Row;
   float Output = 0;
   tenon_rt_step Step = {};
   Step.batch = &Batch;

@@ -41,7 +41,7 @@ TEST(ArtifactInspect, JsonHoldsEverything) {
   EXPECT_EQ(R["code"][0]["level"], "avx2");
   EXPECT_EQ(R["code"][0]["bytes"], 2000);
   EXPECT_EQ(R["code"][0]["arena_bytes"], 4096);
-  EXPECT_EQ(R["code"][0]["sites"].size(), 2u);
+  EXPECT_EQ(R["code"][0]["primitives"].size(), 2u);
   EXPECT_EQ(R["code"][0]["plan"][1]["value"], "%k");
   EXPECT_EQ(R["weights"]["count"], 3);
   // 97 x 24 f32; 128 x 64 bf16; 64 f32.
@@ -64,7 +64,7 @@ TEST(ArtifactInspect, TextIsReadable) {
   for (const char *Line :
        {"\n  parameters\n", "\n  flops per token  1.5\n",
         "\n    embedding          2,328\n", "\n    total      6,738,415,616\n",
-        "\n  avx2   2,000        4,096         2\n",
+        "\n  avx2   2,000        4,096        2\n",
         "\n  panels.bf16      1  16,384\n",
         "\n  layer.few  %k      1,024    512          1         2\n",
         "\\u001b[31mb\\nc\\u007f\\u009b\n"})

@@ -10,7 +10,7 @@ namespace {
 /// The sample with sections placed as a writer would.
 Manifest placedManifest() {
   Manifest M = sampleManifest();
-  M.Abi = TENON_RT_ABI_VERSION;
+  M.AbiMajor = TENON_RT_ABI_MAJOR;
   uint64_t Next = ArtifactPage;
   auto Place = [&](uint64_t &Offset, uint64_t Bytes) {
     Offset = Next;
@@ -77,7 +77,7 @@ TEST(ArtifactManifest, RoundTrips) {
   EXPECT_EQ(Read->Caches[0].PageBytes, 3 * 16 * (24 + 32) * 2);
   EXPECT_EQ(Read->Caches[0].Content, CacheContent::Sequence);
   EXPECT_EQ(Read->Caches[0].Form, "keys_values");
-  EXPECT_EQ(Read->Caches[1].Content, CacheContent::Memory);
+  EXPECT_EQ(Read->Caches[1].Content, CacheContent::Cross);
   EXPECT_EQ(Read->Caches[1].Form, "latent");
   EXPECT_EQ(Read->MaxSource, 77);
   ASSERT_EQ(Read->Scopes.size(), 2u);
@@ -99,17 +99,17 @@ TEST(ArtifactManifest, RoundTrips) {
   EXPECT_EQ(C.Bytes, 5000u);
   EXPECT_EQ(C.Checksum, 7u);
   EXPECT_EQ(C.ArenaBytes, 4096u);
-  ASSERT_EQ(C.Sites.size(), 2u);
-  EXPECT_EQ(C.Sites[1].K, 33);
-  EXPECT_EQ(C.Sites[1].N, 97);
-  EXPECT_EQ(C.Sites[1].Source, ElementType::BF16);
-  EXPECT_EQ(C.Sites[1].Destination, ElementType::F32);
-  EXPECT_EQ(C.Sites[1].Layout, M.Weights[1].Layout);
-  EXPECT_TRUE(C.Sites[1].HasBias);
-  EXPECT_EQ(C.Sites[1].Act, Activation::GeluTanh);
-  EXPECT_EQ(C.Sites[1].Multiplier, ElementType::BF16);
-  EXPECT_EQ(C.Sites[1].Residual, ElementType::F32);
-  EXPECT_EQ(C.Sites[0].Multiplier, std::nullopt);
+  ASSERT_EQ(C.Primitives.size(), 2u);
+  EXPECT_EQ(C.Primitives[1].K, 33);
+  EXPECT_EQ(C.Primitives[1].N, 97);
+  EXPECT_EQ(C.Primitives[1].Source, ElementType::BF16);
+  EXPECT_EQ(C.Primitives[1].Destination, ElementType::F32);
+  EXPECT_EQ(C.Primitives[1].Layout, M.Weights[1].Layout);
+  EXPECT_TRUE(C.Primitives[1].HasBias);
+  EXPECT_EQ(C.Primitives[1].Act, Activation::GeluTanh);
+  EXPECT_EQ(C.Primitives[1].Multiplier, ElementType::BF16);
+  EXPECT_EQ(C.Primitives[1].Residual, ElementType::F32);
+  EXPECT_EQ(C.Primitives[0].Multiplier, std::nullopt);
   ASSERT_EQ(C.Plan.size(), 2u);
   EXPECT_EQ(C.Plan[1].Function, "layer.few");
   EXPECT_EQ(C.Plan[1].Value, "%k");
@@ -179,8 +179,11 @@ TEST(ArtifactManifest, NamesWhatIsWrong) {
   };
   const int64_t Big = int64_t(1) << 62;
   const Case Cases[] = {
-      {"/abi", 1,
-       "f: field 'abi' is 1: expected 2 (compile the model again "
+      {"/abi_minor", TENON_RT_ABI_MINOR + 1,
+       "f: field 'abi_minor' is 1: expected at most 0 (run the model with a "
+       "newer version)"},
+      {"/abi_major", 1,
+       "f: field 'abi_major' is 1: expected 3 (compile the model again "
        "with this version)"},
       {"/family", "a\x1b[31m",
        "field 'family' is 'a\\x1b[31m': expected a name"},
@@ -210,16 +213,17 @@ TEST(ArtifactManifest, NamesWhatIsWrong) {
       {"/caches/0/page_bytes", Big, "field 'caches[0].page_bytes' is"},
       {"/caches/0/type", "f64", "expected f32, f16 or bf16"},
       {"/caches/1/content", "memories",
-       "field 'caches[1].content' is 'memories': expected sequence or memory"},
+       "field 'caches[1].content' is 'memories': expected sequence or cross"},
       {"/caches/1/content", "sequence",
-       "field 'max_source' is 77: expected 0 without a cache of memory"},
+       "field 'max_source' is 77: expected 0 without a cross-attention cache"},
       {"/caches/1/form", "", "expected keys_values or latent"},
       {"/caches/1/kv_heads", 2,
        "field 'caches[1].kv_heads' is 2: expected 1 for a latent cache"},
       {"/caches/1/page_bytes", 5119,
        "field 'caches[1].page_bytes' is 5119: expected 5120 to"},
       {"/max_source", 0,
-       "field 'max_source' is 0: expected at least 1 with a cache of memory"},
+       "field 'max_source' is 0: expected at least 1 with a cross-attention "
+       "cache"},
       {"/entries/0/features", 3,
        "field 'entries[0].features' is 3: expected 0 for the entry 'step'"},
       {"/entries/0/vocabulary", -1, "field 'entries[0].vocabulary' is -1"},
@@ -280,10 +284,13 @@ TEST(ArtifactManifest, NamesWhatIsWrong) {
        "within the arena of 1024"},
       {"/code/0/plan/0/last_use", -1, "field 'code[0].plan[0].last_use' is -1"},
       {"/code/0/plan/0/first_use", 9, "expected at least the first use, 9"},
-      {"/code/0/sites/0/k", 0, "field 'code[0].sites[0].k' is 0"},
-      {"/code/0/sites/0/layout", "vector.f32", "expected a layout of matrices"},
-      {"/code/0/sites/0/activation", "mish", "'code[0].sites[0].activation'"},
-      {"/code/0/sites/1/residual", "int4", "'code[0].sites[1].residual'"},
+      {"/code/0/primitives/0/k", 0, "field 'code[0].primitives[0].k' is 0"},
+      {"/code/0/primitives/0/layout", "vector.f32",
+       "expected a layout of matrices"},
+      {"/code/0/primitives/0/activation", "mish",
+       "'code[0].primitives[0].activation'"},
+      {"/code/0/primitives/1/residual", "int4",
+       "'code[0].primitives[1].residual'"},
       {"/tokenizer/offset", 1, "field 'tokenizer.offset' is 1"},
       {"/generation/end_of_sequence/0", -1, "end_of_sequence[0]' is -1"},
       {"/generation/temperature", -0.5, "field 'generation.temperature'"},

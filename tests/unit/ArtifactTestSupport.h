@@ -89,8 +89,8 @@ inline Manifest sampleManifest() {
                {"embed", OutputKind::Pooled, 24, true},
                {"encode_image", OutputKind::Classes, 3, false, 4 * 2, 0}};
   M.Caches = {{2, 3, 24, ElementType::BF16, 16, 3 * 16 * (24 + 32) * 2},
-              {1, 1, 40, ElementType::F32, 32, 32 * 40 * 4,
-               CacheContent::Memory, std::string(LatentForm)}};
+              {1, 1, 40, ElementType::F32, 32, 32 * 40 * 4, CacheContent::Cross,
+               std::string(LatentForm)}};
   M.MaxSource = 77;
   M.Scopes = {{"model", {-1, -1}, {0}}, {"layer.0", {0, 0}, {1, 2}}};
   M.Image = {1, 12, 6, 4, 2, {}};
@@ -131,22 +131,22 @@ inline std::vector<WeightInfo> sampleWeights() {
   return {Table, Product, Norm};
 }
 
-/// One code section's description, with a site and a plan.
+/// One code section's description, with a primitive and a plan.
 inline CodeInfo sampleCode(CpuLevel Level) {
   CodeInfo C;
   C.Level = Level;
   C.ArenaBytes = 4096;
-  SiteInfo Plain;
+  PrimitiveInfo Plain;
   Plain.K = 33;
   Plain.N = 97;
   Plain.Source = ElementType::BF16;
   Plain.Layout = {LayoutKind::Panels, ElementType::BF16};
-  SiteInfo Full = Plain;
+  PrimitiveInfo Full = Plain;
   Full.HasBias = true;
   Full.Act = Activation::GeluTanh;
   Full.Multiplier = ElementType::BF16;
   Full.Residual = ElementType::F32;
-  C.Sites = {Plain, Full};
+  C.Primitives = {Plain, Full};
   C.Plan = {{"layer.few", "%q", 0, 1024, 0, 3},
             {"layer.few", "%k", 1024, 512, 1, 2}};
   return C;

@@ -262,7 +262,7 @@ TEST_F(CommandLineImageTest, CInterfaceOfEncoderDecoders) {
   std::vector<int32_t> Source = {9, 8}, Start = {0}, A = {1}, B = {2};
   auto Item = [](tenon_sequence Sequence, std::vector<int32_t> &Tokens) {
     return tenon_item{Sequence, Tokens.data(), nullptr, Tokens.size(),
-                      TENON_WANTED_LAST};
+                      TENON_OUTPUT_ROWS_LAST};
   };
   tenon_output Outputs[2];
   tenon_item Items[2] = {Item(Id, Source)};

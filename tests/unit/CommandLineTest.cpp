@@ -256,7 +256,7 @@ TEST_F(CommandLineTest, ErrorsAreOneLine) {
               "missing: cannot open: No such file or directory");
   expectError({"run", File, "--token-ids", "50"},
               "token id 50 (token 0): expected 0 to 49");
-  expectError({"run", File, "--token-ids", "49"}, "product of site 7");
+  expectError({"run", File, "--token-ids", "49"}, "matmul of primitive 7");
   expectError({"run", File, "--prompt", "hello"},
               "the artifact has no tokenizer");
   expectError({"run", File, "--token-ids", "1", "--threads", "-3"},
@@ -280,7 +280,7 @@ TEST_F(CommandLineTest, InspectAndBench) {
   for (const char *Key : {"prefill_tokens_per_s", "decode_tokens_per_s",
                           "first_token_s", "peak_rss_mb", "load_s"})
     EXPECT_GT(J[Key].get<double>(), 0) << Key;
-  EXPECT_EQ(J["reference_products"], 0);
+  EXPECT_EQ(J["reference_matmuls"], 0);
 }
 
 TEST_F(CommandLineTest, WithoutACompilerBesideIt) {

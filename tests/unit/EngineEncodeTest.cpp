@@ -33,7 +33,7 @@ std::string messageOf(const Status &S) { return S ? "" : S.error().message(); }
 /// The logits of the last token, or nothing and a failed test.
 std::vector<float> stepOne(Session &S, SequenceId Id, const Tokens &New,
                            int64_t Prefix = 0) {
-  StepItem Item{Id, New, {}, Wanted::Last, Prefix};
+  StepItem Item{Id, New, {}, OutputRows::Last, Prefix};
   Result<std::vector<ItemResult>> Answers = S.step({&Item, 1});
   EXPECT_TRUE(Answers) << Answers.error().message();
   EXPECT_EQ(messageOf(Answers->front().Outcome), "");
@@ -42,7 +42,7 @@ std::vector<float> stepOne(Session &S, SequenceId Id, const Tokens &New,
 
 std::string stepError(Session &S, SequenceId Id, const Tokens &New,
                       int64_t Prefix = 0) {
-  StepItem Item{Id, New, {}, Wanted::Last, Prefix};
+  StepItem Item{Id, New, {}, OutputRows::Last, Prefix};
   Result<std::vector<ItemResult>> Answers = S.step({&Item, 1});
   return Answers ? messageOf(Answers->front().Outcome)
                  : "call: " + Answers.error().message();
@@ -62,7 +62,7 @@ TEST_F(EngineEncodeTest, StepsSeeTheirSource) {
   Session S = session(makeEncoderDecoder, {2, 200, 100});
   Tokens SourceA(17, 3), SourceB = {5};
   SequenceId A = S.createSequence(), B = S.createSequence();
-  std::vector<SourceItem> Items = {{A, SourceA}, {B, SourceB, Wanted::All}};
+  std::vector<SourceItem> Items = {{A, SourceA}, {B, SourceB, OutputRows::All}};
   // Together more than a step holds.
   Items.push_back({S.createSequence(), SourceA});
   Result<std::vector<ItemResult>> Rows = S.encodeSources(Items);
@@ -92,7 +92,7 @@ TEST_F(EngineEncodeTest, SourcesThatCannotBe) {
             "sequence 9 does not exist or has ended");
   EXPECT_EQ(encodeSource(S, Id, {49}),
             "call: " + File +
-                ": product of site 7: expected 0 to 1 (exclusive)");
+                ": matmul of primitive 7: expected 0 to 1 (exclusive)");
   EXPECT_EQ(S.sourceCache()->freePages(), 2) << "failures return pages";
   EXPECT_EQ(encodeSource(S, Id, {1}), "");
   EXPECT_EQ(encodeSource(S, Id, {1}), "sequence 1 has a source text already");
@@ -119,8 +119,8 @@ TEST_F(EngineEncodeTest, EncodingOnlyLendsPages) {
   Session S = session(makeEncoderDecoder, {1, 200, 0});
   EXPECT_EQ(S.sourceCache()->pageCount(), 2) << "one source of full length";
   Tokens Text(18, 6), Long(19, 6);
-  std::vector<EncodeItem> Items = {{Text, {}, Wanted::Last},
-                                   {Long, {}, Wanted::All}};
+  std::vector<EncodeItem> Items = {{Text, {}, OutputRows::Last},
+                                   {Long, {}, OutputRows::All}};
   Result<std::vector<ItemResult>> Rows = S.encode(Items);
   ASSERT_TRUE(Rows);
   EXPECT_EQ((*Rows)[0].Values[0], 17006);
@@ -159,8 +159,8 @@ TEST_F(EngineEncodeTest, PrefixesStayTogether) {
   SequenceId Filler = S.createSequence(), Id = S.createSequence();
   Tokens Few(8, 1), Many(30, 2);
   // A step holds 20: after the filler, the prefix must wait for the next.
-  std::vector<StepItem> Items = {{Filler, Few, {}, Wanted::Last, 0},
-                                 {Id, Many, {}, Wanted::Last, 15}};
+  std::vector<StepItem> Items = {{Filler, Few, {}, OutputRows::Last, 0},
+                                 {Id, Many, {}, OutputRows::Last, 15}};
   Result<std::vector<ItemResult>> Answers = S.step(Items);
   ASSERT_TRUE(Answers);
   EXPECT_EQ(std::vector<float>((*Answers)[0].Values.begin(),
@@ -195,11 +195,11 @@ TEST_F(EngineEncodeTest, ImagesAreAClassTokenAndPatches) {
     for (size_t V = 0; V < Patches[I].size(); ++V)
       Patches[I][V] = static_cast<float>(10 * I + V / 4);
   std::vector<float> Short(23);
-  std::vector<ImageItem> Items = {{Patches[0], Wanted::All},
-                                  {Short, Wanted::All},
-                                  {Patches[1], Wanted::Last},
-                                  {Patches[2], Wanted::All},
-                                  {Patches[3], Wanted::None}};
+  std::vector<ImageItem> Items = {{Patches[0], OutputRows::All},
+                                  {Short, OutputRows::All},
+                                  {Patches[1], OutputRows::Last},
+                                  {Patches[2], OutputRows::All},
+                                  {Patches[3], OutputRows::None}};
   Result<std::vector<ItemResult>> Rows = S.encodeImages(Items);
   ASSERT_TRUE(Rows) << Rows.error().message();
   EXPECT_EQ(messageOf((*Rows)[1].Outcome),

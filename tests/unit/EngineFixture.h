@@ -120,7 +120,8 @@ writeModel(const std::string &Path,
 
   Manifest M;
   M.ProducedBy = "test";
-  M.Abi = TENON_RT_ABI_VERSION;
+  M.AbiMajor = TENON_RT_ABI_MAJOR;
+  M.AbiMinor = TENON_RT_ABI_MINOR;
   M.Family = "test";
   M.WeightType = "f32";
   M.Vocabulary = Vocabulary;
@@ -144,11 +145,11 @@ writeModel(const std::string &Path,
   CodeInfo Code;
   Code.Level = *Level;
   Code.ArenaBytes = 1 << 16;
-  SiteInfo Site;
-  Site.K = Depth;
-  Site.N = Width;
-  Site.Layout = Layout;
-  Code.Sites = {Site};
+  PrimitiveInfo Head;
+  Head.K = Depth;
+  Head.N = Width;
+  Head.Layout = Layout;
+  Code.Primitives = {Head};
   if (Change)
     Change(M, Code);
 
@@ -165,10 +166,10 @@ writeModel(const std::string &Path,
 
 /// Makes the model an encoder-decoder: a second cache, of source texts.
 inline void makeEncoderDecoder(Manifest &M, CodeInfo &) {
-  CacheInfo Memory = M.Caches[0];
-  Memory.Layers = 1;
-  Memory.Content = CacheContent::Memory;
-  M.Caches.push_back(Memory);
+  CacheInfo Cross = M.Caches[0];
+  Cross.Layers = 1;
+  Cross.Content = CacheContent::Cross;
+  M.Caches.push_back(Cross);
   M.Scopes[0].CacheLayers = {0, -1};
   M.Scopes[1].CacheLayers = {1, 0};
   M.MaxSource = MaxSource;

@@ -39,7 +39,7 @@ std::vector<float> valuesOf(const ItemResult &Answer) {
 /// One step of one sequence, which must go well.
 std::vector<float> stepOne(Session &S, SequenceId Id,
                            const std::vector<int32_t> &Tokens,
-                           Wanted Outputs = Wanted::Last) {
+                           OutputRows Outputs = OutputRows::Last) {
   StepItem Item{Id, Tokens, {}, Outputs};
   Result<std::vector<ItemResult>> Answers = S.step({&Item, 1});
   if (!Answers || !Answers->front().Outcome) {
@@ -82,7 +82,8 @@ TEST_F(EngineTest, GivesTheLogitsOfTheLastToken) {
 TEST_F(EngineTest, LongPromptsAreSplitAndGiveEveryRow) {
   Session S = session();
   std::vector<int32_t> Tokens = someTokens(MaxSequence);
-  std::vector<float> Rows = stepOne(S, S.createSequence(), Tokens, Wanted::All);
+  std::vector<float> Rows =
+      stepOne(S, S.createSequence(), Tokens, OutputRows::All);
   ASSERT_EQ(Rows.size(), static_cast<size_t>(MaxSequence * Width));
   for (size_t T = 0; T < Tokens.size(); ++T)
     EXPECT_EQ(std::vector<float>(
@@ -107,8 +108,8 @@ TEST_F(EngineTest, RaggedBatchEqualsSingleSequences) {
       someTokens(33, 1), someTokens(1, 2), someTokens(6, 3)};
   std::vector<StepItem> Items;
   for (const auto &T : Tokens)
-    Items.push_back({S.createSequence(), T, {}, Wanted::Last});
-  Items[1].Outputs = Wanted::None;
+    Items.push_back({S.createSequence(), T, {}, OutputRows::Last});
+  Items[1].Outputs = OutputRows::None;
   Result<std::vector<ItemResult>> Answers = S.step(Items);
   ASSERT_TRUE(Answers);
   EXPECT_EQ(valuesOf((*Answers)[0]), expectedLogits(Tokens[0]));
@@ -118,7 +119,7 @@ TEST_F(EngineTest, RaggedBatchEqualsSingleSequences) {
   std::vector<std::vector<int32_t>> More = {{7}, {8, 9}, {10}};
   for (size_t I = 0; I < 3; ++I) {
     Items[I].Tokens = More[I];
-    Items[I].Outputs = Wanted::Last;
+    Items[I].Outputs = OutputRows::Last;
     Tokens[I].insert(Tokens[I].end(), More[I].begin(), More[I].end());
   }
   Answers = S.step(Items);
@@ -132,9 +133,9 @@ TEST_F(EngineTest, OutOfPagesHurtsOnlyItsSequence) {
   std::vector<int32_t> Small = someTokens(16, 1), Large = someTokens(33, 2);
   SequenceId A = S.createSequence(), B = S.createSequence(),
              C = S.createSequence();
-  std::vector<StepItem> Items = {{A, Small, {}, Wanted::Last},
-                                 {B, Large, {}, Wanted::Last},
-                                 {C, Small, {}, Wanted::Last}};
+  std::vector<StepItem> Items = {{A, Small, {}, OutputRows::Last},
+                                 {B, Large, {}, OutputRows::Last},
+                                 {C, Small, {}, OutputRows::Last}};
   Result<std::vector<ItemResult>> Answers = S.step(Items);
   ASSERT_TRUE(Answers);
   EXPECT_EQ(valuesOf((*Answers)[0]), expectedLogits(Small));
@@ -167,7 +168,7 @@ TEST_F(EngineTest, EndOfTheModelsLength) {
   std::vector<int32_t> Tokens = someTokens(MaxSequence - 1);
   stepOne(S, Id, Tokens);
   std::vector<int32_t> Two = {1, 2};
-  EXPECT_EQ(errorOf(S, {Id, Two, {}, Wanted::Last}),
+  EXPECT_EQ(errorOf(S, {Id, Two, {}, OutputRows::Last}),
             "sequence of 89 tokens and 2 more: expected at most 90, the "
             "model's length");
   Tokens.push_back(1);
@@ -179,20 +180,20 @@ TEST_F(EngineTest, BadRequests) {
   SequenceId Id = S.createSequence();
   std::vector<int32_t> Negative = {1, -1}, Large = {Vocabulary}, Good = {1, 2},
                        Types = {0, 2}, OneType = {0};
-  EXPECT_EQ(errorOf(S, {Id, Negative, {}, Wanted::Last}),
+  EXPECT_EQ(errorOf(S, {Id, Negative, {}, OutputRows::Last}),
             "token id -1 (token 1): expected 0 to 49");
-  EXPECT_EQ(errorOf(S, {Id, Large, {}, Wanted::Last}),
+  EXPECT_EQ(errorOf(S, {Id, Large, {}, OutputRows::Last}),
             "token id 50 (token 0): expected 0 to 49");
-  EXPECT_EQ(errorOf(S, {Id, Good, Types, Wanted::Last}),
+  EXPECT_EQ(errorOf(S, {Id, Good, Types, OutputRows::Last}),
             "token type 2 (token 1): expected 0 to 1");
-  EXPECT_EQ(errorOf(S, {Id, Good, OneType, Wanted::Last}),
+  EXPECT_EQ(errorOf(S, {Id, Good, OneType, OutputRows::Last}),
             "1 token types for 2 tokens: expected one per token");
-  EXPECT_EQ(errorOf(S, {Id, {}, {}, Wanted::Last}),
+  EXPECT_EQ(errorOf(S, {Id, {}, {}, OutputRows::Last}),
             "no tokens: expected at least one");
-  EXPECT_EQ(errorOf(S, {SequenceId{77}, Good, {}, Wanted::Last}),
+  EXPECT_EQ(errorOf(S, {SequenceId{77}, Good, {}, OutputRows::Last}),
             "sequence 77 does not exist or has ended");
   EXPECT_EQ(*S.length(Id), 0);
-  std::vector<StepItem> Twice(2, {Id, Good, {}, Wanted::Last});
+  std::vector<StepItem> Twice(2, {Id, Good, {}, OutputRows::Last});
   Result<std::vector<ItemResult>> Answers = S.step(Twice);
   ASSERT_TRUE(Answers);
   EXPECT_EQ(valuesOf((*Answers)[0]), expectedLogits(Good));
@@ -207,9 +208,9 @@ TEST_F(EngineTest, AnErrorInACallbackLeavesSequencesAsBefore) {
   SequenceId Id = S.createSequence();
   stepOne(S, Id, {1, 2});
   std::vector<int32_t> Failing = {49};
-  EXPECT_EQ(errorOf(S, {Id, Failing, {}, Wanted::Last}),
+  EXPECT_EQ(errorOf(S, {Id, Failing, {}, OutputRows::Last}),
             "call: " + File +
-                ": product of site 7: expected 0 to 1 (exclusive)");
+                ": matmul of primitive 7: expected 0 to 1 (exclusive)");
   EXPECT_EQ(*S.length(Id), 2);
   EXPECT_EQ(stepOne(S, Id, {3}), expectedLogits({1, 2, 3}));
 }
@@ -218,8 +219,9 @@ TEST_F(EngineTest, EncodesWholeTexts) {
   Session S = session();
   std::vector<int32_t> A = someTokens(15), B = someTokens(7, 2),
                        TypesB = {0, 0, 1, 1, 0, 1, 1}, Long(21, 1);
-  std::vector<EncodeItem> Items = {
-      {A, {}, Wanted::All}, {Long, {}, Wanted::All}, {B, TypesB, Wanted::All}};
+  std::vector<EncodeItem> Items = {{A, {}, OutputRows::All},
+                                   {Long, {}, OutputRows::All},
+                                   {B, TypesB, OutputRows::All}};
   Result<std::vector<ItemResult>> Answers = S.encode(Items);
   ASSERT_TRUE(Answers);
   EXPECT_EQ((*Answers)[1].Outcome.error().message(),
@@ -252,27 +254,28 @@ TEST_F(EngineTest, ThreadsDoNotChangeTheResult) {
   }
 }
 
-TEST_F(EngineTest, CountsProducts) {
+TEST_F(EngineTest, CountsMatmuls) {
   Session S = session();
   SequenceId Id = S.createSequence();
   stepOne(S, Id, {1});
   stepOne(S, Id, {1});
-  EXPECT_EQ(S.productCounters().Library, 2);
-  EXPECT_EQ(S.productCounters().Reference, 0);
-  EXPECT_EQ(S.productCounters().Primitives, 1);
+  EXPECT_EQ(S.matmulCounters().Library, 2);
+  EXPECT_EQ(S.matmulCounters().Reference, 0);
+  EXPECT_EQ(S.matmulCounters().Primitives, 1);
 }
 
-TEST_F(EngineTest, RefusesReferenceProducts) {
+TEST_F(EngineTest, RefusesReferenceMatmuls) {
   Status Written = writeModel(File, [](Manifest &, CodeInfo &Code) {
-    Code.Sites.push_back(Code.Sites[0]);
-    Code.Sites[1].Residual = ElementType::F16;
+    Code.Primitives.push_back(Code.Primitives[0]);
+    Code.Primitives[1].Residual = ElementType::F16;
   });
   ASSERT_TRUE(Written) << Written.error().message();
   Result<std::shared_ptr<const Model>> M = Model::load(File);
   ASSERT_TRUE(M) << M.error().message();
   Result<Session> S = Session::create(*M, {});
   ASSERT_FALSE(S);
-  EXPECT_TRUE(S.error().message().starts_with(File + ": site 1 (f32 [rows,20]"))
+  EXPECT_TRUE(
+      S.error().message().starts_with(File + ": primitive 1 (f32 [rows,20]"))
       << S.error().message();
   EXPECT_TRUE(S.error().message().ends_with("'ref:any'"))
       << S.error().message();
@@ -337,8 +340,8 @@ TEST_F(EngineTest, CInterface) {
   ASSERT_EQ(tenon_sequence_create(S, &Id), TENON_OK);
   std::vector<int32_t> Tokens = {5, 6, 7}, Bad = {-5};
   tenon_item Items[2] = {
-      {Id, Tokens.data(), nullptr, Tokens.size(), TENON_WANTED_LAST},
-      {Id, Bad.data(), nullptr, Bad.size(), TENON_WANTED_LAST}};
+      {Id, Tokens.data(), nullptr, Tokens.size(), TENON_OUTPUT_ROWS_LAST},
+      {Id, Bad.data(), nullptr, Bad.size(), TENON_OUTPUT_ROWS_LAST}};
   tenon_output Outputs[2];
   ASSERT_EQ(tenon_session_run(S, TENON_ENTRY_STEP, Items, 2, Outputs),
             TENON_OK);

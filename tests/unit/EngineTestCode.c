@@ -3,7 +3,7 @@
 |*
 |* A tiny "model" behind the ABI of generated code. It depends on everything
 |* that an engine must get right: pages, positions, both cache layers, threads
-|* and barriers, library products, rows wanted.
+|* and barriers, library matmuls, output rows.
 |*
 |* Of the token at position p of a sequence t_0 ... t_p:
 |*   h = sum of (i + 1) * (t_i + 1) for i <= p, read back from the cache
@@ -20,7 +20,7 @@ enum {
   Depth = 20,
   Width = 50,
   Features = 4,     /* of a row of input of images */
-  FailingToken = 49 /* makes the step ask for a product there is none of */
+  FailingToken = 49 /* makes the step ask for a matmul primitive there is none of */
 };
 
 typedef struct {
@@ -36,9 +36,9 @@ static float *slotOf(const tenon_rt_step *Step, int64_t Scope, int32_t Sequence,
 }
 
 /* Of the source text; in the second kind of cache. */
-static float *memoryOf(const tenon_rt_step *Step, int32_t Sequence,
+static float *crossOf(const tenon_rt_step *Step, int32_t Sequence,
                        int32_t Position) {
-  int32_t Page = Step->batch->memory_pages[Sequence][Position / PageTokens];
+  int32_t Page = Step->batch->cross_pages[Sequence][Position / PageTokens];
   float *Base = (float *)Step->scopes[1].caches[1];
   return Base + (int64_t)Page * PageFloats + Position % PageTokens;
 }
@@ -53,8 +53,8 @@ static void compute(void *Environment, int64_t Thread, int64_t Threads) {
     *slotOf(Step, 1, S, P) = (float)(P + 1);
   }
   Step->functions->barrier(Step->runtime);
-  for (int64_t R = Thread; R < Batch->rows; R += Threads) {
-    int32_t T = Batch->wanted[R];
+  for (int64_t R = Thread; R < Batch->output_row_count; R += Threads) {
+    int32_t T = Batch->output_rows[R];
     int32_t S = Batch->sequence_of[T], P = Batch->positions[T];
     float H = 0;
     for (int32_t I = 0; I <= P; ++I)
@@ -63,9 +63,9 @@ static void compute(void *Environment, int64_t Thread, int64_t Threads) {
     for (int32_t I = P + 1; I % PageTokens != 0; ++I)
       if (I >= Batch->positions[Batch->starts[S + 1] - 1] + 1)
         H += *slotOf(Step, 0, S, I);
-    if (Batch->memory_pages[S])
-      for (int32_t I = 0; I < Batch->memory_lengths[S]; ++I)
-        H += *memoryOf(Step, S, I);
+    if (Batch->cross_pages[S])
+      for (int32_t I = 0; I < Batch->source_lengths[S]; ++I)
+        H += *crossOf(Step, S, I);
     int32_t Prefix = Batch->prefixes[S], First = Batch->starts[S];
     /* All tokens of a prefix must be in the step that has the first. */
     if (Batch->positions[First] < Prefix &&
@@ -80,49 +80,53 @@ static void compute(void *Environment, int64_t Thread, int64_t Threads) {
   }
 }
 
-void tenon_entry_step(const tenon_rt_step *Step) {
+int64_t tenon_entry_step(const tenon_rt_step *Step) {
   Context C = {Step, (float *)Step->arena};
-  Step->functions->parallel(Step->runtime, compute, &C);
-  int64_t Site = 0;
+  int64_t Failed = Step->functions->parallel(Step->runtime, compute, &C);
+  if (Failed)
+    return Failed;
+  int64_t Primitive = 0;
   for (int64_t T = 0; T < Step->batch->tokens; ++T)
     if (Step->batch->token_ids[T] == FailingToken)
-      Site = 7;
-  if (Step->batch->rows != 0)
-    Step->functions->matmul(Step->runtime, Site, Step->batch->rows, C.Rows,
+      Primitive = 7;
+  if (Step->batch->output_row_count == 0)
+    return 0;
+  return Step->functions->matmul(Step->runtime, Primitive, Step->batch->output_row_count, C.Rows,
                             Step->scopes[0].weights[0], 0, 0, 0, Step->output);
 }
 
 /* id + 100 * type + 1000 * position in every column. Keeps source texts; the
- * product makes the entry fail as a step does. */
-void tenon_entry_encode(const tenon_rt_step *Step) {
+ * matmul makes the entry fail as a step does. */
+int64_t tenon_entry_encode(const tenon_rt_step *Step) {
   const tenon_rt_batch *Batch = Step->batch;
   for (int64_t T = 0; T < Batch->tokens; ++T) {
     int32_t S = Batch->sequence_of[T], P = Batch->positions[T];
-    if (Batch->memory_pages[S] && P < Batch->memory_lengths[S])
-      *memoryOf(Step, S, P) = (float)(3 * (P + 1) * (Batch->token_ids[T] + 1));
+    if (Batch->cross_pages[S] && P < Batch->source_lengths[S])
+      *crossOf(Step, S, P) = (float)(3 * (P + 1) * (Batch->token_ids[T] + 1));
     if (Batch->token_ids[T] == FailingToken)
-      Step->functions->matmul(Step->runtime, 7, 1, Step->arena, Step->arena, 0,
+      return Step->functions->matmul(Step->runtime, 7, 1, Step->arena, Step->arena, 0,
                               0, 0, Step->arena);
   }
-  /* Nothing wanted of a text: its class, that of the sum of its ids. */
-  for (int64_t S = 0; Batch->rows == 0 && S < Batch->sequences; ++S) {
+  /* No output rows: its class, that of the sum of its ids. */
+  for (int64_t S = 0; Batch->output_row_count == 0 && S < Batch->sequences; ++S) {
     int Sum = 0;
     for (int32_t T = Batch->starts[S]; T < Batch->starts[S + 1]; ++T)
       Sum += Batch->token_ids[T] + Batch->token_types[T];
     for (int N = 0; N < Width; ++N)
       Step->output[S * Width + N] = N == Sum % Width ? 4.0f : 0.0f;
   }
-  for (int64_t R = 0; R < Batch->rows; ++R) {
-    int32_t T = Batch->wanted[R];
+  for (int64_t R = 0; R < Batch->output_row_count; ++R) {
+    int32_t T = Batch->output_rows[R];
     for (int N = 0; N < Width; ++N)
       Step->output[R * Width + N] =
           (float)(Batch->token_ids[T] + 100 * Batch->token_types[T] +
                   1000 * Batch->positions[T]);
   }
+  return 0;
 }
 
 /* The sum of the ids in every column. */
-void tenon_entry_embed(const tenon_rt_step *Step) {
+int64_t tenon_entry_embed(const tenon_rt_step *Step) {
   const tenon_rt_batch *Batch = Step->batch;
   for (int64_t S = 0; S < Batch->sequences; ++S) {
     float Sum = 0;
@@ -131,14 +135,15 @@ void tenon_entry_embed(const tenon_rt_step *Step) {
     for (int N = 0; N < Width; ++N)
       Step->output[S * Width + N] = Sum;
   }
+  return 0;
 }
 
-/* The sum of the row of input + 1000 * position in every column; when nothing
- * is wanted, classes 3 and 7 for each image: the sum of all input, and twice
+/* The sum of the row of input + 1000 * position in every column; without
+ * output rows classes 3 and 7 for each image: the sum of all input, and twice
  * the last value. */
-void tenon_entry_encode_image(const tenon_rt_step *Step) {
+int64_t tenon_entry_encode_image(const tenon_rt_step *Step) {
   const tenon_rt_batch *Batch = Step->batch;
-  for (int64_t S = 0; Batch->rows == 0 && S < Batch->sequences; ++S) {
+  for (int64_t S = 0; Batch->output_row_count == 0 && S < Batch->sequences; ++S) {
     float Sum = 0;
     const float *Last = Batch->features + Batch->starts[S + 1] * Features - 1;
     for (int64_t I = Batch->starts[S] * Features;
@@ -147,12 +152,13 @@ void tenon_entry_encode_image(const tenon_rt_step *Step) {
     for (int N = 0; N < Width; ++N)
       Step->output[S * Width + N] = N == 3 ? Sum : N == 7 ? 2 * *Last : -1;
   }
-  for (int64_t R = 0; R < Batch->rows; ++R) {
-    int32_t T = Batch->wanted[R];
+  for (int64_t R = 0; R < Batch->output_row_count; ++R) {
+    int32_t T = Batch->output_rows[R];
     float Sum = (float)(1000 * Batch->positions[T]);
     for (int F = 0; F < Features; ++F)
       Sum += Batch->features[T * Features + F];
     for (int N = 0; N < Width; ++N)
       Step->output[R * Width + N] = Sum;
   }
+  return 0;
 }

@@ -20,16 +20,19 @@ func.func private @layer(%s: !scope, %b: !batch, %c: !cache, %x: !rows, %o: !row
   // CHECK: %[[AT:.*]] = llvm.getelementptr %[[WEIGHTS]][3]
   // CHECK: %[[W:.*]] = llvm.load %[[AT]]
   %w = dnn.weight %s ["w"] of "ffn" slot 3 : !weight
-  // CHECK: %[[TABLE:.*]] = llvm.load %arg1 :
-  // CHECK: %[[FIELD:.*]] = llvm.getelementptr %[[TABLE]][2]
+  // CHECK: %[[STEP_FIELD:.*]] = llvm.getelementptr %arg1[1]
+  // CHECK: %[[TABLE:.*]] = llvm.load %[[STEP_FIELD]] :
+  // CHECK: %[[FIELD:.*]] = llvm.getelementptr %[[TABLE]][3]
   // CHECK: %[[MATMUL:.*]] = llvm.load %[[FIELD]]
-  // CHECK: llvm.call %[[MATMUL]](%{{[0-9]+}}, %[[SITE]], %arg6, %arg4, %[[W]], %[[NULL]], %[[NULL]], %arg11, %arg11) :
+  // CHECK: %[[ANSWER:.*]] = llvm.call %[[MATMUL]](%{{[0-9]+}}, %[[SITE]], %arg6, %arg4, %[[W]], %[[NULL]], %[[NULL]], %arg11, %arg11) :
+  // CHECK: llvm.icmp "ne" %[[ANSWER]], %{{.*}} : i64
+  // CHECK: llvm.return %{{.*}} : i64
   dnn.call_site 5 of %b(%x) weight %w residual %o output %o : !batch, !rows, !weight, !rows, !rows
   return
 }
 
 // CHECK-LABEL: llvm.func internal @body(
-// CHECK: %[[FIELD:.*]] = llvm.getelementptr %{{.*}}[1] : (!llvm.ptr) -> !llvm.ptr, i64
+// CHECK: %[[FIELD:.*]] = llvm.getelementptr %{{.*}}[2] : (!llvm.ptr) -> !llvm.ptr, i64
 // CHECK: %[[BARRIER:.*]] = llvm.load %[[FIELD]]
 // CHECK: llvm.call %[[BARRIER]](%{{[^,]*}}) : !llvm.ptr, (!llvm.ptr) -> ()
 func.func private @body(%t: index, %n: index, %b: !batch) {
@@ -40,15 +43,16 @@ func.func private @body(%t: index, %n: index, %b: !batch) {
 // The entry takes the step alone; a dispatch compares the count with the
 // module's bound.
 // CHECK-LABEL: llvm.func @tenon_entry_step(
-// CHECK-SAME: %arg0: !llvm.ptr) {
+// CHECK-SAME: %arg0: !llvm.ptr) -> i64
 func.func @step(%b: !batch, %c: !cache) attributes {transformer.role = "step", transformer.output = "hidden"} {
   // CHECK-DAG: %[[FOUR:.*]] = llvm.mlir.constant(4 : index)
   // CHECK-DAG: llvm.mlir.addressof @body.body
   // CHECK: %[[FEW:.*]] = llvm.icmp "ule" %{{.*}}, %[[FOUR]]
   // CHECK: llvm.cond_br %[[FEW]]
+  // CHECK: %[[ANSWER:.*]] = llvm.call @layer(
+  // CHECK: llvm.icmp "ne" %[[ANSWER]]
   // CHECK: llvm.call @layer(
-  // CHECK: llvm.call @layer(
-  // CHECK: llvm.return
+  // CHECK: llvm.return %{{.*}} : i64
   %n = dnn.count tokens %b
   %s = dnn.scope %b "s" number 1
   %x = dnn.buffer %b[%n] at 64 : !rows

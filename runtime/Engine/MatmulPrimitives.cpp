@@ -1,6 +1,7 @@
-//===- Sites.cpp - Library products of a step -----------------------------===//
+//===- MatmulPrimitives.cpp - Library matmuls of a step
+//-----------------------------===//
 
-#include "runtime/Engine/Sites.h"
+#include "runtime/Engine/MatmulPrimitives.h"
 
 #include "runtime/Abi/TenonRt.h"
 
@@ -16,12 +17,12 @@ using Tag = dnnl::memory::format_tag;
 
 namespace {
 
-/// A primitive for one site and bucket of rows with its memory objects, whose
-/// handles are set before each call.
+/// A oneDNN primitive for one matmul and bucket of rows with its memory
+/// objects, whose handles are set before each call.
 struct Prepared {
   dnnl::matmul Primitive;
   std::unordered_map<int, dnnl::memory> Arguments;
-  /// Keys of Arguments; -1 where the product has no such operand.
+  /// Keys of Arguments; -1 where the matmul has no such operand.
   int MultiplierArgument = -1;
   int ResidualArgument = -1;
   size_t ScratchBytes = 0;
@@ -73,36 +74,35 @@ static std::optional<Tag> tagOf(PackedLayout Layout) {
   return std::nullopt;
 }
 
-std::string tenon::describe(size_t Index, const SiteInfo &Site) {
-  std::string Text = "site " + std::to_string(Index) + " (";
-  Text += nameOf(Site.Source);
-  Text += " [rows," + std::to_string(Site.K) + "] x " + nameOf(Site.Layout) +
-          " [" + std::to_string(Site.K) + "," + std::to_string(Site.N) +
+std::string tenon::describe(size_t Index, const PrimitiveInfo &Info) {
+  std::string Text = "primitive " + std::to_string(Index) + " (";
+  Text += nameOf(Info.Source);
+  Text += " [rows," + std::to_string(Info.K) + "] x " + nameOf(Info.Layout) +
+          " [" + std::to_string(Info.K) + "," + std::to_string(Info.N) +
           "] -> ";
-  Text += nameOf(Site.Destination);
-  if (Site.HasBias)
+  Text += nameOf(Info.Destination);
+  if (Info.HasBias)
     Text += ", bias";
-  if (Site.Act != Activation::None)
-    Text.append(", ").append(nameOf(Site.Act));
-  if (Site.Multiplier)
-    Text.append(", times ").append(nameOf(*Site.Multiplier));
-  if (Site.Residual)
-    Text.append(", plus ").append(nameOf(*Site.Residual));
+  if (Info.Act != Activation::None)
+    Text.append(", ").append(nameOf(Info.Act));
+  if (Info.Multiplier)
+    Text.append(", times ").append(nameOf(*Info.Multiplier));
+  if (Info.Residual)
+    Text.append(", plus ").append(nameOf(*Info.Residual));
   return Text + ")";
 }
 
-struct Sites::Implementation {
-  std::vector<SiteInfo> Infos;
+struct MatmulPrimitives::Implementation {
+  std::vector<PrimitiveInfo> Infos;
   CpuLevel Level;
   dnnl::engine Engine;
   dnnl::stream Stream;
   Scratch Work;
-  ProductCounters Counters;
-  /// By site; inside by bucket × 2 + whether the residual is accumulated in
-  /// place.
+  MatmulCounters Counters;
+  /// By primitive of the manifest; inside by bucket of rows.
   std::vector<std::map<int64_t, Prepared>> Cache;
 
-  Implementation(std::span<const SiteInfo> Infos, CpuLevel Level)
+  Implementation(std::span<const PrimitiveInfo> Infos, CpuLevel Level)
       : Infos(Infos.begin(), Infos.end()), Level(Level),
         Engine(dnnl::engine::kind::cpu, 0), Stream(Engine),
         Cache(Infos.size()) {}
@@ -113,30 +113,30 @@ struct Sites::Implementation {
                  std::string(infoOf(Level).Name) + ": " + What);
   }
 
-  Result<Prepared *> get(size_t Index, int64_t Rows, bool InPlace);
-  Result<Prepared> build(const SiteInfo &Site, int64_t Rows, bool InPlace,
+  Result<Prepared *> get(size_t Index, int64_t Rows);
+  Result<Prepared> build(const PrimitiveInfo &Info, int64_t Rows,
                          std::string &Kernel);
 };
 
 /// May throw dnnl::error. `Kernel` receives the name of the implementation.
-Result<Prepared> Sites::Implementation::build(const SiteInfo &Site,
-                                              int64_t Rows, bool InPlace,
-                                              std::string &Kernel) {
-  std::optional<Tag> WeightsTag = tagOf(Site.Layout);
+Result<Prepared>
+MatmulPrimitives::Implementation::build(const PrimitiveInfo &Info, int64_t Rows,
+                                        std::string &Kernel) {
+  std::optional<Tag> WeightsTag = tagOf(Info.Layout);
   if (!WeightsTag)
-    return Error("layout is " + nameOf(Site.Layout) +
+    return Error("layout is " + nameOf(Info.Layout) +
                  ": expected rows or panels");
-  Desc Source({Rows, Site.K}, typeOf(Site.Source), Tag::ab);
-  Desc Weights({Site.K, Site.N}, typeOf(Site.Layout.Type), *WeightsTag);
-  Desc Destination({Rows, Site.N}, typeOf(Site.Destination), Tag::ab);
-  Desc Bias = Site.HasBias
-                  ? Desc({1, Site.N}, dnnl::memory::data_type::f32, Tag::ab)
+  Desc Source({Rows, Info.K}, typeOf(Info.Source), Tag::ab);
+  Desc Weights({Info.K, Info.N}, typeOf(Info.Layout.Type), *WeightsTag);
+  Desc Destination({Rows, Info.N}, typeOf(Info.Destination), Tag::ab);
+  Desc Bias = Info.HasBias
+                  ? Desc({1, Info.N}, dnnl::memory::data_type::f32, Tag::ab)
                   : Desc();
 
   Prepared P;
   dnnl::post_ops Epilogue;
   std::optional<Desc> Multiplier, Residual;
-  switch (Site.Act) {
+  switch (Info.Act) {
   case Activation::None:
     break;
   case Activation::Relu:
@@ -163,20 +163,16 @@ Result<Prepared> Sites::Implementation::build(const SiteInfo &Site,
   }
   auto Binary = [&](dnnl::algorithm Algorithm, ElementType Type,
                     std::optional<Desc> &Operand) {
-    Operand.emplace(dnnl::memory::dims{Rows, Site.N}, typeOf(Type), Tag::ab);
+    Operand.emplace(dnnl::memory::dims{Rows, Info.N}, typeOf(Type), Tag::ab);
     Epilogue.append_binary(Algorithm, *Operand);
     return DNNL_ARG_ATTR_MULTIPLE_POST_OP(Epilogue.len() - 1) | DNNL_ARG_SRC_1;
   };
-  if (Site.Multiplier)
+  if (Info.Multiplier)
     P.MultiplierArgument =
-        Binary(dnnl::algorithm::binary_mul, *Site.Multiplier, Multiplier);
-  // In place, partial sums over K would overwrite a residual that a binary
-  // post-op reads at the end; a sum post-op tells the library to keep it.
-  if (Site.Residual && InPlace)
-    Epilogue.append_sum(1.0f, 0, typeOf(*Site.Residual));
-  else if (Site.Residual)
+        Binary(dnnl::algorithm::binary_mul, *Info.Multiplier, Multiplier);
+  if (Info.Residual)
     P.ResidualArgument =
-        Binary(dnnl::algorithm::binary_add, *Site.Residual, Residual);
+        Binary(dnnl::algorithm::binary_add, *Info.Residual, Residual);
 
   dnnl::primitive_attr Attributes;
   Attributes.set_post_ops(Epilogue);
@@ -194,7 +190,7 @@ Result<Prepared> Sites::Implementation::build(const SiteInfo &Site,
   Add(DNNL_ARG_SRC, Source);
   Add(DNNL_ARG_WEIGHTS, Weights);
   Add(DNNL_ARG_DST, Destination);
-  if (Site.HasBias)
+  if (Info.HasBias)
     Add(DNNL_ARG_BIAS, Bias);
   if (Multiplier)
     Add(P.MultiplierArgument, *Multiplier);
@@ -205,17 +201,16 @@ Result<Prepared> Sites::Implementation::build(const SiteInfo &Site,
   return P;
 }
 
-Result<Prepared *> Sites::Implementation::get(size_t Index, int64_t Rows,
-                                              bool InPlace) {
+Result<Prepared *> MatmulPrimitives::Implementation::get(size_t Index,
+                                                         int64_t Rows) {
   int64_t Bucket = tenon_rt_bucket(Rows);
   auto &Known = Cache[Index];
-  int64_t Key = Bucket * 2 + (InPlace ? 1 : 0);
-  if (auto Found = Known.find(Key); Found != Known.end())
+  if (auto Found = Known.find(Bucket); Found != Known.end())
     return &Found->second;
   std::string Kernel;
   Result<Prepared> Built = Error("");
   try {
-    Built = build(Infos[Index], Bucket, InPlace, Kernel);
+    Built = build(Infos[Index], Bucket, Kernel);
   } catch (const dnnl::error &Failure) {
     return failure(Index, Bucket, Failure.what());
   }
@@ -230,49 +225,51 @@ Result<Prepared *> Sites::Implementation::get(size_t Index, int64_t Rows,
                        Kernel + "'");
   }
   ++Counters.Primitives;
-  return &Known.emplace(Key, std::move(*Built)).first->second;
+  return &Known.emplace(Bucket, std::move(*Built)).first->second;
 }
 
-Sites::Sites(std::span<const SiteInfo> Infos, CpuLevel Level)
+MatmulPrimitives::MatmulPrimitives(std::span<const PrimitiveInfo> Infos,
+                                   CpuLevel Level)
     : Impl(std::make_unique<Implementation>(Infos, Level)) {}
-Sites::Sites(Sites &&) noexcept = default;
-Sites &Sites::operator=(Sites &&) noexcept = default;
-Sites::~Sites() = default;
+MatmulPrimitives::MatmulPrimitives(MatmulPrimitives &&) noexcept = default;
+MatmulPrimitives &
+MatmulPrimitives::operator=(MatmulPrimitives &&) noexcept = default;
+MatmulPrimitives::~MatmulPrimitives() = default;
 
-const ProductCounters &Sites::counters() const { return Impl->Counters; }
+const MatmulCounters &MatmulPrimitives::counters() const {
+  return Impl->Counters;
+}
 
-Status Sites::prepare(int64_t Rows) {
+Status MatmulPrimitives::prepare(int64_t Rows) {
   for (size_t I = 0; I < Impl->Infos.size(); ++I)
-    if (Result<Prepared *> P = Impl->get(I, Rows, false); !P)
+    if (Result<Prepared *> P = Impl->get(I, Rows); !P)
       return P.error();
   return {};
 }
 
-Status Sites::run(const Product &P) {
-  if (P.Site < 0 || static_cast<size_t>(P.Site) >= Impl->Infos.size())
-    return Error("product of site " + std::to_string(P.Site) +
+Status MatmulPrimitives::run(const Matmul &P) {
+  if (P.Primitive < 0 || static_cast<size_t>(P.Primitive) >= Impl->Infos.size())
+    return Error("matmul of primitive " + std::to_string(P.Primitive) +
                  ": expected 0 to " + std::to_string(Impl->Infos.size()) +
                  " (exclusive)");
-  auto Index = static_cast<size_t>(P.Site);
-  const SiteInfo &Site = Impl->Infos[Index];
+  auto Index = static_cast<size_t>(P.Primitive);
+  const PrimitiveInfo &Info = Impl->Infos[Index];
   auto Fail = [&](const char *What) {
     return Impl->failure(Index, P.Rows, What);
   };
   if (P.Rows < 1)
     return Fail("expected at least one row");
   if (!P.Source || !P.Weights || !P.Destination ||
-      (P.Bias != nullptr) != Site.HasBias ||
-      (P.Multiplier != nullptr) != Site.Multiplier.has_value() ||
-      (P.Residual != nullptr) != Site.Residual.has_value())
-    return Fail("the operands passed are not those of the site");
-  // Products write partial sums into the destination before they are done.
-  if (P.Source == P.Destination || P.Multiplier == P.Destination)
-    return Fail("source and multiplier must not be the destination");
-  bool InPlace = Site.Residual && P.Residual == P.Destination;
-  if (InPlace && *Site.Residual != Site.Destination)
-    return Fail("a residual in place must have the destination's type");
+      (P.Bias != nullptr) != Info.HasBias ||
+      (P.Multiplier != nullptr) != Info.Multiplier.has_value() ||
+      (P.Residual != nullptr) != Info.Residual.has_value())
+    return Fail("the operands passed are not those of the primitive");
+  // Matmuls write partial sums into the destination before they are done.
+  if (P.Source == P.Destination || P.Multiplier == P.Destination ||
+      P.Residual == P.Destination)
+    return Fail("no operand may be the destination");
 
-  Result<Prepared *> Found = Impl->get(Index, P.Rows, InPlace);
+  Result<Prepared *> Found = Impl->get(Index, P.Rows);
   if (!Found)
     return Found.error();
   Prepared &Ready = **Found;
