@@ -1,18 +1,29 @@
 /*===- tenon.h - Running compiled models from C -------------------*- C -*-===*\
 |*
-|* The public interface of libtenon: load an artifact, run steps of it, read
-|* the raw output. Choosing tokens is the caller's.
+|* The public interface of libtenon: load an artifact, run steps of it and read
+|* the raw output, or generate text with it.
 |*
-|* Errors: functions that can fail return a tenon_status. After anything but
-|* TENON_OK, out-parameters are unchanged and tenon_last_error() has one line
-|* of text for the calling thread.
+|* Errors: functions that can fail return a tenon_status, one code per kind of
+|* error. After anything but TENON_OK, out-parameters are unchanged and
+|* tenon_last_error() has one line of text for the calling thread. Every such
+|* function may answer TENON_INVALID_ARGUMENT (a null pointer, a value out of
+|* range), TENON_OUT_OF_MEMORY and TENON_INTERNAL; its comment names the others.
+|*
+|* Structs that callers pass begin with struct_size, which the caller sets to
+|* sizeof the struct; in an array every element has the same. Later versions add
+|* fields at the end: a library takes fields that an older caller lacks as 0,
+|* fills only those that the caller has, and refuses a newer caller's fields
+|* that it does not know unless they are 0.
 |*
 |* Ownership: what tenon_X_create or tenon_model_load returns belongs to the
-|* caller until the matching destroy. A session keeps its model alive.
+|* caller until the matching destroy, which takes null. A session and a decoder
+|* keep their model alive; a generation ends before its session does. Arrays and
+|* strings that a function is given are copied where they are needed longer.
 |*
 |* Threads: a model may be used from any number of threads at once. A session
-|* and everything obtained from it may be used from one thread at a time;
-|* different sessions are independent.
+|* and everything obtained from it may be used from one thread at a time, any
+|* thread, but for tenon_session_cancel. Different sessions are independent, and
+|* compute on threads of their own.
 |*
 |* Trust: an artifact holds native code. Loading one means trusting it.
 |*
@@ -34,15 +45,28 @@ extern "C" {
 #define TENON_API
 #endif
 
-typedef enum tenon_status { TENON_OK = 0, TENON_ERROR = 1 } tenon_status;
+typedef enum tenon_status {
+  TENON_OK = 0,
+  TENON_INVALID_ARGUMENT = 1, /**< Cannot be done as it was asked for. */
+  TENON_NOT_FOUND = 2, /**< No such file, sequence, entry or part of a model. */
+  TENON_OUT_OF_CACHE_PAGES = 3, /**< May work when other sequences end. */
+  TENON_OUT_OF_MEMORY = 4,      /**< No memory, or no more threads. */
+  TENON_DAMAGED_FILE = 5, /**< Damaged, of another kind or another version. */
+  TENON_UNSUPPORTED_CPU = 6, /**< Code or library need another CPU. */
+  TENON_CANCELLED = 7,       /**< By tenon_session_cancel. */
+  TENON_INTERNAL = 8         /**< A defect, or of the operating system. */
+} tenon_status;
 
 typedef struct tenon_model tenon_model;
 typedef struct tenon_session tenon_session;
+typedef struct tenon_decoder tenon_decoder;
+typedef struct tenon_sampler tenon_sampler;
+typedef struct tenon_generation tenon_generation;
 
 /** Names a sequence of one session; never reused, never 0. */
 typedef int64_t tenon_sequence;
 
-/** Which tokens' output rows an item wants. */
+/** Which tokens of an item have output rows. */
 typedef enum tenon_output_rows {
   TENON_OUTPUT_ROWS_NONE = 0,
   TENON_OUTPUT_ROWS_LAST = 1,
@@ -59,15 +83,20 @@ typedef enum tenon_entry {
 
 /** The tokens of one sequence (step) or one whole text (encode, embed). */
 typedef struct tenon_item {
-  tenon_sequence sequence;    /**< Ignored by encode and embed. */
-  const int32_t *tokens;      /**< [token_count] */
-  const int32_t *token_types; /**< [token_count], or null for all 0. */
-  size_t token_count;         /**< At least 1. */
-  tenon_output_rows wanted;   /**< Ignored by embed: one row. */
+  size_t struct_size;
+  tenon_sequence sequence;       /**< Ignored by encode and embed. */
+  const int32_t *tokens;         /**< [token_count] */
+  const int32_t *token_types;    /**< [token_count], or null for all 0. */
+  size_t token_count;            /**< At least 1. */
+  tenon_output_rows output_rows; /**< Ignored by embed: one row. */
+  /** So many first tokens see each other, in models with a prefix mask; only in
+   *  the first step of a sequence, which must hold them all. 0 elsewhere. */
+  int64_t prefix;
 } tenon_item;
 
 /** What came of one item. */
 typedef struct tenon_output {
+  size_t struct_size;  /**< Set by the caller. */
   tenon_status status; /**< Of this item alone; others have gone on. */
   const char *error;   /**< One line, or null; valid as `values` is. */
   const float *values; /**< [rows][width], valid until the session's next
@@ -82,7 +111,8 @@ TENON_API const char *tenon_version(void);
 /** The calling thread's last error; empty when there was none. */
 TENON_API const char *tenon_last_error(void);
 
-/** Loads the artifact at `path`. */
+/** Loads the artifact at `path`. Also: not found, damaged file, unsupported
+ *  CPU. */
 TENON_API tenon_status tenon_model_load(const char *path, tenon_model **model);
 TENON_API void tenon_model_destroy(tenon_model *model);
 
@@ -104,11 +134,11 @@ TENON_API int64_t tenon_model_max_source(const tenon_model *model);
 TENON_API int32_t tenon_model_decoder_start(const tenon_model *model);
 
 /** Sets shape [3] to the channels, height and width of the images that a
- *  vision model takes. */
+ *  vision model takes. Also: not found, of other models. */
 TENON_API tenon_status tenon_model_image_shape(const tenon_model *model,
                                                int64_t *shape);
 /** Reads a PNG or JPEG file into pixels [channels][height][width] as the
- *  model's own preprocessing says. */
+ *  model's own preprocessing says. Also: not found, damaged file. */
 TENON_API tenon_status tenon_model_read_image(const tenon_model *model,
                                               const char *path, float *pixels);
 /** The name of a class (UTF-8, valid as long as the model), or null. */
@@ -120,12 +150,17 @@ TENON_API const char *tenon_model_label(const tenon_model *model,
  * `cache_tokens` tokens of all sequences together (0: one sequence of the
  * model's full length). In an encoder-decoder's session the source texts of
  * all sequences together may have as many tokens, but at least one text of
- * full length fits.
+ * full length fits. Also: unsupported CPU.
  */
 TENON_API tenon_status tenon_session_create(tenon_model *model, int64_t threads,
                                             int64_t cache_tokens,
                                             tenon_session **session);
 TENON_API void tenon_session_destroy(tenon_session *session);
+/** From any thread: the call that runs on the session, if any, soon answers
+ *  cancelled, all sequences as before it. */
+TENON_API tenon_status tenon_session_cancel(tenon_session *session);
+
+/* Functions of sequences also answer not found, for one that has ended. */
 
 /** Creates an empty sequence, which holds cache pages until it ends. */
 TENON_API tenon_status tenon_sequence_create(tenon_session *session,
@@ -137,6 +172,12 @@ TENON_API tenon_status tenon_sequence_end(tenon_session *session,
 TENON_API tenon_status tenon_sequence_fork(tenon_session *session,
                                            tenon_sequence sequence,
                                            tenon_sequence *fork);
+/** Drops the tokens from the first `length` on, and gives back their pages.
+ *  `length` may not exceed what the sequence holds, nor lie within its prefix.
+ *  A source text stays. */
+TENON_API tenon_status tenon_sequence_truncate(tenon_session *session,
+                                               tenon_sequence sequence,
+                                               int64_t length);
 /** Tokens that the sequence holds. */
 TENON_API tenon_status tenon_sequence_length(tenon_session *session,
                                              tenon_sequence sequence,
@@ -146,7 +187,9 @@ TENON_API tenon_status tenon_sequence_length(tenon_session *session,
  * Runs all `count` items in one ragged batch through `entry` and fills
  * `outputs` [count]. An item that is wrong, or finds no cache page, gets a
  * status of its own and leaves its sequence as it was; the others go on, and
- * the call returns TENON_OK. TENON_ERROR means that no sequence has changed.
+ * the call returns TENON_OK. Anything else means that no sequence has changed.
+ * Also: not found (the entry; of an item its sequence), out of cache pages (of
+ * an item), cancelled.
  */
 TENON_API tenon_status tenon_session_run(tenon_session *session,
                                          tenon_entry entry,
@@ -156,7 +199,7 @@ TENON_API tenon_status tenon_session_run(tenon_session *session,
 /**
  * Encoder-decoders: encodes each item's tokens as the source text of its
  * sequence, which must come before the sequence's first step. `outputs`
- * [count] have the encoder's rows where wanted. Errors as above.
+ * [count] have the encoder's rows where asked for. Errors as above.
  */
 TENON_API tenon_status tenon_session_encode_sources(tenon_session *session,
                                                     const tenon_item *items,
@@ -166,12 +209,116 @@ TENON_API tenon_status tenon_session_encode_sources(tenon_session *session,
 /**
  * Vision: runs `count` images, each pixels [channels][height][width] (see
  * tenon_model_image_shape). Outputs are one row of class scores per image, or
- * the rows of the class token and of every patch, as the model has it.
+ * the rows of the class token and of every patch, as the model has it. Also:
+ * not found, of other models; cancelled.
  */
 TENON_API tenon_status tenon_session_run_images(tenon_session *session,
                                                 const float *const *pixels,
                                                 size_t count,
                                                 tenon_output *outputs);
+
+/* Text: the artifact's tokenizer. Functions also answer not found, where the
+ * artifact has none, and damaged file, where it cannot be read. */
+
+/** The token ids of `text`, `bytes` bytes of UTF-8, with the special tokens
+ *  around a text if `special` is not 0. Sets `count` to how many there are, and
+ *  fills `tokens` [capacity] only if all fit; `capacity` may be 0. */
+TENON_API tenon_status tenon_model_encode(const tenon_model *model,
+                                          const char *text, size_t bytes,
+                                          int special, int32_t *tokens,
+                                          size_t capacity, size_t *count);
+/** The text of `tokens` [count], without special tokens unless `special` is not
+ *  0. Sets `bytes` to its length, and fills `text` [capacity], without a
+ *  terminating 0, only if all fits. */
+TENON_API tenon_status tenon_model_decode(const tenon_model *model,
+                                          const int32_t *tokens, size_t count,
+                                          int special, char *text,
+                                          size_t capacity, size_t *bytes);
+
+/** Creates a decoder of one token after another, without special tokens unless
+ *  `special` is not 0. */
+TENON_API tenon_status tenon_decoder_create(const tenon_model *model,
+                                            int special,
+                                            tenon_decoder **decoder);
+TENON_API void tenon_decoder_destroy(tenon_decoder *decoder);
+/** Sets `text` to the `bytes` bytes of text, often none and never a part of a
+ *  character, that are certain now that `token` follows; valid until the
+ *  decoder's next call. */
+TENON_API tenon_status tenon_decoder_push(tenon_decoder *decoder, int32_t token,
+                                          const char **text, size_t *bytes);
+/** The same for the rest of the text; afterwards a new text begins. */
+TENON_API tenon_status tenon_decoder_finish(tenon_decoder *decoder,
+                                            const char **text, size_t *bytes);
+
+/** How tokens are chosen; tenon_settings_init sets all fields to the model's
+ *  own settings. */
+typedef struct tenon_settings {
+  size_t struct_size;
+  int64_t max_new_tokens; /**< -1: the model's, or 128. */
+  double temperature;     /**< 0: the likeliest token; -1: the model's. */
+  int64_t top_k;          /**< 0: all; -1: the model's. */
+  double top_p;           /**< 1: all; -1: the model's. */
+  int64_t num_beams;      /**< 1: no beam search; -1: the model's. */
+  double length_penalty;  /**< NaN: the model's. */
+  int32_t early_stopping; /**< 0 or 1; -1: the model's. */
+  int32_t ignore_eos;     /**< 1: end-of-sequence tokens end nothing. */
+  uint64_t seed;          /**< Of the choices. */
+  int64_t prefix_tokens;  /**< First tokens of the prompt that see each other,
+                               in models with a prefix mask. */
+} tenon_settings;
+
+/** Sets struct_size, and every field to the model's own settings. */
+TENON_API void tenon_settings_init(tenon_settings *settings);
+
+/** Creates a stream of choices with temperature, top_k, top_p and seed of
+ *  `settings`; where these say so, with the settings of `model`. */
+TENON_API tenon_status tenon_sampler_create(const tenon_model *model,
+                                            const tenon_settings *settings,
+                                            tenon_sampler **sampler);
+TENON_API void tenon_sampler_destroy(tenon_sampler *sampler);
+/** Sets `token` to the index chosen from `scores` [count]. A NaN or +infinity
+ *  is an invalid argument. */
+TENON_API tenon_status tenon_sampler_pick(tenon_sampler *sampler,
+                                          const float *scores, size_t count,
+                                          int32_t *token);
+
+typedef enum tenon_finish {
+  TENON_FINISH_NONE = 0,   /**< It goes on. */
+  TENON_FINISH_EOS = 1,    /**< An end-of-sequence token. */
+  TENON_FINISH_LENGTH = 2, /**< The settings' or the model's limit. */
+  TENON_FINISH_ERROR = 3   /**< See tenon_last_error. */
+} tenon_finish;
+
+/** What a step of a generation has added; tokens and text are valid until the
+ *  generation's next call. */
+typedef struct tenon_piece {
+  size_t struct_size;    /**< Set by the caller. */
+  const int32_t *tokens; /**< [token_count]; of a beam search none before the
+                              last piece. */
+  size_t token_count;
+  const char *text; /**< [text_bytes] UTF-8, no terminating 0; none where the
+                         artifact has no tokenizer. */
+  size_t text_bytes;
+  tenon_finish finish;
+} tenon_piece;
+
+/** Creates a generation that goes on with the tokens `prompt` [count], or
+ *  answers them in an encoder-decoder. It takes a sequence of its own (one per
+ *  beam), so that several may share a session, from its first step to its
+ *  end. Null settings are the model's own. */
+TENON_API tenon_status tenon_generation_create(tenon_session *session,
+                                               const tenon_settings *settings,
+                                               const int32_t *prompt,
+                                               size_t count,
+                                               tenon_generation **generation);
+TENON_API void tenon_generation_destroy(tenon_generation *generation);
+/** Runs one step and fills `piece`. A generation that goes wrong finishes with
+ *  TENON_FINISH_ERROR, and the status says why (also: out of cache pages). A
+ *  cancelled step changes nothing and may be repeated. After the end pieces are
+ *  empty and have the same `finish`. Also: not found, without an entry "step".
+ */
+TENON_API tenon_status tenon_generation_next(tenon_generation *generation,
+                                             tenon_piece *piece);
 
 #ifdef __cplusplus
 } /* extern "C" */

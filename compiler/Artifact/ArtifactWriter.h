@@ -17,6 +17,8 @@
 
 namespace tenon {
 
+using namespace artifact;
+
 /// One artifact being written. Weights, code and tokenizer may come in any
 /// order, one at a time. Without a successful finish() no file is left.
 class ArtifactWriter {

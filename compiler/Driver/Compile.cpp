@@ -182,7 +182,8 @@ private:
     } else {
       return {};
     }
-    Result<Tokenizer> Usable = Tokenizer::fromJson(TokenizerText, Where);
+    Result<tokenizer::Tokenizer> Usable =
+        tokenizer::Tokenizer::fromJson(TokenizerText, Where);
     return Usable ? Status() : Usable.error();
   }
 

@@ -48,6 +48,8 @@ Result<Manifest> tenon::describeModel(mlir::ModuleOp Module) {
     } else if (auto Input = llvm::dyn_cast<tr::InputRowsOp>(Op)) {
       Features = Input.getResult().getType().getShape()[1];
     }
+    if (auto Mask = Op->getAttrOfType<tr::MaskKindAttr>("mask"))
+      M.HasPrefixMask |= Mask.getValue() == tr::MaskKind::Prefix;
   });
   for (auto Function : Module.getOps<mlir::func::FuncOp>()) {
     auto Role = Function->getAttrOfType<mlir::StringAttr>(tr::attr::Role);

@@ -9,6 +9,8 @@
 
 namespace tenon {
 
+using namespace artifact;
+
 /// What the model level says: entries, caches, sizes. Layers of caches are
 /// counted from the scopes.
 Result<Manifest> describeModel(mlir::ModuleOp Module);

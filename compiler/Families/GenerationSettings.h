@@ -12,6 +12,8 @@
 
 namespace tenon {
 
+using namespace artifact;
+
 /// What a family's class of configs has when nothing says otherwise.
 struct GenerationDefaults {
   /// An encoder-decoder: its decoder needs a first token.

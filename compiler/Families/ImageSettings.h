@@ -9,6 +9,8 @@
 
 namespace tenon {
 
+using namespace image;
+
 /// Reads preprocessor_config.json in `Directory` for a model whose input is
 /// [Channels, Height, Width]. What the file leaves out is as in the
 /// Transformers library's ViTImageProcessor: bilinear to 224 x 224, 1/255, mean

@@ -22,6 +22,8 @@
 
 namespace tenon {
 
+using namespace artifact;
+
 struct ImportOptions {
   /// What matrices are kept in: F32 or BF16. By default f32 and bf16 stay what
   /// they are and f16 becomes f32. Vectors are always kept in f32.

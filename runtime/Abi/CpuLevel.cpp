@@ -100,7 +100,8 @@ Result<CpuLevel> tenon::effectiveLevel() {
   if (Best)
     return *Best;
   std::string Missing = featuresWithout(CpuLevel::AVX2, cpuHas);
-  return Error(Missing.empty()
+  return Error(ErrorKind::UnsupportedCpu,
+               Missing.empty()
                    ? "ONEDNN_MAX_CPU_ISA is below AVX2: expected AVX2 or more"
                    : "this CPU lacks " + Missing + ": expected AVX2 or more");
 }

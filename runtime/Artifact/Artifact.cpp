@@ -5,11 +5,13 @@
 #include "runtime/Artifact/Format.h"
 
 using namespace tenon;
+using namespace tenon::artifact;
 
 static Error damaged(const std::string &Path, const ArtifactSection &Section) {
-  return Error(Path + ": damaged: the checksum of " + Section.Name +
-               " at offset " + std::to_string(Section.Offset) +
-               " does not match its content");
+  return Error(ErrorKind::DamagedFile, Path + ": damaged: the checksum of " +
+                                           Section.Name + " at offset " +
+                                           std::to_string(Section.Offset) +
+                                           " does not match its content");
 }
 
 Result<Artifact> Artifact::open(const std::string &Path) {
@@ -19,7 +21,7 @@ Result<Artifact> Artifact::open(const std::string &Path) {
   std::span<const std::byte> Bytes = File->bytes();
   Result<ArtifactHeader> Header = decodeHeader(Bytes, Path);
   if (!Header)
-    return Header.error();
+    return Header.error().ofContent();
   if (Status S = File->checkNotShrunk(); !S)
     return S.error();
 
@@ -32,21 +34,22 @@ Result<Artifact> Artifact::open(const std::string &Path) {
                  ManifestBytes.size()},
                 Path);
   if (!Parsed)
-    return Parsed.error();
+    return Parsed.error().ofContent();
   Result<Manifest> Contents = manifestFromJson(*Parsed, Path);
   if (!Contents)
-    return Contents.error();
+    return Contents.error().ofContent();
 
   // The writer puts the manifest last, so everything else ends before it.
   std::vector<ArtifactSection> Sections = sectionsOf(*Contents);
   for (const ArtifactSection &Section : Sections)
     if (Section.Offset > Header->ManifestOffset ||
         Section.Bytes > Header->ManifestOffset - Section.Offset)
-      return Error(Path + ": " + Section.Name + " is at offset " +
-                   std::to_string(Section.Offset) + ", " +
-                   std::to_string(Section.Bytes) +
-                   " bytes long: expected it before the manifest at " +
-                   std::to_string(Header->ManifestOffset));
+      return Error(ErrorKind::DamagedFile,
+                   Path + ": " + Section.Name + " is at offset " +
+                       std::to_string(Section.Offset) + ", " +
+                       std::to_string(Section.Bytes) +
+                       " bytes long: expected it before the manifest at " +
+                       std::to_string(Header->ManifestOffset));
   for (const ArtifactSection &Section :
        std::span(Sections).subspan(Contents->Weights.size()))
     if (checksumOf(Bytes.subspan(Section.Offset, Section.Bytes)) !=

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace tenon {
+namespace tenon::artifact {
 
 /// An artifact mapped read-only. All spans live as long as this object.
 class Artifact {
@@ -94,6 +94,6 @@ Result<size_t> chooseCode(const Artifact &A, CpuLevel Machine);
 /// manifest.
 Result<LoadedCode> loadCode(const Artifact &A, CpuLevel Machine);
 
-} // namespace tenon
+} // namespace tenon::artifact
 
 #endif // TENON_RUNTIME_ARTIFACT_ARTIFACT_H

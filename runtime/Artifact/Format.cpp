@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 using namespace tenon;
+using namespace tenon::artifact;
 
 namespace {
 
@@ -42,12 +43,12 @@ private:
 
 } // namespace
 
-uint64_t tenon::checksumOf(std::span<const std::byte> Bytes) {
+uint64_t artifact::checksumOf(std::span<const std::byte> Bytes) {
   return XXH3_64bits(Bytes.data(), Bytes.size());
 }
 
 std::array<std::byte, ArtifactHeaderBytes>
-tenon::encodeHeader(const ArtifactHeader &Header) {
+artifact::encodeHeader(const ArtifactHeader &Header) {
   std::array<std::byte, ArtifactHeaderBytes> Bytes = {};
   HeaderWriter Writer(Bytes);
   for (unsigned char C : ArtifactMagic)
@@ -63,8 +64,8 @@ tenon::encodeHeader(const ArtifactHeader &Header) {
   return Bytes;
 }
 
-Result<ArtifactHeader> tenon::decodeHeader(std::span<const std::byte> Bytes,
-                                           std::string_view File) {
+Result<ArtifactHeader> artifact::decodeHeader(std::span<const std::byte> Bytes,
+                                              std::string_view File) {
   auto Fail = [&](const std::string &Field, uint64_t Value,
                   const std::string &Expected) {
     return Error(std::string(File) + ": header field '" + Field + "' is " +

@@ -20,7 +20,7 @@
 #include <cstdint>
 #include <span>
 
-namespace tenon {
+namespace tenon::artifact {
 
 /// Changes whenever an older runtime cannot read what is written.
 inline constexpr uint32_t ArtifactVersion = 2;
@@ -65,6 +65,6 @@ encodeHeader(const ArtifactHeader &Header);
 Result<ArtifactHeader> decodeHeader(std::span<const std::byte> Bytes,
                                     std::string_view File);
 
-} // namespace tenon
+} // namespace tenon::artifact
 
 #endif // TENON_RUNTIME_ARTIFACT_FORMAT_H

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 using namespace tenon;
+using namespace tenon::artifact;
 
 LoadedCode::LoadedCode(LoadedCode &&Other) noexcept
     : Index(Other.Index), Level(Other.Level),
@@ -46,7 +47,7 @@ tenon_rt_entry LoadedCode::entry(std::string_view Role) const {
   return nullptr;
 }
 
-Result<size_t> tenon::chooseCode(const Artifact &A, CpuLevel Machine) {
+Result<size_t> artifact::chooseCode(const Artifact &A, CpuLevel Machine) {
   const std::vector<CodeInfo> &Code = A.manifest().Code;
   std::optional<size_t> Best;
   // The level that asks least, to say what is missing for it.
@@ -61,16 +62,18 @@ Result<size_t> tenon::chooseCode(const Artifact &A, CpuLevel Machine) {
   if (Best)
     return *Best;
   if (!Lowest)
-    return Error(A.path() + ": holds no native code: expected at least one "
+    return Error(ErrorKind::DamagedFile,
+                 A.path() + ": holds no native code: expected at least one "
                             "CPU level");
   std::string Levels;
   for (const CodeInfo &C : Code)
     Levels += (Levels.empty() ? "" : ", ") + std::string(infoOf(C.Level).Name);
-  return Error(A.path() + ": compiled for " + Levels +
-               ": this CPU (or ONEDNN_MAX_CPU_ISA) lacks " +
-               missingFeatures(Code[*Lowest].Level, Machine) +
-               "; compile with --target-cpu " +
-               std::string(infoOf(Machine).Name));
+  return Error(ErrorKind::UnsupportedCpu,
+               A.path() + ": compiled for " + Levels +
+                   ": this CPU (or ONEDNN_MAX_CPU_ISA) lacks " +
+                   missingFeatures(Code[*Lowest].Level, Machine) +
+                   "; compile with --target-cpu " +
+                   std::string(infoOf(Machine).Name));
 }
 
 /// The dynamic linker trusts what it maps; refuse what is plainly no shared
@@ -98,14 +101,15 @@ static bool writeAll(int Descriptor, std::span<const std::byte> Bytes) {
   return true;
 }
 
-Result<LoadedCode> tenon::loadCode(const Artifact &A, CpuLevel Machine) {
+Result<LoadedCode> artifact::loadCode(const Artifact &A, CpuLevel Machine) {
   Result<size_t> Chosen = chooseCode(A, Machine);
   if (!Chosen)
     return Chosen.error();
   CpuLevel Level = A.manifest().Code[*Chosen].Level;
   auto Fail = [&](const std::string &Why) {
-    return Error(A.path() + ": code for " + std::string(infoOf(Level).Name) +
-                 ": " + Why);
+    return Error(ErrorKind::DamagedFile, A.path() + ": code for " +
+                                             std::string(infoOf(Level).Name) +
+                                             ": " + Why);
   };
   if (Status S = A.checkNotShrunk(); !S)
     return S.error();

@@ -5,12 +5,14 @@
 #include <cstdio>
 
 using namespace tenon;
+using namespace tenon::artifact;
+using namespace tenon::image;
 
 //===----------------------------------------------------------------------===//
 // Names
 //===----------------------------------------------------------------------===//
 
-std::string_view tenon::nameOf(Activation Act) {
+std::string_view artifact::nameOf(Activation Act) {
   switch (Act) {
   case Activation::None:
     return "none";
@@ -32,7 +34,7 @@ std::string_view tenon::nameOf(Activation Act) {
   return "";
 }
 
-std::string_view tenon::nameOf(OutputKind Kind) {
+std::string_view artifact::nameOf(OutputKind Kind) {
   switch (Kind) {
   case OutputKind::Logits:
     return "logits";
@@ -46,7 +48,7 @@ std::string_view tenon::nameOf(OutputKind Kind) {
   return "";
 }
 
-std::string_view tenon::nameOf(CacheContent Content) {
+std::string_view artifact::nameOf(CacheContent Content) {
   return Content == CacheContent::Cross ? "cross" : "sequence";
 }
 
@@ -165,7 +167,7 @@ static Json imageJson(const ImageInfo &I) {
           {"preprocessing", toJson(I.Preprocessing)}};
 }
 
-Json tenon::toJson(const Manifest &M) {
+Json artifact::toJson(const Manifest &M) {
   Json Tokenizer;
   if (M.Tokenizer)
     Tokenizer = {{"offset", M.Tokenizer->Offset},
@@ -181,6 +183,7 @@ Json tenon::toJson(const Manifest &M) {
           {"max_tokens_per_step", M.MaxTokensPerStep},
           {"few_tokens", M.FewTokens},
           {"token_types", M.TokenTypes},
+          {"prefix_mask", M.HasPrefixMask},
           {"max_text_tokens", optionalJson(M.MaxTextTokens)},
           {"max_source", M.MaxSource},
           {"entries", arrayOf(M.Entries, entryJson)},
@@ -196,7 +199,7 @@ Json tenon::toJson(const Manifest &M) {
           {"compiled", M.Compiled}};
 }
 
-std::vector<ArtifactSection> tenon::sectionsOf(const Manifest &M) {
+std::vector<ArtifactSection> artifact::sectionsOf(const Manifest &M) {
   std::vector<ArtifactSection> Sections;
   for (const WeightInfo &W : M.Weights)
     Sections.push_back(

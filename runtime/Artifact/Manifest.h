@@ -21,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tenon {
+namespace tenon::artifact {
 
 /// One packed weight in the weights section.
 struct WeightInfo {
@@ -163,7 +163,7 @@ struct ImageInfo {
   int64_t PatchHeight = 0;
   int64_t PatchWidth = 0;
   /// How image files become pixel values; of the same channels and size.
-  ImagePreprocessing Preprocessing;
+  image::ImagePreprocessing Preprocessing;
 
   int64_t patches() const {
     return (Height / PatchHeight) * (Width / PatchWidth);
@@ -207,6 +207,8 @@ struct Manifest {
   int64_t MaxTokensPerStep = 0;
   int64_t FewTokens = 0;  ///< Steps of at most this many run `.few`.
   int64_t TokenTypes = 0; ///< Token type ids must be below this.
+  /// The first tokens of a sequence may see each other.
+  bool HasPrefixMask = false;
   std::vector<EntryInfo> Entries;
   std::vector<CacheInfo> Caches;
   std::vector<ScopeInfo> Scopes;
@@ -252,6 +254,6 @@ std::vector<ArtifactSection> sectionsOf(const Manifest &M);
 Json toJson(const Manifest &M);
 Result<Manifest> manifestFromJson(const Json &J, std::string_view File);
 
-} // namespace tenon
+} // namespace tenon::artifact
 
 #endif // TENON_RUNTIME_ARTIFACT_MANIFEST_H

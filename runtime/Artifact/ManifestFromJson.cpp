@@ -9,6 +9,8 @@
 #include <set>
 
 using namespace tenon;
+using namespace tenon::artifact;
+using namespace tenon::image;
 
 namespace {
 
@@ -292,7 +294,8 @@ void checkOverlaps(ManifestReader &R, const Manifest &M,
 
 } // namespace
 
-Result<Manifest> tenon::manifestFromJson(const Json &J, std::string_view File) {
+Result<Manifest> artifact::manifestFromJson(const Json &J,
+                                            std::string_view File) {
   std::string Where(File);
   std::optional<Error> Failure;
   ManifestReader R(JsonField(J, Where), Failure);
@@ -315,6 +318,7 @@ Result<Manifest> tenon::manifestFromJson(const Json &J, std::string_view File) {
   R.integer("max_tokens_per_step", M.MaxTokensPerStep, 1, MaxContext);
   R.integer("few_tokens", M.FewTokens, 0, MaxContext);
   R.integer("token_types", M.TokenTypes, 0, MaxHeads);
+  R.boolean("prefix_mask", M.HasPrefixMask);
   R.optionalInteger("max_text_tokens", M.MaxTextTokens, 1, MaxContext);
   R.integer("max_source", M.MaxSource, 0, MaxContext);
   R.objects("entries", M.Entries, readEntry);

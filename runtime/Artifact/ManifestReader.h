@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace tenon {
+namespace tenon::artifact {
 
 /// Reads members of one object and keeps the first error, after which every
 /// further read is a no-op that leaves its target alone.
@@ -220,6 +220,6 @@ private:
   std::optional<Error> &Failure;
 };
 
-} // namespace tenon
+} // namespace tenon::artifact
 
 #endif // TENON_RUNTIME_ARTIFACT_MANIFESTREADER_H

@@ -10,6 +10,8 @@
 #include <utility>
 
 using namespace tenon;
+using namespace tenon::cache;
+using namespace tenon::artifact;
 
 /// Page size where a model has no cache and only lengths are tracked.
 static constexpr int64_t DefaultPageTokens = 64;
@@ -18,8 +20,9 @@ static constexpr int64_t MaxPageTokens = 1 << 20;
 static constexpr int64_t MaxPages = 1 << 24;
 
 static Error unknownSequence(SequenceId Id) {
-  return Error("sequence " + std::to_string(static_cast<int64_t>(Id)) +
-               " does not exist or has ended");
+  return Error(ErrorKind::NotFound,
+               "sequence " + std::to_string(static_cast<int64_t>(Id)) +
+                   " does not exist or has ended");
 }
 
 /// Zeroes [Data, Data + Bytes), giving whole pages back to the machine.
@@ -67,21 +70,24 @@ Result<PageCache> PageCache::create(std::span<const CacheInfo> Kinds,
 
   for (const CacheInfo &Info : Kinds) {
     Kind K;
+    K.Info = Info;
     K.Layers = Info.Layers;
     K.PageBytes = static_cast<uint64_t>(Info.PageBytes);
     auto Pages = static_cast<uint64_t>(C.PageCount);
     if (__builtin_mul_overflow(K.PageBytes, Pages, &K.Bytes) ||
         __builtin_mul_overflow(K.Bytes, static_cast<uint64_t>(K.Layers),
                                &K.Bytes))
-      return Error("cache: " + std::to_string(Tokens) +
-                   " tokens take more bytes than 64 bits count");
+      return Error(ErrorKind::OutOfMemory,
+                   "cache: " + std::to_string(Tokens) +
+                       " tokens take more bytes than 64 bits count");
     if (K.Bytes != 0) {
       void *Base = ::mmap(nullptr, K.Bytes, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       if (Base == MAP_FAILED)
-        return Error("cache: cannot reserve " + std::to_string(K.Bytes) +
-                     " bytes for " + std::to_string(Tokens) +
-                     " tokens: " + std::strerror(errno));
+        return Error(ErrorKind::OutOfMemory,
+                     "cache: cannot reserve " + std::to_string(K.Bytes) +
+                         " bytes for " + std::to_string(Tokens) +
+                         " tokens: " + std::strerror(errno));
       K.Base = static_cast<std::byte *>(Base);
     }
     C.Kinds.push_back(K);
@@ -166,17 +172,23 @@ Status PageCache::reserve(SequenceId Id, int64_t Tokens) {
                 Holders[static_cast<size_t>(S.Table[Next])] > 1;
   int64_t Missing = std::max<int64_t>(Needed - S.Pages, 0) + (Copies ? 1 : 0);
   if (Missing > freePages())
-    return Error("out of cache pages: sequence of " + std::to_string(S.Length) +
-                 " tokens and " + std::to_string(Tokens) + " more needs " +
-                 std::to_string(Missing) + " pages of " +
-                 std::to_string(PageTokens) + " tokens, " +
-                 std::to_string(freePages()) + " of " +
-                 std::to_string(PageCount) + " are free");
+    return Error(ErrorKind::OutOfCachePages,
+                 "out of cache pages: sequence of " + std::to_string(S.Length) +
+                     " tokens and " + std::to_string(Tokens) + " more needs " +
+                     std::to_string(Missing) + " pages of " +
+                     std::to_string(PageTokens) + " tokens, " +
+                     std::to_string(freePages()) + " of " +
+                     std::to_string(PageCount) + " are free");
   if (Copies) {
     int32_t Shared = S.Table[Next];
     S.Table[Next] = takePage();
     copyPage(Shared, S.Table[Next]);
     --Holders[static_cast<size_t>(Shared)];
+  }
+  if (S.HasDropped && Tokens > 0) {
+    if (static_cast<int64_t>(Next) < S.Pages)
+      zeroTokens(S.Table[Next], S.Length % PageTokens);
+    S.HasDropped = false;
   }
   S.Table.resize(
       static_cast<size_t>(std::max(Needed, S.Pages) + PageTablePadding));
@@ -214,6 +226,60 @@ Status PageCache::setLength(SequenceId Id, int64_t Length) {
   S.Length = Length;
   returnPages(S, (Length + PageTokens - 1) / PageTokens);
   return {};
+}
+
+Status PageCache::truncateSequence(SequenceId Id, int64_t Length) {
+  auto Found = Sequences.find(static_cast<int64_t>(Id));
+  if (Found == Sequences.end())
+    return unknownSequence(Id);
+  Sequence &S = Found->second;
+  if (Length < 0 || Length > S.Length)
+    return Error("sequence " + std::to_string(static_cast<int64_t>(Id)) +
+                 ": length " + std::to_string(Length) +
+                 " to truncate to: expected 0 to " + std::to_string(S.Length) +
+                 ", the tokens it holds");
+  S.Length = Length;
+  returnPages(S, (Length + PageTokens - 1) / PageTokens);
+  // Not now: the page may be shared with a fork that needs these values.
+  S.HasDropped = Length % PageTokens != 0;
+  return {};
+}
+
+/// Zeroes the tokens of a page from `From` on: rows of keys in blocks of 16
+/// tokens, transposed, then rows of values; or rows of latent vectors.
+static void zeroTokensOf(std::byte *Page, const artifact::CacheInfo &Info,
+                         int64_t From) {
+  constexpr int64_t Block = 16;
+  auto Zero = [&](int64_t Offset, int64_t Count) {
+    std::memset(Page + Offset, 0, static_cast<size_t>(Count));
+  };
+  auto Bytes = static_cast<int64_t>(sizeOf(Info.Type));
+  if (Info.Form == artifact::LatentForm) {
+    int64_t Row = Info.PageBytes / Info.PageTokens;
+    return Zero(From * Row, (Info.PageTokens - From) * Row);
+  }
+  int64_t KeyRow = Info.HeadDim * Bytes;
+  int64_t ValueRow = (Info.HeadDim + Block - 1) / Block * Block * Bytes;
+  int64_t Values = Info.KvHeads * Info.PageTokens * KeyRow;
+  int64_t First = From / Block * Block, Lane = From % Block;
+  for (int64_t Head = 0; Head < Info.KvHeads; ++Head) {
+    int64_t Keys = Head * Info.PageTokens * KeyRow;
+    for (int64_t D = 0; D < Info.HeadDim; ++D)
+      Zero(Keys + First * KeyRow + (D * Block + Lane) * Bytes,
+           (Block - Lane) * Bytes);
+    Zero(Keys + (First + Block) * KeyRow,
+         (Info.PageTokens - First - Block) * KeyRow);
+    Zero(Values + (Head * Info.PageTokens + From) * ValueRow,
+         (Info.PageTokens - From) * ValueRow);
+  }
+}
+
+void PageCache::zeroTokens(int32_t Page, int64_t From) {
+  for (size_t Kind = 0; Kind < Kinds.size(); ++Kind)
+    for (int64_t Layer = 0; Layer < Kinds[Kind].Layers; ++Layer)
+      zeroTokensOf(static_cast<std::byte *>(layer(Kind, Layer)) +
+                       static_cast<uint64_t>(Page) * Kinds[Kind].PageBytes,
+                   Kinds[Kind].Info, From);
 }
 
 void PageCache::zeroPages(int32_t First, int32_t Count) {

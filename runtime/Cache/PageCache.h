@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace tenon {
+namespace tenon::cache {
 
 /// Names a sequence of one session; never reused.
 enum class SequenceId : int64_t {};
@@ -29,7 +29,7 @@ public:
   /// Room for `Tokens` tokens (rounded up to whole pages) of caches as
   /// described by `Kinds`, all of which must have the same page size in tokens
   /// for they share the page tables. Sequences end at `MaxSequence` tokens.
-  static Result<PageCache> create(std::span<const CacheInfo> Kinds,
+  static Result<PageCache> create(std::span<const artifact::CacheInfo> Kinds,
                                   int64_t MaxSequence, int64_t Tokens);
 
   PageCache(PageCache &&Other) noexcept;
@@ -52,6 +52,11 @@ public:
   /// of the sequence, and returns pages beyond them.
   Status setLength(SequenceId Id, int64_t Length);
 
+  /// Drops the tokens from the first `Length` on and returns the pages beyond.
+  /// What they left on the last page is zeroed before it is next written to. An
+  /// error for more tokens than the sequence holds.
+  Status truncateSequence(SequenceId Id, int64_t Length);
+
   /// Tokens the sequence holds.
   Result<int64_t> length(SequenceId Id) const;
   /// The sequence's page numbers, followed by zeros up to PageTablePadding
@@ -73,12 +78,16 @@ private:
     std::vector<int32_t> Table;
     int64_t Pages = 0;
     int64_t Length = 0;
+    /// The page where the next token goes has values of dropped ones.
+    bool HasDropped = false;
   };
   struct Kind {
     std::byte *Base = nullptr;
     uint64_t Bytes = 0;
     int64_t Layers = 0;
     uint64_t PageBytes = 0;
+    /// How a page's values lie; see CacheInfo.
+    artifact::CacheInfo Info;
   };
 
   PageCache() = default;
@@ -88,6 +97,8 @@ private:
   /// Gives up pages beyond the first `Keep` of `S`; those that no other
   /// sequence holds are zeroed and free again.
   void returnPages(Sequence &S, int64_t Keep);
+  /// Zeroes what `Page` holds of its tokens from `From` on, in every layer.
+  void zeroTokens(int32_t Page, int64_t From);
   /// Zeroes `Count` pages from `First` on, in every layer.
   void zeroPages(int32_t First, int32_t Count);
 
@@ -106,6 +117,6 @@ private:
 /// Entries of zero after a page table: code may read whole vectors of it.
 inline constexpr int64_t PageTablePadding = 64;
 
-} // namespace tenon
+} // namespace tenon::cache
 
 #endif // TENON_RUNTIME_CACHE_PAGECACHE_H

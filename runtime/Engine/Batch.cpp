@@ -3,6 +3,7 @@
 #include "runtime/Engine/Batch.h"
 
 using namespace tenon;
+using namespace tenon::engine;
 
 static constexpr size_t Padding = 64;
 

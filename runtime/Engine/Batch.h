@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-namespace tenon {
+namespace tenon::engine {
 
 /// Consecutive tokens of one sequence that go into one step.
 struct Slice {
@@ -61,6 +61,6 @@ private:
   tenon_rt_batch Built = {};
 };
 
-} // namespace tenon
+} // namespace tenon::engine
 
 #endif // TENON_RUNTIME_ENGINE_BATCH_H

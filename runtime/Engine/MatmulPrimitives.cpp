@@ -11,6 +11,8 @@
 #include <unordered_map>
 
 using namespace tenon;
+using namespace tenon::artifact;
+using namespace tenon::engine;
 
 using Desc = dnnl::memory::desc;
 using Tag = dnnl::memory::format_tag;
@@ -65,6 +67,11 @@ static dnnl::memory::data_type typeOf(ElementType Type) {
   return dnnl::memory::data_type::undef;
 }
 
+static ErrorKind kindOf(const dnnl::error &Failure) {
+  return Failure.status == dnnl_out_of_memory ? ErrorKind::OutOfMemory
+                                              : ErrorKind::Internal;
+}
+
 /// The library's name of a packed layout of weights seen as [K,N].
 static std::optional<Tag> tagOf(PackedLayout Layout) {
   if (Layout.Kind == LayoutKind::Rows)
@@ -74,7 +81,7 @@ static std::optional<Tag> tagOf(PackedLayout Layout) {
   return std::nullopt;
 }
 
-std::string tenon::describe(size_t Index, const PrimitiveInfo &Info) {
+std::string engine::describe(size_t Index, const PrimitiveInfo &Info) {
   std::string Text = "primitive " + std::to_string(Index) + " (";
   Text += nameOf(Info.Source);
   Text += " [rows," + std::to_string(Info.K) + "] x " + nameOf(Info.Layout) +
@@ -107,10 +114,11 @@ struct MatmulPrimitives::Implementation {
         Engine(dnnl::engine::kind::cpu, 0), Stream(Engine),
         Cache(Infos.size()) {}
 
-  Error failure(size_t Index, int64_t Bucket, const std::string &What) const {
-    return Error(describe(Index, Infos[Index]) + " with " +
-                 std::to_string(Bucket) + " rows at level " +
-                 std::string(infoOf(Level).Name) + ": " + What);
+  Error failure(ErrorKind Kind, size_t Index, int64_t Bucket,
+                const std::string &What) const {
+    return Error(Kind, describe(Index, Infos[Index]) + " with " +
+                           std::to_string(Bucket) + " rows at level " +
+                           std::string(infoOf(Level).Name) + ": " + What);
   }
 
   Result<Prepared *> get(size_t Index, int64_t Rows);
@@ -212,15 +220,16 @@ Result<Prepared *> MatmulPrimitives::Implementation::get(size_t Index,
   try {
     Built = build(Infos[Index], Bucket, Kernel);
   } catch (const dnnl::error &Failure) {
-    return failure(Index, Bucket, Failure.what());
+    return failure(kindOf(Failure), Index, Bucket, Failure.what());
   }
   if (!Built) {
     ++Counters.Reference;
-    return failure(Index, Bucket, Built.error().message());
+    return failure(ErrorKind::UnsupportedCpu, Index, Bucket,
+                   Built.error().message());
   }
   if (Kernel.find("ref") != std::string::npos) {
     ++Counters.Reference;
-    return failure(Index, Bucket,
+    return failure(ErrorKind::UnsupportedCpu, Index, Bucket,
                    "the library has only its reference implementation '" +
                        Kernel + "'");
   }
@@ -249,13 +258,14 @@ Status MatmulPrimitives::prepare(int64_t Rows) {
 
 Status MatmulPrimitives::run(const Matmul &P) {
   if (P.Primitive < 0 || static_cast<size_t>(P.Primitive) >= Impl->Infos.size())
-    return Error("matmul of primitive " + std::to_string(P.Primitive) +
-                 ": expected 0 to " + std::to_string(Impl->Infos.size()) +
-                 " (exclusive)");
+    return Error(ErrorKind::Internal,
+                 "matmul of primitive " + std::to_string(P.Primitive) +
+                     ": expected 0 to " + std::to_string(Impl->Infos.size()) +
+                     " (exclusive)");
   auto Index = static_cast<size_t>(P.Primitive);
   const PrimitiveInfo &Info = Impl->Infos[Index];
-  auto Fail = [&](const char *What) {
-    return Impl->failure(Index, P.Rows, What);
+  auto Fail = [&](const char *What, ErrorKind Kind = ErrorKind::Internal) {
+    return Impl->failure(Kind, Index, P.Rows, What);
   };
   if (P.Rows < 1)
     return Fail("expected at least one row");
@@ -275,7 +285,8 @@ Status MatmulPrimitives::run(const Matmul &P) {
   Prepared &Ready = **Found;
   void *Work = Impl->Work.reserve(Ready.ScratchBytes);
   if (Ready.ScratchBytes != 0 && !Work)
-    return Fail("no memory for the library's scratchpad");
+    return Fail("no memory for the library's scratchpad",
+                ErrorKind::OutOfMemory);
   try {
     auto Set = [&](int Argument, const void *Data) {
       if (auto A = Ready.Arguments.find(Argument); A != Ready.Arguments.end())
@@ -290,7 +301,7 @@ Status MatmulPrimitives::run(const Matmul &P) {
     Set(Ready.ResidualArgument, P.Residual);
     Ready.Primitive.execute(Impl->Stream, Ready.Arguments);
   } catch (const dnnl::error &Failure) {
-    return Fail(Failure.what());
+    return Fail(Failure.what(), kindOf(Failure));
   }
   ++Impl->Counters.Library;
   return {};

@@ -14,7 +14,7 @@
 #include <memory>
 #include <span>
 
-namespace tenon {
+namespace tenon::engine {
 
 /// One matmul, as TenonRt.h describes it; operands that the primitive does not
 /// have are null. The destination is none of the operands.
@@ -38,11 +38,12 @@ struct MatmulCounters {
 
 /// The library matmuls of one artifact at one CPU level; equal ones share a
 /// primitive. Primitives are built
-/// for the number of threads in force at the time (ThreadPool::Limit), so one
-/// object belongs to one session and one thread of control.
+/// for the number of threads in force at the time (of the thread that calls),
+/// so one object belongs to one session and one thread of control.
 class MatmulPrimitives {
 public:
-  MatmulPrimitives(std::span<const PrimitiveInfo> Infos, CpuLevel Level);
+  MatmulPrimitives(std::span<const artifact::PrimitiveInfo> Infos,
+                   CpuLevel Level);
   MatmulPrimitives(MatmulPrimitives &&) noexcept;
   MatmulPrimitives &operator=(MatmulPrimitives &&) noexcept;
   ~MatmulPrimitives();
@@ -62,8 +63,8 @@ private:
 };
 
 /// "primitive 3 (f32 [rows,2048] x panels.f32 [2048,8192] -> f32, silu, ...)".
-std::string describe(size_t Index, const PrimitiveInfo &Info);
+std::string describe(size_t Index, const artifact::PrimitiveInfo &Info);
 
-} // namespace tenon
+} // namespace tenon::engine
 
 #endif // TENON_RUNTIME_ENGINE_MATMULPRIMITIVES_H

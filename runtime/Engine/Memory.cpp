@@ -11,6 +11,7 @@
 #include <utility>
 
 using namespace tenon;
+using namespace tenon::engine;
 
 Result<WorkingMemory> WorkingMemory::reserve(uint64_t Bytes, const char *What) {
   WorkingMemory M;
@@ -19,8 +20,9 @@ Result<WorkingMemory> WorkingMemory::reserve(uint64_t Bytes, const char *What) {
   void *Address = ::mmap(nullptr, Bytes, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (Address == MAP_FAILED)
-    return Error(std::string(What) + ": cannot reserve " +
-                 std::to_string(Bytes) + " bytes: " + std::strerror(errno));
+    return Error(ErrorKind::OutOfMemory,
+                 std::string(What) + ": cannot reserve " +
+                     std::to_string(Bytes) + " bytes: " + std::strerror(errno));
   M.Data = static_cast<std::byte *>(Address);
   M.Size = Bytes;
   return M;
@@ -41,7 +43,7 @@ WorkingMemory::~WorkingMemory() {
     ::munmap(Data, Size);
 }
 
-uint64_t tenon::machineMemory() {
+uint64_t engine::machineMemory() {
   auto Bytes = static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
                static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
   // "max", or no such file, where there is no limit.

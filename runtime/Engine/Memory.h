@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace tenon {
+namespace tenon::engine {
 
 /// Zeroed memory, unmapped on destruction.
 class WorkingMemory {
@@ -38,6 +38,6 @@ private:
 /// its control group where that is lower.
 uint64_t machineMemory();
 
-} // namespace tenon
+} // namespace tenon::engine
 
 #endif // TENON_RUNTIME_ENGINE_MEMORY_H

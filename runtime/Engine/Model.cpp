@@ -3,6 +3,9 @@
 #include "runtime/Engine/Model.h"
 
 using namespace tenon;
+using namespace tenon::artifact;
+using namespace tenon::engine;
+using namespace tenon::tokenizer;
 
 Model::Model(std::string Path, Artifact File, LoadedCode Code)
     : Path(std::move(Path)), File(std::move(File)), Code(std::move(Code)) {}
@@ -22,7 +25,8 @@ Result<std::shared_ptr<const Model>> Model::load(const std::string &Path) {
   for (const EntryInfo &Info : M->manifest().Entries) {
     tenon_rt_entry Function = M->Code.entry(Info.Role);
     if (!Function)
-      return Error(Path + ": entry " + printable(Info.Role) + " has no code");
+      return Error(ErrorKind::DamagedFile,
+                   Path + ": entry " + printable(Info.Role) + " has no code");
     M->Entries.push_back({Info, Function});
   }
   for (const ScopeInfo &Scope : M->manifest().Scopes) {
@@ -49,14 +53,16 @@ Result<const Entry *> Model::entry(std::string_view Role) const {
       return &E;
     Known.append(Known.empty() ? "" : ", ").append(E.Info.Role);
   }
-  return Error(Path + ": this model has no entry '" + std::string(Role) +
-               "': it has " + (Known.empty() ? "none" : Known));
+  return Error(ErrorKind::NotFound, Path + ": this model has no entry '" +
+                                        std::string(Role) + "': it has " +
+                                        (Known.empty() ? "none" : Known));
 }
 
 Result<const Tokenizer *> Model::tokenizer() const {
   std::call_once(TokenizerOnce, [&] {
     if (!manifest().Tokenizer)
-      Text.emplace(Error(Path + ": the artifact has no tokenizer: give token "
+      Text.emplace(Error(ErrorKind::NotFound,
+                         Path + ": the artifact has no tokenizer: give token "
                                 "ids instead of text"));
     else
       Text.emplace(

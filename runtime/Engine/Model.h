@@ -18,11 +18,11 @@
 #include <string>
 #include <vector>
 
-namespace tenon {
+namespace tenon::engine {
 
 /// One entry point and its code.
 struct Entry {
-  EntryInfo Info;
+  artifact::EntryInfo Info;
   tenon_rt_entry Function = nullptr;
 };
 
@@ -34,10 +34,12 @@ public:
   static Result<std::shared_ptr<const Model>> load(const std::string &Path);
 
   const std::string &path() const { return Path; }
-  const Artifact &artifact() const { return File; }
-  const Manifest &manifest() const { return File.manifest(); }
+  const artifact::Artifact &artifact() const { return File; }
+  const artifact::Manifest &manifest() const { return File.manifest(); }
   /// The code in use: its matmul primitives, arena and level.
-  const CodeInfo &code() const { return manifest().Code[Code.index()]; }
+  const artifact::CodeInfo &code() const {
+    return manifest().Code[Code.index()];
+  }
 
   /// The entry called `Role`, or an error that names those there are.
   Result<const Entry *> entry(std::string_view Role) const;
@@ -49,20 +51,20 @@ public:
   }
 
   /// The artifact's tokenizer, built on first use; an error when it has none.
-  Result<const Tokenizer *> tokenizer() const;
+  Result<const tokenizer::Tokenizer *> tokenizer() const;
 
 private:
-  Model(std::string Path, Artifact File, LoadedCode Code);
+  Model(std::string Path, artifact::Artifact File, artifact::LoadedCode Code);
 
   std::string Path;
-  Artifact File;
-  LoadedCode Code;
+  artifact::Artifact File;
+  artifact::LoadedCode Code;
   std::vector<Entry> Entries;
   std::vector<std::vector<const void *>> WeightTables;
   mutable std::once_flag TokenizerOnce;
-  mutable std::optional<Result<Tokenizer>> Text;
+  mutable std::optional<Result<tokenizer::Tokenizer>> Text;
 };
 
-} // namespace tenon
+} // namespace tenon::engine
 
 #endif // TENON_RUNTIME_ENGINE_MODEL_H

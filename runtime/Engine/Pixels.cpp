@@ -6,9 +6,12 @@
 #include "runtime/Image/Preprocess.h"
 
 using namespace tenon;
+using namespace tenon::artifact;
+using namespace tenon::engine;
+using namespace tenon::image;
 
-Result<std::vector<float>> tenon::readPixelValues(const std::string &Path,
-                                                  const ImageInfo &Info) {
+Result<std::vector<float>> engine::readPixelValues(const std::string &Path,
+                                                   const ImageInfo &Info) {
   Result<Image> Picture = readImage(Path, Info.Channels);
   if (!Picture)
     return Picture.error();
@@ -18,8 +21,8 @@ Result<std::vector<float>> tenon::readPixelValues(const std::string &Path,
   return Pixels;
 }
 
-std::vector<float> tenon::patchesOf(std::span<const float> Pixels,
-                                    const ImageInfo &Info) {
+std::vector<float> engine::patchesOf(std::span<const float> Pixels,
+                                     const ImageInfo &Info) {
   return patchRows(Pixels, Info.Channels, Info.Height, Info.Width,
                    Info.PatchHeight, Info.PatchWidth);
 }

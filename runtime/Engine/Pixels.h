@@ -14,18 +14,18 @@
 #include <string>
 #include <vector>
 
-namespace tenon {
+namespace tenon::engine {
 
 /// The pixel values [channels, height, width] of the PNG or JPEG file at
 /// `Path` after the preprocessing of `Info`.
 Result<std::vector<float>> readPixelValues(const std::string &Path,
-                                           const ImageInfo &Info);
+                                           const artifact::ImageInfo &Info);
 
 /// Pixel values [channels, height, width], which must be as many as `Info`
 /// says, as patches for an ImageItem.
 std::vector<float> patchesOf(std::span<const float> Pixels,
-                             const ImageInfo &Info);
+                             const artifact::ImageInfo &Info);
 
-} // namespace tenon
+} // namespace tenon::engine
 
 #endif // TENON_RUNTIME_ENGINE_PIXELS_H

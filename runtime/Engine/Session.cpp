@@ -7,6 +7,9 @@
 #include <algorithm>
 
 using namespace tenon;
+using namespace tenon::artifact;
+using namespace tenon::cache;
+using namespace tenon::engine;
 
 Session::Session(std::unique_ptr<Implementation> Impl)
     : Impl(std::move(Impl)) {}
@@ -17,9 +20,9 @@ Session::~Session() = default;
 Result<Session> Session::create(std::shared_ptr<const Model> M,
                                 const SessionOptions &Options) {
   const Manifest &Info = M->manifest();
-  Result<ThreadPool> Pool = ThreadPool::create(Options.Threads);
-  if (!Pool)
-    return Pool.error();
+  Result<Executor> Threads = Executor::create(Options.Threads);
+  if (!Threads)
+    return Threads.error();
   if (Options.CacheTokens < 0)
     return Error("cache size is " + std::to_string(Options.CacheTokens) +
                  " tokens: expected at least 0");
@@ -52,17 +55,18 @@ Result<Session> Session::create(std::shared_ptr<const Model> M,
   }
   uint64_t ArenaBytes = M->code().ArenaBytes;
   if (ArenaBytes > machineMemory())
-    return Error(M->path() + ": field 'arena_bytes' is " +
-                 std::to_string(ArenaBytes) + ": expected at most " +
-                 std::to_string(machineMemory()) +
-                 ", the memory of this machine");
+    return Error(ErrorKind::OutOfMemory,
+                 M->path() + ": field 'arena_bytes' is " +
+                     std::to_string(ArenaBytes) + ": expected at most " +
+                     std::to_string(machineMemory()) +
+                     ", the memory of this machine");
   Result<WorkingMemory> Arena = WorkingMemory::reserve(ArenaBytes, "arena");
   if (!Arena)
     return Arena.error().withContext(M->path());
 
   std::unique_ptr<Implementation> I(new Implementation{
       M,
-      std::move(*Pool),
+      std::move(*Threads),
       MatmulPrimitives(M->code().Primitives, M->code().Level),
       std::move(*Cache),
       std::move(Sources),
@@ -84,19 +88,20 @@ Result<Session> Session::create(std::shared_ptr<const Model> M,
     }
     I->Scopes.push_back({M->weightTables()[S].data(), Table.data()});
   }
-  {
-    ThreadPool::Limit Limit(I->Pool);
+  Status Ready;
+  I->Threads.run([&] {
     // The smallest matmul that leaves the few-token path: its primitives
     // will be wanted, and a library that cannot serve them is found out now.
     int64_t Rows = std::min(Info.FewTokens + 1, Info.MaxTokensPerStep);
-    if (Status Ready = I->Library.prepare(Rows); !Ready)
-      return Ready.error().withContext(M->path());
-  }
+    Ready = I->Library.prepare(Rows);
+  });
+  if (!Ready)
+    return Ready.error().withContext(M->path());
   return Session(std::move(I));
 }
 
 const Model &Session::model() const { return *Impl->Shared; }
-int64_t Session::threads() const { return Impl->Pool.threads(); }
+int64_t Session::threads() const { return Impl->Threads.threads(); }
 
 SequenceId Session::createSequence() {
   SequenceId Id = Impl->Cache.createSequence();
@@ -128,6 +133,22 @@ Status Session::endSequence(SequenceId Id) {
   return {};
 }
 
+Status Session::truncateSequence(SequenceId Id, int64_t Length) {
+  Result<int64_t> Present = Impl->Cache.length(Id);
+  if (!Present)
+    return Present.error();
+  int64_t Prefix = Impl->Extras[static_cast<int64_t>(Id)].Prefix;
+  // Tokens of a prefix have seen those after them.
+  if (Length != 0 && Length < Prefix)
+    return Error("sequence " + std::to_string(static_cast<int64_t>(Id)) +
+                 ": length " + std::to_string(Length) +
+                 " to truncate to: expected 0 or at least " +
+                 std::to_string(Prefix) + ", its prefix");
+  return Impl->Cache.truncateSequence(Id, Length);
+}
+
+void Session::cancel() { Impl->IsCancelled.store(true); }
+
 Result<int64_t> Session::length(SequenceId Id) const {
   return Impl->Cache.length(Id);
 }
@@ -150,15 +171,18 @@ Status Session::checkContext(const StepItem &Item, int64_t Length) const {
                         "before its first step");
   if (Item.Prefix == 0)
     return {};
+  if (!Impl->manifest().HasPrefixMask)
+    return Error(Name + ": prefix of " + std::to_string(Item.Prefix) +
+                 " tokens: this model has no prefix mask: expected 0");
   if (Length != 0)
     return Error(Name + ": prefix of " + std::to_string(Item.Prefix) +
                  " tokens after " + std::to_string(Length) +
                  ": expected it in the sequence's first step");
-  int64_t Most = std::min(static_cast<int64_t>(Item.Tokens.size()),
-                          Impl->manifest().MaxTokensPerStep);
-  if (Item.Prefix < 0 || Item.Prefix > Most)
+  int64_t Limit = std::min(static_cast<int64_t>(Item.Tokens.size()),
+                           Impl->manifest().MaxTokensPerStep);
+  if (Item.Prefix < 0 || Item.Prefix > Limit)
     return Error(Name + ": prefix of " + std::to_string(Item.Prefix) +
-                 " tokens: expected 0 to " + std::to_string(Most) +
+                 " tokens: expected 0 to " + std::to_string(Limit) +
                  ", what the item and one step hold");
   return {};
 }
@@ -214,9 +238,12 @@ Result<std::vector<ItemResult>> Session::step(std::span<const StepItem> Items) {
   Status Done = Impl->run(**Code, Requests, true);
   for (size_t R = 0; R < Running.size(); ++R) {
     auto Added = static_cast<int64_t>(Requests[R].Whole.Tokens.size());
-    // Cannot fail: the pages were taken above.
-    (void)Cache.setLength(Items[Running[R]].Sequence,
-                          Requests[R].Whole.Position + (Done ? Added : 0));
+    SequenceId Id = Items[Running[R]].Sequence;
+    // Neither can fail: the pages were taken above.
+    if (Done)
+      (void)Cache.setLength(Id, Requests[R].Whole.Position + Added);
+    else
+      (void)Cache.truncateSequence(Id, Requests[R].Whole.Position);
   }
   if (!Done)
     return Done.error();

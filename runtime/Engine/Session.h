@@ -18,7 +18,9 @@
 #include <span>
 #include <vector>
 
-namespace tenon {
+namespace tenon::engine {
+
+using cache::SequenceId;
 
 struct SessionOptions {
   /// 0: one per core.
@@ -82,13 +84,14 @@ struct ItemResult {
 /// The scores of a row of logits of `Code` that stand for tokens: a head may be
 /// padded beyond the vocabulary.
 inline std::span<const float> scoresOf(std::span<const float> Row,
-                                       const Manifest &Info,
-                                       const EntryInfo &Code) {
+                                       const artifact::Manifest &Info,
+                                       const artifact::EntryInfo &Code) {
   auto Known = static_cast<size_t>(Info.vocabularyOf(Code));
   return Row.first(std::min(Row.size(), Known));
 }
 
-/// To be used from one thread of control at a time; sessions are independent
+/// To be used from one thread at a time, any thread, also inside an OpenMP
+/// region: a session computes on threads of its own. Sessions are independent
 /// of each other.
 class Session {
 public:
@@ -108,6 +111,10 @@ public:
   Result<SequenceId> forkSequence(SequenceId Id);
   /// Ends a sequence; its pages can be taken by others.
   Status endSequence(SequenceId Id);
+  /// Drops the tokens of a sequence from the first `Length` on; its source text
+  /// stays. An error for more tokens than there are, and for a length within
+  /// the sequence's prefix.
+  Status truncateSequence(SequenceId Id, int64_t Length);
   /// Tokens the sequence holds.
   Result<int64_t> length(SequenceId Id) const;
 
@@ -137,10 +144,14 @@ public:
   Result<std::vector<ItemResult>>
   encodeImages(std::span<const ImageItem> Items);
 
+  /// From any thread: the call that runs, if any, ends soon with an error of
+  /// the kind Cancelled, all sequences as before it.
+  void cancel();
+
   const MatmulCounters &matmulCounters() const;
-  const PageCache &cache() const;
+  const cache::PageCache &cache() const;
   /// Pages of the source texts; null but for encoder-decoders.
-  const PageCache *sourceCache() const;
+  const cache::PageCache *sourceCache() const;
 
 private:
   struct Implementation;
@@ -149,6 +160,6 @@ private:
   std::unique_ptr<Implementation> Impl;
 };
 
-} // namespace tenon
+} // namespace tenon::engine
 
 #endif // TENON_RUNTIME_ENGINE_SESSION_H

@@ -5,6 +5,9 @@
 #include <algorithm>
 
 using namespace tenon;
+using namespace tenon::artifact;
+using namespace tenon::cache;
+using namespace tenon::engine;
 
 Result<SequenceId> Session::Implementation::takeSource(size_t Tokens) {
   SequenceId Id = Sources->createSequence();
@@ -35,14 +38,14 @@ Session::Implementation::encode(std::string_view Role,
   std::vector<ItemResult> Answers(Items.size());
   std::vector<Request> Requests;
   int64_t Longest = FillsCache ? manifest().MaxSource : manifest().MaxSequence;
-  int64_t Most = std::min(Longest, manifest().MaxTokensPerStep);
+  int64_t Limit = std::min(Longest, manifest().MaxTokensPerStep);
   for (size_t I = 0; I < Items.size(); ++I) {
     const EncodeItem &Item = Items[I];
     Status &Outcome = Answers[I].Outcome;
     Outcome = checkTokens(**Code, Item.Tokens, Item.TokenTypes);
-    if (Outcome && static_cast<int64_t>(Item.Tokens.size()) > Most)
+    if (Outcome && static_cast<int64_t>(Item.Tokens.size()) > Limit)
       Outcome = Error("text of " + std::to_string(Item.Tokens.size()) +
-                      " tokens: expected at most " + std::to_string(Most) +
+                      " tokens: expected at most " + std::to_string(Limit) +
                       ", the model's length");
     Slice Whole;
     if (Outcome && FillsCache) {

@@ -5,32 +5,47 @@
 #include <algorithm>
 
 using namespace tenon;
+using namespace tenon::artifact;
+using namespace tenon::engine;
+
+/// What functions answer that have failed; generated code hands it on.
+static constexpr int64_t CallFailed = 1;
 
 namespace {
 
 /// What the functions of the ABI find behind the `runtime` pointer.
 struct Callee {
-  ThreadPool &Pool;
+  Executor &Threads;
   MatmulPrimitives &Library;
+  const std::atomic<bool> &IsCancelled;
   /// Why a function answered CallFailed.
   std::optional<Error> Failure;
+
+  int64_t fail(Error Reason) {
+    Failure = std::move(Reason);
+    return CallFailed;
+  }
 };
 
 } // namespace
 
-/// What functions answer that have failed; generated code hands it on.
-static constexpr int64_t CallFailed = 1;
+static Error cancelled() {
+  return Error(ErrorKind::Cancelled, "the call was cancelled");
+}
 
 extern "C" {
 
 static int64_t runParallel(void *Runtime, tenon_rt_body Body,
                            void *Environment) {
-  static_cast<Callee *>(Runtime)->Pool.parallel(Body, Environment);
+  auto &C = *static_cast<Callee *>(Runtime);
+  if (C.IsCancelled.load(std::memory_order_relaxed))
+    return C.fail(cancelled());
+  C.Threads.parallel(Body, Environment);
   return 0;
 }
 
 static void meetAtBarrier(void *Runtime) {
-  static_cast<Callee *>(Runtime)->Pool.barrier();
+  static_cast<Callee *>(Runtime)->Threads.barrier();
 }
 
 static int64_t runMatmul(void *Runtime, int64_t Primitive, int64_t Rows,
@@ -38,12 +53,11 @@ static int64_t runMatmul(void *Runtime, int64_t Primitive, int64_t Rows,
                          const void *Bias, const void *Multiplier,
                          const void *Residual, void *Destination) {
   auto &C = *static_cast<Callee *>(Runtime);
+  if (C.IsCancelled.load(std::memory_order_relaxed))
+    return C.fail(cancelled());
   Status Done = C.Library.run({Primitive, Rows, Source, Weights, Bias,
                                Multiplier, Residual, Destination});
-  if (Done)
-    return 0;
-  C.Failure = Done.error();
-  return CallFailed;
+  return Done ? 0 : C.fail(Done.error());
 }
 
 } // extern "C"
@@ -83,7 +97,9 @@ Session::Implementation::checkTokens(const Entry &Code,
 }
 
 Status Session::Implementation::runStep(const Entry &Code, float *Rows) {
-  Callee Runtime{Pool, Library, std::nullopt};
+  if (IsCancelled.load())
+    return cancelled();
+  Callee Runtime{Threads, Library, IsCancelled, std::nullopt};
   tenon_rt_step Step = {};
   Step.size = sizeof(Step);
   Step.functions = &Functions;
@@ -92,22 +108,28 @@ Status Session::Implementation::runStep(const Entry &Code, float *Rows) {
   Step.scopes = Scopes.data();
   Step.arena = reinterpret_cast<char *>(Arena.data());
   Step.output = Rows;
-  int64_t Answer = 0;
-  {
-    ThreadPool::Limit Limit(Pool);
-    Answer = Code.Function(&Step);
-  }
+  int64_t Answer = Code.Function(&Step);
   if (Runtime.Failure)
     return Runtime.Failure->withContext(Shared->path());
   if (Answer != 0)
-    return Error(Shared->path() + ": entry '" + Code.Info.Role + "' answered " +
-                 std::to_string(Answer) + ": expected 0");
+    return Error(ErrorKind::Internal,
+                 Shared->path() + ": entry '" + Code.Info.Role + "' answered " +
+                     std::to_string(Answer) + ": expected 0");
   return {};
 }
 
 Status Session::Implementation::run(const Entry &Code,
                                     std::span<Request> Requests,
                                     bool MaySplit) {
+  IsCancelled.store(false);
+  Status Done;
+  Threads.run([&] { Done = runBatches(Code, Requests, MaySplit); });
+  return Done;
+}
+
+Status Session::Implementation::runBatches(const Entry &Code,
+                                           std::span<Request> Requests,
+                                           bool MaySplit) {
   bool PerSequence = isPerSequence(Code.Info.Output);
   uint64_t Rows = 0;
   for (const Request &R : Requests)
@@ -117,8 +139,9 @@ Status Session::Implementation::run(const Entry &Code,
   if (__builtin_mul_overflow(
           Rows + LargestBucketStep,
           static_cast<uint64_t>(Code.Info.Width) * sizeof(float), &Bytes))
-    return Error("output of " + std::to_string(Rows) +
-                 " rows takes more bytes than 64 bits count");
+    return Error(ErrorKind::OutOfMemory,
+                 "output of " + std::to_string(Rows) +
+                     " rows takes more bytes than 64 bits count");
   if (Bytes > Output.size()) {
     Result<WorkingMemory> Larger = WorkingMemory::reserve(Bytes, "output");
     if (!Larger)
@@ -151,8 +174,8 @@ Status Session::Implementation::run(const Entry &Code,
     const Slice &Whole = R.Whole;
     auto Total = static_cast<int64_t>(Whole.Tokens.size());
     // What must not be split: the tokens of a prefix see each other.
-    int64_t Together = MaySplit ? Whole.Prefix - Whole.Position : Total;
-    if (Batch.tokens() + Together > Capacity)
+    int64_t Unsplit = MaySplit ? Whole.Prefix - Whole.Position : Total;
+    if (Batch.tokens() + Unsplit > Capacity)
       if (Status Done = Flush(); !Done)
         return Done;
     for (int64_t From = 0; From < Total;) {

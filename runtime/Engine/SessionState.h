@@ -10,13 +10,14 @@
 #define TENON_RUNTIME_ENGINE_SESSIONSTATE_H
 
 #include "runtime/Engine/Batch.h"
+#include "runtime/Engine/Executor.h"
 #include "runtime/Engine/Memory.h"
 #include "runtime/Engine/Session.h"
-#include "runtime/Engine/ThreadPool.h"
 
+#include <atomic>
 #include <unordered_map>
 
-namespace tenon {
+namespace tenon::engine {
 
 /// One item of a call that passed its checks; its answer gets `OutputCount`
 /// rows.
@@ -35,19 +36,21 @@ struct SequenceExtras {
 
 struct Session::Implementation {
   std::shared_ptr<const Model> Shared;
-  ThreadPool Pool;
+  Executor Threads;
   MatmulPrimitives Library;
-  PageCache Cache;
+  cache::PageCache Cache;
   /// Source texts; only for models with caches of that content.
-  std::optional<PageCache> Sources;
+  std::optional<cache::PageCache> Sources;
   WorkingMemory Arena;
   WorkingMemory Output;
   std::vector<std::vector<void *>> CacheTables;
   std::vector<tenon_rt_scope> Scopes;
   BatchBuilder Batch;
   std::unordered_map<int64_t, SequenceExtras> Extras;
+  /// Set by cancel(), from any thread; cleared as a call begins.
+  std::atomic<bool> IsCancelled{false};
 
-  const Manifest &manifest() const { return Shared->manifest(); }
+  const artifact::Manifest &manifest() const { return Shared->manifest(); }
 
   /// Whether `Code` can take these tokens.
   Status checkTokens(const Entry &Code, std::span<const int32_t> Tokens,
@@ -59,6 +62,9 @@ struct Session::Implementation {
   /// of one request may run in several. Rows come out in the order of the
   /// requests, as requests are laid out one after another.
   Status run(const Entry &Code, std::span<Request> Requests, bool MaySplit);
+  /// The same on the control thread.
+  Status runBatches(const Entry &Code, std::span<Request> Requests,
+                    bool MaySplit);
 
   Result<std::vector<ItemResult>> encode(std::string_view Role,
                                          std::span<const EncodeItem> Items);
@@ -79,6 +85,6 @@ inline int64_t outputRowCount(OutputRows Outputs, size_t Tokens) {
   return 0;
 }
 
-} // namespace tenon
+} // namespace tenon::engine
 
 #endif // TENON_RUNTIME_ENGINE_SESSIONSTATE_H

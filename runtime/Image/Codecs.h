@@ -12,7 +12,7 @@
 
 #include <string_view>
 
-namespace tenon {
+namespace tenon::image {
 
 /// An image as its file stores it, and how it is to be turned.
 struct StoredImage {
@@ -37,6 +37,6 @@ constexpr uint8_t lumaOf(uint8_t Red, uint8_t Green, uint8_t Blue) {
       (Red * 19595u + Green * 38470u + Blue * 7471u + 32768u) >> 16);
 }
 
-} // namespace tenon
+} // namespace tenon::image
 
 #endif // TENON_RUNTIME_IMAGE_CODECS_H

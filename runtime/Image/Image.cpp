@@ -9,6 +9,7 @@
 #include <string_view>
 
 using namespace tenon;
+using namespace tenon::image;
 
 namespace {
 
@@ -46,7 +47,7 @@ std::string describe(std::string_view Bytes) {
 
 } // namespace
 
-Status tenon::checkImageSize(int64_t Width, int64_t Height) {
+Status image::checkImageSize(int64_t Width, int64_t Height) {
   auto IsSide = [](int64_t Side) { return Side >= 1 && Side <= MaxImageSide; };
   if (IsSide(Width) && IsSide(Height) && Width * Height <= MaxImagePixels)
     return {};
@@ -56,13 +57,13 @@ Status tenon::checkImageSize(int64_t Width, int64_t Height) {
                std::to_string(MaxImagePixels) + " pixels");
 }
 
-Image tenon::allocateImage(int64_t Width, int64_t Height, int64_t Channels) {
+Image image::allocateImage(int64_t Width, int64_t Height, int64_t Channels) {
   Image Empty{Width, Height, Channels, {}};
   Empty.Pixels.resize(static_cast<size_t>(Width * Height * Channels));
   return Empty;
 }
 
-Result<Image> tenon::readImage(const std::string &Path, int64_t Channels) {
+Result<Image> image::readImage(const std::string &Path, int64_t Channels) {
   if (Channels != 1 && Channels != 3)
     return Error(Path + ": " + std::to_string(Channels) +
                  " channels are asked for: expected 1 or 3");
@@ -72,11 +73,11 @@ Result<Image> tenon::readImage(const std::string &Path, int64_t Channels) {
   std::string_view View = *Bytes;
   bool IsPng = View.starts_with("\x89PNG\r\n\x1a\n");
   if (!IsPng && !View.starts_with("\xff\xd8\xff"))
-    return Error(Path + ": " + describe(View) +
-                 ": expected a PNG or JPEG file");
+    return Error(ErrorKind::DamagedFile, Path + ": " + describe(View) +
+                                             ": expected a PNG or JPEG file");
   Result<StoredImage> Stored =
       IsPng ? decodePng(View, Channels) : decodeJpeg(View, Channels);
   if (!Stored)
-    return Stored.error().withContext(Path);
+    return Stored.error().ofContent().withContext(Path);
   return turned(std::move(Stored->Pixels), Stored->Turn);
 }

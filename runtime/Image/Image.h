@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace tenon {
+namespace tenon::image {
 
 /// Pixels as [Height][Width][Channels], 8 bits each.
 struct Image {
@@ -37,6 +37,6 @@ inline constexpr int64_t MaxImagePixels = 64 << 20;
 /// truncated file, or one beyond the limits above.
 Result<Image> readImage(const std::string &Path, int64_t Channels);
 
-} // namespace tenon
+} // namespace tenon::image
 
 #endif // TENON_RUNTIME_IMAGE_IMAGE_H

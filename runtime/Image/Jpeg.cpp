@@ -16,6 +16,7 @@
 #include <jpeglib.h>
 
 using namespace tenon;
+using namespace tenon::image;
 
 namespace {
 
@@ -150,7 +151,7 @@ public:
 
 } // namespace
 
-Result<StoredImage> tenon::decodeJpeg(std::string_view Bytes,
+Result<StoredImage> image::decodeJpeg(std::string_view Bytes,
                                       int64_t Channels) {
   JpegOwner Owner;
   JpegReader &Reader = Owner.Reader;

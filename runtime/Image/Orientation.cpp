@@ -6,6 +6,7 @@
 #include <utility>
 
 using namespace tenon;
+using namespace tenon::image;
 
 namespace {
 
@@ -37,7 +38,7 @@ constexpr uint32_t OrientationTag = 0x0112;
 
 } // namespace
 
-std::optional<int64_t> tenon::exifOrientation(std::string_view Block) {
+std::optional<int64_t> image::exifOrientation(std::string_view Block) {
   constexpr std::string_view Prefix("Exif\0\0", 6);
   // Some writers have it twice.
   for (int I = 0; I < 2 && Block.starts_with(Prefix); ++I)
@@ -73,7 +74,7 @@ std::optional<int64_t> tenon::exifOrientation(std::string_view Block) {
   return Found;
 }
 
-std::optional<int64_t> tenon::xmpOrientation(std::string_view Packet) {
+std::optional<int64_t> image::xmpOrientation(std::string_view Packet) {
   constexpr std::string_view Name = "tiff:Orientation";
   // An attribute or an element.
   for (size_t At = Packet.find(Name); At != std::string_view::npos;
@@ -91,7 +92,7 @@ std::optional<int64_t> tenon::xmpOrientation(std::string_view Packet) {
   return std::nullopt;
 }
 
-Orientation tenon::orientationOf(std::string_view ExifBlock,
+Orientation image::orientationOf(std::string_view ExifBlock,
                                  std::string_view XmpPacket) {
   std::optional<int64_t> Number = exifOrientation(ExifBlock);
   if (!Number)
@@ -101,7 +102,7 @@ Orientation tenon::orientationOf(std::string_view ExifBlock,
   return static_cast<Orientation>(*Number);
 }
 
-Image tenon::turned(Image Stored, Orientation Turn) {
+Image image::turned(Image Stored, Orientation Turn) {
   if (Turn == Orientation::Upright)
     return Stored;
   auto Is = [&](std::initializer_list<Orientation> Turns) {

@@ -12,7 +12,7 @@
 #include <optional>
 #include <string_view>
 
-namespace tenon {
+namespace tenon::image {
 
 /// What to do to the stored pixels; the numbers are EXIF's (tag 0x0112).
 enum class Orientation {
@@ -40,6 +40,6 @@ Orientation orientationOf(std::string_view ExifBlock,
 /// The image turned upright.
 Image turned(Image Stored, Orientation Turn);
 
-} // namespace tenon
+} // namespace tenon::image
 
 #endif // TENON_RUNTIME_IMAGE_ORIENTATION_H

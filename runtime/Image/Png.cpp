@@ -16,6 +16,7 @@
 #include <png.h>
 
 using namespace tenon;
+using namespace tenon::image;
 
 namespace {
 
@@ -270,7 +271,7 @@ public:
 
 } // namespace
 
-Result<StoredImage> tenon::decodePng(std::string_view Bytes, int64_t Channels) {
+Result<StoredImage> image::decodePng(std::string_view Bytes, int64_t Channels) {
   if (Status S = checkChunks(Bytes); !S)
     return S.error();
   PngOwner Owner(Bytes);

@@ -7,12 +7,13 @@
 #include <cmath>
 
 using namespace tenon;
+using namespace tenon::image;
 
 //===----------------------------------------------------------------------===//
 // Settings
 //===----------------------------------------------------------------------===//
 
-Json tenon::toJson(const ImagePreprocessing &P) {
+Json image::toJson(const ImagePreprocessing &P) {
   return {{"channels", P.Channels},
           {"height", P.Height},
           {"width", P.Width},
@@ -130,7 +131,7 @@ private:
 } // namespace
 
 Result<ImagePreprocessing>
-tenon::imagePreprocessingFromJson(const JsonField &Field) {
+image::imagePreprocessingFromJson(const JsonField &Field) {
   SettingsReader R(Field);
   ImagePreprocessing P;
   R.integer("channels", P.Channels, 1, 3);
@@ -218,7 +219,7 @@ static std::array<float, 256> channelValues(const ImagePreprocessing &P,
   return Values;
 }
 
-Result<std::vector<float>> tenon::preprocess(const Image &Source,
+Result<std::vector<float>> image::preprocess(const Image &Source,
                                              const ImagePreprocessing &P) {
   auto Channels = static_cast<size_t>(P.Channels);
   if (Source.Channels != P.Channels || Source.Width < 1 || Source.Height < 1 ||
@@ -261,7 +262,7 @@ Result<std::vector<float>> tenon::preprocess(const Image &Source,
   return Values;
 }
 
-std::vector<float> tenon::patchRows(std::span<const float> Pixels,
+std::vector<float> image::patchRows(std::span<const float> Pixels,
                                     int64_t Channels, int64_t Height,
                                     int64_t Width, int64_t PatchHeight,
                                     int64_t PatchWidth) {

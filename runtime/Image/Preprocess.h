@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-namespace tenon {
+namespace tenon::image {
 
 /// The steps, in their order, and the size that they must result in.
 struct ImagePreprocessing {
@@ -67,6 +67,6 @@ std::vector<float> patchRows(std::span<const float> Pixels, int64_t Channels,
                              int64_t Height, int64_t Width, int64_t PatchHeight,
                              int64_t PatchWidth);
 
-} // namespace tenon
+} // namespace tenon::image
 
 #endif // TENON_RUNTIME_IMAGE_PREPROCESS_H

@@ -7,6 +7,7 @@
 #include <numbers>
 
 using namespace tenon;
+using namespace tenon::image;
 
 namespace {
 
@@ -192,7 +193,7 @@ Image pickNearest(const Image &Source, int64_t Height, int64_t Width) {
 
 } // namespace
 
-std::string_view tenon::nameOf(Resampling Kind) {
+std::string_view image::nameOf(Resampling Kind) {
   switch (Kind) {
   case Resampling::Nearest:
     return "nearest";
@@ -206,7 +207,7 @@ std::string_view tenon::nameOf(Resampling Kind) {
   return "";
 }
 
-std::optional<Resampling> tenon::resamplingNamed(std::string_view Name) {
+std::optional<Resampling> image::resamplingNamed(std::string_view Name) {
   for (Resampling Kind : {Resampling::Nearest, Resampling::Lanczos,
                           Resampling::Bilinear, Resampling::Bicubic})
     if (nameOf(Kind) == Name)
@@ -214,7 +215,7 @@ std::optional<Resampling> tenon::resamplingNamed(std::string_view Name) {
   return std::nullopt;
 }
 
-Result<Image> tenon::resize(const Image &Source, int64_t Height, int64_t Width,
+Result<Image> image::resize(const Image &Source, int64_t Height, int64_t Width,
                             Resampling Kind) {
   // Products of sides: no multiplication that could overflow.
   if (Height < 1 || Width < 1 || Width > MaxImagePixels / Height ||

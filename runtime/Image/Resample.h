@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-namespace tenon {
+namespace tenon::image {
 
 /// How pixels between pixels are found; the numbers are Pillow's.
 enum class Resampling { Nearest = 0, Lanczos = 1, Bilinear = 2, Bicubic = 3 };
@@ -25,6 +25,6 @@ std::optional<Resampling> resamplingNamed(std::string_view Name);
 Result<Image> resize(const Image &Source, int64_t Height, int64_t Width,
                      Resampling Kind);
 
-} // namespace tenon
+} // namespace tenon::image
 
 #endif // TENON_RUNTIME_IMAGE_RESAMPLE_H

@@ -7,6 +7,7 @@
 #include <limits>
 
 using namespace tenon;
+using namespace tenon::sampling;
 
 /// Stands for "no score yet"; Transformers' value, which decides ties with
 /// beams that have none.

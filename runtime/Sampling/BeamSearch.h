@@ -15,7 +15,7 @@
 #include <span>
 #include <vector>
 
-namespace tenon {
+namespace tenon::sampling {
 
 /// More would only cost memory.
 inline constexpr int64_t MaxBeams = 1024;
@@ -92,6 +92,6 @@ private:
   std::vector<float> Scores; ///< Kept between calls to save allocations.
 };
 
-} // namespace tenon
+} // namespace tenon::sampling
 
 #endif // TENON_RUNTIME_SAMPLING_BEAMSEARCH_H

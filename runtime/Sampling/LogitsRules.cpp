@@ -7,6 +7,7 @@
 #include <limits>
 
 using namespace tenon;
+using namespace tenon::sampling;
 
 static constexpr float Never = -std::numeric_limits<float>::infinity();
 
@@ -78,7 +79,7 @@ void LogitsRules::apply(std::span<const int32_t> Sequence,
     logSoftmax(Scores);
 }
 
-void tenon::logSoftmax(std::span<float> Scores) {
+void sampling::logSoftmax(std::span<float> Scores) {
   if (Scores.empty())
     return;
   float Largest = *std::max_element(Scores.begin(), Scores.end());

@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-namespace tenon {
+namespace tenon::sampling {
 
 /// Lengths count every token of the sequence: a decoder's prompt, the start
 /// token of an encoder-decoder.
@@ -50,6 +50,6 @@ struct LogitsRules {
 /// Left alone when every score is -infinity.
 void logSoftmax(std::span<float> Scores);
 
-} // namespace tenon
+} // namespace tenon::sampling
 
 #endif // TENON_RUNTIME_SAMPLING_LOGITSRULES_H

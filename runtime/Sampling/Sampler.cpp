@@ -8,6 +8,7 @@
 #include <numeric>
 
 using namespace tenon;
+using namespace tenon::sampling;
 
 Result<Sampler> Sampler::create(const SamplingOptions &Options) {
   auto Refuse = [](const char *What, double Value, const char *Expected) {

@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-namespace tenon {
+namespace tenon::sampling {
 
 struct SamplingOptions {
   /// 0 takes the largest logit; otherwise logits are divided by it.
@@ -53,6 +53,6 @@ private:
   std::vector<double> Weights;
 };
 
-} // namespace tenon
+} // namespace tenon::sampling
 
 #endif // TENON_RUNTIME_SAMPLING_SAMPLER_H

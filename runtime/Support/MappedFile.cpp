@@ -13,7 +13,11 @@
 using namespace tenon;
 
 static Error systemError(const std::string &Path, const char *What) {
-  return Error(Path + ": " + What + ": " + std::strerror(errno));
+  ErrorKind Kind = errno == ENOENT || errno == ENOTDIR ? ErrorKind::NotFound
+                   : errno == ENOMEM                   ? ErrorKind::OutOfMemory
+                   : errno == EIO ? ErrorKind::Internal
+                                  : ErrorKind::InvalidArgument;
+  return Error(Kind, Path + ": " + What + ": " + std::strerror(errno));
 }
 
 Result<MappedFile> MappedFile::open(const std::string &Path) {
@@ -70,8 +74,9 @@ Status MappedFile::checkNotShrunk() const {
   if (::fstat(Descriptor, &Info) != 0)
     return systemError(Path, "cannot stat");
   if (static_cast<uint64_t>(Info.st_size) < Size)
-    return Error(Path + ": shrank from " + std::to_string(Size) + " to " +
-                 std::to_string(Info.st_size) + " bytes while in use");
+    return Error(ErrorKind::DamagedFile,
+                 Path + ": shrank from " + std::to_string(Size) + " to " +
+                     std::to_string(Info.st_size) + " bytes while in use");
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 using namespace tenon;
+using namespace tenon::tokenizer;
 
 static constexpr size_t MaxContentBytes = 1024;
 

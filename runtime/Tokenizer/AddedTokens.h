@@ -12,7 +12,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace tenon {
+namespace tenon::tokenizer {
 
 /// The "added_tokens" of a tokenizer: found in the text before it is split, in
 /// the raw text or, when "normalized", in the normalized text between those.
@@ -93,6 +93,6 @@ private:
   Trie AfterRules;
 };
 
-} // namespace tenon
+} // namespace tenon::tokenizer
 
 #endif // TENON_RUNTIME_TOKENIZER_ADDEDTOKENS_H

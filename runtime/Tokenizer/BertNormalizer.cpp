@@ -7,6 +7,7 @@
 #include <algorithm>
 
 using namespace tenon;
+using namespace tenon::tokenizer;
 
 namespace {
 
@@ -55,7 +56,7 @@ public:
 } // namespace
 
 Result<std::unique_ptr<Normalizer>>
-tenon::readBertNormalizer(const JsonField &Field) {
+tokenizer::readBertNormalizer(const JsonField &Field) {
   Status Known =
       expectOnly(Field, {"type", "clean_text", "handle_chinese_chars",
                          "strip_accents", "lowercase"});

@@ -5,6 +5,7 @@
 #include <array>
 
 using namespace tenon;
+using namespace tenon::tokenizer;
 
 namespace {
 
@@ -32,7 +33,7 @@ constexpr Alphabet Bytes;
 
 } // namespace
 
-void tenon::appendSpelledBytes(std::string &Out, std::string_view Text) {
+void tokenizer::appendSpelledBytes(std::string &Out, std::string_view Text) {
   for (char C : Text) {
     char32_t Code = Bytes.CodeOf[static_cast<unsigned char>(C)];
     if (Code < 0x80) {
@@ -44,7 +45,7 @@ void tenon::appendSpelledBytes(std::string &Out, std::string_view Text) {
   }
 }
 
-std::optional<unsigned char> tenon::spelledByte(char32_t Code) {
+std::optional<unsigned char> tokenizer::spelledByte(char32_t Code) {
   if (Code >= Bytes.ByteOf.size() || Bytes.ByteOf[Code] < 0)
     return std::nullopt;
   return static_cast<unsigned char>(Bytes.ByteOf[Code]);

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace tenon {
+namespace tenon::tokenizer {
 
 /// `Bytes` spelled in the alphabet.
 void appendSpelledBytes(std::string &Out, std::string_view Bytes);
@@ -20,6 +20,6 @@ void appendSpelledBytes(std::string &Out, std::string_view Bytes);
 /// The byte that `Code` stands for.
 std::optional<unsigned char> spelledByte(char32_t Code);
 
-} // namespace tenon
+} // namespace tenon::tokenizer
 
 #endif // TENON_RUNTIME_TOKENIZER_BYTEALPHABET_H

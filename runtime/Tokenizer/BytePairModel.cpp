@@ -10,6 +10,7 @@
 #include <queue>
 
 using namespace tenon;
+using namespace tenon::tokenizer;
 
 namespace {
 
@@ -330,8 +331,8 @@ static Status readMerges(BytePairModel &M, const JsonField &Field) {
   return {};
 }
 
-Result<std::unique_ptr<Model>> tenon::readBytePairModel(const JsonField &Field,
-                                                        TokenizerFile &File) {
+Result<std::unique_ptr<Model>>
+tokenizer::readBytePairModel(const JsonField &Field, TokenizerFile &File) {
   Status Known =
       expectOnly(Field, {"type", "vocab", "merges", "dropout", "unk_token",
                          "continuing_subword_prefix", "end_of_word_suffix",

@@ -5,6 +5,7 @@
 #include "runtime/Tokenizer/Unicode.h"
 
 using namespace tenon;
+using namespace tenon::tokenizer;
 
 /// The longest that a rule may make of a few characters: the text must not grow
 /// without end.
@@ -118,7 +119,7 @@ static std::optional<uint32_t> base64Digit(char C) {
   return std::nullopt;
 }
 
-Result<std::string> tenon::decodeBase64(std::string_view Text) {
+Result<std::string> tokenizer::decodeBase64(std::string_view Text) {
   size_t Padding = Text.ends_with("==") ? 2 : Text.ends_with("=") ? 1 : 0;
   if (Text.size() % 4 != 0)
     return Error("has " + std::to_string(Text.size()) +

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tenon {
+namespace tenon::tokenizer {
 
 /// Keys and the texts that replace them.
 class CharacterMap {
@@ -44,6 +44,6 @@ private:
 /// offset of the first character that is wrong.
 Result<std::string> decodeBase64(std::string_view Text);
 
-} // namespace tenon
+} // namespace tenon::tokenizer
 
 #endif // TENON_RUNTIME_TOKENIZER_CHARACTERMAP_H

@@ -13,7 +13,7 @@
 #include "runtime/Tokenizer/Pattern.h"
 #include "runtime/Tokenizer/Unicode.h"
 
-namespace tenon {
+namespace tenon::tokenizer {
 
 using StagePtr = std::unique_ptr<DecodeStage>;
 
@@ -360,6 +360,6 @@ private:
   bool IsFirst = true;
 };
 
-} // namespace tenon
+} // namespace tenon::tokenizer
 
 #endif // TENON_RUNTIME_TOKENIZER_DECODESTAGES_H

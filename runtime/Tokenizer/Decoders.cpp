@@ -7,8 +7,9 @@
 #include "runtime/Tokenizer/Metaspace.h"
 
 using namespace tenon;
+using namespace tenon::tokenizer;
 
-namespace tenon {
+namespace tenon::tokenizer {
 
 /// One function per type.
 struct DecoderReader {
@@ -124,7 +125,7 @@ struct DecoderReader {
   }
 };
 
-} // namespace tenon
+} // namespace tenon::tokenizer
 
 Result<Decoder> Decoder::fromJson(const JsonField &Field) {
   static constexpr struct {

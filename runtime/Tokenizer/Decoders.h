@@ -14,7 +14,7 @@
 #include <functional>
 #include <memory>
 
-namespace tenon {
+namespace tenon::tokenizer {
 
 /// One decoder at work on one sequence of tokens. Each token comes as
 /// begin(), any number of text(), end(); what the stage makes of it goes to the
@@ -53,6 +53,6 @@ private:
   std::vector<Factory> Stages;
 };
 
-} // namespace tenon
+} // namespace tenon::tokenizer
 
 #endif // TENON_RUNTIME_TOKENIZER_DECODERS_H

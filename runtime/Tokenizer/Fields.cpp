@@ -7,9 +7,10 @@
 #include <algorithm>
 
 using namespace tenon;
+using namespace tenon::tokenizer;
 
-Status tenon::expectOnly(const JsonField &Object,
-                         std::initializer_list<std::string_view> Known) {
+Status tokenizer::expectOnly(const JsonField &Object,
+                             std::initializer_list<std::string_view> Known) {
   if (!Object.json().is_object())
     return Object.expected("an object");
   for (const auto &[Key, Value] : Object.json().items()) {
@@ -25,44 +26,45 @@ Status tenon::expectOnly(const JsonField &Object,
   return {};
 }
 
-Result<bool> tenon::boolOr(const JsonField &Object, std::string_view Key,
-                           bool Default) {
+Result<bool> tokenizer::boolOr(const JsonField &Object, std::string_view Key,
+                               bool Default) {
   return Object.has(Key) ? requiredBool(Object, Key) : Result<bool>(Default);
 }
 
-Result<std::string> tenon::stringOr(const JsonField &Object,
-                                    std::string_view Key, std::string Default) {
+Result<std::string> tokenizer::stringOr(const JsonField &Object,
+                                        std::string_view Key,
+                                        std::string Default) {
   return Object.has(Key) ? requiredString(Object, Key)
                          : Result<std::string>(std::move(Default));
 }
 
-Result<bool> tenon::requiredBool(const JsonField &Object,
-                                 std::string_view Key) {
+Result<bool> tokenizer::requiredBool(const JsonField &Object,
+                                     std::string_view Key) {
   Result<JsonField> Field = Object.member(Key);
   if (!Field)
     return Field.error();
   return Field->asBool();
 }
 
-Result<std::string> tenon::requiredString(const JsonField &Object,
-                                          std::string_view Key) {
+Result<std::string> tokenizer::requiredString(const JsonField &Object,
+                                              std::string_view Key) {
   Result<JsonField> Field = Object.member(Key);
   if (!Field)
     return Field.error();
   return Field->asString();
 }
 
-Result<std::string> tenon::requiredCharacter(const JsonField &Object,
-                                             std::string_view Key) {
+Result<std::string> tokenizer::requiredCharacter(const JsonField &Object,
+                                                 std::string_view Key) {
   Result<std::string> Text = requiredString(Object, Key);
   if (Text && countCodes(*Text) != 1)
     return Object.member(Key)->expected("one character");
   return Text;
 }
 
-Status
-tenon::forEachElement(const JsonField &Object, std::string_view Key,
-                      const std::function<Status(const JsonField &)> &Read) {
+Status tokenizer::forEachElement(
+    const JsonField &Object, std::string_view Key,
+    const std::function<Status(const JsonField &)> &Read) {
   Result<JsonField> Array = Object.member(Key);
   if (!Array)
     return Array.error();

@@ -13,7 +13,7 @@
 #include <functional>
 #include <initializer_list>
 
-namespace tenon {
+namespace tenon::tokenizer {
 
 /// An error that names the first member which is not in `Known`; an error too
 /// when `Object` is no object. An option that is not known could change ids.
@@ -38,6 +38,6 @@ Result<std::string> requiredCharacter(const JsonField &Object,
 Status forEachElement(const JsonField &Object, std::string_view Key,
                       const std::function<Status(const JsonField &)> &Read);
 
-} // namespace tenon
+} // namespace tenon::tokenizer
 
 #endif // TENON_RUNTIME_TOKENIZER_FIELDS_H

@@ -8,6 +8,7 @@
 #include <iterator>
 
 using namespace tenon;
+using namespace tenon::tokenizer;
 
 namespace {
 
@@ -170,7 +171,7 @@ private:
 
 } // namespace
 
-size_t tenon::graphemeEnd(std::string_view Text, size_t Begin) {
+size_t tokenizer::graphemeEnd(std::string_view Text, size_t Begin) {
   auto Plain = [](char C) { return C >= 0x20 && C < 0x7f; };
   if (Plain(Text[Begin]) &&
       (Begin + 1 == Text.size() || Plain(Text[Begin + 1])))

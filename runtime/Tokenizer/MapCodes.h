@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace tenon {
+namespace tenon::tokenizer {
 
 /// Replaces each code point of `Text`, valid UTF-8, by what
 /// `Rewrite(std::string &Out, char32_t Code)` appends for it; `AtStart` goes
@@ -27,6 +27,6 @@ void mapCodes(std::string &Text, size_t &AtStart, Function Rewrite) {
   Text = std::move(Out);
 }
 
-} // namespace tenon
+} // namespace tenon::tokenizer
 
 #endif // TENON_RUNTIME_TOKENIZER_MAPCODES_H

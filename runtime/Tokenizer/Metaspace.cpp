@@ -5,8 +5,10 @@
 #include "runtime/Tokenizer/Fields.h"
 
 using namespace tenon;
+using namespace tenon::tokenizer;
 
-Result<MetaspaceOptions> tenon::readMetaspaceOptions(const JsonField &Field) {
+Result<MetaspaceOptions>
+tokenizer::readMetaspaceOptions(const JsonField &Field) {
   Status Known = expectOnly(Field, {"type", "replacement", "add_prefix_space",
                                     "prepend_scheme", "split", "str_rep"});
   if (!Known)

@@ -5,7 +5,7 @@
 
 #include "runtime/Support/Json.h"
 
-namespace tenon {
+namespace tenon::tokenizer {
 
 /// The options that the pre-tokenizer and the decoder share.
 struct MetaspaceOptions {
@@ -20,6 +20,6 @@ struct MetaspaceOptions {
 /// "add_prefix_space" and "str_rep", which repeats the replacement.
 Result<MetaspaceOptions> readMetaspaceOptions(const JsonField &Field);
 
-} // namespace tenon
+} // namespace tenon::tokenizer
 
 #endif // TENON_RUNTIME_TOKENIZER_METASPACE_H

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 using namespace tenon;
+using namespace tenon::tokenizer;
 
 Result<std::unique_ptr<Model>> Model::fromFile(TokenizerFile &File) {
   static constexpr struct {
@@ -39,8 +40,8 @@ Result<std::unique_ptr<Model>> Model::fromFile(TokenizerFile &File) {
     return Type.error();
 }
 
-Result<Vocabulary> tenon::takeVocabulary(const JsonField &Field,
-                                         TokenizerFile &File) {
+Result<Vocabulary> tokenizer::takeVocabulary(const JsonField &Field,
+                                             TokenizerFile &File) {
   Result<JsonField> Object = Field.member("vocab");
   if (!Object)
     return Object.error();

@@ -15,7 +15,7 @@
 #include <array>
 #include <memory>
 
-namespace tenon {
+namespace tenon::tokenizer {
 
 /// One encoding at work: what a model keeps between pieces of one text.
 class ModelRun {
@@ -90,6 +90,6 @@ Result<std::unique_ptr<Model>> readUnigramModel(const JsonField &Field,
 Result<std::unique_ptr<Model>> readWordLevelModel(const JsonField &Field,
                                                   TokenizerFile &File);
 
-} // namespace tenon
+} // namespace tenon::tokenizer
 
 #endif // TENON_RUNTIME_TOKENIZER_MODELS_H

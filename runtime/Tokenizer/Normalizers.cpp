@@ -11,6 +11,7 @@
 #include <algorithm>
 
 using namespace tenon;
+using namespace tenon::tokenizer;
 
 using NormalizerPtr = std::unique_ptr<Normalizer>;
 using NormalizerResult = Result<NormalizerPtr>;

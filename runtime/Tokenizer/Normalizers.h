@@ -12,7 +12,7 @@
 
 #include <memory>
 
-namespace tenon {
+namespace tenon::tokenizer {
 
 /// Rewrites text; safe to use from several threads.
 class Normalizer {
@@ -45,6 +45,6 @@ Result<std::unique_ptr<Normalizer>> readBertNormalizer(const JsonField &Field);
 Result<std::unique_ptr<Normalizer>>
 readPrecompiledNormalizer(const JsonField &Field);
 
-} // namespace tenon
+} // namespace tenon::tokenizer
 
 #endif // TENON_RUNTIME_TOKENIZER_NORMALIZERS_H

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 using namespace tenon;
+using namespace tenon::tokenizer;
 
 Result<Pattern> Pattern::fromJson(const JsonField &Field) {
   if (Status Known = expectOnly(Field, {"String", "Regex"}); !Known)

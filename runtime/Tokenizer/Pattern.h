@@ -10,7 +10,7 @@
 #include <string>
 #include <variant>
 
-namespace tenon {
+namespace tenon::tokenizer {
 
 /// Longer texts are refused: positions in a text are 32-bit.
 inline constexpr size_t MaxTextBytes = size_t{INT32_MAX} / 4;
@@ -40,6 +40,6 @@ private:
   std::variant<std::string, Regex> What;
 };
 
-} // namespace tenon
+} // namespace tenon::tokenizer
 
 #endif // TENON_RUNTIME_TOKENIZER_PATTERN_H

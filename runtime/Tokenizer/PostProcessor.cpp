@@ -8,6 +8,7 @@
 #include <algorithm>
 
 using namespace tenon;
+using namespace tenon::tokenizer;
 
 static Result<int64_t> readId(const JsonField &Field) {
   return Field.asInteger(0, MaxTokenId - 1);

@@ -9,7 +9,7 @@
 #include <functional>
 #include <vector>
 
-namespace tenon {
+namespace tenon::tokenizer {
 
 /// Puts special tokens around the ids of one text. All kinds come down to
 /// templates: what comes before, between and after the text's ids.
@@ -42,6 +42,6 @@ private:
   std::vector<Template> Templates;
 };
 
-} // namespace tenon
+} // namespace tenon::tokenizer
 
 #endif // TENON_RUNTIME_TOKENIZER_POSTPROCESSOR_H

@@ -8,6 +8,7 @@
 #include "runtime/Tokenizer/Regex.h"
 
 using namespace tenon;
+using namespace tenon::tokenizer;
 
 using PreTokenizerPtr = std::unique_ptr<PreTokenizer>;
 using PreTokenizerResult = Result<PreTokenizerPtr>;

@@ -14,7 +14,7 @@
 #include <functional>
 #include <memory>
 
-namespace tenon {
+namespace tenon::tokenizer {
 
 /// A part of a text.
 struct Piece {
@@ -61,6 +61,6 @@ readCharDelimiterSplit(const JsonField &Field);
 Result<std::unique_ptr<PreTokenizer>>
 readBertPreTokenizer(const JsonField &Field);
 
-} // namespace tenon
+} // namespace tenon::tokenizer
 
 #endif // TENON_RUNTIME_TOKENIZER_PRETOKENIZERS_H

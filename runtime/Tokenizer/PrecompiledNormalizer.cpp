@@ -7,6 +7,7 @@
 #include "runtime/Tokenizer/Unicode.h"
 
 using namespace tenon;
+using namespace tenon::tokenizer;
 
 namespace {
 
@@ -95,7 +96,7 @@ private:
 } // namespace
 
 Result<std::unique_ptr<Normalizer>>
-tenon::readPrecompiledNormalizer(const JsonField &Field) {
+tokenizer::readPrecompiledNormalizer(const JsonField &Field) {
   if (Status Known = expectOnly(Field, {"type", "precompiled_charsmap"});
       !Known)
     return Known.error();

@@ -11,6 +11,7 @@
 #include <pcre2.h>
 
 using namespace tenon;
+using namespace tenon::tokenizer;
 
 namespace {
 

@@ -14,7 +14,7 @@
 #include <functional>
 #include <memory>
 
-namespace tenon {
+namespace tenon::tokenizer {
 
 /// A compiled regular expression; safe to use from several threads.
 class Regex {
@@ -41,6 +41,6 @@ private:
 /// what is not supported.
 Result<std::string> translateRegex(std::string_view Pattern);
 
-} // namespace tenon
+} // namespace tenon::tokenizer
 
 #endif // TENON_RUNTIME_TOKENIZER_REGEX_H

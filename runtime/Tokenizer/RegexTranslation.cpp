@@ -7,6 +7,7 @@
 #include <iterator>
 
 using namespace tenon;
+using namespace tenon::tokenizer;
 
 // Patterns longer than this, or nested or repeated more, are refused.
 static constexpr size_t MaxPatternBytes = 1 << 14;
@@ -302,6 +303,6 @@ private:
 
 } // namespace
 
-Result<std::string> tenon::translateRegex(std::string_view Pattern) {
+Result<std::string> tokenizer::translateRegex(std::string_view Pattern) {
   return Translator(Pattern).run();
 }

@@ -6,6 +6,7 @@
 #include "runtime/Tokenizer/Unicode.h"
 
 using namespace tenon;
+using namespace tenon::tokenizer;
 
 using PreTokenizerPtr = std::unique_ptr<PreTokenizer>;
 using PreTokenizerResult = Result<PreTokenizerPtr>;
@@ -187,7 +188,7 @@ static Result<Behavior> readBehavior(const JsonField &Field) {
                         "MergedWithNext or Contiguous");
 }
 
-PreTokenizerResult tenon::readSplit(const JsonField &Field) {
+PreTokenizerResult tokenizer::readSplit(const JsonField &Field) {
   if (Status Known =
           expectOnly(Field, {"type", "pattern", "behavior", "invert"});
       !Known)
@@ -211,7 +212,7 @@ PreTokenizerResult tenon::readSplit(const JsonField &Field) {
       std::make_unique<Split>(std::move(*What), *How, *Invert));
 }
 
-PreTokenizerResult tenon::readDigits(const JsonField &Field) {
+PreTokenizerResult tokenizer::readDigits(const JsonField &Field) {
   if (Status Known = expectOnly(Field, {"type", "individual_digits"}); !Known)
     return Known.error();
   Result<bool> Each = requiredBool(Field, "individual_digits");
@@ -221,7 +222,7 @@ PreTokenizerResult tenon::readDigits(const JsonField &Field) {
       isNumber, *Each ? Behavior::Isolated : Behavior::Contiguous));
 }
 
-PreTokenizerResult tenon::readPunctuation(const JsonField &Field) {
+PreTokenizerResult tokenizer::readPunctuation(const JsonField &Field) {
   if (Status Known = expectOnly(Field, {"type", "behavior"}); !Known)
     return Known.error();
   Behavior How = Behavior::Isolated;
@@ -237,7 +238,7 @@ PreTokenizerResult tenon::readPunctuation(const JsonField &Field) {
   return PreTokenizerPtr(std::make_unique<CodeSplit>(isBertPunctuation, How));
 }
 
-PreTokenizerResult tenon::readCharDelimiterSplit(const JsonField &Field) {
+PreTokenizerResult tokenizer::readCharDelimiterSplit(const JsonField &Field) {
   if (Status Known = expectOnly(Field, {"type", "delimiter"}); !Known)
     return Known.error();
   Result<std::string> Delimiter = requiredCharacter(Field, "delimiter");
@@ -256,14 +257,14 @@ static PreTokenizerResult readWordSplit(const JsonField &Field) {
   return PreTokenizerPtr(std::make_unique<WordSplit<Kind>>());
 }
 
-PreTokenizerResult tenon::readWhitespace(const JsonField &Field) {
+PreTokenizerResult tokenizer::readWhitespace(const JsonField &Field) {
   return readWordSplit<WordKind>(Field);
 }
 
-PreTokenizerResult tenon::readWhitespaceSplit(const JsonField &Field) {
+PreTokenizerResult tokenizer::readWhitespaceSplit(const JsonField &Field) {
   return readWordSplit<SpaceKind>(Field);
 }
 
-PreTokenizerResult tenon::readBertPreTokenizer(const JsonField &Field) {
+PreTokenizerResult tokenizer::readBertPreTokenizer(const JsonField &Field) {
   return readWordSplit<BertKind>(Field);
 }

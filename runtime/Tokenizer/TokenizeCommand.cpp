@@ -5,6 +5,7 @@
 #include "runtime/Support/Json.h"
 
 using namespace tenon;
+using namespace tenon::tokenizer;
 
 static constexpr uint64_t MaxLinesBytes = 1u << 30;
 
@@ -39,8 +40,8 @@ static Status encodeLines(const Tokenizer &T, const TokenizeOptions &O,
   return {};
 }
 
-Status tenon::runTokenize(const Tokenizer &T, const TokenizeOptions &O,
-                          std::string &Out) {
+Status tokenizer::runTokenize(const Tokenizer &T, const TokenizeOptions &O,
+                              std::string &Out) {
   Out.clear();
   if (O.Text) {
     Result<std::vector<int32_t>> Ids = T.encode(*O.Text, O.AddSpecialTokens);

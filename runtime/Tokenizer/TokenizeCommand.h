@@ -5,7 +5,7 @@
 
 #include "runtime/Tokenizer/Tokenizer.h"
 
-namespace tenon {
+namespace tenon::tokenizer {
 
 /// What to do: the first of these that is given.
 struct TokenizeOptions {
@@ -22,6 +22,6 @@ struct TokenizeOptions {
 Status runTokenize(const Tokenizer &T, const TokenizeOptions &O,
                    std::string &Out);
 
-} // namespace tenon
+} // namespace tenon::tokenizer
 
 #endif // TENON_RUNTIME_TOKENIZER_TOKENIZECOMMAND_H

@@ -15,6 +15,7 @@
 #include <algorithm>
 
 using namespace tenon;
+using namespace tenon::tokenizer;
 
 static constexpr uint64_t MaxFileBytes = 256u << 20;
 
@@ -100,7 +101,15 @@ Result<Tokenizer> Tokenizer::fromFile(const std::string &Path) {
 }
 
 Result<Tokenizer> Tokenizer::fromJson(std::string_view Text,
-                                      std::string_view Name) {
+                                      std::string_view File) {
+  Result<Tokenizer> Made = read(Text, File);
+  if (!Made)
+    return Made.error().ofContent();
+  return Made;
+}
+
+Result<Tokenizer> Tokenizer::read(std::string_view Text,
+                                  std::string_view Name) {
   Result<TokenizerFile> File = TokenizerFile::parse(Text, Name);
   if (!File)
     return File.error();

@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tenon {
+namespace tenon::tokenizer {
 
 /// Turns text into token ids and back. Const functions may be used from any
 /// number of threads at once.
@@ -60,6 +60,7 @@ public:
 private:
   friend class StreamingDecoder;
   struct Parts;
+  static Result<Tokenizer> read(std::string_view Text, std::string_view File);
   explicit Tokenizer(std::unique_ptr<const Parts> Steps);
 
   std::unique_ptr<const Parts> Steps;
@@ -86,6 +87,6 @@ private:
   std::unique_ptr<State> Now;
 };
 
-} // namespace tenon
+} // namespace tenon::tokenizer
 
 #endif // TENON_RUNTIME_TOKENIZER_TOKENIZER_H

@@ -6,6 +6,7 @@
 #include <charconv>
 
 using namespace tenon;
+using namespace tenon::tokenizer;
 
 /// 10 to the power of `Exponent`, 0 to 308, rounded correctly.
 static double powerOfTen(int Exponent) {

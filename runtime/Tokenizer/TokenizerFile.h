@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace tenon {
+namespace tenon::tokenizer {
 
 /// Objects other than the vocabulary may have this many members.
 inline constexpr size_t MaxTokenizerMembers = 4096;
@@ -37,6 +37,6 @@ struct TokenizerFile {
   std::vector<std::pair<std::string, double>> ScoredVocabulary;
 };
 
-} // namespace tenon
+} // namespace tenon::tokenizer
 
 #endif // TENON_RUNTIME_TOKENIZER_TOKENIZERFILE_H

@@ -8,6 +8,7 @@
 #include <vector>
 
 using namespace tenon;
+using namespace tenon::tokenizer;
 
 namespace {
 
@@ -66,7 +67,7 @@ static Sequence firstSequence(std::string_view Bytes) {
   return {Sequence::Valid, Length};
 }
 
-std::optional<size_t> tenon::findInvalidUtf8(std::string_view Text) {
+std::optional<size_t> tokenizer::findInvalidUtf8(std::string_view Text) {
   for (size_t At = 0; At < Text.size();) {
     if (static_cast<unsigned char>(Text[At]) < 0x80) {
       ++At;
@@ -80,7 +81,7 @@ std::optional<size_t> tenon::findInvalidUtf8(std::string_view Text) {
   return std::nullopt;
 }
 
-char32_t tenon::nextCode(std::string_view Text, size_t &At) {
+char32_t tokenizer::nextCode(std::string_view Text, size_t &At) {
   auto Byte = [&](size_t I) -> char32_t {
     return static_cast<unsigned char>(Text[At + I]);
   };
@@ -102,7 +103,7 @@ char32_t tenon::nextCode(std::string_view Text, size_t &At) {
   return Code;
 }
 
-char32_t tenon::previousCode(std::string_view Text, size_t &At) {
+char32_t tokenizer::previousCode(std::string_view Text, size_t &At) {
   do
     --At;
   while (At > 0 && (static_cast<unsigned char>(Text[At]) & 0xc0) == 0x80);
@@ -110,14 +111,14 @@ char32_t tenon::previousCode(std::string_view Text, size_t &At) {
   return nextCode(Text, Start);
 }
 
-size_t tenon::countCodes(std::string_view Text) {
+size_t tokenizer::countCodes(std::string_view Text) {
   return static_cast<size_t>(
       std::count_if(Text.begin(), Text.end(), [](char C) {
         return (static_cast<unsigned char>(C) & 0xc0) != 0x80;
       }));
 }
 
-void tenon::appendCode(std::string &Out, char32_t Code) {
+void tokenizer::appendCode(std::string &Out, char32_t Code) {
   if (Code < 0x80) {
     Out += static_cast<char>(Code);
   } else if (Code < 0x800) {
@@ -135,8 +136,8 @@ void tenon::appendCode(std::string &Out, char32_t Code) {
   }
 }
 
-size_t tenon::appendLossy(std::string &Out, std::string_view Bytes,
-                          bool IsEnd) {
+size_t tokenizer::appendLossy(std::string &Out, std::string_view Bytes,
+                              bool IsEnd) {
   size_t At = 0;
   while (At < Bytes.size()) {
     Sequence Next = firstSequence(Bytes.substr(At));
@@ -158,36 +159,36 @@ static bool contains(std::span<const CodeRange> Ranges, char32_t Code) {
   return Above != Ranges.begin() && Code <= std::prev(Above)->Last;
 }
 
-bool tenon::isWhiteSpace(char32_t Code) {
+bool tokenizer::isWhiteSpace(char32_t Code) {
   return (Code >= 9 && Code <= 13) || Code == 0x20 || Code == 0x85 ||
          Code == 0xa0 || Code == 0x1680 || (Code >= 0x2000 && Code <= 0x200a) ||
          Code == 0x2028 || Code == 0x2029 || Code == 0x202f || Code == 0x205f ||
          Code == 0x3000;
 }
 
-bool tenon::isWordCharacter(char32_t Code) {
+bool tokenizer::isWordCharacter(char32_t Code) {
   return contains(WordCharacters, Code);
 }
 
-bool tenon::isMark(char32_t Code) {
+bool tokenizer::isMark(char32_t Code) {
   return Code >= 0x300 && contains(Marks, Code);
 }
 
-bool tenon::isBertAccent(char32_t Code) {
+bool tokenizer::isBertAccent(char32_t Code) {
   return Code >= 0x300 && contains(BertAccents, Code);
 }
 
-bool tenon::isBertControl(char32_t Code) {
+bool tokenizer::isBertControl(char32_t Code) {
   return contains(BertControls, Code);
 }
 
-bool tenon::isBertPunctuation(char32_t Code) {
+bool tokenizer::isBertPunctuation(char32_t Code) {
   return contains(BertPunctuation, Code);
 }
 
-bool tenon::isNumber(char32_t Code) { return contains(Numbers, Code); }
+bool tokenizer::isNumber(char32_t Code) { return contains(Numbers, Code); }
 
-bool tenon::isBertIdeograph(char32_t Code) {
+bool tokenizer::isBertIdeograph(char32_t Code) {
   return (Code >= 0x4e00 && Code <= 0x9fff) ||
          (Code >= 0x3400 && Code <= 0x4dbf) ||
          (Code >= 0x20000 && Code <= 0x2a6df) ||
@@ -198,7 +199,7 @@ bool tenon::isBertIdeograph(char32_t Code) {
          (Code >= 0x2f800 && Code <= 0x2fa1f);
 }
 
-void tenon::appendLower(std::string &Out, char32_t Code) {
+void tokenizer::appendLower(std::string &Out, char32_t Code) {
   if (Code < 0x80) {
     Out += static_cast<char>(Code >= 'A' && Code <= 'Z' ? Code + 32 : Code);
     return;
@@ -244,7 +245,7 @@ static void appendNormalized(std::string &Out, std::vector<int32_t> &Codes,
   Codes.clear();
 }
 
-std::string tenon::normalize(std::string_view Text, NormalForm Form) {
+std::string tokenizer::normalize(std::string_view Text, NormalForm Form) {
   bool Compose = Form == NormalForm::NFC || Form == NormalForm::NFKC;
   bool Compatible = Form == NormalForm::NFKC || Form == NormalForm::NFKD;
   // Nothing below U+0300, whose first byte is 0xcc, changes in NFC; only ASCII
@@ -286,9 +287,9 @@ std::string tenon::normalize(std::string_view Text, NormalForm Form) {
   return Out;
 }
 
-std::span<const CodeRange> tenon::regexWordRanges() { return RegexWords; }
+std::span<const CodeRange> tokenizer::regexWordRanges() { return RegexWords; }
 
-std::span<const CodeRange> tenon::regexHanRanges() { return Han; }
+std::span<const CodeRange> tokenizer::regexHanRanges() { return Han; }
 
 static void appendClassRange(std::string &Out, char32_t First, char32_t Last) {
   char Text[32];
@@ -297,7 +298,7 @@ static void appendClassRange(std::string &Out, char32_t First, char32_t Last) {
   Out += Text;
 }
 
-std::string tenon::newerCategoryRanges(std::string_view Name) {
+std::string tokenizer::newerCategoryRanges(std::string_view Name) {
   std::string Out;
   for (const CategoryRange &Range : NewerCategories)
     if (Range.Category.substr(0, Name.size()) == Name)
@@ -305,8 +306,8 @@ std::string tenon::newerCategoryRanges(std::string_view Name) {
   return Out;
 }
 
-std::string tenon::classText(std::span<const CodeRange> Ranges,
-                             bool Complement) {
+std::string tokenizer::classText(std::span<const CodeRange> Ranges,
+                                 bool Complement) {
   std::string Out;
   if (!Complement) {
     for (const CodeRange &Range : Ranges)

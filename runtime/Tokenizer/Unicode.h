@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-namespace tenon {
+namespace tenon::tokenizer {
 
 /// Code points First to Last, both included.
 struct CodeRange {
@@ -80,6 +80,6 @@ std::string newerCategoryRanges(std::string_view Name);
 /// "\x{1}-\x{2}...", fit for a regular expression's class.
 std::string classText(std::span<const CodeRange> Ranges, bool Complement);
 
-} // namespace tenon
+} // namespace tenon::tokenizer
 
 #endif // TENON_RUNTIME_TOKENIZER_UNICODE_H

@@ -9,6 +9,7 @@
 #include <numeric>
 
 using namespace tenon;
+using namespace tenon::tokenizer;
 
 /// Longer tokens are refused: each place of a text is a step through the tokens
 /// that start there, so that their length multiplies the time.
@@ -195,8 +196,8 @@ std::unique_ptr<ModelRun> UnigramModel::start() const {
   return std::make_unique<UnigramRun>(*this);
 }
 
-Result<std::unique_ptr<Model>> tenon::readUnigramModel(const JsonField &Field,
-                                                       TokenizerFile &File) {
+Result<std::unique_ptr<Model>>
+tokenizer::readUnigramModel(const JsonField &Field, TokenizerFile &File) {
   Status Known =
       expectOnly(Field, {"type", "vocab", "unk_id", "byte_fallback"});
   if (!Known)

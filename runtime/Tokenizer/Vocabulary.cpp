@@ -7,6 +7,7 @@
 #include <algorithm>
 
 using namespace tenon;
+using namespace tenon::tokenizer;
 
 Result<Vocabulary>
 Vocabulary::build(std::vector<std::pair<std::string, int64_t>> Tokens,

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace tenon {
+namespace tenon::tokenizer {
 
 /// Ids from this on are refused.
 inline constexpr int64_t MaxTokenId = int64_t{4} << 20;
@@ -47,6 +47,6 @@ private:
   size_t Longest = 0;
 };
 
-} // namespace tenon
+} // namespace tenon::tokenizer
 
 #endif // TENON_RUNTIME_TOKENIZER_VOCABULARY_H

@@ -4,6 +4,7 @@
 #include "runtime/Tokenizer/Models.h"
 
 using namespace tenon;
+using namespace tenon::tokenizer;
 
 namespace {
 
@@ -44,8 +45,8 @@ std::unique_ptr<ModelRun> WordLevelModel::start() const {
   return std::make_unique<WordLevelRun>(*this);
 }
 
-Result<std::unique_ptr<Model>> tenon::readWordLevelModel(const JsonField &Field,
-                                                         TokenizerFile &File) {
+Result<std::unique_ptr<Model>>
+tokenizer::readWordLevelModel(const JsonField &Field, TokenizerFile &File) {
   if (Status Known = expectOnly(Field, {"type", "vocab", "unk_token"}); !Known)
     return Known.error();
   Result<Vocabulary> Tokens = takeVocabulary(Field, File);

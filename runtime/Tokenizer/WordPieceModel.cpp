@@ -7,6 +7,7 @@
 #include <algorithm>
 
 using namespace tenon;
+using namespace tenon::tokenizer;
 
 namespace {
 
@@ -75,8 +76,8 @@ std::unique_ptr<ModelRun> WordPieceModel::start() const {
   return std::make_unique<WordPieceRun>(*this);
 }
 
-Result<std::unique_ptr<Model>> tenon::readWordPieceModel(const JsonField &Field,
-                                                         TokenizerFile &File) {
+Result<std::unique_ptr<Model>>
+tokenizer::readWordPieceModel(const JsonField &Field, TokenizerFile &File) {
   Status Known = expectOnly(Field, {"type", "vocab", "unk_token",
                                     "continuing_subword_prefix",
                                     "max_input_chars_per_word"});

@@ -9,6 +9,7 @@
 #include <limits>
 
 using namespace tenon;
+using namespace tenon::tool;
 
 static constexpr int64_t LargestId = std::numeric_limits<int32_t>::max();
 
@@ -32,8 +33,8 @@ static Result<std::vector<int32_t>> tokensOfFile(const std::string &Path) {
   return Ids;
 }
 
-Result<std::vector<int32_t>> tenon::parseTokens(const std::string &Value,
-                                                const std::string &Option) {
+Result<std::vector<int32_t>> tool::parseTokens(const std::string &Value,
+                                               const std::string &Option) {
   if (Value.starts_with('@'))
     return tokensOfFile(Value.substr(1));
   std::vector<int32_t> Ids;
@@ -52,14 +53,14 @@ Result<std::vector<int32_t>> tenon::parseTokens(const std::string &Value,
   }
 }
 
-std::string tenon::joinTokens(const std::vector<int32_t> &Ids) {
+std::string tool::joinTokens(const std::vector<int32_t> &Ids) {
   std::string Text;
   for (int32_t Id : Ids)
     Text.append(Text.empty() ? "" : ",").append(std::to_string(Id));
   return Text;
 }
 
-std::string tenon::shortest(float Value) {
+std::string tool::shortest(float Value) {
   char Digits[32];
   auto [End, Failure] = std::to_chars(Digits, Digits + sizeof(Digits), Value);
   (void)Failure; // 32 characters hold every float.

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace tenon {
+namespace tenon::tool {
 
 /// "1,2,3", or "@F.npy": an integer array of one dimension (or of two with a
 /// single row). `Option` names the option in errors. Ids must fit in 32 bits;
@@ -27,6 +27,6 @@ std::string joinTokens(const std::vector<int32_t> &Ids);
 /// `Value` in the fewest digits that read back as the same float.
 std::string shortest(float Value);
 
-} // namespace tenon
+} // namespace tenon::tool
 
 #endif // TENON_RUNTIME_TOOL_ARGUMENTS_H

@@ -9,6 +9,11 @@
 #include <random>
 
 using namespace tenon;
+using namespace tenon::artifact;
+using namespace tenon::cache;
+using namespace tenon::engine;
+using namespace tenon::sampling;
+using namespace tenon::tool;
 
 namespace {
 
@@ -126,7 +131,7 @@ static Result<Round> runImages(Session &S, int64_t Count, double &FirstToken) {
   return Round{secondsNow() - Begin, 0};
 }
 
-Status tenon::benchModel(const BenchOptions &Options) {
+Status tool::benchModel(const BenchOptions &Options) {
   double Begin = secondsNow();
   Result<std::shared_ptr<const Model>> Loaded = Model::load(Options.File);
   if (!Loaded)

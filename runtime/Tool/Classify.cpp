@@ -2,9 +2,9 @@
 
 #include "runtime/Engine/Pixels.h"
 #include "runtime/Support/MappedFile.h"
-#include "runtime/Tool/Generation.h"
 #include "runtime/Tool/Npy.h"
 #include "runtime/Tool/ProcessInfo.h"
+#include "runtime/Tool/RunSupport.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +12,9 @@
 #include <numeric>
 
 using namespace tenon;
+using namespace tenon::artifact;
+using namespace tenon::engine;
+using namespace tenon::tool;
 
 /// Classes that are printed.
 static constexpr size_t MostClasses = 5;
@@ -118,8 +121,8 @@ static std::string textOf(const Json &Classes) {
   return Text;
 }
 
-Status tenon::classify(const std::shared_ptr<const Model> &M,
-                       const RunOptions &Options, double Begin) {
+Status tool::classify(const std::shared_ptr<const Model> &M,
+                      const RunOptions &Options, double Begin) {
   const Manifest &Info = M->manifest();
   bool Sees = !Options.Image.empty();
   Result<const Entry *> Code = M->entry(Sees ? "encode_image" : "encode");

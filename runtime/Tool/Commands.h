@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace tenon {
+namespace tenon::tool {
 
 struct RunOptions {
   std::string File;
@@ -40,6 +40,8 @@ struct RunOptions {
   std::optional<double> LengthPenalty;
   std::optional<bool> EarlyStopping;
   uint64_t Seed = 0;
+  /// So many first tokens of the prompt see each other.
+  int64_t PrefixTokens = 0;
   int64_t Threads = 0;
   /// Tokens the cache holds; 0: what the prompts can need.
   int64_t MaxSeq = 0;
@@ -47,8 +49,6 @@ struct RunOptions {
   std::string Output;
   bool Json = false;
 };
-
-inline constexpr int64_t DefaultNewTokens = 128;
 
 /// Generates text, names the classes of a text or an image, or writes the raw
 /// output for every input position.
@@ -84,6 +84,6 @@ Error startCompiler(const std::vector<std::string> &Arguments);
 /// Writes to standard output; an error when that fails, as on a full disk.
 Status print(const std::string &Text);
 
-} // namespace tenon
+} // namespace tenon::tool
 
 #endif // TENON_RUNTIME_TOOL_COMMANDS_H

@@ -9,8 +9,9 @@
 #include <unistd.h>
 
 using namespace tenon;
+using namespace tenon::tool;
 
-Status tenon::print(const std::string &Text) {
+Status tool::print(const std::string &Text) {
   if (std::fwrite(Text.data(), 1, Text.size(), stdout) != Text.size() ||
       std::fflush(stdout) != 0)
     return Error(std::string("cannot write to standard output: ") +
@@ -18,7 +19,7 @@ Status tenon::print(const std::string &Text) {
   return {};
 }
 
-Error tenon::startCompiler(const std::vector<std::string> &Arguments) {
+Error tool::startCompiler(const std::vector<std::string> &Arguments) {
   std::error_code Failure;
   auto Self = std::filesystem::read_symlink("/proc/self/exe", Failure);
   if (Failure)

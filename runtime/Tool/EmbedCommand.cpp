@@ -9,6 +9,10 @@
 #include <limits>
 
 using namespace tenon;
+using namespace tenon::artifact;
+using namespace tenon::engine;
+using namespace tenon::tokenizer;
+using namespace tenon::tool;
 
 static Status printEmbeddings(const std::vector<ItemResult> &Answers,
                               bool Json) {
@@ -26,7 +30,7 @@ static Status printEmbeddings(const std::vector<ItemResult> &Answers,
   return print(Json ? Text + "]}\n" : Text);
 }
 
-Status tenon::embedTexts(const EmbedOptions &Options) {
+Status tool::embedTexts(const EmbedOptions &Options) {
   Result<std::shared_ptr<const Model>> Loaded = Model::load(Options.File);
   if (!Loaded)
     return Loaded.error();

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 using namespace tenon;
+using namespace tenon::artifact;
+using namespace tenon::tool;
 
 //===----------------------------------------------------------------------===//
 // The report
@@ -277,8 +279,8 @@ static std::string textOf(const Json &Report, bool Generates) {
   return Out;
 }
 
-Status tenon::inspectArtifact(const Artifact &A, const InspectOptions &Options,
-                              std::string &Out) {
+Status tool::inspectArtifact(const Artifact &A, const InspectOptions &Options,
+                             std::string &Out) {
   if (Options.Verify)
     if (Status S = A.verifyWeights(); !S)
       return S;

@@ -12,7 +12,7 @@
 
 #include <string>
 
-namespace tenon {
+namespace tenon::tool {
 
 struct InspectOptions {
   bool Json = false;   ///< One JSON object instead of text.
@@ -26,9 +26,9 @@ struct InspectOptions {
 /// layers), code (per level, with its memory plan), weights (count, bytes,
 /// by_layout, list), tokenizer_bytes, generation, image, labels,
 /// weights_verified.
-Status inspectArtifact(const Artifact &A, const InspectOptions &Options,
-                       std::string &Out);
+Status inspectArtifact(const artifact::Artifact &A,
+                       const InspectOptions &Options, std::string &Out);
 
-} // namespace tenon
+} // namespace tenon::tool
 
 #endif // TENON_RUNTIME_TOOL_INSPECT_H

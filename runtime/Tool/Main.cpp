@@ -7,7 +7,7 @@
 
 #include "runtime/Artifact/Artifact.h"
 #include "runtime/Artifact/Format.h"
-#include "runtime/Sampling/BeamSearch.h"
+#include "runtime/Generation/Request.h"
 #include "runtime/Support/Json.h"
 #include "runtime/Tokenizer/TokenizeCommand.h"
 #include "runtime/Tool/Arguments.h"
@@ -21,6 +21,10 @@
 #include <filesystem>
 
 using namespace tenon;
+using namespace tenon::artifact;
+using namespace tenon::sampling;
+using namespace tenon::tokenizer;
+using namespace tenon::tool;
 
 static constexpr int ExitError = 1;
 static constexpr int ExitUsage = 2;
@@ -160,7 +164,7 @@ int main(int Count, char **Values) {
   RunApp
       ->add_option("--max-new-tokens", Run.MaxNewTokens,
                    "Tokens to generate [the model's, or " +
-                       std::to_string(DefaultNewTokens) +
+                       std::to_string(generation::DefaultNewTokens) +
                        "; none with --output]")
       ->check(CLI::NonNegativeNumber);
   RunApp->add_option("--temperature", Run.Temperature,
@@ -186,6 +190,11 @@ int main(int Count, char **Values) {
   RunApp->add_flag_callback(
       "--no-early-stopping", [&] { Run.EarlyStopping = false; },
       "Beam search goes on while longer texts may be better [the model's]");
+  RunApp
+      ->add_option("--prefix-tokens", Run.PrefixTokens,
+                   "First tokens of the prompt that see each other, in models "
+                   "with a prefix mask [0]")
+      ->check(CLI::NonNegativeNumber);
   RunApp->add_option("--seed", Run.Seed, "Seed of the choices [0]");
   RunApp->add_option("--threads", Run.Threads, "Threads; 0: one per core [0]");
   RunApp

@@ -15,6 +15,7 @@
 #include <utility>
 
 using namespace tenon;
+using namespace tenon::tool;
 
 static_assert(std::endian::native == std::endian::little,
               "arrays are copied byte for byte");
@@ -132,8 +133,8 @@ static void copyElements(std::string_view Data, auto &Out) {
   }
 }
 
-Result<NpyArray> tenon::parseNpy(std::string_view Bytes,
-                                 const std::string &File) {
+Result<NpyArray> tool::parseNpy(std::string_view Bytes,
+                                const std::string &File) {
   auto Fail = [&](const std::string &What) {
     return Error(File + ": not a readable .npy file: " + What);
   };
@@ -184,7 +185,7 @@ Result<NpyArray> tenon::parseNpy(std::string_view Bytes,
   return Array;
 }
 
-Result<NpyArray> tenon::readNpy(const std::string &Path) {
+Result<NpyArray> tool::readNpy(const std::string &Path) {
   Result<std::string> Bytes = readFile(Path, MaxFileBytes);
   if (!Bytes)
     return Bytes.error();

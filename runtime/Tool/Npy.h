@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tenon {
+namespace tenon::tool {
 
 /// An array as read: integers of 4 or 8 bytes, or 4-byte floats.
 struct NpyArray {
@@ -60,6 +60,6 @@ private:
   uint64_t Missing = 0;
 };
 
-} // namespace tenon
+} // namespace tenon::tool
 
 #endif // TENON_RUNTIME_TOOL_NPY_H

@@ -9,12 +9,12 @@
 #include <string>
 #include <unistd.h>
 
-double tenon::secondsNow() {
+double tenon::tool::secondsNow() {
   using Clock = std::chrono::steady_clock;
   return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
 }
 
-double tenon::secondsSinceStart() {
+double tenon::tool::secondsSinceStart() {
   std::ifstream File("/proc/self/stat");
   std::string Line;
   std::getline(File, Line);
@@ -36,7 +36,7 @@ double tenon::secondsSinceStart() {
          static_cast<double>(Now.tv_nsec) * 1e-9 - Started;
 }
 
-double tenon::peakResidentMegabytes() {
+double tenon::tool::peakResidentMegabytes() {
   // Not getrusage: that maximum includes the process which called exec.
   std::ifstream File("/proc/self/status");
   for (std::string Word; File >> Word;)

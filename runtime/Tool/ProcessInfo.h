@@ -3,7 +3,7 @@
 #ifndef TENON_RUNTIME_TOOL_PROCESSINFO_H
 #define TENON_RUNTIME_TOOL_PROCESSINFO_H
 
-namespace tenon {
+namespace tenon::tool {
 
 /// Seconds since this process was started, the dynamic linker's work
 /// included; to 10 ms.
@@ -15,6 +15,6 @@ double peakResidentMegabytes();
 /// Seconds on a clock that only goes forward.
 double secondsNow();
 
-} // namespace tenon
+} // namespace tenon::tool
 
 #endif // TENON_RUNTIME_TOOL_PROCESSINFO_H

@@ -1,16 +1,21 @@
-//===- Prompts.cpp - What tenon run reads ---------------------------------===//
+//===- Prompts.cpp - What tenon run reads and says
+//---------------------------------===//
 
 #include "runtime/Support/MappedFile.h"
 #include "runtime/Tool/Arguments.h"
-#include "runtime/Tool/Generation.h"
+#include "runtime/Tool/RunSupport.h"
 
 #include <limits>
 
 using namespace tenon;
+using namespace tenon::artifact;
+using namespace tenon::engine;
+using namespace tenon::tokenizer;
+using namespace tenon::tool;
 
 static constexpr uint64_t MaxPromptBytes = 256u << 20;
 
-ModelKind tenon::kindOf(const Model &M) {
+ModelKind tool::kindOf(const Model &M) {
   if (M.hasEntry("step"))
     return M.manifest().MaxSource != 0 ? ModelKind::EncoderDecoder
                                        : ModelKind::Decoder;
@@ -23,7 +28,7 @@ ModelKind tenon::kindOf(const Model &M) {
 }
 
 Result<std::vector<std::vector<int32_t>>>
-tenon::readPrompts(const Model &M, const RunOptions &Options) {
+tool::readPrompts(const Model &M, const RunOptions &Options) {
   std::vector<std::string> Texts = Options.Prompts;
   if (!Options.PromptFile.empty()) {
     Result<std::string> Text = readFile(Options.PromptFile, MaxPromptBytes);
@@ -59,8 +64,8 @@ tenon::readPrompts(const Model &M, const RunOptions &Options) {
 }
 
 Result<std::vector<int32_t>>
-tenon::readTokenTypes(const RunOptions &Options,
-                      const std::vector<int32_t> &Prompt) {
+tool::readTokenTypes(const RunOptions &Options,
+                     const std::vector<int32_t> &Prompt) {
   if (Options.TokenTypes.empty())
     return std::vector<int32_t>();
   Result<std::vector<int32_t>> Types =
@@ -70,4 +75,21 @@ tenon::readTokenTypes(const RunOptions &Options,
                  " values for " + std::to_string(Prompt.size()) +
                  " tokens: expected one per token");
   return Types;
+}
+
+Json tool::timingsJson(const Timings &T) {
+  Json J = Json::object();
+  J["load_s"] = T.Load;
+  J["first_token_s"] = T.FirstToken;
+  J["prefill_s"] = T.Prefill;
+  J["decode_s"] = T.Decode;
+  if (T.Prefill > 0)
+    J["prefill_tokens_per_s"] = static_cast<double>(T.PromptTokens) / T.Prefill;
+  if (T.Decode > 0)
+    J["decode_tokens_per_s"] = static_cast<double>(T.DecodedTokens) / T.Decode;
+  return J;
+}
+
+std::string tool::lineOf(const Json &J) {
+  return J.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 using namespace tenon;
+using namespace tenon::tool;
 
 // What a signal handler may read: nothing that allocates.
 static char Guarded[PATH_MAX];
@@ -25,7 +26,7 @@ static void removeAndEnd(int Signal) {
 
 } // extern "C"
 
-void tenon::removeOnSignal(const std::string &Path) {
+void tool::removeOnSignal(const std::string &Path) {
   keepOnSignal();
   if (Path.size() >= sizeof(Guarded))
     return;
@@ -45,4 +46,4 @@ void tenon::removeOnSignal(const std::string &Path) {
   }
 }
 
-void tenon::keepOnSignal() { IsGuarded = 0; }
+void tool::keepOnSignal() { IsGuarded = 0; }

@@ -10,7 +10,7 @@
 
 #include <string>
 
-namespace tenon {
+namespace tenon::tool {
 
 /// From now on SIGINT, SIGTERM and SIGHUP remove the file at `Path` before
 /// they end the process, as they would have without this. One file at a time:
@@ -20,6 +20,6 @@ void removeOnSignal(const std::string &Path);
 /// No file is to be removed any more.
 void keepOnSignal();
 
-} // namespace tenon
+} // namespace tenon::tool
 
 #endif // TENON_RUNTIME_TOOL_TEMPORARYFILE_H

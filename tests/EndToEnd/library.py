@@ -9,15 +9,18 @@ STEP, ENCODE, EMBED = 0, 1, 2
 
 
 class Item(ctypes.Structure):
-    _fields_ = [("sequence", ctypes.c_int64),
+    _fields_ = [("struct_size", ctypes.c_size_t),
+                ("sequence", ctypes.c_int64),
                 ("tokens", ctypes.POINTER(ctypes.c_int32)),
                 ("token_types", ctypes.POINTER(ctypes.c_int32)),
                 ("token_count", ctypes.c_size_t),
-                ("wanted", ctypes.c_int)]
+                ("output_rows", ctypes.c_int),
+                ("prefix", ctypes.c_int64)]
 
 
 class Output(ctypes.Structure):
-    _fields_ = [("status", ctypes.c_int),
+    _fields_ = [("struct_size", ctypes.c_size_t),
+                ("status", ctypes.c_int),
                 ("error", ctypes.c_char_p),
                 ("values", ctypes.POINTER(ctypes.c_float)),
                 ("rows", ctypes.c_size_t),
@@ -100,10 +103,13 @@ class Session:
             structure.sequence = sequence
             structure.tokens = integers(tokens)
             structure.token_count = len(tokens)
-            structure.wanted = ALL
+            structure.struct_size = ctypes.sizeof(Item)
+            structure.output_rows = ALL
             if types is not None:
                 structure.token_types = integers(types)
         outputs = (Output * len(items))()
+        for output in outputs:
+            output.struct_size = ctypes.sizeof(Output)
         call(structures, ctypes.c_size_t(len(items)), outputs)
         return [output.error.decode() if output.status else
                 numpy.ctypeslib.as_array(

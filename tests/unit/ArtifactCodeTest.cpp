@@ -3,6 +3,7 @@
 #include "ArtifactTestSupport.h"
 
 using namespace tenon;
+using namespace tenon::artifact;
 using namespace tenon::test;
 
 namespace {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 using namespace tenon;
+using namespace tenon::artifact;
 using namespace tenon::test;
 
 namespace {

@@ -5,6 +5,8 @@
 #include "runtime/Tool/Inspect.h"
 
 using namespace tenon;
+using namespace tenon::artifact;
+using namespace tenon::tool;
 using namespace tenon::test;
 
 namespace {

@@ -22,6 +22,8 @@
 
 namespace tenon::test {
 
+using namespace artifact;
+
 /// A directory that goes away with the test.
 class TemporaryDirectory {
 public:
@@ -84,6 +86,7 @@ inline Manifest sampleManifest() {
   M.MaxTokensPerStep = 64;
   M.FewTokens = 8;
   M.TokenTypes = 2;
+  M.HasPrefixMask = true;
   M.MaxTextTokens = 32;
   M.Entries = {{"step", OutputKind::Logits, 97, false, 0, 90},
                {"embed", OutputKind::Pooled, 24, true},

@@ -7,6 +7,8 @@
 #include <set>
 
 using namespace tenon;
+using namespace tenon::artifact;
+using namespace tenon::cache;
 
 static CacheInfo kindOf(int64_t Layers, int64_t PageTokens, int64_t PageBytes) {
   CacheInfo Info;

@@ -17,6 +17,8 @@
 
 namespace tenon::test {
 
+using namespace artifact;
+
 struct Outcome {
   int ExitStatus = -1;
   std::string Output;

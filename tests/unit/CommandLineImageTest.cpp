@@ -11,6 +11,9 @@
 #include <numeric>
 
 using namespace tenon;
+using namespace tenon::artifact;
+using namespace tenon::image;
+using namespace tenon::tool;
 using namespace tenon::test;
 
 namespace {
@@ -222,7 +225,8 @@ TEST_F(CommandLineImageTest, CInterface) {
   ASSERT_EQ(tenon_model_image_shape(M, Shape), TENON_OK);
   EXPECT_EQ(Shape[0] * 1000 + Shape[1] * 100 + Shape[2], 1911);
   std::vector<float> Pixels(99);
-  EXPECT_EQ(tenon_model_read_image(M, "missing", Pixels.data()), TENON_ERROR);
+  EXPECT_EQ(tenon_model_read_image(M, "missing", Pixels.data()),
+            TENON_NOT_FOUND);
   ASSERT_EQ(tenon_model_read_image(M, Picture, Pixels.data()), TENON_OK);
   EXPECT_EQ(Pixels[13], pixelAt(1, 2));
   EXPECT_STREQ(tenon_model_label(M, 1), "b");
@@ -232,14 +236,16 @@ TEST_F(CommandLineImageTest, CInterface) {
   ASSERT_EQ(tenon_session_create(M, 1, 0, &S), TENON_OK);
   tenon_model_destroy(M);
   const float *Images[2] = {Pixels.data(), Pixels.data()};
-  tenon_output Outputs[2];
+  tenon_output Outputs[2] = {};
+  Outputs[0].struct_size = Outputs[1].struct_size = sizeof(tenon_output);
   ASSERT_EQ(tenon_session_run_images(S, Images, 2, Outputs), TENON_OK)
       << tenon_last_error();
   EXPECT_EQ(Outputs[1].rows, 1u);
   EXPECT_EQ(Outputs[1].width, static_cast<size_t>(Width));
   EXPECT_FLOAT_EQ(Outputs[1].values[7], 2 * pixelAt(7, 9));
   Images[1] = nullptr;
-  EXPECT_EQ(tenon_session_run_images(S, Images, 2, Outputs), TENON_ERROR);
+  EXPECT_EQ(tenon_session_run_images(S, Images, 2, Outputs),
+            TENON_INVALID_ARGUMENT);
   EXPECT_STREQ(tenon_last_error(), "tenon_session_run_images: image 1 is null");
   tenon_session_destroy(S);
 }
@@ -253,7 +259,7 @@ TEST_F(CommandLineImageTest, CInterfaceOfEncoderDecoders) {
   EXPECT_EQ(tenon_model_entry_vocabulary(M, TENON_ENTRY_EMBED), 0);
   EXPECT_EQ(tenon_model_decoder_start(M), 0);
   int64_t Shape[3] = {};
-  EXPECT_EQ(tenon_model_image_shape(M, Shape), TENON_ERROR);
+  EXPECT_EQ(tenon_model_image_shape(M, Shape), TENON_NOT_FOUND);
   tenon_session *S = nullptr;
   ASSERT_EQ(tenon_session_create(M, 1, 64, &S), TENON_OK);
   tenon_model_destroy(M);
@@ -261,11 +267,13 @@ TEST_F(CommandLineImageTest, CInterfaceOfEncoderDecoders) {
   ASSERT_EQ(tenon_sequence_create(S, &Id), TENON_OK);
   std::vector<int32_t> Source = {9, 8}, Start = {0}, A = {1}, B = {2};
   auto Item = [](tenon_sequence Sequence, std::vector<int32_t> &Tokens) {
-    return tenon_item{Sequence, Tokens.data(), nullptr, Tokens.size(),
-                      TENON_OUTPUT_ROWS_LAST};
+    return tenon_item{
+        sizeof(tenon_item),     Sequence, Tokens.data(), nullptr, Tokens.size(),
+        TENON_OUTPUT_ROWS_LAST, 0};
   };
-  tenon_output Outputs[2];
-  tenon_item Items[2] = {Item(Id, Source)};
+  tenon_output Outputs[2] = {};
+  Outputs[0].struct_size = Outputs[1].struct_size = sizeof(tenon_output);
+  tenon_item Items[2] = {Item(Id, Source), {}};
   ASSERT_EQ(tenon_session_encode_sources(S, Items, 1, Outputs), TENON_OK);
   EXPECT_EQ(Outputs[0].status, TENON_OK);
   EXPECT_EQ(Outputs[0].values[0], 1008);
@@ -273,7 +281,7 @@ TEST_F(CommandLineImageTest, CInterfaceOfEncoderDecoders) {
   ASSERT_EQ(tenon_session_run(S, TENON_ENTRY_STEP, Items, 1, Outputs),
             TENON_OK);
   ASSERT_EQ(tenon_sequence_fork(S, Id, &Fork), TENON_OK);
-  EXPECT_EQ(tenon_sequence_fork(S, 77, &Fork), TENON_ERROR);
+  EXPECT_EQ(tenon_sequence_fork(S, 77, &Fork), TENON_NOT_FOUND);
   Items[0] = Item(Id, A);
   Items[1] = Item(Fork, B);
   ASSERT_EQ(tenon_session_run(S, TENON_ENTRY_STEP, Items, 2, Outputs),
@@ -283,9 +291,10 @@ TEST_F(CommandLineImageTest, CInterfaceOfEncoderDecoders) {
   EXPECT_EQ(std::vector<float>(Outputs[1].values, Outputs[1].values + Width),
             expectedLogits({0, 2}, Source));
   Items[0].token_types = Start.data();
-  EXPECT_EQ(tenon_session_encode_sources(S, Items, 1, Outputs), TENON_ERROR);
+  EXPECT_EQ(tenon_session_encode_sources(S, Items, 1, Outputs),
+            TENON_INVALID_ARGUMENT);
   EXPECT_EQ(tenon_session_run(S, TENON_ENTRY_ENCODE_IMAGE, Items, 1, Outputs),
-            TENON_ERROR);
+            TENON_INVALID_ARGUMENT);
   EXPECT_STREQ(tenon_last_error(), "tenon_session_run: entry is 3: expected "
                                    "step, encode or embed");
   tenon_session_destroy(S);

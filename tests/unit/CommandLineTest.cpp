@@ -10,6 +10,8 @@
 #include "runtime/Tool/Npy.h"
 
 using namespace tenon;
+using namespace tenon::artifact;
+using namespace tenon::tool;
 using namespace tenon::test;
 
 namespace {

@@ -8,6 +8,9 @@
 #include <set>
 
 using namespace tenon;
+using namespace tenon::artifact;
+using namespace tenon::sampling;
+using namespace tenon::tool;
 using namespace tenon::test;
 
 namespace {

@@ -5,6 +5,9 @@
 #include "runtime/Engine/Session.h"
 
 using namespace tenon;
+using namespace tenon::artifact;
+using namespace tenon::cache;
+using namespace tenon::engine;
 using namespace tenon::test;
 
 namespace {

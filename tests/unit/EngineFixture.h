@@ -27,6 +27,8 @@
 
 namespace tenon::test {
 
+using namespace artifact;
+
 inline constexpr int64_t Depth = 20, Width = 50, Vocabulary = 50,
                          PageTokens = 16, MaxSequence = 90, MaxTokens = 20;
 
@@ -129,6 +131,7 @@ writeModel(const std::string &Path,
   M.MaxTokensPerStep = MaxTokens;
   M.FewTokens = 2;
   M.TokenTypes = 2;
+  M.HasPrefixMask = true;
   M.Entries = {{"step", OutputKind::Logits, Width, false},
                {"encode", OutputKind::Hidden, Width, true},
                {"embed", OutputKind::Pooled, Width, true}};
@@ -185,7 +188,7 @@ inline void makeImageModel(Manifest &M, CodeInfo &) {
   M.Image->Height = 4;
   M.Image->Width = 6;
   M.Image->PatchHeight = M.Image->PatchWidth = 2;
-  ImagePreprocessing &Steps = M.Image->Preprocessing;
+  image::ImagePreprocessing &Steps = M.Image->Preprocessing;
   Steps.Channels = 1;
   Steps.Height = 4;
   Steps.Width = 6;

@@ -10,6 +10,8 @@
 #include <random>
 
 using namespace tenon;
+using namespace tenon::artifact;
+using namespace tenon::engine;
 
 namespace {
 

@@ -2,13 +2,17 @@
 
 #include "EngineFixture.h"
 
+#include "runtime/Engine/Executor.h"
 #include "runtime/Engine/Session.h"
-#include "runtime/Engine/ThreadPool.h"
 #include "runtime/tenon.h"
 
 #include <atomic>
 
 using namespace tenon;
+using namespace tenon::artifact;
+using namespace tenon::cache;
+using namespace tenon::engine;
+using namespace tenon::tokenizer;
 using namespace tenon::test;
 
 namespace {
@@ -324,7 +328,8 @@ TEST_F(EngineTest, EntriesAndTokenizerThatAreMissing) {
 
 TEST_F(EngineTest, CInterface) {
   tenon_model *M = nullptr;
-  EXPECT_EQ(tenon_model_load((Directory / "missing").c_str(), &M), TENON_ERROR);
+  EXPECT_EQ(tenon_model_load((Directory / "missing").c_str(), &M),
+            TENON_NOT_FOUND);
   EXPECT_EQ(std::string(tenon_last_error()),
             (Directory / "missing") + ": cannot open: No such file or "
                                       "directory");
@@ -339,10 +344,12 @@ TEST_F(EngineTest, CInterface) {
   tenon_sequence Id = 0;
   ASSERT_EQ(tenon_sequence_create(S, &Id), TENON_OK);
   std::vector<int32_t> Tokens = {5, 6, 7}, Bad = {-5};
-  tenon_item Items[2] = {
-      {Id, Tokens.data(), nullptr, Tokens.size(), TENON_OUTPUT_ROWS_LAST},
-      {Id, Bad.data(), nullptr, Bad.size(), TENON_OUTPUT_ROWS_LAST}};
-  tenon_output Outputs[2];
+  tenon_item Items[2] = {{sizeof(tenon_item), Id, Tokens.data(), nullptr,
+                          Tokens.size(), TENON_OUTPUT_ROWS_LAST, 0},
+                         {sizeof(tenon_item), Id, Bad.data(), nullptr,
+                          Bad.size(), TENON_OUTPUT_ROWS_LAST, 0}};
+  tenon_output Outputs[2] = {};
+  Outputs[0].struct_size = Outputs[1].struct_size = sizeof(tenon_output);
   ASSERT_EQ(tenon_session_run(S, TENON_ENTRY_STEP, Items, 2, Outputs),
             TENON_OK);
   ASSERT_EQ(Outputs[0].status, TENON_OK);
@@ -350,39 +357,41 @@ TEST_F(EngineTest, CInterface) {
   EXPECT_EQ(Outputs[0].width, static_cast<size_t>(Width));
   EXPECT_EQ(std::vector<float>(Outputs[0].values, Outputs[0].values + Width),
             expectedLogits(Tokens));
-  EXPECT_EQ(Outputs[1].status, TENON_ERROR);
+  EXPECT_EQ(Outputs[1].status, TENON_INVALID_ARGUMENT);
   EXPECT_NE(Outputs[1].error, nullptr);
   EXPECT_EQ(Outputs[1].rows, 0u);
   int64_t Length = 0;
   EXPECT_EQ(tenon_sequence_length(S, Id, &Length), TENON_OK);
   EXPECT_EQ(Length, 3);
   EXPECT_EQ(tenon_sequence_end(S, Id), TENON_OK);
-  EXPECT_EQ(tenon_sequence_end(S, Id), TENON_ERROR);
+  EXPECT_EQ(tenon_sequence_end(S, Id), TENON_NOT_FOUND);
   EXPECT_EQ(tenon_session_run(nullptr, TENON_ENTRY_STEP, nullptr, 0, nullptr),
-            TENON_ERROR);
+            TENON_INVALID_ARGUMENT);
   tenon_session_destroy(S);
 }
 
-TEST(ThreadPoolTest, BarriersSeparatePhases) {
-  Result<ThreadPool> Pool = ThreadPool::create(3);
-  ASSERT_TRUE(Pool);
+TEST(ExecutorTest, BarriersSeparatePhases) {
+  Result<Executor> Threads = Executor::create(3);
+  ASSERT_TRUE(Threads);
   struct Shared {
-    ThreadPool *Pool;
+    Executor *Threads;
     std::atomic<int64_t> Count{0};
     std::atomic<int64_t> Mistakes{0};
-  } Work{&*Pool, {}, {}};
-  Pool->parallel(
-      [](void *Environment, int64_t, int64_t Threads) {
-        auto &W = *static_cast<Shared *>(Environment);
-        for (int64_t Phase = 1; Phase <= 1000; ++Phase) {
-          ++W.Count;
-          W.Pool->barrier();
-          if (W.Count != Phase * Threads)
-            ++W.Mistakes;
-          W.Pool->barrier();
-        }
-      },
-      &Work);
+  } Work{&*Threads, {}, {}};
+  Threads->run([&] {
+    Threads->parallel(
+        [](void *Environment, int64_t, int64_t Team) {
+          auto &W = *static_cast<Shared *>(Environment);
+          for (int64_t Phase = 1; Phase <= 1000; ++Phase) {
+            ++W.Count;
+            W.Threads->barrier();
+            if (W.Count != Phase * Team)
+              ++W.Mistakes;
+            W.Threads->barrier();
+          }
+        },
+        &Work);
+  });
   EXPECT_EQ(Work.Count, 3000);
   EXPECT_EQ(Work.Mistakes, 0);
 }

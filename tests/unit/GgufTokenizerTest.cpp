@@ -11,6 +11,7 @@
 #include "runtime/Tokenizer/Tokenizer.h"
 
 using namespace tenon;
+using namespace tenon::tokenizer;
 
 namespace {
 

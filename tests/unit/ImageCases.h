@@ -14,6 +14,8 @@
 
 namespace tenon {
 
+using namespace image;
+
 inline const std::string ImageData = TENON_TEST_DATA "/image";
 
 /// What tests/image/generate.py wrote; null when it cannot be read.

@@ -12,6 +12,7 @@
 #include <random>
 
 using namespace tenon;
+using namespace tenon::image;
 
 namespace {
 

@@ -13,6 +13,7 @@
 #include <numeric>
 
 using namespace tenon;
+using namespace tenon::image;
 
 namespace {
 

@@ -11,6 +11,7 @@
 #include "tests/unit/ImageCases.h"
 
 using namespace tenon;
+using namespace tenon::image;
 using namespace std::string_literals;
 
 namespace {

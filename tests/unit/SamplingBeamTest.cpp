@@ -7,6 +7,7 @@
 #include <limits>
 
 using namespace tenon;
+using namespace tenon::sampling;
 
 static constexpr float Never = -std::numeric_limits<float>::infinity();
 using Row = std::vector<float>;

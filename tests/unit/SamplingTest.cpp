@@ -8,6 +8,7 @@
 #include <limits>
 
 using namespace tenon;
+using namespace tenon::sampling;
 
 static constexpr float Infinity = std::numeric_limits<float>::infinity();
 

@@ -9,6 +9,7 @@
 #include <iterator>
 
 using namespace tenon;
+using namespace tenon::tokenizer;
 
 namespace {
 

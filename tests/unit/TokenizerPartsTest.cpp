@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 using namespace tenon;
+using namespace tenon::tokenizer;
 
 namespace {
 

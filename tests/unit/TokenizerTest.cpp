@@ -11,6 +11,7 @@
 #include <thread>
 
 using namespace tenon;
+using namespace tenon::tokenizer;
 
 namespace {
 

@@ -15,6 +15,8 @@
 
 namespace tenon {
 
+using namespace tokenizer;
+
 using Ids = std::vector<int32_t>;
 
 inline std::string dataPath(const std::string &Name) {

@@ -9,6 +9,7 @@
 #include <map>
 
 using namespace tenon;
+using namespace tenon::tokenizer;
 
 namespace {
 

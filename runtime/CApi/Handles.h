@@ -1,0 +1,110 @@
+//===- Handles.h - What the C API's handles are -----------------*- C++ -*-===//
+//
+// Internal to this folder: the structs behind the handles, errors as statuses,
+// and structs of callers that may be older or newer than this library.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_RUNTIME_CAPI_HANDLES_H
+#define TENON_RUNTIME_CAPI_HANDLES_H
+
+#include "runtime/Generation/Generator.h"
+#include "runtime/tenon.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+struct tenon_model {
+  std::shared_ptr<const tenon::engine::Model> Loaded;
+};
+
+struct tenon_session {
+  tenon::engine::Session Running;
+  /// What the last outputs' error strings point into.
+  std::vector<tenon::engine::ItemResult> Answers;
+};
+
+namespace tenon::capi {
+
+/// The status of a kind of error.
+tenon_status statusOf(ErrorKind Kind);
+
+/// Keeps the message for tenon_last_error and answers the status.
+tenon_status fail(const Error &E);
+/// The same for an invalid argument.
+tenon_status fail(std::string Message);
+
+/// Runs the body of a function; what the standard library throws for want of
+/// memory must not leave it.
+template <typename Function> tenon_status guarded(Function &&Body) {
+  try {
+    return Body();
+  } catch (const std::bad_alloc &) {
+    return fail(Error(ErrorKind::OutOfMemory, "out of memory"));
+  }
+}
+
+/// The first field of every struct that a caller passes.
+inline size_t structSize(const void *Passed) {
+  size_t Size = 0;
+  std::memcpy(&Size, Passed, sizeof(Size));
+  return Size;
+}
+
+/// A caller's struct as this library knows it; every caller has all fields of
+/// today. `Where` names it in errors.
+template <typename T>
+Result<T> readStruct(const std::string &Where, const void *Passed) {
+  constexpr size_t Largest = 4096; // Guards against garbage.
+  size_t Size = structSize(Passed);
+  const auto *Bytes = static_cast<const unsigned char *>(Passed);
+  bool Fits = Size >= sizeof(T) && Size <= Largest;
+  // A newer caller's fields, which must not ask for anything.
+  for (size_t I = sizeof(T); Fits && I < Size; ++I)
+    Fits = Bytes[I] == 0;
+  if (!Fits)
+    return Error(Where + ": struct_size is " + std::to_string(Size) +
+                 ": expected " + std::to_string(sizeof(T)) +
+                 ", or more and zeros there");
+  T Known{};
+  std::memcpy(static_cast<void *>(&Known), Passed, sizeof(T));
+  return Known;
+}
+
+/// Fills what a caller's struct has of `Value`; its struct_size stays.
+template <typename T> void writeStruct(void *Passed, T Value) {
+  Value.struct_size = structSize(Passed);
+  std::memcpy(Passed, static_cast<const void *>(&Value),
+              std::min(Value.struct_size, sizeof(T)));
+}
+
+/// Element `Index` of a caller's array, whose first element says how large
+/// they are.
+inline const char *elementAt(const void *First, size_t Index) {
+  return static_cast<const char *>(First) + Index * structSize(First);
+}
+inline char *elementAt(void *First, size_t Index) {
+  return static_cast<char *>(First) + Index * structSize(First);
+}
+
+/// Element `Index` of a caller's array; all must be of one size.
+template <typename T>
+Result<T> readElement(const std::string &Where, const T *First, size_t Index) {
+  std::string Name = Where + " " + std::to_string(Index);
+  if (Index == 0)
+    return readStruct<T>(Name, First);
+  const char *Element = elementAt(First, Index);
+  if (size_t Size = structSize(Element); Size != structSize(First))
+    return Error(Name + ": struct_size is " + std::to_string(Size) +
+                 ": expected " + std::to_string(structSize(First)) +
+                 ", as of the first");
+  return readStruct<T>(Name, Element);
+}
+
+} // namespace tenon::capi
+
+#endif // TENON_RUNTIME_CAPI_HANDLES_H

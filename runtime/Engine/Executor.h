@@ -1,0 +1,67 @@
+//===- Executor.h - The threads of a session --------------------*- C++ -*-===//
+//
+// A session's own threads: one that controls, and an OpenMP team that it
+// opens. All work of a session starts on the control thread, whichever thread
+// calls the session: an OpenMP region of the caller is then no part of it, and
+// oneDNN, which uses the control thread's team too, never competes with
+// generated code for the cores.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_RUNTIME_ENGINE_EXECUTOR_H
+#define TENON_RUNTIME_ENGINE_EXECUTOR_H
+
+#include "runtime/Abi/TenonRt.h"
+#include "runtime/Support/Result.h"
+
+#include <cstdint>
+#include <memory>
+
+namespace tenon::engine {
+
+/// Threads that no machine has more of; larger requests are refused.
+inline constexpr int64_t MaxThreads = 4096;
+
+/// A control thread and its team of a fixed number of threads, of which it is
+/// one. Lives in the process that made it: a fork has none of its threads.
+class Executor {
+public:
+  /// `Threads` of 0 means one per core this process may run on.
+  static Result<Executor> create(int64_t Threads);
+  Executor(Executor &&) noexcept;
+  Executor &operator=(Executor &&) noexcept;
+  /// Ends the control thread.
+  ~Executor();
+
+  int64_t threads() const;
+
+  /// Runs `Work` on the control thread and returns when it is done. To be
+  /// called from one thread at a time, and not from the control thread.
+  template <typename Function> void run(Function &&Work) {
+    runErased(
+        [](void *Erased) {
+          (*static_cast<std::remove_reference_t<Function> *>(Erased))();
+        },
+        &Work);
+  }
+
+  /// On the control thread: runs `Body` on every thread of the team and waits
+  /// for all of them.
+  void parallel(tenon_rt_body Body, void *Environment);
+
+  /// Inside a body: returns once every thread of the region has arrived.
+  /// Waits by spinning for about 20 µs, then by yielding its core: measured
+  /// faster than OpenMP's own barrier, idle and beside a busy process.
+  void barrier();
+
+private:
+  struct State;
+  explicit Executor(std::unique_ptr<State> Shared);
+  void runErased(void (*Work)(void *), void *Argument);
+
+  std::unique_ptr<State> Shared;
+};
+
+} // namespace tenon::engine
+
+#endif // TENON_RUNTIME_ENGINE_EXECUTOR_H

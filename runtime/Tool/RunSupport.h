@@ -1,0 +1,56 @@
+//===- RunSupport.h - What tenon run shares between its files ---*- C++ -*-===//
+//
+// Prompts, raw outputs, classes, and how long it took.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_RUNTIME_TOOL_RUNSUPPORT_H
+#define TENON_RUNTIME_TOOL_RUNSUPPORT_H
+
+#include "runtime/Generation/Generator.h"
+#include "runtime/Support/Json.h"
+#include "runtime/Tool/Commands.h"
+
+#include <string>
+#include <vector>
+
+namespace tenon::tool {
+
+struct Timings {
+  double Load = 0;
+  double FirstToken = 0; ///< Since the start of the process.
+  double Prefill = 0;
+  double Decode = 0;
+  int64_t PromptTokens = 0;
+  int64_t DecodedTokens = 0;
+};
+
+Json timingsJson(const Timings &T);
+
+/// `J` on one line; text that is not UTF-8 gets replacement characters.
+std::string lineOf(const Json &J);
+
+/// Writes the raw output for every token of `R`'s prompt, of an
+/// encoder-decoder's decoder after its source.
+Status writeOutputs(engine::Session &S, const generation::Request &R,
+                    const std::vector<int32_t> &Types, const std::string &Path);
+
+/// Runs a model on an image, or on a text that it puts into classes: writes
+/// the raw output or prints the likeliest classes.
+Status classify(const std::shared_ptr<const engine::Model> &M,
+                const RunOptions &Options, double Begin);
+
+/// What `tenon run` does with a model.
+enum class ModelKind { Decoder, EncoderDecoder, Encoder, Classifier, Image };
+ModelKind kindOf(const engine::Model &M);
+
+/// The token ids of every prompt, in the order of the options.
+Result<std::vector<std::vector<int32_t>>>
+readPrompts(const engine::Model &M, const RunOptions &Options);
+/// The --token-types, one for each token of `Prompt`; empty without them.
+Result<std::vector<int32_t>> readTokenTypes(const RunOptions &Options,
+                                            const std::vector<int32_t> &Prompt);
+
+} // namespace tenon::tool
+
+#endif // TENON_RUNTIME_TOOL_RUNSUPPORT_H
