@@ -249,7 +249,8 @@ Status PageCache::truncateSequence(SequenceId Id, int64_t Length) {
 /// tokens, transposed, then rows of values; or rows of latent vectors.
 static void zeroTokensOf(std::byte *Page, const artifact::CacheInfo &Info,
                          int64_t From) {
-  constexpr int64_t Block = 16;
+  // Only tests have pages of fewer tokens.
+  const int64_t Block = std::min<int64_t>(16, Info.PageTokens);
   auto Zero = [&](int64_t Offset, int64_t Count) {
     std::memset(Page + Offset, 0, static_cast<size_t>(Count));
   };

@@ -98,7 +98,7 @@ Session::Implementation::checkTokens(const Entry &Code,
 
 Status Session::Implementation::runStep(const Entry &Code, float *Rows) {
   if (IsCancelled.load())
-    return cancelled();
+    return cancelled().withContext(Shared->path());
   Callee Runtime{Threads, Library, IsCancelled, std::nullopt};
   tenon_rt_step Step = {};
   Step.size = sizeof(Step);

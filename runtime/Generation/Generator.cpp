@@ -255,7 +255,10 @@ Result<std::vector<Piece>> Generator::step() {
       continue;
     Owners.push_back(J.get());
     for (size_t I = 0; I < J->Sequences.size(); ++I)
-      Items.push_back({J->Sequences[I], J->nextOf(I), {}, OutputRows::Last,
+      Items.push_back({J->Sequences[I],
+                       J->nextOf(I),
+                       {},
+                       OutputRows::Last,
                        J->Tokens.empty() ? J->Wish.Prefix : 0});
   }
   if (!Items.empty()) {

@@ -37,9 +37,9 @@ Result<Choice> generation::choiceOf(const Model &M, const Settings &S) {
                  nameIn(S, "temperature") + ", " + nameIn(S, "top_k") + " or " +
                  nameIn(S, "top_p"));
   if (C.Beams == 1 && (S.LengthPenalty || S.EarlyStopping))
-    return Error(nameIn(S, S.LengthPenalty ? "length_penalty"
-                                           : "early_stopping") +
-                 ": needs " + nameIn(S, "num_beams") + " of at least 2");
+    return Error(
+        nameIn(S, S.LengthPenalty ? "length_penalty" : "early_stopping") +
+        ": needs " + nameIn(S, "num_beams") + " of at least 2");
   SamplingOptions &Sampling = C.Sampling;
   Sampling.Seed = S.Seed;
   if (Defaults.Sample) {
@@ -109,18 +109,19 @@ Result<Request> generation::makeRequest(const Model &M, const Settings &S,
     R.Source = std::exchange(R.Prompt, S.AnswerStart);
     std::optional<int32_t> Start = Info.Generation.DecoderStart;
     if (R.Prompt.empty() && !Start)
-      return Error(M.path() + ": the artifact names no token that an answer "
-                              "begins with: expected " +
+      return Error(M.path() +
+                   ": the artifact names no token that an answer "
+                   "begins with: expected " +
                    nameIn(S, "decoder_token_ids"));
     if (R.Prompt.empty())
       R.Prompt = {*Start};
   }
   auto Length = static_cast<int64_t>(R.Prompt.size());
   // The last new token need not be run, so it may be one beyond the model.
-  R.MaxNewTokens = std::min(newTokensAfter(Length, Info, S),
-                            Info.MaxSequence + 1 - Length);
-  R.Rules = rulesOf(Info.Generation, S.IgnoreEndOfSequence,
-                    Length + R.MaxNewTokens);
+  R.MaxNewTokens =
+      std::min(newTokensAfter(Length, Info, S), Info.MaxSequence + 1 - Length);
+  R.Rules =
+      rulesOf(Info.Generation, S.IgnoreEndOfSequence, Length + R.MaxNewTokens);
   return R;
 }
 

@@ -27,8 +27,8 @@ struct Settings {
   std::optional<int64_t> MaxNewTokens;
   /// 0 takes the likeliest token.
   std::optional<double> Temperature;
-  std::optional<int64_t> TopK; ///< 0: all.
-  std::optional<double> TopP;  ///< 1: all.
+  std::optional<int64_t> TopK;  ///< 0: all.
+  std::optional<double> TopP;   ///< 1: all.
   std::optional<int64_t> Beams; ///< 1: no beam search.
   std::optional<double> LengthPenalty;
   std::optional<bool> EarlyStopping;

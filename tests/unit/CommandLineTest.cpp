@@ -307,6 +307,27 @@ TEST_F(CommandLineTest, WithoutACompilerBesideIt) {
   EXPECT_EQ(O.Output, "inspect " + (Directory / ".") + " --json\n");
 }
 
+TEST_F(CommandLineTest, PrefixTokens) {
+  write();
+  // The test model's logits depend on the length of the prefix.
+  auto LastRow = [&](const std::string &Tokens) {
+    EXPECT_EQ(tenon({"run", File, "--token-ids", "4,5,6", "--prefix-tokens",
+                     Tokens, "--output", Directory / "out.npy"})
+                  .ExitStatus,
+              0);
+    std::vector<float> Rows = readNpy(Directory / "out.npy")->Floats;
+    return std::vector<float>(Rows.end() - Width, Rows.end());
+  };
+  EXPECT_EQ(LastRow("0"), expectedLogits({4, 5, 6}));
+  EXPECT_EQ(LastRow("2"), expectedLogits({4, 5, 6}, {}, 2));
+  expectError({"run", File, "--token-ids", "4,5,6", "--prefix-tokens", "4"},
+              "prefix of 4 tokens: expected 0 to 3");
+  write([](Manifest &M, CodeInfo &) { M.HasPrefixMask = false; });
+  expectError({"run", File, "--token-ids", "4,5,6", "--prefix-tokens", "2"},
+              File + ": --prefix-tokens is 2: this model has no prefix mask: "
+                     "expected 0");
+}
+
 TEST_F(CommandLineTest, RunsText) {
   write(nullptr, WordPieces);
   Json J =

@@ -20,7 +20,8 @@ enum {
   Depth = 20,
   Width = 50,
   Features = 4,     /* of a row of input of images */
-  FailingToken = 49 /* makes the step ask for a matmul primitive there is none of */
+  WaitingToken = 48, /* twice in a row: the step lasts until it is cancelled */
+  FailingToken = 49  /* makes the step ask for a matmul primitive there is none of */
 };
 
 typedef struct {
@@ -83,6 +84,12 @@ static void compute(void *Environment, int64_t Thread, int64_t Threads) {
 int64_t tenon_entry_step(const tenon_rt_step *Step) {
   Context C = {Step, (float *)Step->arena};
   int64_t Failed = Step->functions->parallel(Step->runtime, compute, &C);
+  for (int64_t T = 1; T < Step->batch->tokens; ++T)
+    if (Step->batch->token_ids[T - 1] == WaitingToken &&
+        Step->batch->token_ids[T] == WaitingToken)
+      /* Seconds, but no hang where nobody cancels. */
+      for (int64_t I = 0; I < 1000000 && !Failed; ++I)
+        Failed = Step->functions->parallel(Step->runtime, compute, &C);
   if (Failed)
     return Failed;
   int64_t Primitive = 0;

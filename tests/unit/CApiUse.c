@@ -1,0 +1,207 @@
+/*===- CApiUse.c - The C API as a C program uses it ---------------*- C -*-===*\
+|*
+|* Compiled as C. Answers 0, or the line of the first check that failed. The
+|* model is that of EngineTestCode.c with the tokenizer of
+|* CommandLineFixture.h.
+|*
+\*===----------------------------------------------------------------------===*/
+
+#include "runtime/tenon.h"
+
+#include <math.h>
+#include <string.h>
+
+#define CHECK(CONDITION)                                                       \
+  if (!(CONDITION))                                                            \
+  return __LINE__
+
+int useTenonFromC(const char *path);
+
+static int useText(tenon_model *model) {
+  int32_t tokens[8];
+  size_t count = 0, bytes = 0;
+  const char *piece = 0;
+  char text[32];
+  tenon_decoder *decoder = 0;
+  CHECK(tenon_model_encode(model, "a b", 3, 1, 0, 0, &count) == TENON_OK);
+  CHECK(count == 4);
+  CHECK(tenon_model_encode(model, "a b", 3, 1, tokens, 8, &count) == TENON_OK);
+  CHECK(tokens[0] == 2 && tokens[1] == 4 && tokens[2] == 5 && tokens[3] == 3);
+  CHECK(tenon_model_encode(model, "a b", 3, 0, tokens, 8, &count) == TENON_OK);
+  CHECK(count == 2 && tokens[0] == 4 && tokens[1] == 5);
+  CHECK(tenon_model_encode(model, "\xff", 1, 0, tokens, 8, &count) ==
+        TENON_INVALID_ARGUMENT);
+  CHECK(count == 2);
+  CHECK(tenon_model_decode(model, tokens, 2, 0, text, sizeof(text), &bytes) ==
+        TENON_OK);
+  CHECK(bytes == 3 && memcmp(text, "a b", 3) == 0);
+  text[0] = 'x';
+  CHECK(tenon_model_decode(model, tokens, 2, 0, text, 2, &bytes) == TENON_OK);
+  CHECK(bytes == 3 && text[0] == 'x');
+  CHECK(tenon_decoder_create(model, 0, &decoder) == TENON_OK);
+  CHECK(tenon_decoder_push(decoder, 4, &piece, &bytes) == TENON_OK);
+  CHECK(bytes <= 1);
+  text[0] = 0;
+  strncat(text, piece, bytes);
+  CHECK(tenon_decoder_push(decoder, 5, &piece, &bytes) == TENON_OK);
+  strncat(text, piece, bytes);
+  CHECK(tenon_decoder_finish(decoder, &piece, &bytes) == TENON_OK);
+  strncat(text, piece, bytes);
+  CHECK(strcmp(text, "a b") == 0);
+  tenon_decoder_destroy(decoder);
+  return 0;
+}
+
+static int useSampler(tenon_model *model) {
+  tenon_settings settings;
+  tenon_sampler *sampler = 0;
+  float scores[3] = {0, 5, 1}, bad[1];
+  int32_t token = -1;
+  tenon_settings_init(&settings);
+  CHECK(settings.struct_size == sizeof(settings));
+  CHECK(tenon_sampler_create(model, &settings, &sampler) == TENON_OK);
+  CHECK(tenon_sampler_pick(sampler, scores, 3, &token) == TENON_OK);
+  CHECK(token == 1);
+  bad[0] = NAN;
+  CHECK(tenon_sampler_pick(sampler, bad, 1, &token) == TENON_INVALID_ARGUMENT);
+  CHECK(token == 1);
+  tenon_sampler_destroy(sampler);
+  sampler = 0;
+  settings.top_p = 2;
+  CHECK(tenon_sampler_create(model, &settings, &sampler) ==
+        TENON_INVALID_ARGUMENT);
+  CHECK(sampler == 0 && strstr(tenon_last_error(), "top") != 0);
+  return 0;
+}
+
+static int useSequences(tenon_session *session) {
+  int32_t tokens[3] = {4, 5, 6};
+  tenon_sequence sequence = 0, fork = 0;
+  tenon_item items[2];
+  tenon_output outputs[2];
+  int64_t length = 0;
+  int i;
+  float whole;
+  memset(items, 0, sizeof(items));
+  memset(outputs, 0, sizeof(outputs));
+  for (i = 0; i < 2; ++i) {
+    items[i].struct_size = sizeof(tenon_item);
+    items[i].tokens = tokens;
+    items[i].token_count = 3;
+    items[i].output_rows = TENON_OUTPUT_ROWS_LAST;
+    outputs[i].struct_size = sizeof(tenon_output);
+  }
+  CHECK(tenon_sequence_create(session, &sequence) == TENON_OK);
+  items[0].sequence = sequence;
+  items[0].prefix = 2;
+  CHECK(tenon_session_run(session, TENON_ENTRY_STEP, items, 1, outputs) ==
+        TENON_OK);
+  CHECK(outputs[0].status == TENON_OK && outputs[0].rows == 1);
+  whole = outputs[0].values[0];
+  CHECK(tenon_sequence_truncate(session, sequence, 1) ==
+        TENON_INVALID_ARGUMENT); /* within the prefix */
+  CHECK(tenon_sequence_truncate(session, sequence, 2) == TENON_OK);
+  CHECK(tenon_sequence_length(session, sequence, &length) == TENON_OK);
+  CHECK(length == 2);
+  CHECK(tenon_sequence_fork(session, sequence, &fork) == TENON_OK);
+  items[0].prefix = 0;
+  items[0].tokens = tokens + 2;
+  items[0].token_count = 1;
+  items[1] = items[0];
+  items[1].sequence = fork;
+  CHECK(tenon_session_run(session, TENON_ENTRY_STEP, items, 2, outputs) ==
+        TENON_OK);
+  CHECK(outputs[0].values[0] == whole && outputs[1].values[0] == whole);
+  CHECK(tenon_sequence_end(session, sequence) == TENON_OK);
+  CHECK(tenon_sequence_end(session, fork) == TENON_OK);
+  CHECK(tenon_sequence_truncate(session, fork, 0) == TENON_NOT_FOUND);
+
+  /* Callers of other versions. */
+  items[0].struct_size = sizeof(tenon_item) - 8;
+  CHECK(tenon_session_run(session, TENON_ENTRY_STEP, items, 1, outputs) ==
+        TENON_INVALID_ARGUMENT);
+  items[0].struct_size = sizeof(tenon_item);
+  items[1].struct_size = sizeof(tenon_item) + 8;
+  CHECK(tenon_session_run(session, TENON_ENTRY_STEP, items, 2, outputs) ==
+        TENON_INVALID_ARGUMENT);
+  outputs[0].struct_size = 8;
+  CHECK(tenon_session_run(session, TENON_ENTRY_STEP, items, 1, outputs) ==
+        TENON_INVALID_ARGUMENT);
+  return 0;
+}
+
+static int useGeneration(tenon_model *model, tenon_session *session) {
+  int32_t prompt[2] = {4, 5}, found[8];
+  size_t count = 0, bytes = 0;
+  tenon_settings settings;
+  tenon_generation *generation = 0;
+  struct {
+    tenon_piece piece;
+    int64_t unknown;
+  } newer; /* A caller of a later version. */
+  memset(&newer, 0, sizeof(newer));
+  newer.piece.struct_size = sizeof(newer);
+  tenon_settings_init(&settings);
+  settings.max_new_tokens = 5;
+  settings.ignore_eos = 1;
+  CHECK(tenon_generation_create(session, &settings, prompt, 2, &generation) ==
+        TENON_OK);
+  while (newer.piece.finish == TENON_FINISH_NONE) {
+    size_t i;
+    CHECK(tenon_generation_next(generation, &newer.piece) == TENON_OK);
+    CHECK(newer.piece.struct_size == sizeof(newer));
+    for (i = 0; i < newer.piece.token_count && count < 8; ++i)
+      found[count++] = newer.piece.tokens[i];
+    bytes += newer.piece.text_bytes;
+  }
+  CHECK(newer.piece.finish == TENON_FINISH_LENGTH && count == 5 && bytes > 0);
+  CHECK(found[0] >= 0 && found[0] < tenon_model_vocabulary(model));
+  CHECK(tenon_generation_next(generation, &newer.piece) == TENON_OK);
+  CHECK(newer.piece.token_count == 0 &&
+        newer.piece.finish == TENON_FINISH_LENGTH);
+  newer.unknown = 1;
+  CHECK(tenon_generation_next(generation, &newer.piece) ==
+        TENON_INVALID_ARGUMENT);
+  newer.unknown = 0;
+  tenon_generation_destroy(generation);
+
+  /* One beam finds what is likeliest at every step, and more may differ. */
+  settings.num_beams = 2;
+  CHECK(tenon_generation_create(session, &settings, prompt, 2, &generation) ==
+        TENON_OK);
+  do {
+    CHECK(tenon_generation_next(generation, &newer.piece) == TENON_OK);
+  } while (newer.piece.finish == TENON_FINISH_NONE);
+  CHECK(newer.piece.token_count == 5);
+  tenon_generation_destroy(generation);
+
+  settings.num_beams = -1;
+  prompt[1] = 77;
+  CHECK(tenon_generation_create(session, &settings, prompt, 2, &generation) ==
+        TENON_OK);
+  CHECK(tenon_generation_next(generation, &newer.piece) ==
+        TENON_INVALID_ARGUMENT);
+  CHECK(newer.piece.finish == TENON_FINISH_ERROR);
+  tenon_generation_destroy(generation);
+  settings.num_beams = 0;
+  CHECK(tenon_generation_create(session, &settings, prompt, 2, &generation) ==
+        TENON_INVALID_ARGUMENT);
+  CHECK(tenon_generation_create(session, 0, prompt, 0, &generation) ==
+        TENON_INVALID_ARGUMENT);
+  return 0;
+}
+
+int useTenonFromC(const char *path) {
+  tenon_model *model = 0;
+  tenon_session *session = 0;
+  int line;
+  CHECK(tenon_model_load(path, &model) == TENON_OK);
+  CHECK(tenon_session_create(model, 2, 0, &session) == TENON_OK);
+  if ((line = useText(model)) || (line = useSampler(model)) ||
+      (line = useSequences(session)) || (line = useGeneration(model, session)))
+    return line;
+  CHECK(tenon_session_cancel(session) == TENON_OK);
+  tenon_session_destroy(session);
+  tenon_model_destroy(model);
+  return 0;
+}
