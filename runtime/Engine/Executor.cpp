@@ -38,7 +38,9 @@ struct Executor::State {
     Work = NewWork;
     Argument = NewArgument;
     uint32_t Ticket = Posted.load(std::memory_order_relaxed) + 1;
-    Posted.store(Ticket, std::memory_order_release);
+    // Sequentially consistent: notify_one() looks for waiting threads, and must
+    // not do so before the store is seen.
+    Posted.store(Ticket);
     Posted.notify_one();
     return Ticket;
   }
@@ -53,7 +55,7 @@ struct Executor::State {
       if (!Work)
         return;
       Work(Argument);
-      Done.store(Seen, std::memory_order_release);
+      Done.store(Seen);
       Done.notify_one();
     }
   }

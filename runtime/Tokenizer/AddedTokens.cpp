@@ -224,11 +224,11 @@ Status AddedTokens::split(std::string_view Text, bool Normalized,
         continue;
     }
     if (Done < Begin)
-      if (Status Given = Found(std::nullopt, Text.substr(Done, Begin - Done));
-          !Given)
-        return Given;
-    if (Status Given = Found(T.Id, Text.substr(Begin, End - Begin)); !Given)
-      return Given;
+      if (Status Handled = Found(std::nullopt, Text.substr(Done, Begin - Done));
+          !Handled)
+        return Handled;
+    if (Status Handled = Found(T.Id, Text.substr(Begin, End - Begin)); !Handled)
+      return Handled;
     Done = End;
   }
   return Done < Text.size() ? Found(std::nullopt, Text.substr(Done)) : Status();

@@ -234,8 +234,8 @@ private:
       Symbol &Right = Symbols[static_cast<size_t>(Left.Next)];
       // Merged since it was queued, unless what is there now merges to the
       // same token.
-      const Merge *Now = M.Merges.lookup(Left.Id, Right.Id);
-      if (!Now || Now->Id != Top.Id)
+      const Merge *Best = M.Merges.lookup(Left.Id, Right.Id);
+      if (!Best || Best->Id != Top.Id)
         continue;
       Left.Id = Top.Id;
       Left.Next = Right.Next;

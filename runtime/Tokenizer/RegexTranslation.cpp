@@ -187,10 +187,10 @@ private:
   Status codeEscape(char Kind, size_t Start) {
     bool Braces = Kind == 'x' && At < Pattern.size() && Pattern[At] == '{';
     At += Braces;
-    size_t Most = Braces ? 6 : Kind == 'x' ? 2 : 4;
+    size_t MaxDigits = Braces ? 6 : Kind == 'x' ? 2 : 4;
     size_t Digits = 0;
     uint32_t Code = 0;
-    for (; Digits < Most && At < Pattern.size(); ++Digits, ++At) {
+    for (; Digits < MaxDigits && At < Pattern.size(); ++Digits, ++At) {
       char C = Pattern[At];
       uint32_t Value;
       if (C >= '0' && C <= '9')

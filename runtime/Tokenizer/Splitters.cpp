@@ -86,15 +86,15 @@ public:
       if (!Matches(nextCode(Whole.Text, At)))
         continue;
       if (Done < Begin)
-        if (Status Given = Joiner.add(Done, Begin, false); !Given)
-          return Given;
-      if (Status Given = Joiner.add(Begin, At, true); !Given)
-        return Given;
+        if (Status Added = Joiner.add(Done, Begin, false); !Added)
+          return Added;
+      if (Status Added = Joiner.add(Begin, At, true); !Added)
+        return Added;
       Done = At;
     }
     if (Done < Whole.Text.size())
-      if (Status Given = Joiner.add(Done, Whole.Text.size(), false); !Given)
-        return Given;
+      if (Status Added = Joiner.add(Done, Whole.Text.size(), false); !Added)
+        return Added;
     return Joiner.finish();
   }
 
@@ -134,14 +134,14 @@ public:
     int Last = Kind::Space;
     for (size_t At = 0; At < Text.size();) {
       size_t Start = At;
-      int Now = Kind::of(nextCode(Text, At));
-      if (Now == Last && Now != Kind::Alone)
+      int Current = Kind::of(nextCode(Text, At));
+      if (Current == Last && Current != Kind::Alone)
         continue;
       if (Last != Kind::Space)
         if (Status Done = Sink(Whole.part(Begin, Start)); !Done)
           return Done;
       Begin = Start;
-      Last = Now;
+      Last = Current;
     }
     return Last != Kind::Space ? Sink(Whole.part(Begin, Text.size()))
                                : Status();

@@ -65,10 +65,10 @@ static Result<Truncation> readTruncation(const JsonField &Field) {
   if (!Known)
     return Known.error();
   Truncation Made;
-  Result<JsonField> Most = Field.member("max_length");
-  if (!Most)
-    return Most.error();
-  Result<int64_t> Count = Most->asInteger(0, INT32_MAX);
+  Result<JsonField> MaxLength = Field.member("max_length");
+  if (!MaxLength)
+    return MaxLength.error();
+  Result<int64_t> Count = MaxLength->asInteger(0, INT32_MAX);
   if (!Count)
     return Count.error();
   Made.MaxTokens = static_cast<size_t>(*Count);
@@ -291,27 +291,28 @@ struct StreamingDecoder::State {
 };
 
 StreamingDecoder::StreamingDecoder(const Tokenizer &T, bool SkipSpecialTokens)
-    : Now(std::make_unique<State>(*T.Steps, SkipSpecialTokens)) {}
+    : Current(std::make_unique<State>(*T.Steps, SkipSpecialTokens)) {}
 StreamingDecoder::StreamingDecoder(StreamingDecoder &&) noexcept = default;
 StreamingDecoder &
 StreamingDecoder::operator=(StreamingDecoder &&) noexcept = default;
 StreamingDecoder::~StreamingDecoder() = default;
 
 std::string StreamingDecoder::push(int32_t Id) {
-  std::optional<std::string_view> Token = Now->Steps.Added.tokenOf(Id);
+  std::optional<std::string_view> Token = Current->Steps.Added.tokenOf(Id);
   if (!Token)
-    Token = Now->Steps.M->vocabulary().tokenOf(Id);
-  if (!Token || (Now->SkipSpecialTokens && Now->Steps.Added.isSpecial(*Token)))
+    Token = Current->Steps.M->vocabulary().tokenOf(Id);
+  if (!Token ||
+      (Current->SkipSpecialTokens && Current->Steps.Added.isSpecial(*Token)))
     return "";
-  Now->First->begin();
-  Now->First->text(*Token);
-  Now->First->end();
-  return Now->taken();
+  Current->First->begin();
+  Current->First->text(*Token);
+  Current->First->end();
+  return Current->taken();
 }
 
 std::string StreamingDecoder::finish() {
-  Now->First->finish();
-  std::string Rest = Now->taken();
-  Now->restart();
+  Current->First->finish();
+  std::string Rest = Current->taken();
+  Current->restart();
   return Rest;
 }

@@ -84,7 +84,7 @@ public:
 
 private:
   struct State;
-  std::unique_ptr<State> Now;
+  std::unique_ptr<State> Current;
 };
 
 } // namespace tenon::tokenizer

@@ -42,10 +42,10 @@ static double readScore(std::string_view Text) {
   if (At < Text.size()) {
     bool Down = Text[++At] == '-';
     At += Text[At] == '-' || Text[At] == '+';
-    int Given = 0;
+    int Digits = 0;
     for (; At < Text.size(); ++At)
-      Given = std::min(Given * 10 + (Text[At] - '0'), 100000);
-    Exponent += Down ? -Given : Given;
+      Digits = std::min(Digits * 10 + (Text[At] - '0'), 100000);
+    Exponent += Down ? -Digits : Digits;
   }
   auto Value = static_cast<double>(Digits);
   for (; Exponent < -308 && Value != 0; Exponent += 308)

@@ -97,10 +97,10 @@ tokenizer::readWordPieceModel(const JsonField &Field, TokenizerFile &File) {
   if (!Prefix)
     return Prefix.error();
   Made->Prefix = std::move(*Prefix);
-  Result<JsonField> Most = Field.member("max_input_chars_per_word");
-  if (!Most)
-    return Most.error();
-  Result<int64_t> Count = Most->asInteger(0, INT32_MAX);
+  Result<JsonField> MaxChars = Field.member("max_input_chars_per_word");
+  if (!MaxChars)
+    return MaxChars.error();
+  Result<int64_t> Count = MaxChars->asInteger(0, INT32_MAX);
   if (!Count)
     return Count.error();
   Made->MaxCodes = static_cast<size_t>(*Count);

@@ -68,14 +68,14 @@ static Result<Round> runDecoder(Session &S,
       Result<std::vector<ItemResult>> Encoded = S.encodeSources(Sources);
       if (!Encoded)
         return Encoded.error();
-      if (Status Good = firstFailure(*Encoded); !Good)
-        return Good.error();
+      if (Status Outcome = firstFailure(*Encoded); !Outcome)
+        return Outcome.error();
     }
     Result<std::vector<ItemResult>> Answers = S.step(Items);
     if (!Answers)
       return Answers.error();
-    if (Status Good = firstFailure(*Answers); !Good)
-      return Good.error();
+    if (Status Outcome = firstFailure(*Answers); !Outcome)
+      return Outcome.error();
     for (size_t I = 0; I < Ids.size(); ++I) {
       Result<int32_t> Token = Greedy->pick(
           scoresOf((*Answers)[I].Values, S.model().manifest(), (*Code)->Info));
@@ -106,8 +106,8 @@ static Result<Round> runEncoder(Session &S,
       S.model().hasEntry("embed") ? S.embed(Items) : S.encode(Items);
   if (!Answers)
     return Answers.error();
-  if (Status Good = firstFailure(*Answers); !Good)
-    return Good.error();
+  if (Status Outcome = firstFailure(*Answers); !Outcome)
+    return Outcome.error();
   if (FirstToken == 0)
     FirstToken = secondsSinceStart();
   return Round{secondsNow() - Begin, 0};
@@ -124,8 +124,8 @@ static Result<Round> runImages(Session &S, int64_t Count, double &FirstToken) {
   Result<std::vector<ItemResult>> Answers = S.encodeImages(Items);
   if (!Answers)
     return Answers.error();
-  if (Status Good = firstFailure(*Answers); !Good)
-    return Good.error();
+  if (Status Outcome = firstFailure(*Answers); !Outcome)
+    return Outcome.error();
   if (FirstToken == 0)
     FirstToken = secondsSinceStart();
   return Round{secondsNow() - Begin, 0};

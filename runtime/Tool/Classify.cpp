@@ -17,7 +17,7 @@ using namespace tenon::engine;
 using namespace tenon::tool;
 
 /// Classes that are printed.
-static constexpr size_t MostClasses = 5;
+static constexpr size_t MaxClasses = 5;
 static constexpr std::string_view NpyMagic = "\x93NUMPY";
 
 /// Whether the file at `Path` begins as NumPy's arrays do.
@@ -91,7 +91,7 @@ static Result<Json> bestClasses(std::span<const float> Scores,
   for (float Score : Scores)
     Sum += std::exp(static_cast<double>(Score) - Scores[Order[0]]);
   Json Classes = Json::array();
-  for (size_t I = 0; I < std::min(MostClasses, Order.size()); ++I) {
+  for (size_t I = 0; I < std::min(MaxClasses, Order.size()); ++I) {
     double Score = Scores[Order[I]];
     Json Class = {{"index", Order[I]}, {"label", nullptr}};
     if (Order[I] < Labels.size())
@@ -144,11 +144,11 @@ Status tool::classify(const std::shared_ptr<const Model> &M,
     if (!Read)
       return Read.error();
     Prompts = std::move(*Read);
-    Result<std::vector<int32_t>> Given =
+    Result<std::vector<int32_t>> TypeIds =
         readTokenTypes(Options, Prompts.front());
-    if (!Given)
-      return Given.error();
-    Types = std::move(*Given);
+    if (!TypeIds)
+      return TypeIds.error();
+    Types = std::move(*TypeIds);
   }
   Result<Session> S = Session::create(M, {Options.Threads, 0, 0});
   if (!S)

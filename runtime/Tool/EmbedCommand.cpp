@@ -41,12 +41,12 @@ Status tool::embedTexts(const EmbedOptions &Options) {
   Result<const Tokenizer *> Text = M.tokenizer();
   if (!Text)
     return Text.error();
-  int64_t Most = std::min({Info.MaxTextTokens.value_or(Info.MaxSequence),
-                           Info.MaxSequence, Info.MaxTokensPerStep});
+  int64_t MaxTokens = std::min({Info.MaxTextTokens.value_or(Info.MaxSequence),
+                                Info.MaxSequence, Info.MaxTokensPerStep});
   std::vector<std::vector<int32_t>> Ids;
   for (const std::string &T : Options.Texts) {
     Result<std::vector<int32_t>> Encoded =
-        (*Text)->encode(T, true, static_cast<size_t>(Most));
+        (*Text)->encode(T, true, static_cast<size_t>(MaxTokens));
     if (!Encoded)
       return Encoded.error().withContext("text " +
                                          std::to_string(Ids.size() + 1));

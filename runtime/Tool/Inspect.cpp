@@ -205,11 +205,11 @@ private:
 
 /// The first labels; there may be thousands.
 static std::string shownLabels(const Json &Labels) {
-  constexpr size_t Most = 5;
+  constexpr size_t MaxLabels = 5;
   std::string Text;
-  for (size_t I = 0; I < std::min(Most, Labels.size()); ++I)
+  for (size_t I = 0; I < std::min(MaxLabels, Labels.size()); ++I)
     Text += (I == 0 ? "" : ", ") + Labels[I].get<std::string>();
-  if (Labels.size() > Most)
+  if (Labels.size() > MaxLabels)
     Text += ", ... (" + std::to_string(Labels.size()) + ")";
   return Text;
 }

@@ -29,11 +29,11 @@ double tenon::tool::secondsSinceStart() {
     Fields >> Skipped;
   double Ticks = 0;
   Fields >> Ticks;
-  timespec Now{};
-  ::clock_gettime(CLOCK_BOOTTIME, &Now);
+  timespec SinceBoot{};
+  ::clock_gettime(CLOCK_BOOTTIME, &SinceBoot);
   double Started = Ticks / static_cast<double>(::sysconf(_SC_CLK_TCK));
-  return static_cast<double>(Now.tv_sec) +
-         static_cast<double>(Now.tv_nsec) * 1e-9 - Started;
+  return static_cast<double>(SinceBoot.tv_sec) +
+         static_cast<double>(SinceBoot.tv_nsec) * 1e-9 - Started;
 }
 
 double tenon::tool::peakResidentMegabytes() {

@@ -1,6 +1,7 @@
 """Models in the graph IR, with what no family of today uses.
 
-Takes the text that a fixture is imported as, rewrites its rotations and masks,
+Takes the text that a fixture is imported as, rewrites its rotations and masks
+(windows, prefixes),
 compiles it with the fixture's weights, and compares with a plain forward pass
 in f64.
 """
@@ -48,12 +49,13 @@ def norm(x, weight, eps):
     return x / np.sqrt((x * x).mean(-1, keepdims=True) + eps) * weight
 
 
-def forward(weights, config, ids, style, dim, base, window):
-    """Logits [T, V] of a LLaMA with these rotations and window."""
+def forward(weights, config, ids, style, dim, base, window, prefix):
+    """Logits [T, V] of a LLaMA with these rotations, window and prefix."""
     heads, eps = config["num_attention_heads"], config["rms_norm_eps"]
     tokens = len(ids)
     distance = np.arange(tokens)[:, None] - np.arange(tokens)
     hidden = (distance < 0) | (distance >= window)
+    hidden[:prefix, :prefix] = False
     x = weights["model.embed_tokens.weight"][ids]
     for layer in range(config["num_hidden_layers"]):
         def of(key):
@@ -84,26 +86,31 @@ def main():
         [tenon, "compile", str(FIXTURE), "--emit", "transformer"],
         check=True, capture_output=True, text=True).stdout
     failed = 0
-    for style, dim, window in (("half", 24, 1000), ("half", 16, 1000),
-                               ("interleaved", 24, 1000), ("interleaved", 10, 5)):
+    for style, dim, window, prefix in (("half", 24, 1000, 0), ("half", 16, 1000, 0),
+                                       ("half", 24, 1000, 7),
+                                       ("interleaved", 24, 1000, 0),
+                                       ("interleaved", 10, 5, 0)):
         text, rotations = re.subn(r"<half, dim = \d+, base = [^>]*>",
                                   f"<{style}, dim = {dim}, base = 500.0>", imported)
         text, masks = re.subn(r"(scale \S+)", rf"\1 window {window}", text)
+        if prefix:
+            text, masks = re.subn(r"attention causal\b(.*) window \d+",
+                                  r"attention prefix\1", text)
         if rotations != 2 or masks != 1:
             sys.exit("the imported text does not look as expected")
         path = f"{work}.mlir"
         with open(path, "w") as file:
             file.write(text)
-        expected = forward(weights, config, ids, style, dim, 500.0, window)
+        expected = forward(weights, config, ids, style, dim, 500.0, window, prefix)
         for few in ("1", "64"):
             subprocess.run([tenon, "compile", path, "--weights", str(FIXTURE), "-o",
                             f"{work}.tenon", "--few-tokens", few], check=True)
             subprocess.run([tenon, "run", f"{work}.tenon", "--token-ids",
                             f"@{FIXTURE}/input_ids.npy", "--output", f"{work}.npy",
-                            "--max-new-tokens", "1"],
+                            "--max-new-tokens", "1", "--prefix-tokens", str(prefix)],
                            check=True, stdout=subprocess.DEVNULL)
             error = largest_error(np.load(f"{work}.npy"), expected)
-            print(f"{style} {dim} window {window} few {few}: {error:.2e}")
+            print(f"{style} {dim} window {window} prefix {prefix} few {few}: {error:.2e}")
             failed += not error <= REFERENCE_TOLERANCE["f32"][1]
     sys.exit(failed)
 

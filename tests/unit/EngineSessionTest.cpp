@@ -41,8 +41,8 @@ protected:
   std::string File = Directory / "model.tenon";
 };
 
-Result<std::vector<float>> step(Session &S, SequenceId Id,
-                                const Tokens &New, int64_t Prefix = 0) {
+Result<std::vector<float>> step(Session &S, SequenceId Id, const Tokens &New,
+                                int64_t Prefix = 0) {
   StepItem Item{Id, New, {}, OutputRows::Last, Prefix};
   Result<std::vector<ItemResult>> Answers = S.step({&Item, 1});
   if (!Answers)
@@ -218,8 +218,9 @@ TEST_F(EngineSessionTest, KindsOfErrors) {
   auto StatusOf = [&](const Tokens &T) {
     tenon_sequence Sequence = 0;
     EXPECT_EQ(tenon_sequence_create(C, &Sequence), TENON_OK);
-    tenon_item Item = {sizeof(tenon_item),      Sequence, T.data(), nullptr,
-                       T.size(), TENON_OUTPUT_ROWS_LAST, 0};
+    tenon_item Item = {
+        sizeof(tenon_item),     Sequence, T.data(), nullptr, T.size(),
+        TENON_OUTPUT_ROWS_LAST, 0};
     tenon_output Output = {};
     Output.struct_size = sizeof(tenon_output);
     tenon_status Call =
@@ -242,9 +243,8 @@ TEST_F(EngineSessionTest, KindsOfErrors) {
     EXPECT_EQ(tenon_session_create(M, 1, 0, &C), Status);
     tenon_model_destroy(M);
   };
-  write([](Manifest &, CodeInfo &Code) {
-    Code.ArenaBytes = uint64_t(1) << 45;
-  });
+  write(
+      [](Manifest &, CodeInfo &Code) { Code.ArenaBytes = uint64_t(1) << 45; });
   Creates(ErrorKind::OutOfMemory, TENON_OUT_OF_MEMORY);
   // The library has no kernel for this on any CPU of today.
   write([](Manifest &, CodeInfo &Code) {
