@@ -105,7 +105,7 @@ Value tenon::attentionBlock(Frame &F, Value Input,
   int64_t Width = widthOf(Input);
   int64_t QueryWidth = Options.Heads * Options.HeadDim;
   int64_t KvWidth = Options.KvHeads * Options.HeadDim;
-  // All parameters first: merging the three products then needs no reordering.
+  // All parameters first: merging the three matmuls then needs no reordering.
   LinearValues ToQuery = linearParameters(F, Options.Query, QueryWidth, Width,
                                           Component::Attention);
   LinearValues ToKey =
@@ -174,9 +174,9 @@ Value tenon::latentAttentionBlock(Frame &F, Value Input,
   Value Down =
       linearBlock(F, Input, Options.Down, Options.Rank + Options.RopeDim, Part);
   Value Latent =
-      normBlock(F, B.columns(Down, 0, Options.Rank), Options.LatentNorm);
-  Value Rotated = B.rope(B.columns(Down, Options.Rank, Options.RopeDim),
-                         F.Batch, /*Heads=*/1, Options.Rope);
+      normBlock(F, B.slice(Down, 0, Options.Rank), Options.LatentNorm);
+  Value Rotated = B.rope(B.slice(Down, Options.Rank, Options.RopeDim), F.Batch,
+                         /*Heads=*/1, Options.Rope);
   F.Cache = B.latentAppend(F.Cache, F.Scope, F.Batch, Latent, Rotated);
   Value Expand = B.parameter(
       F.Scope, Options.Expand, Part,
@@ -207,13 +207,12 @@ Value tenon::feedForwardBlock(Frame &F, Value Input,
                                 Up.Bias, Down.Bias);
 }
 
-Value tenon::mixtureBlock(Frame &F, Value Input,
-                          const MixtureOptions &Options) {
+Value tenon::moeBlock(Frame &F, Value Input, const MoeOptions &Options) {
   FunctionBuilder &B = F.Function;
   constexpr Component Part = Component::FeedForward;
   int64_t Width = widthOf(Input);
   int64_t Experts = Options.Experts;
-  MixtureOperands M;
+  MoeOperands M;
   M.Act = Options.Act;
   M.Router = Options.Router;
   M.Input = Input;
@@ -245,7 +244,7 @@ Value tenon::mixtureBlock(Frame &F, Value Input,
   M.DownBias = Bias(Options.DownBias, Width);
   M.Limit = Options.Limit;
   M.UpOffset = Options.UpOffset;
-  Value Routed = B.mixture(M);
+  Value Routed = B.moe(M);
   if (Options.Shared.Inner == 0)
     return Routed;
   Value Shared = feedForwardBlock(F, Input, Options.Shared);
@@ -265,8 +264,8 @@ Value tenon::layerBlock(Frame &F, Value Input, const LayerOptions &Options) {
     return crossAttentionBlock(F, X, *Options.Cross);
   };
   auto FeedForward = [&](Value X) {
-    return Options.Mixture ? mixtureBlock(F, X, *Options.Mixture)
-                           : feedForwardBlock(F, X, Options.FeedForward);
+    return Options.Moe ? moeBlock(F, X, *Options.Moe)
+                       : feedForwardBlock(F, X, Options.FeedForward);
   };
   /// A block's result on its way to the residual.
   auto Finished = [&](Value Y, const NormOptions &After) {
@@ -302,8 +301,8 @@ std::string tenon::layerName(const LayerOptions &Options) {
   std::string Name = Options.Cross ? "decoder_layer" : "layer";
   if (!Options.Latent && Options.Attention.Window)
     Name += "_window";
-  if (Options.Mixture)
-    Name += "_mixture";
+  if (Options.Moe)
+    Name += "_moe";
   return Name;
 }
 

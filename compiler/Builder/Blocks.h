@@ -1,6 +1,6 @@
 //===- Blocks.h - The blocks that model families share ----------*- C++ -*-===//
 //
-// Norms, attention, feed-forwards, mixtures and whole layers from option
+// Norms, attention, feed-forwards, MoE layers and whole layers from option
 // structs: what two families have in common is written here once. Keys are
 // relative to the scope that a block is built in.
 //
@@ -99,7 +99,7 @@ struct LatentAttentionOptions {
   int64_t Rank = 0;
   double Scale = 1;
   transformer::RopeAttr Rope;
-  /// Queries by one product, or by way of QueryRank values and a norm.
+  /// Queries by one matmul, or by way of QueryRank values and a norm.
   LinearOptions Query;
   std::optional<int64_t> QueryRank;
   LinearOptions QueryDown;
@@ -120,7 +120,7 @@ struct FeedForwardOptions {
 };
 
 /// A mixture of experts and what goes with it.
-struct MixtureOptions {
+struct MoeOptions {
   transformer::Activation Act = transformer::Activation::Silu;
   transformer::RouterAttr Router;
   int64_t Experts = 0;
@@ -133,7 +133,7 @@ struct MixtureOptions {
   std::optional<double> Limit, UpOffset;
   /// An expert that every token goes through; none without a width.
   FeedForwardOptions Shared;
-  /// The sigmoid of this product [1, H] scales the shared expert.
+  /// The sigmoid of this matmul [1, H] scales the shared expert.
   LinearOptions SharedGate;
 };
 
@@ -166,7 +166,7 @@ struct LayerOptions {
   std::optional<AttentionOptions> Cross;
   FeedForwardOptions FeedForward;
   /// Instead of FeedForward.
-  std::optional<MixtureOptions> Mixture;
+  std::optional<MoeOptions> Moe;
 };
 
 /// What the blocks of one function work on.
@@ -210,14 +210,13 @@ mlir::Value latentAttentionBlock(Frame &F, mlir::Value Input,
 /// A feed-forward that is as wide as `Input`.
 mlir::Value feedForwardBlock(Frame &F, mlir::Value Input,
                              const FeedForwardOptions &Options);
-mlir::Value mixtureBlock(Frame &F, mlir::Value Input,
-                         const MixtureOptions &Options);
+mlir::Value moeBlock(Frame &F, mlir::Value Input, const MoeOptions &Options);
 
 mlir::Value layerBlock(Frame &F, mlir::Value Input,
                        const LayerOptions &Options);
 
 /// A name that says what is particular about a layer: layer, layer_window,
-/// layer_mixture, ...
+/// layer_moe, ...
 std::string layerName(const LayerOptions &Options);
 
 /// What a layer function is called with besides a scope, a batch and rows.

@@ -52,14 +52,9 @@ Status tenon::verifyModel(ModuleOp Module) {
     First = Error(Text);
     return success();
   });
-  if (failed(verify(Module)) || failed(verifyCacheLinearity(Module)))
-    return First ? *First : Error("the model graph is not valid");
-  for (auto Function : Module.getOps<func::FuncOp>())
-    if (Function->hasAttr(attr::Role) && Function->hasAttr(attr::Output))
-      return {};
-  return Error("the model graph has no entry: expected a function with the "
-               "attributes '" +
-               attr::Role.str() + "' and '" + attr::Output.str() + "'");
+  if (succeeded(verify(Module)) && succeeded(transformer::verifyModel(Module)))
+    return {};
+  return First ? *First : Error("the model graph is not valid");
 }
 
 //===----------------------------------------------------------------------===//
@@ -111,7 +106,9 @@ RankedTensorType ModelBuilder::rows(int64_t Width) {
 
 CacheType ModelBuilder::cache(int64_t KvHeads, int64_t HeadDim,
                               ElementType Type, CacheKind Kind) {
-  return CacheType::get(&context(), Kind, KvHeads, HeadDim, elementType(Type));
+  return CacheType::get(&context(), Kind, KvHeads, HeadDim,
+                        Type == ElementType::BF16 ? StorageFormat::BF16
+                                                  : StorageFormat::F32);
 }
 
 void ModelBuilder::fail(Error E) {
@@ -243,8 +240,9 @@ Value FunctionBuilder::sinusoid(RopeStyle Style, Value Batch, int64_t Width) {
   return create<SinusoidOp>(at("sinusoid"), Model->rows(Width), Style, Batch);
 }
 
-Value FunctionBuilder::inputRows(Value Batch, int64_t Width) {
-  return create<InputRowsOp>(at("input_rows"), Model->rows(Width), Batch);
+Value FunctionBuilder::inputFeatures(Value Batch, int64_t Width) {
+  return create<InputFeaturesOp>(at("input_features"), Model->rows(Width),
+                                 Batch);
 }
 
 Value FunctionBuilder::classToken(Value Input, Value Batch, Value Token) {
@@ -298,9 +296,9 @@ Value FunctionBuilder::sigmoidGate(Value Input, Value Gate) {
                                Gate);
 }
 
-Value FunctionBuilder::columns(Value Input, int64_t First, int64_t Count) {
-  return create<ColumnsOp>(at("columns"), Model->rows(Count), Input,
-                           Builder.getI64IntegerAttr(First));
+Value FunctionBuilder::slice(Value Input, int64_t First, int64_t Count) {
+  return create<SliceOp>(at("slice"), Model->rows(Count), Input,
+                         Builder.getI64IntegerAttr(First));
 }
 
 Value FunctionBuilder::linear(Value Input, Value Weight, Value Bias) {
@@ -381,16 +379,16 @@ Value FunctionBuilder::latentAttention(Value Query, Value Cache, Value Scope,
       Builder.getF64FloatAttr(Scale));
 }
 
-Value FunctionBuilder::mixture(const MixtureOperands &M) {
-  return create<MixtureOp>(
-      at("mixture"), ActivationAttr::get(&Model->context(), M.Act), M.Input,
-      M.Logits, M.Correction, M.Gate, M.Up, M.Down, M.GateBias, M.UpBias,
-      M.DownBias, M.Router, realAttr(Builder, M.Limit),
-      realAttr(Builder, M.UpOffset));
+Value FunctionBuilder::moe(const MoeOperands &M) {
+  return create<MoeOp>(at("moe"), ActivationAttr::get(&Model->context(), M.Act),
+                       M.Input, M.Logits, M.Correction, M.Gate, M.Up, M.Down,
+                       M.GateBias, M.UpBias, M.DownBias, M.Router,
+                       realAttr(Builder, M.Limit),
+                       realAttr(Builder, M.UpOffset));
 }
 
-Value FunctionBuilder::selectRows(Value Input, Value Batch) {
-  return create<SelectRowsOp>(at("select_rows"), Input, Batch);
+Value FunctionBuilder::selectOutputRows(Value Input, Value Batch) {
+  return create<SelectOutputRowsOp>(at("select_output_rows"), Input, Batch);
 }
 
 Value FunctionBuilder::lmHead(Value Input, Value Batch, Value Weight,

@@ -115,7 +115,7 @@ struct AttentionShape {
 
 /// What a mixture of experts takes; see the dialect's mixture op. Correction
 /// and biases may be null.
-struct MixtureOperands {
+struct MoeOperands {
   transformer::Activation Act = transformer::Activation::Silu;
   transformer::RouterAttr Router;
   mlir::Value Input, Logits, Correction;
@@ -166,7 +166,7 @@ public:
                         mlir::Value Table, int64_t Offset = 0);
   mlir::Value sinusoid(transformer::RopeStyle Style, mlir::Value Batch,
                        int64_t Width);
-  mlir::Value inputRows(mlir::Value Batch, int64_t Width);
+  mlir::Value inputFeatures(mlir::Value Batch, int64_t Width);
   mlir::Value classToken(mlir::Value Input, mlir::Value Batch,
                          mlir::Value Token);
   /// `From` is the first element of a head that rotates.
@@ -181,7 +181,7 @@ public:
   mlir::Value softCap(mlir::Value Input, double Bound);
   mlir::Value clamp(mlir::Value Input, double Bound);
   mlir::Value sigmoidGate(mlir::Value Input, mlir::Value Gate);
-  mlir::Value columns(mlir::Value Input, int64_t First, int64_t Count);
+  mlir::Value slice(mlir::Value Input, int64_t First, int64_t Count);
   mlir::Value linear(mlir::Value Input, mlir::Value Weight,
                      mlir::Value Bias = {});
   mlir::Value residual(mlir::Value Left, mlir::Value Right);
@@ -212,8 +212,8 @@ public:
                               mlir::Value Scope, mlir::Value Batch,
                               mlir::Value Expand, int64_t Heads, int64_t KeyDim,
                               int64_t ValueDim, double Scale);
-  mlir::Value mixture(const MixtureOperands &Operands);
-  mlir::Value selectRows(mlir::Value Input, mlir::Value Batch);
+  mlir::Value moe(const MoeOperands &Operands);
+  mlir::Value selectOutputRows(mlir::Value Input, mlir::Value Batch);
   mlir::Value lmHead(mlir::Value Input, mlir::Value Batch, mlir::Value Weight,
                      mlir::Value Bias = {});
   mlir::Value pool(transformer::PoolKind Kind, mlir::Value Input,

@@ -2,7 +2,6 @@
 
 #include "compiler/Checkpoint/GgufModel.h"
 
-#include "compiler/Checkpoint/GgufArchitectures.h"
 #include "compiler/Checkpoint/GgufTokenizer.h"
 
 #include <algorithm>
@@ -39,11 +38,12 @@ static Result<Json> readSampling(const GgufFile &File) {
   return Sampling;
 }
 
-Result<GgufModel> tenon::openGgufModel(const std::string &Path) {
+Result<GgufModel> tenon::openGgufModel(const std::string &Path,
+                                       GgufTable Known) {
   auto File = GgufFile::open(Path);
   if (!File)
     return File.error();
-  auto Parts = readGgufModel(*File);
+  auto Parts = readGgufModel(*File, Known);
   if (!Parts)
     return Parts.error();
   auto Tokenizer = readGgufTokenizer(*File, Parts->Settings);

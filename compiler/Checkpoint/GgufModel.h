@@ -5,7 +5,7 @@
 
 #include "compiler/Checkpoint/Checkpoint.h"
 #include "compiler/Checkpoint/Config.h"
-#include "compiler/Checkpoint/Gguf.h"
+#include "compiler/Checkpoint/GgufArchitectures.h"
 
 namespace tenon {
 
@@ -23,8 +23,9 @@ struct GgufModel {
   std::vector<std::string> Notes;
 };
 
-/// Opens the GGUF file at `Path`, of one of ggufArchitectures() and whole.
-Result<GgufModel> openGgufModel(const std::string &Path);
+/// Opens the GGUF file at `Path`, of one of the `Known` architectures and
+/// whole.
+Result<GgufModel> openGgufModel(const std::string &Path, GgufTable Known);
 
 } // namespace tenon
 

@@ -4,6 +4,7 @@
 
 #include "compiler/Driver/DumpStages.h"
 #include "compiler/Driver/ManifestBuilder.h"
+#include "compiler/Driver/StageState.h"
 #include "compiler/Driver/WeightPacking.h"
 #include "compiler/Estimate/Estimate.h"
 #include "compiler/Families/Import.h"
@@ -114,15 +115,7 @@ Status writeText(const std::string &Text, const std::string &Path) {
   return {};
 }
 
-std::string textOf(mlir::ModuleOp Module) {
-  std::string Text;
-  llvm::raw_string_ostream Stream(Text);
-  Module.print(Stream);
-  Stream << "\n";
-  return Text;
-}
-
-/// One compilation: the model level once, then each CPU level from `fused` on.
+/// One compilation: the model level once, then each CPU level from `placed` on.
 class Compilation {
 public:
   explicit Compilation(const CompileOptions &Options)
@@ -144,16 +137,7 @@ public:
     if (!Dumps)
       return Dumps.error();
     Dumper = *Dumps;
-    Shown.show("reading the model");
-    Result<ImportedModel> Imported = import(Context, Options);
-    if (!Imported)
-      return Imported.error();
-    Model = &*Imported;
-    if (Options.Emit == "artifact" && Options.UntilAfter.empty() &&
-        !Model->Weights)
-      return Error(Options.Model +
-                   ": has no weights: expected --weights DIRECTORY");
-    return lower();
+    return Options.FromStage.empty() ? compileModel() : compileDump();
   }
 
 private:
@@ -164,6 +148,266 @@ private:
         Context, nullptr,
         std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(), Categories,
         /*printAsEmitRemarks=*/true);
+  }
+
+  //===--- From a model description ---------------------------------------===//
+
+  Status compileModel() {
+    Shown.show("reading the model");
+    Result<ImportedModel> Imported = import(Context, Options);
+    if (!Imported)
+      return Imported.error();
+    Model = &*Imported;
+    if (wantsArtifact() && !Model->Weights)
+      return Error(Options.Model +
+                   ": has no weights: expected --weights DIRECTORY");
+    mlir::ModuleOp Module = *Model->Module;
+    StageState State;
+    Result<Manifest> Described = describeModel(Module);
+    if (!Described)
+      return Described.error();
+    State.Model = std::move(*Described);
+    Result<ModelEstimate> Estimate = estimateModel(Module);
+    if (!Estimate)
+      return Estimate.error();
+    complete(State.Model, *Estimate);
+    return lower(Module, std::move(State), StageId::Transformer);
+  }
+
+  int64_t maxTokens(const Manifest &M) const {
+    if (Options.MaxTokensPerStep)
+      return *Options.MaxTokensPerStep;
+    // Prompts of decoders come in chunks, texts to encode in one piece.
+    bool OnlyEncodes = llvm::none_of(
+        M.Entries, [](const EntryInfo &E) { return E.Role == "step"; });
+    return OnlyEncodes ? std::max<int64_t>(512, M.MaxSequence)
+                       : std::min<int64_t>(512, M.MaxSequence);
+  }
+
+  void complete(Manifest &M, const ModelEstimate &Estimate) {
+    M.WeightType = Model->StoredType;
+    M.MaxTokensPerStep = maxTokens(M);
+    M.FewTokens = Options.FewTokens;
+    M.MaxTextTokens = Model->MaxTextTokens;
+    M.Generation = Model->Generation;
+    M.Labels = Model->Labels;
+    M.Image = Model->Image;
+    M.Estimates = toJson(Estimate);
+    Json Levels = Json::array();
+    for (CpuLevel Level : Options.Levels)
+      Levels.push_back(infoOf(Level).Name);
+    M.Compiled = {{"dtype", Model->StoredType},
+                  {"target_cpu", Levels},
+                  {"max_tokens_per_step", M.MaxTokensPerStep},
+                  {"few_tokens", Options.FewTokens}};
+  }
+
+  //===--- From a dump ----------------------------------------------------===//
+
+  /// Goes on behind the stage that the dump was written after.
+  Status compileDump() {
+    std::optional<StageId> After = stageNamed(Options.FromStage);
+    if (!After)
+      return Error("--from-stage is '" + Options.FromStage +
+                   "': expected a stage");
+    Shown.show("reading the dump");
+    Result<LoadedStage> Loaded =
+        readStage(Context, Options.Model, Options.FromStage);
+    if (!Loaded)
+      return Loaded.error();
+    ImportedModel Source;
+    if (wantsArtifact()) {
+      if (Options.Weights.empty())
+        return Error(Options.Model + ": a dump has no weights: expected "
+                                     "--weights with the model's checkpoint");
+      if (Status Opened = openWeights(Source); !Opened)
+        return Opened;
+    }
+    Model = &Source;
+    size_t Next = static_cast<size_t>(*After) + 1;
+    if (*After >= StageId::Placed &&
+        (Options.Levels.size() != 1 ||
+         Options.Levels.front() != Loaded->State.Code.Level))
+      Levels = {Loaded->State.Code.Level};
+    if (Next == StageCount) {
+      Result<bool> Done = finishLevel(*Loaded->Module, Loaded->State);
+      if (!Done || *Done)
+        return Done ? Status() : Status(Done.error());
+      return writeArtifact(std::move(Loaded->State));
+    }
+    return lower(*Loaded->Module, std::move(Loaded->State), stages()[Next].Id);
+  }
+
+  /// The checkpoint, and the tokenizer beside it, of a dump: a model directory,
+  /// a GGUF file, or a directory with nothing but weights.
+  Status openWeights(ImportedModel &Source) {
+    ImportOptions Import;
+    Import.MatrixType = Options.MatrixType;
+    Import.MaxSequence = Options.MaxSequence;
+    if (Result<ImportedModel> Whole =
+            importModel(Context, Options.Weights, Import)) {
+      Source = std::move(*Whole);
+      return {};
+    }
+    Result<Checkpoint> Weights = Checkpoint::open(Options.Weights);
+    if (!Weights)
+      return Weights.error();
+    Source.Weights = std::move(*Weights);
+    return {};
+  }
+
+  //===--- Stages ---------------------------------------------------------===//
+
+  /// The stage whose IR is asked for; none for assembly and artifacts.
+  std::optional<StageId> lastStage() const {
+    return stageNamed(Options.UntilAfter.empty() ? Options.Emit
+                                                 : Options.UntilAfter);
+  }
+  bool wantsArtifact() const {
+    return Options.Emit == "artifact" && Options.UntilAfter.empty();
+  }
+
+  /// Runs stages [First, Last]; true in the result when the IR of one of them
+  /// was all that was wanted.
+  Result<bool> runStages(mlir::ModuleOp Module, StageState &State,
+                         StageId First, StageId Last) {
+    for (const Stage &S : stages()) {
+      if (S.Id < First || S.Id > Last)
+        continue;
+      Shown.show("stage " + S.Name.str());
+      auto Number = static_cast<int>(S.Id) + 1;
+      // From placement on, each CPU level has dumps of its own.
+      std::string Name = S.Name.str();
+      if (S.Id >= StageId::Placed && Levels.size() > 1)
+        Name += "." + std::string(infoOf(State.Code.Level).Name);
+      PipelineOptions Pipeline;
+      Pipeline.Level = std::string(infoOf(State.Code.Level).Name);
+      Pipeline.FewTokens = State.Model.FewTokens;
+      Pipeline.MaxTokens = State.Model.MaxTokensPerStep;
+      for (const std::string &Pass : Options.DisabledPasses)
+        Pipeline.Disabled.addValue(Pass);
+      mlir::PassManager Passes(&Context);
+      S.populate(Passes, Pipeline);
+      Dumper.watch(Passes, Number, Name);
+      if (mlir::failed(Passes.run(Module)))
+        return Messages->error("stage " + S.Name.str());
+      State.Stage = S.Name.str();
+      if (S.Id == StageId::Placed) {
+        State.Code.Primitives = describePrimitives(Module);
+        State.Weights = collectWeights(Module);
+      } else if (S.Id == StageId::Buffers) {
+        State.Code.ArenaBytes = arenaBytes(Module);
+        State.Code.Plan = describePlan(Module);
+      }
+      if (Status Dumped = Dumper.endStage(Module, State, Number, Name); !Dumped)
+        return Dumped.error();
+      if (lastStage() == S.Id)
+        return emitted(Module);
+    }
+    return false;
+  }
+
+  /// Writes the IR that was all that was wanted.
+  Result<bool> emitted(mlir::ModuleOp Module) {
+    std::string Text;
+    llvm::raw_string_ostream Stream(Text);
+    Module.print(Stream);
+    Stream << "\n";
+    if (Status Written = writeText(Text, Options.Output); !Written)
+      return Written.error();
+    return true;
+  }
+
+  /// From stage `First` to the end, or to what was asked for.
+  Status lower(mlir::ModuleOp Module, StageState State, StageId First) {
+    State.Code.Level = Levels.front();
+    if (Result<bool> Ended = runStages(Module, State, First, StageId::Fused);
+        !Ended || *Ended)
+      return Ended ? Status() : Status(Ended.error());
+    if (wantsArtifact())
+      if (Status Begun = beginArtifact(); !Begun)
+        return Begun;
+    for (CpuLevel Level : Levels) {
+      mlir::OwningOpRef<mlir::ModuleOp> Copy = Module.clone();
+      StageState OfLevel = State;
+      OfLevel.Code.Level = Level;
+      Result<bool> Ended = runStages(
+          *Copy, OfLevel, std::max(First, StageId::Placed), StageId::Llvm);
+      if (Ended && !*Ended)
+        Ended = finishLevel(*Copy, OfLevel);
+      if (!Ended || *Ended)
+        return Ended ? Status() : Status(Ended.error());
+      if (Status Same = keepWeights(State, OfLevel); !Same)
+        return Same;
+    }
+    return writeArtifact(std::move(State));
+  }
+
+  /// All levels read the same packed weights.
+  Status keepWeights(StageState &State, StageState &OfLevel) {
+    if (Level0Weights.empty())
+      Level0Weights = namesOf(OfLevel.Weights);
+    else if (Level0Weights != namesOf(OfLevel.Weights))
+      return Error("level " + std::string(infoOf(OfLevel.Code.Level).Name) +
+                   ": weights are indexed or packed otherwise than at level " +
+                   std::string(infoOf(Levels.front()).Name) +
+                   ": a defect of the compiler");
+    State.Weights = std::move(OfLevel.Weights);
+    return {};
+  }
+
+  /// What identifies every weight of every scope, by index.
+  static std::vector<std::string>
+  namesOf(const std::vector<ScopeTable> &Tables) {
+    std::vector<std::string> Names;
+    for (const ScopeTable &Table : Tables) {
+      Names.push_back(Table.Name);
+      for (const std::optional<PackedWeight> &Weight : Table.Weights) {
+        std::string &Name = Names.emplace_back();
+        if (Weight)
+          llvm::raw_string_ostream(Name) << Weight->name() << Weight->Type;
+      }
+    }
+    return Names;
+  }
+
+  /// Native code of a module of the last stage; true when that was all.
+  Result<bool> finishLevel(mlir::ModuleOp Module, const StageState &State) {
+    CpuLevel Level = State.Code.Level;
+    if (Options.Emit == "asm") {
+      Result<std::string> Assembly = toAssembly(Module, Level);
+      if (!Assembly)
+        return Assembly.error();
+      if (Status Written = writeText(*Assembly, Options.Output); !Written)
+        return Written.error();
+      return true;
+    }
+    if (!wantsArtifact())
+      return true;
+    if (!Writer)
+      if (Status Begun = beginArtifact(); !Begun)
+        return Begun.error();
+    Shown.show("native code");
+    Result<std::string> Object = toSharedObject(Module, Level);
+    if (!Object)
+      return Object.error();
+    Result<size_t> Added = Writer->addCode(
+        State.Code, std::as_bytes(std::span(Object->data(), Object->size())));
+    if (!Added)
+      return Added.error();
+    return false;
+  }
+
+  //===--- The artifact ---------------------------------------------------===//
+
+  Status beginArtifact() {
+    if (Status Read = readTokenizer(); !Read)
+      return Read;
+    Result<ArtifactWriter> Created = ArtifactWriter::create(Options.Output);
+    if (!Created)
+      return Created.error();
+    Writer.emplace(std::move(*Created));
+    return {};
   }
 
   /// Reads the model's tokenizer, if it has one, as running it will: a file
@@ -187,161 +431,20 @@ private:
     return Usable ? Status() : Usable.error();
   }
 
-  /// The stage whose IR is asked for; empty for assembly and artifacts.
-  std::string lastStage() const {
-    if (!Options.UntilAfter.empty())
-      return Options.UntilAfter;
-    bool IsStage = llvm::any_of(
-        stages(), [&](const Stage &S) { return S.Name == Options.Emit; });
-    return IsStage ? Options.Emit : "";
-  }
-
-  int64_t maxTokens(const Manifest &M) const {
-    if (Options.MaxTokensPerStep)
-      return *Options.MaxTokensPerStep;
-    // Prompts of decoders come in chunks, texts to encode in one piece.
-    bool OnlyEncodes = llvm::none_of(
-        M.Entries, [](const EntryInfo &E) { return E.Role == "step"; });
-    return OnlyEncodes ? std::max<int64_t>(512, M.MaxSequence)
-                       : std::min<int64_t>(512, M.MaxSequence);
-  }
-
-  /// Runs one stage; true in the result when its IR was all that was wanted.
-  Result<bool> runStage(size_t Index, mlir::ModuleOp Module, CpuLevel Level) {
-    const Stage &S = stages()[Index];
-    auto Number = static_cast<int>(Index) + 1;
-    // From placement on, each CPU level has dumps of its own.
-    std::string Name = S.Name.str();
-    if (Index >= FirstPlaced && Options.Levels.size() > 1)
-      Name += "." + std::string(infoOf(Level).Name);
-    PipelineOptions Pipeline;
-    Pipeline.Level = std::string(infoOf(Level).Name);
-    Pipeline.FewTokens = Options.FewTokens;
-    Pipeline.MaxTokens = TokensPerStep;
-    mlir::PassManager Passes(&Context);
-    S.Populate(Passes, Pipeline);
-    Dumper.watch(Passes, Number, Name);
-    if (mlir::failed(Passes.run(Module)))
-      return Messages->error("stage " + S.Name.str());
-    if (Status Dumped = Dumper.endStage(Module, Number, Name); !Dumped)
-      return Dumped.error();
-    if (lastStage() != S.Name)
-      return false;
-    if (Status Written = writeText(textOf(Module), Options.Output); !Written)
-      return Written.error();
-    return true;
-  }
-
-  Status lower() {
-    mlir::ModuleOp Module = *Model->Module;
-    Result<Manifest> Described = describeModel(Module);
-    if (!Described)
-      return Described.error();
-    Manifest M = std::move(*Described);
-    Result<ModelEstimate> Estimate = estimateModel(Module);
-    if (!Estimate)
-      return Estimate.error();
-    TokensPerStep = maxTokens(M);
-    complete(M, *Estimate);
-
-    for (size_t Index = 0; Index < FirstPlaced; ++Index) {
-      Shown.show("stage " + stages()[Index].Name.str());
-      Result<bool> Ended = runStage(Index, Module, Options.Levels.front());
-      if (!Ended)
-        return Ended.error();
-      if (*Ended)
-        return {};
-    }
-    std::optional<ArtifactWriter> Writer;
-    if (lastStage().empty() && Options.Emit == "artifact") {
-      if (Status Read = readTokenizer(); !Read)
-        return Read;
-      Result<ArtifactWriter> Created = ArtifactWriter::create(Options.Output);
-      if (!Created)
-        return Created.error();
-      Writer.emplace(std::move(*Created));
-    }
-    std::vector<ScopeTable> Tables;
-    for (CpuLevel Level : Options.Levels) {
-      mlir::OwningOpRef<mlir::ModuleOp> Copy = Module.clone();
-      Result<bool> Ended = lowerLevel(*Copy, Level, Writer, Tables);
-      if (!Ended)
-        return Ended.error();
-      if (*Ended)
-        return {};
-    }
-    return writeArtifact(std::move(M), *Writer, Tables);
-  }
-
-  /// From fused operations to native code; true when that was all.
-  Result<bool> lowerLevel(mlir::ModuleOp Module, CpuLevel Level,
-                          std::optional<ArtifactWriter> &Writer,
-                          std::vector<ScopeTable> &Tables) {
-    CodeInfo Code;
-    Code.Level = Level;
-    for (size_t Index = FirstPlaced; Index < stages().size(); ++Index) {
-      Shown.show("stage " + stages()[Index].Name.str());
-      Result<bool> Ended = runStage(Index, Module, Level);
-      if (!Ended || *Ended)
-        return Ended;
-      if (stages()[Index].Name == "placed") {
-        Code.Primitives = describePrimitives(Module);
-        Tables = collectWeights(Module);
-      } else if (stages()[Index].Name == "buffers") {
-        Code.ArenaBytes = arenaBytes(Module);
-        Code.Plan = describePlan(Module);
-      }
-    }
-    if (Options.Emit == "asm") {
-      Result<std::string> Assembly = toAssembly(Module, Level);
-      if (!Assembly)
-        return Assembly.error();
-      if (Status Written = writeText(*Assembly, Options.Output); !Written)
-        return Written.error();
-      return true;
-    }
-    Shown.show("native code");
-    Result<std::string> Object = toSharedObject(Module, Level);
-    if (!Object)
-      return Object.error();
-    Result<size_t> Added = Writer->addCode(
-        Code, std::as_bytes(std::span(Object->data(), Object->size())));
-    if (!Added)
-      return Added.error();
-    return false;
-  }
-
-  void complete(Manifest &M, const ModelEstimate &Estimate) {
-    M.WeightType = Model->StoredType;
-    M.MaxTokensPerStep = TokensPerStep;
-    M.FewTokens = Options.FewTokens;
-    M.MaxTextTokens = Model->MaxTextTokens;
-    M.Generation = Model->Generation;
-    M.Labels = Model->Labels;
-    M.Image = Model->Image;
-    M.Estimates = toJson(Estimate);
-    Json Levels = Json::array();
-    for (CpuLevel Level : Options.Levels)
-      Levels.push_back(infoOf(Level).Name);
-    M.Compiled = {{"dtype", Model->StoredType},
-                  {"target_cpu", Levels},
-                  {"max_tokens_per_step", TokensPerStep},
-                  {"few_tokens", Options.FewTokens}};
-  }
-
-  Status writeArtifact(Manifest M, ArtifactWriter &Writer,
-                       const std::vector<ScopeTable> &Tables) {
+  Status writeArtifact(StageState State) {
+    Manifest M = std::move(State.Model);
     Result<std::vector<ScopeInfo>> Scopes = packWeights(
-        Tables, M.Caches.size(), *Model->Weights, Writer, [&](double Share) {
+        State.Weights, M.Caches.size(), *Model->Weights, *Writer,
+        [&](double Share) {
           Shown.show("weights " +
                      std::to_string(static_cast<int>(Share * 100)) + " %");
         });
     if (!Scopes)
       return Scopes.error();
     M.Scopes = std::move(*Scopes);
-    if (Status Stored = Writer.setTokenizer(TokenizerText); !Stored)
+    if (Status Stored = Writer->setTokenizer(TokenizerText); !Stored)
       return Stored;
-    if (Status Finished = Writer.finish(std::move(M)); !Finished)
+    if (Status Finished = Writer->finish(std::move(M)); !Finished)
       return Finished;
     Shown.clear();
     for (const std::string &Note : Model->Notes)
@@ -349,16 +452,15 @@ private:
     return {};
   }
 
-  /// Index of the first stage that depends on the CPU level.
-  static constexpr size_t FirstPlaced = 2;
-
   const CompileOptions &Options;
   Progress Shown;
   mlir::MLIRContext Context;
   Diagnostics *Messages = nullptr;
   StageDumper Dumper;
   ImportedModel *Model = nullptr;
-  int64_t TokensPerStep = 0;
+  std::vector<CpuLevel> Levels = Options.Levels;
+  std::vector<std::string> Level0Weights;
+  std::optional<ArtifactWriter> Writer;
   std::string TokenizerText;
 };
 

@@ -24,6 +24,11 @@ struct CompileOptions {
   std::string Emit = "artifact";
   /// Stops after this stage and emits its IR, if not empty.
   std::string UntilAfter;
+  /// `Model` is a dump of the end of this stage, from which compilation goes on
+  /// with the checkpoint `Weights`; a model description if empty.
+  std::string FromStage;
+  /// Optional passes to leave out.
+  std::vector<std::string> DisabledPasses;
   /// Directory for the IR after every pass, if not empty.
   std::string DumpDirectory;
   /// Levels that code is generated for; at least one.
@@ -32,7 +37,7 @@ struct CompileOptions {
   std::optional<int64_t> MaxSequence;
   /// Most tokens of a step; chosen by kind of model without one.
   std::optional<int64_t> MaxTokensPerStep;
-  /// Steps of at most this many tokens run `.few` code.
+  /// Batches of at most this many tokens are decode-sized.
   int64_t FewTokens = 8;
   /// Print what was and was not fused, placed and packed to stderr.
   bool Remarks = false;

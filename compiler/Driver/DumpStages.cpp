@@ -11,12 +11,18 @@
 
 using namespace tenon;
 
-static Status writeModule(mlir::ModuleOp Module, const std::string &Path) {
+/// Writes the module, with the state of the compilation if there is one.
+static Status writeModule(mlir::ModuleOp Module, const StageState *State,
+                          const std::string &Path) {
   std::error_code Failure;
   llvm::raw_fd_ostream Stream(Path, Failure);
   if (!Failure) {
-    Module.print(Stream);
-    Stream << "\n";
+    if (State) {
+      printWithState(Module, *State, Stream);
+    } else {
+      Module.print(Stream);
+      Stream << "\n";
+    }
     Stream.flush();
     Failure = Stream.error();
     Stream.clear_error();
@@ -34,15 +40,14 @@ public:
 
   void runAfterPass(mlir::Pass *Pass, mlir::Operation *Op) override {
     auto Module = llvm::dyn_cast<mlir::ModuleOp>(Op);
-    // A pass that only verifies leaves nothing new to see.
-    if (!Module || Pass->getArgument().starts_with("verify-"))
+    if (!Module)
       return;
     std::string Path;
     llvm::raw_string_ostream(Path)
         << Directory << "/" << llvm::format("%02d-", ++Count)
         << Pass->getArgument() << ".mlir";
     // The end of the stage reports a directory that cannot be written.
-    (void)static_cast<bool>(writeModule(Module, Path));
+    (void)static_cast<bool>(writeModule(Module, nullptr, Path));
   }
 
 private:
@@ -80,9 +85,10 @@ void StageDumper::watch(mlir::PassManager &Passes, int Number,
     Passes.addInstrumentation(std::make_unique<DumpAfterPass>(Path));
 }
 
-Status StageDumper::endStage(mlir::ModuleOp Module, int Number,
-                             const std::string &Name) {
+Status StageDumper::endStage(mlir::ModuleOp Module, const StageState &State,
+                             int Number, const std::string &Name) {
   if (Directory.empty())
     return {};
-  return writeModule(Module, stagePath(Directory, Number, Name) + ".mlir");
+  return writeModule(Module, &State,
+                     stagePath(Directory, Number, Name) + ".mlir");
 }

@@ -3,6 +3,7 @@
 #ifndef TENON_COMPILER_DRIVER_DUMPSTAGES_H
 #define TENON_COMPILER_DRIVER_DUMPSTAGES_H
 
+#include "compiler/Driver/StageState.h"
 #include "runtime/Support/Result.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -22,8 +23,10 @@ public:
 
   /// Dumps the passes of `Passes`, those of stage `Number` called `Name`.
   void watch(mlir::PassManager &Passes, int Number, const std::string &Name);
-  /// Dumps the module at the end of the stage.
-  Status endStage(mlir::ModuleOp Module, int Number, const std::string &Name);
+  /// Dumps the module at the end of the stage, with what --from-stage needs to
+  /// go on from there.
+  Status endStage(mlir::ModuleOp Module, const StageState &State, int Number,
+                  const std::string &Name);
 
 private:
   std::string Directory;

@@ -2,6 +2,7 @@
 
 #include "compiler/Driver/ManifestBuilder.h"
 
+#include "compiler/Builder/ModelBuilder.h"
 #include "dialects/Transformer/CacheNumbering.h"
 #include "passes/Bufferization/Passes.h"
 #include "runtime/Abi/TenonRt.h"
@@ -17,11 +18,13 @@ static int64_t integerOf(mlir::ModuleOp Module, llvm::StringRef Name,
   return Value ? Value.getInt() : Default;
 }
 
-static ElementType elementOf(mlir::Type Type) {
-  return Type.isBF16() ? ElementType::BF16 : ElementType::F32;
+static ElementType elementOf(StorageFormat Format) {
+  return Format == StorageFormat::BF16 ? ElementType::BF16 : ElementType::F32;
 }
 
 Result<Manifest> tenon::describeModel(mlir::ModuleOp Module) {
+  if (Status Valid = verifyModel(Module); !Valid)
+    return Valid.error();
   Manifest M;
   M.ProducedBy = "tenon " TENON_VERSION;
   M.AbiMajor = TENON_RT_ABI_MAJOR;
@@ -32,9 +35,6 @@ Result<Manifest> tenon::describeModel(mlir::ModuleOp Module) {
   M.MaxSequence = integerOf(Module, tr::attr::MaxSequence, 0);
   M.TokenTypes = integerOf(Module, tr::attr::TokenTypes, 0);
   M.MaxSource = integerOf(Module, tr::attr::MaxSource, 0);
-  if (M.Vocabulary < 1 || M.MaxSequence < 1)
-    return Error("model: expected the module attributes "
-                 "transformer.vocabulary and transformer.max_sequence");
 
   int64_t Layers = 0;
   bool UsesTypes = false;
@@ -45,7 +45,7 @@ Result<Manifest> tenon::describeModel(mlir::ModuleOp Module) {
         Layers = std::max(Layers, static_cast<int64_t>(*Scope.getLayer()) + 1);
     } else if (auto Embedding = llvm::dyn_cast<tr::EmbeddingOp>(Op)) {
       UsesTypes |= Embedding.getIndex() == tr::IndexKind::TokenType;
-    } else if (auto Input = llvm::dyn_cast<tr::InputRowsOp>(Op)) {
+    } else if (auto Input = llvm::dyn_cast<tr::InputFeaturesOp>(Op)) {
       Features = Input.getResult().getType().getShape()[1];
     }
     if (auto Mask = Op->getAttrOfType<tr::MaskKindAttr>("mask"))
@@ -63,14 +63,10 @@ Result<Manifest> tenon::describeModel(mlir::ModuleOp Module) {
                    : Kind == "pooled"  ? OutputKind::Pooled
                    : Kind == "classes" ? OutputKind::Classes
                                        : OutputKind::Logits;
-    auto Result = Function.getNumResults() > 0
-                      ? llvm::dyn_cast<mlir::RankedTensorType>(
-                            Function.getResultTypes()[0])
-                      : mlir::RankedTensorType();
-    if (!Result)
-      return Error("model: entry @" + Function.getName().str() +
-                   ": expected rows as its first result");
-    Entry.Width = Result.getDimSize(1);
+    // A valid model's entry has one result of activations.
+    for (mlir::Type Result : Function.getResultTypes())
+      if (tr::isActivations(Result))
+        Entry.Width = llvm::cast<mlir::ShapedType>(Result).getDimSize(1);
     Entry.UsesTokenTypes = UsesTypes;
     if (auto Own =
             Function->getAttrOfType<mlir::IntegerAttr>(tr::attr::Vocabulary))
@@ -85,11 +81,10 @@ Result<Manifest> tenon::describeModel(mlir::ModuleOp Module) {
     Info.Layers = Layers;
     Info.KvHeads = Cache.getKvHeads();
     Info.HeadDim = Cache.getHeadDim();
-    Info.Type = elementOf(Cache.getElementType());
+    Info.Type = elementOf(Cache.getFormat());
     Info.PageTokens = tr::PageTokens;
-    Info.PageBytes =
-        Cache.getPageElements() * static_cast<int64_t>(sizeOf(Info.Type));
-    if (Cache.isMemory())
+    Info.PageBytes = Cache.getPageBytes();
+    if (Cache.isCross())
       Info.Content = CacheContent::Cross;
     if (Cache.isLatent())
       Info.Form = "latent";
@@ -98,53 +93,30 @@ Result<Manifest> tenon::describeModel(mlir::ModuleOp Module) {
   return M;
 }
 
-static Activation activationOf(tr::Activation Act) {
-  switch (Act) {
-  case tr::Activation::None:
-    return Activation::None;
-  case tr::Activation::Relu:
-    return Activation::Relu;
-  case tr::Activation::Gelu:
-    return Activation::Gelu;
-  case tr::Activation::GeluTanh:
-    return Activation::GeluTanh;
-  case tr::Activation::Silu:
-    return Activation::Silu;
-  case tr::Activation::QuickGelu:
-    return Activation::QuickGelu;
-  case tr::Activation::Tanh:
-    return Activation::Tanh;
-  case tr::Activation::Sigmoid:
-    return Activation::Sigmoid;
-  }
-  llvm_unreachable("all activations are covered");
-}
-
 std::vector<PrimitiveInfo> tenon::describePrimitives(mlir::ModuleOp Module) {
   std::vector<PrimitiveInfo> Primitives;
   auto TypeOf = [](mlir::Value Rows) -> std::optional<ElementType> {
     if (!Rows)
       return std::nullopt;
-    return elementOf(
-        llvm::cast<mlir::ShapedType>(Rows.getType()).getElementType());
+    return elementOf(dnn::formatOf(Rows));
   };
-  Module.walk([&](dnn::ProductOp Product) {
-    if (!Product.getSite())
+  Module.walk([&](dnn::MatmulOp Matmul) {
+    if (!Matmul.getPrimitive())
       return;
-    auto Number = static_cast<size_t>(*Product.getSite());
+    auto Number = static_cast<size_t>(*Matmul.getPrimitive());
     if (Primitives.size() <= Number)
       Primitives.resize(Number + 1);
-    dnn::PackedType Weight = Product.getWeight().getType();
+    dnn::PackedType Weight = Matmul.getWeight().getType();
     PrimitiveInfo &Info = Primitives[Number];
-    Info.K = Weight.getColumns();
-    Info.N = Weight.getRows();
-    Info.Source = *TypeOf(Product.getInput());
-    Info.Destination = *TypeOf(Product.getOuts());
-    Info.Layout = {LayoutKind::Panels, elementOf(Weight.getElementType())};
-    Info.HasBias = static_cast<bool>(Product.getBias());
-    Info.Act = activationOf(Product.getActivation());
-    Info.Multiplier = TypeOf(Product.getMultiplier());
-    Info.Residual = TypeOf(Product.getResidual());
+    Info.K = Weight.getInFeatures();
+    Info.N = Weight.getOutFeatures();
+    Info.Source = *TypeOf(Matmul.getInput());
+    Info.Destination = *TypeOf(Matmul.getOuts());
+    Info.Layout = {Weight.getLayout(), Weight.getFormat()};
+    Info.HasBias = static_cast<bool>(Matmul.getBias());
+    Info.Act = Matmul.getActivation();
+    Info.Multiplier = TypeOf(Matmul.getMultiplier());
+    Info.Residual = TypeOf(Matmul.getResidual());
   });
   return Primitives;
 }
@@ -154,8 +126,7 @@ std::vector<PlannedBuffer> tenon::describePlan(mlir::ModuleOp Module) {
   for (auto Function : Module.getOps<mlir::func::FuncOp>()) {
     int64_t Count = 0;
     Function.walk([&](dnn::BufferOp Buffer) {
-      auto Planned =
-          Buffer->getAttrOfType<mlir::DenseI64ArrayAttr>(PlanAttrName);
+      std::optional<dnn::PlanAttr> Planned = Buffer.getPlan();
       if (!Planned)
         return;
       PlannedBuffer Entry;
@@ -163,9 +134,9 @@ std::vector<PlannedBuffer> tenon::describePlan(mlir::ModuleOp Module) {
       llvm::raw_string_ostream(Entry.Value)
           << "buffer" << Count++ << " " << Buffer.getType();
       Entry.Offset = Buffer.getOffset();
-      Entry.Bytes = static_cast<uint64_t>(Planned[0]);
-      Entry.FirstUse = Planned[1];
-      Entry.LastUse = Planned[2];
+      Entry.Bytes = static_cast<uint64_t>(Planned->getBytes());
+      Entry.FirstUse = Planned->getFirst();
+      Entry.LastUse = Planned->getLast();
       Plan.push_back(Entry);
     });
   }
@@ -173,5 +144,5 @@ std::vector<PlannedBuffer> tenon::describePlan(mlir::ModuleOp Module) {
 }
 
 uint64_t tenon::arenaBytes(mlir::ModuleOp Module) {
-  return static_cast<uint64_t>(integerOf(Module, ArenaAttrName, 0));
+  return static_cast<uint64_t>(integerOf(Module, dnn::attr::ArenaBytes, 0));
 }

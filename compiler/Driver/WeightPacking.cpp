@@ -5,112 +5,35 @@
 #include "compiler/Checkpoint/TensorView.h"
 #include "runtime/Packing/Packer.h"
 
-#include <cmath>
 #include <map>
 
 using namespace tenon;
-namespace tr = tenon::transformer;
 
 static PackedLayout layoutOf(dnn::PackedType Type) {
-  PackedLayout Layout;
-  Layout.Type =
-      Type.getElementType().isBF16() ? ElementType::BF16 : ElementType::F32;
-  switch (Type.getLayout()) {
-  case dnn::LayoutKind::Vector:
-    Layout.Kind = LayoutKind::Vector;
-    break;
-  case dnn::LayoutKind::Rows:
-    Layout.Kind = LayoutKind::Rows;
-    break;
-  case dnn::LayoutKind::Panels:
-    Layout.Kind = LayoutKind::Panels;
-    break;
-  }
-  return Layout;
-}
-
-/// Rows of cosines and sines, angles and functions rounded as Transformers
-/// does: the angle is a product in f32.
-static Status packAngles(tr::RopeAttr Rope, int64_t Positions, Packer &Pack) {
-  llvm::SmallVector<float> Frequencies = Rope.frequencies();
-  float Factor = Rope.attentionFactor();
-  size_t Half = Frequencies.size();
-  std::vector<float> Row(2 * Half);
-  for (int64_t Position = 0; Position < Positions; ++Position) {
-    for (size_t I = 0; I < Half; ++I) {
-      auto Angle =
-          static_cast<double>(static_cast<float>(Position) * Frequencies[I]);
-      Row[I] = static_cast<float>(std::cos(Angle)) * Factor;
-      Row[Half + I] = static_cast<float>(std::sin(Angle)) * Factor;
-    }
-    if (Status Done = Pack.append(Row); !Done)
-      return Done;
-  }
-  return {};
-}
-
-/// Rows of sinusoids (see transformer.sinusoid).
-static Status packSinusoids(tr::RopeStyle Style, const PackedWeight &Weight,
-                            Packer &Pack) {
-  int64_t Width = Weight.Type.getColumns();
-  // A width that is odd has one sine more.
-  int64_t Sines = (Width + 1) / 2;
-  bool IsHalf = Style == tr::RopeStyle::Half;
-  std::vector<float> Row(static_cast<size_t>(Width));
-  for (int64_t Position = 0; Position < Weight.Type.getRows(); ++Position) {
-    for (int64_t I = 0; I < Width; ++I) {
-      int64_t Pair = IsHalf ? I % Sines : I / 2;
-      bool IsSine = IsHalf ? I < Sines : I % 2 == 0;
-      double Angle = static_cast<double>(Position) /
-                     std::pow(10000.0, static_cast<double>(2 * Pair) /
-                                           static_cast<double>(Width));
-      Row[static_cast<size_t>(I)] =
-          static_cast<float>(IsSine ? std::sin(Angle) : std::cos(Angle));
-    }
-    if (Status Done = Pack.append(Row); !Done)
-      return Done;
-  }
-  return {};
-}
-
-/// Learned biases [buckets, heads] as a row of distances per head.
-static Status packBuckets(tr::BucketsAttr Buckets, const PackedWeight &Weight,
-                          const Checkpoint &Source, Packer &Pack) {
-  int64_t Heads = Weight.Type.getRows();
-  auto View = TensorView::resolveMatrix(Source, Weight.Sources.front(),
-                                        Buckets.getCount(), Heads);
-  if (!View)
-    return View.error().withContext("weights");
-  std::vector<float> Learned(static_cast<size_t>(Buckets.getCount() * Heads));
-  if (Status Read =
-          View->readRowsAsFloat(0, Buckets.getCount(), Learned.data());
-      !Read)
-    return Read;
-  std::vector<float> Row;
-  for (int64_t Head = 0; Head < Heads; ++Head) {
-    Row.clear();
-    for (int64_t Distance = -Buckets.getMaxDistance();
-         Distance <= Buckets.getMaxDistance(); ++Distance)
-      Row.push_back(Learned[static_cast<size_t>(
-          Buckets.bucketOf(Distance) * Heads + Head)]);
-    if (Status Done = Pack.append(Row); !Done)
-      return Done;
-  }
-  return {};
+  return {Type.getLayout(), Type.getFormat()};
 }
 
 /// A table that is computed; see dnn.table.
 static Status packTable(const PackedWeight &Weight, const Checkpoint &Source,
                         Packer &Pack) {
-  if (auto Rope = llvm::dyn_cast<tr::RopeAttr>(Weight.Table))
-    return packAngles(Rope, Weight.Type.getRows(), Pack);
-  if (auto Sinusoid = llvm::dyn_cast<tr::SinusoidAttr>(Weight.Table))
-    return packSinusoids(Sinusoid.getStyle(), Weight, Pack);
-  if (auto Buckets = llvm::dyn_cast<tr::BucketsAttr>(Weight.Table))
-    return packBuckets(Buckets, Weight, Source, Pack);
-  auto Slopes =
-      llvm::cast<tr::AlibiAttr>(Weight.Table).slopes(Weight.Type.getRows());
-  return Pack.append({Slopes.data(), Slopes.size()});
+  int64_t Rows = Weight.Type.getOutFeatures();
+  std::vector<float> Learned;
+  if (std::optional<int64_t> Count = Weight.Table.getLearnedRows()) {
+    auto View =
+        TensorView::resolveMatrix(Source, Weight.Sources.front(), *Count, Rows);
+    if (!View)
+      return View.error().withContext("weights");
+    Learned.resize(static_cast<size_t>(*Count * Rows));
+    if (Status Read = View->readRowsAsFloat(0, *Count, Learned.data()); !Read)
+      return Read;
+  }
+  std::vector<float> Row(static_cast<size_t>(Weight.Type.getInFeatures()));
+  for (int64_t R = 0; R < Rows; ++R) {
+    Weight.Table.fillRow(R, Rows, Learned, Row);
+    if (Status Done = Pack.append(Row); !Done)
+      return Done;
+  }
+  return {};
 }
 
 /// Rows [First, Last) of `View`, of K columns.
@@ -135,20 +58,20 @@ static Status packRows(const TensorView &View, int64_t First, int64_t Last,
 /// panel of its own.
 static int64_t storedRows(dnn::PackedType Type) {
   if (Type.getCount() == 1)
-    return Type.getRows();
-  return Type.getCount() * Type.getPanels() * dnn::PackedType::PanelWidth;
+    return Type.getOutFeatures();
+  return Type.getCount() * Type.getPanels() * PanelWidth;
 }
 
 /// The matrices of a stack, each filled up to whole panels with zeros.
 static Status packStack(const PackedWeight &Weight, const Checkpoint &Source,
                         Packer &Pack) {
   dnn::PackedType Type = Weight.Type;
-  int64_t N = Type.getRows(), K = Type.getColumns();
+  int64_t N = Type.getOutFeatures(), K = Type.getInFeatures();
   auto View = TensorView::resolveMatrix(Source, Weight.Sources.front(),
                                         Type.getCount() * N, K);
   if (!View)
     return View.error().withContext("weights");
-  int64_t Missing = Type.getPanels() * dnn::PackedType::PanelWidth - N;
+  int64_t Missing = Type.getPanels() * PanelWidth - N;
   std::vector<float> Zeros(static_cast<size_t>(Missing * K));
   for (int64_t I = 0; I < Type.getCount(); ++I) {
     if (Status Done = packRows(*View, I * N, (I + 1) * N, K, Pack); !Done)
@@ -175,7 +98,7 @@ static Status packWeight(const PackedWeight &Weight, const Checkpoint &Source,
   Info.Name = Weight.name();
   Info.Layout = Layout;
   Info.Rows = storedRows(Weight.Type);
-  Info.Columns = Weight.Type.getColumns();
+  Info.Columns = Weight.Type.getInFeatures();
   if (Status Begun = Writer.beginWeight(Info); !Begun)
     return Begun;
   Packer Pack(
@@ -203,7 +126,7 @@ tenon::packWeights(const std::vector<ScopeTable> &Tables, size_t CacheKinds,
   int64_t Total = 0, Done = 0;
   auto SizeOf = [](const PackedWeight &Weight) {
     return packedBytes(layoutOf(Weight.Type), storedRows(Weight.Type),
-                       Weight.Type.getColumns());
+                       Weight.Type.getInFeatures());
   };
   for (const ScopeTable &Table : Tables)
     for (const std::optional<PackedWeight> &Weight : Table.Weights)

@@ -32,7 +32,7 @@ public:
     else
       Sum += Value;
   }
-  int64_t product(int64_t Left, int64_t Right) {
+  int64_t multiply(int64_t Left, int64_t Right) {
     int64_t Value;
     if (!__builtin_mul_overflow(Left, Right, &Value) && Value <= MaxCount)
       return Value;
@@ -49,7 +49,7 @@ private:
 struct Work {
   int64_t MatmulParameters = 0;
   int64_t HeadParameters = 0;
-  int64_t ProductBytes = 0;
+  int64_t MatmulBytes = 0;
   /// Of the last of the entry's tokens, and on average.
   int64_t LastAttention = 0;
   int64_t MeanAttention = 0;
@@ -72,12 +72,14 @@ public:
       if (auto Parameter = dyn_cast<ParameterOp>(Op))
         if (Seen.insert(Frame.nameOf(Parameter)).second)
           countParameter(Parameter);
-      if (auto Mixture = dyn_cast<MixtureOp>(Op))
-        for (Value Stored : storedOf(Mixture))
-          if (auto Parameter = Stored.getDefiningOp<ParameterOp>())
-            if (Idle.insert(Frame.nameOf(Parameter)).second)
-              Sum.add(IdleParameters, elementsOf(Parameter.getType()) -
-                                          chosenOf(Mixture, Stored));
+      // What a token does not use of a weight is idle: experts not chosen.
+      if (auto Weights = dyn_cast<WeightOpInterface>(Op))
+        for (const WeightUse &Use : Weights.getWeightUses())
+          if (auto Parameter = Use.Operand->get().getDefiningOp<ParameterOp>();
+              Parameter && Use.Used != Use.Parts &&
+              Idle.insert(Frame.nameOf(Parameter)).second)
+            Sum.add(IdleParameters,
+                    elementsOf(Parameter.getType()) - usedOf(Use));
       return check();
     });
   }
@@ -86,15 +88,11 @@ public:
   Result<Work> countWork(func::FuncOp Entry, int64_t Tokens) {
     Work W;
     Status S = walkModel(Entry, [&](Operation *Op, const CallFrame &) {
-      countProducts(Op, W);
-      if (auto Attention = dyn_cast<AttentionOp>(Op))
-        countAttention(Attention, Tokens, W);
-      if (auto Attention = dyn_cast<LatentAttentionOp>(Op))
-        countLatentAttention(Attention, Tokens, W);
-      if (auto Append = dyn_cast<CacheAppendOp>(Op))
-        countCache(Append.getCache().getType());
-      if (auto Append = dyn_cast<LatentAppendOp>(Op))
-        countCache(Append.getCache().getType());
+      countMatmuls(Op, W);
+      if (auto Attention = dyn_cast<AttentionOpInterface>(Op))
+        countAttention(Attention.getAttentionCost(), Tokens, W);
+      if (Op->hasTrait<trait::AppendsToCache>())
+        countCache(cast<CacheType>(cacheOperandOf(Op)->get().getType()));
       return check();
     });
     if (!S)
@@ -108,20 +106,20 @@ public:
     E.ActiveParameters = E.Parameters - IdleParameters;
     E.MatmulParameters = Main.MatmulParameters;
     E.HeadParameters = Main.HeadParameters;
-    E.ProductBytes = Main.ProductBytes;
-    int64_t Body = Sum.product(2, E.MatmulParameters - E.HeadParameters);
-    int64_t Head = Sum.product(2, E.HeadParameters);
+    E.MatmulBytes = Main.MatmulBytes;
+    int64_t Body = Sum.multiply(2, E.MatmulParameters - E.HeadParameters);
+    int64_t Head = Sum.multiply(2, E.HeadParameters);
     int64_t Cross = 0;
     if (E.SourceText) {
       ModelEstimate::Source &Source = *E.SourceText;
       Source.CrossFlops = Main.CrossAttention;
-      Cross = Sum.product(Main.CrossAttention, Source.Tokens);
+      Cross = Sum.multiply(Main.CrossAttention, Source.Tokens);
       if (Encoder) {
         Source.MatmulParameters = Encoder->MatmulParameters;
-        Source.EncodeFlops = Sum.product(2, Encoder->MatmulParameters);
+        Source.EncodeFlops = Sum.multiply(2, Encoder->MatmulParameters);
         Sum.add(Source.EncodeFlops, Encoder->MeanAttention);
       }
-      Sum.product(Sum.product(Source.CacheElements, 4), Source.Tokens);
+      Sum.multiply(Sum.multiply(Source.CacheElements, 4), Source.Tokens);
     }
     bool IsDecoder = E.Role == "step";
     if (IsDecoder) {
@@ -135,8 +133,8 @@ public:
     Sum.add(E.PrefillFlops, Main.MeanAttention);
     Sum.add(E.PrefillFlops, Cross);
     Sum.add(E.PrefillFlops, IsDecoder ? Head / E.Context : Head);
-    E.TrainingFlops = Sum.product(6, E.MatmulParameters);
-    Sum.product(Sum.product(E.CacheElements, 4), E.MaxSequence);
+    E.TrainingFlops = Sum.multiply(6, E.MatmulParameters);
+    Sum.multiply(Sum.multiply(E.CacheElements, 4), E.MaxSequence);
     return check();
   }
 
@@ -150,44 +148,28 @@ private:
     Sum.add(E.WeightBytes, bytesOf(Parameter.getType()));
   }
 
-  /// What a mixture keeps for each of its experts.
-  static SmallVector<Value> storedOf(MixtureOp Mixture) {
-    SmallVector<Value> Stored = {Mixture.getGate(),   Mixture.getUp(),
-                                 Mixture.getDown(),   Mixture.getGateBias(),
-                                 Mixture.getUpBias(), Mixture.getDownBias()};
-    llvm::erase(Stored, Value());
-    return Stored;
+  /// Elements of a weight that one token uses.
+  int64_t usedOf(const WeightUse &Use) {
+    return Sum.multiply(elementsOf(Use.Operand->get().getType()) / Use.Parts,
+                        Use.Used);
   }
 
-  /// Elements of `Stored` that belong to the experts chosen for one token.
-  int64_t chosenOf(MixtureOp Mixture, Value Stored) {
-    return Sum.product(elementsOf(Stored.getType()) / Mixture.getExperts(),
-                       Mixture.getRouter().getTop());
-  }
-
-  /// Every matrix that a product takes. Tables are looked up instead.
-  void countProducts(Operation *Op, Work &W) {
-    if (auto Mixture = dyn_cast<MixtureOp>(Op)) {
-      for (Value Stack :
-           {Mixture.getGate(), Mixture.getUp(), Mixture.getDown()}) {
-        int64_t Chosen = chosenOf(Mixture, Stack);
-        Sum.add(W.MatmulParameters, Chosen);
-        Sum.add(W.ProductBytes,
-                Sum.product(Chosen, bytesPerElement(Stack.getType())));
-      }
+  /// Every matrix that activations are multiplied with. Tables are looked up
+  /// instead.
+  void countMatmuls(Operation *Op, Work &W) {
+    auto Weights = dyn_cast<WeightOpInterface>(Op);
+    if (!Weights)
       return;
-    }
-    if (!isa<LinearOp, FeedForwardOp, GatedFeedForwardOp, LmHeadOp,
-             LatentAttentionOp>(Op))
-      return;
-    for (Type T : Op->getOperandTypes()) {
-      auto Tensor = dyn_cast<RankedTensorType>(T);
-      if (!Tensor || !Tensor.hasStaticShape() || Tensor.getRank() != 2)
+    for (const WeightUse &Use : Weights.getWeightUses()) {
+      if (!Use.IsMatmul)
         continue;
-      Sum.add(W.MatmulParameters, elementsOf(Tensor));
-      Sum.add(W.ProductBytes, bytesOf(Tensor));
-      if (isa<LmHeadOp>(Op))
-        Sum.add(W.HeadParameters, elementsOf(Tensor));
+      int64_t Used = usedOf(Use);
+      Sum.add(W.MatmulParameters, Used);
+      Sum.add(
+          W.MatmulBytes,
+          Sum.multiply(Used, bytesPerElement(Use.Operand->get().getType())));
+      if (Use.OfOutputRows)
+        Sum.add(W.HeadParameters, Used);
     }
   }
 
@@ -195,51 +177,36 @@ private:
   /// token t of `Tokens` sees min(t, Window) keys, t from 1.
   void countCausal(int64_t LastPerKey, int64_t MeanPerKey, int64_t Window,
                    int64_t Tokens, Work &W) {
-    int64_t Seen = Sum.product(Window, Window + 1) / 2;
-    Sum.add(Seen, Sum.product(Tokens - Window, Window));
-    Sum.add(W.LastAttention, Sum.product(LastPerKey, Window));
+    int64_t Seen = Sum.multiply(Window, Window + 1) / 2;
+    Sum.add(Seen, Sum.multiply(Tokens - Window, Window));
+    Sum.add(W.LastAttention, Sum.multiply(LastPerKey, Window));
     // Halved and doubled again: the mean of 1 to t is no integer.
     Sum.add(W.MeanAttention,
-            Sum.product(MeanPerKey / 2, Sum.product(2, Seen) / Tokens));
+            Sum.multiply(MeanPerKey / 2, Sum.multiply(2, Seen) / Tokens));
   }
 
-  /// Scores and their weighted sum: 2 + 2 operations per query element and
-  /// key.
-  void countAttention(AttentionOp Attention, int64_t Tokens, Work &W) {
-    int64_t PerKey = Sum.product(
-        4,
-        cast<RankedTensorType>(Attention.getQuery().getType()).getDimSize(1));
-    if (Attention.getCache() &&
-        cast<CacheType>(Attention.getCache().getType()).isMemory())
-      return Sum.add(W.CrossAttention, PerKey);
-    int64_t Window =
-        std::min<int64_t>(static_cast<int64_t>(Attention.getWindow().value_or(
-                              static_cast<uint64_t>(Tokens))),
-                          Tokens);
-    if (Attention.getMask() != MaskKind::Bidirectional)
-      return countCausal(PerKey, PerKey, Window, Tokens, W);
+  void countAttention(const AttentionCost &Cost, int64_t Tokens, Work &W) {
+    if (Cost.IsCross)
+      return Sum.add(W.CrossAttention, Cost.PrefillFlopsPerKey);
+    int64_t Window = std::min(Cost.Window.value_or(Tokens), Tokens);
+    if (Cost.IsCausal)
+      return countCausal(Cost.DecodeFlopsPerKey, Cost.PrefillFlopsPerKey,
+                         Window, Tokens, W);
     // A window has its keys on both sides; ends of the sequence are left out.
-    int64_t Flops = Sum.product(PerKey, std::min(2 * Window - 1, Tokens));
+    int64_t Flops =
+        Sum.multiply(Cost.PrefillFlopsPerKey, std::min(2 * Window - 1, Tokens));
     Sum.add(W.LastAttention, Flops);
     Sum.add(W.MeanAttention, Flops);
   }
 
-  void countLatentAttention(LatentAttentionOp Attention, int64_t Tokens,
-                            Work &W) {
-    auto Heads = static_cast<int64_t>(Attention.getHeads());
-    int64_t Rank = Attention.getRank(), RopeDim = Attention.getRopeDim();
-    int64_t Expanded = static_cast<int64_t>(Attention.getKeyDim()) + RopeDim +
-                       static_cast<int64_t>(Attention.getValueDim());
-    countCausal(Sum.product(2 * Heads, 2 * Rank + RopeDim),
-                Sum.product(2 * Heads, Expanded), Tokens, Tokens, W);
-  }
-
   void countCache(CacheType Cache) {
     int64_t Elements =
-        Sum.product(Cache.isLatent() ? 1 : 2,
-                    Sum.product(Cache.getKvHeads(), Cache.getHeadDim()));
-    ElementType Kept = elementTypeOf(Cache.getElementType());
-    if (Cache.isMemory()) {
+        Sum.multiply(Cache.isLatent() ? 1 : 2,
+                     Sum.multiply(Cache.getKvHeads(), Cache.getHeadDim()));
+    ElementType Kept = Cache.getFormat() == StorageFormat::BF16
+                           ? ElementType::BF16
+                           : ElementType::F32;
+    if (Cache.isCross()) {
       E.SourceText->CacheType = Kept;
       Sum.add(E.SourceText->CacheElements, Elements);
       return;
@@ -252,7 +219,7 @@ private:
   int64_t elementsOf(Type T) {
     int64_t Elements = 1;
     for (int64_t Size : cast<RankedTensorType>(T).getShape())
-      Elements = Sum.product(Elements, Size);
+      Elements = Sum.multiply(Elements, Size);
     return Elements;
   }
 
@@ -262,7 +229,7 @@ private:
   }
 
   int64_t bytesOf(Type T) {
-    return Sum.product(elementsOf(T), bytesPerElement(T));
+    return Sum.multiply(elementsOf(T), bytesPerElement(T));
   }
 
   Status check() const {
@@ -307,7 +274,7 @@ Result<ModelEstimate> tenon::estimateModel(ModuleOp Module,
     return Error("estimate: a context of " + std::to_string(E.Context) +
                  ": expected 1 to " + std::to_string(E.MaxSequence));
 
-  // Pooling adds no product: the first entry stands for an encoder's others.
+  // Pooling adds no matmul: the first entry stands for an encoder's others.
   // Of an encoder-decoder the decoder is the main entry.
   auto RoleOf = [](func::FuncOp Entry) {
     return Entry->getAttrOfType<StringAttr>(attr::Role).getValue();
@@ -318,7 +285,7 @@ Result<ModelEstimate> tenon::estimateModel(ModuleOp Module,
       Main = Entry;
   bool HasMemory = llvm::any_of(Main.getArgumentTypes(), [](Type T) {
     auto Cache = dyn_cast<CacheType>(T);
-    return Cache && Cache.isMemory();
+    return Cache && Cache.isCross();
   });
   if (HasMemory) {
     auto MaxSource = Module->getAttrOfType<IntegerAttr>(attr::MaxSource);
@@ -368,7 +335,7 @@ Json tenon::toJson(const ModelEstimate &E) {
                  {"parameters_active", E.ActiveParameters},
                  {"matmul_parameters", E.MatmulParameters},
                  {"weight_bytes", E.WeightBytes},
-                 {"product_weight_bytes", E.ProductBytes},
+                 {"product_weight_bytes", E.MatmulBytes},
                  {"flops_per_token", Flops}};
   if (E.CacheType)
     Result["kv_cache"] = {
@@ -400,9 +367,9 @@ std::string tenon::toText(const ModelEstimate &E) {
     Add("  " + Name, Count, "");
   if (E.ActiveParameters != E.Parameters)
     Add("  active per token", E.ActiveParameters, "");
-  Add("in products (N)", E.MatmulParameters, "");
+  Add("in matmuls (N)", E.MatmulParameters, "");
   Add("weights", E.WeightBytes, " bytes");
-  Add("  read by products", E.ProductBytes, " bytes");
+  Add("  read by matmuls", E.MatmulBytes, " bytes");
   std::string At = " at " + grouped(E.Context) + " tokens";
   if (E.DecodeFlops)
     Add("decode", *E.DecodeFlops, " FLOPs per token" + At);

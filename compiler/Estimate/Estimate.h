@@ -37,16 +37,16 @@ struct ModelEstimate {
   std::vector<std::pair<std::string, int64_t>> Components;
   /// The same without experts that a token does not go through.
   int64_t ActiveParameters = 0;
-  /// Elements that products read for one token, a tied head's and the chosen
+  /// Elements that matmuls read for one token, a tied head's and the chosen
   /// experts' included, and tables that are only looked up left out: N below.
   int64_t MatmulParameters = 0;
-  /// Those of the head, which only wanted rows pass.
+  /// Those of the head, which only output rows pass.
   int64_t HeadParameters = 0;
 
   /// Bytes of all parameters as they are kept, without padding.
   int64_t WeightBytes = 0;
-  /// Bytes of the weights that one token's products read.
-  int64_t ProductBytes = 0;
+  /// Bytes of the weights that one token's matmuls read.
+  int64_t MatmulBytes = 0;
 
   /// Tokens that the following are for.
   int64_t Context = 0;
@@ -77,7 +77,7 @@ struct ModelEstimate {
   struct Source {
     /// The longest source text, which the counts above assume.
     int64_t Tokens = 0;
-    /// Elements that the encoder's products read for one source token, those of
+    /// Elements that the encoder's matmuls read for one source token, those of
     /// keys and values for the decoder included.
     int64_t MatmulParameters = 0;
     /// Operations per source token of encoding all of them.

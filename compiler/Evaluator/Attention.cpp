@@ -46,7 +46,7 @@ double AttentionShape::score(int64_t Head, double Dot, int64_t Query,
   if (SoftCap)
     Score = *SoftCap * std::tanh(Score / *SoftCap);
   if (Alibi) {
-    float Slope = Alibi.slopes(Heads)[Head];
+    float Slope = Table ? Table->at(Head, 0) : Alibi.slopes(Heads)[Head];
     if (Alibi.getRounded()) {
       float Position = roundTo(ElementType::BF16, static_cast<float>(Key));
       Score += Scale * roundTo(ElementType::BF16, Slope * Position);
@@ -54,8 +54,11 @@ double AttentionShape::score(int64_t Head, double Dot, int64_t Query,
       Score += static_cast<double>(Slope) * static_cast<double>(Key);
     }
   }
-  if (Buckets)
-    Score += Bias->at(Buckets.bucketOf(Key - Query), Head);
+  if (Buckets) {
+    int64_t Distance = Key - Query, Max = Buckets.getMaxDistance();
+    Score += Table ? Table->at(Head, std::clamp(Distance, -Max, Max) + Max)
+                   : Bias->at(Buckets.bucketOf(Distance), Head);
+  }
   return Score;
 }
 
@@ -72,7 +75,7 @@ Status evaluate::checkStored(const EvaluatorBatch &Batch,
   return {};
 }
 
-/// The same for any mask: a prefix is whole, a memory is filled.
+/// The same for any mask: a prefix is whole, a source text is encoded.
 static Status checkSeen(const EvaluatorBatch &Batch, const KeyValueCache &Cache,
                         int64_t Layer, MaskKind Mask) {
   if (Mask != MaskKind::Bidirectional)
@@ -85,8 +88,8 @@ static Status checkSeen(const EvaluatorBatch &Batch, const KeyValueCache &Cache,
     std::string Where = "sequence " + std::to_string(Sequence) + " in layer " +
                         std::to_string(Layer);
     if (Mask == MaskKind::Bidirectional && Length == 0)
-      return Error(Where + ": expected a source text in the memory, which "
-                           "holds none");
+      return Error(Where + ": expected a source text in the cross-attention "
+                           "cache, which holds none");
     if (Mask == MaskKind::Prefix && Batch.Positions[T] < Prefixes[T] &&
         Prefixes[T] > Length)
       return Error(
@@ -211,9 +214,9 @@ SplitParts evaluate::split(std::span<const Tensor2D *const> Qkv,
     int64_t HeadDim = Qkv[0]->Columns / (Shape.Heads + 2 * Shape.KvHeads);
     int64_t QueryWidth = Shape.Heads * HeadDim;
     int64_t KeyWidth = Shape.KvHeads * HeadDim;
-    Parts.Query = columns(*Qkv[0], 0, QueryWidth);
-    Parts.Keys = columns(*Qkv[0], QueryWidth, KeyWidth);
-    Parts.Values = columns(*Qkv[0], QueryWidth + KeyWidth, KeyWidth);
+    Parts.Query = slice(*Qkv[0], 0, QueryWidth);
+    Parts.Keys = slice(*Qkv[0], QueryWidth, KeyWidth);
+    Parts.Values = slice(*Qkv[0], QueryWidth + KeyWidth, KeyWidth);
   }
   if (Shape.QueryNorm)
     Parts.Query = rmsNorm(Parts.Query, *Shape.QueryNorm, Shape.Eps, Shape.Heads,
@@ -221,7 +224,7 @@ SplitParts evaluate::split(std::span<const Tensor2D *const> Qkv,
   if (Shape.KeyNorm)
     Parts.Keys = rmsNorm(Parts.Keys, *Shape.KeyNorm, Shape.Eps, Shape.KvHeads,
                          Shape.NormOffset);
-  if (Shape.Rope) {
+  if (Shape.Rope.Attr) {
     Parts.Query =
         rope(Parts.Query, Batch.Positions, Shape.Heads, /*From=*/0, Shape.Rope);
     Parts.Keys = rope(Parts.Keys, Batch.Positions, Shape.KvHeads, /*From=*/0,

@@ -9,9 +9,9 @@
 #ifndef TENON_COMPILER_EVALUATOR_ATTENTION_H
 #define TENON_COMPILER_EVALUATOR_ATTENTION_H
 
+#include "compiler/Evaluator/Batch.h"
 #include "compiler/Evaluator/KeyValueCache.h"
-#include "compiler/Evaluator/Tensor2D.h"
-#include "dialects/Transformer/Transformer.h"
+#include "compiler/Evaluator/Rope.h"
 
 #include <optional>
 
@@ -38,9 +38,12 @@ struct AttentionShape {
   std::optional<double> SoftCap;
   /// Null for none.
   transformer::AlibiAttr Alibi;
-  /// Null for none, otherwise with `Bias` [buckets, heads].
+  /// Null for none, otherwise with `Bias` [buckets, heads] or `Table`.
   transformer::BucketsAttr Buckets;
   const Tensor2D *Bias = nullptr;
+  /// What the attribute of `Alibi` or `Buckets` fills a table with: [heads, 1]
+  /// or [heads, 2 max + 1]. Null where it is computed.
+  const Tensor2D *Table = nullptr;
   /// [1, heads], or null.
   const Tensor2D *Sinks = nullptr;
 
@@ -50,7 +53,7 @@ struct AttentionShape {
   /// Prefix: those of causal, and within the first `Prefix` tokens all.
   bool sees(int64_t Query, int64_t Key, int64_t Prefix = 0) const;
 
-  /// The score of head `Head` for a product q . k of `Dot`:
+  /// The score of head `Head` for a dot product q . k of `Dot`:
   /// scale * dot; then cap * tanh(score / cap); then plus
   ///  - alibi: slope * key, or rounded: scale * bf16(slope * bf16(key)), where
   ///    the slope is rounded too (Falcon);
@@ -67,8 +70,8 @@ Tensor2D attention(const Tensor2D &Query, const EvaluatorBatch &Batch,
                    const AttentionShape &Shape);
 
 /// The same over what `Cache` holds in `Layer`: all of it when bidirectional,
-/// which only memories are. An error when it lacks a position that a query
-/// sees.
+/// which only cross-attention is. An error when it lacks a position that a
+/// query sees.
 Result<Tensor2D> cachedAttention(const Tensor2D &Query,
                                  const EvaluatorBatch &Batch,
                                  const KeyValueCache &Cache, int64_t Layer,
@@ -98,8 +101,7 @@ struct SplitShape {
   double Eps = 0;
   /// Added to the weights of both norms.
   double NormOffset = 0;
-  /// Null for no rotation.
-  transformer::RopeAttr Rope;
+  Rotation Rope;
 };
 
 struct SplitParts {

@@ -20,6 +20,17 @@ float tenon::roundTo(ElementType Type, float Value) {
   return Value;
 }
 
+void tenon::roundTo(StorageFormat Format, std::span<float> Row) {
+  switch (Format) {
+  case StorageFormat::F32:
+    return;
+  case StorageFormat::BF16:
+    for (float &X : Row)
+      X = roundTo(ElementType::BF16, X);
+    return;
+  }
+}
+
 Status KeyValueCache::store(int64_t Layer, int64_t Sequence, int64_t Position,
                             const float *Key, const float *Value) {
   int64_t Length = length(Layer, Sequence);
@@ -33,11 +44,14 @@ Status KeyValueCache::store(int64_t Layer, int64_t Sequence, int64_t Position,
     To.Keys.resize(To.Keys.size() + static_cast<size_t>(KeyWidth));
     To.Values.resize(To.Values.size() + static_cast<size_t>(ValueWidth));
   }
-  auto Round = [this](float X) { return roundTo(Type, X); };
-  std::transform(Key, Key + KeyWidth, To.Keys.data() + Position * KeyWidth,
-                 Round);
-  std::transform(Value, Value + ValueWidth,
-                 To.Values.data() + Position * ValueWidth, Round);
+  auto Write = [&](const float *From, int64_t Width, std::vector<float> &Rows) {
+    std::span<float> Row(Rows.data() + Position * Width,
+                         static_cast<size_t>(Width));
+    std::copy_n(From, Width, Row.begin());
+    roundTo(Format, Row);
+  };
+  Write(Key, KeyWidth, To.Keys);
+  Write(Value, ValueWidth, To.Values);
   return {};
 }
 

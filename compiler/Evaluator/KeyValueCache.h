@@ -4,23 +4,29 @@
 #define TENON_COMPILER_EVALUATOR_KEYVALUECACHE_H
 
 #include "compiler/Evaluator/Tensor2D.h"
+#include "runtime/Abi/Types.h"
 #include "runtime/Support/ElementType.h"
 #include "runtime/Support/Result.h"
 
 #include <map>
+#include <span>
 
 namespace tenon {
 
 /// `Value` as an element of `Type` holds it.
 float roundTo(ElementType Type, float Value);
 
+/// Rounds the values of a row, whole blocks, as `Format` stores them: to
+/// nearest, ties to even.
+void roundTo(StorageFormat Format, std::span<float> Row);
+
 /// One kind of cache of all layers and sequences. Latent vectors are keys
 /// without values.
 class KeyValueCache {
 public:
-  /// Rows of kv_heads * head_dim elements, stored as `Type`.
-  KeyValueCache(int64_t KeyWidth, int64_t ValueWidth, ElementType Type)
-      : KeyWidth(KeyWidth), ValueWidth(ValueWidth), Type(Type) {}
+  /// Rows of kv_heads * head_dim values, stored in `Format`.
+  KeyValueCache(int64_t KeyWidth, int64_t ValueWidth, StorageFormat Format)
+      : KeyWidth(KeyWidth), ValueWidth(ValueWidth), Format(Format) {}
 
   /// Stores a key and a value row at `Position`, which may be one already
   /// stored, or the next. An error when it lies further on.
@@ -43,7 +49,7 @@ private:
   };
 
   int64_t KeyWidth, ValueWidth;
-  ElementType Type;
+  StorageFormat Format;
   std::map<std::pair<int64_t, int64_t>, Rows> Stored; // by layer and sequence
 };
 

@@ -1,14 +1,14 @@
 //===- Latent.h - What latent attention computes ----------------*- C++ -*-===//
 //
-// Multi-head latent attention (DeepSeek-V2, 2024), in its expanded form.
+// Multi-head latent attention (MLA, DeepSeek-V2, 2024), in its expanded form.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef TENON_COMPILER_EVALUATOR_LATENT_H
 #define TENON_COMPILER_EVALUATOR_LATENT_H
 
+#include "compiler/Evaluator/Batch.h"
 #include "compiler/Evaluator/KeyValueCache.h"
-#include "compiler/Evaluator/Tensor2D.h"
 
 namespace tenon::evaluate {
 

@@ -1,4 +1,4 @@
-//===- Operations.cpp - What each transformer op computes -----------------===//
+//===- Operations.cpp - What each operation computes -----------------===//
 
 #include "compiler/Evaluator/Operations.h"
 
@@ -9,37 +9,6 @@
 using namespace tenon;
 using namespace tenon::evaluate;
 using namespace tenon::transformer;
-
-void EvaluatorBatch::add(int64_t Sequence, std::span<const int64_t> Ids,
-                         int64_t Position, int64_t WantedTokens) {
-  for (int64_t Id : Ids) {
-    TokenIds.push_back(Id);
-    Positions.push_back(Position++);
-    Sequences.push_back(Sequence);
-  }
-  for (int64_t Row = tokens() - WantedTokens; Row < tokens(); ++Row)
-    Wanted.push_back(Row);
-}
-
-std::vector<int64_t> EvaluatorBatch::starts() const {
-  std::vector<int64_t> Starts;
-  for (int64_t Row = 0; Row < tokens(); ++Row)
-    if (Row == 0 || Sequences[Row] != Sequences[Row - 1])
-      Starts.push_back(Row);
-  Starts.push_back(tokens());
-  return Starts;
-}
-
-std::vector<int64_t> EvaluatorBatch::prefixes() const {
-  std::vector<int64_t> OfTokens;
-  size_t Sequence = 0;
-  for (int64_t Row = 0; Row < tokens(); ++Row) {
-    if (Row > 0 && Sequences[Row] != Sequences[Row - 1])
-      ++Sequence;
-    OfTokens.push_back(Prefixes.empty() ? 0 : Prefixes[Sequence]);
-  }
-  return OfTokens;
-}
 
 //===----------------------------------------------------------------------===//
 // Element by element
@@ -125,8 +94,7 @@ Tensor2D evaluate::sigmoidGate(const Tensor2D &Input, const Tensor2D &Gate) {
   return Result;
 }
 
-Tensor2D evaluate::columns(const Tensor2D &Input, int64_t First,
-                           int64_t Count) {
+Tensor2D evaluate::slice(const Tensor2D &Input, int64_t First, int64_t Count) {
   Tensor2D Result(Input.Rows, Count);
   for (int64_t T = 0; T < Input.Rows; ++T)
     std::copy_n(Input.row(T) + First, Count, Result.row(T));
@@ -181,33 +149,8 @@ Tensor2D evaluate::classToken(const Tensor2D &Input,
   return Result;
 }
 
-Tensor2D evaluate::rope(const Tensor2D &Input,
-                        const std::vector<int64_t> &Positions, int64_t Heads,
-                        int64_t From, RopeAttr Rope) {
-  llvm::SmallVector<float> Frequencies = Rope.frequencies();
-  double Factor = Rope.attentionFactor();
-  auto Pairs = static_cast<int64_t>(Frequencies.size());
-  bool IsHalf = Rope.getStyle() == RopeStyle::Half;
-  int64_t HeadDim = Input.Columns / Heads;
-  Tensor2D Result = Input;
-  for (int64_t T = 0; T < Input.Rows; ++T)
-    for (int64_t H = 0; H < Heads; ++H)
-      for (int64_t I = 0; I < Pairs; ++I) {
-        // The angle is rounded to f32, as models are trained with it.
-        float Angle = static_cast<float>(Positions[T]) * Frequencies[I];
-        double Cos = Factor * std::cos(static_cast<double>(Angle));
-        double Sin = Factor * std::sin(static_cast<double>(Angle));
-        int64_t First = H * HeadDim + From + (IsHalf ? I : 2 * I);
-        int64_t Second = First + (IsHalf ? Pairs : 1);
-        double A = Input.at(T, First), B = Input.at(T, Second);
-        Result.at(T, First) = static_cast<float>(A * Cos - B * Sin);
-        Result.at(T, Second) = static_cast<float>(B * Cos + A * Sin);
-      }
-  return Result;
-}
-
 //===----------------------------------------------------------------------===//
-// Products
+// Matmuls
 //===----------------------------------------------------------------------===//
 
 Tensor2D evaluate::linear(const Tensor2D &Input, const Tensor2D &Weight,
@@ -241,11 +184,11 @@ Tensor2D evaluate::gatedFeedForward(Activation Act, const Tensor2D &Input,
   return linear(Hidden, Down, DownBias);
 }
 
-Tensor2D evaluate::product(const Tensor2D &Input,
-                           std::span<const Tensor2D *const> Weights,
-                           std::span<const Tensor2D *const> Biases,
-                           Activation Act, const Tensor2D *Multiplier,
-                           const Tensor2D *Residual) {
+Tensor2D evaluate::matmul(const Tensor2D &Input,
+                          std::span<const Tensor2D *const> Weights,
+                          std::span<const Tensor2D *const> Biases,
+                          Activation Act, const Tensor2D *Multiplier,
+                          const Tensor2D *Residual) {
   int64_t Width = 0;
   for (const Tensor2D *Weight : Weights)
     Width += Weight->Rows;
@@ -266,9 +209,9 @@ Tensor2D evaluate::product(const Tensor2D &Input,
   return Result;
 }
 
-Tensor2D evaluate::gatedProduct(Activation Act, const Tensor2D &Input,
-                                const Tensor2D &Gate, const Tensor2D *GateBias,
-                                const Tensor2D &Up, const Tensor2D *UpBias) {
+Tensor2D evaluate::gatedMatmul(Activation Act, const Tensor2D &Input,
+                               const Tensor2D &Gate, const Tensor2D *GateBias,
+                               const Tensor2D &Up, const Tensor2D *UpBias) {
   return multiply(activation(Act, linear(Input, Gate, GateBias)),
                   linear(Input, Up, UpBias));
 }
@@ -277,17 +220,17 @@ Tensor2D evaluate::gatedProduct(Activation Act, const Tensor2D &Input,
 // Heads
 //===----------------------------------------------------------------------===//
 
-Tensor2D evaluate::selectRows(const Tensor2D &Input,
-                              const EvaluatorBatch &Batch) {
-  Tensor2D Result(static_cast<int64_t>(Batch.Wanted.size()), Input.Columns);
+Tensor2D evaluate::selectOutputRows(const Tensor2D &Input,
+                                    const EvaluatorBatch &Batch) {
+  Tensor2D Result(static_cast<int64_t>(Batch.OutputRows.size()), Input.Columns);
   for (int64_t R = 0; R < Result.Rows; ++R)
-    std::copy_n(Input.row(Batch.Wanted[R]), Input.Columns, Result.row(R));
+    std::copy_n(Input.row(Batch.OutputRows[R]), Input.Columns, Result.row(R));
   return Result;
 }
 
 Tensor2D evaluate::lmHead(const Tensor2D &Input, const EvaluatorBatch &Batch,
                           const Tensor2D &Weight, const Tensor2D *Bias) {
-  return linear(selectRows(Input, Batch), Weight, Bias);
+  return linear(selectOutputRows(Input, Batch), Weight, Bias);
 }
 
 Tensor2D evaluate::pool(PoolKind Kind, const Tensor2D &Input,

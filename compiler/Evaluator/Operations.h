@@ -1,8 +1,9 @@
-//===- Operations.h - What each transformer op computes ---------*- C++ -*-===//
+//===- Operations.h - What each operation computes ---------*- C++ -*-===//
 //
-// One plain function per op of the transformer dialect: the oracle that every
-// other implementation is compared with. Loops in f32 with sums in double; no
-// speed. Shapes are the caller's to check. T tokens, R wanted rows, S
+// One plain function per op of the transformer dialect, which its twin in the
+// dnn dialect shares: the oracle that every other implementation is compared
+// with. Loops in f32 with sums in double; no
+// speed. Shapes are the caller's to check. T tokens, R output rows, S
 // sequences; x is a row, . the element-wise product.
 //
 //===----------------------------------------------------------------------===//
@@ -12,8 +13,9 @@
 
 #include "compiler/Evaluator/Attention.h"
 #include "compiler/Evaluator/Latent.h"
-#include "compiler/Evaluator/Mixture.h"
+#include "compiler/Evaluator/Moe.h"
 #include "compiler/Evaluator/Norms.h"
+#include "compiler/Evaluator/Rope.h"
 
 /// The functions take weights as they are stored: a matrix [N, K] has N output
 /// and K input features, a vector [1, N]. Null stands for an absent operand.
@@ -44,13 +46,6 @@ Tensor2D sinusoid(const std::vector<int64_t> &Positions, int64_t Width,
 /// Rows at position 0 become `Token` [1, H] (Dosovitskiy et al. 2021).
 Tensor2D classToken(const Tensor2D &Input, const EvaluatorBatch &Batch,
                     const Tensor2D &Token);
-
-/// Rotates the pairs (a, b) of `dim` elements of each of `Heads` heads, the
-/// first of them at `From`, by angle = position * frequency:
-/// f (a cos - b sin, b cos + a sin), f the attention factor. [T, heads *
-/// head_dim] to the same. Su et al. 2021 (RoFormer).
-Tensor2D rope(const Tensor2D &Input, const std::vector<int64_t> &Positions,
-              int64_t Heads, int64_t From, transformer::RopeAttr Rope);
 
 /// x * weight^T + bias: [T, K] to [T, N].
 Tensor2D linear(const Tensor2D &Input, const Tensor2D &Weight,
@@ -87,12 +82,12 @@ Tensor2D clamp(Tensor2D Input, double Bound);
 Tensor2D sigmoidGate(const Tensor2D &Input, const Tensor2D &Gate);
 
 /// Columns [First, First + Count).
-Tensor2D columns(const Tensor2D &Input, int64_t First, int64_t Count);
+Tensor2D slice(const Tensor2D &Input, int64_t First, int64_t Count);
 
-/// The rows whose output is wanted: [T, H] to [R, H].
-Tensor2D selectRows(const Tensor2D &Input, const EvaluatorBatch &Batch);
+/// The output rows: [T, H] to [R, H].
+Tensor2D selectOutputRows(const Tensor2D &Input, const EvaluatorBatch &Batch);
 
-/// x[wanted] * weight^T + bias: [R, V].
+/// x[output rows] * weight^T + bias: [R, V].
 Tensor2D lmHead(const Tensor2D &Input, const EvaluatorBatch &Batch,
                 const Tensor2D &Weight, const Tensor2D *Bias);
 
@@ -107,16 +102,15 @@ Tensor2D pool(transformer::PoolKind Kind, const Tensor2D &Input,
 
 /// activation(x * W^T + b) . multiplier + residual, with W the weights one
 /// after another along their rows and b the biases (none, or one each).
-Tensor2D product(const Tensor2D &Input,
-                 std::span<const Tensor2D *const> Weights,
-                 std::span<const Tensor2D *const> Biases,
-                 transformer::Activation Act, const Tensor2D *Multiplier,
-                 const Tensor2D *Residual);
+Tensor2D matmul(const Tensor2D &Input, std::span<const Tensor2D *const> Weights,
+                std::span<const Tensor2D *const> Biases,
+                transformer::Activation Act, const Tensor2D *Multiplier,
+                const Tensor2D *Residual);
 
 /// activation(x * gate^T + gate_bias) . (x * up^T + up_bias).
-Tensor2D gatedProduct(transformer::Activation Act, const Tensor2D &Input,
-                      const Tensor2D &Gate, const Tensor2D *GateBias,
-                      const Tensor2D &Up, const Tensor2D *UpBias);
+Tensor2D gatedMatmul(transformer::Activation Act, const Tensor2D &Input,
+                     const Tensor2D &Gate, const Tensor2D *GateBias,
+                     const Tensor2D &Up, const Tensor2D *UpBias);
 
 } // namespace tenon::evaluate
 

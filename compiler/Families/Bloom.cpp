@@ -1,6 +1,7 @@
 //===- Bloom.cpp - BLOOM --------------------------------------------------===//
 
 #include "compiler/Families/Family.h"
+#include "compiler/Families/GgufReader.h"
 #include "compiler/Families/GptLike.h"
 
 using namespace tenon;
@@ -54,4 +55,17 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-const Family tenon::BloomFamily = {"bloom", read};
+static void readGguf(GgufTranslation &T) {
+  GgufSettings &S = T.Settings;
+  gguf::readSizes(T, {.Layers = "n_layer",
+                      .Heads = "n_head",
+                      .KvHeads = "",
+                      .FeedForward = "",
+                      .Context = "seq_length"});
+  gguf::readNormEps(T, "layer_norm_epsilon");
+  S.expectSize("feed_forward_length", 4 * S.size("embedding_length"),
+               "four times the width");
+  gguf::setNames(T, "transformer.h.", {gguf::BloomOuter}, {gguf::BloomLayer});
+}
+
+const Family tenon::BloomFamily = {"bloom", read, {"bloom", readGguf}};

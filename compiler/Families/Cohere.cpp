@@ -1,6 +1,7 @@
 //===- Cohere.cpp - Parallel blocks, norms without bias, scaled logits ----===//
 
 #include "compiler/Families/Family.h"
+#include "compiler/Families/GgufReader.h"
 
 using namespace tenon;
 using namespace tenon::transformer;
@@ -41,4 +42,15 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-const Family tenon::CohereFamily = {"cohere", read};
+static void readGguf(GgufTranslation &T) {
+  GgufSettings &S = T.Settings;
+  gguf::readSizes(T);
+  gguf::readNormEps(T, "layer_norm_eps");
+  gguf::readRope(T);
+  S.Config["hidden_act"] = "silu";
+  S.Config["logit_scale"] = S.number("logit_scale");
+  S.Config["use_qk_norm"] = S.hasTensor("blk.0.attn_q_norm.weight");
+  gguf::setLlamaNames(T);
+}
+
+const Family tenon::CohereFamily = {"cohere", read, {"command-r", readGguf}};

@@ -177,14 +177,14 @@ int64_t ConfigReader::maxSequence(Keys Names) {
   return *Input.MaxSequence;
 }
 
-ModelSizes ConfigReader::sizes() {
+ModelSizes ConfigReader::sizes(const SizeKeys &Keys) {
   ModelSizes Sizes;
   Sizes.Vocabulary = size({"vocab_size"}, MaxVocabulary);
-  Sizes.Width = size({"hidden_size"}, MaxWidth);
-  Sizes.Layers = size({"num_hidden_layers"}, MaxLayers);
+  Sizes.Width = size({Keys.Width}, MaxWidth);
+  Sizes.Layers = size({Keys.Layers}, MaxLayers);
   Sizes.MaxSequence = maxSequence();
-  Sizes.FeedForward = size({"intermediate_size"}, MaxFeedForward);
-  Sizes.Heads = size({"num_attention_heads"}, MaxWidth);
+  Sizes.FeedForward = size({Keys.FeedForward}, MaxFeedForward);
+  Sizes.Heads = size({Keys.Heads}, MaxWidth);
   return Sizes;
 }
 

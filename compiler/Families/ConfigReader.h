@@ -33,6 +33,14 @@ struct RopeTraits {
   std::string_view PartialKey = "partial_rotary_factor";
 };
 
+/// How a config spells the sizes that all have.
+struct SizeKeys {
+  std::string_view Width = "hidden_size";
+  std::string_view Layers = "num_hidden_layers";
+  std::string_view FeedForward = "intermediate_size";
+  std::string_view Heads = "num_attention_heads";
+};
+
 class ConfigReader {
 public:
   /// Alternative spellings of a key. Where a config has several, they must
@@ -81,9 +89,8 @@ public:
   /// max_position_embeddings under any of `Names`, or the shorter length that
   /// was asked for.
   int64_t maxSequence(Keys Names = {"max_position_embeddings"});
-  /// vocab_size, hidden_size, num_hidden_layers, max_position_embeddings,
-  /// intermediate_size, num_attention_heads.
-  ModelSizes sizes();
+  /// vocab_size, max_position_embeddings, and what has several spellings.
+  ModelSizes sizes(const SizeKeys &Keys = {});
   /// num_key_value_heads, which must divide `Heads`.
   int64_t kvHeads(int64_t Heads, int64_t Default,
                   Keys Names = {"num_key_value_heads"});

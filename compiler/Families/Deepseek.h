@@ -3,7 +3,8 @@
 #ifndef TENON_COMPILER_FAMILIES_DEEPSEEK_H
 #define TENON_COMPILER_FAMILIES_DEEPSEEK_H
 
-#include "compiler/Families/Mixture.h"
+#include "compiler/Checkpoint/GgufArchitectures.h"
+#include "compiler/Families/Moe.h"
 
 namespace tenon {
 
@@ -27,8 +28,13 @@ struct DeepseekTraits {
   double Scale = 1;
 };
 
-/// Reads a LLaMA with latent attention, and mixtures after some dense layers.
+/// Reads a LLaMA with latent attention, and MoE layers after some dense layers.
 DecoderModel readDeepseek(ConfigReader &Config, const DeepseekTraits &Traits);
+
+/// Whether a GGUF file of "deepseek2" is of the third version or later.
+bool isDeepseekV3Gguf(GgufSettings &S);
+/// Reads a GGUF file of any version.
+void readDeepseekGguf(GgufTranslation &T);
 
 } // namespace tenon
 

@@ -24,4 +24,7 @@ static ModelDescription read(ConfigReader &Config) {
                        .Inner = 1407});
 }
 
-const Family tenon::DeepseekV2Family = {"deepseek_v2", read};
+static bool isEarlier(GgufSettings &S) { return !isDeepseekV3Gguf(S); }
+
+const Family tenon::DeepseekV2Family = {
+    "deepseek_v2", read, {"deepseek2", readDeepseekGguf, isEarlier}};

@@ -28,8 +28,8 @@ static ModelDescription read(ConfigReader &Config) {
                             .DenseLayers = 3,
                             .Scale = 2.5});
   for (LayerOptions &Layer : Model.Stack.Layer)
-    if (Layer.Mixture)
-      Layer.Mixture->Correction = "mlp.gate.e_score_correction_bias";
+    if (Layer.Moe)
+      Layer.Moe->Correction = "mlp.gate.e_score_correction_bias";
   // Layers that predict further tokens lie behind those that run.
   int64_t Ahead = Config.sizeOr({"num_nextn_predict_layers", "num_mtp_layers"},
                                 1, MaxLayers, 0);
@@ -39,4 +39,5 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-const Family tenon::DeepseekV3Family = {"deepseek_v3", read};
+const Family tenon::DeepseekV3Family = {
+    "deepseek_v3", read, {"deepseek2", readDeepseekGguf, isDeepseekV3Gguf}};

@@ -9,12 +9,10 @@ using namespace tenon::transformer;
 static ModelDescription read(ConfigReader &Config) {
   EncoderModel Model;
   ModelSizes &Sizes = Model.Sizes;
-  Sizes.Vocabulary = Config.size({"vocab_size"}, MaxVocabulary);
-  Sizes.Width = Config.size({"dim"}, MaxWidth);
-  Sizes.Layers = Config.size({"n_layers"}, MaxLayers);
-  Sizes.Heads = Config.size({"n_heads"}, MaxWidth);
-  Sizes.FeedForward = Config.size({"hidden_dim"}, MaxFeedForward);
-  Sizes.MaxSequence = Config.maxSequence();
+  Sizes = Config.sizes({.Width = "dim",
+                        .Layers = "n_layers",
+                        .FeedForward = "hidden_dim",
+                        .Heads = "n_heads"});
   expectEncoder(Config);
   // It only says what the stored table began as.
   Config.ignore({"sinusoidal_pos_embds"});

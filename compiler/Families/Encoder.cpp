@@ -11,7 +11,7 @@ Value tenon::answerBlock(FunctionBuilder &Function, Value Batch, Value Rows,
   if (Answer.Pool)
     Rows = Function.pool(*Answer.Pool, Rows, Batch, /*Normalize=*/false);
   else
-    Rows = Function.selectRows(Rows, Batch);
+    Rows = Function.selectOutputRows(Rows, Batch);
   if (Answer.Steps.empty())
     return Rows;
   Value Root = Function.scopeArgument("");

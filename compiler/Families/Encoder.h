@@ -60,7 +60,7 @@ void buildEncoder(ModelBuilder &Model, const EncoderModel &Encoder,
                   const std::optional<PoolingOptions> &Pooling);
 
 /// The rows that `Answer` makes of `Rows`, and what the entry gives: "hidden"
-/// or "logits" (of wanted rows), or "classes".
+/// or "logits" (of output rows), or "classes".
 mlir::Value answerBlock(FunctionBuilder &Function, mlir::Value Batch,
                         mlir::Value Rows, const AnswerOptions &Answer);
 llvm::StringRef outputOf(const AnswerOptions &Answer);

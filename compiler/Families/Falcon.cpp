@@ -1,6 +1,7 @@
 //===- Falcon.cpp - Falcon in its three forms -----------------------------===//
 
 #include "compiler/Families/Family.h"
+#include "compiler/Families/GgufReader.h"
 #include "compiler/Families/GptLike.h"
 
 using namespace tenon;
@@ -92,4 +93,30 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-const Family tenon::FalconFamily = {"falcon", read};
+/// With two norms; with one, its attn_norm is as BLOOM's.
+static constexpr GgufName GgufNorms[] = {{"attn_norm", "ln_mlp"},
+                                         {"attn_norm_2", "ln_attn"}};
+
+static void readGguf(GgufTranslation &T) {
+  GgufSettings &S = T.Settings;
+  gguf::readSizes(
+      T, {.KvHeads = "num_kv_heads", .FeedForward = "ffn_hidden_size"});
+  gguf::readNormEps(T, "layer_norm_epsilon");
+  gguf::readRope(T);
+  bool HasTwoNorms = S.hasTensor("blk.0.attn_norm_2.weight");
+  bool IsNewer = HasTwoNorms || T.Naming.KvHeads > 1;
+  S.Config["new_decoder_architecture"] = IsNewer;
+  if (IsNewer)
+    S.Config["num_ln_in_parallel_attn"] = HasTwoNorms ? 2 : 1;
+  S.Config["multi_query"] = T.Naming.KvHeads == 1;
+  S.Config["parallel_attn"] = true;
+  S.Config["alibi"] = false;
+  S.Config["bias"] = gguf::hasBias(T, "attn_qkv");
+  if (HasTwoNorms)
+    gguf::setNames(T, "transformer.h.", {gguf::BloomOuter},
+                   {GgufNorms, gguf::BloomLayer});
+  else
+    gguf::setNames(T, "transformer.h.", {gguf::BloomOuter}, {gguf::BloomLayer});
+}
+
+const Family tenon::FalconFamily = {"falcon", read, {"falcon", readGguf}};

@@ -18,3 +18,11 @@ std::span<const Family *const> tenon::families() {
       &VitFamily,        &XlmRobertaFamily};
   return All;
 }
+
+std::vector<GgufModelType> tenon::ggufArchitectures() {
+  std::vector<GgufModelType> Found;
+  for (const Family *F : families())
+    if (!F->Gguf.Name.empty())
+      Found.push_back({F->ModelType, F->Gguf});
+  return Found;
+}

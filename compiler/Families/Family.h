@@ -1,14 +1,15 @@
 //===- Family.h - What a model family is ------------------------*- C++ -*-===//
 //
 // A family reads a config into a description of its model, out of the parts
-// that Decoder.h, Encoder.h, Translation.h and Vision.h know how to build. One
-// file per family; families() lists them.
+// that Decoder.h, Encoder.h, Translation.h and Vision.h know how to build, and
+// a GGUF file into such a config. One file per family; families() lists them.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef TENON_COMPILER_FAMILIES_FAMILY_H
 #define TENON_COMPILER_FAMILIES_FAMILY_H
 
+#include "compiler/Checkpoint/GgufArchitectures.h"
 #include "compiler/Families/Decoder.h"
 #include "compiler/Families/Encoder.h"
 #include "compiler/Families/Translation.h"
@@ -30,6 +31,8 @@ struct Family {
   /// that are not inert are refused afterwards. The answer counts only if the
   /// reader has no error.
   ModelDescription (*Read)(ConfigReader &Config);
+  /// How GGUF files hold its models, if they do.
+  GgufArchitecture Gguf = {};
 };
 
 extern const Family BartFamily;
@@ -73,6 +76,9 @@ extern const Family XlmRobertaFamily;
 
 /// All families.
 std::span<const Family *const> families();
+
+/// The GGUF forms of those that have one.
+std::vector<GgufModelType> ggufArchitectures();
 
 } // namespace tenon
 

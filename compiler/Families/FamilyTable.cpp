@@ -2,7 +2,6 @@
 
 #include "compiler/Families/FamilyTable.h"
 
-#include "compiler/Checkpoint/GgufArchitectures.h"
 #include "compiler/Families/Family.h"
 #include "compiler/Families/Import.h"
 
@@ -37,7 +36,7 @@ std::vector<std::string> particularsOf(Operation *Op) {
     auto Cache = Attention.getCache()
                      ? cast<tr::CacheType>(Attention.getCache().getType())
                      : tr::CacheType();
-    Parts.push_back(Cache && Cache.isMemory()
+    Parts.push_back(Cache && Cache.isCross()
                         ? "cross"
                         : tr::stringifyMaskKind(Attention.getMask()).str());
     Add(Attention.getWindow().has_value(), "window");
@@ -48,13 +47,12 @@ std::vector<std::string> particularsOf(Operation *Op) {
   } else if (auto Rope = dyn_cast<tr::RopeOp>(Op)) {
     Parts.push_back(tr::stringifyRopeStyle(Rope.getRope().getStyle()).str());
   } else if (auto Ffn = dyn_cast<tr::FeedForwardOp>(Op)) {
-    Parts.push_back(tr::stringifyActivation(Ffn.getActivation()).str());
+    Parts.emplace_back(infoOf(Ffn.getActivation()).Name);
   } else if (auto Gated = dyn_cast<tr::GatedFeedForwardOp>(Op)) {
-    Parts.push_back(tr::stringifyActivation(Gated.getActivation()).str());
-  } else if (auto Mixture = dyn_cast<tr::MixtureOp>(Op)) {
-    Parts.push_back(
-        tr::stringifyRouterScore(Mixture.getRouter().getScore()).str());
-    Add(Mixture.getRouter().getGroups() > 1, "groups");
+    Parts.emplace_back(infoOf(Gated.getActivation()).Name);
+  } else if (auto Moe = dyn_cast<tr::MoeOp>(Op)) {
+    Parts.push_back(tr::stringifyRouterScore(Moe.getRouter().getScore()).str());
+    Add(Moe.getRouter().getGroups() > 1, "groups");
   } else if (auto Embedding = dyn_cast<tr::EmbeddingOp>(Op)) {
     Parts.push_back(tr::stringifyIndexKind(Embedding.getIndex()).str());
   }
@@ -85,9 +83,6 @@ Result<FamilyRow> describe(const Example &E) {
   for (const auto &[Name, Parts] : Operations)
     Row.Operations.push_back(
         Parts.empty() ? Name : Name + "(" + llvm::join(Parts, " ") + ")");
-  Row.Formats = {"safetensors"};
-  if (isReadFromGguf(E.ModelType))
-    Row.Formats.push_back("GGUF");
   return Row;
 }
 
@@ -105,6 +100,9 @@ Result<std::vector<FamilyRow>> tenon::describeFamilies() {
     auto Row = describe(*Mine);
     if (!Row)
       return Row.error();
+    Row->Formats = {"safetensors"};
+    if (!F->Gguf.Name.empty())
+      Row->Formats.push_back("GGUF");
     Rows.push_back(std::move(*Row));
   }
   return Rows;

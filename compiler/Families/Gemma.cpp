@@ -3,6 +3,7 @@
 #include "compiler/Families/Gemma.h"
 
 #include "compiler/Families/Family.h"
+#include "compiler/Families/GgufReader.h"
 
 #include <cmath>
 
@@ -74,4 +75,31 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-const Family tenon::GemmaFamily = {"gemma", read};
+static constexpr GgufName SandwichNorms[] = {
+    {"attn_norm", "input_layernorm"},
+    {"post_attention_norm", "post_attention_layernorm"},
+    {"ffn_norm", "pre_feedforward_layernorm"},
+    {"post_ffw_norm", "post_feedforward_layernorm"}};
+
+void tenon::readNewerGemmaGguf(GgufTranslation &T, int64_t WideLayers) {
+  GgufSettings &S = T.Settings;
+  gguf::readLlamaLike(T);
+  S.Config.erase("hidden_act");
+  S.Config["hidden_activation"] = "gelu_pytorch_tanh";
+  S.Config["query_pre_attn_scalar"] =
+      T.Naming.LayerCount == WideLayers
+          ? S.size("embedding_length") / T.Naming.Heads
+          : T.HeadDim;
+  T.Naming.NormOffset = 1;
+  gguf::setLlamaNames(T,
+                      {SandwichNorms, gguf::Attention, gguf::GatedFeedForward});
+}
+
+static void readGguf(GgufTranslation &T) {
+  gguf::readLlamaLike(T);
+  T.Settings.Config["hidden_act"] = "gelu_pytorch_tanh";
+  T.Naming.NormOffset = 1;
+  gguf::setLlamaNames(T);
+}
+
+const Family tenon::GemmaFamily = {"gemma", read, {"gemma", readGguf}};

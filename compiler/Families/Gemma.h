@@ -3,6 +3,7 @@
 #ifndef TENON_COMPILER_FAMILIES_GEMMA_H
 #define TENON_COMPILER_FAMILIES_GEMMA_H
 
+#include "compiler/Checkpoint/GgufArchitectures.h"
 #include "compiler/Families/Decoder.h"
 
 namespace tenon {
@@ -19,6 +20,10 @@ DecoderModel readGemma(ConfigReader &Config, const LlamaTraits &Traits);
 /// when the config does not say.
 void setGemma2(ConfigReader &Config, DecoderModel &Model,
                std::optional<double> Attention, std::optional<double> Logits);
+
+/// What the GGUF files of Gemma 2 and 3 share. The scale of scores has no key:
+/// it is that of a head, but for the model of `WideLayers` layers.
+void readNewerGemmaGguf(GgufTranslation &T, int64_t WideLayers);
 
 } // namespace tenon
 

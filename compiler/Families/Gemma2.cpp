@@ -15,4 +15,15 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-const Family tenon::Gemma2Family = {"gemma2", read};
+static void readGguf(GgufTranslation &T) {
+  GgufSettings &S = T.Settings;
+  readNewerGemmaGguf(T, 46);
+  S.Config["attn_logit_softcapping"] =
+      S.optionalNumber("attn_logit_softcapping").value_or(50);
+  S.Config["final_logit_softcapping"] =
+      S.optionalNumber("final_logit_softcapping").value_or(30);
+  S.Config["sliding_window"] =
+      S.optionalSize("attention.sliding_window").value_or(4096);
+}
+
+const Family tenon::Gemma2Family = {"gemma2", read, {"gemma2", readGguf}};

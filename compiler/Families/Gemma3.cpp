@@ -51,4 +51,24 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-const Family tenon::Gemma3Family = {"gemma3_text", read};
+static void readGguf(GgufTranslation &T) {
+  GgufSettings &S = T.Settings;
+  readNewerGemmaGguf(T, 62);
+  S.Config["rope_local_base_freq"] =
+      S.optionalNumber("rope.freq_base_swa").value_or(10000);
+  if (auto Cap = S.optionalNumber("final_logit_softcapping"))
+    S.Config["final_logit_softcapping"] = *Cap;
+  auto Window = S.optionalSize("attention.sliding_window");
+  // One layer in so many sees the whole sequence.
+  int64_t Pattern =
+      S.optionalSize("attention.sliding_window_pattern").value_or(6);
+  Json Types = Json::array();
+  for (int64_t I = 0; I < T.Naming.LayerCount; ++I)
+    Types.push_back(Window && (I + 1) % Pattern != 0 ? "sliding_attention"
+                                                     : "full_attention");
+  S.Config["layer_types"] = std::move(Types);
+  if (Window)
+    S.Config["sliding_window"] = *Window;
+}
+
+const Family tenon::Gemma3Family = {"gemma3_text", read, {"gemma3", readGguf}};

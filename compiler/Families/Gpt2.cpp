@@ -1,6 +1,7 @@
 //===- Gpt2.cpp - GPT-2 ---------------------------------------------------===//
 
 #include "compiler/Families/Family.h"
+#include "compiler/Families/GgufReader.h"
 #include "compiler/Families/GptLike.h"
 
 using namespace tenon;
@@ -49,4 +50,28 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-const Family tenon::Gpt2Family = {"gpt2", read};
+static constexpr GgufName GgufOuter[] = {{"token_embd", "transformer.wte"},
+                                         {"position_embd", "transformer.wpe"},
+                                         {"output_norm", "transformer.ln_f"},
+                                         {"output", "lm_head"}};
+static constexpr GgufName GgufLayer[] = {
+    {"attn_norm", "ln_1"},
+    {"attn_qkv", "attn.c_attn", GgufForm::Transposed},
+    {"attn_output", "attn.c_proj", GgufForm::Transposed},
+    {"ffn_norm", "ln_2"},
+    {"ffn_up", "mlp.c_fc", GgufForm::Transposed},
+    {"ffn_down", "mlp.c_proj", GgufForm::Transposed}};
+
+static void readGguf(GgufTranslation &T) {
+  gguf::readSizes(T, {.Width = "n_embd",
+                      .Layers = "n_layer",
+                      .Heads = "n_head",
+                      .KvHeads = "",
+                      .FeedForward = "n_inner",
+                      .Context = "n_positions"});
+  gguf::readNormEps(T, "layer_norm_epsilon");
+  T.Settings.Config["activation_function"] = "gelu_new";
+  gguf::setNames(T, "transformer.h.", {GgufOuter}, {GgufLayer});
+}
+
+const Family tenon::Gpt2Family = {"gpt2", read, {"gpt2", readGguf}};

@@ -1,6 +1,7 @@
 //===- GptNeox.cpp - GPT-NeoX and Pythia ----------------------------------===//
 
 #include "compiler/Families/Family.h"
+#include "compiler/Families/GgufReader.h"
 #include "compiler/Families/GptLike.h"
 
 using namespace tenon;
@@ -45,4 +46,28 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-const Family tenon::GptNeoxFamily = {"gpt_neox", read};
+static constexpr GgufName GgufOuter[] = {
+    {"token_embd", "gpt_neox.embed_in"},
+    {"output_norm", "gpt_neox.final_layer_norm"},
+    {"output", "embed_out"}};
+static constexpr GgufName GgufLayer[] = {
+    {"attn_norm", "input_layernorm"},
+    {"attn_qkv", "attention.query_key_value", GgufForm::FusedByHead},
+    {"attn_output", "attention.dense"},
+    {"ffn_norm", "post_attention_layernorm"},
+    {"ffn_up", "mlp.dense_h_to_4h"},
+    {"ffn_down", "mlp.dense_4h_to_h"}};
+
+static void readGguf(GgufTranslation &T) {
+  GgufSettings &S = T.Settings;
+  gguf::readSizes(T, {.KvHeads = ""});
+  gguf::readNormEps(T, "layer_norm_eps");
+  gguf::readRope(T, "rotary_pct", "rotary_emb_base");
+  S.Config["hidden_act"] = "gelu";
+  S.Config["use_parallel_residual"] =
+      S.optionalFlag("use_parallel_residual").value_or(true);
+  S.Config["attention_bias"] = gguf::hasBias(T, "attn_qkv");
+  gguf::setNames(T, "gpt_neox.layers.", {GgufOuter}, {GgufLayer});
+}
+
+const Family tenon::GptNeoxFamily = {"gpt_neox", read, {"gptneox", readGguf}};

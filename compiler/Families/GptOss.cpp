@@ -1,7 +1,8 @@
-//===- GptOss.cpp - Mixtures with sinks, windows and a bounded gate -------===//
+//===- GptOss.cpp - Moe with sinks, windows and a bounded gate -------===//
 
 #include "compiler/Families/Family.h"
-#include "compiler/Families/Mixture.h"
+#include "compiler/Families/GgufReader.h"
+#include "compiler/Families/Moe.h"
 
 using namespace tenon;
 using namespace tenon::transformer;
@@ -40,9 +41,8 @@ static ModelDescription read(ConfigReader &Config) {
 
   int64_t Experts =
       Config.sizeOr({"num_local_experts", "num_experts"}, 128, MaxExpertCount);
-  MixtureOptions Mixture =
-      readMixture(Config, Model, Experts, Model.Sizes.FeedForward,
-                  {.Normalize = true, .DefaultTop = 4});
+  MoeOptions Moe = readMoe(Config, Model, Experts, Model.Sizes.FeedForward,
+                           {.Normalize = true, .DefaultTop = 4});
   Config.optionalSize({"num_experts_per_tok", "experts_per_token"},
                       MaxExpertCount);
   // Of the original rotation, which rope_scaling repeats.
@@ -50,22 +50,85 @@ static ModelDescription read(ConfigReader &Config) {
   double Alpha = Config.numberOr("swiglu_alpha", 1.702, 1e-6, 1e6);
   Config.expect(Alpha == 1.702 || Alpha == 1, "swiglu_alpha", "1.702 or 1");
   // g * sigmoid(1.702 g), whatever hidden_act says.
-  Mixture.Act = Alpha == 1 ? Activation::Silu : Activation::QuickGelu;
-  Mixture.Limit = Config.numberOr("swiglu_limit", 7, 1e-6, 1e6);
-  Mixture.UpOffset = 1;
-  Mixture.Routing = {"mlp.router", true};
+  Moe.Act = Alpha == 1 ? Activation::Silu : Activation::QuickGelu;
+  Moe.Limit = Config.numberOr("swiglu_limit", 7, 1e-6, 1e6);
+  Moe.UpOffset = 1;
+  Moe.Routing = {"mlp.router", true};
   // The columns of gates and ups alternate.
-  Mixture.Gate = "mlp.experts.gate_up_proj^T[0::2]";
-  Mixture.GateBias = "mlp.experts.gate_up_proj_bias[0::2]c";
-  Mixture.Up = "mlp.experts.gate_up_proj^T[1::2]";
-  Mixture.UpBias = "mlp.experts.gate_up_proj_bias[1::2]c";
-  Mixture.Down = "mlp.experts.down_proj^T";
-  Mixture.DownBias = "mlp.experts.down_proj_bias";
+  Moe.Gate = "mlp.experts.gate_up_proj^T[0::2]";
+  Moe.GateBias = "mlp.experts.gate_up_proj_bias[0::2]c";
+  Moe.Up = "mlp.experts.gate_up_proj^T[1::2]";
+  Moe.UpBias = "mlp.experts.gate_up_proj_bias[1::2]c";
+  Moe.Down = "mlp.experts.down_proj^T";
+  Moe.DownBias = "mlp.experts.down_proj_bias";
   for (LayerOptions &Layer : Model.Stack.Layer) {
     Layer.Attention.Sinks = "self_attn.sinks";
-    Layer.Mixture = Mixture;
+    Layer.Moe = Moe;
   }
   return Model;
 }
 
-const Family tenon::GptOssFamily = {"gpt_oss", read};
+static constexpr GgufName GgufLayer[] = {
+    {"post_attention_norm", "post_attention_layernorm"},
+    {"attn_sinks.weight", "self_attn.sinks"},
+    {"ffn_gate_inp", "mlp.router"},
+    {"ffn_down_exps.bias", "mlp.experts.down_proj_bias"}};
+
+/// The checkpoint has the experts' matrices as [E, K, N], gate and up columns
+/// in turn.
+static void joinGgufExperts(GgufTranslation &T, int64_t Experts, int64_t Inner,
+                            int64_t Width) {
+  GgufSettings &S = T.Settings;
+  for (int64_t I = 0; I < T.Naming.LayerCount; ++I) {
+    std::string Prefix = "model.layers." + std::to_string(I) + ".mlp.experts.";
+    auto Take = [&](std::string_view Name,
+                    const std::vector<int64_t> &Shape) -> const GgufTensor * {
+      const GgufTensor *Tensor = S.tensor(gguf::inLayer(I, Name));
+      if (Tensor && !gguf::expectShape(T, *Tensor, Shape))
+        return nullptr;
+      T.Taken.insert(gguf::inLayer(I, Name));
+      return Tensor;
+    };
+    auto *Gate = Take("ffn_gate_exps.weight", {Experts, Inner, Width});
+    auto *Up = Take("ffn_up_exps.weight", {Experts, Inner, Width});
+    auto *Down = Take("ffn_down_exps.weight", {Experts, Width, Inner});
+    auto *GateBias = Take("ffn_gate_exps.bias", {Experts, Inner});
+    auto *UpBias = Take("ffn_up_exps.bias", {Experts, Inner});
+    if (!Gate || !Up || !Down || !GateBias || !UpBias)
+      return;
+    T.Tensors.push_back(interleaveTransposed(S.file(), Prefix + "gate_up_proj",
+                                             {Gate, Up}, Inner, Width,
+                                             {Experts, Width, 2 * Inner}));
+    T.Tensors.push_back(interleaveTransposed(
+        S.file(), Prefix + "gate_up_proj_bias", {GateBias, UpBias}, Inner, 1,
+        {Experts, 2 * Inner}));
+    T.Tensors.push_back(interleaveTransposed(S.file(), Prefix + "down_proj",
+                                             {Down}, Width, Inner,
+                                             {Experts, Inner, Width}));
+  }
+}
+
+static void readGguf(GgufTranslation &T) {
+  GgufSettings &S = T.Settings;
+  gguf::readLlamaLike(T);
+  int64_t Experts = S.size("expert_count");
+  int64_t Inner = S.size("expert_feed_forward_length");
+  S.Config["num_local_experts"] = Experts;
+  S.Config["num_experts_per_tok"] = S.size("expert_used_count");
+  S.Config["intermediate_size"] = Inner;
+  S.Config["attention_bias"] = true;
+  S.Config["sliding_window"] = S.size("attention.sliding_window");
+  if (S.Config.contains("rope_scaling")) {
+    // What the published models have beside the stored numbers.
+    Json &Scaling = S.Config["rope_scaling"];
+    Scaling["truncate"] = false;
+    if (!Scaling.contains("beta_fast"))
+      Scaling["beta_fast"] = 32.0;
+    if (!Scaling.contains("beta_slow"))
+      Scaling["beta_slow"] = 1.0;
+  }
+  gguf::setLlamaNames(T, {GgufLayer, gguf::PreNorms, gguf::Attention});
+  joinGgufExperts(T, Experts, Inner, S.size("embedding_length"));
+}
+
+const Family tenon::GptOssFamily = {"gpt_oss", read, {"gpt-oss", readGguf}};

@@ -1,6 +1,7 @@
 //===- Granite.cpp - LLaMA with multipliers -------------------------------===//
 
 #include "compiler/Families/Family.h"
+#include "compiler/Families/GgufReader.h"
 
 using namespace tenon;
 
@@ -25,4 +26,21 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-const Family tenon::GraniteFamily = {"granite", read};
+static void readGguf(GgufTranslation &T) {
+  GgufSettings &S = T.Settings;
+  gguf::readLlamaLike(T);
+  T.Naming.Pairs = true;
+  S.expectSize("expert_count", 0, "for experts are not handled");
+  S.expectSize("expert_used_count", 0, "for experts are not handled");
+  S.Config["attention_bias"] = gguf::hasBias(T, "attn_q");
+  S.Config["mlp_bias"] = gguf::hasBias(T, "ffn_gate");
+  for (auto [Key, Name] : {std::pair("attention.scale", "attention_multiplier"),
+                           {"embedding_scale", "embedding_multiplier"},
+                           {"residual_scale", "residual_multiplier"},
+                           {"logit_scale", "logits_scaling"}})
+    if (auto Value = S.optionalNumber(Key))
+      S.Config[Name] = *Value;
+  gguf::setLlamaNames(T);
+}
+
+const Family tenon::GraniteFamily = {"granite", read, {"granite", readGguf}};

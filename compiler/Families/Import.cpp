@@ -313,7 +313,7 @@ private:
 static Result<ImportedModel> importGguf(MLIRContext &Context,
                                         const std::string &Path,
                                         const ImportOptions &Options) {
-  auto File = openGgufModel(Path);
+  auto File = openGgufModel(Path, ggufArchitectures());
   if (!File)
     return File.error();
   std::optional<Checkpoint> Weights;

@@ -1,6 +1,7 @@
 //===- Llama.cpp - LLaMA and what is built like it ------------------------===//
 
 #include "compiler/Families/Family.h"
+#include "compiler/Families/GgufReader.h"
 
 using namespace tenon;
 
@@ -14,4 +15,18 @@ static ModelDescription read(ConfigReader &Config) {
                     .FeedForwardBias = Config.flagOr("mlp_bias", false)});
 }
 
-const Family tenon::LlamaFamily = {"llama", read};
+/// With experts it is Mixtral.
+static bool isDense(GgufSettings &S) { return !gguf::hasExperts(S); }
+
+static void readGguf(GgufTranslation &T) {
+  GgufSettings &S = T.Settings;
+  S.optionalSize("expert_count", 0);
+  S.optionalSize("expert_used_count", 0);
+  gguf::readLlamaLike(T);
+  T.Naming.Pairs = true;
+  S.Config["attention_bias"] = gguf::hasBias(T, "attn_q");
+  S.Config["mlp_bias"] = gguf::hasBias(T, "ffn_gate");
+  gguf::setLlamaNames(T);
+}
+
+const Family tenon::LlamaFamily = {"llama", read, {"llama", readGguf, isDense}};

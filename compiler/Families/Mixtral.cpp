@@ -1,7 +1,9 @@
-//===- Mixtral.cpp - Mistral with a mixture in every layer ----------------===//
+//===- Mixtral.cpp - Mistral with an MoE layer in every layer
+//----------------===//
 
 #include "compiler/Families/Family.h"
-#include "compiler/Families/Mixture.h"
+#include "compiler/Families/GgufReader.h"
+#include "compiler/Families/Moe.h"
 
 using namespace tenon;
 
@@ -17,18 +19,34 @@ static ModelDescription read(ConfigReader &Config) {
   Config.ignore({"router_jitter_noise"});
   int64_t Experts =
       Config.sizeOr({"num_local_experts", "num_experts"}, 8, MaxExpertCount);
-  MixtureOptions Mixture =
-      readMixture(Config, Model, Experts, Model.Sizes.FeedForward,
-                  {.Normalize = true, .DefaultTop = 2});
-  Mixture.Routing = {"block_sparse_moe.gate"};
-  Mixture.Gate = "block_sparse_moe.experts.*.w1.weight";
-  Mixture.Up = "block_sparse_moe.experts.*.w3.weight";
-  Mixture.Down = "block_sparse_moe.experts.*.w2.weight";
+  MoeOptions Moe = readMoe(Config, Model, Experts, Model.Sizes.FeedForward,
+                           {.Normalize = true, .DefaultTop = 2});
+  Moe.Routing = {"block_sparse_moe.gate"};
+  Moe.Gate = "block_sparse_moe.experts.*.w1.weight";
+  Moe.Up = "block_sparse_moe.experts.*.w3.weight";
+  Moe.Down = "block_sparse_moe.experts.*.w2.weight";
   for (LayerOptions &Layer : Model.Stack.Layer) {
     Layer.Attention.Window = Window;
-    Layer.Mixture = Mixture;
+    Layer.Moe = Moe;
   }
   return Model;
 }
 
-const Family tenon::MixtralFamily = {"mixtral", read};
+static constexpr GgufName GgufExperts[] = {
+    {"ffn_gate_inp", "block_sparse_moe.gate"},
+    {"ffn_gate_exps", "block_sparse_moe.experts.*.w1", GgufForm::Numbered},
+    {"ffn_down_exps", "block_sparse_moe.experts.*.w2", GgufForm::Numbered},
+    {"ffn_up_exps", "block_sparse_moe.experts.*.w3", GgufForm::Numbered}};
+
+static void readGguf(GgufTranslation &T) {
+  int64_t Experts = T.Settings.size("expert_count");
+  int64_t Used = T.Settings.optionalSize("expert_used_count", 0).value_or(0);
+  gguf::readLlamaLike(T);
+  T.Naming.Pairs = true;
+  T.Settings.Config["num_local_experts"] = Experts;
+  T.Settings.Config["num_experts_per_tok"] = Used;
+  gguf::setLlamaNames(T, {gguf::PreNorms, gguf::Attention, GgufExperts});
+}
+
+const Family tenon::MixtralFamily = {
+    "mixtral", read, {"llama", readGguf, gguf::hasExperts}};

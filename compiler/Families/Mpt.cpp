@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Families/Family.h"
+#include "compiler/Families/GgufReader.h"
 #include "compiler/Families/GptLike.h"
 
 #include <cmath>
@@ -66,7 +67,7 @@ void readAttention(ConfigReader &Attn, AttentionOptions &Attention,
         AlibiAttr::get(&Attn.Input.Context, MaxBias, /*rounded=*/false);
   Attention.Clamp = Attn.optionalNumber("clip_qkv", 1e-6, 1e6);
   Attention.Scale = Attn.optionalNumber("softmax_scale", 1e-9, 1e9);
-  // Whether queries, keys and values are one product: Wqkv.
+  // Whether queries, keys and values are one matmul: Wqkv.
   Attn.fixed("fused_qkv", true);
   Attn.fixed("prefix_lm", false);
   Attn.fixed("qk_gn", false);
@@ -196,4 +197,45 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-const Family tenon::MptFamily = {"mpt", read};
+static constexpr GgufName GgufOuter[] = {{"token_embd", "transformer.wte"},
+                                         {"position_embd", "transformer.wpe"},
+                                         {"output_norm", "transformer.norm_f"},
+                                         {"output", "lm_head"}};
+static constexpr GgufName GgufLayer[] = {
+    {"attn_norm", "norm_1"},          {"attn_qkv", "attn.Wqkv"},
+    {"attn_output", "attn.out_proj"}, {"attn_q_norm", "attn.q_ln"},
+    {"attn_k_norm", "attn.k_ln"},     {"ffn_norm", "norm_2"},
+    {"ffn_up", "ffn.up_proj"},        {"ffn_down", "ffn.down_proj"}};
+
+static void readGguf(GgufTranslation &T) {
+  GgufSettings &S = T.Settings;
+  gguf::readSizes(T, {.Width = "d_model",
+                      .Layers = "n_layers",
+                      .Heads = "n_heads",
+                      .KvHeads = "num_key_value_heads",
+                      .FeedForward = "",
+                      .Context = "max_seq_len"});
+  S.Config.erase("num_key_value_heads");
+  gguf::readNormEps(T, "layer_norm_epsilon");
+  S.expectSize("feed_forward_length", 4 * S.size("embedding_length"),
+               "four times the width");
+  S.Config["expansion_ratio"] = 4;
+  S.Config["no_bias"] = !gguf::hasBias(T, "attn_output");
+  double Bias = S.optionalNumber("attention.max_alibi_bias").value_or(0);
+  Json Attention = {{"alibi", Bias != 0}};
+  if (Bias == std::floor(Bias) && Bias > 0 && Bias < INT32_MAX)
+    Attention["alibi_bias_max"] = static_cast<int64_t>(Bias);
+  else if (Bias != 0)
+    S.refuse("attention.max_alibi_bias", "a whole number");
+  if (auto Clip = S.optionalNumber("attention.clamp_kqv"); Clip && *Clip > 0)
+    Attention["clip_qkv"] = *Clip;
+  if (T.Naming.KvHeads != T.Naming.Heads)
+    Attention["kv_n_heads"] = T.Naming.KvHeads;
+  if (S.hasTensor("blk.0.attn_q_norm.weight"))
+    Attention["qk_ln"] = true;
+  S.Config["attn_config"] = std::move(Attention);
+  S.Config["learned_pos_emb"] = S.hasTensor("position_embd.weight");
+  gguf::setNames(T, "transformer.blocks.", {GgufOuter}, {GgufLayer});
+}
+
+const Family tenon::MptFamily = {"mpt", read, {"mpt", readGguf}};

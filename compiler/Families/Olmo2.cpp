@@ -1,6 +1,7 @@
 //===- Olmo2.cpp - LLaMA with norms after its blocks ----------------------===//
 
 #include "compiler/Families/Family.h"
+#include "compiler/Families/GgufReader.h"
 
 using namespace tenon;
 
@@ -22,4 +23,13 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-const Family tenon::Olmo2Family = {"olmo2", read};
+static constexpr GgufName GgufLayer[] = {
+    {"post_attention_norm", "post_attention_layernorm"},
+    {"post_ffw_norm", "post_feedforward_layernorm"}};
+
+static void readGguf(GgufTranslation &T) {
+  gguf::readLlamaLike(T);
+  gguf::setLlamaNames(T, {GgufLayer, gguf::Attention, gguf::GatedFeedForward});
+}
+
+const Family tenon::Olmo2Family = {"olmo2", read, {"olmo2", readGguf}};

@@ -9,12 +9,7 @@ using namespace tenon::transformer;
 static ModelDescription read(ConfigReader &Config) {
   DecoderModel Model;
   ModelSizes &Sizes = Model.Sizes;
-  Sizes.Vocabulary = Config.size({"vocab_size"}, MaxVocabulary);
-  Sizes.Width = Config.size({"hidden_size"}, MaxWidth);
-  Sizes.Layers = Config.size({"num_hidden_layers"}, MaxLayers);
-  Sizes.Heads = Config.size({"num_attention_heads"}, MaxWidth);
-  Sizes.FeedForward = Config.size({"ffn_dim"}, MaxFeedForward);
-  Sizes.MaxSequence = Config.maxSequence();
+  Sizes = Config.sizes({.FeedForward = "ffn_dim"});
   std::string Prefix =
       Config.prefixOf("embed_tokens.weight", {"model.decoder.", "decoder."});
   setStack(Model, Prefix.substr(0, Prefix.size() - 1), "layers",

@@ -1,6 +1,7 @@
 //===- Phi.cpp - Phi-1, Phi-1.5 and Phi-2 ---------------------------------===//
 
 #include "compiler/Families/Family.h"
+#include "compiler/Families/GgufReader.h"
 #include "compiler/Families/GptLike.h"
 
 using namespace tenon;
@@ -46,4 +47,21 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-const Family tenon::PhiFamily = {"phi", read};
+static constexpr GgufName GgufOuter[] = {
+    {"token_embd", "model.embed_tokens"},
+    {"output_norm", "model.final_layernorm"},
+    {"output", "lm_head"}};
+static constexpr GgufName GgufLayer[] = {{"attn_norm", "input_layernorm"},
+                                         {"attn_output", "self_attn.dense"},
+                                         {"ffn_up", "mlp.fc1"},
+                                         {"ffn_down", "mlp.fc2"}};
+
+static void readGguf(GgufTranslation &T) {
+  gguf::readSizes(T);
+  gguf::readNormEps(T, "layer_norm_eps");
+  gguf::readRope(T, "partial_rotary_factor");
+  T.Settings.Config["hidden_act"] = "gelu_new";
+  gguf::setNames(T, "model.layers.", {GgufOuter}, {GgufLayer, gguf::Attention});
+}
+
+const Family tenon::PhiFamily = {"phi", read, {"phi2", readGguf}};

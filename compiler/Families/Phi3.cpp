@@ -1,6 +1,9 @@
 //===- Phi3.cpp - LLaMA with fused projections and long contexts ----------===//
 
 #include "compiler/Families/Family.h"
+#include "compiler/Families/GgufReader.h"
+
+#include <cmath>
 
 using namespace tenon;
 using namespace tenon::transformer;
@@ -54,4 +57,53 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-const Family tenon::Phi3Family = {"phi3", read};
+static constexpr GgufName GgufLayer[] = {{"attn_qkv", "self_attn.qkv_proj"},
+                                         {"ffn_up", "mlp.gate_up_proj"},
+                                         {"ffn_down", "mlp.down_proj"}};
+
+static void readGguf(GgufTranslation &T) {
+  GgufSettings &S = T.Settings;
+  gguf::readSizes(T);
+  gguf::readRmsEps(T);
+  gguf::readRope(T, "partial_rotary_factor");
+  S.Config["hidden_act"] = "silu";
+  // 0 stands for none.
+  if (int64_t Window =
+          S.optionalSize("attention.sliding_window", 0).value_or(0))
+    S.Config["sliding_window"] = Window;
+  else
+    S.Config["sliding_window"] = nullptr;
+  auto Original = S.optionalSize("rope.scaling.original_context_length");
+  if (Original)
+    S.Config["original_max_position_embeddings"] = *Original;
+  auto Scale = S.optionalNumber("rope.scaling.attn_factor");
+  if (S.hasTensor("rope_factors_long.weight")) {
+    Json Scaling = {{"rope_type", "longrope"}};
+    for (auto [Name, Key] :
+         {std::pair("rope_factors_short.weight", "short_factor"),
+          {"rope_factors_long.weight", "long_factor"}}) {
+      const GgufTensor *Factors = S.tensor(Name);
+      if (!Factors)
+        return;
+      auto Values = readGgufVector(S.file(), *Factors);
+      if (!Values)
+        return S.refuse(Values.error());
+      Scaling[Key] = *Values;
+    }
+    // Written by what the config asks for, which readers compute by themselves.
+    double Context = double(S.size("context_length"));
+    double Ratio = Context / double(Original.value_or(int64_t(Context)));
+    double Usual =
+        Ratio > 1 ? std::sqrt(1 + std::log(Ratio) / std::log(Context / Ratio))
+                  : 1;
+    if (Scale && !(std::abs(*Scale - Usual) <= 1e-5 * Usual))
+      Scaling["attention_factor"] = *Scale;
+    S.Config["rope_scaling"] = std::move(Scaling);
+  } else if (Scale && *Scale != 1) {
+    S.refuse("rope.scaling.attn_factor",
+             "1 without the tensor rope_factors_long.weight");
+  }
+  gguf::setLlamaNames(T, {GgufLayer, gguf::PreNorms, gguf::Attention});
+}
+
+const Family tenon::Phi3Family = {"phi3", read, {"phi3", readGguf}};

@@ -14,26 +14,45 @@ void tenon::setQwenWindows(ConfigReader &Config, DecoderModel &Model) {
              [&](int64_t I) { return Window && I >= First; });
 }
 
-MixtureOptions tenon::readQwenMixture(ConfigReader &Config,
-                                      const DecoderModel &Model,
-                                      const QwenMixtureDefaults &Defaults) {
+MoeOptions tenon::readQwenMoe(ConfigReader &Config, const DecoderModel &Model,
+                              const QwenMoeDefaults &Defaults) {
   // Newer files spell it num_local_experts.
   int64_t Experts = Config.sizeOr({"num_experts", "num_local_experts"},
                                   Defaults.Experts, MaxExpertCount);
   int64_t Inner =
       Config.sizeOr({"moe_intermediate_size"}, Defaults.Inner, MaxFeedForward);
-  return readMixture(Config, Model, Experts, Inner,
-                     {.Normalize = Config.flagOr("norm_topk_prob", false),
-                      .DefaultTop = Defaults.Top});
+  return readMoe(Config, Model, Experts, Inner,
+                 {.Normalize = Config.flagOr("norm_topk_prob", false),
+                  .DefaultTop = Defaults.Top});
 }
 
-void tenon::setQwenMixture(ConfigReader &Config, DecoderModel &Model,
-                           const MixtureOptions &Mixture) {
+void tenon::setQwenMoe(ConfigReader &Config, DecoderModel &Model,
+                       const MoeOptions &Moe) {
   int64_t Step = Config.sizeOr({"decoder_sparse_step"}, 1, MaxLayers);
   auto Dense = Config.integersOr("mlp_only_layers", {}, 0, MaxLayers);
   for (auto [I, Layer] : llvm::enumerate(Model.Stack.Layer)) {
     auto Number = static_cast<int64_t>(I);
     if ((Number + 1) % Step == 0 && !llvm::is_contained(Dense, Number))
-      Layer.Mixture = Mixture;
+      Layer.Moe = Moe;
   }
+}
+
+int64_t tenon::ggufRowsOf(GgufTranslation &T, std::string_view Key,
+                          const std::string &Name) {
+  if (auto Rows = T.Settings.optionalSize(Key))
+    return *Rows;
+  const GgufTensor *Tensor = T.Settings.tensor(Name);
+  return Tensor && Tensor->Shape.size() > 1
+             ? Tensor->Shape[Tensor->Shape.size() - 2]
+             : 1;
+}
+
+void tenon::readQwenGgufExperts(GgufTranslation &T) {
+  GgufSettings &S = T.Settings;
+  S.Config["num_experts"] = S.size("expert_count");
+  S.Config["num_experts_per_tok"] = S.size("expert_used_count");
+  S.Config["moe_intermediate_size"] =
+      ggufRowsOf(T, "expert_feed_forward_length", "blk.0.ffn_gate_exps.weight");
+  S.Config["decoder_sparse_step"] = 1;
+  S.Config["mlp_only_layers"] = Json::array();
 }

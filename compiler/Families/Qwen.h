@@ -3,7 +3,8 @@
 #ifndef TENON_COMPILER_FAMILIES_QWEN_H
 #define TENON_COMPILER_FAMILIES_QWEN_H
 
-#include "compiler/Families/Mixture.h"
+#include "compiler/Checkpoint/GgufArchitectures.h"
+#include "compiler/Families/Moe.h"
 
 namespace tenon {
 
@@ -11,20 +12,28 @@ namespace tenon {
 /// say.
 void setQwenWindows(ConfigReader &Config, DecoderModel &Model);
 
-/// Counts of a mixture when the config does not say.
-struct QwenMixtureDefaults {
+/// Counts of an MoE layer when the config does not say.
+struct QwenMoeDefaults {
   int64_t Experts = 0;
   int64_t Inner = 0;
   int64_t Top = 0;
 };
 
-/// The mixture that num_experts, moe_intermediate_size and norm_topk_prob say.
-MixtureOptions readQwenMixture(ConfigReader &Config, const DecoderModel &Model,
-                               const QwenMixtureDefaults &Defaults);
+/// The MoE layer that num_experts, moe_intermediate_size and norm_topk_prob
+/// say.
+MoeOptions readQwenMoe(ConfigReader &Config, const DecoderModel &Model,
+                       const QwenMoeDefaults &Defaults);
 
 /// Puts it into the layers that decoder_sparse_step and mlp_only_layers say.
-void setQwenMixture(ConfigReader &Config, DecoderModel &Model,
-                    const MixtureOptions &Mixture);
+void setQwenMoe(ConfigReader &Config, DecoderModel &Model,
+                const MoeOptions &Moe);
+
+/// The number at `Key` of a GGUF file, which older ones lack: then the rows of
+/// the matrices of the tensor `Name`.
+int64_t ggufRowsOf(GgufTranslation &T, std::string_view Key,
+                   const std::string &Name);
+/// Counts and width of a GGUF file's experts, which all layers have.
+void readQwenGgufExperts(GgufTranslation &T);
 
 } // namespace tenon
 

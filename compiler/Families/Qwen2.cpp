@@ -1,6 +1,7 @@
 //===- Qwen2.cpp - LLaMA with biases of queries, keys and values ----------===//
 
 #include "compiler/Families/Family.h"
+#include "compiler/Families/GgufReader.h"
 #include "compiler/Families/Qwen.h"
 
 using namespace tenon;
@@ -12,4 +13,9 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-const Family tenon::Qwen2Family = {"qwen2", read};
+static void readGguf(GgufTranslation &T) {
+  gguf::readLlamaLike(T);
+  gguf::setLlamaNames(T);
+}
+
+const Family tenon::Qwen2Family = {"qwen2", read, {"qwen2", readGguf}};

@@ -1,6 +1,8 @@
-//===- Qwen2Moe.cpp - Qwen 2 with mixtures and a shared expert ------------===//
+//===- Qwen2Moe.cpp - Qwen 2 with MoE layers and a shared expert
+//------------===//
 
 #include "compiler/Families/Family.h"
+#include "compiler/Families/GgufReader.h"
 #include "compiler/Families/Qwen.h"
 
 using namespace tenon;
@@ -17,18 +19,35 @@ static ModelDescription read(ConfigReader &Config) {
     return HasWindows && I < Windowed && I % 2 == 0;
   });
 
-  MixtureOptions Mixture =
-      readQwenMixture(Config, Model, {.Experts = 60, .Inner = 1408, .Top = 4});
-  FeedForwardOptions &Shared = Mixture.Shared;
+  MoeOptions Moe =
+      readQwenMoe(Config, Model, {.Experts = 60, .Inner = 1408, .Top = 4});
+  FeedForwardOptions &Shared = Moe.Shared;
   Shared = {
-      Mixture.Act,
+      Moe.Act,
       Config.sizeOr({"shared_expert_intermediate_size"}, 5632, MaxFeedForward),
       {"mlp.shared_expert.gate_proj"},
       {"mlp.shared_expert.up_proj"},
       {"mlp.shared_expert.down_proj"}};
-  Mixture.SharedGate = {"mlp.shared_expert_gate"};
-  setQwenMixture(Config, Model, Mixture);
+  Moe.SharedGate = {"mlp.shared_expert_gate"};
+  setQwenMoe(Config, Model, Moe);
   return Model;
 }
 
-const Family tenon::Qwen2MoeFamily = {"qwen2_moe", read};
+static constexpr GgufName GgufSharedExpert[] = {
+    {"ffn_gate_inp_shexp", "mlp.shared_expert_gate", GgufForm::OneRow},
+    {"ffn_gate_shexp", "mlp.shared_expert.gate_proj"},
+    {"ffn_up_shexp", "mlp.shared_expert.up_proj"},
+    {"ffn_down_shexp", "mlp.shared_expert.down_proj"}};
+
+static void readGguf(GgufTranslation &T) {
+  gguf::readLlamaLike(T);
+  readQwenGgufExperts(T);
+  T.Settings.Config["norm_topk_prob"] = false;
+  T.Settings.Config["shared_expert_intermediate_size"] = ggufRowsOf(
+      T, "expert_shared_feed_forward_length", "blk.0.ffn_gate_shexp.weight");
+  gguf::setLlamaNames(
+      T, {gguf::PreNorms, gguf::Attention, gguf::Experts, GgufSharedExpert});
+}
+
+const Family tenon::Qwen2MoeFamily = {
+    "qwen2_moe", read, {"qwen2moe", readGguf}};

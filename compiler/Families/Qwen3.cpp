@@ -1,6 +1,7 @@
 //===- Qwen3.cpp - LLaMA with norms of query and key heads ----------------===//
 
 #include "compiler/Families/Family.h"
+#include "compiler/Families/GgufReader.h"
 #include "compiler/Families/Qwen.h"
 
 using namespace tenon;
@@ -16,4 +17,10 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-const Family tenon::Qwen3Family = {"qwen3", read};
+static void readGguf(GgufTranslation &T) {
+  gguf::readLlamaLike(T);
+  T.Settings.Config["attention_bias"] = gguf::hasBias(T, "attn_q");
+  gguf::setLlamaNames(T);
+}
+
+const Family tenon::Qwen3Family = {"qwen3", read, {"qwen3", readGguf}};

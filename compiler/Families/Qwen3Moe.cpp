@@ -1,6 +1,8 @@
-//===- Qwen3Moe.cpp - Qwen 3 with mixtures --------------------------------===//
+//===- Qwen3Moe.cpp - Qwen 3 with MoE layers
+//--------------------------------===//
 
 #include "compiler/Families/Family.h"
+#include "compiler/Families/GgufReader.h"
 #include "compiler/Families/Qwen.h"
 
 using namespace tenon;
@@ -19,10 +21,19 @@ static ModelDescription read(ConfigReader &Config) {
   Config.ignore({"max_window_layers"});
   for (LayerOptions &Layer : Model.Stack.Layer)
     Layer.Attention.Window = Window;
-  setQwenMixture(
+  setQwenMoe(
       Config, Model,
-      readQwenMixture(Config, Model, {.Experts = 128, .Inner = 768, .Top = 8}));
+      readQwenMoe(Config, Model, {.Experts = 128, .Inner = 768, .Top = 8}));
   return Model;
 }
 
-const Family tenon::Qwen3MoeFamily = {"qwen3_moe", read};
+static void readGguf(GgufTranslation &T) {
+  gguf::readLlamaLike(T);
+  readQwenGgufExperts(T);
+  T.Settings.Config["norm_topk_prob"] = true;
+  T.Settings.Config["attention_bias"] = gguf::hasBias(T, "attn_q");
+  gguf::setLlamaNames(T, {gguf::PreNorms, gguf::Attention, gguf::Experts});
+}
+
+const Family tenon::Qwen3MoeFamily = {
+    "qwen3_moe", read, {"qwen3moe", readGguf}};

@@ -1,6 +1,7 @@
 //===- Smollm3.cpp - LLaMA with layers that know no positions -------------===//
 
 #include "compiler/Families/Family.h"
+#include "compiler/Families/GgufReader.h"
 
 using namespace tenon;
 
@@ -39,4 +40,11 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-const Family tenon::Smollm3Family = {"smollm3", read};
+static void readGguf(GgufTranslation &T) {
+  gguf::readLlamaLike(T);
+  T.Naming.Pairs = true;
+  T.Settings.Config["no_rope_layer_interval"] = 4;
+  gguf::setLlamaNames(T);
+}
+
+const Family tenon::Smollm3Family = {"smollm3", read, {"smollm3", readGguf}};

@@ -1,6 +1,7 @@
 //===- Stablelm.cpp - LLaMA with layer norms and partial rotation ---------===//
 
 #include "compiler/Families/Family.h"
+#include "compiler/Families/GgufReader.h"
 
 using namespace tenon;
 using namespace tenon::transformer;
@@ -39,4 +40,24 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-const Family tenon::StablelmFamily = {"stablelm", read};
+static constexpr GgufName GgufLayer[] = {
+    {"attn_q_norm.weight", "self_attn.q_layernorm.norms.*.weight",
+     GgufForm::Numbered},
+    {"attn_k_norm.weight", "self_attn.k_layernorm.norms.*.weight",
+     GgufForm::Numbered}};
+
+static void readGguf(GgufTranslation &T) {
+  GgufSettings &S = T.Settings;
+  gguf::readSizes(T);
+  gguf::readNormEps(T, "layer_norm_eps");
+  gguf::readRope(T, "partial_rotary_factor");
+  S.Config["hidden_act"] = "silu";
+  S.Config["use_qkv_bias"] = gguf::hasBias(T, "attn_q");
+  S.Config["qk_layernorm"] = S.hasTensor("blk.0.attn_q_norm.weight");
+  S.Config["use_parallel_residual"] =
+      S.optionalFlag("use_parallel_residual").value_or(false);
+  gguf::setLlamaNames(
+      T, {GgufLayer, gguf::PreNorms, gguf::Attention, gguf::GatedFeedForward});
+}
+
+const Family tenon::StablelmFamily = {"stablelm", read, {"stablelm", readGguf}};

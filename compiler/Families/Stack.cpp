@@ -60,7 +60,7 @@ func::FuncOp StackFunctions::embedFunction(ModelBuilder &Model,
   Value Rows;
   if (Options.Patches) {
     Rows =
-        linearBlock(F, Function.inputRows(Batch, Options.Patches->Width),
+        linearBlock(F, Function.inputFeatures(Batch, Options.Patches->Width),
                     Options.Patches->Projection, Width, Component::Embedding);
     Rows = Function.classToken(
         Rows, Batch,

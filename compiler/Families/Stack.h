@@ -123,7 +123,7 @@ struct HeadOptions {
   std::optional<double> SoftCap;
 };
 
-/// Builds the function "head": (scopes, batch, rows) -> logits of wanted rows.
+/// Builds the function "head": (scopes, batch, rows) -> logits of output rows.
 /// `callHead` calls it.
 mlir::func::FuncOp headFunction(ModelBuilder &Model, const StackOptions &Stack,
                                 const HeadOptions &Head, int64_t Vocabulary);

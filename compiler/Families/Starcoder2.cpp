@@ -1,6 +1,7 @@
 //===- Starcoder2.cpp - StarCoder2 ----------------------------------------===//
 
 #include "compiler/Families/Family.h"
+#include "compiler/Families/GgufReader.h"
 #include "compiler/Families/GptLike.h"
 
 using namespace tenon;
@@ -41,4 +42,18 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-const Family tenon::Starcoder2Family = {"starcoder2", read};
+static constexpr GgufName GgufLayer[] = {{"ffn_up", "mlp.c_fc"},
+                                         {"ffn_down", "mlp.c_proj"}};
+
+static void readGguf(GgufTranslation &T) {
+  gguf::readSizes(T);
+  gguf::readNormEps(T, "norm_epsilon");
+  gguf::readRope(T);
+  T.Settings.Config["hidden_act"] = "gelu_pytorch_tanh";
+  T.Settings.Config["use_bias"] = gguf::hasBias(T, "attn_output");
+  T.Settings.Config["sliding_window"] = nullptr;
+  gguf::setLlamaNames(T, {gguf::PreNorms, gguf::Attention, GgufLayer});
+}
+
+const Family tenon::Starcoder2Family = {
+    "starcoder2", read, {"starcoder2", readGguf}};

@@ -29,12 +29,12 @@ static func::FuncOp memoryFunction(ModelBuilder &Model,
   return Function.finish(F.Memory);
 }
 
-/// (batch, rows) -> wanted rows.
+/// (batch, rows) -> output rows.
 static func::FuncOp wantedRows(ModelBuilder &Model, int64_t Width) {
   FunctionBuilder Function(Model, "wanted_rows");
   Value Batch = Function.batchArgument();
   return Function.finish(
-      Function.selectRows(Function.argument(Model.rows(Width)), Batch));
+      Function.selectOutputRows(Function.argument(Model.rows(Width)), Batch));
 }
 
 void tenon::buildTranslation(ModelBuilder &Model,
@@ -49,7 +49,7 @@ void tenon::buildTranslation(ModelBuilder &Model,
   CacheType Cache = Model.cache(Layer.Attention.KvHeads,
                                 Layer.Attention.HeadDim, CacheElement);
   CacheType Memory = Model.cache(Layer.Cross->KvHeads, Layer.Cross->HeadDim,
-                                 CacheElement, CacheKind::Memory);
+                                 CacheElement, CacheKind::Cross);
 
   StackFunctions Encoder(Model, Source);
   func::FuncOp Encoded;

@@ -72,7 +72,7 @@ static Result<std::string> emit(mlir::ModuleOp Module, CpuLevel Level,
     Function.addFnAttr("target-features", featuresOf(Level));
     // Vectors of 512 bits are meant; without this they may be halved.
     Function.addFnAttr("prefer-vector-width",
-                       infoOf(Level).HasAVX512 ? "512" : "256");
+                       std::to_string(infoOf(Level).VectorBits));
     Function.addFnAttr(llvm::Attribute::NoUnwind);
   }
 

@@ -84,7 +84,7 @@ int main(int Argc, char **Argv) {
   Compile->add_option("-o,--output", Options.Output,
                       "Artifact, or file for the emitted text");
   Compile->add_option("--weights", Options.Weights,
-                      "Directory of the checkpoint of a .mlir model");
+                      "Checkpoint of a .mlir model or of a dump");
   Compile->add_option("--dtype", Dtype, "What matrices are kept in")
       ->check(CLI::IsMember({"auto", "f32", "bf16"}))
       ->capture_default_str();
@@ -101,8 +101,8 @@ int main(int Argc, char **Argv) {
       ->check(CLI::Range(1, 1 << 20));
   Compile
       ->add_option("--few-tokens", Options.FewTokens,
-                   "Steps of at most this many tokens stream the weights "
-                   "through generated kernels")
+                   "Batches of at most this many tokens are decode-sized and "
+                   "stream the weights through generated kernels")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
   Compile->add_option("--emit", Options.Emit, "What to write")
@@ -112,6 +112,19 @@ int main(int Argc, char **Argv) {
       ->add_option("--until-after", Options.UntilAfter,
                    "Stop after this stage and write its IR")
       ->check(CLI::IsMember(stageNames()));
+  Compile
+      ->add_option("--from-stage", Options.FromStage,
+                   "MODEL is what --dump-stages wrote at the end of this "
+                   "stage; needs --weights")
+      ->check(CLI::IsMember(stageNames()));
+  std::vector<std::string> Optional;
+  for (const std::string &Pass : optionalPasses())
+    Optional.push_back(Pass);
+  Compile
+      ->add_option("--disable-pass", Options.DisabledPasses,
+                   "Optional passes to leave out, separated by commas")
+      ->delimiter(',')
+      ->check(CLI::IsMember(Optional));
   Compile->add_option("--dump-stages", Options.DumpDirectory,
                       "Directory for the IR after every pass");
   Compile->add_flag("--remarks", Options.Remarks,

@@ -5,53 +5,55 @@
 
 include "DnnBase.td"
 
-def Dnn_BufferOp : Dnn_Op<"buffer", [Pure]> {
+def Dnn_BufferOp : Dnn_HandleOp<"buffer"> {
   let summary = "A buffer of the memory plan";
   let description = [{
     `rows` rows at byte `offset` of the arena.
   }];
-  let arguments = (ins Transformer_BatchType:$batch, Index:$rows, I64Attr:$offset);
-  let results = (outs MemRefRankOf<[F32, BF16, I32], [2]>:$result);
+  let arguments = (ins Transformer_BatchType:$batch, Index:$rows, I64Attr:$offset,
+                       OptionalAttr<Dnn_PlanAttr>:$plan);
+  let results = (outs Dnn_AnyBuffer:$result);
   let assemblyFormat = [{
-    $batch `[` $rows `]` `at` $offset attr-dict `:` type($result)
+    $batch `[` $rows `]` `at` $offset (`plan` $plan^)? attr-dict `:` type($result)
   }];
+  let hasVerifier = 1;
 }
 
-def Dnn_OutputOp : Dnn_Op<"output", [Pure]> {
+def Dnn_OutputOp : Dnn_HandleOp<"output"> {
   let summary = "The buffer that the step's result goes to";
   let arguments = (ins Transformer_BatchType:$batch, Index:$rows);
-  let results = (outs MemRefRankOf<[F32], [2]>:$result);
+  let results = (outs Dnn_F32Buffer:$result);
   let assemblyFormat = "$batch `[` $rows `]` attr-dict `:` type($result)";
 }
 
-def Dnn_FeaturesOp : Dnn_Op<"features", [Pure]> {
+def Dnn_FeaturesOp : Dnn_HandleOp<"features"> {
   let summary = "The rows of input that the caller gave";
   let arguments = (ins Transformer_BatchType:$batch, Index:$rows);
-  let results = (outs MemRefRankOf<[F32], [2]>:$result);
+  let results = (outs Dnn_F32Buffer:$result);
   let assemblyFormat = "$batch `[` $rows `]` attr-dict `:` type($result)";
 }
 
-def Dnn_FieldOp : Dnn_Op<"field", [Pure]> {
+def Dnn_FieldOp : Dnn_HandleOp<"field"> {
   let summary = "An array of the batch";
   let arguments = (ins Dnn_FieldAttr:$kind, Transformer_BatchType:$batch);
-  let results = (outs Dnn_Indices:$result);
-  let assemblyFormat = "$kind $batch attr-dict `:` type($result)";
+  let results = (outs Dnn_IndexArray:$result);
+  let assemblyFormat = "custom<Enum>($kind) $batch attr-dict `:` type($result)";
 }
 
-def Dnn_PageTableOp : Dnn_Op<"page_table", [Pure]> {
+def Dnn_PageTableOp : Dnn_HandleOp<"page_table"> {
   let summary = "The page numbers of one sequence";
   let description = [{
-    Those of caches that grow with it, or of its source text (`memory`).
+    Those of caches that grow with it, or of its source text (`cross`).
   }];
   let arguments = (ins Transformer_BatchType:$batch, Index:$sequence,
-                       UnitAttr:$memory);
-  let results = (outs Dnn_Indices:$result);
+                       UnitAttr:$cross);
+  let results = (outs Dnn_IndexArray:$result);
   let assemblyFormat = [{
-    (`memory` $memory^)? $batch `[` $sequence `]` attr-dict `:` type($result)
+    (`cross` $cross^)? $batch `[` $sequence `]` attr-dict `:` type($result)
   }];
 }
 
-def Dnn_PageOp : Dnn_Op<"page", [Pure]> {
+def Dnn_PageOp : Dnn_HandleOp<"page"> {
   let summary = "Keys and values of one page of a layer's cache";
   let description = [{
     Keys are [kv_heads, 4, head_dim, 16], values [kv_heads, 64, head_dim rounded
@@ -64,9 +66,10 @@ def Dnn_PageOp : Dnn_Op<"page", [Pure]> {
     $cache `[` $scope `]` `,` $page attr-dict `:` type($cache) `->` type($keys)
     `,` type($values)
   }];
+  let hasVerifier = 1;
 }
 
-def Dnn_LatentPageOp : Dnn_Op<"latent_page", [Pure]> {
+def Dnn_LatentPageOp : Dnn_HandleOp<"latent_page"> {
   let summary = "Latent vectors of one page of a layer's cache";
   let description = [{
     [64, values per token rounded up to 16].
@@ -77,44 +80,48 @@ def Dnn_LatentPageOp : Dnn_Op<"latent_page", [Pure]> {
   let assemblyFormat = [{
     $cache `[` $scope `]` `,` $page attr-dict `:` type($cache) `->` type($result)
   }];
+  let hasVerifier = 1;
 }
 
-def Dnn_StagedPageOp : Dnn_Op<"staged_page", [Pure]> {
+def Dnn_StagedPageOp : Dnn_HandleOp<"staged_page"> {
   let summary = "Keys and values of one row of a staging buffer";
-  let arguments = (ins MemRefRankOf<[F32], [2]>:$staged, Index:$row);
+  let arguments = (ins Dnn_F32Buffer:$staged, Index:$row);
   let results = (outs AnyStaticShapeMemRef:$keys, AnyStaticShapeMemRef:$values);
   let assemblyFormat = [{
     $staged `[` $row `]` attr-dict `:` type($staged) `->` type($keys) `,`
     type($values)
   }];
+  let hasVerifier = 1;
 }
 
-def Dnn_WeightViewOp : Dnn_Op<"weight_view", [Pure]> {
+def Dnn_WeightViewOp : Dnn_HandleOp<"weight_view"> {
   let summary = "The buffer that a packed weight is";
   let arguments = (ins Dnn_PackedType:$weight);
   let results = (outs AnyStaticShapeMemRef:$result);
   let assemblyFormat = [{
     $weight attr-dict `:` type($weight) `->` type($result)
   }];
+  let hasVerifier = 1;
 }
 
-def Dnn_CallSiteOp : Dnn_Op<"call_site", [AttrSizedOperandSegments]> {
-  let summary = "Call the product library";
+def Dnn_CallMatmulOp : Dnn_Op<"call_matmul", [AttrSizedOperandSegments]> {
+  let summary = "Call the library";
   let description = [{
-    A library product on buffers: site `site` of the manifest says everything
-    that is constant about it.
+    A library matmul on buffers: primitive `primitive` of the manifest says
+    everything that is constant about it.
   }];
-  let arguments = (ins I64Attr:$site, Transformer_BatchType:$batch,
-                       MemRefRankOf<[F32, BF16], [2]>:$input,
-                       Dnn_PackedType:$weight, Optional<Dnn_PackedType>:$bias,
-                       Optional<MemRefRankOf<[F32, BF16], [2]>>:$multiplier,
-                       Optional<MemRefRankOf<[F32, BF16], [2]>>:$residual,
-                       MemRefRankOf<[F32, BF16], [2]>:$output);
+  let arguments = (ins I64Attr:$primitive, Transformer_BatchType:$batch,
+                       Dnn_Buffer:$input,
+                       Dnn_MatrixPanels:$weight, Optional<Dnn_Vector>:$bias,
+                       Optional<Dnn_Buffer>:$multiplier,
+                       Optional<Dnn_Buffer>:$residual,
+                       Dnn_Buffer:$output);
   let assemblyFormat = [{
-    $site `of` $batch `(` $input `)` `weight` $weight (`bias` $bias^)?
+    $primitive `of` $batch `(` $input `)` `weight` $weight (`bias` $bias^)?
     (`multiplier` $multiplier^)? (`residual` $residual^)? `output` $output
     attr-dict `:` type(operands)
   }];
+  let hasVerifier = 1;
 }
 
 def Dnn_ParallelOp : Dnn_Op<"parallel", [SingleBlock, NoTerminator,

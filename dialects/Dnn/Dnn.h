@@ -1,6 +1,6 @@
 //===- Dnn.h - The dnn dialect ----------------------------------*- C++ -*-===//
 //
-// Operations placed on a CPU; see the .td files.
+// Operations placed on a CPU: see SPEC.md for each and its constraints.
 //
 //===----------------------------------------------------------------------===//
 
@@ -8,6 +8,7 @@
 #define TENON_DIALECTS_DNN_DNN_H
 
 #include "dialects/Transformer/Transformer.h"
+#include "runtime/Abi/CpuLevel.h"
 
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 
@@ -21,9 +22,6 @@
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Dnn/DnnAttributes.h.inc"
 
-#define GET_OP_CLASSES
-#include "dialects/Dnn/DnnOps.h.inc"
-
 namespace tenon::dnn {
 
 /// The cache's pages as a memory resource: appends write it, attention reads
@@ -32,6 +30,56 @@ struct CachePages : public mlir::SideEffects::Resource::Base<CachePages> {
   llvm::StringRef getName() final { return "CachePages"; }
 };
 
+/// The effects of a compute op: buffers among the inputs are read, destinations
+/// written, and cache pages as the op's traits say.
+void addComputeEffects(mlir::Operation *Op,
+                       llvm::SmallVectorImpl<mlir::SideEffects::EffectInstance<
+                           mlir::MemoryEffects::Effect>> &Effects);
+
+/// Whether rows of this type lie one behind another, of a width that is known.
+bool isRows(mlir::Type Type);
+
+/// What holds of every computation: dnn_compute_c1 ... of SPEC.md.
+llvm::LogicalResult verifyComputeOp(mlir::Operation *Op);
+
+/// Bytes that buffers of the memory plan are aligned to.
+inline constexpr int64_t BufferAlignment = 64;
+
+/// As transformer::nameResults, with weights of this dialect.
+void nameResults(mlir::Operation *Op, llvm::StringRef Names,
+                 mlir::OpAsmSetValueNameFn SetName);
+
+} // namespace tenon::dnn
+
+#include "dialects/Dnn/DnnInterfaces.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialects/Dnn/DnnOps.h.inc"
+
+namespace tenon::dnn {
+
+/// Names of the discardable attributes of a placed module.
+namespace attr {
+/// On a module from placement on, a #dnn.target.
+inline constexpr llvm::StringLiteral Target = "dnn.target";
+/// On a transformer.parameter, a #dnn.layout: how it is packed.
+inline constexpr llvm::StringLiteral Layout = "dnn.layout";
+/// On a module with a memory plan, i64 >= 0: bytes of the arena.
+inline constexpr llvm::StringLiteral ArenaBytes = "dnn.arena_bytes";
+} // namespace attr
+
+/// The type of numbers that are stored plainly in `Format`: f32 or bf16.
+mlir::Type elementTypeOf(mlir::MLIRContext *Context, StorageFormat Format);
+
+/// The format of plain numbers of `Element`, which is f32 or bf16.
+StorageFormat formatOf(mlir::Type Element);
+
+/// The format of activations, tensors or buffers.
+inline StorageFormat formatOf(mlir::Value Activations) {
+  return formatOf(
+      llvm::cast<mlir::ShapedType>(Activations.getType()).getElementType());
+}
+
 /// Keys and values of a page as buffers: [kv_heads, 4, head_dim, 16] and
 /// [kv_heads, 64, head_dim rounded up to 16].
 std::pair<mlir::MemRefType, mlir::MemRefType>
@@ -39,6 +87,9 @@ pageTypes(int64_t KvHeads, int64_t HeadDim, mlir::Type Element);
 
 /// Latent vectors of a page as a buffer: [64, width rounded up to 16].
 mlir::MemRefType latentPageType(int64_t Width, mlir::Type Element);
+
+/// What `Module` is compiled for; null, with an error, before placement.
+TargetAttr targetOf(mlir::ModuleOp Module);
 
 } // namespace tenon::dnn
 

@@ -11,77 +11,226 @@ include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "dialects/Transformer/TransformerBase.td"
 include "DnnEnums.td"
+include "DnnInterfaces.td"
 
 def Dnn_Dialect : Dialect {
   let name = "dnn";
   let cppNamespace = "::tenon::dnn";
-  let summary = "Operations placed on a CPU: library products and kernels";
+  let summary = "Operations placed on a CPU: library matmuls and kernels";
   let description = [{
     The operations of a model after placement. Each compute op is
     destination-passing, first on tensors and, once bufferized, on buffers; it
-    is one call of the product library (it has a `site`) or one kernel to be
+    is one call of the library (a matmul with a `primitive`) or one kernel to be
     generated. Batch, scope and cache stay the opaque handles of the
-    transformer dialect; packed weights are opaque too.
+    transformer dialect; packed weights are opaque too. SPEC.md numbers every
+    constraint.
   }];
   let dependentDialects = ["::tenon::transformer::TransformerDialect"];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
 }
+
+//===----------------------------------------------------------------------===//
+// Attributes and types
+//===----------------------------------------------------------------------===//
 
 def Dnn_FieldAttr : EnumAttr<Dnn_Dialect, Dnn_FieldKind, "field"> {
-  let assemblyFormat = "`` $value";
+  let assemblyFormat = "`<` $value `>`";
 }
 
-def Dnn_PackedType : TypeDef<Dnn_Dialect, "Packed"> {
-  let mnemonic = "packed";
-  let summary = "A weight in the layout it is stored in";
+def Tenon_LayoutKind : Tenon_SharedEnum<"LayoutKind", "LayoutKinds",
+                                        "layout of a packed weight">;
+/// On a parameter: the layout that it is packed in.
+def Dnn_LayoutAttr : EnumAttr<Dnn_Dialect, Tenon_LayoutKind, "layout"> {
+  let cppNamespace = "::tenon::dnn";
+  let assemblyFormat = "`<` $value `>`";
+}
+
+def Dnn_TargetAttr : AttrDef<Dnn_Dialect, "Target"> {
+  let mnemonic = "target";
+  let summary = "What code is generated for";
   let description = [{
-    `!dnn.packed<panels, 97x72xbf16>`: N = 97 output features (or entries of a
-    table) of K = 72 elements. `vector` is f32 padded to 64, `rows` plain
-    row-major, `panels` the blocked layout that products read in place, 64
-    output features side by side. `!dnn.packed<panels, 8x97x72xbf16>` holds the
-    panels of 8 such matrices, those of experts, one after another.
+    A CPU level and what passes need to know of it: the width and number of
+    vector registers, its dot products, and the storage formats that the library
+    has fast matmuls for.
+
+    ```
+    #dnn.target<avx512_bf16, vector = 512, registers = 32, dot = [bf16, int8],
+                library = [f32, bf16]>
+    ```
   }];
-  let parameters = (ins "::tenon::dnn::LayoutKind":$layout, "int64_t":$count,
-                        "int64_t":$rows, "int64_t":$columns,
-                        "::mlir::Type":$elementType);
+  let parameters = (ins StringRefParameter<"name of the CPU level">:$level,
+                        "int64_t":$vectorBits, "int64_t":$registers,
+                        ArrayRefParameter<"::tenon::DotProduct">:$dots,
+                        ArrayRefParameter<"::tenon::StorageFormat">:$library);
+  let builders = [
+    // What runtime/Abi/CpuLevel.h says of the level.
+    AttrBuilder<(ins "const ::tenon::CpuLevelInfo &":$info)>
+  ];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// Output features that lie side by side in a panel.
-    static constexpr int64_t PanelWidth = 64;
-
-    /// The buffer that the packed weight is: `vector` [N'], `rows` [N, K],
-    /// `panels` [count * ceil(N/64), K'/v, 64 v] with v elements of 4 bytes
-    /// together.
-    ::mlir::MemRefType getBufferType() const;
-    /// Panels of one matrix.
-    int64_t getPanels() const { return (getRows() + PanelWidth - 1) / PanelWidth; }
+    bool hasDot(DotProduct Dot) const {
+      return ::llvm::is_contained(getDots(), Dot);
+    }
+    /// Whether the library has fast matmuls of activations with weights of
+    /// `Format`.
+    bool libraryServes(StorageFormat Format) const {
+      return ::llvm::is_contained(getLibrary(), Format);
+    }
+    /// f32 values of a vector register.
+    int64_t getLanes() const { return getVectorBits() / 32; }
+    /// The type that a matmul with weights of `Format` reads its input in.
+    StorageFormat getInputFormat(StorageFormat Format) const {
+      return Format == StorageFormat::BF16 && hasDot(DotProduct::BF16)
+                 ? StorageFormat::BF16
+                 : StorageFormat::F32;
+    }
   }];
 }
 
-/// [rows, width] activations: tensors first, buffers later.
-def Dnn_Rows : AnyTypeOf<[TensorRankOf<[F32, BF16], [2]>,
-                          MemRefRankOf<[F32, BF16], [2]>]>;
-/// [rows, width] numbers of experts, of choices: data, not shapes.
-def Dnn_Numbers : AnyTypeOf<[TensorRankOf<[I32], [2]>,
-                             MemRefRankOf<[I32], [2]>]>;
-def Dnn_RowsOrNumbers : AnyTypeOf<[TensorRankOf<[F32, BF16, I32], [2]>,
-                                   MemRefRankOf<[F32, BF16, I32], [2]>]>;
-def Dnn_Indices : MemRefRankOf<[I32], [1]>;
+def Dnn_PlanAttr : AttrDef<Dnn_Dialect, "Plan"> {
+  let mnemonic = "plan";
+  let summary = "A buffer's place in the memory plan";
+  let description = [{
+    Its size in bytes and the first and last operation of its function that
+    needs it.
+  }];
+  let parameters = (ins "int64_t":$bytes, "int64_t":$first, "int64_t":$last);
+  let assemblyFormat = [{
+    `<` $bytes `bytes` `from` $first `to` $last `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
+def Dnn_PackedType : TypeDef<Dnn_Dialect, "Packed", [
+    DeclareTypeInterfaceMethods<OpAsmTypeInterface, ["getAsmName"]>]> {
+  let mnemonic = "packed";
+  let summary = "A weight in the layout and format it is stored in";
+  let description = [{
+    `!dnn.packed<panels, 97x72xbf16>`: N = 97 output features (or entries of a
+    table) of K = 72 input features, stored as bf16. `vector` is f32 padded to
+    64, `row_major` plain, `panels` the blocked layout that matmuls read in
+    place, 64 output features side by side. `!dnn.packed<panels, 8x97x72xbf16>`
+    holds the panels of 8 such matrices, those of experts, one after another.
+  }];
+  let parameters = (ins "::tenon::LayoutKind":$layout, "int64_t":$count,
+                        "int64_t":$outFeatures, "int64_t":$inFeatures,
+                        "::tenon::StorageFormat":$format);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The buffer that the packed weight is: `vector` [N'], `row_major` [N, K],
+    /// `panels` [count * ceil(N/64), K'/v, 64 v] with v the format's
+    /// interleave.
+    ::mlir::MemRefType getBufferType() const;
+    /// Panels of one matrix.
+    int64_t getPanels() const { return panelsOf(getOutFeatures()); }
+    bool isPanels() const { return getLayout() == LayoutKind::Panels; }
+    bool isVector() const { return getLayout() == LayoutKind::Vector; }
+    bool isRowMajor() const { return getLayout() == LayoutKind::RowMajor; }
+    bool isMatrixPanels() const { return isPanels() && getCount() == 1; }
+    bool isLookup() const { return isRowMajor() || isMatrixPanels(); }
+    bool isTable() const {
+      return isRowMajor() && getFormat() == StorageFormat::F32;
+    }
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Operand classes
+//===----------------------------------------------------------------------===//
+
+/// Tensors first, buffers later; rows lie one behind another.
+class Dnn_RowsOf<list<Type> elements, string what> : ConfinedType<
+    AnyTypeOf<[TensorRankOf<elements, [2]>, MemRefRankOf<elements, [2]>]>,
+    [CPred<"::tenon::dnn::isRows($_self)">],
+    "rows of " # what # ", [rows, static width]">;
+def Dnn_Activations : Dnn_RowsOf<[F32, BF16], "f32 or bf16">;
+def Dnn_F32Rows : Dnn_RowsOf<[F32], "f32">;
+/// Numbers of experts, of choices: data, not shapes.
+def Dnn_IndexRows : Dnn_RowsOf<[I32], "i32">;
+def Dnn_ActivationsOrIndexRows : Dnn_RowsOf<[F32, BF16, I32],
+                                            "f32, bf16 or i32">;
+def Dnn_IndexArray : MemRefRankOf<[I32], [1]>;
+
+class Dnn_BufferOf<list<Type> elements, string what> : ConfinedType<
+    MemRefRankOf<elements, [2]>, [CPred<"::tenon::dnn::isRows($_self)">],
+    "a buffer of rows of " # what>;
+def Dnn_Buffer : Dnn_BufferOf<[F32, BF16], "f32 or bf16">;
+def Dnn_F32Buffer : Dnn_BufferOf<[F32], "f32">;
+def Dnn_AnyBuffer : Dnn_BufferOf<[F32, BF16, I32], "f32, bf16 or i32">;
+
+/// Packed weights by the layout that an operation reads.
+class Dnn_PackedAs<string predicate, string what> : ConfinedType<
+    Dnn_PackedType,
+    [CPred<"::llvm::cast<::tenon::dnn::PackedType>($_self)." # predicate>],
+    what, "::tenon::dnn::PackedType">;
+def Dnn_Vector : Dnn_PackedAs<"isVector()", "a packed vector">;
+def Dnn_Panels : Dnn_PackedAs<"isPanels()", "a weight packed in panels">;
+def Dnn_Rows : Dnn_PackedAs<"isRowMajor()", "a row-major weight">;
+/// What is looked up row by row; a matmul may read the same panels.
+def Dnn_Lookup : Dnn_PackedAs<"isLookup()",
+    "a row-major weight, or the panels of one matrix">;
+/// The panels of one matrix.
+def Dnn_MatrixPanels : Dnn_PackedAs<"isMatrixPanels()",
+                                    "the panels of one matrix">;
+/// What dnn.table makes.
+def Dnn_Table : Dnn_PackedAs<"isTable()", "a row-major table of f32">;
+
+/// What is added to a norm's stored weight.
+def Dnn_NormOffset : DefaultValuedAttr<F64Attr, "::llvm::APFloat(0.0)">;
+
+//===----------------------------------------------------------------------===//
+// Operation classes
+//===----------------------------------------------------------------------===//
 
 class Dnn_Op<string mnemonic, list<Trait> traits = []>
     : Op<Dnn_Dialect, mnemonic, traits>;
 
-/// A destination-passing computation: `outs` are written, never read.
-class Dnn_ComputeOp<string mnemonic, list<Trait> traits = []>
+/// A handle or a buffer, which prints under a name of its own.
+class Dnn_HandleOp<string mnemonic, list<Trait> traits = []>
     : Dnn_Op<mnemonic, !listconcat([
-        DestinationStyleOpInterface,
-        DeclareOpInterfaceMethods<MemoryEffectsOpInterface>], traits)> {
-  code dpsInits = [{
-    ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutsMutable(); }
+        Pure, DeclareOpInterfaceMethods<OpAsmOpInterface,
+                                        ["getAsmResultNames"]>], traits)>;
+
+/// A destination-passing computation: its last `destinations` operands are
+/// written, never read, and on tensors it has a result for each.
+class Dnn_ComputeOp<string mnemonic, list<Trait> traits = [],
+                    int destinations = 1>
+    : Dnn_Op<mnemonic, !listconcat([
+        OpAsmOpInterface, DestinationStyleOpInterface, MemoryEffectsOpInterface,
+        Dnn_ComputeOpInterface], traits)> {
+  /// What its results print as on tensors, separated by commas.
+  string resultNames = mnemonic;
+  /// C++ declarations of the op's own.
+  code methods = "";
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      constexpr unsigned Count = }] # destinations # [{;
+      return ::mlir::MutableOperandRange(
+          getOperation(), getOperation()->getNumOperands() - Count, Count);
+    }
+    void getEffects(::llvm::SmallVectorImpl<::mlir::SideEffects::EffectInstance<
+                        ::mlir::MemoryEffects::Effect>> &Effects) {
+      ::tenon::dnn::addComputeEffects(getOperation(), Effects);
+    }
+    void getAsmResultNames(::mlir::OpAsmSetValueNameFn SetName) {
+      ::tenon::dnn::nameResults(getOperation(), "}] # resultNames # [{",
+                                SetName);
+    }
+  }] # methods;
+  let hasVerifier = 1;
+}
+
+/// A kernel that rounds what it stores to the type of its destination, row by
+/// row: the destination may be of any type of activations.
+class Dnn_RowWiseOp<string mnemonic, list<Trait> traits = []>
+    : Dnn_ComputeOp<mnemonic, traits> {
+  let methods = [{
+    bool convertsOnStore(unsigned Result) { return true; }
   }];
-  let extraClassDeclaration = dpsInits;
 }
 
 #endif // TENON_DIALECTS_DNN_BASE_TD

@@ -1,4 +1,4 @@
-//===- DnnDialect.cpp - Dialect, types, effects and verifiers -------------===//
+//===- DnnDialect.cpp - Dialect, types, attributes and effects ------------===//
 
 #include "dialects/Dnn/Dnn.h"
 
@@ -35,275 +35,267 @@ void DnnDialect::initialize() {
       >();
 }
 
+LogicalResult DnnDialect::verifyOperationAttribute(Operation *Op,
+                                                   NamedAttribute Named) {
+  StringRef Name = Named.getName();
+  Attribute Value = Named.getValue();
+  auto Expect = [&](bool IsPlace, StringRef Place, bool IsValue,
+                    StringRef Expected) -> LogicalResult {
+    if (!IsPlace)
+      return Op->emitOpError()
+             << "attribute '" << Name << "' belongs on a " << Place;
+    if (!IsValue)
+      return Op->emitOpError() << "attribute '" << Name << "' is " << Value
+                               << ": expected " << Expected;
+    return success();
+  };
+  if (Name == attr::Target)
+    return Expect(isa<ModuleOp>(Op), "module", isa<TargetAttr>(Value),
+                  "a #dnn.target");
+  if (Name == attr::Layout) {
+    auto Layout = dyn_cast<LayoutKindAttr>(Value);
+    auto Parameter = dyn_cast<transformer::ParameterOp>(Op);
+    if (failed(Expect(Parameter != nullptr, "transformer.parameter",
+                      Layout != nullptr, "a #dnn.layout")))
+      return failure();
+    bool IsVector = cast<ShapedType>(Parameter.getType()).getRank() == 1;
+    return Expect(true, "",
+                  IsVector == (Layout.getValue() == LayoutKind::Vector),
+                  "vector for one dimension, row_major or panels for more");
+  }
+  if (Name == attr::ArenaBytes) {
+    auto Bytes = dyn_cast<IntegerAttr>(Value);
+    if (failed(Expect(isa<ModuleOp>(Op), "module",
+                      Bytes && Bytes.getType().isSignlessInteger(64) &&
+                          Bytes.getInt() >= 0,
+                      "a 64-bit integer of at least 0")))
+      return failure();
+    WalkResult Buffers = Op->walk([&](BufferOp Buffer) -> WalkResult {
+      auto Plan = Buffer.getPlanAttr();
+      int64_t End = static_cast<int64_t>(Buffer.getOffset()) +
+                    (Plan ? Plan.getBytes() : 0);
+      if (End <= Bytes.getInt())
+        return success();
+      return Buffer.emitOpError()
+             << "dnn_buffer_c2: end: expected at most the " << Bytes.getInt()
+             << " bytes of the arena, got " << End;
+    });
+    return failure(Buffers.wasInterrupted());
+  }
+  return Op->emitOpError() << "unknown attribute '" << Name
+                           << "' of the dnn dialect";
+}
+
+//===----------------------------------------------------------------------===//
+// The target
+//===----------------------------------------------------------------------===//
+
+TargetAttr TargetAttr::get(MLIRContext *Context, const CpuLevelInfo &Info) {
+  SmallVector<DotProduct> Dots;
+  for (const DotProductInfo &Dot : DotProducts)
+    if (Info.Dots.contains(Dot.Value))
+      Dots.push_back(Dot.Value);
+  SmallVector<StorageFormat> Library;
+  for (const StorageFormatInfo &Format : StorageFormats)
+    if (Info.LibraryFormats.contains(Format.Value))
+      Library.push_back(Format.Value);
+  return get(Context, StringRef(Info.Name), Info.VectorBits, Info.Registers,
+             Dots, Library);
+}
+
+/// ", NAME = [word, word]".
+template <typename Entry, size_t Count, typename Enum>
+static ParseResult parseList(AsmParser &Parser, StringRef Name,
+                             const std::array<Entry, Count> &Table,
+                             SmallVectorImpl<Enum> &Values) {
+  return failure(
+      Parser.parseComma() || Parser.parseKeyword(Name) || Parser.parseEqual() ||
+      Parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+        auto Value = parseNamed(Parser, Table);
+        if (succeeded(Value))
+          Values.push_back(*Value);
+        return failure(failed(Value));
+      }));
+}
+
+Attribute TargetAttr::parse(AsmParser &Parser, Type) {
+  SMLoc Location = Parser.getCurrentLocation();
+  StringRef Level;
+  int64_t VectorBits = 0, Registers = 0;
+  SmallVector<DotProduct> Dots;
+  SmallVector<StorageFormat> Library;
+  if (Parser.parseLess() || Parser.parseKeyword(&Level) ||
+      Parser.parseComma() || Parser.parseKeyword("vector") ||
+      Parser.parseEqual() || Parser.parseInteger(VectorBits) ||
+      Parser.parseComma() || Parser.parseKeyword("registers") ||
+      Parser.parseEqual() || Parser.parseInteger(Registers) ||
+      parseList(Parser, "dot", DotProducts, Dots) ||
+      parseList(Parser, "library", StorageFormats, Library) ||
+      Parser.parseGreater())
+    return {};
+  return Parser.getChecked<TargetAttr>(Location, Parser.getContext(), Level,
+                                       VectorBits, Registers, Dots, Library);
+}
+
+void TargetAttr::print(AsmPrinter &Printer) const {
+  Printer << "<" << getLevel() << ", vector = " << getVectorBits()
+          << ", registers = " << getRegisters() << ", dot = [";
+  llvm::interleaveComma(getDots(), Printer,
+                        [&](DotProduct Dot) { Printer << infoOf(Dot).Name; });
+  Printer << "], library = [";
+  llvm::interleaveComma(getLibrary(), Printer, [&](StorageFormat Format) {
+    Printer << infoOf(Format).Name;
+  });
+  Printer << "]>";
+}
+
+LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> EmitError,
+                                 StringRef Level, int64_t VectorBits,
+                                 int64_t Registers, ArrayRef<DotProduct>,
+                                 ArrayRef<StorageFormat>) {
+  if (!cpuLevelNamed(std::string_view(Level))) {
+    auto Diag = EmitError() << "expected a CPU level, one of ";
+    llvm::interleaveComma(CpuLevels, Diag,
+                          [&](const CpuLevelInfo &Info) { Diag << Info.Name; });
+    return Diag << ", got '" << Level << "'";
+  }
+  if ((VectorBits != 256 && VectorBits != 512) || Registers < 16 ||
+      Registers > 32)
+    return EmitError() << "expected 256 or 512 bits and 16 to 32 registers, "
+                          "got "
+                       << VectorBits << " and " << Registers;
+  return success();
+}
+
+LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> EmitError,
+                               int64_t Bytes, int64_t First, int64_t Last) {
+  if (Bytes >= 0 && First >= 0 && First <= Last)
+    return success();
+  return EmitError() << "expected bytes >= 0 and 0 <= first <= last, got "
+                     << Bytes << ", " << First << " and " << Last;
+}
+
+TargetAttr dnn::targetOf(ModuleOp Module) {
+  auto Target = Module->getAttrOfType<TargetAttr>(attr::Target);
+  if (!Target)
+    Module.emitError() << "expected the module attribute " << attr::Target
+                       << ", which placement sets";
+  return Target;
+}
+
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//
 
 Type PackedType::parse(AsmParser &Parser) {
   SMLoc Location = Parser.getCurrentLocation();
-  StringRef Name;
   SmallVector<int64_t> Dims;
-  Type Element;
-  if (Parser.parseLess() || Parser.parseKeyword(&Name) || Parser.parseComma() ||
-      Parser.parseDimensionList(Dims, /*allowDynamic=*/false) ||
-      Parser.parseType(Element) || Parser.parseGreater())
+  StorageFormat Format = StorageFormat::F32;
+  if (Parser.parseLess())
     return {};
-  std::optional<LayoutKind> Layout = symbolizeLayoutKind(Name);
-  if (!Layout || Dims.size() < 2 || Dims.size() > 3) {
+  FailureOr<LayoutKind> Layout = parseNamed(Parser, LayoutKinds);
+  if (failed(Layout) || Parser.parseComma() ||
+      parseDimsAndFormat(Parser, Dims, Format))
+    return {};
+  if (Dims.size() < 2 || Dims.size() > 3) {
     Parser.emitError(Location)
-        << "expected vector, rows or panels and two or three dimensions, got "
-        << Name << " and " << Dims.size();
+        << "expected two or three dimensions, got " << Dims.size();
     return {};
   }
   int64_t Count = Dims.size() == 3 ? Dims[0] : 1;
   ArrayRef<int64_t> Matrix = ArrayRef(Dims).take_back(2);
   return Parser.getChecked<PackedType>(Location, Parser.getContext(), *Layout,
-                                       Count, Matrix[0], Matrix[1], Element);
+                                       Count, Matrix[0], Matrix[1], Format);
 }
 
 void PackedType::print(AsmPrinter &Printer) const {
-  Printer << "<" << stringifyLayoutKind(getLayout()) << ", ";
+  Printer << "<" << infoOf(getLayout()).Name << ", ";
   if (getCount() != 1)
     Printer << getCount() << "x";
-  Printer << getRows() << "x" << getColumns() << "x" << getElementType() << ">";
+  Printer << getOutFeatures() << "x" << getInFeatures() << "x"
+          << infoOf(getFormat()).Name << ">";
 }
 
 LogicalResult PackedType::verify(function_ref<InFlightDiagnostic()> EmitError,
-                                 LayoutKind Layout, int64_t Count, int64_t Rows,
-                                 int64_t Columns, Type Element) {
-  if (Count < 1 || Rows < 1 || Columns < 1)
+                                 LayoutKind Layout, int64_t Count,
+                                 int64_t OutFeatures, int64_t InFeatures,
+                                 StorageFormat Format) {
+  if (Count < 1 || OutFeatures < 1 || InFeatures < 1)
     return EmitError() << "expected positive dimensions, got " << Count << "x"
-                       << Rows << "x" << Columns;
+                       << OutFeatures << "x" << InFeatures;
   if (Count != 1 && Layout != LayoutKind::Panels)
     return EmitError() << "expected panels of " << Count << " matrices, got "
-                       << stringifyLayoutKind(Layout);
-  if (!Element.isF32() && !Element.isBF16())
-    return EmitError() << "expected element type f32 or bf16, got " << Element;
-  if (Layout == LayoutKind::Vector && (Columns != 1 || !Element.isF32()))
+                       << infoOf(Layout).Name;
+  if (Layout == LayoutKind::Vector &&
+      (InFeatures != 1 || Format != StorageFormat::F32))
     return EmitError() << "expected a vector to be Nx1xf32";
   return success();
 }
 
+void PackedType::getAsmName(OpAsmSetNameFn SetName) const { SetName("weight"); }
+
 MemRefType PackedType::getBufferType() const {
-  auto RoundUp = [](int64_t Value, int64_t Step) {
-    return (Value + Step - 1) / Step * Step;
-  };
+  Type Element = elementTypeOf(getContext(), getFormat());
   switch (getLayout()) {
   case LayoutKind::Vector:
-    return MemRefType::get({RoundUp(getRows(), 64)}, getElementType());
-  case LayoutKind::Rows:
-    return MemRefType::get({getRows(), getColumns()}, getElementType());
+    return MemRefType::get({roundUp(getOutFeatures(), PanelWidth)}, Element);
+  case LayoutKind::RowMajor:
+    return MemRefType::get({getOutFeatures(), getInFeatures()}, Element);
   case LayoutKind::Panels: {
-    int64_t Together = getElementType().isF32() ? 1 : 2;
-    return MemRefType::get({getCount() * getPanels(),
-                            RoundUp(getColumns(), 16 * Together) / Together,
-                            64 * Together},
-                           getElementType());
+    int64_t Interleave = infoOf(getFormat()).Interleave;
+    int64_t Depth = paddedInFeatures(getFormat(), getInFeatures());
+    return MemRefType::get(
+        {getCount() * getPanels(), Depth / Interleave, PanelWidth * Interleave},
+        Element);
   }
   }
   llvm_unreachable("all layouts are covered");
 }
 
+Type dnn::elementTypeOf(MLIRContext *Context, StorageFormat Format) {
+  switch (Format) {
+  case StorageFormat::F32:
+    return Float32Type::get(Context);
+  case StorageFormat::BF16:
+    return BFloat16Type::get(Context);
+  }
+  llvm_unreachable("all formats are covered");
+}
+
+StorageFormat dnn::formatOf(Type Element) {
+  assert((Element.isF32() || Element.isBF16()) && "not a plain format");
+  return Element.isBF16() ? StorageFormat::BF16 : StorageFormat::F32;
+}
+
 std::pair<MemRefType, MemRefType>
 dnn::pageTypes(int64_t KvHeads, int64_t HeadDim, Type Element) {
-  constexpr int64_t Block = transformer::KeyBlock;
-  constexpr int64_t Tokens = transformer::PageTokens;
-  int64_t PaddedDim = (HeadDim + Block - 1) / Block * Block;
-  return {MemRefType::get({KvHeads, Tokens / Block, HeadDim, Block}, Element),
-          MemRefType::get({KvHeads, Tokens, PaddedDim}, Element)};
+  return {MemRefType::get({KvHeads, PageTokens / KeyBlock, HeadDim, KeyBlock},
+                          Element),
+          MemRefType::get({KvHeads, PageTokens, roundUp(HeadDim, KeyBlock)},
+                          Element)};
 }
 
 MemRefType dnn::latentPageType(int64_t Width, Type Element) {
-  return MemRefType::get(
-      {transformer::PageTokens,
-       transformer::latentPageElements(Width) / transformer::PageTokens},
-      Element);
+  return MemRefType::get({PageTokens, roundUp(Width, KeyBlock)}, Element);
 }
 
 //===----------------------------------------------------------------------===//
 // Memory effects
 //===----------------------------------------------------------------------===//
 
-using Effects =
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
-
-/// Buffers among the inputs are read, destinations written.
-static void addBufferEffects(DestinationStyleOpInterface Op, Effects &Result) {
-  for (OpOperand *Input : Op.getDpsInputOperands())
+void dnn::addComputeEffects(
+    Operation *Op,
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &Effects) {
+  auto Compute = cast<DestinationStyleOpInterface>(Op);
+  for (OpOperand *Input : Compute.getDpsInputOperands())
     if (isa<BaseMemRefType>(Input->get().getType()))
-      Result.emplace_back(MemoryEffects::Read::get(), Input);
-  for (OpOperand &Init : Op.getDpsInitsMutable())
+      Effects.emplace_back(MemoryEffects::Read::get(), Input);
+  for (OpOperand &Init : Compute.getDpsInitsMutable())
     if (isa<BaseMemRefType>(Init.get().getType()))
-      Result.emplace_back(MemoryEffects::Write::get(), &Init);
+      Effects.emplace_back(MemoryEffects::Write::get(), &Init);
+  if (Op->hasTrait<trait::AppendsToCache>())
+    Effects.emplace_back(MemoryEffects::Write::get(), CachePages::get());
+  if (Op->hasTrait<trait::ReadsCache>() && cacheOperandOf(Op))
+    Effects.emplace_back(MemoryEffects::Read::get(), CachePages::get());
 }
-
-#define TENON_BUFFER_EFFECTS(OP)                                               \
-  void OP::getEffects(Effects &Result) {                                       \
-    addBufferEffects(cast<DestinationStyleOpInterface>(this->getOperation()),  \
-                     Result);                                                  \
-  }
-TENON_BUFFER_EFFECTS(EmbeddingOp)
-TENON_BUFFER_EFFECTS(NormOp)
-TENON_BUFFER_EFFECTS(ProductOp)
-TENON_BUFFER_EFFECTS(GatedProductOp)
-TENON_BUFFER_EFFECTS(SplitStageOp)
-TENON_BUFFER_EFFECTS(SelectRowsOp)
-TENON_BUFFER_EFFECTS(PoolOp)
-TENON_BUFFER_EFFECTS(AddOp)
-TENON_BUFFER_EFFECTS(CastOp)
-TENON_BUFFER_EFFECTS(RopeOp)
-TENON_BUFFER_EFFECTS(ClassTokenOp)
-TENON_BUFFER_EFFECTS(InputRowsOp)
-TENON_BUFFER_EFFECTS(ElementwiseOp)
-TENON_BUFFER_EFFECTS(SigmoidGateOp)
-TENON_BUFFER_EFFECTS(ColumnsOp)
-TENON_BUFFER_EFFECTS(RouteOp)
-TENON_BUFFER_EFFECTS(GroupOp)
-TENON_BUFFER_EFFECTS(ExpertGatedOp)
-TENON_BUFFER_EFFECTS(ExpertDownOp)
-TENON_BUFFER_EFFECTS(CombineOp)
-#undef TENON_BUFFER_EFFECTS
-
-void SplitAppendOp::getEffects(Effects &Result) {
-  addBufferEffects(cast<DestinationStyleOpInterface>(getOperation()), Result);
-  Result.emplace_back(MemoryEffects::Write::get(), CachePages::get());
-}
-
-void AppendOp::getEffects(Effects &Result) {
-  addBufferEffects(cast<DestinationStyleOpInterface>(getOperation()), Result);
-  Result.emplace_back(MemoryEffects::Write::get(), CachePages::get());
-}
-
-void LatentAttentionOp::getEffects(Effects &Result) {
-  addBufferEffects(cast<DestinationStyleOpInterface>(getOperation()), Result);
-  Result.emplace_back(MemoryEffects::Read::get(), CachePages::get());
-}
-
-void AttentionOp::getEffects(Effects &Result) {
-  addBufferEffects(cast<DestinationStyleOpInterface>(getOperation()), Result);
-  if (getCache())
-    Result.emplace_back(MemoryEffects::Read::get(), CachePages::get());
-}
-
-//===----------------------------------------------------------------------===//
-// Verifiers
-//===----------------------------------------------------------------------===//
-
-static int64_t widthOf(Value Rows) {
-  return cast<ShapedType>(Rows.getType()).getDimSize(1);
-}
-
-static LogicalResult checkEqual(Operation *Op, const Twine &What,
-                                int64_t Expected, int64_t Got) {
-  if (Expected == Got)
-    return success();
-  return Op->emitOpError() << What << ": expected " << Expected << ", got "
-                           << Got;
-}
-
-static LogicalResult checkPanels(Operation *Op, Value Weight, Value Input,
-                                 Value Output) {
-  auto Type = cast<PackedType>(Weight.getType());
-  if (Type.getLayout() != LayoutKind::Panels)
-    return Op->emitOpError() << "weight: expected panels, got "
-                             << stringifyLayoutKind(Type.getLayout());
-  if (failed(
-          checkEqual(Op, "input features", Type.getColumns(), widthOf(Input))))
-    return failure();
-  return checkEqual(Op, "output features", Type.getRows(), widthOf(Output));
-}
-
-LogicalResult NormOp::verify() {
-  if (failed(checkEqual(*this, "destinations", getResidual() ? 2 : 1,
-                        static_cast<int64_t>(getOuts().size()))))
-    return failure();
-  int64_t Width = widthOf(getInput());
-  auto Groups = static_cast<int64_t>(getGroups());
-  if (Groups < 1 || Width % Groups != 0)
-    return emitOpError() << "groups: expected a divisor of " << Width
-                         << ", got " << Groups;
-  if (getWeight().getType().getRows() == Width)
-    return success();
-  return checkEqual(*this, "weight elements", Width / Groups,
-                    getWeight().getType().getRows());
-}
-
-LogicalResult ProductOp::verify() {
-  if (failed(checkPanels(*this, getWeight(), getInput(), getOuts())))
-    return failure();
-  if (getSite() && getElementTypeOrSelf(getInput().getType()) !=
-                       getWeight().getType().getElementType())
-    return emitOpError() << "library product: expected input and weight of one "
-                            "type, got "
-                         << getElementTypeOrSelf(getInput().getType())
-                         << " and " << getWeight().getType().getElementType();
-  return success();
-}
-
-LogicalResult GatedProductOp::verify() {
-  if (failed(checkPanels(*this, getGate(), getInput(), getOuts())))
-    return failure();
-  return checkPanels(*this, getUp(), getInput(), getOuts());
-}
-
-LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &SymbolTable) {
-  for (FlatSymbolRefAttr Symbol : {getFewAttr(), getManyAttr()})
-    if (!SymbolTable.lookupNearestSymbolFrom<FunctionOpInterface>(*this,
-                                                                  Symbol))
-      return emitOpError() << Symbol << ": expected a function of that name";
-  return success();
-}
-
-LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &SymbolTable) {
-  auto Callee = SymbolTable.lookupNearestSymbolFrom<FunctionOpInterface>(
-      *this, getCalleeAttr());
-  if (!Callee)
-    return emitOpError() << getCalleeAttr()
-                         << ": expected a function of that name";
-  return checkEqual(*this, "operands",
-                    static_cast<int64_t>(Callee.getNumArguments()),
-                    static_cast<int64_t>(getInputs().size()) + 2);
-}
-
-//===----------------------------------------------------------------------===//
-// Parallel regions
-//===----------------------------------------------------------------------===//
-
-void ParallelOp::build(OpBuilder &Builder, OperationState &State) {
-  OpBuilder::InsertionGuard Guard(Builder);
-  Region *Body = State.addRegion();
-  Type Index = Builder.getIndexType();
-  Builder.createBlock(Body, {}, {Index, Index},
-                      {State.location, State.location});
-}
-
-ParseResult ParallelOp::parse(OpAsmParser &Parser, OperationState &Result) {
-  OpAsmParser::Argument Thread, Threads;
-  Type Index = Parser.getBuilder().getIndexType();
-  if (Parser.parseArgument(Thread) || Parser.parseKeyword("of") ||
-      Parser.parseArgument(Threads))
-    return failure();
-  Thread.type = Threads.type = Index;
-  return failure(Parser.parseRegion(*Result.addRegion(), {Thread, Threads}) ||
-                 Parser.parseOptionalAttrDict(Result.attributes));
-}
-
-void ParallelOp::print(OpAsmPrinter &Printer) {
-  Printer << " ";
-  Printer.printRegionArgument(getBody().getArgument(0), {}, /*omitType=*/true);
-  Printer << " of ";
-  Printer.printRegionArgument(getBody().getArgument(1), {}, /*omitType=*/true);
-  Printer << " ";
-  Printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
-  Printer.printOptionalAttrDict((*this)->getAttrs());
-}
-
-LogicalResult ParallelOp::verify() {
-  if (getBody().getNumArguments() != 2)
-    return emitOpError() << "expected two block arguments, got "
-                         << getBody().getNumArguments();
-  return success();
-}
-
-#define GET_OP_CLASSES
-#include "dialects/Dnn/DnnOps.cpp.inc"

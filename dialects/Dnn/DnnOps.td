@@ -6,7 +6,9 @@
 include "DnnBase.td"
 include "HandleOps.td"
 include "ComputeOps.td"
-include "ExpertOps.td"
+include "MatmulOps.td"
+include "AttentionOps.td"
+include "MoeOps.td"
 include "BufferOps.td"
 
 #endif // TENON_DIALECTS_DNN_OPS_TD

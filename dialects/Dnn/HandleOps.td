@@ -5,18 +5,18 @@
 
 include "DnnBase.td"
 
-def Dnn_CountOp : Dnn_Op<"count", [Pure]> {
-  let summary = "How many tokens, wanted rows, sequences or chunks there are";
+def Dnn_CountOp : Dnn_HandleOp<"count"> {
+  let summary = "How many tokens, output rows, sequences or chunks there are";
   let description = [{
     A chunk is 64 tokens, the last one not full: a row of staged keys and
     values.
   }];
-  let arguments = (ins Transformer_RowAttr:$kind, Transformer_BatchType:$batch);
+  let arguments = (ins Transformer_CountAttr:$kind, Transformer_BatchType:$batch);
   let results = (outs Index:$result);
-  let assemblyFormat = "$kind $batch attr-dict";
+  let assemblyFormat = "custom<Enum>($kind) $batch attr-dict";
 }
 
-def Dnn_ScopeOp : Dnn_Op<"scope", [Pure]> {
+def Dnn_ScopeOp : Dnn_HandleOp<"scope"> {
   let summary = "The scope of a number";
   let description = [{
     `number` is the scope's place in the manifest.
@@ -27,23 +27,25 @@ def Dnn_ScopeOp : Dnn_Op<"scope", [Pure]> {
   let assemblyFormat = [{
     $batch $name `number` $number (`layer` $layer^)? attr-dict
   }];
+  let hasVerifier = 1;
 }
 
-def Dnn_WeightOp : Dnn_Op<"weight", [Pure]> {
+def Dnn_WeightOp : Dnn_HandleOp<"weight"> {
   let summary = "A packed weight of a scope";
   let description = [{
     The tensors `keys` of the scope, concatenated along their rows and packed.
-    `slot` is its place in the scope's table.
+    `index` is its place in the scope's table.
   }];
   let arguments = (ins Transformer_ScopeType:$scope, StrArrayAttr:$keys,
-                       StrAttr:$component, OptionalAttr<I64Attr>:$slot);
+                       StrAttr:$component, OptionalAttr<I64Attr>:$index);
   let results = (outs Dnn_PackedType:$result);
   let assemblyFormat = [{
-    $scope $keys `of` $component (`slot` $slot^)? attr-dict `:` type($result)
+    $scope $keys `of` custom<Word>($component) (`index` $index^)? attr-dict `:` type($result)
   }];
+  let hasVerifier = 1;
 }
 
-def Dnn_TableOp : Dnn_Op<"table", [Pure]> {
+def Dnn_TableOp : Dnn_HandleOp<"table"> {
   let summary = "A table computed when the model is compiled";
   let description = [{
     What `content` says, f32, stored with the weights:
@@ -55,31 +57,32 @@ def Dnn_TableOp : Dnn_Op<"table", [Pure]> {
       distances from -max to max;
     - `#transformer.alibi`: one column, the slope of each head.
   }];
-  let arguments = (ins Transformer_ScopeType:$scope, AnyAttr:$content,
+  let arguments = (ins Transformer_ScopeType:$scope, Transformer_TableAttr:$content,
                        OptionalAttr<StrAttr>:$key,
-                       OptionalAttr<I64Attr>:$slot);
-  let results = (outs Dnn_PackedType:$result);
+                       OptionalAttr<I64Attr>:$index);
+  let results = (outs Dnn_Table:$result);
   let assemblyFormat = [{
-    $content `in` $scope (`of` $key^)? (`slot` $slot^)? attr-dict
+    $content `in` $scope (`of` $key^)? (`index` $index^)? attr-dict
     `:` type($result)
   }];
+  let hasVerifier = 1;
 }
 
 def Dnn_DispatchOp : Dnn_Op<"dispatch", [
     AttrSizedOperandSegments,
     DestinationStyleOpInterface,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Call the variant of a function that suits the row count";
+  let summary = "Call the variant of a function that suits the batch";
   let description = [{
     As in the transformer dialect, with the results passed as destinations
     after the inputs.
   }];
   let arguments = (ins FlatSymbolRefAttr:$few, FlatSymbolRefAttr:$many,
-                       Transformer_RowAttr:$rows, Transformer_BatchType:$batch,
-                       Variadic<AnyType>:$inputs, Variadic<Dnn_Rows>:$outs);
-  let results = (outs Variadic<Dnn_Rows>:$results);
+                       Transformer_CountAttr:$count, Transformer_BatchType:$batch,
+                       Variadic<AnyType>:$inputs, Variadic<Dnn_Activations>:$outs);
+  let results = (outs Variadic<Dnn_Activations>:$results);
   let assemblyFormat = [{
-    $few `or` $many `by` $rows `of` $batch `(` $inputs `)` `outs` `(` $outs `)`
+    $few `or` $many `by` custom<Enum>($count) `of` $batch `(` $inputs `)` `outs` `(` $outs `)`
     attr-dict `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{

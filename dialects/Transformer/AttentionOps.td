@@ -5,8 +5,10 @@
 
 include "TransformerBase.td"
 
-def Transformer_CacheAppendOp : Transformer_ComputeOp<"cache_append", [
+def Transformer_CacheAppendOp : Transformer_FusedOp<"cache_append", [
+    Transformer_AppendsToCache,
     InferTypeOpAdaptor]> {
+  let resultNames = "cache";
   let summary = "Store this step's keys and values in a layer of the cache";
   let description = [{
     `keys` and `values` are [T, kv_heads * head_dim]; row t goes to token t's
@@ -14,8 +16,8 @@ def Transformer_CacheAppendOp : Transformer_ComputeOp<"cache_append", [
     and gives the next one.
   }];
   let arguments = (ins Transformer_CacheType:$cache, Transformer_ScopeType:$scope,
-                       Transformer_BatchType:$batch, Transformer_Rows:$keys,
-                       Transformer_Rows:$values);
+                       Transformer_BatchType:$batch, Transformer_Activations:$keys,
+                       Transformer_Activations:$values);
   let results = (outs Transformer_CacheType:$result);
   let assemblyFormat = [{
     $cache `[` $scope `]` `,` $batch `keys` $keys `values` $values attr-dict
@@ -25,7 +27,9 @@ def Transformer_CacheAppendOp : Transformer_ComputeOp<"cache_append", [
 }
 
 def Transformer_AttentionOp : Transformer_ComputeOp<"attention", [
+    Transformer_Weights, Transformer_Attends, Transformer_ReadsCache,
     AttrSizedOperandSegments, InferTypeOpAdaptor]> {
+  let resultNames = "attended";
   let summary = "Scaled dot-product attention";
   let description = [{
     Every query attends to keys of its own sequence:
@@ -50,9 +54,9 @@ def Transformer_AttentionOp : Transformer_ComputeOp<"attention", [
         heads 6 kv_heads 3 scale 0.2041 window 16 : (...) -> tensor<?x144xf32>
     ```
   }];
-  let arguments = (ins Transformer_Rows:$query, Transformer_BatchType:$batch,
-                       Optional<Transformer_Rows>:$keys,
-                       Optional<Transformer_Rows>:$values,
+  let arguments = (ins Transformer_Activations:$query, Transformer_BatchType:$batch,
+                       Optional<Transformer_Activations>:$keys,
+                       Optional<Transformer_Activations>:$values,
                        Optional<Transformer_CacheType>:$cache,
                        Optional<Transformer_ScopeType>:$scope,
                        Optional<Transformer_Matrix>:$bias,
@@ -63,11 +67,11 @@ def Transformer_AttentionOp : Transformer_ComputeOp<"attention", [
                        OptionalAttr<F64Attr>:$softCap,
                        OptionalAttr<Transformer_AlibiAttr>:$alibi,
                        OptionalAttr<Transformer_BucketsAttr>:$buckets);
-  let results = (outs Transformer_Rows:$result);
+  let results = (outs Transformer_Activations:$result);
   let assemblyFormat = [{
-    $mask $query `,` $batch (`keys` $keys^)? (`values` $values^)?
+    custom<Enum>($mask) $query `,` $batch (`keys` $keys^)? (`values` $values^)?
     (`cache` $cache^)? (`[` $scope^ `]`)? `heads` $heads `kv_heads` $kvHeads
-    `scale` custom<Real>($scale) (`window` $window^)? (`soft_cap` $softCap^)?
+    `scale` custom<Real>($scale) (`window` $window^)? (`soft_cap` custom<Real>($softCap)^)?
     (`alibi` $alibi^)? (`bias` $bias^)? (`buckets` $buckets^)?
     (`sinks` $sinks^)? attr-dict
     `:` functional-type(operands, results)

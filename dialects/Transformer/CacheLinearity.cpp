@@ -8,6 +8,7 @@
 #include "llvm/ADT/DenseMap.h"
 
 using namespace mlir;
+using namespace tenon;
 using namespace tenon::transformer;
 
 namespace {
@@ -50,10 +51,18 @@ private:
     return Callees;
   }
 
+  /// Whether an operation says what it does to a handle, or calls what does.
+  static bool isKnown(Operation *Op) {
+    return Op->hasTrait<trait::AppendsToCache>() ||
+           Op->hasTrait<trait::ReadsCache>() ||
+           Op->hasTrait<OpTrait::ReturnLike>() ||
+           isa<DispatchOp, CallOpInterface>(Op);
+  }
+
   /// Whether the use makes the handle an old one.
   bool takes(OpOperand &Use) {
     Operation *Op = Use.getOwner();
-    if (isa<CacheAppendOp, LatentAppendOp, SplitAppendOp>(Op) ||
+    if (Op->hasTrait<trait::AppendsToCache>() ||
         Op->hasTrait<OpTrait::ReturnLike>())
       return true;
     for (FunctionOpInterface Callee : calleesOf(Op))
@@ -82,6 +91,10 @@ private:
       return success();
     Operation *Taker = nullptr;
     for (OpOperand &Use : Handle.getUses()) {
+      if (!isKnown(Use.getOwner()))
+        return Use.getOwner()->emitOpError()
+               << "cache_c3: a cache handle: expected an operation that "
+                  "appends to a cache or reads one";
       if (!takes(Use))
         continue;
       if (Taker)

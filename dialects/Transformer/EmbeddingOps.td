@@ -5,8 +5,9 @@
 
 include "TransformerBase.td"
 
-def Transformer_EmbeddingOp : Transformer_ComputeOp<"embedding", [
-    InferTypeOpAdaptor]> {
+def Transformer_EmbeddingOp : Transformer_FusedOp<"embedding", [
+    InferTypeOpAdaptor, Transformer_Rows, Transformer_Weights]> {
+  let resultNames = "embedding";
   let summary = "Look up a row of a table for every token";
   let description = [{
     Row t of the result is the row of `table` that token t's id, position or
@@ -20,15 +21,17 @@ def Transformer_EmbeddingOp : Transformer_ComputeOp<"embedding", [
   let arguments = (ins Transformer_IndexAttr:$index, Transformer_BatchType:$batch,
                        Transformer_Matrix:$table,
                        DefaultValuedAttr<I64Attr, "0">:$offset);
-  let results = (outs Transformer_Rows:$result);
+  let results = (outs Transformer_Activations:$result);
   let assemblyFormat = [{
-    $index $batch `,` $table (`offset` $offset^)? attr-dict
+    custom<Enum>($index) $batch `,` $table (`offset` $offset^)? attr-dict
     `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
 }
 
-def Transformer_SinusoidOp : Transformer_ComputeOp<"sinusoid"> {
+def Transformer_SinusoidOp : Transformer_FusedOp<"sinusoid", [
+    Transformer_Rows]> {
+  let resultNames = "positions";
   let summary = "Sines and cosines of every token's position";
   let description = [{
     With W columns, pair i of sine and cosine is that of the angle
@@ -38,48 +41,52 @@ def Transformer_SinusoidOp : Transformer_ComputeOp<"sinusoid"> {
   }];
   let arguments = (ins Transformer_RopeStyleAttr:$style,
                        Transformer_BatchType:$batch);
-  let results = (outs Transformer_Rows:$result);
-  let assemblyFormat = "$style $batch attr-dict `:` type($result)";
+  let results = (outs Transformer_Activations:$result);
+  let assemblyFormat = "custom<Enum>($style) $batch attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 
-def Transformer_InputRowsOp : Transformer_ComputeOp<"input_rows"> {
+def Transformer_InputFeaturesOp : Transformer_FusedOp<"input_features", [
+    Transformer_Rows]> {
+  let resultNames = "features";
   let summary = "Rows that the caller gives instead of token ids";
   let description = [{
     [T, W]: a flattened patch of an image per token; zeros where a class token
     goes.
   }];
   let arguments = (ins Transformer_BatchType:$batch);
-  let results = (outs Transformer_Rows:$result);
+  let results = (outs Transformer_Activations:$result);
   let assemblyFormat = "$batch attr-dict `:` type($result)";
 }
 
-def Transformer_ClassTokenOp : Transformer_ComputeOp<"class_token", [
+def Transformer_ClassTokenOp : Transformer_FusedOp<"class_token", [
     AllTypesMatch<["input", "result"]>]> {
+  let resultNames = "tokens";
   let summary = "Put a learned row where each sequence begins";
   let description = [{
     Rows at position 0 become `token`, others stay (Dosovitskiy et al. 2021).
   }];
-  let arguments = (ins Transformer_Rows:$input, Transformer_BatchType:$batch,
+  let arguments = (ins Transformer_Activations:$input, Transformer_BatchType:$batch,
                        Transformer_Vector:$token);
-  let results = (outs Transformer_Rows:$result);
+  let results = (outs Transformer_Activations:$result);
   let assemblyFormat = [{
     $input `,` $batch `,` $token attr-dict `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
 }
 
-def Transformer_RopeOp : Transformer_ComputeOp<"rope", [
+def Transformer_RopeOp : Transformer_FusedOp<"rope", [
     AllTypesMatch<["input", "result"]>]> {
+  let resultNames = "rotated";
   let summary = "Rotate heads by their token's position";
   let description = [{
     `input` is [T, heads * head_dim]; see the attribute for the rotation. What
     rotates begins at element `offset` of each head.
   }];
-  let arguments = (ins Transformer_Rows:$input, Transformer_BatchType:$batch,
+  let arguments = (ins Transformer_Activations:$input, Transformer_BatchType:$batch,
                        I64Attr:$heads, DefaultValuedAttr<I64Attr, "0">:$offset,
                        Transformer_RopeAttr:$rope);
-  let results = (outs Transformer_Rows:$result);
+  let results = (outs Transformer_Activations:$result);
   let assemblyFormat = [{
     $input `,` $batch `heads` $heads (`from` $offset^)? $rope attr-dict
     `:` type($input)

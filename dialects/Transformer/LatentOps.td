@@ -10,16 +10,18 @@
 
 include "TransformerBase.td"
 
-def Transformer_LatentAppendOp : Transformer_ComputeOp<"latent_append", [
+def Transformer_LatentAppendOp : Transformer_FusedOp<"latent_append", [
+    Transformer_AppendsToCache,
     InferTypeOpAdaptor]> {
+  let resultNames = "cache";
   let summary = "Store this step's latent vectors in a layer of the cache";
   let description = [{
     Row t of `latent` [T, rank] and of `rotated` [T, rope_dim], side by side, go
     to token t's sequence and position in the layer of `scope`.
   }];
   let arguments = (ins Transformer_CacheType:$cache, Transformer_ScopeType:$scope,
-                       Transformer_BatchType:$batch, Transformer_Rows:$latent,
-                       Transformer_Rows:$rotated);
+                       Transformer_BatchType:$batch, Transformer_Activations:$latent,
+                       Transformer_Activations:$rotated);
   let results = (outs Transformer_CacheType:$result);
   let assemblyFormat = [{
     $cache `[` $scope `]` `,` $batch `latent` $latent `rotated` $rotated attr-dict
@@ -29,7 +31,9 @@ def Transformer_LatentAppendOp : Transformer_ComputeOp<"latent_append", [
 }
 
 def Transformer_LatentAttentionOp
-    : Transformer_ComputeOp<"latent_attention"> {
+    : Transformer_FusedOp<"latent_attention", [
+        Transformer_Weights, Transformer_Attends, Transformer_ReadsCache]> {
+  let resultNames = "attended";
   let summary = "Causal attention over latent vectors";
   let description = [{
     With c_s the latent vector and r_s the rotated key of position s, head h has
@@ -42,28 +46,25 @@ def Transformer_LatentAttentionOp
     move K_h to the query and V_h behind the sum (few queries): both are the
     same sums.
   }];
-  let arguments = (ins Transformer_Rows:$query, Transformer_BatchType:$batch,
+  let arguments = (ins Transformer_Activations:$query, Transformer_BatchType:$batch,
                        Transformer_CacheType:$cache,
                        Transformer_ScopeType:$scope, Transformer_Matrix:$expand,
                        I64Attr:$heads, I64Attr:$keyDim, I64Attr:$valueDim,
                        F64Attr:$scale);
-  let results = (outs Transformer_Rows:$result);
+  let results = (outs Transformer_Activations:$result);
   let assemblyFormat = [{
     $query `,` $batch `cache` $cache `[` $scope `]` `expand` $expand
     `heads` $heads `key_dim` $keyDim `value_dim` $valueDim
     `scale` custom<Real>($scale) attr-dict `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
-  let extraClassDeclaration = [{
+  let methods = [{
     int64_t getRank() { return getExpand().getType().getShape()[1]; }
     /// Elements of a head's query that are rotated.
     int64_t getRopeDim() {
       return getQuery().getType().getShape()[1] /
                  static_cast<int64_t>(getHeads()) -
              static_cast<int64_t>(getKeyDim());
-    }
-    void getAsmResultNames(::mlir::OpAsmSetValueNameFn SetName) {
-      ::tenon::transformer::nameResults(getOperation(), SetName);
     }
   }];
 }

@@ -5,7 +5,7 @@
 
 include "TransformerBase.td"
 
-def Transformer_ScopeOp : Transformer_Op<"scope", [Pure]> {
+def Transformer_ScopeOp : Transformer_HandleOp<"scope"> {
   let summary = "Name a set of parameters";
   let description = [{
     The parameters whose names begin with `name`, and, with `layer`, the layer
@@ -21,7 +21,7 @@ def Transformer_ScopeOp : Transformer_Op<"scope", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Transformer_ParameterOp : Transformer_Op<"parameter", [Pure]> {
+def Transformer_ParameterOp : Transformer_HandleOp<"parameter"> {
   let summary = "A stored tensor of the model";
   let description = [{
     The tensor called `<scope name>.<key>` in the checkpoint, in the type it is
@@ -45,12 +45,12 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Transformer_DispatchOp : Transformer_Op<"dispatch", [
+def Transformer_DispatchOp : Op<Transformer_Dialect, "dispatch", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Call the variant of a function that suits the row count";
   let description = [{
     Calls `few` when the batch has at most the module's
-    `transformer.few_tokens` tokens (or wanted rows), `many` otherwise. Both
+    `transformer.few_tokens` tokens (or output rows), `many` otherwise. Both
     have the same signature.
 
     ```mlir
@@ -59,11 +59,11 @@ def Transformer_DispatchOp : Transformer_Op<"dispatch", [
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$few, FlatSymbolRefAttr:$many,
-                       Transformer_RowAttr:$rows,
+                       Transformer_CountAttr:$count,
                        Variadic<AnyType>:$inputs);
   let results = (outs Variadic<AnyType>:$outputs);
   let assemblyFormat = [{
-    $few `or` $many `by` $rows `(` $inputs `)` attr-dict
+    $few `or` $many `by` custom<Enum>($count) `(` $inputs `)` attr-dict
     `:` functional-type($inputs, $outputs)
   }];
 }

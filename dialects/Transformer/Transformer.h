@@ -7,6 +7,9 @@
 #ifndef TENON_DIALECTS_TRANSFORMER_TRANSFORMER_H
 #define TENON_DIALECTS_TRANSFORMER_TRANSFORMER_H
 
+#include "dialects/Transformer/Assembly.h"
+#include "dialects/Transformer/Traits.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -39,24 +42,15 @@ struct Real {
   double Value;
 };
 
-/// Tokens of one cache page, and of one row of staged keys and values.
-inline constexpr int64_t PageTokens = 64;
-/// Keys lie transposed in blocks of this many tokens.
-inline constexpr int64_t KeyBlock = 16;
-
-/// Elements of one page of one layer: keys [kv_heads][64/16][head_dim][16],
-/// then values [kv_heads][64][head_dim rounded up to 16].
-constexpr int64_t pageElements(int64_t KvHeads, int64_t HeadDim) {
-  int64_t PaddedDim = (HeadDim + KeyBlock - 1) / KeyBlock * KeyBlock;
-  return KvHeads * PageTokens * (HeadDim + PaddedDim);
-}
-
-/// Elements of one page of one layer of latent vectors: [64][width rounded up
-/// to 16].
-constexpr int64_t latentPageElements(int64_t Width) {
-  return PageTokens * ((Width + KeyBlock - 1) / KeyBlock * KeyBlock);
-}
+// What the runtime shares, under the names that model graphs use.
+using tenon::Activation;
+using tenon::KeyBlock;
+using tenon::latentPageElements;
+using tenon::pageElements;
+using tenon::PageTokens;
 } // namespace tenon::transformer
+
+#include "dialects/Transformer/TransformerAttrInterfaces.h.inc"
 
 #define GET_TYPEDEF_CLASSES
 #include "dialects/Transformer/TransformerTypes.h.inc"
@@ -65,10 +59,24 @@ constexpr int64_t latentPageElements(int64_t Width) {
 #include "dialects/Transformer/TransformerAttributes.h.inc"
 
 namespace tenon::transformer {
-/// Suggests names for printed results: %q_proj of the weight "q_proj.weight",
-/// %l3 of layer 3's scope, otherwise what the op computes.
-void nameResults(mlir::Operation *Op, mlir::OpAsmSetValueNameFn SetName);
+/// As the names of an operation's results: those of the weight that it
+/// multiplies with, such as %q_proj.
+inline constexpr llvm::StringLiteral AfterWeight = "@weight";
+
+/// Suggests `Names`, separated by commas, for the results of `Op` in print.
+void nameResults(mlir::Operation *Op, llvm::StringRef Names,
+                 mlir::OpAsmSetValueNameFn SetName);
+
+/// What a weight made of the parameters `Keys` is called in print,
+/// q_proj_weight or q_k_v_proj_weight, and what a matmul with it, q_proj.
+std::string nameOfWeight(llvm::ArrayRef<llvm::StringRef> Keys);
+std::string nameOfMatmul(llvm::ArrayRef<llvm::StringRef> Keys);
+
+/// What a scope is called in print: l3, encoder, root.
+std::string nameOfScope(llvm::StringRef Name, std::optional<uint64_t> Layer);
 } // namespace tenon::transformer
+
+#include "dialects/Transformer/TransformerInterfaces.h.inc"
 
 #define GET_OP_CLASSES
 #include "dialects/Transformer/TransformerOps.h.inc"
@@ -80,7 +88,7 @@ namespace attr {
 /// On an entry function: "step" (uses a cache), "encode", "embed" (pooled) or
 /// "encode_image".
 inline constexpr llvm::StringLiteral Role = "transformer.role";
-/// On an entry function: "logits" or "hidden" (a row per wanted token),
+/// On an entry function: "logits" or "hidden" (a row per output row),
 /// "pooled" or "classes" (a row per sequence).
 inline constexpr llvm::StringLiteral Output = "transformer.output";
 /// On the module, integers: sizes that requests are checked against. An entry
@@ -92,12 +100,40 @@ inline constexpr llvm::StringLiteral TokenTypes = "transformer.token_types";
 inline constexpr llvm::StringLiteral MaxSource = "transformer.max_source";
 /// On the module: the family a model was imported as.
 inline constexpr llvm::StringLiteral Family = "transformer.family";
-/// On the module: batches of at most this many tokens run `.few` code.
+/// On the module: batches of at most this many tokens run `few` variants.
 inline constexpr llvm::StringLiteral FewTokens = "transformer.few_tokens";
-/// On a function, integers: the most tokens and wanted rows it is called with.
+/// On a function that exists twice: the batches it is compiled for, "few"
+/// (decode-sized) or "many" (prefill-sized).
+inline constexpr llvm::StringLiteral Variant = "transformer.variant";
+/// On a function, integers: the most tokens and output rows it is called with.
 inline constexpr llvm::StringLiteral MaxTokens = "transformer.max_tokens";
-inline constexpr llvm::StringLiteral MaxWanted = "transformer.max_wanted";
+inline constexpr llvm::StringLiteral MaxOutputRows =
+    "transformer.max_output_rows";
 } // namespace attr
+
+/// Whether `Type` is that of activations, tensor<?xWxf32>.
+inline bool isActivations(mlir::Type Type) {
+  auto Tensor = llvm::dyn_cast<mlir::RankedTensorType>(Type);
+  return Tensor && !Tensor.hasStaticShape();
+}
+
+/// Whether `Type` is that of a stored weight: a tensor of static shape.
+inline bool isWeight(mlir::Type Type) {
+  auto Tensor = llvm::dyn_cast<mlir::RankedTensorType>(Type);
+  return Tensor && Tensor.hasStaticShape();
+}
+
+/// The variant that `Function` is; none for one that runs for every batch.
+std::optional<Variant> variantOf(mlir::Operation *Function);
+
+/// How `Op` uses its weights of two or more dimensions; an error at `Op` when
+/// it has such operands and does not say.
+llvm::FailureOr<llvm::SmallVector<WeightUse>> weightUsesOf(mlir::Operation *Op);
+
+/// Checks what SPEC.md calls a valid module (module_c1 ...), cache handles
+/// included: what passes is compiled and runs. Emits an error at the operation
+/// that breaks the first constraint.
+llvm::LogicalResult verifyModel(mlir::ModuleOp Module);
 
 /// Checks that every cache handle is used as the linear value it is, across
 /// calls: one append at most takes a handle, and nothing uses it afterwards.

@@ -12,6 +12,8 @@ include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/CallInterfaces.td"
+include "dialects/Transformer/Interfaces.td"
+include "dialects/Transformer/TransformerEnums.td"
 
 def Transformer_Dialect : Dialect {
   let name = "transformer";
@@ -20,7 +22,7 @@ def Transformer_Dialect : Dialect {
   let description = [{
     The operations of Transformer models on tensors whose first dimension is
     the tokens of a ragged batch: all tokens of all sequences of a step, back
-    to back. Activations are f32 at this level; the type that products compute
+    to back. Activations are f32 at this level; the type that matmuls compute
     in is chosen when operations are placed on a CPU level.
 
     Parameters are named by a scope and a key and never appear as data. The
@@ -35,8 +37,10 @@ def Transformer_Dialect : Dialect {
 // Types
 //===----------------------------------------------------------------------===//
 
+/// Function arguments of these types print under the type's name.
 class Transformer_Type<string name, string typeMnemonic>
-    : TypeDef<Transformer_Dialect, name> {
+    : TypeDef<Transformer_Dialect, name, [
+        DeclareTypeInterfaceMethods<OpAsmTypeInterface, ["getAsmName"]>]> {
   let mnemonic = typeMnemonic;
 }
 
@@ -44,7 +48,7 @@ def Transformer_BatchType : Transformer_Type<"Batch", "batch"> {
   let summary = "Descriptor of a ragged batch";
   let description = [{
     The tokens of one step: their ids, types, positions, the sequence each
-    belongs to, and the rows whose output is wanted. Opaque.
+    belongs to, and the output rows. Opaque.
   }];
 }
 
@@ -64,123 +68,78 @@ def Transformer_CacheType : Transformer_Type<"Cache", "cache"> {
 
     ```
     !transformer.cache<8x64xbf16>          keys and values, 8 heads of 64
-    !transformer.cache<memory 8x64xbf16>   those of a source text
-    !transformer.cache<latent 1x576xbf16>  576 values per token (DeepSeek)
+    !transformer.cache<cross 8x64xbf16>    those of a source text
+    !transformer.cache<latent 1x576xbf16>  576 values per token (MLA)
     ```
 
-    A `memory` is filled once per sequence, with the source text of an
-    encoder-decoder, and has page tables of its own.
+    The last word is the storage format. A `cross` cache, which cross-attention
+    reads, is filled once per sequence, with the source text of an
+    encoder-decoder, and has page tables of its own. A `latent` one is that of
+    multi-head latent attention (MLA, DeepSeek).
   }];
   let parameters = (ins "::tenon::transformer::CacheKind":$kind,
                         "int64_t":$kvHeads, "int64_t":$headDim,
-                        "::mlir::Type":$elementType);
+                        "::tenon::StorageFormat":$format);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    bool isMemory() const { return getKind() == CacheKind::Memory; }
+    bool isCross() const { return getKind() == CacheKind::Cross; }
     bool isLatent() const { return getKind() == CacheKind::Latent; }
-    /// Elements of one page of one layer.
+    /// Values of one page of one layer.
     int64_t getPageElements() const;
+    /// Bytes of one page of one layer.
+    int64_t getPageBytes() const {
+      return storedBytes(getFormat(), getPageElements());
+    }
+    /// Values of one token of one layer, without padding.
+    int64_t getTokenElements() const {
+      return (isLatent() ? 1 : 2) * getKvHeads() * getHeadDim();
+    }
   }];
 }
 
 //===----------------------------------------------------------------------===//
-// Enums
+// Enumerations as attributes
 //===----------------------------------------------------------------------===//
 
-class Transformer_Enum<string name, string summary,
-                       list<I32EnumAttrCase> cases>
-    : I32EnumAttr<name, summary, cases> {
-  let cppNamespace = "::tenon::transformer";
+/// An enumeration of runtime/Abi/Types.h with its table of names.
+class Tenon_SharedEnum<string name, string table, string summary>
+    : I32EnumAttr<name, summary, []> {
+  let cppNamespace = "::tenon";
   let genSpecializedAttr = 0;
+  let parameterParser = "::tenon::parseNamed($_parser, ::tenon::" # table # ")";
+  let parameterPrinter = "$_printer << ::tenon::infoOf($_self).Name";
 }
-class Transformer_EnumAttr<I32EnumAttr e, string mnem>
+
+/// `#transformer.mask<causal>` alone; operations print the word (custom<Enum>).
+class Transformer_EnumAttr<EnumAttrInfo e, string mnem>
     : EnumAttr<Transformer_Dialect, e, mnem> {
-  let assemblyFormat = "`` $value";
+  let cppNamespace = "::tenon::transformer";
+  let assemblyFormat = "`<` $value `>`";
 }
 
-def Transformer_Activation : Transformer_Enum<"Activation",
-    "element-wise function of a feed-forward", [
-  I32EnumAttrCase<"None", 0, "none">,
-  I32EnumAttrCase<"Relu", 1, "relu">,
-  I32EnumAttrCase<"Gelu", 2, "gelu">,
-  I32EnumAttrCase<"GeluTanh", 3, "gelu_tanh">,
-  I32EnumAttrCase<"Silu", 4, "silu">,
-  I32EnumAttrCase<"QuickGelu", 5, "quick_gelu">,
-  I32EnumAttrCase<"Tanh", 6, "tanh">,
-  I32EnumAttrCase<"Sigmoid", 7, "sigmoid">]>;
+def Tenon_Activation : Tenon_SharedEnum<"Activation", "Activations",
+    "element-wise function of a feed-forward">;
 def Transformer_ActivationAttr
-    : Transformer_EnumAttr<Transformer_Activation, "activation">;
-
-def Transformer_CacheKind : Transformer_Enum<"CacheKind",
-    "what a cache holds", [
-  I32EnumAttrCase<"Sequence", 0, "sequence">,
-  I32EnumAttrCase<"Memory", 1, "memory">,
-  I32EnumAttrCase<"Latent", 2, "latent">]>;
-
-def Transformer_MaskKind : Transformer_Enum<"MaskKind",
-    "which keys a query attends to", [
-  I32EnumAttrCase<"Causal", 0, "causal">,
-  I32EnumAttrCase<"Bidirectional", 1, "bidirectional">,
-  I32EnumAttrCase<"Prefix", 2, "prefix">]>;
+    : Transformer_EnumAttr<Tenon_Activation, "activation">;
 def Transformer_MaskAttr : Transformer_EnumAttr<Transformer_MaskKind, "mask">;
-
-def Transformer_PoolKind : Transformer_Enum<"PoolKind",
-    "how a sequence's rows become one", [
-  I32EnumAttrCase<"Mean", 0, "mean">,
-  I32EnumAttrCase<"Cls", 1, "cls">,
-  I32EnumAttrCase<"Last", 2, "last">]>;
 def Transformer_PoolKindAttr
     : Transformer_EnumAttr<Transformer_PoolKind, "pool_kind">;
-
-def Transformer_IndexKind : Transformer_Enum<"IndexKind",
-    "which number of a token looks its embedding up", [
-  I32EnumAttrCase<"Token", 0, "token">,
-  I32EnumAttrCase<"Position", 1, "position">,
-  I32EnumAttrCase<"TokenType", 2, "token_type">]>;
 def Transformer_IndexAttr
     : Transformer_EnumAttr<Transformer_IndexKind, "index">;
-
-def Transformer_NormKind : Transformer_Enum<"NormKind",
-    "which normalisation", [
-  I32EnumAttrCase<"Layer", 0, "layer">,
-  I32EnumAttrCase<"Rms", 1, "rms">]>;
 def Transformer_NormAttr : Transformer_EnumAttr<Transformer_NormKind, "norm">;
-
-def Transformer_RowKind : Transformer_Enum<"RowKind",
-    "which count of the batch a function's work grows with", [
-  I32EnumAttrCase<"Tokens", 0, "tokens">,
-  I32EnumAttrCase<"Wanted", 1, "wanted">,
-  I32EnumAttrCase<"Sequences", 2, "sequences">,
-  I32EnumAttrCase<"Chunks", 3, "chunks">]>;
-def Transformer_RowAttr : Transformer_EnumAttr<Transformer_RowKind, "rows">;
-
-def Transformer_RopeStyle : Transformer_Enum<"RopeStyle",
-    "which elements a rotation pairs", [
-  I32EnumAttrCase<"Half", 0, "half">,
-  I32EnumAttrCase<"Interleaved", 1, "interleaved">]>;
-
+def Transformer_CountAttr : Transformer_EnumAttr<Transformer_CountKind, "count">;
 def Transformer_RopeStyleAttr
     : Transformer_EnumAttr<Transformer_RopeStyle, "rope_style">;
-
-def Transformer_RopeScaling : Transformer_Enum<"RopeScaling",
-    "how rotation frequencies are stretched", [
-  I32EnumAttrCase<"Default", 0, "default">,
-  I32EnumAttrCase<"Linear", 1, "linear">,
-  I32EnumAttrCase<"Llama3", 2, "llama3">,
-  I32EnumAttrCase<"Yarn", 3, "yarn">,
-  I32EnumAttrCase<"LongRope", 4, "longrope">]>;
-
-def Transformer_RouterScore : Transformer_Enum<"RouterScore",
-    "how a router's logits become scores", [
-  I32EnumAttrCase<"Softmax", 0, "softmax">,
-  I32EnumAttrCase<"Sigmoid", 1, "sigmoid">]>;
+def Transformer_VariantAttr
+    : Transformer_EnumAttr<Transformer_Variant, "variant">;
 
 //===----------------------------------------------------------------------===//
 // Attributes
 //===----------------------------------------------------------------------===//
 
-def Transformer_RopeAttr : AttrDef<Transformer_Dialect, "Rope"> {
+def Transformer_RopeAttr : AttrDef<Transformer_Dialect, "Rope", [
+    DeclareAttrInterfaceMethods<Transformer_TableAttr, ["getTableWidth", "isByPosition", "fillRow"]>]> {
   let mnemonic = "rope";
   let summary = "Rotary position embedding";
   let description = [{
@@ -224,7 +183,8 @@ def Transformer_RopeAttr : AttrDef<Transformer_Dialect, "Rope"> {
   }];
 }
 
-def Transformer_SinusoidAttr : AttrDef<Transformer_Dialect, "Sinusoid"> {
+def Transformer_SinusoidAttr : AttrDef<Transformer_Dialect, "Sinusoid", [
+    DeclareAttrInterfaceMethods<Transformer_TableAttr, ["getTableWidth", "isByPosition", "fillRow"]>]> {
   let mnemonic = "sinusoid";
   let summary = "A table of sinusoids";
   let description = [{
@@ -234,7 +194,8 @@ def Transformer_SinusoidAttr : AttrDef<Transformer_Dialect, "Sinusoid"> {
   let assemblyFormat = "`<` $style `>`";
 }
 
-def Transformer_AlibiAttr : AttrDef<Transformer_Dialect, "Alibi"> {
+def Transformer_AlibiAttr : AttrDef<Transformer_Dialect, "Alibi", [
+    DeclareAttrInterfaceMethods<Transformer_TableAttr, ["getTableWidth", "isByPosition", "fillRow"]>]> {
   let mnemonic = "alibi";
   let summary = "Linear biases of attention";
   let description = [{
@@ -258,7 +219,8 @@ def Transformer_AlibiAttr : AttrDef<Transformer_Dialect, "Alibi"> {
   }];
 }
 
-def Transformer_BucketsAttr : AttrDef<Transformer_Dialect, "Buckets"> {
+def Transformer_BucketsAttr : AttrDef<Transformer_Dialect, "Buckets", [
+    DeclareAttrInterfaceMethods<Transformer_TableAttr, ["getTableWidth", "isByPosition", "getLearnedRows", "fillRow"]>]> {
   let mnemonic = "buckets";
   let summary = "Buckets of relative positions";
   let description = [{
@@ -316,7 +278,7 @@ def Transformer_RouterAttr : AttrDef<Transformer_Dialect, "Router"> {
 //===----------------------------------------------------------------------===//
 
 /// Activations: `tensor<?xHxf32>`, a row per token.
-def Transformer_Rows : ConfinedType<TensorRankOf<[F32], [2]>, [
+def Transformer_Activations : ConfinedType<TensorRankOf<[F32], [2]>, [
     CPred<"::llvm::cast<::mlir::ShapedType>($_self).isDynamicDim(0)">,
     CPred<"!::llvm::cast<::mlir::ShapedType>($_self).isDynamicDim(1)">],
     "rows of f32, tensor<?xWxf32>">;
@@ -336,16 +298,43 @@ def Transformer_Stack : ConfinedType<
 class Transformer_Op<string mnemonic, list<Trait> traits = []>
     : Op<Transformer_Dialect, mnemonic,
          !listconcat([OpAsmOpInterface], traits)> {
+  /// What its results print as, separated by commas.
+  string resultNames = mnemonic;
+  /// C++ declarations of the op's own.
+  code methods = "";
   let extraClassDeclaration = [{
     void getAsmResultNames(::mlir::OpAsmSetValueNameFn SetName) {
-      ::tenon::transformer::nameResults(getOperation(), SetName);
+      ::tenon::transformer::nameResults(getOperation(), "}] # resultNames # [{",
+                                        SetName);
     }
-  }];
+  }] # methods;
 }
 
+/// An op that suggests the names of its results by a method of its own.
+class Transformer_HandleOp<string mnemonic, list<Trait> traits = []>
+    : Op<Transformer_Dialect, mnemonic,
+         !listconcat([Pure, DeclareOpInterfaceMethods<OpAsmOpInterface,
+                                                      ["getAsmResultNames"]>],
+                     traits)>;
+
 /// Ops that only compute: not speculatable, as a wrong index or row count at
-/// run time would be undefined.
+/// run time would be undefined. Fusion rewrites them.
 class Transformer_ComputeOp<string mnemonic, list<Trait> traits = []>
     : Transformer_Op<mnemonic, !listconcat([NoMemoryEffect], traits)>;
+
+/// Ops that stay until they are converted to the dnn dialect.
+class Transformer_FusedOp<string mnemonic, list<Trait> traits = []>
+    : Transformer_ComputeOp<mnemonic, !listconcat([Transformer_Fused], traits)>;
+
+/// One activation in, one out, row by row.
+class Transformer_RowWiseOp<string mnemonic, list<Trait> traits = []>
+    : Transformer_FusedOp<mnemonic, !listconcat([Transformer_RowWise], traits)>;
+
+def Transformer_Rows : DeclareOpInterfaceMethods<Transformer_RowsOpInterface,
+  ["getResultCount"]>;
+def Transformer_Weights
+    : DeclareOpInterfaceMethods<Transformer_WeightOpInterface>;
+def Transformer_Attends
+    : DeclareOpInterfaceMethods<Transformer_AttentionOpInterface>;
 
 #endif // TENON_DIALECTS_TRANSFORMER_BASE_TD

@@ -5,6 +5,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 #include <algorithm>
@@ -12,10 +13,13 @@
 #include <numbers>
 
 using namespace mlir;
+using namespace tenon;
 using namespace tenon::transformer;
 
 #include "dialects/Transformer/TransformerDialect.cpp.inc"
 #include "dialects/Transformer/TransformerEnums.cpp.inc"
+
+#include "dialects/Transformer/TransformerAttrInterfaces.cpp.inc"
 
 #define GET_TYPEDEF_CLASSES
 #include "dialects/Transformer/TransformerTypes.cpp.inc"
@@ -23,76 +27,106 @@ using namespace tenon::transformer;
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Transformer/TransformerAttributes.cpp.inc"
 
-void TransformerDialect::initialize() {
-  addTypes<
-#define GET_TYPEDEF_LIST
-#include "dialects/Transformer/TransformerTypes.cpp.inc"
-      >();
-  addAttributes<
-#define GET_ATTRDEF_LIST
-#include "dialects/Transformer/TransformerAttributes.cpp.inc"
-      >();
-  addOperations<
-#define GET_OP_LIST
-#include "dialects/Transformer/TransformerOps.cpp.inc"
-      >();
-}
+//===----------------------------------------------------------------------===//
+// Attributes that describe a model
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Where a discardable attribute belongs and what it holds.
+struct AttributeRule {
+  StringRef Name;
+  bool OnModule;
+  bool OnFunction;
+  enum { Count, Text, OneOf, Variant } Holds;
+  /// Values of OneOf.
+  ArrayRef<StringRef> Values = {};
+};
+
+} // namespace
+
+static constexpr StringRef Roles[] = {"step", "encode", "embed",
+                                      "encode_image"};
+static constexpr StringRef Outputs[] = {"logits", "hidden", "pooled",
+                                        "classes"};
+static constexpr AttributeRule Rules[] = {
+    {attr::Role, false, true, AttributeRule::OneOf, Roles},
+    {attr::Output, false, true, AttributeRule::OneOf, Outputs},
+    {attr::Variant, false, true, AttributeRule::Variant},
+    {attr::MaxTokens, false, true, AttributeRule::Count},
+    {attr::MaxOutputRows, false, true, AttributeRule::Count},
+    // An entry may have a vocabulary of its own.
+    {attr::Vocabulary, true, true, AttributeRule::Count},
+    {attr::MaxSequence, true, false, AttributeRule::Count},
+    {attr::TokenTypes, true, false, AttributeRule::Count},
+    {attr::MaxSource, true, false, AttributeRule::Count},
+    {attr::FewTokens, true, false, AttributeRule::Count},
+    {attr::Family, true, false, AttributeRule::Text}};
 
 LogicalResult
 TransformerDialect::verifyOperationAttribute(Operation *Op,
                                              NamedAttribute Named) {
   StringRef Name = Named.getName();
-  auto OneOf = [&](ArrayRef<StringRef> Allowed) -> LogicalResult {
-    if (!isa<FunctionOpInterface>(Op))
-      return Op->emitOpError()
-             << "attribute '" << Name << "' belongs on a function";
-    auto Value = dyn_cast<StringAttr>(Named.getValue());
-    if (Value && llvm::is_contained(Allowed, Value.getValue()))
-      return success();
-    auto Diag = Op->emitOpError() << "attribute '" << Name << "' is "
-                                  << Named.getValue() << ": expected one of ";
-    llvm::interleaveComma(Allowed, Diag);
-    return failure();
+  const auto *Rule = llvm::find_if(
+      Rules, [&](const AttributeRule &R) { return R.Name == Name; });
+  if (Rule == std::end(Rules))
+    return Op->emitOpError()
+           << "unknown attribute '" << Name << "' of the transformer dialect";
+  if (!(Rule->OnModule && isa<ModuleOp>(Op)) &&
+      !(Rule->OnFunction && isa<FunctionOpInterface>(Op)))
+    return Op->emitOpError() << "attribute '" << Name << "' belongs on a "
+                             << (Rule->OnModule ? "module" : "function");
+  auto Fail = [&](const Twine &Expected) {
+    return Op->emitOpError() << "attribute '" << Name << "' is "
+                             << Named.getValue() << ": expected " << Expected;
   };
-  auto Count = [&](bool OnModule) -> LogicalResult {
-    if (isa<ModuleOp>(Op) != OnModule)
-      return Op->emitOpError() << "attribute '" << Name << "' belongs on a "
-                               << (OnModule ? "module" : "function");
+  auto Text = dyn_cast<StringAttr>(Named.getValue());
+  switch (Rule->Holds) {
+  case AttributeRule::Count: {
     auto Value = dyn_cast<IntegerAttr>(Named.getValue());
     if (Value && Value.getType().isSignlessInteger(64) && Value.getInt() > 0)
       return success();
-    return Op->emitOpError()
-           << "attribute '" << Name << "' is " << Named.getValue()
-           << ": expected a positive 64-bit integer";
-  };
-  if (Name == attr::Role)
-    return OneOf({"step", "encode", "embed", "encode_image"});
-  if (Name == attr::Output)
-    return OneOf({"logits", "hidden", "pooled", "classes"});
-  if (Name == attr::MaxTokens || Name == attr::MaxWanted)
-    return Count(/*OnModule=*/false);
-  // An entry may have a vocabulary of its own.
-  if (Name == attr::Vocabulary && isa<FunctionOpInterface>(Op))
-    return Count(/*OnModule=*/false);
-  if (Name == attr::Vocabulary || Name == attr::MaxSequence ||
-      Name == attr::TokenTypes || Name == attr::FewTokens ||
-      Name == attr::MaxSource)
-    return Count(/*OnModule=*/true);
-  if (Name == attr::Family)
-    return success();
-  return Op->emitOpError() << "unknown attribute '" << Name
-                           << "' of the transformer dialect";
+    return Fail("a positive 64-bit integer");
+  }
+  case AttributeRule::Text:
+    return Text ? LogicalResult(success()) : Fail("a string");
+  case AttributeRule::OneOf:
+    if (Text && llvm::is_contained(Rule->Values, Text.getValue()))
+      return success();
+    return Fail("one of " + llvm::join(Rule->Values, ", "));
+  case AttributeRule::Variant:
+    return isa<VariantAttr>(Named.getValue()) ? LogicalResult(success())
+                                              : Fail("few or many");
+  }
+  llvm_unreachable("all kinds of rules are covered");
 }
 
 //===----------------------------------------------------------------------===//
-// Cache type: <2x24xbf16>, <memory 2x24xbf16>
+// Names of function arguments
+//===----------------------------------------------------------------------===//
+
+void BatchType::getAsmName(OpAsmSetNameFn SetName) const { SetName("batch"); }
+void ScopeType::getAsmName(OpAsmSetNameFn SetName) const { SetName("scope"); }
+void CacheType::getAsmName(OpAsmSetNameFn SetName) const { SetName("cache"); }
+
+namespace {
+/// Tensors and buffers that are arguments print as %x.
+template <typename TypeTy>
+struct ArgumentName
+    : public OpAsmTypeInterface::ExternalModel<ArgumentName<TypeTy>, TypeTy> {
+  void getAsmName(Type, OpAsmSetNameFn SetName) const { SetName("x"); }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Cache type: <2x24xbf16>, <cross 2x24xbf16>
 //===----------------------------------------------------------------------===//
 
 Type CacheType::parse(AsmParser &Parser) {
   SMLoc Location = Parser.getCurrentLocation();
   StringRef KindName;
   SmallVector<int64_t> Dims;
-  Type Element;
+  StorageFormat Format = StorageFormat::F32;
   if (Parser.parseLess())
     return {};
   CacheKind Kind = CacheKind::Sequence;
@@ -100,13 +134,12 @@ Type CacheType::parse(AsmParser &Parser) {
     std::optional<CacheKind> Named = symbolizeCacheKind(KindName);
     if (!Named) {
       Parser.emitError(Location)
-          << "expected sequence, memory or latent, got " << KindName;
+          << "expected sequence, cross or latent, got " << KindName;
       return {};
     }
     Kind = *Named;
   }
-  if (Parser.parseDimensionList(Dims, /*allowDynamic=*/false) ||
-      Parser.parseType(Element) || Parser.parseGreater())
+  if (parseDimsAndFormat(Parser, Dims, Format))
     return {};
   if (Dims.size() != 2) {
     Parser.emitError(Location)
@@ -114,28 +147,26 @@ Type CacheType::parse(AsmParser &Parser) {
     return {};
   }
   return Parser.getChecked<CacheType>(Location, Parser.getContext(), Kind,
-                                      Dims[0], Dims[1], Element);
+                                      Dims[0], Dims[1], Format);
 }
 
 void CacheType::print(AsmPrinter &Printer) const {
   Printer << "<";
   if (getKind() != CacheKind::Sequence)
     Printer << stringifyCacheKind(getKind()) << " ";
-  Printer << getKvHeads() << "x" << getHeadDim() << "x" << getElementType()
-          << ">";
+  Printer << getKvHeads() << "x" << getHeadDim() << "x"
+          << infoOf(getFormat()).Name << ">";
 }
 
 LogicalResult CacheType::verify(function_ref<InFlightDiagnostic()> EmitError,
                                 CacheKind Kind, int64_t KvHeads,
-                                int64_t HeadDim, Type Element) {
+                                int64_t HeadDim, StorageFormat) {
   if (KvHeads < 1 || HeadDim < 1)
     return EmitError() << "expected positive kv_heads and head_dim, got "
                        << KvHeads << " and " << HeadDim;
   if (Kind == CacheKind::Latent && KvHeads != 1)
     return EmitError() << "expected one head of latent vectors, got "
                        << KvHeads;
-  if (!Element.isF32() && !Element.isBF16())
-    return EmitError() << "expected element type f32 or bf16, got " << Element;
   return success();
 }
 
@@ -152,23 +183,7 @@ int64_t CacheType::getPageElements() const {
 static ParseResult parseNamedReal(AsmParser &Parser, StringRef Name,
                                   double &Value) {
   return failure(Parser.parseKeyword(Name) || Parser.parseEqual() ||
-                 Parser.parseFloat(Value));
-}
-
-/// The shortest decimal that reads back as `Value`, always with a point.
-static std::string shortest(double Value) {
-  char Text[40];
-  for (int Digits = 1; Digits <= 17; ++Digits) {
-    snprintf(Text, sizeof(Text), "%.*g", Digits, Value);
-    if (strtod(Text, nullptr) == Value)
-      break;
-  }
-  std::string Result = Text;
-  size_t Exponent = Result.find('e');
-  if (Result.find('.') == std::string::npos)
-    Result.insert(Exponent == std::string::npos ? Result.size() : Exponent,
-                  ".0");
-  return Result;
+                 parseShortReal(Parser, Value));
 }
 
 static bool isPositive(double Value) {
@@ -227,7 +242,7 @@ static ParseResult parseScaling(AsmParser &Parser, RopeScaling &Scaling,
   while (Scaling == RopeScaling::LongRope &&
          succeeded(Parser.parseOptionalComma())) {
     double Factor = 0;
-    if (Parser.parseFloat(Factor))
+    if (parseShortReal(Parser, Factor))
       return failure();
     Numbers.push_back(Factor);
   }
@@ -520,7 +535,7 @@ Attribute RouterAttr::parse(AsmParser &Parser, Type) {
     if (Word == "normalize") {
       Normalize = true;
     } else if (Word == "scale") {
-      if (Parser.parseEqual() || Parser.parseFloat(Scale))
+      if (Parser.parseEqual() || parseShortReal(Parser, Scale))
         return {};
     } else if (Word == "groups") {
       if (Parser.parseEqual() || Parser.parseInteger(Groups) ||
@@ -563,4 +578,22 @@ LogicalResult RouterAttr::verify(function_ref<InFlightDiagnostic()> EmitError,
     return EmitError() << "expected groups >= kept groups >= 1, got " << Groups
                        << " and " << Kept;
   return success();
+}
+
+void TransformerDialect::initialize() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "dialects/Transformer/TransformerTypes.cpp.inc"
+      >();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/Transformer/TransformerAttributes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/Transformer/TransformerOps.cpp.inc"
+      >();
+  RankedTensorType::attachInterface<ArgumentName<RankedTensorType>>(
+      *getContext());
+  MemRefType::attachInterface<ArgumentName<MemRefType>>(*getContext());
 }

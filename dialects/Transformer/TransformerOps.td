@@ -10,7 +10,7 @@ include "NormOps.td"
 include "FeedForwardOps.td"
 include "AttentionOps.td"
 include "LatentOps.td"
-include "MixtureOps.td"
+include "MoeOps.td"
 include "HeadOps.td"
 include "FusedOps.td"
 

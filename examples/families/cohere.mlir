@@ -1,55 +1,55 @@
 module attributes {transformer.family = "cohere", transformer.max_sequence = 512 : i64, transformer.vocabulary = 1000 : i64} {
-  func.func private @embed(%arg0: !transformer.scope, %arg1: !transformer.batch) -> tensor<?x64xf32> {
-    %embed_tokens_weight = transformer.parameter %arg0 "embed_tokens.weight" of embedding : tensor<1000x64xf32>
-    %embedding = transformer.embedding token %arg1, %embed_tokens_weight : (!transformer.batch, tensor<1000x64xf32>) -> tensor<?x64xf32>
+  func.func private @embed(%scope: !transformer.scope, %batch: !transformer.batch) -> tensor<?x64xf32> {
+    %embed_tokens_weight = transformer.parameter %scope "embed_tokens.weight" of embedding : tensor<1000x64xf32>
+    %embedding = transformer.embedding token %batch, %embed_tokens_weight : (!transformer.batch, tensor<1000x64xf32>) -> tensor<?x64xf32>
     return %embedding : tensor<?x64xf32>
   }
-  func.func private @layer(%arg0: !transformer.scope, %arg1: !transformer.batch, %arg2: !transformer.cache<2x16xf32>, %arg3: tensor<?x64xf32>) -> (tensor<?x64xf32>, !transformer.cache<2x16xf32>) {
-    %input_layernorm_weight = transformer.parameter %arg0 "input_layernorm.weight" of norm : tensor<64xf32>
-    %normed = transformer.layer_norm %arg3, %input_layernorm_weight eps 1.000000e-05 : (tensor<?x64xf32>, tensor<64xf32>) -> tensor<?x64xf32>
-    %q_proj_weight = transformer.parameter %arg0 "self_attn.q_proj.weight" of attention : tensor<64x64xf32>
-    %k_proj_weight = transformer.parameter %arg0 "self_attn.k_proj.weight" of attention : tensor<32x64xf32>
-    %v_proj_weight = transformer.parameter %arg0 "self_attn.v_proj.weight" of attention : tensor<32x64xf32>
+  func.func private @layer(%scope: !transformer.scope, %batch: !transformer.batch, %cache: !transformer.cache<2x16xf32>, %x: tensor<?x64xf32>) -> (tensor<?x64xf32>, !transformer.cache<2x16xf32>) {
+    %input_layernorm_weight = transformer.parameter %scope "input_layernorm.weight" of norm : tensor<64xf32>
+    %normed = transformer.layer_norm %x, %input_layernorm_weight eps 1e-05 : (tensor<?x64xf32>, tensor<64xf32>) -> tensor<?x64xf32>
+    %q_proj_weight = transformer.parameter %scope "self_attn.q_proj.weight" of attention : tensor<64x64xf32>
+    %k_proj_weight = transformer.parameter %scope "self_attn.k_proj.weight" of attention : tensor<32x64xf32>
+    %v_proj_weight = transformer.parameter %scope "self_attn.v_proj.weight" of attention : tensor<32x64xf32>
     %q_proj = transformer.linear %normed, %q_proj_weight : (tensor<?x64xf32>, tensor<64x64xf32>) -> tensor<?x64xf32>
     %k_proj = transformer.linear %normed, %k_proj_weight : (tensor<?x64xf32>, tensor<32x64xf32>) -> tensor<?x32xf32>
     %v_proj = transformer.linear %normed, %v_proj_weight : (tensor<?x64xf32>, tensor<32x64xf32>) -> tensor<?x32xf32>
-    %q_norm_weight = transformer.parameter %arg0 "self_attn.q_norm.weight^flat" of norm : tensor<64xf32>
-    %normed_0 = transformer.layer_norm %q_proj, %q_norm_weight eps 1.000000e-05 groups 4 : (tensor<?x64xf32>, tensor<64xf32>) -> tensor<?x64xf32>
-    %k_norm_weight = transformer.parameter %arg0 "self_attn.k_norm.weight^flat" of norm : tensor<32xf32>
-    %normed_1 = transformer.layer_norm %k_proj, %k_norm_weight eps 1.000000e-05 groups 2 : (tensor<?x32xf32>, tensor<32xf32>) -> tensor<?x32xf32>
-    %rotated = transformer.rope %normed_0, %arg1 heads 4 <interleaved, dim = 16, base = 8.0e+06> : tensor<?x64xf32>
-    %rotated_2 = transformer.rope %normed_1, %arg1 heads 2 <interleaved, dim = 16, base = 8.0e+06> : tensor<?x32xf32>
-    %cache = transformer.cache_append %arg2[%arg0], %arg1 keys %rotated_2 values %v_proj : (!transformer.cache<2x16xf32>, !transformer.scope, !transformer.batch, tensor<?x32xf32>, tensor<?x32xf32>) -> !transformer.cache<2x16xf32>
-    %attended = transformer.attention causal %rotated, %arg1 cache %cache[%arg0] heads 4 kv_heads 2 scale 2.500000e-01 : (tensor<?x64xf32>, !transformer.batch, !transformer.cache<2x16xf32>, !transformer.scope) -> tensor<?x64xf32>
-    %o_proj_weight = transformer.parameter %arg0 "self_attn.o_proj.weight" of attention : tensor<64x64xf32>
+    %q_norm_weight = transformer.parameter %scope "self_attn.q_norm.weight^flat" of norm : tensor<64xf32>
+    %normed_0 = transformer.layer_norm %q_proj, %q_norm_weight eps 1e-05 groups 4 : (tensor<?x64xf32>, tensor<64xf32>) -> tensor<?x64xf32>
+    %k_norm_weight = transformer.parameter %scope "self_attn.k_norm.weight^flat" of norm : tensor<32xf32>
+    %normed_1 = transformer.layer_norm %k_proj, %k_norm_weight eps 1e-05 groups 2 : (tensor<?x32xf32>, tensor<32xf32>) -> tensor<?x32xf32>
+    %rotated = transformer.rope %normed_0, %batch heads 4 <interleaved, dim = 16, base = 8000000.0> : tensor<?x64xf32>
+    %rotated_2 = transformer.rope %normed_1, %batch heads 2 <interleaved, dim = 16, base = 8000000.0> : tensor<?x32xf32>
+    %cache_3 = transformer.cache_append %cache[%scope], %batch keys %rotated_2 values %v_proj : (!transformer.cache<2x16xf32>, !transformer.scope, !transformer.batch, tensor<?x32xf32>, tensor<?x32xf32>) -> !transformer.cache<2x16xf32>
+    %attended = transformer.attention causal %rotated, %batch cache %cache_3[%scope] heads 4 kv_heads 2 scale 0.25 : (tensor<?x64xf32>, !transformer.batch, !transformer.cache<2x16xf32>, !transformer.scope) -> tensor<?x64xf32>
+    %o_proj_weight = transformer.parameter %scope "self_attn.o_proj.weight" of attention : tensor<64x64xf32>
     %o_proj = transformer.linear %attended, %o_proj_weight : (tensor<?x64xf32>, tensor<64x64xf32>) -> tensor<?x64xf32>
-    %gate_proj_weight = transformer.parameter %arg0 "mlp.gate_proj.weight" of ffn : tensor<176x64xf32>
-    %up_proj_weight = transformer.parameter %arg0 "mlp.up_proj.weight" of ffn : tensor<176x64xf32>
-    %down_proj_weight = transformer.parameter %arg0 "mlp.down_proj.weight" of ffn : tensor<64x176xf32>
+    %gate_proj_weight = transformer.parameter %scope "mlp.gate_proj.weight" of ffn : tensor<176x64xf32>
+    %up_proj_weight = transformer.parameter %scope "mlp.up_proj.weight" of ffn : tensor<176x64xf32>
+    %down_proj_weight = transformer.parameter %scope "mlp.down_proj.weight" of ffn : tensor<64x176xf32>
     %ffn = transformer.gated_feed_forward silu %normed gate %gate_proj_weight up %up_proj_weight down %down_proj_weight : (tensor<?x64xf32>, tensor<176x64xf32>, tensor<176x64xf32>, tensor<64x176xf32>) -> tensor<?x64xf32>
-    %sum = transformer.residual %arg3, %o_proj : tensor<?x64xf32>
-    %sum_3 = transformer.residual %sum, %ffn : tensor<?x64xf32>
-    return %sum_3, %cache : tensor<?x64xf32>, !transformer.cache<2x16xf32>
+    %sum = transformer.residual %x, %o_proj : tensor<?x64xf32>
+    %sum_4 = transformer.residual %sum, %ffn : tensor<?x64xf32>
+    return %sum_4, %cache_3 : tensor<?x64xf32>, !transformer.cache<2x16xf32>
   }
-  func.func private @head(%arg0: !transformer.scope, %arg1: !transformer.scope, %arg2: !transformer.batch, %arg3: tensor<?x64xf32>) -> tensor<?x1000xf32> {
-    %norm_weight = transformer.parameter %arg0 "norm.weight" of norm : tensor<64xf32>
-    %normed = transformer.layer_norm %arg3, %norm_weight eps 1.000000e-05 : (tensor<?x64xf32>, tensor<64xf32>) -> tensor<?x64xf32>
-    %embed_tokens_weight = transformer.parameter %arg1 "model.embed_tokens.weight" of head : tensor<1000x64xf32>
-    %logits = transformer.lm_head %normed, %arg2, %embed_tokens_weight : (tensor<?x64xf32>, !transformer.batch, tensor<1000x64xf32>) -> tensor<?x1000xf32>
-    %scaled = transformer.scale %logits by 6.250000e-02 : tensor<?x1000xf32>
+  func.func private @head(%scope: !transformer.scope, %scope_0: !transformer.scope, %batch: !transformer.batch, %x: tensor<?x64xf32>) -> tensor<?x1000xf32> {
+    %norm_weight = transformer.parameter %scope "norm.weight" of norm : tensor<64xf32>
+    %normed = transformer.layer_norm %x, %norm_weight eps 1e-05 : (tensor<?x64xf32>, tensor<64xf32>) -> tensor<?x64xf32>
+    %embed_tokens_weight = transformer.parameter %scope_0 "model.embed_tokens.weight" of head : tensor<1000x64xf32>
+    %logits = transformer.lm_head %normed, %batch, %embed_tokens_weight : (tensor<?x64xf32>, !transformer.batch, tensor<1000x64xf32>) -> tensor<?x1000xf32>
+    %scaled = transformer.scale %logits by 0.0625 : tensor<?x1000xf32>
     return %scaled : tensor<?x1000xf32>
   }
-  func.func @step(%arg0: !transformer.batch, %arg1: !transformer.cache<2x16xf32>) -> (tensor<?x1000xf32>, !transformer.cache<2x16xf32>) attributes {transformer.output = "logits", transformer.role = "step"} {
+  func.func @step(%batch: !transformer.batch, %cache: !transformer.cache<2x16xf32>) -> (tensor<?x1000xf32>, !transformer.cache<2x16xf32>) attributes {transformer.output = "logits", transformer.role = "step"} {
     %model = transformer.scope "model"
-    %0 = call @embed(%model, %arg0) : (!transformer.scope, !transformer.batch) -> tensor<?x64xf32>
+    %x = call @embed(%model, %batch) : (!transformer.scope, !transformer.batch) -> tensor<?x64xf32>
     %l0 = transformer.scope "model.layers.0" layer 0
-    %1:2 = call @layer(%l0, %arg0, %arg1, %0) : (!transformer.scope, !transformer.batch, !transformer.cache<2x16xf32>, tensor<?x64xf32>) -> (tensor<?x64xf32>, !transformer.cache<2x16xf32>)
+    %x_0, %cache_1 = call @layer(%l0, %batch, %cache, %x) : (!transformer.scope, !transformer.batch, !transformer.cache<2x16xf32>, tensor<?x64xf32>) -> (tensor<?x64xf32>, !transformer.cache<2x16xf32>)
     %l1 = transformer.scope "model.layers.1" layer 1
-    %2:2 = call @layer(%l1, %arg0, %1#1, %1#0) : (!transformer.scope, !transformer.batch, !transformer.cache<2x16xf32>, tensor<?x64xf32>) -> (tensor<?x64xf32>, !transformer.cache<2x16xf32>)
-    %model_0 = transformer.scope "model"
+    %x_2, %cache_3 = call @layer(%l1, %batch, %cache_1, %x_0) : (!transformer.scope, !transformer.batch, !transformer.cache<2x16xf32>, tensor<?x64xf32>) -> (tensor<?x64xf32>, !transformer.cache<2x16xf32>)
+    %model_4 = transformer.scope "model"
     %root = transformer.scope ""
-    %3 = call @head(%model_0, %root, %arg0, %2#0) : (!transformer.scope, !transformer.scope, !transformer.batch, tensor<?x64xf32>) -> tensor<?x1000xf32>
-    return %3, %2#1 : tensor<?x1000xf32>, !transformer.cache<2x16xf32>
+    %x_5 = call @head(%model_4, %root, %batch, %x_2) : (!transformer.scope, !transformer.scope, !transformer.batch, tensor<?x64xf32>) -> tensor<?x1000xf32>
+    return %x_5, %cache_3 : tensor<?x1000xf32>, !transformer.cache<2x16xf32>
   }
 }
 

@@ -1,61 +1,61 @@
 module attributes {transformer.family = "gpt2", transformer.max_sequence = 512 : i64, transformer.vocabulary = 1000 : i64} {
-  func.func private @embed(%arg0: !transformer.scope, %arg1: !transformer.batch) -> tensor<?x60xf32> {
-    %wte_weight = transformer.parameter %arg0 "wte.weight" of embedding : tensor<1000x60xf32>
-    %embedding = transformer.embedding token %arg1, %wte_weight : (!transformer.batch, tensor<1000x60xf32>) -> tensor<?x60xf32>
-    %wpe_weight = transformer.parameter %arg0 "wpe.weight" of embedding : tensor<512x60xf32>
-    %embedding_0 = transformer.embedding position %arg1, %wpe_weight : (!transformer.batch, tensor<512x60xf32>) -> tensor<?x60xf32>
+  func.func private @embed(%scope: !transformer.scope, %batch: !transformer.batch) -> tensor<?x60xf32> {
+    %wte_weight = transformer.parameter %scope "wte.weight" of embedding : tensor<1000x60xf32>
+    %embedding = transformer.embedding token %batch, %wte_weight : (!transformer.batch, tensor<1000x60xf32>) -> tensor<?x60xf32>
+    %wpe_weight = transformer.parameter %scope "wpe.weight" of embedding : tensor<512x60xf32>
+    %embedding_0 = transformer.embedding position %batch, %wpe_weight : (!transformer.batch, tensor<512x60xf32>) -> tensor<?x60xf32>
     %sum = transformer.residual %embedding, %embedding_0 : tensor<?x60xf32>
     return %sum : tensor<?x60xf32>
   }
-  func.func private @layer(%arg0: !transformer.scope, %arg1: !transformer.batch, %arg2: !transformer.cache<3x20xf32>, %arg3: tensor<?x60xf32>) -> (tensor<?x60xf32>, !transformer.cache<3x20xf32>) {
-    %ln_1_weight = transformer.parameter %arg0 "ln_1.weight" of norm : tensor<60xf32>
-    %ln_1_bias = transformer.parameter %arg0 "ln_1.bias" of norm : tensor<60xf32>
-    %normed = transformer.layer_norm %arg3, %ln_1_weight, %ln_1_bias eps 1.000000e-05 : (tensor<?x60xf32>, tensor<60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
-    %c_attn_weight = transformer.parameter %arg0 "attn.c_attn.weight^T[0:60]" of attention : tensor<60x60xf32>
-    %c_attn_bias = transformer.parameter %arg0 "attn.c_attn.bias[0:60]" of attention : tensor<60xf32>
-    %c_attn_weight_0 = transformer.parameter %arg0 "attn.c_attn.weight^T[60:120]" of attention : tensor<60x60xf32>
-    %c_attn_bias_1 = transformer.parameter %arg0 "attn.c_attn.bias[60:120]" of attention : tensor<60xf32>
-    %c_attn_weight_2 = transformer.parameter %arg0 "attn.c_attn.weight^T[120:180]" of attention : tensor<60x60xf32>
-    %c_attn_bias_3 = transformer.parameter %arg0 "attn.c_attn.bias[120:180]" of attention : tensor<60xf32>
+  func.func private @layer(%scope: !transformer.scope, %batch: !transformer.batch, %cache: !transformer.cache<3x20xf32>, %x: tensor<?x60xf32>) -> (tensor<?x60xf32>, !transformer.cache<3x20xf32>) {
+    %ln_1_weight = transformer.parameter %scope "ln_1.weight" of norm : tensor<60xf32>
+    %ln_1_bias = transformer.parameter %scope "ln_1.bias" of norm : tensor<60xf32>
+    %normed = transformer.layer_norm %x, %ln_1_weight, %ln_1_bias eps 1e-05 : (tensor<?x60xf32>, tensor<60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
+    %c_attn_weight = transformer.parameter %scope "attn.c_attn.weight^T[0:60]" of attention : tensor<60x60xf32>
+    %c_attn_bias = transformer.parameter %scope "attn.c_attn.bias[0:60]" of attention : tensor<60xf32>
+    %c_attn_weight_0 = transformer.parameter %scope "attn.c_attn.weight^T[60:120]" of attention : tensor<60x60xf32>
+    %c_attn_bias_1 = transformer.parameter %scope "attn.c_attn.bias[60:120]" of attention : tensor<60xf32>
+    %c_attn_weight_2 = transformer.parameter %scope "attn.c_attn.weight^T[120:180]" of attention : tensor<60x60xf32>
+    %c_attn_bias_3 = transformer.parameter %scope "attn.c_attn.bias[120:180]" of attention : tensor<60xf32>
     %linear = transformer.linear %normed, %c_attn_weight bias %c_attn_bias : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
     %linear_4 = transformer.linear %normed, %c_attn_weight_0 bias %c_attn_bias_1 : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
     %linear_5 = transformer.linear %normed, %c_attn_weight_2 bias %c_attn_bias_3 : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
-    %cache = transformer.cache_append %arg2[%arg0], %arg1 keys %linear_4 values %linear_5 : (!transformer.cache<3x20xf32>, !transformer.scope, !transformer.batch, tensor<?x60xf32>, tensor<?x60xf32>) -> !transformer.cache<3x20xf32>
-    %attended = transformer.attention causal %linear, %arg1 cache %cache[%arg0] heads 3 kv_heads 3 scale 0.22360679774997896 : (tensor<?x60xf32>, !transformer.batch, !transformer.cache<3x20xf32>, !transformer.scope) -> tensor<?x60xf32>
-    %c_proj_weight = transformer.parameter %arg0 "attn.c_proj.weight^T" of attention : tensor<60x60xf32>
-    %c_proj_bias = transformer.parameter %arg0 "attn.c_proj.bias" of attention : tensor<60xf32>
+    %cache_6 = transformer.cache_append %cache[%scope], %batch keys %linear_4 values %linear_5 : (!transformer.cache<3x20xf32>, !transformer.scope, !transformer.batch, tensor<?x60xf32>, tensor<?x60xf32>) -> !transformer.cache<3x20xf32>
+    %attended = transformer.attention causal %linear, %batch cache %cache_6[%scope] heads 3 kv_heads 3 scale 0.22360679774997896 : (tensor<?x60xf32>, !transformer.batch, !transformer.cache<3x20xf32>, !transformer.scope) -> tensor<?x60xf32>
+    %c_proj_weight = transformer.parameter %scope "attn.c_proj.weight^T" of attention : tensor<60x60xf32>
+    %c_proj_bias = transformer.parameter %scope "attn.c_proj.bias" of attention : tensor<60xf32>
     %c_proj = transformer.linear %attended, %c_proj_weight bias %c_proj_bias : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
-    %sum = transformer.residual %arg3, %c_proj : tensor<?x60xf32>
-    %ln_2_weight = transformer.parameter %arg0 "ln_2.weight" of norm : tensor<60xf32>
-    %ln_2_bias = transformer.parameter %arg0 "ln_2.bias" of norm : tensor<60xf32>
-    %normed_6 = transformer.layer_norm %sum, %ln_2_weight, %ln_2_bias eps 1.000000e-05 : (tensor<?x60xf32>, tensor<60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
-    %c_fc_weight = transformer.parameter %arg0 "mlp.c_fc.weight^T" of ffn : tensor<240x60xf32>
-    %c_fc_bias = transformer.parameter %arg0 "mlp.c_fc.bias" of ffn : tensor<240xf32>
-    %c_proj_weight_7 = transformer.parameter %arg0 "mlp.c_proj.weight^T" of ffn : tensor<60x240xf32>
-    %c_proj_bias_8 = transformer.parameter %arg0 "mlp.c_proj.bias" of ffn : tensor<60xf32>
-    %ffn = transformer.feed_forward gelu_tanh %normed_6 up %c_fc_weight bias %c_fc_bias down %c_proj_weight_7 bias %c_proj_bias_8 : (tensor<?x60xf32>, tensor<240x60xf32>, tensor<60x240xf32>, tensor<240xf32>, tensor<60xf32>) -> tensor<?x60xf32>
-    %sum_9 = transformer.residual %sum, %ffn : tensor<?x60xf32>
-    return %sum_9, %cache : tensor<?x60xf32>, !transformer.cache<3x20xf32>
+    %sum = transformer.residual %x, %c_proj : tensor<?x60xf32>
+    %ln_2_weight = transformer.parameter %scope "ln_2.weight" of norm : tensor<60xf32>
+    %ln_2_bias = transformer.parameter %scope "ln_2.bias" of norm : tensor<60xf32>
+    %normed_7 = transformer.layer_norm %sum, %ln_2_weight, %ln_2_bias eps 1e-05 : (tensor<?x60xf32>, tensor<60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
+    %c_fc_weight = transformer.parameter %scope "mlp.c_fc.weight^T" of ffn : tensor<240x60xf32>
+    %c_fc_bias = transformer.parameter %scope "mlp.c_fc.bias" of ffn : tensor<240xf32>
+    %c_proj_weight_8 = transformer.parameter %scope "mlp.c_proj.weight^T" of ffn : tensor<60x240xf32>
+    %c_proj_bias_9 = transformer.parameter %scope "mlp.c_proj.bias" of ffn : tensor<60xf32>
+    %ffn = transformer.feed_forward gelu_tanh %normed_7 up %c_fc_weight bias %c_fc_bias down %c_proj_weight_8 bias %c_proj_bias_9 : (tensor<?x60xf32>, tensor<240x60xf32>, tensor<60x240xf32>, tensor<240xf32>, tensor<60xf32>) -> tensor<?x60xf32>
+    %sum_10 = transformer.residual %sum, %ffn : tensor<?x60xf32>
+    return %sum_10, %cache_6 : tensor<?x60xf32>, !transformer.cache<3x20xf32>
   }
-  func.func private @head(%arg0: !transformer.scope, %arg1: !transformer.scope, %arg2: !transformer.batch, %arg3: tensor<?x60xf32>) -> tensor<?x1000xf32> {
-    %ln_f_weight = transformer.parameter %arg0 "ln_f.weight" of norm : tensor<60xf32>
-    %ln_f_bias = transformer.parameter %arg0 "ln_f.bias" of norm : tensor<60xf32>
-    %normed = transformer.layer_norm %arg3, %ln_f_weight, %ln_f_bias eps 1.000000e-05 : (tensor<?x60xf32>, tensor<60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
-    %wte_weight = transformer.parameter %arg1 "transformer.wte.weight" of head : tensor<1000x60xf32>
-    %logits = transformer.lm_head %normed, %arg2, %wte_weight : (tensor<?x60xf32>, !transformer.batch, tensor<1000x60xf32>) -> tensor<?x1000xf32>
+  func.func private @head(%scope: !transformer.scope, %scope_0: !transformer.scope, %batch: !transformer.batch, %x: tensor<?x60xf32>) -> tensor<?x1000xf32> {
+    %ln_f_weight = transformer.parameter %scope "ln_f.weight" of norm : tensor<60xf32>
+    %ln_f_bias = transformer.parameter %scope "ln_f.bias" of norm : tensor<60xf32>
+    %normed = transformer.layer_norm %x, %ln_f_weight, %ln_f_bias eps 1e-05 : (tensor<?x60xf32>, tensor<60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
+    %wte_weight = transformer.parameter %scope_0 "transformer.wte.weight" of head : tensor<1000x60xf32>
+    %logits = transformer.lm_head %normed, %batch, %wte_weight : (tensor<?x60xf32>, !transformer.batch, tensor<1000x60xf32>) -> tensor<?x1000xf32>
     return %logits : tensor<?x1000xf32>
   }
-  func.func @step(%arg0: !transformer.batch, %arg1: !transformer.cache<3x20xf32>) -> (tensor<?x1000xf32>, !transformer.cache<3x20xf32>) attributes {transformer.output = "logits", transformer.role = "step"} {
+  func.func @step(%batch: !transformer.batch, %cache: !transformer.cache<3x20xf32>) -> (tensor<?x1000xf32>, !transformer.cache<3x20xf32>) attributes {transformer.output = "logits", transformer.role = "step"} {
     %transformer = transformer.scope "transformer"
-    %0 = call @embed(%transformer, %arg0) : (!transformer.scope, !transformer.batch) -> tensor<?x60xf32>
+    %x = call @embed(%transformer, %batch) : (!transformer.scope, !transformer.batch) -> tensor<?x60xf32>
     %l0 = transformer.scope "transformer.h.0" layer 0
-    %1:2 = call @layer(%l0, %arg0, %arg1, %0) : (!transformer.scope, !transformer.batch, !transformer.cache<3x20xf32>, tensor<?x60xf32>) -> (tensor<?x60xf32>, !transformer.cache<3x20xf32>)
+    %x_0, %cache_1 = call @layer(%l0, %batch, %cache, %x) : (!transformer.scope, !transformer.batch, !transformer.cache<3x20xf32>, tensor<?x60xf32>) -> (tensor<?x60xf32>, !transformer.cache<3x20xf32>)
     %l1 = transformer.scope "transformer.h.1" layer 1
-    %2:2 = call @layer(%l1, %arg0, %1#1, %1#0) : (!transformer.scope, !transformer.batch, !transformer.cache<3x20xf32>, tensor<?x60xf32>) -> (tensor<?x60xf32>, !transformer.cache<3x20xf32>)
-    %transformer_0 = transformer.scope "transformer"
+    %x_2, %cache_3 = call @layer(%l1, %batch, %cache_1, %x_0) : (!transformer.scope, !transformer.batch, !transformer.cache<3x20xf32>, tensor<?x60xf32>) -> (tensor<?x60xf32>, !transformer.cache<3x20xf32>)
+    %transformer_4 = transformer.scope "transformer"
     %root = transformer.scope ""
-    %3 = call @head(%transformer_0, %root, %arg0, %2#0) : (!transformer.scope, !transformer.scope, !transformer.batch, tensor<?x60xf32>) -> tensor<?x1000xf32>
-    return %3, %2#1 : tensor<?x1000xf32>, !transformer.cache<3x20xf32>
+    %x_5 = call @head(%transformer_4, %root, %batch, %x_2) : (!transformer.scope, !transformer.scope, !transformer.batch, tensor<?x60xf32>) -> tensor<?x1000xf32>
+    return %x_5, %cache_3 : tensor<?x1000xf32>, !transformer.cache<3x20xf32>
   }
 }
 

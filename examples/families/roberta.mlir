@@ -1,69 +1,69 @@
 module attributes {transformer.family = "roberta", transformer.max_sequence = 512 : i64, transformer.token_types = 1 : i64, transformer.vocabulary = 1000 : i64} {
-  func.func private @embed(%arg0: !transformer.scope, %arg1: !transformer.batch) -> tensor<?x60xf32> {
-    %word_embeddings_weight = transformer.parameter %arg0 "embeddings.word_embeddings.weight" of embedding : tensor<1000x60xf32>
-    %embedding = transformer.embedding token %arg1, %word_embeddings_weight : (!transformer.batch, tensor<1000x60xf32>) -> tensor<?x60xf32>
-    %token_type_embeddings_weight = transformer.parameter %arg0 "embeddings.token_type_embeddings.weight" of embedding : tensor<1x60xf32>
-    %embedding_0 = transformer.embedding token_type %arg1, %token_type_embeddings_weight : (!transformer.batch, tensor<1x60xf32>) -> tensor<?x60xf32>
+  func.func private @embed(%scope: !transformer.scope, %batch: !transformer.batch) -> tensor<?x60xf32> {
+    %word_embeddings_weight = transformer.parameter %scope "embeddings.word_embeddings.weight" of embedding : tensor<1000x60xf32>
+    %embedding = transformer.embedding token %batch, %word_embeddings_weight : (!transformer.batch, tensor<1000x60xf32>) -> tensor<?x60xf32>
+    %token_type_embeddings_weight = transformer.parameter %scope "embeddings.token_type_embeddings.weight" of embedding : tensor<1x60xf32>
+    %embedding_0 = transformer.embedding token_type %batch, %token_type_embeddings_weight : (!transformer.batch, tensor<1x60xf32>) -> tensor<?x60xf32>
     %sum = transformer.residual %embedding, %embedding_0 : tensor<?x60xf32>
-    %position_embeddings_weight = transformer.parameter %arg0 "embeddings.position_embeddings.weight" of embedding : tensor<514x60xf32>
-    %embedding_1 = transformer.embedding position %arg1, %position_embeddings_weight offset 2 : (!transformer.batch, tensor<514x60xf32>) -> tensor<?x60xf32>
+    %position_embeddings_weight = transformer.parameter %scope "embeddings.position_embeddings.weight" of embedding : tensor<514x60xf32>
+    %embedding_1 = transformer.embedding position %batch, %position_embeddings_weight offset 2 : (!transformer.batch, tensor<514x60xf32>) -> tensor<?x60xf32>
     %sum_2 = transformer.residual %sum, %embedding_1 : tensor<?x60xf32>
-    %LayerNorm_weight = transformer.parameter %arg0 "embeddings.LayerNorm.weight" of norm : tensor<60xf32>
-    %LayerNorm_bias = transformer.parameter %arg0 "embeddings.LayerNorm.bias" of norm : tensor<60xf32>
-    %normed = transformer.layer_norm %sum_2, %LayerNorm_weight, %LayerNorm_bias eps 1.000000e-05 : (tensor<?x60xf32>, tensor<60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
+    %LayerNorm_weight = transformer.parameter %scope "embeddings.LayerNorm.weight" of norm : tensor<60xf32>
+    %LayerNorm_bias = transformer.parameter %scope "embeddings.LayerNorm.bias" of norm : tensor<60xf32>
+    %normed = transformer.layer_norm %sum_2, %LayerNorm_weight, %LayerNorm_bias eps 1e-05 : (tensor<?x60xf32>, tensor<60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
     return %normed : tensor<?x60xf32>
   }
-  func.func private @layer(%arg0: !transformer.scope, %arg1: !transformer.batch, %arg2: tensor<?x60xf32>) -> tensor<?x60xf32> {
-    %query_weight = transformer.parameter %arg0 "attention.self.query.weight" of attention : tensor<60x60xf32>
-    %query_bias = transformer.parameter %arg0 "attention.self.query.bias" of attention : tensor<60xf32>
-    %key_weight = transformer.parameter %arg0 "attention.self.key.weight" of attention : tensor<60x60xf32>
-    %key_bias = transformer.parameter %arg0 "attention.self.key.bias" of attention : tensor<60xf32>
-    %value_weight = transformer.parameter %arg0 "attention.self.value.weight" of attention : tensor<60x60xf32>
-    %value_bias = transformer.parameter %arg0 "attention.self.value.bias" of attention : tensor<60xf32>
-    %query = transformer.linear %arg2, %query_weight bias %query_bias : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
-    %key = transformer.linear %arg2, %key_weight bias %key_bias : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
-    %value = transformer.linear %arg2, %value_weight bias %value_bias : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
-    %attended = transformer.attention bidirectional %query, %arg1 keys %key values %value heads 3 kv_heads 3 scale 0.22360679774997896 : (tensor<?x60xf32>, !transformer.batch, tensor<?x60xf32>, tensor<?x60xf32>) -> tensor<?x60xf32>
-    %dense_weight = transformer.parameter %arg0 "attention.output.dense.weight" of attention : tensor<60x60xf32>
-    %dense_bias = transformer.parameter %arg0 "attention.output.dense.bias" of attention : tensor<60xf32>
+  func.func private @layer(%scope: !transformer.scope, %batch: !transformer.batch, %x: tensor<?x60xf32>) -> tensor<?x60xf32> {
+    %query_weight = transformer.parameter %scope "attention.self.query.weight" of attention : tensor<60x60xf32>
+    %query_bias = transformer.parameter %scope "attention.self.query.bias" of attention : tensor<60xf32>
+    %key_weight = transformer.parameter %scope "attention.self.key.weight" of attention : tensor<60x60xf32>
+    %key_bias = transformer.parameter %scope "attention.self.key.bias" of attention : tensor<60xf32>
+    %value_weight = transformer.parameter %scope "attention.self.value.weight" of attention : tensor<60x60xf32>
+    %value_bias = transformer.parameter %scope "attention.self.value.bias" of attention : tensor<60xf32>
+    %query = transformer.linear %x, %query_weight bias %query_bias : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
+    %key = transformer.linear %x, %key_weight bias %key_bias : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
+    %value = transformer.linear %x, %value_weight bias %value_bias : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
+    %attended = transformer.attention bidirectional %query, %batch keys %key values %value heads 3 kv_heads 3 scale 0.22360679774997896 : (tensor<?x60xf32>, !transformer.batch, tensor<?x60xf32>, tensor<?x60xf32>) -> tensor<?x60xf32>
+    %dense_weight = transformer.parameter %scope "attention.output.dense.weight" of attention : tensor<60x60xf32>
+    %dense_bias = transformer.parameter %scope "attention.output.dense.bias" of attention : tensor<60xf32>
     %dense = transformer.linear %attended, %dense_weight bias %dense_bias : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
-    %sum = transformer.residual %arg2, %dense : tensor<?x60xf32>
-    %LayerNorm_weight = transformer.parameter %arg0 "attention.output.LayerNorm.weight" of norm : tensor<60xf32>
-    %LayerNorm_bias = transformer.parameter %arg0 "attention.output.LayerNorm.bias" of norm : tensor<60xf32>
-    %normed = transformer.layer_norm %sum, %LayerNorm_weight, %LayerNorm_bias eps 1.000000e-05 : (tensor<?x60xf32>, tensor<60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
-    %dense_weight_0 = transformer.parameter %arg0 "intermediate.dense.weight" of ffn : tensor<176x60xf32>
-    %dense_bias_1 = transformer.parameter %arg0 "intermediate.dense.bias" of ffn : tensor<176xf32>
-    %dense_weight_2 = transformer.parameter %arg0 "output.dense.weight" of ffn : tensor<60x176xf32>
-    %dense_bias_3 = transformer.parameter %arg0 "output.dense.bias" of ffn : tensor<60xf32>
+    %sum = transformer.residual %x, %dense : tensor<?x60xf32>
+    %LayerNorm_weight = transformer.parameter %scope "attention.output.LayerNorm.weight" of norm : tensor<60xf32>
+    %LayerNorm_bias = transformer.parameter %scope "attention.output.LayerNorm.bias" of norm : tensor<60xf32>
+    %normed = transformer.layer_norm %sum, %LayerNorm_weight, %LayerNorm_bias eps 1e-05 : (tensor<?x60xf32>, tensor<60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
+    %dense_weight_0 = transformer.parameter %scope "intermediate.dense.weight" of ffn : tensor<176x60xf32>
+    %dense_bias_1 = transformer.parameter %scope "intermediate.dense.bias" of ffn : tensor<176xf32>
+    %dense_weight_2 = transformer.parameter %scope "output.dense.weight" of ffn : tensor<60x176xf32>
+    %dense_bias_3 = transformer.parameter %scope "output.dense.bias" of ffn : tensor<60xf32>
     %ffn = transformer.feed_forward gelu %normed up %dense_weight_0 bias %dense_bias_1 down %dense_weight_2 bias %dense_bias_3 : (tensor<?x60xf32>, tensor<176x60xf32>, tensor<60x176xf32>, tensor<176xf32>, tensor<60xf32>) -> tensor<?x60xf32>
     %sum_4 = transformer.residual %normed, %ffn : tensor<?x60xf32>
-    %LayerNorm_weight_5 = transformer.parameter %arg0 "output.LayerNorm.weight" of norm : tensor<60xf32>
-    %LayerNorm_bias_6 = transformer.parameter %arg0 "output.LayerNorm.bias" of norm : tensor<60xf32>
-    %normed_7 = transformer.layer_norm %sum_4, %LayerNorm_weight_5, %LayerNorm_bias_6 eps 1.000000e-05 : (tensor<?x60xf32>, tensor<60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
+    %LayerNorm_weight_5 = transformer.parameter %scope "output.LayerNorm.weight" of norm : tensor<60xf32>
+    %LayerNorm_bias_6 = transformer.parameter %scope "output.LayerNorm.bias" of norm : tensor<60xf32>
+    %normed_7 = transformer.layer_norm %sum_4, %LayerNorm_weight_5, %LayerNorm_bias_6 eps 1e-05 : (tensor<?x60xf32>, tensor<60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
     return %normed_7 : tensor<?x60xf32>
   }
-  func.func private @answer(%arg0: !transformer.scope, %arg1: !transformer.batch, %arg2: tensor<?x60xf32>, %arg3: !transformer.scope) -> tensor<?x3xf32> {
-    %pooled = transformer.pool cls %arg2, %arg1 : (tensor<?x60xf32>, !transformer.batch) -> tensor<?x60xf32>
-    %dense_weight = transformer.parameter %arg3 "classifier.dense.weight" of head : tensor<60x60xf32>
-    %dense_bias = transformer.parameter %arg3 "classifier.dense.bias" of head : tensor<60xf32>
+  func.func private @answer(%scope: !transformer.scope, %batch: !transformer.batch, %x: tensor<?x60xf32>, %scope_0: !transformer.scope) -> tensor<?x3xf32> {
+    %pooled = transformer.pool cls %x, %batch : (tensor<?x60xf32>, !transformer.batch) -> tensor<?x60xf32>
+    %dense_weight = transformer.parameter %scope_0 "classifier.dense.weight" of head : tensor<60x60xf32>
+    %dense_bias = transformer.parameter %scope_0 "classifier.dense.bias" of head : tensor<60xf32>
     %dense = transformer.linear %pooled, %dense_weight bias %dense_bias : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
     %activation = transformer.activation tanh %dense : tensor<?x60xf32>
-    %out_proj_weight = transformer.parameter %arg3 "classifier.out_proj.weight" of head : tensor<3x60xf32>
-    %out_proj_bias = transformer.parameter %arg3 "classifier.out_proj.bias" of head : tensor<3xf32>
+    %out_proj_weight = transformer.parameter %scope_0 "classifier.out_proj.weight" of head : tensor<3x60xf32>
+    %out_proj_bias = transformer.parameter %scope_0 "classifier.out_proj.bias" of head : tensor<3xf32>
     %out_proj = transformer.linear %activation, %out_proj_weight bias %out_proj_bias : (tensor<?x60xf32>, tensor<3x60xf32>, tensor<3xf32>) -> tensor<?x3xf32>
     return %out_proj : tensor<?x3xf32>
   }
-  func.func @encode(%arg0: !transformer.batch) -> tensor<?x3xf32> attributes {transformer.output = "classes", transformer.role = "encode"} {
+  func.func @encode(%batch: !transformer.batch) -> tensor<?x3xf32> attributes {transformer.output = "classes", transformer.role = "encode"} {
     %roberta = transformer.scope "roberta"
-    %0 = call @embed(%roberta, %arg0) : (!transformer.scope, !transformer.batch) -> tensor<?x60xf32>
-    %_0 = transformer.scope "roberta.encoder.layer.0"
-    %1 = call @layer(%_0, %arg0, %0) : (!transformer.scope, !transformer.batch, tensor<?x60xf32>) -> tensor<?x60xf32>
-    %_1 = transformer.scope "roberta.encoder.layer.1"
-    %2 = call @layer(%_1, %arg0, %1) : (!transformer.scope, !transformer.batch, tensor<?x60xf32>) -> tensor<?x60xf32>
-    %roberta_0 = transformer.scope "roberta"
+    %x = call @embed(%roberta, %batch) : (!transformer.scope, !transformer.batch) -> tensor<?x60xf32>
+    %n0 = transformer.scope "roberta.encoder.layer.0"
+    %x_0 = call @layer(%n0, %batch, %x) : (!transformer.scope, !transformer.batch, tensor<?x60xf32>) -> tensor<?x60xf32>
+    %n1 = transformer.scope "roberta.encoder.layer.1"
+    %x_1 = call @layer(%n1, %batch, %x_0) : (!transformer.scope, !transformer.batch, tensor<?x60xf32>) -> tensor<?x60xf32>
+    %roberta_2 = transformer.scope "roberta"
     %root = transformer.scope ""
-    %3 = call @answer(%roberta_0, %arg0, %2, %root) : (!transformer.scope, !transformer.batch, tensor<?x60xf32>, !transformer.scope) -> tensor<?x3xf32>
-    return %3 : tensor<?x3xf32>
+    %x_3 = call @answer(%roberta_2, %batch, %x_1, %root) : (!transformer.scope, !transformer.batch, tensor<?x60xf32>, !transformer.scope) -> tensor<?x3xf32>
+    return %x_3 : tensor<?x3xf32>
   }
 }
 

@@ -48,8 +48,13 @@ struct DnnBufferization
   }
 };
 
-template <typename... OpTys> void attachAll(MLIRContext *Context) {
-  (OpTys::template attachInterface<DnnBufferization<OpTys>>(*Context), ...);
+/// Attaches to all of `OpTys` that pass destinations.
+template <typename... OpTys> void attach(MLIRContext *Context) {
+  auto AttachOne = [&]<typename OpTy>(std::type_identity<OpTy>) {
+    if constexpr (OpTy::template hasTrait<DestinationStyleOpInterface::Trait>())
+      OpTy::template attachInterface<DnnBufferization<OpTy>>(*Context);
+  };
+  (AttachOne(std::type_identity<OpTys>()), ...);
 }
 
 } // namespace
@@ -57,13 +62,9 @@ template <typename... OpTys> void attachAll(MLIRContext *Context) {
 void tenon::registerDnnBufferization(DialectRegistry &Registry) {
   tensor::registerBufferizableOpInterfaceExternalModels(Registry);
   Registry.addExtension(+[](MLIRContext *Context, dnn::DnnDialect *) {
-    attachAll<dnn::EmbeddingOp, dnn::NormOp, dnn::ProductOp,
-              dnn::GatedProductOp, dnn::SplitAppendOp, dnn::SplitStageOp,
-              dnn::AttentionOp, dnn::SelectRowsOp, dnn::PoolOp, dnn::AddOp,
-              dnn::CastOp, dnn::AppendOp, dnn::RopeOp, dnn::LatentAttentionOp,
-              dnn::InputRowsOp, dnn::ClassTokenOp, dnn::ElementwiseOp,
-              dnn::SigmoidGateOp, dnn::ColumnsOp, dnn::RouteOp, dnn::GroupOp,
-              dnn::ExpertGatedOp, dnn::ExpertDownOp, dnn::CombineOp,
-              dnn::DispatchOp>(Context);
+    attach<
+#define GET_OP_LIST
+#include "dialects/Dnn/DnnOps.cpp.inc"
+        >(Context);
   });
 }

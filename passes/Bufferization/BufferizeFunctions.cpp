@@ -58,7 +58,7 @@ struct BufferizeFunctions
       MemRefType Type = bufferTypeOf(Result.getType());
       Value Out;
       if (IsEntry) {
-        Value Rows = outputRows(Builder, Result);
+        Value Rows = outputRows(Result);
         Out = dnn::OutputOp::create(Builder, Loc, Type, Batch, Rows);
       } else {
         Out = Body.addArgument(Type, Loc);
@@ -74,7 +74,7 @@ struct BufferizeFunctions
   }
 
   /// The row count that `Result`'s destination was made with.
-  static Value outputRows(OpBuilder &, Value Result) {
+  static Value outputRows(Value Result) {
     auto Producer = Result.getDefiningOp<DestinationStyleOpInterface>();
     Value Init = Producer.getTiedOpOperand(cast<OpResult>(Result))->get();
     return Init.getDefiningOp()->getOperand(0);

@@ -16,7 +16,6 @@ struct FoldSelfCopies : public tenon::impl::FoldSelfCopiesBase<FoldSelfCopies> {
       if (Copy.getSource() != Copy.getTarget())
         return;
       Copy->erase();
-      ++NumFolded;
     });
   }
 };

@@ -22,11 +22,6 @@ namespace tenon {
 /// Lets One-Shot Bufferize handle the compute ops of the dnn dialect.
 void registerDnnBufferization(mlir::DialectRegistry &Registry);
 
-/// On a module after plan-memory: bytes of the arena.
-inline constexpr llvm::StringLiteral ArenaAttrName = "dnn.arena_bytes";
-/// On a buffer after plan-memory: {bytes, first, last} of its plan.
-inline constexpr llvm::StringLiteral PlanAttrName = "dnn.plan";
-
 } // namespace tenon
 
 #endif // TENON_PASSES_BUFFERIZATION_PASSES_H

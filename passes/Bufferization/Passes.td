@@ -23,9 +23,6 @@ def FoldSelfCopies : Pass<"fold-self-copies", "::mlir::ModuleOp"> {
     A result that was computed in its destination is still copied there by
     bufferization; this removes it.
   }];
-  let statistics = [
-    Statistic<"NumFolded", "folded", "Number of copies folded">
-  ];
 }
 
 def PlanMemory : Pass<"plan-memory", "::mlir::ModuleOp"> {
@@ -37,12 +34,9 @@ def PlanMemory : Pass<"plan-memory", "::mlir::ModuleOp"> {
     first, those of layer functions, which entries call one at a time, behind
     the largest of them.
 
-    Row counts are rounded up as the product library needs it.
+    Row counts are rounded up as the matmul library needs it.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
-  let statistics = [
-    Statistic<"NumBuffers", "buffers", "Number of buffers planned">
-  ];
 }
 
 #endif // TENON_PASSES_BUFFERIZATION_PASSES_TD

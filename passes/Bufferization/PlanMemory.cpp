@@ -51,13 +51,14 @@ struct PlanMemory : public tenon::impl::PlanMemoryBase<PlanMemory> {
         int64_t &Bytes = Entries ? EntryBytes : CalleeBytes;
         Bytes = std::max(Bytes, *End);
       }
-    Module->setAttr(ArenaAttrName,
+    Module->setAttr(dnn::attr::ArenaBytes,
                     Builder(&getContext())
                         .getI64IntegerAttr(std::max(EntryBytes, CalleeBytes)));
   }
 
   /// The most rows that a count of `Kind` has in `Function`.
-  static FailureOr<int64_t> mostRows(func::FuncOp Function, tr::RowKind Kind) {
+  static FailureOr<int64_t> mostRows(func::FuncOp Function,
+                                     tr::CountKind Kind) {
     auto Bound = [&](StringRef Name) -> int64_t {
       auto Value = Function->getAttrOfType<IntegerAttr>(Name);
       return Value ? Value.getInt() : 0;
@@ -65,21 +66,38 @@ struct PlanMemory : public tenon::impl::PlanMemoryBase<PlanMemory> {
     int64_t Tokens = Bound(tr::attr::MaxTokens);
     int64_t Rows = 0;
     switch (Kind) {
-    case tr::RowKind::Tokens:
-    case tr::RowKind::Sequences:
+    case tr::CountKind::Tokens:
+    case tr::CountKind::Sequences:
       Rows = Tokens;
       break;
-    case tr::RowKind::Wanted:
-      Rows = Bound(tr::attr::MaxWanted);
+    case tr::CountKind::OutputRows:
+      Rows = Bound(tr::attr::MaxOutputRows);
       break;
-    case tr::RowKind::Chunks:
+    case tr::CountKind::Chunks:
       return llvm::divideCeil(Tokens, tr::PageTokens);
     }
     if (Rows < 1)
       return Function.emitOpError()
              << "plan-memory: expected attributes " << tr::attr::MaxTokens
-             << " and " << tr::attr::MaxWanted;
+             << " and " << tr::attr::MaxOutputRows;
     return tenon_rt_bucket(Rows);
+  }
+
+  /// Who uses `Buffer`, also through views of it. A buffer that leaves through
+  /// anything else would be needed for longer than can be seen.
+  static SmallVector<Operation *> usersOf(Value Buffer) {
+    SmallVector<Operation *> Users;
+    SmallVector<Value> Views = {Buffer};
+    while (!Views.empty()) {
+      Value View = Views.pop_back_val();
+      for (Operation *User : View.getUsers()) {
+        Users.push_back(User);
+        for (Value Result : User->getResults())
+          if (isa<BaseMemRefType>(Result.getType()))
+            Views.push_back(Result);
+      }
+    }
+    return Users;
   }
 
   /// Plans one frame from `Base` on; its end.
@@ -115,7 +133,7 @@ struct PlanMemory : public tenon::impl::PlanMemoryBase<PlanMemory> {
       Buffer.Bytes = static_cast<int64_t>(
           llvm::alignTo(static_cast<uint64_t>(Buffer.Bytes), Alignment));
       Buffer.First = INT64_MAX;
-      for (Operation *User : Alloc->getUsers()) {
+      for (Operation *User : usersOf(Alloc)) {
         int64_t At = Order.lookup(Body.findAncestorOpInBlock(*User));
         Buffer.First = std::min(Buffer.First, At);
         Buffer.Last = std::max(Buffer.Last, At);
@@ -155,14 +173,12 @@ struct PlanMemory : public tenon::impl::PlanMemoryBase<PlanMemory> {
       else
         Rows = arith::ConstantIndexOp::create(
             B, Loc, Buffer.Alloc.getType().getDimSize(0));
-      auto New = dnn::BufferOp::create(B, Loc, Buffer.Alloc.getType(), Batch,
-                                       Rows, Buffer.Offset);
-      New->setAttr(
-          PlanAttrName,
-          B.getDenseI64ArrayAttr({Buffer.Bytes, Buffer.First, Buffer.Last}));
+      auto New = dnn::BufferOp::create(
+          B, Loc, Buffer.Alloc.getType(), Batch, Rows, Buffer.Offset,
+          dnn::PlanAttr::get(B.getContext(), Buffer.Bytes, Buffer.First,
+                             Buffer.Last));
       Buffer.Alloc.getResult().replaceAllUsesWith(New);
       Buffer.Alloc->erase();
-      ++NumBuffers;
     }
     return End;
   }

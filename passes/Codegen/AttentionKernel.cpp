@@ -20,16 +20,19 @@ constexpr float Lowest = -1e30f;
 
 class AttentionEmitter {
 public:
-  AttentionEmitter(KernelBuilder &B, dnn::AttentionOp Op, bool ManyRows)
+  AttentionEmitter(KernelBuilder &B, dnn::AttentionOp Op)
       : B(B), Op(Op), Heads(static_cast<int64_t>(Op.getHeads())),
         KvHeads(static_cast<int64_t>(Op.getKvHeads())), Group(Heads / KvHeads),
         HeadDim(cast<MemRefType>(Op.getQuery().getType()).getDimSize(1) /
                 Heads) {
-    int64_t MostRows = B.Level.HasAVX512 ? 8 : 4;
+    // A score and a weighted sum per row stay in registers, with room for keys.
+    int64_t MostRows = B.Target.getRegisters() / 4;
     HeadsPerItem = std::min(Group, MostRows);
-    TokensPerItem = ManyRows ? std::max<int64_t>(1, MostRows / Group) : 1;
+    // Several tokens share the keys that are read.
+    TokensPerItem =
+        B.IsDecodeSized ? 1 : std::max<int64_t>(1, MostRows / Group);
     Rows = HeadsPerItem * TokensPerItem;
-    PaddedDim = llvm::alignTo(HeadDim, Lanes);
+    PaddedDim = roundUp(HeadDim, Lanes);
     Queries = B.scratch({Rows, HeadDim});
     Scores = B.scratch({Rows, PageTokens});
     Sums = B.scratch({Rows, PaddedDim});
@@ -39,9 +42,9 @@ public:
     SequenceOf = B.field(dnn::FieldKind::SequenceOf, Op.getBatch());
     Starts = B.field(dnn::FieldKind::Starts, Op.getBatch());
     if (auto Cache = Op.getCache())
-      IsMemory = cast<CacheType>(Cache.getType()).isMemory();
-    if (IsMemory)
-      MemoryLengths = B.field(dnn::FieldKind::MemoryLengths, Op.getBatch());
+      IsCross = cast<CacheType>(Cache.getType()).isCross();
+    if (IsCross)
+      SourceLengths = B.field(dnn::FieldKind::SourceLengths, Op.getBatch());
     if (Op.getMask() == MaskKind::Prefix)
       Prefixes = B.field(dnn::FieldKind::Prefixes, Op.getBatch());
     if (Op.getBias())
@@ -101,8 +104,8 @@ private:
     // when staged.
     Value Own = Op.getCache() ? B.loadIndex(Positions, T.Index) : T.Index;
     Value To = B.add(Own, 1);
-    if (IsMemory)
-      To = B.loadIndex(MemoryLengths, Sequence);
+    if (IsCross)
+      To = B.loadIndex(SourceLengths, Sequence);
     else if (Op.getMask() == MaskKind::Bidirectional)
       To = B.loadIndex(Starts, B.add(Sequence, 1));
     else if (Op.getMask() == MaskKind::Prefix)
@@ -174,10 +177,11 @@ private:
     if (Value Cache = Op.getCache()) {
       auto Type = cast<CacheType>(Cache.getType());
       auto [KeysType, ValuesType] =
-          dnn::pageTypes(KvHeads, HeadDim, Type.getElementType());
+          dnn::pageTypes(KvHeads, HeadDim,
+                         dnn::elementTypeOf(B.getContext(), Type.getFormat()));
       Value Table = dnn::PageTableOp::create(
           B, MemRefType::get({ShapedType::kDynamic}, B.getI32Type()),
-          Op.getBatch(), Sequence, IsMemory);
+          Op.getBatch(), Sequence, IsCross);
       auto Page =
           dnn::PageOp::create(B, KeysType, ValuesType, Op.getCache(),
                               Op.getScope(), B.loadIndex(Table, Number));
@@ -344,14 +348,13 @@ private:
   int64_t HeadsPerItem, TokensPerItem, Rows, PaddedDim;
   Value Queries, Scores, Sums, Highest, Total;
   Value Positions, SequenceOf, Starts;
-  bool IsMemory = false;
+  bool IsCross = false;
   /// Null where the op has no such thing.
-  Value MemoryLengths, Prefixes, Bias, Sinks;
+  Value SourceLengths, Prefixes, Bias, Sinks;
 };
 
 } // namespace
 
-void tenon::emitAttention(KernelBuilder &B, dnn::AttentionOp Op,
-                          bool ManyRows) {
-  AttentionEmitter(B, Op, ManyRows).emit();
+template <> void tenon::emitKernel(KernelBuilder &B, dnn::AttentionOp Op) {
+  AttentionEmitter(B, Op).emit();
 }

@@ -3,8 +3,6 @@
 #include "passes/Codegen/KernelBuilder.h"
 #include "passes/Support/Functions.h"
 
-#include "llvm/ADT/TypeSwitch.h"
-
 namespace tenon {
 #define GEN_PASS_DEF_GENERATEKERNELS
 #include "passes/Codegen/Passes.h.inc"
@@ -15,107 +13,87 @@ using namespace tenon;
 
 namespace {
 
+/// Every operation of the dnn dialect.
+template <typename... OpTys> struct Emitters {
+  /// Emits `Op` as its type does.
+  static void emit(KernelBuilder &B, Operation *Op) {
+    (tryEmit<OpTys>(B, Op), ...);
+  }
+
+private:
+  template <typename OpTy>
+  static void tryEmit(KernelBuilder &B, Operation *Op) {
+    if constexpr (OpTy::template hasTrait<dnn::ComputeOpInterface::Trait>())
+      if (auto Typed = dyn_cast<OpTy>(Op))
+        emitKernel(B, Typed);
+  }
+};
+using DnnEmitters = Emitters<
+#define GET_OP_LIST
+#include "dialects/Dnn/DnnOps.cpp.inc"
+    >;
+
 struct GenerateKernels
     : public tenon::impl::GenerateKernelsBase<GenerateKernels> {
   void runOnOperation() override {
-    ModuleOp Module = getOperation();
-    const CpuLevelInfo *Level = levelOf(Module);
-    if (!Level)
+    dnn::TargetAttr Target = dnn::targetOf(getOperation());
+    if (!Target)
       return signalPassFailure();
-    for (auto Function : Module.getOps<func::FuncOp>())
+    for (auto Function : getOperation().getOps<func::FuncOp>())
       if (!Function.isExternal())
-        generate(Function, *Level);
+        generate(Function, Target);
   }
 
-  /// Whether a kernel is to be written for `Op`.
-  static bool isGenerated(Operation *Op) {
-    if (auto Product = dyn_cast<dnn::ProductOp>(Op))
-      return !Product.getSite();
-    return isa<DestinationStyleOpInterface>(Op) && !isa<dnn::DispatchOp>(Op);
-  }
-
-  void generate(func::FuncOp Function, const CpuLevelInfo &Level) {
-    bool ManyRows = !Function.getName().ends_with(FewSuffix);
+  void generate(func::FuncOp Function, dnn::TargetAttr Target) {
     Value Batch = batchOf(Function);
     SmallVector<Operation *> Run;
-    SmallVector<Operation *> Ops;
-    for (Operation &Op : Function.getBody().front())
-      Ops.push_back(&Op);
+    SmallVector<Operation *> Ops = llvm::map_to_vector(
+        Function.getBody().front(), [](Operation &Op) { return &Op; });
     for (Operation *Op : Ops) {
-      if (isGenerated(Op)) {
-        Run.push_back(Op);
+      auto Compute = dyn_cast<dnn::ComputeOpInterface>(Op);
+      if (Compute && !Compute.isLibraryCall()) {
+        Run.push_back(Compute);
         continue;
       }
       // Handles and buffers are no work; they stay before the region.
-      if (isa<dnn::ProductOp, dnn::DispatchOp, func::ReturnOp>(Op)) {
-        emitRegion(Run, Batch, Level, ManyRows);
-        Run.clear();
-        if (auto Product = dyn_cast<dnn::ProductOp>(Op))
-          callSite(Product, Batch);
-      } else if (!Run.empty()) {
+      if (!Run.empty() && isMemoryEffectFree(Op) &&
+          !Op->hasTrait<OpTrait::IsTerminator>()) {
         Op->moveBefore(Run.front());
+        continue;
       }
+      emitRegion(Run, Batch, Target);
+      Run.clear();
+      if (auto Matmul = dyn_cast<dnn::MatmulOp>(Op))
+        callLibrary(Matmul, Batch);
     }
   }
 
-  static void callSite(dnn::ProductOp Product, Value Batch) {
-    OpBuilder Builder(Product);
-    dnn::CallSiteOp::create(Builder, Product.getLoc(), *Product.getSite(),
-                            Batch, Product.getInput(), Product.getWeight(),
-                            Product.getBias(), Product.getMultiplier(),
-                            Product.getResidual(), Product.getOuts());
-    Product->erase();
+  static void callLibrary(dnn::MatmulOp Matmul, Value Batch) {
+    OpBuilder Builder(Matmul);
+    dnn::CallMatmulOp::create(Builder, Matmul.getLoc(), *Matmul.getPrimitive(),
+                              Batch, Matmul.getInput(), Matmul.getWeight(),
+                              Matmul.getBias(), Matmul.getMultiplier(),
+                              Matmul.getResidual(), Matmul.getOuts());
+    Matmul->erase();
   }
 
-  void emitRegion(ArrayRef<Operation *> Run, Value Batch,
-                  const CpuLevelInfo &Level, bool ManyRows) {
+  static void emitRegion(ArrayRef<Operation *> Run, Value Batch,
+                         dnn::TargetAttr Target) {
     if (Run.empty())
       return;
     OpBuilder Builder(Run.front());
+    bool IsDecode = isDecodeSized(Run.front());
     auto Parallel = dnn::ParallelOp::create(Builder, Run.front()->getLoc());
-    Builder.setInsertionPointToEnd(&Parallel.getBody().front());
-    ++NumRegions;
+    Block &Body = Parallel.getBody().front();
     for (Operation *Op : Run) {
+      Builder.setInsertionPointToEnd(&Body);
       if (Op != Run.front())
         dnn::BarrierOp::create(Builder, Op->getLoc(), Batch);
-      KernelBuilder B(Builder, Op->getLoc(), Parallel, Level);
-      emitKernel(B, Op, ManyRows);
-      ++NumKernels;
-      Builder.setInsertionPointToEnd(&Parallel.getBody().front());
+      KernelBuilder B(Builder, Op->getLoc(), Parallel, Target, IsDecode);
+      DnnEmitters::emit(B, Op);
     }
     for (Operation *Op : Run)
       Op->erase();
-  }
-
-  static void emitKernel(KernelBuilder &B, Operation *Op, bool ManyRows) {
-    llvm::TypeSwitch<Operation *>(Op)
-        .Case([&](dnn::ProductOp Typed) { emitProduct(B, Typed); })
-        .Case([&](dnn::GatedProductOp Typed) { emitGatedProduct(B, Typed); })
-        .Case([&](dnn::NormOp Typed) { emitNorm(B, Typed); })
-        .Case([&](dnn::SplitAppendOp Typed) { emitSplitAppend(B, Typed); })
-        .Case([&](dnn::SplitStageOp Typed) { emitSplitStage(B, Typed); })
-        .Case(
-            [&](dnn::AttentionOp Typed) { emitAttention(B, Typed, ManyRows); })
-        .Case([&](dnn::EmbeddingOp Typed) { emitEmbedding(B, Typed); })
-        .Case([&](dnn::SelectRowsOp Typed) { emitSelectRows(B, Typed); })
-        .Case([&](dnn::PoolOp Typed) { emitPool(B, Typed); })
-        .Case([&](dnn::AddOp Typed) { emitAdd(B, Typed); })
-        .Case([&](dnn::CastOp Typed) { emitCast(B, Typed); })
-        .Case([&](dnn::AppendOp Typed) { emitAppend(B, Typed); })
-        .Case([&](dnn::RopeOp Typed) { emitRope(B, Typed); })
-        .Case([&](dnn::LatentAttentionOp Typed) {
-          emitLatentAttention(B, Typed);
-        })
-        .Case([&](dnn::InputRowsOp Typed) { emitInputRows(B, Typed); })
-        .Case([&](dnn::ClassTokenOp Typed) { emitClassToken(B, Typed); })
-        .Case([&](dnn::ElementwiseOp Typed) { emitElementwise(B, Typed); })
-        .Case([&](dnn::SigmoidGateOp Typed) { emitSigmoidGate(B, Typed); })
-        .Case([&](dnn::ColumnsOp Typed) { emitColumns(B, Typed); })
-        .Case([&](dnn::RouteOp Typed) { emitRoute(B, Typed); })
-        .Case([&](dnn::GroupOp Typed) { emitGroup(B, Typed); })
-        .Case([&](dnn::ExpertGatedOp Typed) { emitExpertGated(B, Typed); })
-        .Case([&](dnn::ExpertDownOp Typed) { emitExpertDown(B, Typed); })
-        .Case([&](dnn::CombineOp Typed) { emitCombine(B, Typed); });
   }
 };
 

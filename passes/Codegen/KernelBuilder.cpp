@@ -6,11 +6,11 @@ using namespace mlir;
 using namespace tenon;
 
 KernelBuilder::KernelBuilder(OpBuilder &Builder, Location Loc,
-                             dnn::ParallelOp Parallel,
-                             const CpuLevelInfo &Level)
-    : ImplicitLocOpBuilder(Loc, Builder), Level(Level),
-      Thread(Parallel.getThread()), Threads(Parallel.getThreads()),
-      Parallel(Parallel) {}
+                             dnn::ParallelOp Parallel, dnn::TargetAttr Target,
+                             bool IsDecodeSized)
+    : ImplicitLocOpBuilder(Loc, Builder), Target(Target),
+      IsDecodeSized(IsDecodeSized), Thread(Parallel.getThread()),
+      Threads(Parallel.getThreads()), Parallel(Parallel) {}
 
 //===----------------------------------------------------------------------===//
 // Constants and indices
@@ -179,7 +179,7 @@ Value KernelBuilder::widen(Value Vector) {
 Value KernelBuilder::narrow(Value Vector, Type Element) {
   if (Element.isF32())
     return Vector;
-  if (Level.HasBF16Products)
+  if (Target.hasDot(DotProduct::BF16))
     return arith::TruncFOp::create(*this, vecType(Element), Vector);
   // Round to nearest even on the bits; a NaN stays one.
   auto IntType = vecType(getI32Type());
@@ -301,30 +301,30 @@ Value KernelBuilder::largest(Value Vector) {
                                      Vector, arith::FastMathFlags::nnan);
 }
 
-Value KernelBuilder::activate(Value Vector, transformer::Activation Act) {
+Value KernelBuilder::activate(Value Vector, Activation Act) {
   switch (Act) {
-  case transformer::Activation::None:
+  case Activation::None:
     return Vector;
-  case transformer::Activation::Relu:
+  case Activation::Relu:
     return maxf(Vector, vecConst(0));
-  case transformer::Activation::Sigmoid: {
+  case Activation::Sigmoid: {
     Value Minus = subf(vecConst(0), Vector);
     return divf(vecConst(1),
                 addf(vecConst(1), math::ExpOp::create(*this, Minus)));
   }
-  case transformer::Activation::Silu:
-    return mulf(Vector, activate(Vector, transformer::Activation::Sigmoid));
-  case transformer::Activation::QuickGelu:
-    return mulf(Vector, activate(mulf(Vector, vecConst(1.702f)),
-                                 transformer::Activation::Sigmoid));
-  case transformer::Activation::Tanh:
+  case Activation::Silu:
+    return mulf(Vector, activate(Vector, Activation::Sigmoid));
+  case Activation::QuickGelu:
+    return mulf(Vector,
+                activate(mulf(Vector, vecConst(1.702f)), Activation::Sigmoid));
+  case Activation::Tanh:
     return math::TanhOp::create(*this, Vector);
-  case transformer::Activation::Gelu: {
+  case Activation::Gelu: {
     Value Erf = math::ErfOp::create(
         *this, mulf(Vector, vecConst(0.70710678118654752440f)));
     return mulf(mulf(Vector, vecConst(0.5f)), addf(Erf, vecConst(1)));
   }
-  case transformer::Activation::GeluTanh: {
+  case Activation::GeluTanh: {
     Value Cube = mulf(mulf(Vector, Vector), Vector);
     Value Inner = mulf(fma(Cube, vecConst(0.044715f), Vector),
                        vecConst(0.79788456080286535588f));

@@ -9,14 +9,13 @@
 #define TENON_PASSES_CODEGEN_KERNELBUILDER_H
 
 #include "passes/Codegen/Passes.h"
-#include "runtime/Abi/CpuLevel.h"
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace tenon {
 
-/// f32 lanes of every vector. Levels with narrower registers use two.
+/// f32 lanes of every vector. Targets with narrower registers use two.
 inline constexpr int64_t Lanes = 16;
 
 class KernelBuilder : public mlir::ImplicitLocOpBuilder {
@@ -26,9 +25,12 @@ public:
 
   /// Emits at `Builder`'s place in the region of `Parallel`.
   KernelBuilder(mlir::OpBuilder &Builder, mlir::Location Loc,
-                dnn::ParallelOp Parallel, const CpuLevelInfo &Level);
+                dnn::ParallelOp Parallel, dnn::TargetAttr Target,
+                bool IsDecodeSized);
 
-  const CpuLevelInfo &Level;
+  dnn::TargetAttr Target;
+  /// Whether the function runs for decode-sized batches only.
+  bool IsDecodeSized;
   Value Thread;  ///< This thread's number.
   Value Threads; ///< How many there are.
 
@@ -113,7 +115,7 @@ public:
   /// Largest lane.
   Value largest(Value Vector);
   /// `Vector` through an activation, by polynomials.
-  Value activate(Value Vector, transformer::Activation Act);
+  Value activate(Value Vector, Activation Act);
 
   /// Calls `Body` for each group of 16 of `Width` columns: a loop over full
   /// groups and one call for the rest, with the number of valid lanes.
@@ -144,32 +146,10 @@ void emitRotation(KernelBuilder &B, transformer::RopeAttr Rope,
                   mlir::Value Table, mlir::Value Position, mlir::Value Head,
                   int64_t From);
 
-/// Each emits the share that one thread does of one operation.
-void emitProduct(KernelBuilder &B, dnn::ProductOp Op);
-void emitGatedProduct(KernelBuilder &B, dnn::GatedProductOp Op);
-void emitNorm(KernelBuilder &B, dnn::NormOp Op);
-void emitSplitAppend(KernelBuilder &B, dnn::SplitAppendOp Op);
-void emitSplitStage(KernelBuilder &B, dnn::SplitStageOp Op);
-void emitAppend(KernelBuilder &B, dnn::AppendOp Op);
-void emitRope(KernelBuilder &B, dnn::RopeOp Op);
-/// `ManyRows` lets several tokens share the keys that are read.
-void emitAttention(KernelBuilder &B, dnn::AttentionOp Op, bool ManyRows);
-void emitLatentAttention(KernelBuilder &B, dnn::LatentAttentionOp Op);
-void emitEmbedding(KernelBuilder &B, dnn::EmbeddingOp Op);
-void emitInputRows(KernelBuilder &B, dnn::InputRowsOp Op);
-void emitClassToken(KernelBuilder &B, dnn::ClassTokenOp Op);
-void emitSelectRows(KernelBuilder &B, dnn::SelectRowsOp Op);
-void emitPool(KernelBuilder &B, dnn::PoolOp Op);
-void emitAdd(KernelBuilder &B, dnn::AddOp Op);
-void emitCast(KernelBuilder &B, dnn::CastOp Op);
-void emitElementwise(KernelBuilder &B, dnn::ElementwiseOp Op);
-void emitSigmoidGate(KernelBuilder &B, dnn::SigmoidGateOp Op);
-void emitColumns(KernelBuilder &B, dnn::ColumnsOp Op);
-void emitRoute(KernelBuilder &B, dnn::RouteOp Op);
-void emitGroup(KernelBuilder &B, dnn::GroupOp Op);
-void emitExpertGated(KernelBuilder &B, dnn::ExpertGatedOp Op);
-void emitExpertDown(KernelBuilder &B, dnn::ExpertDownOp Op);
-void emitCombine(KernelBuilder &B, dnn::CombineOp Op);
+/// Emits the share that one thread does of `Op`. Specialised for every compute
+/// op of the dnn dialect in the file of its kernel: one that is missing does
+/// not link.
+template <typename OpTy> void emitKernel(KernelBuilder &B, OpTy Op);
 
 } // namespace tenon
 

@@ -3,7 +3,7 @@
 // One work item is a sequence and a head. With c the latent vector of a key and
 // K, V the head's rows of the expansion, a score is q . (K c) = (K^T q) . c and
 // the result V (sum of p c). Few queries: K moves to the query and V behind the
-// sum, so that each key costs `rank` products twice. Many queries: keys and
+// sum, so that each key costs `rank` matmuls twice. Many queries: keys and
 // values of a page are expanded once for all of them, and each costs `key_dim`
 // and `value_dim` after that.
 //
@@ -26,7 +26,7 @@ public:
       : B(B), Op(Op), Heads(static_cast<int64_t>(Op.getHeads())),
         KeyDim(static_cast<int64_t>(Op.getKeyDim())),
         ValueDim(static_cast<int64_t>(Op.getValueDim())),
-        Rank(Op.getExpand().getType().getColumns()),
+        Rank(Op.getExpand().getType().getInFeatures()),
         RopeDim(cast<MemRefType>(Op.getQuery().getType()).getDimSize(1) /
                     Heads -
                 KeyDim),
@@ -37,7 +37,7 @@ public:
 
   void emit() {
     Value Sequences = dnn::CountOp::create(B, B.getIndexType(),
-                                           RowKind::Sequences, Op.getBatch());
+                                           CountKind::Sequences, Op.getBatch());
     B.deal(B.mul(Sequences, Heads), [&](Value Item) {
       Now = {B.div(Item, Heads), B.rem(Item, Heads), {}, {}, {}, {}};
       Now.First = B.loadIndex(Starts, Now.Sequence);
@@ -61,9 +61,7 @@ private:
     Value Sequence, Head, First, Last, Keys, Values;
   };
 
-  static int64_t padded(int64_t Count) {
-    return static_cast<int64_t>(llvm::alignTo(Count, Lanes));
-  }
+  static int64_t padded(int64_t Count) { return roundUp(Count, Lanes); }
 
   /// From so many queries on expanding a page costs less than it saves.
   int64_t fewestToExpand() const {
@@ -77,9 +75,12 @@ private:
     CacheType Cache = Op.getCache().getType();
     Value Table = dnn::PageTableOp::create(
         B, MemRefType::get({ShapedType::kDynamic}, B.getI32Type()),
-        Op.getBatch(), Now.Sequence, /*memory=*/false);
+        Op.getBatch(), Now.Sequence, /*cross=*/false);
     return dnn::LatentPageOp::create(
-        B, dnn::latentPageType(Cache.getHeadDim(), Cache.getElementType()),
+        B,
+        dnn::latentPageType(
+            Cache.getHeadDim(),
+            dnn::elementTypeOf(B.getContext(), Cache.getFormat())),
         Op.getCache(), Op.getScope(), B.loadIndex(Table, Number));
   }
 
@@ -186,8 +187,7 @@ private:
           [&](Value At, int64_t V) {
             return B.load(Expand, {B.add(Now.Values, I), At}, V);
           });
-      B.storeScalar(B.mulf(Sum, Inverse), Op.getOuts()[0],
-                    {Token, B.add(Base, I)});
+      B.storeScalar(B.mulf(Sum, Inverse), Op.getOut(), {Token, B.add(Base, I)});
     });
   }
 
@@ -198,7 +198,7 @@ private:
       Keys = B.scratch({KeyDim + RopeDim, PageTokens});
       Values = B.scratch({PageTokens, padded(ValueDim)});
     }
-    Value State = Op.getOuts()[1];
+    Value State = Op.getStateOut();
     Value Base = B.mul(Now.Head, ValueDim + 2);
     Value MostAt = B.add(Base, ValueDim), TotalAt = B.add(MostAt, 1);
     B.loop(Now.First, Now.Last, 1, [&](Value Token) {
@@ -225,8 +225,8 @@ private:
           B.splat(B.divf(B.f32(1), B.loadScalar(State, {Token, TotalAt})));
       B.columns(ValueDim, [&](Value At, int64_t Valid) {
         Value Sum = B.load(State, {Token, B.add(Base, At)}, Valid);
-        B.store(B.mulf(Sum, Inverse), Op.getOuts()[0],
-                {Token, B.add(OutBase, At)}, Valid);
+        B.store(B.mulf(Sum, Inverse), Op.getOut(), {Token, B.add(OutBase, At)},
+                Valid);
       });
     });
   }
@@ -254,7 +254,7 @@ private:
   }
 
   void attendPage(Value Token, Value Own, Value FirstKey, Value Base) {
-    Value State = Op.getOuts()[1];
+    Value State = Op.getStateOut();
     SmallVector<Value> Dots = B.loop(
         B.index(0), B.index(KeyDim + RopeDim), 1,
         SmallVector<Value>(PageTokens / Lanes, B.vecConst(0)),
@@ -306,6 +306,7 @@ private:
 
 } // namespace
 
-void tenon::emitLatentAttention(KernelBuilder &B, dnn::LatentAttentionOp Op) {
+template <>
+void tenon::emitKernel(KernelBuilder &B, dnn::LatentAttentionOp Op) {
   LatentEmitter(B, Op).emit();
 }

@@ -5,35 +5,49 @@
 using namespace mlir;
 using namespace tenon;
 
+namespace {
+/// What the norms have in common.
+struct NormShape {
+  bool IsLayer;
+  Value Input;
+  /// With a residual the norm is that of the sum, which is a result too.
+  Value Residual, Sum;
+  TypedValue<dnn::PackedType> Weight;
+  Value Bias;
+  Value Out;
+  int64_t Groups;
+  double Eps, Offset;
+};
+} // namespace
+
 /// Each row, or each of its groups, is read three times: for the mean, for the
 /// spread around it, and to be written. It stays in the nearest cache.
-void tenon::emitNorm(KernelBuilder &B, dnn::NormOp Op) {
-  bool IsLayer = Op.getKind() == transformer::NormKind::Layer;
-  int64_t Width = cast<MemRefType>(Op.getInput().getType()).getDimSize(1);
-  auto Groups = static_cast<int64_t>(Op.getGroups());
+static void emitNorm(KernelBuilder &B, const NormShape &N) {
+  bool IsLayer = N.IsLayer;
+  int64_t Width = cast<MemRefType>(N.Input.getType()).getDimSize(1);
+  int64_t Groups = N.Groups;
   int64_t Size = Width / Groups;
-  auto Eps = static_cast<float>(Op.getEps().convertToDouble());
-  Value Weight = B.weightView(Op.getWeight());
-  Value Bias = Op.getBias() ? B.weightView(Op.getBias()) : Value();
-  auto Offset = static_cast<float>(Op.getOffset().convertToDouble());
+  auto Eps = static_cast<float>(N.Eps);
+  Value Weight = B.weightView(N.Weight);
+  Value Bias = N.Bias ? B.weightView(N.Bias) : Value();
+  auto Offset = static_cast<float>(N.Offset);
   // Every group has weights of its own, or all share them.
-  bool IsShared = Op.getWeight().getType().getRows() == Size;
-  Value Out = Op.getOuts()[0];
+  bool IsShared = N.Weight.getType().getOutFeatures() == Size;
+  Value Out = N.Out;
 
-  B.share(B.mul(B.dim0(Op.getInput()), Groups), [&](Value Item) {
+  B.share(B.mul(B.dim0(N.Input), Groups), [&](Value Item) {
     Value Row = B.div(Item, Groups);
     Value Base = B.mul(B.rem(Item, Groups), Size);
-    Value Source = Op.getInput();
-    if (Value Residual = Op.getResidual()) {
-      // The sum is a result of its own; the norm reads it from there.
-      Value Sum = Op.getOuts()[1];
+    Value Source = N.Input;
+    if (N.Residual) {
+      // The norm reads the sum from where it is stored.
       B.columns(Size, [&](Value Column, int64_t Valid) {
         Value At = B.add(Base, Column);
         B.store(B.addf(B.load(Source, {Row, At}, Valid),
-                       B.load(Residual, {Row, At}, Valid)),
-                Sum, {Row, At}, Valid);
+                       B.load(N.Residual, {Row, At}, Valid)),
+                N.Sum, {Row, At}, Valid);
       });
-      Source = Sum;
+      Source = N.Sum;
     }
     auto MeanOf = [&](llvm::function_ref<Value(Value, Value)> Accumulate,
                       Value Center) {
@@ -79,4 +93,37 @@ void tenon::emitNorm(KernelBuilder &B, dnn::NormOp Op) {
       B.store(Result, Out, {Row, At}, Valid);
     });
   });
+}
+
+template <> void tenon::emitKernel(KernelBuilder &B, dnn::LayerNormOp Op) {
+  emitNorm(B, {true,
+               Op.getInput(),
+               {},
+               {},
+               Op.getWeight(),
+               Op.getBias(),
+               Op.getOuts(),
+               static_cast<int64_t>(Op.getGroups()),
+               Op.getEps().convertToDouble(),
+               0});
+}
+
+template <> void tenon::emitKernel(KernelBuilder &B, dnn::RmsNormOp Op) {
+  emitNorm(B, {false,
+               Op.getInput(),
+               {},
+               {},
+               Op.getWeight(),
+               {},
+               Op.getOuts(),
+               static_cast<int64_t>(Op.getGroups()),
+               Op.getEps().convertToDouble(),
+               Op.getOffset().convertToDouble()});
+}
+
+template <> void tenon::emitKernel(KernelBuilder &B, dnn::AddNormOp Op) {
+  emitNorm(B, {Op.getKind() == transformer::NormKind::Layer, Op.getLhs(),
+               Op.getRhs(), Op.getSumOut(), Op.getWeight(), Op.getBias(),
+               Op.getOut(), 1, Op.getEps().convertToDouble(),
+               Op.getOffset().convertToDouble()});
 }

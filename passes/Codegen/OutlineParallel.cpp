@@ -48,7 +48,6 @@ struct OutlineParallel
     Rewriter.setInsertionPoint(Region);
     dnn::LaunchOp::create(Rewriter, Region.getLoc(), Name, Batch, Captured);
     Rewriter.eraseOp(Region);
-    ++NumOutlined;
     return success();
   }
 

@@ -11,10 +11,10 @@ def GenerateKernels : Pass<"generate-kernels", "::mlir::ModuleOp"> {
     Consecutive generated operations become one `dnn.parallel` region, in which
     every thread does its share of each operation and waits at a barrier
     before the next: a `.few` function is a single region, a `.many` function
-    has regions between its library products.
+    has regions between its library matmuls.
 
     Kernels are written for the model's constants (widths, heads, epsilon,
-    activations) and for the CPU level: 16 f32 lanes everywhere, products of
+    activations) and for the CPU level: 16 f32 lanes everywhere, matmuls of
     bf16 pairs where the level has them.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
@@ -23,10 +23,6 @@ def GenerateKernels : Pass<"generate-kernels", "::mlir::ModuleOp"> {
                            "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect",
                            "::mlir::x86vector::X86VectorDialect"];
-  let statistics = [
-    Statistic<"NumKernels", "kernels", "Number of kernels generated">,
-    Statistic<"NumRegions", "regions", "Number of parallel regions">
-  ];
 }
 
 def OutlineParallel : Pass<"outline-parallel", "::mlir::ModuleOp"> {
@@ -35,9 +31,6 @@ def OutlineParallel : Pass<"outline-parallel", "::mlir::ModuleOp"> {
     The body of each `dnn.parallel` becomes a private function of the thread's
     number, the number of threads and the values it uses; `dnn.launch` runs it.
   }];
-  let statistics = [
-    Statistic<"NumOutlined", "outlined", "Number of regions outlined">
-  ];
 }
 
 #endif // TENON_PASSES_CODEGEN_PASSES_TD

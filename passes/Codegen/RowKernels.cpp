@@ -21,37 +21,38 @@ static dnn::FieldKind fieldOf(transformer::IndexKind Kind) {
   llvm_unreachable("all kinds are covered");
 }
 
-void tenon::emitEmbedding(KernelBuilder &B, dnn::EmbeddingOp Op) {
+template <> void tenon::emitKernel(KernelBuilder &B, dnn::EmbeddingOp Op) {
   auto Packed = cast<dnn::PackedType>(Op.getTable().getType());
   Value Table = B.weightView(Op.getTable());
   Value Ids = B.field(fieldOf(Op.getIndex()), Op.getBatch());
   Value Out = Op.getOuts();
-  int64_t Width = Packed.getColumns();
+  int64_t Width = Packed.getInFeatures();
   B.share(B.dim0(Out), [&](Value Row) {
     Value Id =
         B.add(B.loadIndex(Ids, Row), static_cast<int64_t>(Op.getOffset()));
-    if (Packed.getLayout() == dnn::LayoutKind::Rows) {
+    if (Packed.getLayout() == LayoutKind::RowMajor) {
       B.columns(Width, [&](Value Column, int64_t Valid) {
         B.store(B.load(Table, {Id, Column}, Valid), Out, {Row, Column}, Valid);
       });
       return;
     }
     // A row of a head packed in panels: its elements are a panel row apart.
-    int64_t Together = Packed.getElementType().isF32() ? 1 : 2;
-    Value Panel = B.div(Id, dnn::PackedType::PanelWidth);
-    Value Lane = B.mul(B.rem(Id, dnn::PackedType::PanelWidth), Together);
+    int64_t Interleave = infoOf(Packed.getFormat()).Interleave;
+    Value Panel = B.div(Id, PanelWidth);
+    Value Lane = B.mul(B.rem(Id, PanelWidth), Interleave);
     B.loop(B.index(0), B.index(Width), 1, [&](Value Column) {
-      Value Step = B.div(Column, Together);
-      Value At = B.add(Lane, B.rem(Column, Together));
+      Value Step = B.div(Column, Interleave);
+      Value At = B.add(Lane, B.rem(Column, Interleave));
       B.storeScalar(B.loadScalar(Table, {Panel, Step, At}), Out, {Row, Column});
     });
   });
 }
 
-void tenon::emitSelectRows(KernelBuilder &B, dnn::SelectRowsOp Op) {
-  Value Wanted = B.field(dnn::FieldKind::Wanted, Op.getBatch());
+template <>
+void tenon::emitKernel(KernelBuilder &B, dnn::SelectOutputRowsOp Op) {
+  Value OutputRows = B.field(dnn::FieldKind::OutputRows, Op.getBatch());
   B.share(B.dim0(Op.getOuts()), [&](Value Row) {
-    Value From = B.loadIndex(Wanted, Row);
+    Value From = B.loadIndex(OutputRows, Row);
     B.columns(widthOf(Op.getOuts()), [&](Value Column, int64_t Valid) {
       B.store(B.load(Op.getInput(), {From, Column}, Valid), Op.getOuts(),
               {Row, Column}, Valid);
@@ -71,52 +72,72 @@ static void writeRows(
   });
 }
 
-void tenon::emitAdd(KernelBuilder &B, dnn::AddOp Op) {
+template <> void tenon::emitKernel(KernelBuilder &B, dnn::ResidualOp Op) {
   writeRows(B, Op.getOuts(), [&](Value Row, Value Column, int64_t Valid) {
     return B.addf(B.load(Op.getLhs(), {Row, Column}, Valid),
                   B.load(Op.getRhs(), {Row, Column}, Valid));
   });
 }
 
-void tenon::emitCast(KernelBuilder &B, dnn::CastOp Op) {
+template <> void tenon::emitKernel(KernelBuilder &B, dnn::CastOp Op) {
   writeRows(B, Op.getOuts(), [&](Value Row, Value Column, int64_t Valid) {
     return B.load(Op.getInput(), {Row, Column}, Valid);
   });
 }
 
-void tenon::emitElementwise(KernelBuilder &B, dnn::ElementwiseOp Op) {
-  auto Scaled = [&](Value X, const APFloat &Factor) {
-    return Factor.isExactlyValue(1) ? X
-                                    : B.mulf(X, B.vecConst(static_cast<float>(
-                                                    Factor.convertToDouble())));
-  };
+/// Writes `Make` of every element of the input.
+template <typename OpTy>
+static void mapElements(KernelBuilder &B, OpTy Op,
+                        llvm::function_ref<Value(Value)> Make) {
   writeRows(B, Op.getOuts(), [&](Value Row, Value Column, int64_t Valid) {
-    Value X = B.load(Op.getInput(), {Row, Column}, Valid);
-    X = Scaled(B.activate(Scaled(X, Op.getInputFactor()), Op.getActivation()),
-               Op.getFactor());
-    if (!Op.getBound())
-      return X;
-    auto Bound = static_cast<float>(Op.getBound()->convertToDouble());
-    return B.maxf(B.minf(X, B.vecConst(Bound)), B.vecConst(-Bound));
+    return Make(B.load(Op.getInput(), {Row, Column}, Valid));
   });
 }
 
-void tenon::emitSigmoidGate(KernelBuilder &B, dnn::SigmoidGateOp Op) {
+static Value vectorOf(KernelBuilder &B, const APFloat &Number) {
+  return B.vecConst(static_cast<float>(Number.convertToDouble()));
+}
+
+template <> void tenon::emitKernel(KernelBuilder &B, dnn::ActivationOp Op) {
+  mapElements(B, Op, [&](Value X) { return B.activate(X, Op.getKind()); });
+}
+
+template <> void tenon::emitKernel(KernelBuilder &B, dnn::ScaleOp Op) {
+  mapElements(B, Op,
+              [&](Value X) { return B.mulf(X, vectorOf(B, Op.getFactor())); });
+}
+
+template <> void tenon::emitKernel(KernelBuilder &B, dnn::SoftCapOp Op) {
+  double Bound = Op.getBound().convertToDouble();
+  mapElements(B, Op, [&](Value X) {
+    Value Inner = B.mulf(X, B.vecConst(static_cast<float>(1 / Bound)));
+    return B.mulf(math::TanhOp::create(B, Inner), vectorOf(B, Op.getBound()));
+  });
+}
+
+template <> void tenon::emitKernel(KernelBuilder &B, dnn::ClampOp Op) {
+  mapElements(B, Op, [&](Value X) {
+    Value Bound = vectorOf(B, Op.getBound());
+    return B.maxf(B.minf(X, Bound), vectorOf(B, -Op.getBound()));
+  });
+}
+
+template <> void tenon::emitKernel(KernelBuilder &B, dnn::SigmoidGateOp Op) {
   writeRows(B, Op.getOuts(), [&](Value Row, Value Column, int64_t Valid) {
     Value Gate = B.splat(B.loadScalar(Op.getGate(), {Row, B.index(0)}));
     return B.mulf(B.load(Op.getInput(), {Row, Column}, Valid),
-                  B.activate(Gate, transformer::Activation::Sigmoid));
+                  B.activate(Gate, Activation::Sigmoid));
   });
 }
 
-void tenon::emitColumns(KernelBuilder &B, dnn::ColumnsOp Op) {
+template <> void tenon::emitKernel(KernelBuilder &B, dnn::SliceOp Op) {
   writeRows(B, Op.getOuts(), [&](Value Row, Value Column, int64_t Valid) {
     Value From = B.add(Column, static_cast<int64_t>(Op.getFirst()));
     return B.load(Op.getInput(), {Row, From}, Valid);
   });
 }
 
-void tenon::emitInputRows(KernelBuilder &B, dnn::InputRowsOp Op) {
+template <> void tenon::emitKernel(KernelBuilder &B, dnn::InputFeaturesOp Op) {
   Value Out = Op.getOuts();
   auto Type =
       MemRefType::get({ShapedType::kDynamic, widthOf(Out)}, B.getF32Type());
@@ -126,7 +147,7 @@ void tenon::emitInputRows(KernelBuilder &B, dnn::InputRowsOp Op) {
   });
 }
 
-void tenon::emitClassToken(KernelBuilder &B, dnn::ClassTokenOp Op) {
+template <> void tenon::emitKernel(KernelBuilder &B, dnn::ClassTokenOp Op) {
   Value Token = B.weightView(Op.getToken());
   Value Positions = B.field(dnn::FieldKind::Positions, Op.getBatch());
   writeRows(B, Op.getOuts(), [&](Value Row, Value Column, int64_t Valid) {
@@ -136,7 +157,7 @@ void tenon::emitClassToken(KernelBuilder &B, dnn::ClassTokenOp Op) {
   });
 }
 
-void tenon::emitPool(KernelBuilder &B, dnn::PoolOp Op) {
+template <> void tenon::emitKernel(KernelBuilder &B, dnn::PoolOp Op) {
   Value Starts = B.field(dnn::FieldKind::Starts, Op.getBatch());
   Value Out = Op.getOuts();
   int64_t Width = widthOf(Out);

@@ -27,7 +27,7 @@ Value pageOf(KernelBuilder &B, Value Cache, Value Batch, Value Row,
   Value Pages = dnn::PageTableOp::create(
       B, MemRefType::get({ShapedType::kDynamic}, B.getI32Type()), Batch,
       B.loadIndex(B.field(dnn::FieldKind::SequenceOf, Batch), Row),
-      cast<CacheType>(Cache.getType()).isMemory());
+      cast<CacheType>(Cache.getType()).isCross());
   return B.loadIndex(Pages, B.div(Position, PageTokens));
 }
 
@@ -35,8 +35,9 @@ Value pageOf(KernelBuilder &B, Value Cache, Value Batch, Value Row,
 Slot slotOf(KernelBuilder &B, TypedValue<CacheType> Cache, Value Scope,
             Value Batch, Value Row) {
   CacheType Type = Cache.getType();
-  auto [KeysType, ValuesType] = dnn::pageTypes(
-      Type.getKvHeads(), Type.getHeadDim(), Type.getElementType());
+  auto [KeysType, ValuesType] =
+      dnn::pageTypes(Type.getKvHeads(), Type.getHeadDim(),
+                     dnn::elementTypeOf(B.getContext(), Type.getFormat()));
   Value Position = B.loadIndex(B.field(dnn::FieldKind::Positions, Batch), Row);
   auto Page = dnn::PageOp::create(B, KeysType, ValuesType, Cache, Scope,
                                   pageOf(B, Cache, Batch, Row, Position));
@@ -195,7 +196,7 @@ void tenon::emitRotation(KernelBuilder &B, RopeAttr Rope, Value Table,
   });
 }
 
-void tenon::emitRope(KernelBuilder &B, dnn::RopeOp Op) {
+template <> void tenon::emitKernel(KernelBuilder &B, dnn::RopeOp Op) {
   auto Heads = static_cast<int64_t>(Op.getHeads());
   Value Out = Op.getOuts();
   int64_t HeadDim = cast<MemRefType>(Out.getType()).getDimSize(1) / Heads;
@@ -224,19 +225,20 @@ void tenon::emitRope(KernelBuilder &B, dnn::RopeOp Op) {
   });
 }
 
-/// A latent vector is its parts side by side.
-static void appendLatent(KernelBuilder &B, dnn::AppendOp Op) {
+/// A latent vector is its two parts side by side.
+template <> void tenon::emitKernel(KernelBuilder &B, dnn::LatentAppendOp Op) {
   CacheType Type = Op.getCache().getType();
-  auto PageType = dnn::latentPageType(Type.getHeadDim(), Type.getElementType());
+  auto PageType = dnn::latentPageType(
+      Type.getHeadDim(), dnn::elementTypeOf(B.getContext(), Type.getFormat()));
   Value Positions = B.field(dnn::FieldKind::Positions, Op.getBatch());
-  B.share(B.dim0(Op.getParts().front()), [&](Value Row) {
+  B.share(B.dim0(Op.getLatent()), [&](Value Row) {
     Value Position = B.loadIndex(Positions, Row);
     Value Page = dnn::LatentPageOp::create(
         B, PageType, Op.getCache(), Op.getScope(),
         pageOf(B, Op.getCache(), Op.getBatch(), Row, Position));
     Value Token = B.rem(Position, PageTokens);
     int64_t First = 0;
-    for (Value Part : Op.getParts()) {
+    for (Value Part : {Op.getLatent(), Op.getRotated()}) {
       int64_t Width = cast<MemRefType>(Part.getType()).getDimSize(1);
       B.columns(Width, [&](Value At, int64_t Valid) {
         B.store(B.load(Part, {Row, At}, Valid), Page, {Token, B.add(At, First)},
@@ -247,29 +249,28 @@ static void appendLatent(KernelBuilder &B, dnn::AppendOp Op) {
   });
 }
 
-void tenon::emitAppend(KernelBuilder &B, dnn::AppendOp Op) {
+template <> void tenon::emitKernel(KernelBuilder &B, dnn::CacheAppendOp Op) {
   CacheType Type = Op.getCache().getType();
-  if (Type.isLatent())
-    return appendLatent(B, Op);
   int64_t KvHeads = Type.getKvHeads(), HeadDim = Type.getHeadDim();
   Value Head = B.scratch({HeadDim});
-  B.share(B.mul(B.dim0(Op.getParts().front()), KvHeads), [&](Value Item) {
+  B.share(B.mul(B.dim0(Op.getKeys()), KvHeads), [&](Value Item) {
     Value Row = B.div(Item, KvHeads);
     Value KvHead = B.rem(Item, KvHeads);
     Slot To = slotOf(B, Op.getCache(), Op.getScope(), Op.getBatch(), Row);
-    for (bool IsKey : {true, false}) {
-      Value Part = Op.getParts()[IsKey ? 0 : 1];
+    auto CopyHead = [&](Value Part) {
       B.columns(HeadDim, [&](Value At, int64_t Valid) {
         B.store(B.load(Part, {Row, B.add(B.mul(KvHead, HeadDim), At)}, Valid),
                 Head, {At}, Valid);
       });
-      IsKey ? storeKey(B, Head, HeadDim, To, KvHead)
-            : storeValue(B, Head, HeadDim, To, KvHead);
-    }
+    };
+    CopyHead(Op.getKeys());
+    storeKey(B, Head, HeadDim, To, KvHead);
+    CopyHead(Op.getValues());
+    storeValue(B, Head, HeadDim, To, KvHead);
   });
 }
 
-void tenon::emitSplitAppend(KernelBuilder &B, dnn::SplitAppendOp Op) {
+template <> void tenon::emitKernel(KernelBuilder &B, dnn::SplitAppendOp Op) {
   Value Query = Op.getOuts();
   SplitEmitter<dnn::SplitAppendOp> Emitter(B, Op, Query);
   Emitter.queries();
@@ -278,9 +279,9 @@ void tenon::emitSplitAppend(KernelBuilder &B, dnn::SplitAppendOp Op) {
   });
 }
 
-void tenon::emitSplitStage(KernelBuilder &B, dnn::SplitStageOp Op) {
-  Value Query = Op.getOuts()[0];
-  Value Staged = Op.getOuts()[1];
+template <> void tenon::emitKernel(KernelBuilder &B, dnn::SplitStageOp Op) {
+  Value Query = Op.getOut();
+  Value Staged = Op.getStagedOut();
   SplitEmitter<dnn::SplitStageOp> Emitter(B, Op, Query);
   Emitter.queries();
   int64_t HeadDim = cast<MemRefType>(Query.getType()).getDimSize(1) /

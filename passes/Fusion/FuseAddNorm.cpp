@@ -27,9 +27,7 @@ struct FuseAddNorm : public tenon::impl::FuseAddNormBase<FuseAddNorm> {
       if (!Residual)
         continue;
       StringRef Why = fuse(Norm, Residual);
-      if (Why.empty())
-        ++NumFused;
-      else
+      if (!Why.empty())
         remarkMissed(Norm, "fusion", "FuseAddNorm", Why);
     }
   }

@@ -15,7 +15,7 @@ using namespace tenon::transformer;
 
 namespace {
 
-/// What is done to queries or keys between their product and attention.
+/// What is done to queries or keys between their matmul and attention.
 struct HeadChain {
   Value Source;
   RopeAttr Rope;
@@ -66,40 +66,36 @@ StringRef mismatch(const HeadChain &Query, const HeadChain &Key) {
 
 struct FuseAttention : public tenon::impl::FuseAttentionBase<FuseAttention> {
   void runOnOperation() override {
-    SmallVector<AttentionOp> Attentions;
-    getOperation().walk([&](AttentionOp Op) { Attentions.push_back(Op); });
-    for (AttentionOp Attention : Attentions)
-      if (Attention.getCache() ? fuseCached(Attention) : fuseStaged(Attention))
-        ++NumFused;
+    SmallVector<OnlineAttentionOp> Attentions;
+    getOperation().walk(
+        [&](OnlineAttentionOp Op) { Attentions.push_back(Op); });
+    for (OnlineAttentionOp Attention : Attentions) {
+      std::string Why =
+          Attention.getCache() ? fuseAppend(Attention) : fuseStage(Attention);
+      if (!Why.empty())
+        remarkMissed(Attention, "fusion", "FuseAttention", Why);
+    }
   }
 
-  /// Replaces attention by its online form over `Staged` or `Cache`.
-  static void replaceAttention(OpBuilder &Builder, AttentionOp Attention,
-                               Value Query, Value Staged, Value Cache) {
-    Value Result = OnlineAttentionOp::create(
-        Builder, Attention.getLoc(), Query.getType(), Query,
-        Attention.getBatch(), Staged, Cache, Attention.getScope(),
-        Attention.getBias(), Attention.getSinks(), Attention.getMaskAttr(),
-        Attention.getHeadsAttr(), Attention.getKvHeadsAttr(),
-        Attention.getScaleAttr(), Attention.getWindowAttr(),
-        Attention.getSoftCapAttr(), Attention.getAlibiAttr(),
-        Attention.getBucketsAttr());
+  static void erase(const HeadChain &Chain) {
+    for (Operation *Op : Chain.Ops)
+      Op->erase();
+  }
+
+  static void remark(OnlineAttentionOp Attention, const HeadChain &Chain,
+                     StringRef With) {
+    std::string What = With.str();
+    if (Chain.Norm)
+      What += ", norms";
+    if (Chain.Rope)
+      What += ", rotations";
     remarkPassed(Attention, "fusion", "FuseAttention",
-                 "attention goes page by page and stores no scores");
-    Attention.getResult().replaceAllUsesWith(Result);
-    Attention->erase();
-  }
-
-  static void eraseChains(HeadChain &Query, HeadChain &Key) {
-    for (Operation *Op : Query.Ops)
-      Op->erase();
-    for (Operation *Op : Key.Ops)
-      Op->erase();
+                 What + " are one pass over queries, keys and values");
   }
 
   /// Why the append cannot become one op with what is done to queries and
   /// keys; empty when it can.
-  static StringRef whyApart(AttentionOp Attention, CacheAppendOp Append) {
+  static StringRef whyApart(OnlineAttentionOp Attention, CacheAppendOp Append) {
     if (!Append || Append->getBlock() != Attention->getBlock())
       return "the cache was not appended to in this function";
     if (Append.getScope() != Attention.getScope() ||
@@ -111,26 +107,18 @@ struct FuseAttention : public tenon::impl::FuseAttentionBase<FuseAttention> {
     return {};
   }
 
-  /// Whether norms, rotations and the append are taken in, or a remark says why
-  /// not; attention is replaced all the same.
-  static bool fuseCached(AttentionOp Attention) {
-    OpBuilder Builder(Attention);
+  /// Makes one split_append of append, norms and rotations, or says why not.
+  static std::string fuseAppend(OnlineAttentionOp Attention) {
     auto Append = Attention.getCache().getDefiningOp<CacheAppendOp>();
-    std::string Why = whyApart(Attention, Append).str();
-    HeadChain Query, Key;
-    if (Why.empty()) {
-      Query = followHeads(Attention.getQuery(),
-                          static_cast<int64_t>(Attention.getHeads()));
-      Key = followHeads(Append.getKeys(),
-                        static_cast<int64_t>(Attention.getKvHeads()));
-      Why = mismatch(Query, Key).str();
-    }
-    if (!Why.empty()) {
-      remarkMissed(Attention, "fusion", "FuseAttention", Why);
-      replaceAttention(Builder, Attention, Attention.getQuery(),
-                       /*Staged=*/Value(), Attention.getCache());
-      return false;
-    }
+    if (StringRef Why = whyApart(Attention, Append); !Why.empty())
+      return Why.str();
+    HeadChain Query = followHeads(Attention.getQuery(),
+                                  static_cast<int64_t>(Attention.getHeads()));
+    HeadChain Key = followHeads(Append.getKeys(),
+                                static_cast<int64_t>(Attention.getKvHeads()));
+    if (StringRef Why = mismatch(Query, Key); !Why.empty())
+      return Why.str();
+    OpBuilder Builder(Attention);
     auto Split = SplitAppendOp::create(
         Builder, Attention.getLoc(), Query.Source.getType(),
         Append.getCache().getType(),
@@ -138,44 +126,42 @@ struct FuseAttention : public tenon::impl::FuseAttentionBase<FuseAttention> {
         Append.getCache(), Append.getScope(), Append.getBatch(), Query.Norm,
         Key.Norm, Attention.getHeadsAttr(), Attention.getKvHeadsAttr(),
         Query.Rope, Query.Eps, Builder.getF64FloatAttr(Query.NormOffset));
-    Append.getResult().replaceAllUsesExcept(Split.getResult(), Attention);
-    replaceAttention(Builder, Attention, Split.getQuery(), /*Staged=*/Value(),
-                     Split.getResult());
+    remark(Attention, Query, "the append");
+    Attention.getQueryMutable().assign(Split.getQuery());
+    Append.getResult().replaceAllUsesWith(Split.getResult());
     Append->erase();
-    eraseChains(Query, Key);
-    return true;
+    erase(Query);
+    erase(Key);
+    return {};
   }
 
-  static bool fuseStaged(AttentionOp Attention) {
-    auto Heads = static_cast<int64_t>(Attention.getHeads());
-    auto KvHeads = static_cast<int64_t>(Attention.getKvHeads());
-    HeadChain Query = followHeads(Attention.getQuery(), Heads);
-    HeadChain Key = followHeads(Attention.getKeys(), KvHeads);
-    StringRef Why = mismatch(Query, Key);
-    if (!Why.empty()) {
-      remarkMissed(Attention, "fusion", "FuseAttention", Why);
-      // As they are: norms and rotations stay before the split.
-      Query = Key = HeadChain();
-      Query.Source = Attention.getQuery();
-      Key.Source = Attention.getKeys();
-    }
-
-    OpBuilder Builder(Attention);
-    auto QueryType = cast<RankedTensorType>(Query.Source.getType());
-    auto StagedType = RankedTensorType::get(
-        {ShapedType::kDynamic,
-         pageElements(KvHeads, QueryType.getDimSize(1) / Heads)},
-        Builder.getF32Type());
-    auto Split = SplitStageOp::create(
-        Builder, Attention.getLoc(), QueryType, StagedType,
-        ValueRange{Query.Source, Key.Source, Attention.getValues()},
-        Attention.getBatch(), Query.Norm, Key.Norm, Attention.getHeadsAttr(),
-        Attention.getKvHeadsAttr(), Query.Rope, Query.Eps,
+  /// Takes norms and rotations into the split_stage, or says why not.
+  static std::string fuseStage(OnlineAttentionOp Attention) {
+    auto Split = Attention.getStaged().getDefiningOp<SplitStageOp>();
+    if (!Split || Split.getQkv().size() != 3)
+      return "keys and values were not staged in this function";
+    HeadChain Query =
+        followHeads(Split.getQkv()[0], static_cast<int64_t>(Split.getHeads()));
+    HeadChain Key = followHeads(Split.getQkv()[1],
+                                static_cast<int64_t>(Split.getKvHeads()));
+    if (StringRef Why = mismatch(Query, Key); !Why.empty())
+      return Why.str();
+    if (Query.Ops.empty())
+      return {};
+    OpBuilder Builder(Split);
+    auto Fused = SplitStageOp::create(
+        Builder, Split.getLoc(), Split.getResultTypes()[0],
+        Split.getResultTypes()[1],
+        ValueRange{Query.Source, Key.Source, Split.getQkv()[2]},
+        Split.getBatch(), Query.Norm, Key.Norm, Split.getHeadsAttr(),
+        Split.getKvHeadsAttr(), Query.Rope, Query.Eps,
         Builder.getF64FloatAttr(Query.NormOffset));
-    replaceAttention(Builder, Attention, Split.getQuery(), Split.getStaged(),
-                     /*Cache=*/Value());
-    eraseChains(Query, Key);
-    return Why.empty();
+    remark(Attention, Query, "staging");
+    Split->replaceAllUsesWith(Fused);
+    Split->erase();
+    erase(Query);
+    erase(Key);
+    return {};
   }
 };
 

@@ -1,4 +1,4 @@
-//===- FuseResidual.cpp - Residuals added while a product is written ------===//
+//===- FuseResidual.cpp - Residuals added while a matmul is written ------===//
 
 #include "passes/Fusion/Passes.h"
 
@@ -20,43 +20,41 @@ struct FuseResidual : public tenon::impl::FuseResidualBase<FuseResidual> {
     SmallVector<ResidualOp> Residuals;
     getOperation().walk([&](ResidualOp Op) { Residuals.push_back(Op); });
     for (ResidualOp Residual : Residuals) {
-      // The block's result comes second; a residual of two products keeps the
+      // The block's result comes second; a residual of two matmuls keeps the
       // first as the operand.
-      bool RightIsProduct = Residual.getRhs().getDefiningOp<ProductOp>();
+      bool RightIsMatmul = Residual.getRhs().getDefiningOp<MatmulOp>();
       StringRef Why = fuse(Residual, Residual.getRhs(), Residual.getLhs());
       if (!Why.empty()) {
         StringRef Other = fuse(Residual, Residual.getLhs(), Residual.getRhs());
-        // What kept a product from taking it says more than that the other
+        // What kept a matmul from taking it says more than that the other
         // operand is none.
-        if (Other.empty() || !RightIsProduct)
+        if (Other.empty() || !RightIsMatmul)
           Why = Other;
       }
-      if (Why.empty())
-        ++NumFused;
-      else
+      if (!Why.empty())
         remarkMissed(Residual, "fusion", "FuseResidual", Why);
     }
   }
 
   /// Makes `Other` the residual of `Block`, or says why not.
   static StringRef fuse(ResidualOp Residual, Value Block, Value Other) {
-    auto Product = Block.getDefiningOp<ProductOp>();
-    if (!Product)
-      return "no operand is a product";
-    if (!Product->hasOneUse())
-      return "the product has another use";
-    if (Product.getResidual())
-      return "the product already has a residual";
+    auto Matmul = Block.getDefiningOp<MatmulOp>();
+    if (!Matmul)
+      return "no operand is a matmul";
+    if (!Matmul->hasOneUse())
+      return "the matmul has another use";
+    if (Matmul.getResidual())
+      return "the matmul already has a residual";
     OpBuilder Builder(Residual);
-    Value Result = ProductOp::create(
-        Builder, Product.getLoc(), Product.getInput(), Product.getWeights(),
-        Product.getBiases(), Product.getMultiplier(), Other,
-        Product.getActivation());
+    Value Result =
+        MatmulOp::create(Builder, Matmul.getLoc(), Matmul.getInput(),
+                         Matmul.getWeights(), Matmul.getBiases(),
+                         Matmul.getMultiplier(), Other, Matmul.getActivation());
     remarkPassed(Residual, "fusion", "FuseResidual",
-                 "added while the product is written");
+                 "added while the matmul is written");
     Residual.getResult().replaceAllUsesWith(Result);
     Residual->erase();
-    Product->erase();
+    Matmul->erase();
     return {};
   }
 };

@@ -1,4 +1,4 @@
-//===- MergeQkv.cpp - Queries, keys and values by one product -------------===//
+//===- MergeQkv.cpp - Queries, keys and values by one matmul -------------===//
 
 #include "passes/Fusion/Passes.h"
 
@@ -29,56 +29,54 @@ struct MergeQkv : public tenon::impl::MergeQkvBase<MergeQkv> {
     if (Split.getQkv().size() != 3)
       return;
     StringRef Why = merge(Split);
-    if (Why.empty())
-      NumMerged += 2;
-    else
+    if (!Why.empty())
       remarkMissed(Split, "fusion", "MergeQkv", Why);
   }
 
   /// Merges, or says why not.
   template <typename SplitTy> StringRef merge(SplitTy Split) {
-    SmallVector<ProductOp> Products;
+    SmallVector<MatmulOp> Matmuls;
     for (Value Part : Split.getQkv()) {
-      auto Product = Part.getDefiningOp<ProductOp>();
-      if (!Product)
-        return "queries, keys and values are not all products";
-      if (!Product->hasOneUse())
-        return "a product has another use";
-      if (Product.getMultiplier() || Product.getResidual() ||
-          Product.getActivation() != Activation::None)
-        return "a product applies more than a bias";
-      Products.push_back(Product);
+      auto Matmul = Part.getDefiningOp<MatmulOp>();
+      if (!Matmul)
+        return "queries, keys and values are not all matmuls";
+      if (!Matmul->hasOneUse())
+        return "a matmul has another use";
+      if (Matmul.getMultiplier() || Matmul.getResidual() ||
+          Matmul.getActivation() != Activation::None)
+        return "a matmul applies more than a bias";
+      Matmuls.push_back(Matmul);
     }
     SmallVector<Value> Weights, Biases;
-    Type Element = elementOf(Products.front().getWeights().front());
-    for (ProductOp Product : Products) {
-      if (Product.getInput() != Products.front().getInput())
-        return "the products have different inputs";
-      if (Product.getBiases().empty() != Products.front().getBiases().empty())
-        return "only some of the products have a bias";
-      for (Value Weight : Product.getWeights()) {
+    Type Element = elementOf(Matmuls.front().getWeights().front());
+    for (MatmulOp Matmul : Matmuls) {
+      if (Matmul.getInput() != Matmuls.front().getInput())
+        return "the matmuls have different inputs";
+      if (Matmul.getBiases().empty() != Matmuls.front().getBiases().empty())
+        return "only some of the matmuls have a bias";
+      for (Value Weight : Matmul.getWeights()) {
         if (elementOf(Weight) != Element)
           return "the weights are stored in different types";
-        if (scopeOf(Weight) != scopeOf(Products.front().getWeights().front()))
+        if (scopeOf(Weight) != scopeOf(Matmuls.front().getWeights().front()))
           return "the weights belong to different scopes";
       }
-      for (Value Bias : Product.getBiases())
-        if (scopeOf(Bias) != scopeOf(Products.front().getBiases().front()))
+      for (Value Bias : Matmul.getBiases())
+        if (scopeOf(Bias) != scopeOf(Matmuls.front().getBiases().front()))
           return "the biases belong to different scopes";
-      llvm::append_range(Weights, Product.getWeights());
-      llvm::append_range(Biases, Product.getBiases());
+      llvm::append_range(Weights, Matmul.getWeights());
+      llvm::append_range(Biases, Matmul.getBiases());
     }
 
     OpBuilder Builder(Split);
-    Value Merged = ProductOp::create(Builder, Products.front().getLoc(),
-                                     Products.front().getInput(), Weights,
-                                     Biases, /*multiplier=*/Value(),
-                                     /*residual=*/Value(), Activation::None);
+    Value Merged = MatmulOp::create(Builder, Matmuls.front().getLoc(),
+                                    Matmuls.front().getInput(), Weights, Biases,
+                                    /*multiplier=*/Value(),
+                                    /*residual=*/Value(), Activation::None);
     remarkPassed(Split, "fusion", "MergeQkv",
-                 "queries, keys and values are one product");
+                 "queries, keys and values are one matmul");
     Split.getQkvMutable().assign(Merged);
-    for (ProductOp Product : Products)
-      Product->erase();
+    for (MatmulOp Matmul : Matmuls)
+      Matmul->erase();
     return {};
   }
 

@@ -5,104 +5,98 @@
 
 include "mlir/Pass/PassBase.td"
 
-def FormProducts : Pass<"form-products", "::mlir::ModuleOp"> {
-  let summary = "Write linear layers and feed-forwards as products";
+def FormMatmuls : Pass<"form-matmuls", "::mlir::ModuleOp"> {
+  let summary = "Write linear layers and feed-forwards as matmuls";
   let description = [{
-    `linear` and `lm_head` become a `product`, `feed_forward` two products with
-    the activation on the first, `gated_feed_forward` a `gated_product` and a
-    product. An `lm_head` first selects the rows that are wanted. An
-    `activation` of a product that nothing else uses is applied to it.
+    `linear` and `lm_head` become a `matmul`, `feed_forward` two matmuls with
+    the activation on the first, `gated_feed_forward` a `gated_matmul` and a
+    matmul. An `lm_head` first selects the output rows.
 
     ```mlir
     %f = transformer.gated_feed_forward silu %x gate %g up %u down %d
     // becomes
-    %h = transformer.gated_product silu %x gate %g up %u
-    %f = transformer.product %h weights(%d)
+    %h = transformer.gated_matmul silu %x gate %g up %u
+    %f = transformer.matmul %h weights(%d)
     ```
   }];
-  let statistics = [
-    Statistic<"NumProducts", "products", "Number of products formed">
-  ];
+}
+
+def LowerAttention : Pass<"lower-attention", "::mlir::ModuleOp"> {
+  let summary = "Compute attention page by page";
+  let description = [{
+    `attention` becomes `online_attention`, which goes through keys and values
+    page by page and never stores a matrix of scores. Keys and values of this
+    step come from a `split_stage`, which lays them out like cache pages.
+  }];
+}
+
+def FuseActivation : Pass<"fuse-activation", "::mlir::ModuleOp"> {
+  let summary = "Apply activations while a matmul is written";
+  let description = [{
+    An `activation` of a matmul that nothing else uses, and that applies nothing
+    yet, becomes the matmul's own.
+  }];
 }
 
 def FuseAttention : Pass<"fuse-attention", "::mlir::ModuleOp"> {
-  let summary = "Take norms, rotations and the cache append into attention";
+  let summary = "Fuse norms and rotations of heads with the append or staging";
   let description = [{
     Per-head norms and rotations of queries and keys and the append to the
-    cache become one `split_append`, and `attention` becomes the
-    `online_attention` that goes through the cache page by page and never
-    stores a matrix of scores. Attention over this step's own keys gets a
-    `split_stage`, which lays keys and values out like cache pages.
+    cache become one `split_append`; where keys and values are staged, norms and
+    rotations become part of the `split_stage`.
 
     Queries and keys must be treated alike, and each value in between must have
-    no other use; a remark says which condition failed. What is not taken in
-    stays an operation of its own.
+    no other use; a remark says which condition failed. What is not fused stays
+    an operation of its own.
   }];
-  let statistics = [
-    Statistic<"NumFused", "fused", "Number of attentions fused">
-  ];
 }
 
 def MergeQkv : Pass<"merge-qkv", "::mlir::ModuleOp"> {
-  let summary = "Compute queries, keys and values by one product";
+  let summary = "Compute queries, keys and values by one matmul";
   let description = [{
-    Three products of the same input that only feed one split become a product
+    Three matmuls of the same input that only feed one split become a matmul
     with three weights, which packing concatenates.
   }];
-  let statistics = [
-    Statistic<"NumMerged", "merged", "Number of products merged away">
-  ];
 }
 
 def FuseResidual : Pass<"fuse-residual", "::mlir::ModuleOp"> {
-  let summary = "Add residuals while a product is written";
+  let summary = "Add residuals while a matmul is written";
   let description = [{
-    A `residual` one of whose operands is a product that nothing else uses
-    becomes the product's `residual` operand.
+    A `residual` one of whose operands is a matmul that nothing else uses
+    becomes the matmul's `residual` operand.
   }];
-  let statistics = [
-    Statistic<"NumFused", "fused", "Number of residuals fused">
-  ];
 }
 
 def FuseAddNorm : Pass<"fuse-add-norm", "::mlir::ModuleOp"> {
   let summary = "Compute a residual and the norm of it in one pass";
   let description = [{
-    A `residual` that no product took in and that a norm uses becomes an
+    A `residual` that no matmul took in and that a norm uses becomes an
     `add_norm`; other users of the sum take its first result.
   }];
-  let statistics = [
-    Statistic<"NumFused", "fused", "Number of residuals fused with a norm">
-  ];
 }
 
-def HoistRowSelection : Pass<"hoist-row-selection", "::mlir::ModuleOp"> {
-  let summary = "Normalise only the rows that are wanted";
+def BubbleUpSelect : Pass<"bubble-up-select", "::mlir::ModuleOp"> {
+  let summary = "Compute output rows only";
   let description = [{
-    Swaps `select_rows` with the norm before it when nothing else uses the
-    norm.
+    Swaps `select_output_rows` with the row-wise operation before it, such as a
+    norm, when nothing else uses that one's result.
   }];
-  let statistics = [
-    Statistic<"NumHoisted", "hoisted", "Number of selections hoisted">
-  ];
 }
 
-def CloneByRows : Pass<"clone-by-rows", "::mlir::ModuleOp"> {
-  let summary = "Give every layer function a variant for few and for many rows";
+def MultiversionFunctions : Pass<"multiversion-functions", "::mlir::ModuleOp"> {
+  let summary = "Compile layer functions for decode- and for prefill-sized batches";
   let description = [{
-    Each function that an entry calls is cloned into `.few`, for batches of at
-    most `few-tokens` tokens (or wanted rows, for a function that selects
-    rows), and `.many`; calls become `transformer.dispatch`. From here on the
-    two are compiled apart.
+    Each function that an entry calls is cloned into a `few` variant, for
+    decode-sized batches of at most `few-tokens` tokens (or output rows, for a
+    function that selects them), and a `many` variant, for prefill-sized ones;
+    calls become `transformer.dispatch`. From here on the two are compiled
+    apart. The attribute `transformer.variant` says which is which.
   }];
   let options = [
     Option<"FewTokens", "few-tokens", "int64_t", "8",
-           "Most rows that the .few variant is run with">,
+           "Most tokens or output rows of a decode-sized batch">,
     Option<"MaxTokens", "max-tokens", "int64_t", "512",
            "Most tokens of a step">
-  ];
-  let statistics = [
-    Statistic<"NumCloned", "cloned", "Number of functions cloned">
   ];
 }
 

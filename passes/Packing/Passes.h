@@ -16,9 +16,6 @@ namespace tenon {
 #define GEN_PASS_REGISTRATION
 #include "passes/Packing/Passes.h.inc"
 
-/// On a parameter: the layout it is packed in, set by choose-packing.
-inline constexpr llvm::StringLiteral LayoutAttrName = "dnn.layout";
-
 } // namespace tenon
 
 #endif // TENON_PASSES_PACKING_PASSES_H

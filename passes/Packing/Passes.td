@@ -5,22 +5,18 @@
 
 include "mlir/Pass/PassBase.td"
 
-def ChoosePacking : Pass<"choose-packing", "::mlir::ModuleOp"> {
+def AssignLayouts : Pass<"assign-layouts", "::mlir::ModuleOp"> {
   let summary = "Choose the layout that each parameter is stored in";
   let description = [{
     Annotates every parameter with `dnn.layout`: `panels` for a matrix that a
-    product reads, `rows` for a table that is only gathered from, `vector` for
-    norms and biases. A parameter is stored once: a table that is also a head
+    matmul reads, `row_major` for one that is only read row by row, `vector`
+    for norms and biases. A parameter is stored once: a table that is also a head
     (tied embeddings) is packed in panels and gathered from there.
   }];
-  let statistics = [
-    Statistic<"NumPanels", "panels", "Number of parameters packed in panels">,
-    Statistic<"NumRows", "rows", "Number of parameters stored row by row">,
-    Statistic<"NumVectors", "vectors", "Number of vectors">
-  ];
+  let dependentDialects = ["::tenon::dnn::DnnDialect"];
 }
 
-def AssignSlots : Pass<"assign-slots", "::mlir::ModuleOp"> {
+def AssignWeightIndices : Pass<"assign-weight-indices", "::mlir::ModuleOp"> {
   let summary = "Number the weights of every scope";
   let description = [{
     Gives each `dnn.weight` and `dnn.rope_table` its place in the table of its
@@ -28,9 +24,6 @@ def AssignSlots : Pass<"assign-slots", "::mlir::ModuleOp"> {
     and functions called with the same scope share its table; places follow the
     order of keys, so that every CPU level numbers them alike.
   }];
-  let statistics = [
-    Statistic<"NumSlots", "slots", "Number of slots over all kinds of scope">
-  ];
 }
 
 #endif // TENON_PASSES_PACKING_PASSES_TD

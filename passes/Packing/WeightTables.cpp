@@ -15,7 +15,8 @@ std::string PackedWeight::name() const {
     return llvm::join(Sources, "+");
   std::string Name;
   llvm::raw_string_ostream Stream(Name);
-  Stream << Table << " " << Type.getRows() << "x" << Type.getColumns();
+  Stream << Table << " " << Type.getOutFeatures() << "x"
+         << Type.getInFeatures();
   if (!Sources.empty())
     Stream << " of " << Sources.front();
   return Name;
@@ -35,19 +36,19 @@ std::vector<ScopeTable> tenon::collectWeights(ModuleOp Module) {
     Numbers[Op.getName()] = Number;
   });
 
-  auto Place = [&](Value Scope, std::optional<uint64_t> Slot,
+  auto Place = [&](Value Scope, std::optional<uint64_t> Index,
                    llvm::function_ref<PackedWeight(StringRef)> Make) {
     for (StringAttr Name : Scopes.of(Scope)) {
       std::vector<std::optional<PackedWeight>> &Weights =
           Tables[Numbers[Name]].Weights;
-      if (Weights.size() <= *Slot)
-        Weights.resize(*Slot + 1);
-      Weights[*Slot] = Make(Name);
+      if (Weights.size() <= *Index)
+        Weights.resize(*Index + 1);
+      Weights[*Index] = Make(Name);
     }
   };
   Module.walk([&](Operation *Op) {
     if (auto Weight = dyn_cast<dnn::WeightOp>(Op)) {
-      Place(Weight.getScope(), Weight.getSlot(), [&](StringRef Scope) {
+      Place(Weight.getScope(), Weight.getIndex(), [&](StringRef Scope) {
         PackedWeight Result;
         for (auto Key : Weight.getKeys().getAsRange<StringAttr>())
           Result.Sources.push_back(ScopeNames::fullName(Scope, Key));
@@ -56,7 +57,7 @@ std::vector<ScopeTable> tenon::collectWeights(ModuleOp Module) {
         return Result;
       });
     } else if (auto Table = dyn_cast<dnn::TableOp>(Op)) {
-      Place(Table.getScope(), Table.getSlot(), [&](StringRef Scope) {
+      Place(Table.getScope(), Table.getIndex(), [&](StringRef Scope) {
         PackedWeight Result;
         if (std::optional<StringRef> Key = Table.getKey())
           Result.Sources.push_back(ScopeNames::fullName(Scope, *Key));

@@ -23,7 +23,7 @@ struct PackedWeight {
   std::vector<std::string> Sources;
   std::string Component;
   /// What a table holds (see dnn.table); null for tensors.
-  mlir::Attribute Table;
+  transformer::TableAttrInterface Table;
   dnn::PackedType Type;
 
   /// The name that the manifest gives it; the same weight has the same name.
@@ -34,11 +34,12 @@ struct PackedWeight {
 struct ScopeTable {
   std::string Name;
   std::optional<int64_t> Layer;
-  /// By slot; a slot that this scope does not use is empty.
+  /// By index; an index that this scope does not use is empty.
   std::vector<std::optional<PackedWeight>> Weights;
 };
 
-/// The tables of `Module`, after assign-slots, in the order of scope numbers.
+/// The tables of `Module`, after assign-weight-indices, in the order of scope
+/// numbers.
 std::vector<ScopeTable> collectWeights(mlir::ModuleOp Module);
 
 } // namespace tenon

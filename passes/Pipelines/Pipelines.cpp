@@ -29,79 +29,163 @@
 using namespace mlir;
 using namespace tenon;
 
-static void populateModel(OpPassManager &Passes, const PipelineOptions &) {
-  Passes.addPass(createVerifyModel());
-}
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
 
-static void populateFused(OpPassManager &Passes,
-                          const PipelineOptions &Options) {
-  Passes.addPass(createFormProducts());
-  // Before products are merged: it recognises queries, keys and values.
-  Passes.addPass(createFuseAttention());
-  Passes.addPass(createMergeQkv());
-  Passes.addPass(createFuseResidual());
-  // After products had their pick of the residuals.
-  Passes.addPass(createFuseAddNorm());
-  Passes.addPass(createHoistRowSelection());
-  Passes.addPass(createChoosePacking());
-  Passes.addPass(createCloneByRows({Options.FewTokens, Options.MaxTokens}));
-  Passes.addPass(createVerifyFused());
-}
+namespace {
+using Made = std::unique_ptr<Pass>;
+using Options = PipelineOptions;
+constexpr PassRole Required = PassRole::Required;
+constexpr PassRole Optional = PassRole::Optional;
+constexpr PassRole Gate = PassRole::Gate;
+} // namespace
 
-static void populatePlaced(OpPassManager &Passes,
-                           const PipelineOptions &Options) {
-  Passes.addPass(createPlaceOperations({Options.Level}));
-  Passes.addPass(createNarrowResults());
-  // Types are final: equal products can share a site now.
-  Passes.addPass(createAssignSites());
-  Passes.addPass(createAssignSlots());
-  Passes.addPass(createVerifyPlaced());
-}
+// A comment before a pass says why it is where it is; docs/stages shows it.
 
-static void populateBuffers(OpPassManager &Passes, const PipelineOptions &) {
-  Passes.addPass(createBufferizeFunctions());
-  Passes.addPass(createFoldSelfCopies());
-  Passes.addPass(createPlanMemory());
-  Passes.addPass(createGenerateKernels());
-  // Emitters write a constant wherever they need one.
-  Passes.addPass(createCSEPass());
-  Passes.addPass(createVerifyBuffers());
-}
+static const StagePass TransformerPasses[] = {
+    {Gate, [](const Options &) -> Made { return createVerifyTransformer(); }},
+};
 
-static void populateLlvm(OpPassManager &Passes, const PipelineOptions &) {
-  Passes.addPass(createOutlineParallel());
-  // Bounds of tiles and row counts are loop-invariant.
-  Passes.addPass(createLoopInvariantCodeMotionPass());
-  Passes.addPass(createCSEPass());
-  Passes.addPass(createLowerToLlvm());
-  Passes.addPass(createReconcileUnrealizedCastsPass());
-  Passes.addPass(createCanonicalizerPass());
-  Passes.addPass(createVerifyLlvm());
-}
+static const StagePass FusedPasses[] = {
+    {Required, [](const Options &) -> Made { return createFormMatmuls(); }},
+    {Optional, [](const Options &) -> Made { return createFuseActivation(); }},
+    {Required, [](const Options &) -> Made { return createLowerAttention(); }},
+    // Before matmuls are merged: it recognises queries, keys and values.
+    {Optional, [](const Options &) -> Made { return createFuseAttention(); }},
+    {Optional, [](const Options &) -> Made { return createMergeQkv(); }},
+    {Optional, [](const Options &) -> Made { return createFuseResidual(); }},
+    // After matmuls had their pick of the residuals.
+    {Optional, [](const Options &) -> Made { return createFuseAddNorm(); }},
+    {Optional, [](const Options &) -> Made { return createBubbleUpSelect(); }},
+    {Required, [](const Options &) -> Made { return createAssignLayouts(); }},
+    {Required,
+     [](const Options &O) -> Made {
+       return createMultiversionFunctions({O.FewTokens, O.MaxTokens});
+     }},
+    {Gate, [](const Options &) -> Made { return createVerifyFused(); }},
+};
+
+static const StagePass PlacedPasses[] = {
+    {Required,
+     [](const Options &O) -> Made {
+       return createConvertTransformerToDnn({O.Level});
+     }},
+    {Optional, [](const Options &) -> Made { return createFoldCasts(); }},
+    // Types are final: equal matmuls can share a primitive now.
+    {Optional,
+     [](const Options &) -> Made { return createSelectLibraryMatmuls(); }},
+    {Required,
+     [](const Options &) -> Made { return createAssignWeightIndices(); }},
+    {Gate, [](const Options &) -> Made { return createVerifyPlaced(); }},
+};
+
+static const StagePass BuffersPasses[] = {
+    {Required,
+     [](const Options &) -> Made { return createBufferizeFunctions(); }},
+    {Required, [](const Options &) -> Made { return createFoldSelfCopies(); }},
+    {Required, [](const Options &) -> Made { return createPlanMemory(); }},
+    {Required, [](const Options &) -> Made { return createGenerateKernels(); }},
+    // Emitters write a constant wherever they need one.
+    {Optional, [](const Options &) -> Made { return createCSEPass(); }},
+    {Gate, [](const Options &) -> Made { return createVerifyBuffers(); }},
+};
+
+static const StagePass LlvmPasses[] = {
+    {Required, [](const Options &) -> Made { return createOutlineParallel(); }},
+    // Bounds of tiles and row counts are loop-invariant.
+    {Optional,
+     [](const Options &) -> Made {
+       return createLoopInvariantCodeMotionPass();
+     }},
+    {Optional, [](const Options &) -> Made { return createCSEPass(); }},
+    {Required, [](const Options &) -> Made { return createExpandDispatch(); }},
+    {Required, [](const Options &) -> Made { return createExportEntries(); }},
+    {Required, [](const Options &) -> Made { return createExpandMath(); }},
+    // Patterns that split blocks do not mix with those that convert them.
+    {Required,
+     [](const Options &) -> Made { return createSCFToControlFlowPass(); }},
+    {Required,
+     [](const Options &) -> Made { return createConvertDnnToLlvm(); }},
+    {Required,
+     [](const Options &) -> Made {
+       return createReconcileUnrealizedCastsPass();
+     }},
+    {Required, [](const Options &) -> Made { return createPropagateErrors(); }},
+    {Optional,
+     [](const Options &) -> Made { return createCanonicalizerPass(); }},
+    {Gate, [](const Options &) -> Made { return createVerifyLlvm(); }},
+};
 
 ArrayRef<Stage> tenon::stages() {
   static const Stage Table[] = {
-      {"transformer",
-       "shapes and types are inferred and every operation is verified; nothing "
-       "is said of threads, layouts or libraries",
-       "transformer, func", populateModel},
-      {"fused",
-       "every operation is one that placement knows, and each layer function "
-       "exists for few and for many rows",
-       "transformer, func", populateFused},
-      {"placed",
-       "every operation is a library product or a kernel to generate, every "
-       "weight has a layout and a slot, every library product a site",
-       "dnn, tensor, func", populatePlaced},
-      {"buffers",
+      {StageId::Transformer, "transformer",
+       "the module is a valid model: shapes and types are inferred and every "
+       "operation is verified; nothing is said of threads, layouts or "
+       "libraries",
+       "transformer, func", TransformerPasses},
+      {StageId::Fused, "fused",
+       "every operation has a form in the dnn dialect, every parameter a "
+       "layout, "
+       "and each layer function exists for decode- and for prefill-sized "
+       "batches",
+       "transformer, func", FusedPasses},
+      {StageId::Placed, "placed",
+       "every operation is a library matmul or a kernel to generate, every "
+       "weight has a layout, a format and an index, every library matmul a "
+       "primitive",
+       "dnn, tensor, func", PlacedPasses},
+      {StageId::Buffers, "buffers",
        "every buffer has its place in the arena and every kernel is generated; "
        "nothing allocates or copies",
-       "dnn, memref, scf, vector, arith, math, x86vector, func",
-       populateBuffers},
-      {"llvm", "the module is LLVM and needs nothing but the runtime's ABI",
-       "llvm", populateLlvm}};
+       "dnn, memref, scf, vector, arith, math, x86vector, func", BuffersPasses},
+      {StageId::Llvm, "llvm",
+       "the module is LLVM and needs nothing but the runtime's ABI", "llvm",
+       LlvmPasses}};
+  static_assert(std::size(Table) == StageCount);
   return Table;
 }
+
+void Stage::populate(OpPassManager &Manager,
+                     const PipelineOptions &Options) const {
+  for (const StagePass &Entry : Passes) {
+    Made New = Entry.Create(Options);
+    if (Entry.Role != PassRole::Optional ||
+        !llvm::is_contained(Options.Disabled, New->getArgument()))
+      Manager.addPass(std::move(New));
+  }
+}
+
+std::optional<StageId> tenon::stageNamed(StringRef Name) {
+  for (const Stage &S : stages())
+    if (S.Name == Name)
+      return S.Id;
+  return std::nullopt;
+}
+
+SmallVector<std::string> tenon::optionalPasses() {
+  PipelineOptions Defaults;
+  SmallVector<std::string> Names;
+  for (const Stage &S : stages())
+    for (const StagePass &Entry : S.Passes)
+      if (Entry.Role == PassRole::Optional) {
+        std::string Name = Entry.Create(Defaults)->getArgument().str();
+        if (!llvm::is_contained(Names, Name))
+          Names.push_back(Name);
+      }
+  return Names;
+}
+
+namespace {
+/// Destinations print as %out.
+struct EmptyName
+    : public OpAsmOpInterface::ExternalModel<EmptyName, tensor::EmptyOp> {
+  void getAsmResultNames(Operation *Op, OpAsmSetValueNameFn SetName) const {
+    SetName(Op->getResult(0), "out");
+  }
+  static StringRef getDefaultDialect() { return ""; }
+};
+} // namespace
 
 void tenon::registerDialects(DialectRegistry &Registry) {
   Registry.insert<arith::ArithDialect, bufferization::BufferizationDialect,
@@ -111,20 +195,10 @@ void tenon::registerDialects(DialectRegistry &Registry) {
                   transformer::TransformerDialect, vector::VectorDialect,
                   x86vector::X86VectorDialect>();
   registerDnnBufferization(Registry);
+  Registry.addExtension(+[](MLIRContext *Context, tensor::TensorDialect *) {
+    tensor::EmptyOp::attachInterface<EmptyName>(*Context);
+  });
 }
-
-namespace {
-struct StageOptions : public PassPipelineOptions<StageOptions> {
-  Option<std::string> Level{*this, "level", llvm::cl::desc("CPU level"),
-                            llvm::cl::init("avx2")};
-  Option<int64_t> FewTokens{*this, "few-tokens",
-                            llvm::cl::desc("Most rows of .few functions"),
-                            llvm::cl::init(8)};
-  Option<int64_t> MaxTokens{*this, "max-tokens",
-                            llvm::cl::desc("Most tokens of a step"),
-                            llvm::cl::init(512)};
-};
-} // namespace
 
 void tenon::registerPasses() {
   registerFusionPasses();
@@ -135,11 +209,12 @@ void tenon::registerPasses() {
   registerLoweringPasses();
   registerVerifyPasses();
   registerTransformsPasses();
+  registerSCFToControlFlowPass();
+  registerReconcileUnrealizedCastsPass();
   for (const Stage &S : stages())
-    PassPipelineRegistration<StageOptions>(
+    PassPipelineRegistration<PipelineOptions>(
         ("stage-" + S.Name).str(), S.Holds,
-        [&S](OpPassManager &Passes, const StageOptions &Options) {
-          S.Populate(Passes,
-                     {Options.Level, Options.FewTokens, Options.MaxTokens});
+        [&S](OpPassManager &Manager, const PipelineOptions &Options) {
+          S.populate(Manager, Options);
         });
 }

@@ -1,7 +1,8 @@
 //===- Pipelines.h - The stages of compilation ------------------*- C++ -*-===//
 //
 // The one pipeline, stage by stage. The same table feeds tenon-compile's
-// --emit and --until-after, tenon-opt, the dump directory and docs/stages.
+// --emit, --until-after, --from-stage and --disable-pass, tenon-opt, the dump
+// directory, bisection and docs/stages.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,35 +11,75 @@
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
 
+#include <memory>
+#include <optional>
 #include <string>
 
 namespace tenon {
 
-/// What the stages are told. No pass reads anything else.
-struct PipelineOptions {
-  /// Name of the CPU level that code is generated for.
-  std::string Level = "avx2";
-  /// Steps of at most this many tokens run `.few` code.
-  int64_t FewTokens = 8;
-  /// Most tokens of one step; sizes the arena.
-  int64_t MaxTokens = 512;
+/// What the stages are told. No pass reads anything else. Also the options of
+/// tenon-opt's --stage-NAME.
+struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
+  Option<std::string> Level{*this, "level",
+                            llvm::cl::desc("CPU level to generate code for"),
+                            llvm::cl::init("avx2")};
+  Option<int64_t> FewTokens{
+      *this, "few-tokens",
+      llvm::cl::desc("Most tokens of a decode-sized batch"), llvm::cl::init(8)};
+  Option<int64_t> MaxTokens{
+      *this, "max-tokens",
+      llvm::cl::desc("Most tokens of a step, which size the arena"),
+      llvm::cl::init(512)};
+  ListOption<std::string> Disabled{
+      *this, "disable-pass", llvm::cl::desc("Optional passes to leave out")};
 };
+
+/// How a pass belongs to its stage.
+enum class PassRole {
+  /// The stages after it need what it does.
+  Required,
+  /// Compiled models compute the same without it, slower.
+  Optional,
+  /// The last of a stage: verifies what holds afterwards.
+  Gate
+};
+
+/// A pass of a stage.
+struct StagePass {
+  PassRole Role;
+  std::unique_ptr<mlir::Pass> (*Create)(const PipelineOptions &);
+};
+
+/// The stages in order.
+enum class StageId { Transformer, Fused, Placed, Buffers, Llvm };
+inline constexpr size_t StageCount = 5;
 
 /// One stage of the pipeline.
 struct Stage {
-  /// The value of --emit and --until-after.
+  StageId Id;
+  /// What users call it.
   llvm::StringLiteral Name;
   /// What holds when the stage has ended.
   llvm::StringLiteral Holds;
   /// Dialects that are alive while the stage runs.
   llvm::StringLiteral Alive;
-  /// Adds the stage's passes, the last of which verifies what holds.
-  void (*Populate)(mlir::OpPassManager &, const PipelineOptions &);
+  llvm::ArrayRef<StagePass> Passes;
+
+  /// Adds the stage's passes but those that `Options` disables.
+  void populate(mlir::OpPassManager &Manager,
+                const PipelineOptions &Options) const;
 };
 
-/// All stages in order: model, fused, placed, buffers, llvm.
+/// All stages in order.
 llvm::ArrayRef<Stage> stages();
+
+/// The stage called `Name`.
+std::optional<StageId> stageNamed(llvm::StringRef Name);
+
+/// Names of the optional passes, in order.
+llvm::SmallVector<std::string> optionalPasses();
 
 /// Every dialect that the pipeline uses, with the interfaces it needs.
 void registerDialects(mlir::DialectRegistry &Registry);

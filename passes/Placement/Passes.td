@@ -5,18 +5,20 @@
 
 include "mlir/Pass/PassBase.td"
 
-def PlaceOperations : Pass<"place-operations", "::mlir::ModuleOp"> {
+def ConvertTransformerToDnn
+    : Pass<"convert-transformer-to-dnn", "::mlir::ModuleOp"> {
   let summary = "Write fused operations as destination-passing dnn operations";
   let description = [{
     Every fused operation becomes its `dnn` twin with a fresh destination;
     parameters become packed weights, merged ones a single weight; rotations
-    get the table of their angles. Inputs of products are cast to the type that
-    the CPU level multiplies in: bf16 weights with bf16 rows where the level
-    has bf16 products, f32 rows elsewhere (weights are widened as they are
-    read). A gated product of `.many` is two library products, the second of
-    which multiplies with the first.
+    get the table of their angles. Inputs of matmuls are cast to the type that
+    the CPU level multiplies in: bf16 weights with bf16 activations where the
+    level has bf16 dot products, f32 activations elsewhere (weights are widened
+    as they are read). A gated matmul of a prefill-sized batch is two library
+    matmuls, the second of which multiplies with the first.
 
-    Appends to the cache become effects, and cache results of functions go.
+    Appends to the cache become effects, and cache results of functions go. The
+    module gets the attribute `dnn.target`.
   }];
   let options = [
     Option<"Level", "level", "std::string", "\"avx2\"",
@@ -26,30 +28,24 @@ def PlaceOperations : Pass<"place-operations", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
-def NarrowResults : Pass<"narrow-results", "::mlir::ModuleOp"> {
-  let summary = "Let producers write what products read";
+def FoldCasts : Pass<"fold-casts", "::mlir::ModuleOp"> {
+  let summary = "Let producers write what matmuls read";
   let description = [{
-    A result that is only ever cast is written in the cast's type at once;
-    equal casts of one value are merged.
+    Casts of one value to one type are merged. A result that is only ever cast
+    is written in the cast's type at once, if its producer converts what it
+    stores.
   }];
-  let statistics = [
-    Statistic<"NumNarrowed", "narrowed", "Number of results narrowed">,
-    Statistic<"NumMerged", "merged", "Number of casts merged away">
-  ];
 }
 
-def AssignSites : Pass<"assign-sites", "::mlir::ModuleOp"> {
-  let summary = "Decide which products the library computes, and number them";
+def SelectLibraryMatmuls
+    : Pass<"select-library-matmuls", "::mlir::ModuleOp"> {
+  let summary = "Decide which matmuls the library computes, and number them";
   let description = [{
-    Products of `.many` functions are library products where the CPU level has
-    fast ones for the type: f32 from AVX-512 on, bf16 where there are bf16
-    products. All others are generated. Equal library products share a site.
-    A remark on each product says which, and why.
+    Matmuls of functions that run for prefill-sized batches are the library's
+    where it has fast ones for the formats (see `dnn.target`); all others are
+    generated. Equal library matmuls share a primitive. A remark on each matmul
+    says which, and why.
   }];
-  let statistics = [
-    Statistic<"NumLibrary", "library", "Number of library products">,
-    Statistic<"NumGenerated", "generated", "Number of generated products">
-  ];
 }
 
 #endif // TENON_PASSES_PLACEMENT_PASSES_TD

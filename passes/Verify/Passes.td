@@ -5,13 +5,12 @@
 
 include "mlir/Pass/PassBase.td"
 
-def VerifyModel : Pass<"verify-model", "::mlir::ModuleOp"> {
-  let summary = "A model is entries, layer functions and model operations";
+def VerifyTransformer : Pass<"verify-transformer", "::mlir::ModuleOp"> {
+  let summary = "The module is a valid model";
   let description = [{
-    There is an entry, of each role one, without tensor arguments and with one
-    tensor result; every function has a body and a batch; only functions, calls
-    and operations of the transformer dialect occur; weights are parameters;
-    cache handles are linear and are returned in the order they are taken.
+    Checks the constraints of the section "Modules" of the dialect's SPEC.md
+    (module_c1 and on) and that cache handles are linear. What passes compiles
+    and runs.
   }];
 }
 
@@ -27,15 +26,17 @@ def VerifyPlaced : Pass<"verify-placed", "::mlir::ModuleOp"> {
   let summary = "Every operation is placed";
   let description = [{
     Only dnn operations, empty destinations and function operations are left;
-    every weight has a slot; inputs of library products have the weight's type.
+    every weight has an index; inputs of library matmuls have the weight's type.
   }];
 }
 
 def VerifyBuffers : Pass<"verify-buffers", "::mlir::ModuleOp"> {
   let summary = "No allocation and no copy outside the memory plan";
   let description = [{
-    No tensor, no `memref.alloc`, no `memref.copy`; no
-    dnn compute operation is left: each is a call of a site or a kernel.
+    What is left is an allow list: handles, buffers, calls and parallel regions
+    of dnn; scratch, loads and stores of memref; arith, math, scf, vector and
+    x86vector. No tensor, no allocation, no copy, no compute operation: each is
+    a call of the library or a kernel.
   }];
 }
 

@@ -8,6 +8,7 @@
 #ifndef TENON_RUNTIME_ABI_CPULEVEL_H
 #define TENON_RUNTIME_ABI_CPULEVEL_H
 
+#include "runtime/Abi/Types.h"
 #include "runtime/Support/Result.h"
 
 #include <array>
@@ -28,32 +29,56 @@ struct CpuLevelInfo {
   std::string_view Name;
   /// Comma-separated LLVM feature names, all of which the CPU must have.
   std::string_view Features;
-  /// 512-bit registers, 32 of them.
-  bool HasAVX512;
-  /// Products of bf16 pairs accumulated in f32.
-  bool HasBF16Products;
+  /// Bits of a vector register, and how many of them there are.
+  int64_t VectorBits;
+  int64_t Registers;
+  EnumSet<DotProduct> Dots;
+  /// Formats of weights in panels that the library has fast matmuls for, with
+  /// activations of that type: oneDNN 3.2, as measured (docs/rationale.md).
+  EnumSet<StorageFormat> LibraryFormats;
 };
 
 /// All levels, ascending.
 inline constexpr std::array<CpuLevelInfo, 6> CpuLevels = {{
-    {CpuLevel::AVX2, "avx2", "avx2,fma,f16c,bmi,bmi2", false, false},
-    {CpuLevel::AVX2_VNNI, "avx2_vnni", "avx2,fma,f16c,bmi,bmi2,avxvnni", false,
-     false},
-    {CpuLevel::AVX512, "avx512",
-     "avx2,fma,f16c,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512cd", true,
-     false},
-    {CpuLevel::AVX512_VNNI, "avx512_vnni",
+    {CpuLevel::AVX2, "avx2", "avx2,fma,f16c,bmi,bmi2", 256, 16, {}, {}},
+    {CpuLevel::AVX2_VNNI,
+     "avx2_vnni",
+     "avx2,fma,f16c,bmi,bmi2,avxvnni",
+     256,
+     16,
+     {DotProduct::Int8},
+     {}},
+    {CpuLevel::AVX512,
+     "avx512",
+     "avx2,fma,f16c,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512cd",
+     512,
+     32,
+     {},
+     {StorageFormat::F32}},
+    {CpuLevel::AVX512_VNNI,
+     "avx512_vnni",
      "avx2,fma,f16c,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512cd,"
      "avx512vnni",
-     true, false},
-    {CpuLevel::AVX512_BF16, "avx512_bf16",
+     512,
+     32,
+     {DotProduct::Int8},
+     {StorageFormat::F32}},
+    {CpuLevel::AVX512_BF16,
+     "avx512_bf16",
      "avx2,fma,f16c,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512cd,"
      "avx512vnni,avx512bf16",
-     true, true},
-    {CpuLevel::AMX, "amx",
+     512,
+     32,
+     {DotProduct::BF16, DotProduct::Int8},
+     {StorageFormat::F32, StorageFormat::BF16}},
+    {CpuLevel::AMX,
+     "amx",
      "avx2,fma,f16c,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512cd,"
      "avx512vnni,avx512bf16,amx-tile,amx-int8,amx-bf16",
-     true, true},
+     512,
+     32,
+     {DotProduct::BF16, DotProduct::Int8},
+     {StorageFormat::F32, StorageFormat::BF16}},
 }};
 
 constexpr const CpuLevelInfo &infoOf(CpuLevel Level) {

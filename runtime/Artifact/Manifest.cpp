@@ -12,28 +12,6 @@ using namespace tenon::image;
 // Names
 //===----------------------------------------------------------------------===//
 
-std::string_view artifact::nameOf(Activation Act) {
-  switch (Act) {
-  case Activation::None:
-    return "none";
-  case Activation::Relu:
-    return "relu";
-  case Activation::Gelu:
-    return "gelu";
-  case Activation::GeluTanh:
-    return "gelu_tanh";
-  case Activation::Silu:
-    return "silu";
-  case Activation::QuickGelu:
-    return "quick_gelu";
-  case Activation::Tanh:
-    return "tanh";
-  case Activation::Sigmoid:
-    return "sigmoid";
-  }
-  return "";
-}
-
 std::string_view artifact::nameOf(OutputKind Kind) {
   switch (Kind) {
   case OutputKind::Logits:
@@ -116,7 +94,7 @@ static Json primitiveJson(const PrimitiveInfo &S) {
           {"destination", nameOf(S.Destination)},
           {"layout", nameOf(S.Layout)},
           {"bias", S.HasBias},
-          {"activation", nameOf(S.Act)},
+          {"activation", infoOf(S.Act).Name},
           {"multiplier", optionalType(S.Multiplier)},
           {"residual", optionalType(S.Residual)}};
 }

@@ -72,18 +72,6 @@ struct CacheInfo {
   std::string Form{KeysValuesForm};
 };
 
-/// Activations that a library matmul can apply.
-enum class Activation {
-  None,
-  Relu,
-  Gelu,
-  GeluTanh,
-  Silu,
-  QuickGelu,
-  Tanh,
-  Sigmoid
-};
-
 /// One library matmul, shared by all equal ones of the code: dst[rows,N] =
 /// act(src[rows,K] * W^T + bias) * multiplier + residual.
 struct PrimitiveInfo {
@@ -231,8 +219,6 @@ struct Manifest {
 };
 
 /// "none", "relu", "gelu", "gelu_tanh", "silu", "quick_gelu", "tanh" or
-/// "sigmoid".
-std::string_view nameOf(Activation Act);
 /// "logits", "hidden", "pooled" or "classes".
 std::string_view nameOf(OutputKind Kind);
 /// "sequence" or "cross".

@@ -28,13 +28,7 @@ constexpr int64_t MaxChannels = 64;
 constexpr size_t MaxWeightName = 16 * ManifestReader::MaxName;
 
 std::optional<Activation> activationNamed(std::string_view Name) {
-  for (Activation Act :
-       {Activation::None, Activation::Relu, Activation::Gelu,
-        Activation::GeluTanh, Activation::Silu, Activation::QuickGelu,
-        Activation::Tanh, Activation::Sigmoid})
-    if (nameOf(Act) == Name)
-      return Act;
-  return std::nullopt;
+  return valueNamed(Activations, Name);
 }
 
 std::optional<OutputKind> outputKindNamed(std::string_view Name) {
@@ -113,7 +107,7 @@ void readCache(ManifestReader &R, CacheInfo &C) {
 void readWeight(ManifestReader &R, WeightInfo &W) {
   R.name("name", W.Name, MaxWeightName);
   R.choice("layout", W.Layout, layoutNamed,
-           "a layout such as rows.f32 or panels.bf16");
+           "a layout such as row_major.f32 or panels.bf16");
   R.integer("rows", W.Rows, 1, MaxRows);
   R.integer("columns", W.Columns, 1, MaxSide);
   readSection(R, W.Offset, W.Bytes, W.Checksum);
@@ -134,7 +128,7 @@ void readPrimitive(ManifestReader &R, PrimitiveInfo &S) {
   R.elementType("source", S.Source);
   R.elementType("destination", S.Destination);
   R.choice("layout", S.Layout, layoutNamed,
-           "a layout such as rows.f32 or panels.bf16");
+           "a layout such as row_major.f32 or panels.bf16");
   if (S.Layout.Kind == LayoutKind::Vector)
     R.fail("layout", "a layout of matrices");
   R.boolean("bias", S.HasBias);

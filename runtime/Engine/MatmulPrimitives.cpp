@@ -67,6 +67,16 @@ static dnnl::memory::data_type typeOf(ElementType Type) {
   return dnnl::memory::data_type::undef;
 }
 
+static dnnl::memory::data_type typeOf(StorageFormat Format) {
+  switch (Format) {
+  case StorageFormat::F32:
+    return dnnl::memory::data_type::f32;
+  case StorageFormat::BF16:
+    return dnnl::memory::data_type::bf16;
+  }
+  return dnnl::memory::data_type::undef;
+}
+
 static ErrorKind kindOf(const dnnl::error &Failure) {
   return Failure.status == dnnl_out_of_memory ? ErrorKind::OutOfMemory
                                               : ErrorKind::Internal;
@@ -74,10 +84,11 @@ static ErrorKind kindOf(const dnnl::error &Failure) {
 
 /// The library's name of a packed layout of weights seen as [K,N].
 static std::optional<Tag> tagOf(PackedLayout Layout) {
-  if (Layout.Kind == LayoutKind::Rows)
+  if (Layout.Kind == LayoutKind::RowMajor)
     return Tag::ba;
   if (Layout.Kind == LayoutKind::Panels)
-    return Layout.Type == ElementType::F32 ? Tag::BA16a64b : Tag::BA16a64b2a;
+    return Layout.Format == StorageFormat::F32 ? Tag::BA16a64b
+                                               : Tag::BA16a64b2a;
   return std::nullopt;
 }
 
@@ -91,7 +102,7 @@ std::string engine::describe(size_t Index, const PrimitiveInfo &Info) {
   if (Info.HasBias)
     Text += ", bias";
   if (Info.Act != Activation::None)
-    Text.append(", ").append(nameOf(Info.Act));
+    Text.append(", ").append(infoOf(Info.Act).Name);
   if (Info.Multiplier)
     Text.append(", times ").append(nameOf(*Info.Multiplier));
   if (Info.Residual)
@@ -135,7 +146,7 @@ MatmulPrimitives::Implementation::build(const PrimitiveInfo &Info, int64_t Rows,
     return Error("layout is " + nameOf(Info.Layout) +
                  ": expected rows or panels");
   Desc Source({Rows, Info.K}, typeOf(Info.Source), Tag::ab);
-  Desc Weights({Info.K, Info.N}, typeOf(Info.Layout.Type), *WeightsTag);
+  Desc Weights({Info.K, Info.N}, typeOf(Info.Layout.Format), *WeightsTag);
   Desc Destination({Rows, Info.N}, typeOf(Info.Destination), Tag::ab);
   Desc Bias = Info.HasBias
                   ? Desc({1, Info.N}, dnnl::memory::data_type::f32, Tag::ab)

@@ -40,10 +40,10 @@ void packTiles(int64_t K, int64_t Rows, const float *Source, std::byte *Panel) {
   constexpr int64_t Interleave = 4 / sizeof(Element);
   constexpr int64_t Depth = TileDepth<Stored>;
   for (int64_t Begin = 0; Begin < K; Begin += Depth) {
-    auto *Tile = reinterpret_cast<Element *>(Panel) + Begin * PanelColumns;
+    auto *Tile = reinterpret_cast<Element *>(Panel) + Begin * PanelWidth;
     int64_t Present = std::min(Depth, K - Begin);
-    if (Rows < PanelColumns || Present < Depth)
-      std::memset(Tile, 0, Depth * PanelColumns * sizeof(Element));
+    if (Rows < PanelWidth || Present < Depth)
+      std::memset(Tile, 0, Depth * PanelWidth * sizeof(Element));
     for (int64_t Row = 0; Row < Rows; ++Row) {
       const float *In = Source + Row * K + Begin;
       Element Line[Depth] = {};
@@ -54,49 +54,46 @@ void packTiles(int64_t K, int64_t Rows, const float *Source, std::byte *Panel) {
         for (int64_t I = 0; I < Present; ++I)
           Line[I] = Stored::from(In[I]);
       for (int64_t Group = 0; Group < 16; ++Group)
-        std::memcpy(Tile + (Group * PanelColumns + Row) * Interleave,
+        std::memcpy(Tile + (Group * PanelWidth + Row) * Interleave,
                     Line + Group * Interleave, 4);
     }
   }
 }
 
-/// The functions that serve one element type.
-struct TypePacker {
-  ElementType Type;
+/// The functions that serve one storage format.
+struct FormatPacker {
+  StorageFormat Format;
   void (*Convert)(int64_t, const float *, std::byte *);
   void (*Panel)(int64_t, int64_t, const float *, std::byte *);
 };
 
-constexpr TypePacker TypePackers[] = {
-    {ElementType::F32, convert<StoredF32>, packTiles<StoredF32>},
-    {ElementType::BF16, convert<StoredBF16>, packTiles<StoredBF16>},
+constexpr FormatPacker FormatPackers[] = {
+    {StorageFormat::F32, convert<StoredF32>, packTiles<StoredF32>},
+    {StorageFormat::BF16, convert<StoredBF16>, packTiles<StoredBF16>},
 };
 
-const TypePacker *packerOf(ElementType Type) {
-  for (const TypePacker &P : TypePackers)
-    if (P.Type == Type)
-      return &P;
-  return nullptr;
+static_assert(std::size(FormatPackers) == StorageFormats.size());
+
+const FormatPacker &packerOf(StorageFormat Format) {
+  return FormatPackers[static_cast<size_t>(Format)];
 }
 
 } // namespace
 
-bool tenon::canPack(PackedLayout Layout) { return packerOf(Layout.Type); }
-
 void tenon::packPanel(PackedLayout Layout, int64_t K, int64_t Rows,
                       const float *Source, std::byte *Panel) {
-  packerOf(Layout.Type)->Panel(K, Rows, Source, Panel);
+  packerOf(Layout.Format).Panel(K, Rows, Source, Panel);
 }
 
 void tenon::packRows(PackedLayout Layout, int64_t Count, const float *Source,
                      std::byte *Packed) {
-  packerOf(Layout.Type)->Convert(Count, Source, Packed);
+  packerOf(Layout.Format).Convert(Count, Source, Packed);
 }
 
 void tenon::packVector(PackedLayout Layout, int64_t N, const float *Source,
                        std::byte *Packed) {
-  packerOf(Layout.Type)->Convert(N, Source, Packed);
-  int64_t Used = N * static_cast<int64_t>(sizeOf(Layout.Type));
+  packerOf(Layout.Format).Convert(N, Source, Packed);
+  int64_t Used = storedBytes(Layout.Format, N);
   std::memset(Packed + Used, 0, packedBytes(Layout, N, 1) - Used);
 }
 
@@ -106,10 +103,10 @@ static int64_t groupRows(PackedLayout Layout, int64_t N, int64_t K) {
   switch (Layout.Kind) {
   case LayoutKind::Vector:
     return N;
-  case LayoutKind::Rows:
+  case LayoutKind::RowMajor:
     return std::min(N, std::max<int64_t>(1, PlainElements / K));
   case LayoutKind::Panels:
-    return std::min(N, PanelColumns);
+    return std::min(N, PanelWidth);
   }
   return N;
 }
@@ -124,7 +121,7 @@ Status Packer::emitGroup(int64_t Rows, const float *Source) {
     Packed.resize(packedBytes(Layout, N, 1));
     packVector(Layout, N, Source, Packed.data());
     break;
-  case LayoutKind::Rows:
+  case LayoutKind::RowMajor:
     Packed.resize(packedBytes(Layout, Rows, K));
     packRows(Layout, Rows * K, Source, Packed.data());
     break;

@@ -18,13 +18,10 @@
 
 namespace tenon {
 
-/// True when weights can be packed into `Layout`: its type is f32 or bf16.
-bool canPack(PackedLayout Layout);
-
 /// Bytes of one panel of 64 output features of K columns.
 constexpr int64_t panelBytes(PackedLayout Layout, int64_t K) {
-  return PanelColumns * paddedDepth(Layout.Type, K) *
-         static_cast<int64_t>(sizeOf(Layout.Type));
+  return PanelWidth *
+         storedBytes(Layout.Format, paddedInFeatures(Layout.Format, K));
 }
 
 /// Packs `Rows` (1 to 64) output features, Source [Rows][K], into one panel of
@@ -33,7 +30,7 @@ void packPanel(PackedLayout Layout, int64_t K, int64_t Rows,
                const float *Source, std::byte *Panel);
 
 /// Converts `Count` elements into a rows layout, in order; returns through
-/// `Packed`, Count * sizeOf(Layout.Type) bytes.
+/// `Packed`, storedBytes(Layout.Format, Count) bytes.
 void packRows(PackedLayout Layout, int64_t Count, const float *Source,
               std::byte *Packed);
 
@@ -47,7 +44,7 @@ class Packer {
 public:
   using Sink = std::function<Status(std::span<const std::byte>)>;
 
-  /// `Layout` must satisfy canPack; N and K are at least 1. `Emit` receives
+  /// N and K are at least 1. `Emit` receives
   /// packedBytes(Layout, N, K) bytes in all, in pieces of its own size.
   Packer(PackedLayout Layout, int64_t N, int64_t K, Sink Emit);
 

@@ -6,7 +6,7 @@ Every fixture, or with --one-each the first of each family, is compiled with
 --dtype DTYPE for --target-cpu TARGET and must meet REFERENCE_TOLERANCE,
 natively and with oneDNN limited to TARGET; in f32 what it generates is equal
 too. A prefill of 32 tokens and four steps of one
-must run no product through oneDNN's reference implementation.
+must run no matmul through oneDNN's reference implementation.
 """
 
 import json
@@ -41,7 +41,7 @@ def compare(test, fixture, artifact, dtype, isa, what):
                    f"{expected}")
 
 
-def count_products(test, fixture, artifact, isa, what):
+def count_matmuls(test, fixture, artifact, isa, what):
     inspected = json.loads(test.need("tenon", "inspect", artifact, "--json"))
     primitives = sum(len(code["primitives"]) for code in inspected["code"])
     few = inspected["model"]["few_tokens"]
@@ -52,9 +52,9 @@ def count_products(test, fixture, artifact, isa, what):
         "tenon", "bench", artifact, "--prompt-tokens", PREFILL,
         "--new-tokens", 4, "--repeat", 1, "--json", isa=isa))
     slow, library = report["reference_matmuls"], report["library_matmuls"]
-    # A level whose products are all generated has no primitives.
+    # A level whose matmuls are all generated has no primitives.
     test.check(slow == 0 and (library >= primitives > 0 or library == primitives == 0),
-               f"{what}: {library} library products of {primitives} primitives, "
+               f"{what}: {library} library matmuls of {primitives} primitives, "
                f"{slow} by a reference implementation, expected 0")
 
 
@@ -86,7 +86,7 @@ def main():
                 what += f" under {isa}"
             compare(test, fixture, artifact, dtype, isa, what)
             if fixture.kind not in ("seq2seq", "image"):
-                count_products(test, fixture, artifact, isa, what)
+                count_matmuls(test, fixture, artifact, isa, what)
         artifact.unlink()
     test.finish()
 

@@ -267,7 +267,7 @@ TEST_F(ArtifactFile, OpeningReadsNoWeights) {
     Result<ArtifactWriter> Writer = ArtifactWriter::create(Path);
     ASSERT_TRUE(Writer);
     WeightInfo Info{
-        "w", {LayoutKind::Rows, ElementType::F32}, 1 << 14, 1 << 10};
+        "w", {LayoutKind::RowMajor, StorageFormat::F32}, 1 << 14, 1 << 10};
     ASSERT_TRUE(
         putWeight(*Writer, Info, anyBytes(WeightBytes), WeightBytes / 5));
     Manifest M = sampleManifest();
@@ -344,7 +344,8 @@ TEST(ArtifactWriterTest, AKilledProcessLeavesNothing) {
   pid_t Child = ::fork();
   if (Child == 0) {
     Result<ArtifactWriter> Writer = ArtifactWriter::create(Directory.file("a"));
-    WeightInfo Info{"w", {LayoutKind::Rows, ElementType::F32}, 1024, 1024};
+    WeightInfo Info{
+        "w", {LayoutKind::RowMajor, StorageFormat::F32}, 1024, 1024};
     if (!Writer || !Writer->beginWeight(Info) ||
         !Writer->append(anyBytes(2 << 20)))
       ::_exit(1);
@@ -367,7 +368,8 @@ TEST(ArtifactWriterTest, FailedWritesAreErrors) {
   Status Large, Tail;
   {
     Result<ArtifactWriter> Writer = ArtifactWriter::create(Directory.file("a"));
-    WeightInfo Info{"w", {LayoutKind::Rows, ElementType::F32}, 1024, 1024};
+    WeightInfo Info{
+        "w", {LayoutKind::RowMajor, StorageFormat::F32}, 1024, 1024};
     Large = Writer->beginWeight(Info);
     Large = Writer->append(anyBytes(4 << 20));
     // Pieces that are only gathered fail when they are written.
@@ -408,7 +410,7 @@ TEST(ArtifactWriterTest, RefusesWrongUse) {
   TemporaryDirectory Directory;
   Result<ArtifactWriter> Writer = ArtifactWriter::create(Directory.file("a"));
   ASSERT_TRUE(Writer);
-  WeightInfo Info{"w", {LayoutKind::Rows, ElementType::F32}, 2, 3};
+  WeightInfo Info{"w", {LayoutKind::RowMajor, StorageFormat::F32}, 2, 3};
   EXPECT_FALSE(Writer->append(anyBytes(1)));
   EXPECT_FALSE(Writer->endWeight());
   WeightInfo Empty = Info;
@@ -420,7 +422,7 @@ TEST(ArtifactWriterTest, RefusesWrongUse) {
   ASSERT_TRUE(Writer->append(anyBytes(23)));
   std::string Message = messageOf(Writer->endWeight());
   EXPECT_TRUE(contains(Message, "weight 'w' has 23 bytes: expected 24 for 2 x "
-                                "3 in rows.f32"))
+                                "3 in row_major.f32"))
       << Message;
   ASSERT_TRUE(Writer->setTokenizer("x"));
   EXPECT_FALSE(Writer->setTokenizer("y"));
@@ -431,7 +433,7 @@ TEST(ArtifactWriterTest, RefusesWrongUse) {
 
 TEST(ArtifactWriterTest, PiecesOfAnySizeGiveTheSameFile) {
   TemporaryDirectory Directory;
-  WeightInfo Info{"w", {LayoutKind::Rows, ElementType::BF16}, 777, 2049};
+  WeightInfo Info{"w", {LayoutKind::RowMajor, StorageFormat::BF16}, 777, 2049};
   std::vector<std::byte> Bytes = weightBytes(Info, 3);
   std::vector<std::byte> First;
   for (size_t Piece :

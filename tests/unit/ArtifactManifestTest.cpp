@@ -263,7 +263,7 @@ TEST(ArtifactManifest, NamesWhatIsWrong) {
       {"/weights/0/layout", "rows.f64", "field 'weights[0].layout'"},
       {"/weights/0/rows", 98,
        "field 'weights[0].bytes' is 9312: expected 9408 "
-       "for 98 x 24 in rows.f32"},
+       "for 98 x 24 in row_major.f32"},
       {"/weights/0/rows", Big, "field 'weights[0].rows'"},
       {"/weights/0/columns", -24, "field 'weights[0].columns' is -24"},
       {"/weights/2/columns", 2, "field 'weights[2].columns' is 2: expected 1"},

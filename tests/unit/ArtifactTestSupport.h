@@ -128,9 +128,9 @@ inline Manifest sampleManifest() {
 }
 
 inline std::vector<WeightInfo> sampleWeights() {
-  WeightInfo Table{"embed", {LayoutKind::Rows, ElementType::F32}, 97, 24};
-  WeightInfo Product{"q+k", {LayoutKind::Panels, ElementType::BF16}, 97, 33};
-  WeightInfo Norm{"norm", {LayoutKind::Vector, ElementType::F32}, 24, 1};
+  WeightInfo Table{"embed", {LayoutKind::RowMajor, StorageFormat::F32}, 97, 24};
+  WeightInfo Product{"q+k", {LayoutKind::Panels, StorageFormat::BF16}, 97, 33};
+  WeightInfo Norm{"norm", {LayoutKind::Vector, StorageFormat::F32}, 24, 1};
   return {Table, Product, Norm};
 }
 
@@ -143,7 +143,7 @@ inline CodeInfo sampleCode(CpuLevel Level) {
   Plain.K = 33;
   Plain.N = 97;
   Plain.Source = ElementType::BF16;
-  Plain.Layout = {LayoutKind::Panels, ElementType::BF16};
+  Plain.Layout = {LayoutKind::Panels, StorageFormat::BF16};
   PrimitiveInfo Full = Plain;
   Full.HasBias = true;
   Full.Act = Activation::GeluTanh;

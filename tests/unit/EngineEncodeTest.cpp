@@ -133,7 +133,7 @@ TEST_F(EngineEncodeTest, EncodingOnlyLendsPages) {
 }
 
 TEST_F(EngineEncodeTest, ForksGoTheirOwnWays) {
-  Session S = session(makeEncoderDecoder, {2, 5 * PageTokens, 0});
+  Session S = session(makeEncoderDecoder, {2, 5 * FixturePageTokens, 0});
   Tokens Source = {9, 8}, Prompt(20, 3);
   SequenceId A = S.createSequence();
   EXPECT_EQ(encodeSource(S, A, Source), "");

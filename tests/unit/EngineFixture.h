@@ -30,7 +30,8 @@ namespace tenon::test {
 using namespace artifact;
 
 inline constexpr int64_t Depth = 20, Width = 50, Vocabulary = 50,
-                         PageTokens = 16, MaxSequence = 90, MaxTokens = 20;
+                         FixturePageTokens = 16, MaxSequence = 90,
+                         MaxTokens = 20;
 
 /// Weight [n, k] of the model; whole numbers of 1/16, so that sums are exact,
 /// and so mixed that the likeliest token changes with what came before.
@@ -94,14 +95,14 @@ writeModel(const std::string &Path,
   Result<CpuLevel> Level = effectiveLevel();
   if (!Level)
     return Level.error();
-  bool Wide = infoOf(*Level).HasAVX512;
-  PackedLayout Layout{Wide ? LayoutKind::Panels : LayoutKind::Rows,
-                      ElementType::F32};
+  bool Wide = infoOf(*Level).LibraryFormats.contains(StorageFormat::F32);
+  PackedLayout Layout{Wide ? LayoutKind::Panels : LayoutKind::RowMajor,
+                      StorageFormat::F32};
   std::vector<float> Packed(
       static_cast<size_t>(packedBytes(Layout, Width, Depth)) / sizeof(float));
   for (int64_t N = 0; N < Width; ++N)
     for (int64_t K = 0; K < Depth; ++K)
-      Packed[static_cast<size_t>(Wide ? K * PanelColumns + N : N * Depth + K)] =
+      Packed[static_cast<size_t>(Wide ? K * PanelWidth + N : N * Depth + K)] =
           weightOf(N, K);
 
   Result<ArtifactWriter> Writer = ArtifactWriter::create(Path);
@@ -139,7 +140,7 @@ writeModel(const std::string &Path,
   Cache.Layers = 2;
   Cache.KvHeads = 1;
   Cache.HeadDim = 1;
-  Cache.PageTokens = PageTokens;
+  Cache.PageTokens = FixturePageTokens;
   Cache.PageBytes = 272 * 4;
   M.Caches = {Cache};
   M.Scopes = {{"layer0", {0}, {0}}, {"layer1", {1}, {}}};

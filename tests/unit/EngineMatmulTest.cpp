@@ -69,10 +69,10 @@ double activate(Activation Act, double X) {
 
 /// Where weight [n, k] lies in panels.
 size_t placeOf(const PrimitiveInfo &S, int64_t N, int64_t K) {
-  int64_t V = interleaveOf(S.Layout.Type);
-  int64_t Padded = paddedDepth(S.Layout.Type, S.K);
-  return static_cast<size_t>(N / PanelColumns * PanelColumns * Padded +
-                             K / V * V * PanelColumns + N % PanelColumns * V +
+  int64_t V = infoOf(S.Layout.Format).Interleave;
+  int64_t Padded = paddedInFeatures(S.Layout.Format, S.K);
+  return static_cast<size_t>(N / PanelWidth * PanelWidth * Padded +
+                             K / V * V * PanelWidth + N % PanelWidth * V +
                              K % V);
 }
 
@@ -87,7 +87,8 @@ void check(const PrimitiveInfo &S, int64_t Rows) {
   auto N = static_cast<size_t>(S.N), K = static_cast<size_t>(S.K);
   Tensor Source(S.Source, Bucket * K, Random);
   bool Panels = S.Layout.Kind == LayoutKind::Panels;
-  ElementType Type = S.Layout.Type;
+  ElementType Type = S.Layout.Format == StorageFormat::BF16 ? ElementType::BF16
+                                                            : ElementType::F32;
   size_t Stored =
       static_cast<size_t>(packedBytes(S.Layout, S.N, S.K)) / sizeOf(Type);
   Tensor Weights(Type, N * K, Random), Packed(Type, Stored, Random);
@@ -144,19 +145,22 @@ void check(const PrimitiveInfo &S, int64_t Rows) {
 
 bool hasBF16() {
   Result<CpuLevel> Level = effectiveLevel();
-  return Level && infoOf(*Level).HasBF16Products;
+  return Level && infoOf(*Level).Dots.contains(DotProduct::BF16);
 }
 
 PrimitiveInfo primitiveOf(int64_t K, int64_t N, ElementType Type,
                           ElementType To) {
   Result<CpuLevel> Level = effectiveLevel();
-  bool Wide = Level && infoOf(*Level).HasAVX512;
+  bool Wide =
+      Level && infoOf(*Level).LibraryFormats.contains(StorageFormat::F32);
   PrimitiveInfo S;
   S.K = K;
   S.N = N;
   S.Source = Type;
   S.Destination = To;
-  S.Layout = {Wide ? LayoutKind::Panels : LayoutKind::Rows, Type};
+  S.Layout = {Wide ? LayoutKind::Panels : LayoutKind::RowMajor,
+              Type == ElementType::BF16 ? StorageFormat::BF16
+                                        : StorageFormat::F32};
   return S;
 }
 

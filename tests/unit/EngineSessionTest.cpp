@@ -122,7 +122,7 @@ TEST_F(EngineSessionTest, ACancelledCallChangesNothing) {
 }
 
 TEST_F(EngineSessionTest, TruncatedSequencesGoOn) {
-  Session S = session({1, 4 * PageTokens, 0});
+  Session S = session({1, 4 * FixturePageTokens, 0});
   SequenceId Id = S.createSequence();
   Tokens T = someTokens(40), Kept(T.begin(), T.begin() + 5);
   ASSERT_TRUE(step(S, Id, T));
@@ -150,7 +150,7 @@ TEST_F(EngineSessionTest, TruncatedSequencesGoOn) {
 }
 
 TEST_F(EngineSessionTest, TruncatingLeavesForksAlone) {
-  Session S = session({1, 4 * PageTokens, 0});
+  Session S = session({1, 4 * FixturePageTokens, 0});
   SequenceId Id = S.createSequence();
   Tokens T = someTokens(20), Short(T.begin(), T.begin() + 18);
   ASSERT_TRUE(step(S, Id, T));
@@ -203,7 +203,7 @@ TEST_F(EngineSessionTest, KindsOfErrors) {
   EXPECT_EQ(tenon_model_load((Directory / "text").c_str(), &M),
             TENON_DAMAGED_FILE);
 
-  Session S = session({1, PageTokens, 0});
+  Session S = session({1, FixturePageTokens, 0});
   SequenceId Id = S.createSequence();
   EXPECT_EQ(kindOf(step(S, Id, {-1})), ErrorKind::InvalidArgument);
   EXPECT_EQ(kindOf(step(S, SequenceId{9}, {1})), ErrorKind::NotFound);
@@ -214,7 +214,7 @@ TEST_F(EngineSessionTest, KindsOfErrors) {
 
   tenon_session *C = nullptr;
   ASSERT_EQ(tenon_model_load(File.c_str(), &M), TENON_OK);
-  ASSERT_EQ(tenon_session_create(M, 1, PageTokens, &C), TENON_OK);
+  ASSERT_EQ(tenon_session_create(M, 1, FixturePageTokens, &C), TENON_OK);
   auto StatusOf = [&](const Tokens &T) {
     tenon_sequence Sequence = 0;
     EXPECT_EQ(tenon_sequence_create(C, &Sequence), TENON_OK);

@@ -133,7 +133,7 @@ TEST_F(EngineTest, RaggedBatchEqualsSingleSequences) {
 }
 
 TEST_F(EngineTest, OutOfPagesHurtsOnlyItsSequence) {
-  Session S = session(3 * PageTokens);
+  Session S = session(3 * FixturePageTokens);
   std::vector<int32_t> Small = someTokens(16, 1), Large = someTokens(33, 2);
   SequenceId A = S.createSequence(), B = S.createSequence(),
              C = S.createSequence();
@@ -157,7 +157,7 @@ TEST_F(EngineTest, OutOfPagesHurtsOnlyItsSequence) {
 }
 
 TEST_F(EngineTest, RecycledPagesAreZero) {
-  Session S = session(2 * PageTokens);
+  Session S = session(2 * FixturePageTokens);
   for (int Round = 0; Round < 3; ++Round) {
     SequenceId Id = S.createSequence();
     std::vector<int32_t> Tokens = someTokens(32 - Round, Round);

@@ -7,7 +7,6 @@
 
 #include "compiler/Checkpoint/GgufTokenizer.h"
 #include "GgufFixture.h"
-#include "compiler/Checkpoint/GgufModel.h"
 #include "runtime/Tokenizer/Tokenizer.h"
 
 using namespace tenon;
@@ -63,9 +62,12 @@ protected:
 TEST_F(GgufTokenizerTest, SentencePiece) {
   auto References = readJsonFile(fixture("tokenizers.json"));
   ASSERT_TRUE(References) << References.error().message();
-  auto Model = openGgufModel(fixture("llama-f32.gguf"));
-  ASSERT_TRUE(Model) << Model.error().message();
-  auto Made = Tokenizer::fromJson(Model->Tokenizer, "llama-f32");
+  auto File = GgufFile::open(fixture("llama-f32.gguf"));
+  ASSERT_TRUE(File) << File.error().message();
+  Json Settings;
+  auto Read = readGgufTokenizer(*File, Settings);
+  ASSERT_TRUE(Read) << Read.error().message();
+  auto Made = Tokenizer::fromJson(*Read, "llama-f32");
   ASSERT_TRUE(Made) << Made.error().message();
   const Json &Texts = (*References)["texts"];
   size_t Compared = 0;
@@ -80,9 +82,8 @@ TEST_F(GgufTokenizerTest, SentencePiece) {
     ++Compared;
   }
   EXPECT_GE(Compared, 30u);
-  EXPECT_EQ(*Model->Settings.integer("bos_token_id", 0, 9), 1);
-  EXPECT_EQ(*Model->Settings.optionalIntegers("eos_token_id", 0, 9),
-            std::vector<int64_t>{2});
+  EXPECT_EQ(Settings["bos_token_id"], 1);
+  EXPECT_EQ(Settings["eos_token_id"], Json::array({2}));
 }
 
 TEST_F(GgufTokenizerTest, EverySplitOfByteLevelVocabularies) {

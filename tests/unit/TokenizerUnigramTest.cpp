@@ -363,6 +363,27 @@ TEST(UnigramTest, ScoresAsTheReferenceReadsThem) {
     EXPECT_EQ(Encode(Low), "1 2 ") << Low;
 }
 
+/// Long texts whose paths are worth nearly the same.
+TEST(UnigramTest, TiesAsInTheReference) {
+  auto Stored = readJsonFile(dataPath("ties.json"));
+  ASSERT_TRUE(Stored) << Stored.error().message();
+  for (const Json &Entry : (*Stored)["models"]) {
+    auto Text = Entry["tokenizer"].get<std::string>();
+    auto Made = Tokenizer::fromJson(Text, "t.json");
+    ASSERT_TRUE(Made) << Made.error().message();
+    for (const auto &[Unit, Expected] : Entry["ids"].items())
+      for (size_t I = 0; I < Expected.size(); ++I) {
+        std::string Repeated;
+        for (int N = (*Stored)["counts"][I].get<int>(); N > 0; --N)
+          Repeated += Unit;
+        auto Ids = Made->encode(Repeated);
+        ASSERT_TRUE(Ids) << Ids.error().message();
+        EXPECT_EQ(hashOf(*Ids), Expected[I].get<std::string>())
+            << Repeated.size() << " bytes of " << Unit << " in " << Text;
+      }
+  }
+}
+
 TEST(UnigramTest, TypeToldByItsFields) {
   EXPECT_EQ(
       encoded(file({{"model", R"({"unk_id":0,"vocab":[["a",0]]})"}}), "a"),

@@ -33,16 +33,16 @@ func.func @sigmoid_gate_c1(%arg0: tensor<?x8xf32>) {
 
 // -----
 
-func.func @columns_c1(%arg0: tensor<?x8xf32>) {
-  // expected-error@+1 {{columns_c1: columns: expected some of 8, got 5 to 9}}
-  %0 = transformer.columns %arg0 from 5 : (tensor<?x8xf32>) -> tensor<?x4xf32>
+func.func @slice_c1(%arg0: tensor<?x8xf32>) {
+  // expected-error@+1 {{slice_c1: columns: expected 4 of 8, got those from 5}}
+  %0 = transformer.slice %arg0 from 5 : (tensor<?x8xf32>) -> tensor<?x4xf32>
   return
 }
 
 // -----
 
-func.func @columns_c1(%arg0: tensor<?x8xf32>) {
-  // expected-error@+1 {{columns_c1: columns: expected some of 8, got -1 to 3}}
-  %0 = transformer.columns %arg0 from -1 : (tensor<?x8xf32>) -> tensor<?x4xf32>
+func.func @slice_c1(%arg0: tensor<?x8xf32>) {
+  // expected-error@+1 {{slice_c1: columns: expected 4 of 8, got those from -1}}
+  %0 = transformer.slice %arg0 from -1 : (tensor<?x8xf32>) -> tensor<?x4xf32>
   return
 }

@@ -17,9 +17,9 @@ func.func @latent_append_c2(%arg0: !transformer.cache<latent 1x6xf32>, %arg1: !t
 
 // -----
 
-func.func @latent_attention_c1(%arg0: tensor<?x10xf32>, %arg1: !transformer.batch, %arg2: !transformer.cache<memory 1x6xf32>, %arg3: !transformer.scope, %arg4: tensor<16x4xf32>) {
-  // expected-error@+1 {{latent_attention_c1: cache: expected a latent one, got '!transformer.cache<memory 1x6xf32>'}}
-  %0 = transformer.latent_attention %arg0, %arg1 cache %arg2[%arg3] expand %arg4 heads 2 key_dim 3 value_dim 5 scale 5.0e-01 : (tensor<?x10xf32>, !transformer.batch, !transformer.cache<memory 1x6xf32>, !transformer.scope, tensor<16x4xf32>) -> tensor<?x10xf32>
+func.func @latent_attention_c1(%arg0: tensor<?x10xf32>, %arg1: !transformer.batch, %arg2: !transformer.cache<cross 1x6xf32>, %arg3: !transformer.scope, %arg4: tensor<16x4xf32>) {
+  // expected-error@+1 {{latent_attention_c1: cache: expected a latent one, got '!transformer.cache<cross 1x6xf32>'}}
+  %0 = transformer.latent_attention %arg0, %arg1 cache %arg2[%arg3] expand %arg4 heads 2 key_dim 3 value_dim 5 scale 5.0e-01 : (tensor<?x10xf32>, !transformer.batch, !transformer.cache<cross 1x6xf32>, !transformer.scope, tensor<16x4xf32>) -> tensor<?x10xf32>
   return
 }
 

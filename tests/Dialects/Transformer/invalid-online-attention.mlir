@@ -74,23 +74,23 @@ func.func @online_attention_c9(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch
 // -----
 
 func.func @online_attention_c5(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: !transformer.cache<1x4xf32>, %arg3: !transformer.scope) {
-  // expected-error@+1 {{online_attention_c5: mask: expected bidirectional over a memory, causal or prefix over a sequence, got bidirectional over '!transformer.cache<1x4xf32>'}}
+  // expected-error@+1 {{online_attention_c5: mask: expected bidirectional over a cross-attention cache, causal or prefix over one of the sequence, got bidirectional over '!transformer.cache<1x4xf32>'}}
   %0 = transformer.online_attention bidirectional %arg0, %arg1 cache %arg2[%arg3] heads 2 kv_heads 1 scale 5.0e-01 : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xf32>, !transformer.scope) -> tensor<?x8xf32>
   return
 }
 
 // -----
 
-func.func @online_attention_c5(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: !transformer.cache<memory 1x4xf32>, %arg3: !transformer.scope) {
-  // expected-error@+1 {{online_attention_c5: mask: expected bidirectional over a memory, causal or prefix over a sequence, got causal over '!transformer.cache<memory 1x4xf32>'}}
-  %0 = transformer.online_attention causal %arg0, %arg1 cache %arg2[%arg3] heads 2 kv_heads 1 scale 5.0e-01 : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<memory 1x4xf32>, !transformer.scope) -> tensor<?x8xf32>
+func.func @online_attention_c5(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: !transformer.cache<cross 1x4xf32>, %arg3: !transformer.scope) {
+  // expected-error@+1 {{online_attention_c5: mask: expected bidirectional over a cross-attention cache, causal or prefix over one of the sequence, got causal over '!transformer.cache<cross 1x4xf32>'}}
+  %0 = transformer.online_attention causal %arg0, %arg1 cache %arg2[%arg3] heads 2 kv_heads 1 scale 5.0e-01 : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<cross 1x4xf32>, !transformer.scope) -> tensor<?x8xf32>
   return
 }
 
 // -----
 
 func.func @online_attention_c5(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: !transformer.cache<latent 1x4xf32>, %arg3: !transformer.scope) {
-  // expected-error@+1 {{online_attention_c5: mask: expected bidirectional over a memory, causal or prefix over a sequence, got causal over '!transformer.cache<latent 1x4xf32>'}}
+  // expected-error@+1 {{online_attention_c5: mask: expected bidirectional over a cross-attention cache, causal or prefix over one of the sequence, got causal over '!transformer.cache<latent 1x4xf32>'}}
   %0 = transformer.online_attention causal %arg0, %arg1 cache %arg2[%arg3] heads 2 kv_heads 1 scale 5.0e-01 : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<latent 1x4xf32>, !transformer.scope) -> tensor<?x8xf32>
   return
 }
@@ -113,9 +113,9 @@ func.func @online_attention_c7(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch
 
 // -----
 
-func.func @online_attention_c7(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: !transformer.cache<memory 1x4xf32>, %arg3: !transformer.scope) {
+func.func @online_attention_c7(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: !transformer.cache<cross 1x4xf32>, %arg3: !transformer.scope) {
   // expected-error@+1 {{online_attention_c7: window: expected a causal mask, or a bidirectional one of this step's keys}}
-  %0 = transformer.online_attention bidirectional %arg0, %arg1 cache %arg2[%arg3] heads 2 kv_heads 1 scale 5.0e-01 window 4 : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<memory 1x4xf32>, !transformer.scope) -> tensor<?x8xf32>
+  %0 = transformer.online_attention bidirectional %arg0, %arg1 cache %arg2[%arg3] heads 2 kv_heads 1 scale 5.0e-01 window 4 : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<cross 1x4xf32>, !transformer.scope) -> tensor<?x8xf32>
   return
 }
 

@@ -169,8 +169,8 @@ func.func @split_append_c10(%arg0: tensor<?x16xf32>, %arg1: !transformer.cache<l
 
 // -----
 
-func.func @split_append_c10(%arg0: tensor<?x16xf32>, %arg1: !transformer.cache<memory 1x4xf32>, %arg2: !transformer.scope, %arg3: !transformer.batch) {
-  // expected-error@+1 {{split_append_c10: cache: expected one that grows with the sequence, got '!transformer.cache<memory 1x4xf32>'}}
-  %0:2 = transformer.split_append %arg0 to %arg1[%arg2], %arg3 heads 2 kv_heads 1 : (tensor<?x16xf32>, !transformer.cache<memory 1x4xf32>, !transformer.scope, !transformer.batch) -> (tensor<?x8xf32>, !transformer.cache<memory 1x4xf32>)
+func.func @split_append_c10(%arg0: tensor<?x16xf32>, %arg1: !transformer.cache<cross 1x4xf32>, %arg2: !transformer.scope, %arg3: !transformer.batch) {
+  // expected-error@+1 {{split_append_c10: cache: expected one that grows with the sequence, got '!transformer.cache<cross 1x4xf32>'}}
+  %0:2 = transformer.split_append %arg0 to %arg1[%arg2], %arg3 heads 2 kv_heads 1 : (tensor<?x16xf32>, !transformer.cache<cross 1x4xf32>, !transformer.scope, !transformer.batch) -> (tensor<?x8xf32>, !transformer.cache<cross 1x4xf32>)
   return
 }

@@ -16,7 +16,7 @@ func.func private @cache_head_dim(!transformer.cache<1x0xf32>)
 
 // -----
 
-// expected-error@+1 {{expected element type f32 or bf16, got 'f16'}}
+// expected-error@+1 {{expected one of f32, bf16, got f16}}
 func.func private @cache_element(!transformer.cache<1x4xf16>)
 
 // -----
@@ -61,7 +61,7 @@ func.func private @rope_llama3_original() attributes {test.rope = #transformer.r
 
 // -----
 
-// expected-error@+1 {{expected sequence, memory or latent, got ring}}
+// expected-error@+1 {{expected sequence, cross or latent, got ring}}
 func.func private @cache_kind(!transformer.cache<ring 1x4xf32>)
 
 // -----
@@ -170,10 +170,10 @@ func.func @inferred_linear(%x: tensor<?x8xf32>, %w: tensor<6x8xf32>) {
 
 // -----
 
-func.func @inferred_product(%x: tensor<?x8xf32>, %w: tensor<6x8xf32>) {
+func.func @inferred_matmul(%x: tensor<?x8xf32>, %w: tensor<6x8xf32>) {
   // expected-error@+2 {{failed to infer returned types}}
   // expected-error@+1 {{op inferred type(s) 'tensor<?x12xf32>' are incompatible with return type(s) of operation 'tensor<?x6xf32>'}}
-  %0 = transformer.product %x weights(%w, %w) : (tensor<?x8xf32>, tensor<6x8xf32>, tensor<6x8xf32>) -> tensor<?x6xf32>
+  %0 = transformer.matmul %x weights(%w, %w) : (tensor<?x8xf32>, tensor<6x8xf32>, tensor<6x8xf32>) -> tensor<?x6xf32>
   return
 }
 

@@ -1,5 +1,7 @@
 // Types, attributes and the attributes that describe a model.
-// RUN: %tenon-opt %s | %tenon-opt | FileCheck %s
+// RUN: %tenon-opt %s --verify-roundtrip | FileCheck %s
+// RUN: %tenon-opt %s --mlir-print-op-generic | %tenon-opt | FileCheck %s
+// RUN: %tenon-opt %s --emit-bytecode | %tenon-opt | FileCheck %s
 
 // CHECK-LABEL: module
 // CHECK-SAME: transformer.family = "llama"
@@ -14,13 +16,13 @@ module attributes {
   transformer.vocabulary = 97 : i64
 } {
   // CHECK: func.func private @step(!transformer.batch, !transformer.scope, !transformer.cache<3x24xf32>, !transformer.cache<1x128xbf16>)
+  // CHECK-SAME: transformer.max_output_rows = 8 : i64
   // CHECK-SAME: transformer.max_tokens = 512 : i64
-  // CHECK-SAME: transformer.max_wanted = 8 : i64
   // CHECK-SAME: transformer.output = "logits"
   // CHECK-SAME: transformer.role = "step"
   func.func private @step(!transformer.batch, !transformer.scope, !transformer.cache<3x24xf32>, !transformer.cache<1x128xbf16>)
     attributes {transformer.role = "step", transformer.output = "logits",
-                transformer.max_tokens = 512 : i64, transformer.max_wanted = 8 : i64}
+                transformer.max_tokens = 512 : i64, transformer.max_output_rows = 8 : i64}
   // CHECK: transformer.role = "encode"
   func.func private @encode(!transformer.batch)
     attributes {transformer.role = "encode", transformer.output = "hidden"}
@@ -32,6 +34,10 @@ module attributes {
   // CHECK-SAME: transformer.role = "encode_image"
   func.func private @classify(!transformer.batch)
     attributes {transformer.role = "encode_image", transformer.output = "classes"}
+  // CHECK: transformer.variant = #transformer.variant<few>
+  func.func private @f.few(!transformer.batch) attributes {transformer.variant = #transformer.variant<few>}
+  // CHECK: transformer.variant = #transformer.variant<many>
+  func.func private @f.many(!transformer.batch) attributes {transformer.variant = #transformer.variant<many>}
   // An entry may look up other tokens.
   // CHECK: transformer.vocabulary = 61 : i64
   func.func private @source(!transformer.batch)
@@ -40,8 +46,8 @@ module attributes {
   func.func private @sinusoid() attributes {test.a = #transformer.sinusoid<half>}
   // CHECK: #transformer.sinusoid<interleaved>
   func.func private @interleaved() attributes {test.a = #transformer.sinusoid<interleaved>}
-  // CHECK: !transformer.cache<memory 3x24xbf16>
-  func.func private @memory(!transformer.cache<memory 3x24xbf16>)
+  // CHECK: !transformer.cache<cross 3x24xbf16>
+  func.func private @cross(!transformer.cache<cross 3x24xbf16>)
   // CHECK: !transformer.cache<latent 1x40xf32>
   func.func private @latent(!transformer.cache<latent 1x40xf32>)
   // A plain one is called nothing.
@@ -53,6 +59,10 @@ module attributes {
   func.func private @short() attributes {test.rope = #transformer.rope<half, dim = 64, base = 0.1000>}
   // CHECK: #transformer.rope<half, dim = 64, base = 1.0e+07>
   func.func private @exponent() attributes {test.rope = #transformer.rope<half, dim = 64, base = 10000000.0>}
+  // CHECK: #transformer.rope<half, dim = 64, base = 10000.0>
+  func.func private @scientific() attributes {test.rope = #transformer.rope<half, dim = 64, base = 1.0e+04>}
+  // CHECK: #transformer.rope<half, dim = 64, base = 1e-06>
+  func.func private @small() attributes {test.rope = #transformer.rope<half, dim = 64, base = 0.000001>}
   // CHECK: #transformer.rope<interleaved, dim = 2, base = 10000.5, linear(factor = 0.3333333333333333)>
   func.func private @linear() attributes {test.rope = #transformer.rope<interleaved, dim = 2, base = 10000.5, linear(factor = 0.3333333333333333)>}
 }

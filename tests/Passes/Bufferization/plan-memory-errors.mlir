@@ -1,7 +1,7 @@
 // What cannot be planned.
 // RUN: %tenon-opt %s --plan-memory -split-input-file -verify-diagnostics
 
-func.func @no_count(%b: !transformer.batch, %n: index) attributes {transformer.max_tokens = 8 : i64, transformer.max_wanted = 8 : i64} {
+func.func @no_count(%b: !transformer.batch, %n: index) attributes {transformer.max_tokens = 8 : i64, transformer.max_output_rows = 8 : i64} {
   // expected-error@below {{plan-memory: expected no or one dynamic size, a dnn.count}}
   %0 = memref.alloc(%n) : memref<?x8xf32>
   return
@@ -9,16 +9,16 @@ func.func @no_count(%b: !transformer.batch, %n: index) attributes {transformer.m
 
 // -----
 
-// expected-error@below {{plan-memory: expected attributes transformer.max_tokens and transformer.max_wanted}}
+// expected-error@below {{plan-memory: expected attributes transformer.max_tokens and transformer.max_output_rows}}
 func.func @no_bounds(%b: !transformer.batch) {
-  %n = dnn.count wanted %b
+  %n = dnn.count output_rows %b
   %0 = memref.alloc(%n) : memref<?x8xf32>
   return
 }
 
 // -----
 
-func.func @too_large(%b: !transformer.batch) attributes {transformer.max_tokens = 1099511627776 : i64, transformer.max_wanted = 8 : i64} {
+func.func @too_large(%b: !transformer.batch) attributes {transformer.max_tokens = 1099511627776 : i64, transformer.max_output_rows = 8 : i64} {
   %n = dnn.count tokens %b
   // expected-error@below {{plan-memory: a buffer of 1099511627776 rows does not fit any memory}}
   %0 = memref.alloc(%n) : memref<?x4096xf32>

@@ -5,33 +5,33 @@
 // When the third buffer is written the first has been read: they share.
 // CHECK: module attributes {dnn.arena_bytes = 1024 : i64}
 // CHECK-LABEL: @chain
-func.func @chain(%b: !transformer.batch, %x: memref<?x8xf32>) attributes {transformer.max_tokens = 16 : i64, transformer.max_wanted = 16 : i64} {
-  // CHECK: %[[N:.*]] = dnn.count tokens %arg0
-  // CHECK-NEXT: dnn.buffer %arg0[%[[N]]] at 0 {dnn.plan = array<i64: 512, 4, 5>} : memref<?x8xf32>
-  // CHECK-NEXT: dnn.buffer %arg0[%[[N]]] at 512 {dnn.plan = array<i64: 512, 5, 6>} : memref<?x8xf32>
-  // CHECK-NEXT: dnn.buffer %arg0[%[[N]]] at 0 {dnn.plan = array<i64: 512, 6, 7>} : memref<?x8xf32>
+func.func @chain(%b: !transformer.batch, %x: memref<?x8xf32>) attributes {transformer.max_tokens = 16 : i64, transformer.max_output_rows = 16 : i64} {
+  // CHECK: %[[N:.*]] = dnn.count tokens %batch
+  // CHECK-NEXT: dnn.buffer %batch[%[[N]]] at 0 plan <512 bytes from 4 to 5> : memref<?x8xf32>
+  // CHECK-NEXT: dnn.buffer %batch[%[[N]]] at 512 plan <512 bytes from 5 to 6> : memref<?x8xf32>
+  // CHECK-NEXT: dnn.buffer %batch[%[[N]]] at 0 plan <512 bytes from 6 to 7> : memref<?x8xf32>
   %n = dnn.count tokens %b
   %0 = memref.alloc(%n) : memref<?x8xf32>
   %1 = memref.alloc(%n) : memref<?x8xf32>
   %2 = memref.alloc(%n) : memref<?x8xf32>
-  dnn.add %x, %x outs(%0) : (memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>) -> ()
-  dnn.add %x, %0 outs(%1) : (memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>) -> ()
-  dnn.add %x, %1 outs(%2) : (memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>) -> ()
-  dnn.add %x, %2 outs(%x) : (memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>) -> ()
+  dnn.residual %x, %x outs(%0) : (memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>) -> ()
+  dnn.residual %x, %0 outs(%1) : (memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>) -> ()
+  dnn.residual %x, %1 outs(%2) : (memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>) -> ()
+  dnn.residual %x, %2 outs(%x) : (memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>) -> ()
   return
 }
 
 // -----
 
 // All alive at once: none shares. 16 rows of 3 f32 are 192 bytes; 9 tokens
-// take 16 rows, 17 wanted rows 32: 32 * 5 * 2 = 320 bytes. Largest first.
+// take 16 rows, 17 output rows 32: 32 * 5 * 2 = 320 bytes. Largest first.
 // CHECK: module attributes {dnn.arena_bytes = 512 : i64}
 // CHECK-LABEL: @together
-func.func @together(%b: !transformer.batch) attributes {transformer.max_tokens = 9 : i64, transformer.max_wanted = 17 : i64} {
+func.func @together(%b: !transformer.batch) attributes {transformer.max_tokens = 9 : i64, transformer.max_output_rows = 17 : i64} {
   // CHECK: dnn.buffer {{.*}} at 320 {{.*}} : memref<?x3xf32>
   // CHECK: dnn.buffer {{.*}} at 0 {{.*}} : memref<?x5xbf16>
   %n = dnn.count tokens %b
-  %w = dnn.count wanted %b
+  %w = dnn.count output_rows %b
   %0 = memref.alloc(%n) : memref<?x3xf32>
   %1 = memref.alloc(%w) : memref<?x5xbf16>
   dnn.parallel %t of %k {
@@ -46,9 +46,9 @@ func.func @together(%b: !transformer.batch) attributes {transformer.max_tokens =
 // 16 rows of 7 bf16 are 224 bytes, which end at the next multiple of 64.
 // CHECK: module attributes {dnn.arena_bytes = 512 : i64}
 // CHECK-LABEL: @aligned
-func.func @aligned(%b: !transformer.batch) attributes {transformer.max_tokens = 1 : i64, transformer.max_wanted = 1 : i64} {
-  // CHECK: dnn.buffer {{.*}} at 0 {dnn.plan = array<i64: 256, 3, 3>}
-  // CHECK-NEXT: dnn.buffer {{.*}} at 256 {dnn.plan = array<i64: 256, 3, 3>}
+func.func @aligned(%b: !transformer.batch) attributes {transformer.max_tokens = 1 : i64, transformer.max_output_rows = 1 : i64} {
+  // CHECK: dnn.buffer {{.*}} at 0 plan <256 bytes from 3 to 3>
+  // CHECK-NEXT: dnn.buffer {{.*}} at 256 plan <256 bytes from 3 to 3>
   %n = dnn.count tokens %b
   %0 = memref.alloc(%n) : memref<?x7xbf16>
   %1 = memref.alloc(%n) : memref<?x7xbf16>
@@ -59,12 +59,12 @@ func.func @aligned(%b: !transformer.batch) attributes {transformer.max_tokens = 
 // -----
 
 // A row of staged keys and values is 64 tokens: 300 tokens are 5 rows, which no
-// product reads. Sequences are at most as many as tokens, rounded up to 320.
+// matmul reads. Sequences are at most as many as tokens, rounded up to 320.
 // CHECK: module attributes {dnn.arena_bytes = 35840 : i64}
 // CHECK-LABEL: @chunks
-func.func @chunks(%b: !transformer.batch) attributes {transformer.max_tokens = 300 : i64, transformer.max_wanted = 1 : i64} {
-  // CHECK: dnn.buffer {{.*}} {dnn.plan = array<i64: 25600, 4, 4>} : memref<?x1280xf32>
-  // CHECK-NEXT: dnn.buffer {{.*}} {dnn.plan = array<i64: 10240, 4, 4>} : memref<?x8xf32>
+func.func @chunks(%b: !transformer.batch) attributes {transformer.max_tokens = 300 : i64, transformer.max_output_rows = 1 : i64} {
+  // CHECK: dnn.buffer {{.*}} plan <25600 bytes from 4 to 4> : memref<?x1280xf32>
+  // CHECK-NEXT: dnn.buffer {{.*}} plan <10240 bytes from 4 to 4> : memref<?x8xf32>
   %c = dnn.count chunks %b
   %s = dnn.count sequences %b
   %0 = memref.alloc(%c) : memref<?x1280xf32>
@@ -82,23 +82,23 @@ func.func @chunks(%b: !transformer.batch) attributes {transformer.max_tokens = 3
 // of each other.
 // CHECK: module attributes {dnn.arena_bytes = 2048 : i64}
 // CHECK-LABEL: @layer.few
-func.func private @layer.few(%b: !transformer.batch, %x: memref<?x8xf32>) attributes {transformer.max_tokens = 8 : i64, transformer.max_wanted = 8 : i64} {
+func.func private @layer.few(%b: !transformer.batch, %x: memref<?x8xf32>) attributes {transformer.variant = #transformer.variant<few>, transformer.max_tokens = 8 : i64, transformer.max_output_rows = 8 : i64} {
   // CHECK: dnn.buffer {{.*}} at 1024
   %n = dnn.count tokens %b
   %0 = memref.alloc(%n) : memref<?x8xf32>
-  dnn.add %x, %x outs(%0) : (memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>) -> ()
+  dnn.residual %x, %x outs(%0) : (memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>) -> ()
   return
 }
 // CHECK-LABEL: @layer.many
-func.func private @layer.many(%b: !transformer.batch, %x: memref<?x8xf32>) attributes {transformer.max_tokens = 32 : i64, transformer.max_wanted = 32 : i64} {
+func.func private @layer.many(%b: !transformer.batch, %x: memref<?x8xf32>) attributes {transformer.variant = #transformer.variant<many>, transformer.max_tokens = 32 : i64, transformer.max_output_rows = 32 : i64} {
   // CHECK: dnn.buffer {{.*}} at 1024
   %n = dnn.count tokens %b
   %0 = memref.alloc(%n) : memref<?x8xf32>
-  dnn.add %x, %x outs(%0) : (memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>) -> ()
+  dnn.residual %x, %x outs(%0) : (memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>) -> ()
   return
 }
 // CHECK-LABEL: @step
-func.func @step(%b: !transformer.batch) attributes {transformer.role = "step", transformer.max_tokens = 32 : i64, transformer.max_wanted = 32 : i64} {
+func.func @step(%b: !transformer.batch) attributes {transformer.role = "step", transformer.max_tokens = 32 : i64, transformer.max_output_rows = 32 : i64} {
   // CHECK: dnn.buffer {{.*}} at 0
   %n = dnn.count tokens %b
   %0 = memref.alloc(%n) : memref<?x8xf32>
@@ -112,10 +112,32 @@ func.func @step(%b: !transformer.batch) attributes {transformer.role = "step", t
 // lines of 64.
 // CHECK: module attributes {dnn.arena_bytes = 128 : i64}
 // CHECK-LABEL: @static
-func.func @static(%b: !transformer.batch, %x: memref<?x2xi32>) attributes {transformer.max_tokens = 1000 : i64, transformer.max_wanted = 8 : i64} {
+func.func @static(%b: !transformer.batch, %x: memref<?x2xi32>) attributes {transformer.max_tokens = 1000 : i64, transformer.max_output_rows = 8 : i64} {
   // CHECK: %[[FOUR:.*]] = arith.constant 4 : index
-  // CHECK-NEXT: dnn.buffer %arg0[%[[FOUR]]] at 0 {dnn.plan = array<i64: 128, 1, 1>} : memref<4x7xi32>
+  // CHECK-NEXT: dnn.buffer %batch[%[[FOUR]]] at 0 plan <128 bytes from 1 to 1> : memref<4x7xi32>
   %0 = memref.alloc() : memref<4x7xi32>
-  dnn.group %x outs(%x, %0) : (memref<?x2xi32>, memref<?x2xi32>, memref<4x7xi32>) -> ()
+  dnn.moe_group %x outs(%x, %0) : (memref<?x2xi32>, memref<?x2xi32>, memref<4x7xi32>) -> ()
+  return
+}
+
+// -----
+
+// A buffer lives as long as a view of it: the second one cannot have its place,
+// the third can.
+// CHECK: module attributes {dnn.arena_bytes = 1024 : i64}
+// CHECK-LABEL: @views
+func.func @views(%b: !transformer.batch, %x: memref<?x8xf32>) attributes {transformer.max_tokens = 16 : i64, transformer.max_output_rows = 16 : i64} {
+  // CHECK: dnn.buffer %batch[%tokens] at 0 plan <512 bytes from 4 to 7> : memref<?x8xf32>
+  // CHECK-NEXT: dnn.buffer %batch[%tokens] at 512 plan <512 bytes from 5 to 6> : memref<?x8xf32>
+  // CHECK-NEXT: dnn.buffer %batch[%tokens] at 0 plan <512 bytes from 8 to 8> : memref<?x8xf32>
+  %n = dnn.count tokens %b
+  %0 = memref.alloc(%n) : memref<?x8xf32>
+  %1 = memref.alloc(%n) : memref<?x8xf32>
+  %2 = memref.alloc(%n) : memref<?x8xf32>
+  %v = memref.cast %0 : memref<?x8xf32> to memref<?x?xf32>
+  dnn.residual %x, %x outs(%1) : (memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>) -> ()
+  dnn.residual %x, %1 outs(%x) : (memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>) -> ()
+  %d = memref.dim %v, %n : memref<?x?xf32>
+  dnn.residual %x, %x outs(%2) : (memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>) -> ()
   return
 }

@@ -1,47 +1,90 @@
-// Attention reads the cache page by page, or the rows of staged keys and
-// values, and allocates nothing for scores.
-// RUN: %tenon-opt %s --generate-kernels --split-input-file | FileCheck %s
+// Attention reads the cache page by page, or the rows of staged keys and values,
+// and keeps 64 scores a row: which rows a block has, which keys they see, and
+// what of a page is read. Heads of 6 of which two share keys and values.
+// RUN: %tenon-opt %s --generate-kernels --cse | FileCheck %s
 
-module attributes {dnn.cpu_level = "avx2"} {
+!batch = !transformer.batch
+!scope = !transformer.scope
+!rows = memref<?x12xf32>
+
+module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, dot = [], library = []>} {
+
+// Four rows of registers: two tokens of two heads. Keys a token sees lie from its
+// position less 7 up to its position; tokens of another sequence, or beyond the
+// last, see none.
 // CHECK-LABEL: @cached
+// CHECK-DAG: memref.alloca() {alignment = 64 : i64} : memref<4x64xf32>
+// CHECK-DAG: memref.alloca() {alignment = 64 : i64} : memref<4x16xf32>
+// CHECK-DAG: memref.alloca() {alignment = 64 : i64} : memref<4x6xf32>
 // CHECK-NOT: {{memref.alloc\(|memref.alloca\(%}}
-// CHECK: dnn.page_table %arg1
-// CHECK: dnn.page %arg2[%arg0]
-// CHECK-SAME: memref<1x4x4x16xf32>, memref<1x64x16xf32>
+// CHECK: scf.for %[[ITEM:.*]] = %{{.*}} to %{{.*}} step %{{.*}} {
+// CHECK: %[[FIRST:.*]] = arith.muli %[[ITEM]], %c2
+// CHECK: scf.for %[[SEQUENCE:.*]] = %{{.*}} to %{{.*}} step %c1 {
+// CHECK: %[[EXISTS:.*]] = arith.cmpi sle, %[[FIRST]], %
+// CHECK: memref.load %sequence_of
+// CHECK: %[[SAME:.*]] = arith.cmpi eq, %{{.*}}, %[[SEQUENCE]]
+// CHECK: %[[MINE:.*]] = arith.andi %[[EXISTS]], %[[SAME]]
+// CHECK: memref.load %positions
+// CHECK: %[[OWN:.*]] = arith.index_cast
+// CHECK: arith.addi %[[OWN]], %c1
+// CHECK: %[[BACK:.*]] = arith.subi %[[OWN]], %c7
+// CHECK: %[[FROM:.*]] = arith.maxsi %c0, %[[BACK]]
+// CHECK: %[[END:.*]] = arith.minsi
+// CHECK: %[[TO:.*]] = arith.select %[[MINE]], %[[END]], %[[FROM]]
+// Queries are scaled into scratch.
+// CHECK: vector.maskedload %x[
+// CHECK: %pages = dnn.page_table %batch[%[[SEQUENCE]]]
+// CHECK: memref.load %pages[%[[PAGE:.*]]]
+// CHECK: %keys, %values = dnn.page %cache[%scope], %{{.*}} : <1x6xbf16> -> memref<1x4x6x16xbf16>, memref<1x64x16xbf16>
+// CHECK: %[[KEY0:.*]] = arith.muli %[[PAGE]], %c64
+// CHECK: scf.for %[[GROUP:.*]] = %c0 to %c4 step %c1 {
+// CHECK: :4 = scf.for %[[AT:.*]] = %c0 to %c6 step %c1
+// CHECK: vector.load %keys[%c0, %[[GROUP]], %[[AT]], %c0]
+// CHECK: scf.yield
+// CHECK: arith.addi %[[KEY0]], %
+// CHECK: %[[INDEX:.*]] = arith.addi %{{.*}}, %{{.*}} : vector<16xi32>
+// CHECK: arith.index_cast %[[FROM]]
+// CHECK: %[[ABOVE:.*]] = arith.cmpi sge, %[[INDEX]], %
+// CHECK: arith.index_cast %[[TO]]
+// CHECK: %[[BELOW:.*]] = arith.cmpi slt, %[[INDEX]], %
+// CHECK: %[[SEEN:.*]] = arith.andi %[[ABOVE]], %[[BELOW]]
+// CHECK: arith.select %[[SEEN]], %
 // CHECK: math.exp
+// CHECK: scf.for %[[KEY:.*]] = %c0 to %c64 step %c1
+// CHECK: vector.load %values[%c0, %[[KEY]], %
+// Only tokens of this pass are written.
+// CHECK: scf.if %[[MINE]] {
+// CHECK: vector.maskedstore %x_0[
 // CHECK-NOT: {{memref.alloc\(|memref.alloca\(%}}
 // CHECK: return
-func.func private @cached.few(%s: !transformer.scope, %b: !transformer.batch, %c: !transformer.cache<1x4xf32>, %q: memref<?x8xf32>, %o: memref<?x8xf32>) {
-  dnn.attention causal %q, %b cache %c[%s] heads 2 kv_heads 1 scale 0.5 outs(%o) : (memref<?x8xf32>, !transformer.batch, !transformer.cache<1x4xf32>, !transformer.scope, memref<?x8xf32>) -> ()
+func.func private @cached(%s: !scope, %b: !batch, %c: !transformer.cache<1x6xbf16>, %q: !rows, %o: !rows) {
+  dnn.attention causal %q, %b cache %c[%s] heads 2 kv_heads 1 scale 0.5 window 8 outs(%o) : (!rows, !batch, !transformer.cache<1x6xbf16>, !scope, !rows) -> ()
   return
 }
+
+// A decode-sized batch has sequences of one token: a block is one token.
+// CHECK-LABEL: @decode
+// CHECK: memref.alloca() {alignment = 64 : i64} : memref<2x64xf32>
+// CHECK: :2 = scf.for %{{.*}} = %c0 to %c6 step %c1
+// CHECK: return
+func.func private @decode(%s: !scope, %b: !batch, %c: !transformer.cache<1x6xbf16>, %q: !rows, %o: !rows) attributes {transformer.variant = #transformer.variant<few>} {
+  dnn.attention causal %q, %b cache %c[%s] heads 2 kv_heads 1 scale 0.5 outs(%o) : (!rows, !batch, !transformer.cache<1x6xbf16>, !scope, !rows) -> ()
+  return
 }
 
-// -----
-
-module attributes {dnn.cpu_level = "avx2"} {
+// Staged keys count from the step's start: those of a sequence lie between two
+// starts, and row r has tokens 64 r on.
 // CHECK-LABEL: @staged
-// CHECK-NOT: {{memref.alloc\(|memref.alloca\(%|dnn.page_table}}
-// CHECK: dnn.staged_page %arg2
-// CHECK: math.exp
-// CHECK-NOT: {{memref.alloc\(|memref.alloca\(%|dnn.page_table}}
+// CHECK-NOT: dnn.page_table
+// CHECK: %starts = dnn.field starts %batch
+// CHECK: memref.load %starts[%[[SEQUENCE:.*]]]
+// CHECK: %[[NEXT:.*]] = arith.addi %[[SEQUENCE]], %c1
+// CHECK: memref.load %starts[%[[NEXT]]]
+// CHECK: dnn.staged_page %x_0[%{{.*}}] : memref<?x1408xf32> -> memref<1x4x6x16xf32>, memref<1x64x16xf32>
+// CHECK-NOT: dnn.page_table
 // CHECK: return
-func.func private @staged.many(%b: !transformer.batch, %q: memref<?x8xf32>, %k: memref<?x1280xf32>, %o: memref<?x8xf32>) {
-  dnn.attention bidirectional %q, %b staged %k heads 2 kv_heads 1 scale 0.5 outs(%o) : (memref<?x8xf32>, !transformer.batch, memref<?x1280xf32>, memref<?x8xf32>) -> ()
-  return
-}
-}
-
-// -----
-
-// The split of queries, keys and values writes the pages.
-module attributes {dnn.cpu_level = "avx2"} {
-// CHECK-LABEL: @append
-// CHECK: dnn.page %arg2[%arg0]
-// CHECK: memref.store
-// CHECK: return
-func.func private @append.few(%s: !transformer.scope, %b: !transformer.batch, %c: !transformer.cache<1x4xbf16>, %x: memref<?x16xf32>, %o: memref<?x8xf32>) {
-  dnn.split_append %x to %c[%s], %b heads 2 kv_heads 1 outs(%o) : (memref<?x16xf32>, !transformer.cache<1x4xbf16>, !transformer.scope, !transformer.batch, memref<?x8xf32>) -> ()
+func.func private @staged(%b: !batch, %q: !rows, %k: memref<?x1408xf32>, %o: !rows) {
+  dnn.attention bidirectional %q, %b staged %k heads 2 kv_heads 1 scale 0.5 outs(%o) : (!rows, !batch, memref<?x1408xf32>, !rows) -> ()
   return
 }
 }

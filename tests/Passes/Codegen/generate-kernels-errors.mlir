@@ -1,10 +1,5 @@
 // Kernels depend on the CPU level.
-// RUN: %tenon-opt %s --generate-kernels -split-input-file -verify-diagnostics
+// RUN: %tenon-opt %s --generate-kernels -verify-diagnostics
 
-// expected-error@below {{expected a module placed on a CPU level}}
+// expected-error@below {{expected the module attribute dnn.target, which placement sets}}
 module {}
-
-// -----
-
-// expected-error@below {{expected a module placed on a CPU level}}
-module attributes {dnn.cpu_level = "avx1024"} {}

@@ -1,10 +1,10 @@
-// A function without library products is one parallel region with a barrier
-// between operations; otherwise there are regions between the products.
+// A function without library matmuls is one parallel region with a barrier
+// between operations; otherwise there are regions between the matmuls.
 // RUN: %tenon-opt %s --generate-kernels | FileCheck %s
 // RUN: %tenon-opt %s --generate-kernels | FileCheck %s --check-prefix=GONE
 
 // Every operation is a kernel or a call now.
-// GONE-NOT: dnn.{{norm|product|add}}
+// GONE-NOT: dnn.{{rms_norm|matmul|residual}}
 
 !batch = !transformer.batch
 !scope = !transformer.scope
@@ -12,65 +12,65 @@
 !vector = !dnn.packed<vector, 8x1xf32>
 !weight = !dnn.packed<panels, 8x8xf32>
 
-module attributes {dnn.cpu_level = "avx512_bf16"} {
+module attributes {dnn.target = #dnn.target<avx512_bf16, vector = 512, registers = 32, dot = [bf16, int8], library = [f32, bf16]>} {
 
 // Weights and buffers are found before the region.
 // CHECK-LABEL: @layer.few
 // CHECK-NOT: dnn.parallel
-// CHECK-DAG: %[[N:.*]] = dnn.weight %arg0 ["n"]
-// CHECK-DAG: %[[W:.*]] = dnn.weight %arg0 ["w"]
+// CHECK-DAG: %[[N:.*]] = dnn.weight %scope ["n"]
+// CHECK-DAG: %[[W:.*]] = dnn.weight %scope ["w"]
 // CHECK: dnn.parallel
 // CHECK-NOT: dnn.barrier
 // CHECK: dnn.weight_view %[[N]]
-// CHECK: dnn.barrier %arg1
+// CHECK: dnn.barrier %batch
 // CHECK: dnn.weight_view %[[W]]
 // CHECK-NOT: dnn.{{parallel|barrier}}
 // CHECK: return
-func.func private @layer.few(%s: !scope, %b: !batch, %x: !rows, %o: !rows) {
-  %n = dnn.weight %s ["n"] of "norm" slot 0 : !vector
+func.func private @layer.few(%s: !scope, %b: !batch, %x: !rows, %o: !rows) attributes {transformer.variant = #transformer.variant<few>} {
+  %n = dnn.weight %s ["n"] of norm index 0 : !vector
   %c = dnn.count tokens %b
   %0 = dnn.buffer %b[%c] at 0 : !rows
-  dnn.norm rms %x weight %n outs(%0) eps 1.0e-05 : (!rows, !vector, !rows) -> ()
-  %w = dnn.weight %s ["w"] of "ffn" slot 1 : !weight
-  dnn.product %0 weight %w residual %x outs(%o) : (!rows, !weight, !rows, !rows) -> ()
+  dnn.rms_norm %x, %n eps 1e-05 outs(%0) : (!rows, !vector, !rows) -> ()
+  %w = dnn.weight %s ["w"] of ffn index 1 : !weight
+  dnn.matmul %0 weight %w residual %x outs(%o) : (!rows, !weight, !rows, !rows) -> ()
   return
 }
 
 // One kernel, the call, then two kernels.
 // CHECK-LABEL: @layer.many
-// CHECK: %[[A:.*]] = dnn.buffer %arg1[{{.*}}] at 0
-// CHECK: %[[B:.*]] = dnn.buffer %arg1[{{.*}}] at 1024
+// CHECK: %[[A:.*]] = dnn.buffer %batch[{{.*}}] at 0
+// CHECK: %[[B:.*]] = dnn.buffer %batch[{{.*}}] at 1024
 // CHECK: dnn.parallel
 // CHECK-NOT: dnn.{{parallel|barrier}}
-// CHECK: dnn.call_site 3 of %arg1(%[[A]]) weight %{{.*}} residual %arg2 output %[[B]] :
+// CHECK: dnn.call_matmul 3 of %batch(%[[A]]) weight %{{.*}} residual %x output %[[B]] :
 // CHECK: dnn.parallel
 // CHECK-NOT: dnn.{{parallel|barrier}}
-// CHECK: dnn.barrier %arg1
-// CHECK-NOT: dnn.{{parallel|barrier|call_site}}
+// CHECK: dnn.barrier %batch
+// CHECK-NOT: dnn.{{parallel|barrier|call_matmul}}
 // CHECK: return
-func.func private @layer.many(%s: !scope, %b: !batch, %x: !rows, %o: !rows) {
-  %n = dnn.weight %s ["n"] of "norm" slot 0 : !vector
+func.func private @layer.many(%s: !scope, %b: !batch, %x: !rows, %o: !rows) attributes {transformer.variant = #transformer.variant<many>} {
+  %n = dnn.weight %s ["n"] of norm index 0 : !vector
   %c = dnn.count tokens %b
   %0 = dnn.buffer %b[%c] at 0 : !rows
   %1 = dnn.buffer %b[%c] at 1024 : !rows
-  dnn.norm rms %x weight %n outs(%0) eps 1.0e-05 : (!rows, !vector, !rows) -> ()
-  %w = dnn.weight %s ["w"] of "ffn" slot 1 : !weight
-  dnn.product %0 weight %w residual %x outs(%1) site 3 : (!rows, !weight, !rows, !rows) -> ()
-  dnn.add %x, %1 outs(%0) : (!rows, !rows, !rows) -> ()
-  dnn.add %x, %0 outs(%o) : (!rows, !rows, !rows) -> ()
+  dnn.rms_norm %x, %n eps 1e-05 outs(%0) : (!rows, !vector, !rows) -> ()
+  %w = dnn.weight %s ["w"] of ffn index 1 : !weight
+  dnn.matmul %0 weight %w residual %x primitive 3 outs(%1) : (!rows, !weight, !rows, !rows) -> ()
+  dnn.residual %x, %1 outs(%0) : (!rows, !rows, !rows) -> ()
+  dnn.residual %x, %0 outs(%o) : (!rows, !rows, !rows) -> ()
   return
 }
 
-// Two library products in a row have no region between them.
+// Two library matmuls in a row have no region between them.
 // CHECK-LABEL: @calls.many
 // CHECK-NOT: dnn.parallel
-// CHECK: dnn.call_site 0
-// CHECK-NEXT: dnn.call_site 1
+// CHECK: dnn.call_matmul 0
+// CHECK-NEXT: dnn.call_matmul 1
 // CHECK-NEXT: return
-func.func private @calls.many(%s: !scope, %b: !batch, %x: !rows, %o: !rows) {
-  %w = dnn.weight %s ["w"] of "ffn" slot 1 : !weight
-  dnn.product %x weight %w outs(%o) site 0 : (!rows, !weight, !rows) -> ()
-  dnn.product %x weight %w multiplier %o outs(%o) site 1 : (!rows, !weight, !rows, !rows) -> ()
+func.func private @calls.many(%s: !scope, %b: !batch, %x: !rows, %o: !rows) attributes {transformer.variant = #transformer.variant<many>} {
+  %w = dnn.weight %s ["w"] of ffn index 1 : !weight
+  dnn.matmul %x weight %w primitive 0 outs(%o) : (!rows, !weight, !rows) -> ()
+  dnn.matmul %x weight %w multiplier %o primitive 1 outs(%o) : (!rows, !weight, !rows, !rows) -> ()
   return
 }
 
@@ -81,9 +81,9 @@ func.func private @calls.many(%s: !scope, %b: !batch, %x: !rows, %o: !rows) {
 // CHECK: dnn.parallel
 // CHECK: return
 func.func @step(%s: !scope, %b: !batch, %x: !rows, %o: !rows) attributes {transformer.role = "step"} {
-  dnn.add %x, %x outs(%o) : (!rows, !rows, !rows) -> ()
+  dnn.residual %x, %x outs(%o) : (!rows, !rows, !rows) -> ()
   dnn.dispatch @layer.few or @layer.many by tokens of %b(%s, %b, %o) outs(%x) : (!batch, !scope, !batch, !rows, !rows) -> ()
-  dnn.add %x, %x outs(%o) : (!rows, !rows, !rows) -> ()
+  dnn.residual %x, %x outs(%o) : (!rows, !rows, !rows) -> ()
   return
 }
 }

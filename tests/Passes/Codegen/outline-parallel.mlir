@@ -2,18 +2,18 @@
 // RUN: %tenon-opt %s --outline-parallel | FileCheck %s
 
 // Constants are made again inside; values from outside are passed.
-// CHECK: func.func private @layer.region0(%arg0: index, %arg1: index, %arg2: memref<?x8xf32>) {
+// CHECK: func.func private @layer.region0(%arg0: index, %arg1: index, %x: memref<?x8xf32>) {
 // CHECK-NEXT: %[[C:.*]] = arith.constant 7 : index
 // CHECK-NEXT: %[[I:.*]] = arith.addi %arg0, %[[C]]
-// CHECK-NEXT: memref.load %arg2[%[[I]], %arg1]
+// CHECK-NEXT: memref.load %x[%[[I]], %arg1]
 // CHECK-NEXT: return
-// CHECK: func.func private @layer.region1(%arg0: index, %arg1: index, %arg2: !transformer.batch) {
-// CHECK-NEXT: dnn.barrier %arg2
+// CHECK: func.func private @layer.region1(%arg0: index, %arg1: index, %batch: !transformer.batch) {
+// CHECK-NEXT: dnn.barrier %batch
 // CHECK-NEXT: return
-// CHECK: func.func @layer
+// CHECK-LABEL: func.func @layer(
 // CHECK-NOT: dnn.parallel
-// CHECK: dnn.launch @layer.region0 on %arg0(%arg1) :
-// CHECK: dnn.launch @layer.region1 on %arg0(%arg0) :
+// CHECK: dnn.launch @layer.region0 on %batch(%x) :
+// CHECK: dnn.launch @layer.region1 on %batch(%batch) :
 // CHECK-NEXT: return
 func.func @layer(%b: !transformer.batch, %x: memref<?x8xf32>) {
   %c = arith.constant 7 : index

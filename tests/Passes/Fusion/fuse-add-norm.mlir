@@ -7,17 +7,17 @@
 // Later users of the sum take the first result.
 // CHECK-LABEL: @rms
 func.func @rms(%x: !rows, %y: !rows, %w: !vector) -> (!rows, !rows) {
-  // CHECK-NEXT: %[[S:.*]], %[[N:.*]] = transformer.add_norm rms %arg0, %arg1 weight %arg2 eps 1.000000e-05 :
+  // CHECK-NEXT: %[[S:.*]], %[[N:.*]] = transformer.add_norm rms %x, %x_0 weight %x_1 eps 1e-05 :
   // CHECK-NEXT: return %[[N]], %[[S]]
   %0 = transformer.residual %x, %y : !rows
   // expected-remark@below {{[Passed] FuseAddNorm | Category:fusion | Function=rms | Remark="residual and norm are one pass over the rows"}}
-  %1 = transformer.rms_norm %0, %w eps 1.0e-05 : (!rows, !vector) -> !rows
+  %1 = transformer.rms_norm %0, %w eps 1e-05 : (!rows, !vector) -> !rows
   return %1, %0 : !rows, !rows
 }
 
 // CHECK-LABEL: @layer
 func.func @layer(%x: !rows, %y: !rows, %w: !vector, %b: !vector) -> !rows {
-  // CHECK-NEXT: %{{.*}}, %[[N:.*]] = transformer.add_norm layer %arg0, %arg1 weight %arg2 bias %arg3 eps 1.250000e-01 :
+  // CHECK-NEXT: %{{.*}}, %[[N:.*]] = transformer.add_norm layer %x, %x_0 weight %x_1 bias %x_2 eps 0.125 :
   // CHECK-NEXT: return %[[N]]
   %0 = transformer.residual %x, %y : !rows
   // expected-remark@below {{residual and norm are one pass over the rows}}
@@ -28,25 +28,25 @@ func.func @layer(%x: !rows, %y: !rows, %w: !vector, %b: !vector) -> !rows {
 // Only one norm can have the sum; the other reads it.
 // CHECK-LABEL: @two_norms
 func.func @two_norms(%x: !rows, %y: !rows, %w: !vector) -> (!rows, !rows) {
-  // CHECK-NEXT: %[[S:.*]], %[[N:.*]] = transformer.add_norm rms %arg0, %arg1 weight %arg2 eps 1.000000e-05 :
-  // CHECK-NEXT: %[[M:.*]] = transformer.rms_norm %[[S]], %arg2 eps 1.250000e-01 :
+  // CHECK-NEXT: %[[S:.*]], %[[N:.*]] = transformer.add_norm rms %x, %x_0 weight %x_1 eps 1e-05 :
+  // CHECK-NEXT: %[[M:.*]] = transformer.rms_norm %[[S]], %x_1 eps 0.125 :
   // CHECK-NEXT: return %[[N]], %[[M]]
   %0 = transformer.residual %x, %y : !rows
   // expected-remark@below {{residual and norm are one pass over the rows}}
-  %1 = transformer.rms_norm %0, %w eps 1.0e-05 : (!rows, !vector) -> !rows
+  %1 = transformer.rms_norm %0, %w eps 1e-05 : (!rows, !vector) -> !rows
   %2 = transformer.rms_norm %0, %w eps 0.125 : (!rows, !vector) -> !rows
   return %1, %2 : !rows, !rows
 }
 
 // CHECK-LABEL: @used_before
 func.func @used_before(%x: !rows, %y: !rows, %w: !vector) -> (!rows, !rows) {
-  // CHECK-NEXT: transformer.residual %arg0, %arg1
+  // CHECK-NEXT: transformer.residual %x, %x_0
   // CHECK-NEXT: transformer.residual
   // CHECK-NEXT: transformer.rms_norm
   %0 = transformer.residual %x, %y : !rows
   %1 = transformer.residual %0, %y : !rows
   // expected-remark@below {{[Missed] FuseAddNorm | Category:fusion | Function=used_before | Reason="the sum is used before the norm"}}
-  %2 = transformer.rms_norm %0, %w eps 1.0e-05 : (!rows, !vector) -> !rows
+  %2 = transformer.rms_norm %0, %w eps 1e-05 : (!rows, !vector) -> !rows
   return %1, %2 : !rows, !rows
 }
 
@@ -56,33 +56,33 @@ func.func @groups(%x: !rows, %y: !rows, %w: tensor<4xf32>) -> !rows {
   // CHECK-NEXT: transformer.rms_norm
   %0 = transformer.residual %x, %y : !rows
   // expected-remark@below {{the norm is one of parts of the row}}
-  %1 = transformer.rms_norm %0, %w eps 1.0e-05 groups 2 : (!rows, tensor<4xf32>) -> !rows
+  %1 = transformer.rms_norm %0, %w eps 1e-05 groups 2 : (!rows, tensor<4xf32>) -> !rows
   return %1 : !rows
 }
 
 // CHECK-LABEL: @no_residual
 func.func @no_residual(%x: !rows, %w: !vector) -> !rows {
   // CHECK-NEXT: transformer.rms_norm
-  %0 = transformer.rms_norm %x, %w eps 1.0e-05 : (!rows, !vector) -> !rows
+  %0 = transformer.rms_norm %x, %w eps 1e-05 : (!rows, !vector) -> !rows
   return %0 : !rows
 }
 
 // An offset of the weight and a missing bias stay what they are.
 // CHECK-LABEL: @offset
 func.func @offset(%x: !rows, %y: !rows, %w: !vector) -> !rows {
-  // CHECK-NEXT: transformer.add_norm rms %arg0, %arg1 weight %arg2 eps 1.000000e-05 offset 1.000000e+00 :
+  // CHECK-NEXT: transformer.add_norm rms %x, %x_0 weight %x_1 eps 1e-05 offset 1.0 :
   %0 = transformer.residual %x, %y : !rows
   // expected-remark@below {{residual and norm are one pass over the rows}}
-  %1 = transformer.rms_norm %0, %w eps 1.0e-05 offset 1.0 : (!rows, !vector) -> !rows
+  %1 = transformer.rms_norm %0, %w eps 1e-05 offset 1.0 : (!rows, !vector) -> !rows
   return %1 : !rows
 }
 
 // CHECK-LABEL: @no_bias
 func.func @no_bias(%x: !rows, %y: !rows, %w: !vector) -> !rows {
-  // CHECK-NEXT: transformer.add_norm layer %arg0, %arg1 weight %arg2 eps 1.000000e-05 : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<8xf32>)
+  // CHECK-NEXT: transformer.add_norm layer %x, %x_0 weight %x_1 eps 1e-05 : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<8xf32>)
   %0 = transformer.residual %x, %y : !rows
   // expected-remark@below {{residual and norm are one pass over the rows}}
-  %1 = transformer.layer_norm %0, %w eps 1.0e-05 : (!rows, !vector) -> !rows
+  %1 = transformer.layer_norm %0, %w eps 1e-05 : (!rows, !vector) -> !rows
   return %1 : !rows
 }
 
@@ -92,6 +92,6 @@ func.func @layer_groups(%x: !rows, %y: !rows, %w: !vector) -> !rows {
   // CHECK-NEXT: transformer.layer_norm
   %0 = transformer.residual %x, %y : !rows
   // expected-remark@below {{the norm is one of parts of the row}}
-  %1 = transformer.layer_norm %0, %w eps 1.0e-05 groups 2 : (!rows, !vector) -> !rows
+  %1 = transformer.layer_norm %0, %w eps 1e-05 groups 2 : (!rows, !vector) -> !rows
   return %1 : !rows
 }

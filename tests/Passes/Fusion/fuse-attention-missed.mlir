@@ -1,5 +1,4 @@
-// What keeps norms, rotations and appends out of attention, and what the remark
-// says. Attention becomes its online form all the same.
+// What keeps norms, rotations and appends apart, and what the remark says.
 // RUN: %tenon-opt %s --fuse-attention --remark-policy=all --remarks-filter-missed=".*" -verify-diagnostics | FileCheck %s
 
 !batch = !transformer.batch
@@ -10,13 +9,13 @@
 
 // CHECK-LABEL: @rotated_differently
 func.func @rotated_differently(%s: !scope, %b: !batch, %c: !cache, %q: !rows, %k: !rows) -> !rows {
-  // CHECK-NEXT: %[[K:.*]] = transformer.rope %arg4
-  // CHECK-NEXT: %[[C:.*]] = transformer.cache_append %arg2[%arg0], %arg1 keys %[[K]] values %arg4
-  // CHECK-NEXT: transformer.online_attention causal %arg3, %arg1 cache %[[C]][%arg0] heads 1 kv_heads 1 scale 5.000000e-01 :
+  // CHECK-NEXT: %[[K:.*]] = transformer.rope %x_0
+  // CHECK-NEXT: %[[C:.*]] = transformer.cache_append %cache[%scope], %batch keys %[[K]] values %x_0
+  // CHECK-NEXT: transformer.online_attention causal %x, %batch cache %[[C]][%scope] heads 1 kv_heads 1 scale 0.5 :
   %0 = transformer.rope %k, %b heads 1 #rope : !rows
   %1 = transformer.cache_append %c[%s], %b keys %0 values %k : (!cache, !scope, !batch, !rows, !rows) -> !cache
   // expected-remark@below {{[Missed] FuseAttention | Category:fusion | Function=rotated_differently | Reason="queries and keys are rotated differently"}}
-  %2 = transformer.attention causal %q, %b cache %1[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !cache, !scope) -> !rows
+  %2 = transformer.online_attention causal %q, %b cache %1[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !cache, !scope) -> !rows
   return %2 : !rows
 }
 
@@ -30,7 +29,7 @@ func.func @rotation_used_elsewhere(%s: !scope, %b: !batch, %c: !cache, %q: !rows
   %1 = transformer.rope %k, %b heads 1 #rope : !rows
   %2 = transformer.cache_append %c[%s], %b keys %1 values %k : (!cache, !scope, !batch, !rows, !rows) -> !cache
   // expected-remark@below {{queries and keys are rotated differently}}
-  %3 = transformer.attention causal %0, %b cache %2[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !cache, !scope) -> !rows
+  %3 = transformer.online_attention causal %0, %b cache %2[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !cache, !scope) -> !rows
   return %3, %1 : !rows, !rows
 }
 
@@ -39,30 +38,31 @@ func.func @normalised_differently(%s: !scope, %b: !batch, %c: !cache, %q: !rows,
   // CHECK-COUNT-2: transformer.rms_norm
   // CHECK-NEXT: transformer.cache_append
   // CHECK-NEXT: transformer.online_attention
-  %0 = transformer.rms_norm %q, %n eps 1.0e-05 : (!rows, tensor<4xf32>) -> !rows
-  %1 = transformer.rms_norm %k, %n eps 1.0e-03 : (!rows, tensor<4xf32>) -> !rows
+  %0 = transformer.rms_norm %q, %n eps 1e-05 : (!rows, tensor<4xf32>) -> !rows
+  %1 = transformer.rms_norm %k, %n eps 0.001 : (!rows, tensor<4xf32>) -> !rows
   %2 = transformer.cache_append %c[%s], %b keys %1 values %k : (!cache, !scope, !batch, !rows, !rows) -> !cache
   // expected-remark@below {{queries and keys are normalised differently}}
-  %3 = transformer.attention causal %0, %b cache %2[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !cache, !scope) -> !rows
+  %3 = transformer.online_attention causal %0, %b cache %2[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !cache, !scope) -> !rows
   return %3 : !rows
 }
 
 // CHECK-LABEL: @staged_one_norm
 func.func @staged_one_norm(%b: !batch, %q: !rows, %k: !rows, %n: tensor<4xf32>) -> !rows {
-  // CHECK-NEXT: %[[N:.*]] = transformer.rms_norm %arg1
-  // CHECK-NEXT: transformer.split_stage %[[N]], %arg2, %arg2 of %arg0 heads 1 kv_heads 1 :
+  // CHECK-NEXT: %[[N:.*]] = transformer.rms_norm %x
+  // CHECK-NEXT: transformer.split_stage %[[N]], %x_0, %x_0 of %batch heads 1 kv_heads 1 :
   // CHECK-NEXT: transformer.online_attention bidirectional
-  %0 = transformer.rms_norm %q, %n eps 1.0e-05 : (!rows, tensor<4xf32>) -> !rows
+  %0 = transformer.rms_norm %q, %n eps 1e-05 : (!rows, tensor<4xf32>) -> !rows
+  %q0, %s0 = transformer.split_stage %0, %k, %k of %b heads 1 kv_heads 1 : (!rows, !rows, !rows, !batch) -> (!rows, tensor<?x1280xf32>)
   // expected-remark@below {{queries and keys are normalised differently}}
-  %1 = transformer.attention bidirectional %0, %b keys %k values %k heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !rows, !rows) -> !rows
+  %1 = transformer.online_attention bidirectional %q0, %b staged %s0 heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, tensor<?x1280xf32>) -> !rows
   return %1 : !rows
 }
 
 // CHECK-LABEL: @not_appended
 func.func @not_appended(%s: !scope, %b: !batch, %c: !cache, %q: !rows) -> !rows {
-  // CHECK-NEXT: transformer.online_attention causal %arg3, %arg1 cache %arg2[%arg0]
+  // CHECK-NEXT: transformer.online_attention causal %x, %batch cache %cache[%scope]
   // expected-remark@below {{the cache was not appended to in this function}}
-  %0 = transformer.attention causal %q, %b cache %c[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !cache, !scope) -> !rows
+  %0 = transformer.online_attention causal %q, %b cache %c[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !cache, !scope) -> !rows
   return %0 : !rows
 }
 
@@ -72,7 +72,7 @@ func.func @other_scope(%s: !scope, %t: !scope, %b: !batch, %c: !cache, %q: !rows
   // CHECK-NEXT: transformer.online_attention
   %0 = transformer.cache_append %c[%t], %b keys %k values %k : (!cache, !scope, !batch, !rows, !rows) -> !cache
   // expected-remark@below {{append and attention have different scopes}}
-  %1 = transformer.attention causal %q, %b cache %0[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !cache, !scope) -> !rows
+  %1 = transformer.online_attention causal %q, %b cache %0[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !cache, !scope) -> !rows
   return %1 : !rows
 }
 
@@ -80,12 +80,12 @@ func.func @other_scope(%s: !scope, %t: !scope, %b: !batch, %c: !cache, %q: !rows
 func.func @second_attention(%s: !scope, %b: !batch, %c: !cache, %q: !rows, %k: !rows) -> !rows {
   // CHECK-NEXT: %{{.*}}, %[[C:.*]] = transformer.split_append
   // CHECK-NEXT: %[[A:.*]] = transformer.online_attention
-  // CHECK-NEXT: transformer.online_attention causal %[[A]], %arg1 cache %[[C]][%arg0]
+  // CHECK-NEXT: transformer.online_attention causal %[[A]], %batch cache %[[C]][%scope]
   %0 = transformer.cache_append %c[%s], %b keys %k values %k : (!cache, !scope, !batch, !rows, !rows) -> !cache
-  %1 = transformer.attention causal %q, %b cache %0[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !cache, !scope) -> !rows
+  %1 = transformer.online_attention causal %q, %b cache %0[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !cache, !scope) -> !rows
   // The first attention has the append; this one finds none.
   // expected-remark@below {{the cache was not appended to in this function}}
-  %2 = transformer.attention causal %1, %b cache %0[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !cache, !scope) -> !rows
+  %2 = transformer.online_attention causal %1, %b cache %0[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !cache, !scope) -> !rows
   return %2 : !rows
 }
 
@@ -96,7 +96,7 @@ func.func @appended_twice(%s: !scope, %b: !batch, %c: !cache, %q: !rows, %k: !ro
   %0 = transformer.cache_append %c[%s], %b keys %k values %k : (!cache, !scope, !batch, !rows, !rows) -> !cache
   %1 = transformer.cache_append %0[%s], %b keys %k values %k : (!cache, !scope, !batch, !rows, !rows) -> !cache
   // expected-remark@below {{the appended cache is used before attention}}
-  %2 = transformer.attention causal %q, %b cache %0[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !cache, !scope) -> !rows
+  %2 = transformer.online_attention causal %q, %b cache %0[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !cache, !scope) -> !rows
   return %2 : !rows
 }
 
@@ -105,19 +105,19 @@ func.func @offset_differently(%s: !scope, %b: !batch, %c: !cache, %q: !rows, %k:
   // CHECK-COUNT-2: transformer.rms_norm
   // CHECK-NEXT: transformer.cache_append
   // CHECK-NEXT: transformer.online_attention
-  %0 = transformer.rms_norm %q, %n eps 1.0e-05 offset 1.0 : (!rows, tensor<4xf32>) -> !rows
-  %1 = transformer.rms_norm %k, %n eps 1.0e-05 : (!rows, tensor<4xf32>) -> !rows
+  %0 = transformer.rms_norm %q, %n eps 1e-05 offset 1.0 : (!rows, tensor<4xf32>) -> !rows
+  %1 = transformer.rms_norm %k, %n eps 1e-05 : (!rows, tensor<4xf32>) -> !rows
   %2 = transformer.cache_append %c[%s], %b keys %1 values %k : (!cache, !scope, !batch, !rows, !rows) -> !cache
   // expected-remark@below {{queries and keys are normalised differently}}
-  %3 = transformer.attention causal %0, %b cache %2[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !cache, !scope) -> !rows
+  %3 = transformer.online_attention causal %0, %b cache %2[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !cache, !scope) -> !rows
   return %3 : !rows
 }
 
 // A source text is appended by the entry that encodes it: nothing is split.
 // CHECK-LABEL: @memory
-func.func @memory(%s: !scope, %b: !batch, %m: !transformer.cache<memory 1x4xf32>, %q: !rows) -> !rows {
-  // CHECK-NEXT: transformer.online_attention bidirectional %arg3, %arg1 cache %arg2[%arg0] heads 1 kv_heads 1 scale 5.000000e-01 : {{.*}}!transformer.cache<memory 1x4xf32>
+func.func @memory(%s: !scope, %b: !batch, %m: !transformer.cache<cross 1x4xf32>, %q: !rows) -> !rows {
+  // CHECK-NEXT: transformer.online_attention bidirectional %x, %batch cache %cache[%scope] heads 1 kv_heads 1 scale 0.5 : {{.*}}!transformer.cache<cross 1x4xf32>
   // expected-remark@below {{the cache was not appended to in this function}}
-  %0 = transformer.attention bidirectional %q, %b cache %m[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !transformer.cache<memory 1x4xf32>, !scope) -> !rows
+  %0 = transformer.online_attention bidirectional %q, %b cache %m[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !transformer.cache<cross 1x4xf32>, !scope) -> !rows
   return %0 : !rows
 }

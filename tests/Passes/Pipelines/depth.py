@@ -17,6 +17,19 @@ STAGES = ["transformer", "fused", "placed", "buffers"]
 LAYERS = 64
 
 
+def results_of(call):
+    """The values that a call gives, as their users write them."""
+    names = call.split(" = ")[0].strip()
+    if names.endswith(":2"):
+        return [names[:-2] + "#0", names[:-2] + "#1"]
+    return names.split(", ")
+
+
+def rename(text, names):
+    """The text with every value that is a key of `names` called otherwise."""
+    return re.sub(r"%[\w#]+", lambda match: names.get(match[0], match[0]), text)
+
+
 def deepen(text, layers):
     """The model's text with the last of its two layers repeated."""
     lines = text.splitlines()
@@ -25,26 +38,26 @@ def deepen(text, layers):
         sys.exit("depth.py: expected one line with the scope of layer 1")
     at = scopes[0]
     scope, call = lines[at], lines[at + 1]
-    result = re.match(r"\s*(%\w+):2 = ", call)
-    if not result or "@layer" not in call:
-        sys.exit("depth.py: expected the call of layer 1 behind its scope")
-    before = re.findall(r"(%\w+)#", call)[0]
-    out, last = lines[: at + 2], result.group(1)
+    before = [line for line in lines[:at] if "= call @layer(" in line]
+    if "= call @layer(" not in call or len(before) != 1:
+        sys.exit("depth.py: expected calls of layer 0, and of layer 1 behind its scope")
+    inputs, outputs = results_of(before[0]), results_of(call)
+    scope_name = scope.split(" = ")[0].strip()
+    out, last = lines[: at + 2], outputs
     for layer in range(2, layers):
-        name = f"%deep{layer}"
+        new_scope = f"%scope_of_{layer}"
+        new = [f"%layer_{layer}#{i}" for i in range(len(outputs))]
+        names = {scope_name: new_scope, **dict(zip(inputs, last))}
         out.append(
-            scope.replace("%l1 ", f"%l{layer} ")
+            rename(scope, names)
             .replace("layers.1", f"layers.{layer}")
             .replace("layer 1", f"layer {layer}")
         )
-        out.append(
-            call.replace(result.group(1) + ":", name + ":")
-            .replace(before + "#", last + "#")
-            .replace("%l1,", f"%l{layer},")
-        )
-        last = name
-    rest = [line.replace(result.group(1) + "#", last + "#") for line in lines[at + 2 :]]
-    return "\n".join(out + rest) + "\n"
+        operands = rename(call.split(" = ", 1)[1], names)
+        out.append(f"    %layer_{layer}:{len(outputs)} = {operands}")
+        last = new
+    names = dict(zip(outputs, last))
+    return "\n".join(out + [rename(line, names) for line in lines[at + 2 :]]) + "\n"
 
 
 def run(tool, text, stages, level):
@@ -77,10 +90,10 @@ def check(stage, few, many):
     )
     counts = {}
     for line in many[1]:
-        op = re.match(r"\s*(?:%\S+ = )?(?:\w+\.)?(\w+) ?", line)
+        op = re.match(r"\s*(?:%[^=]+ = )?(?:\w+\.)?(\w+) ?", line)
         counts.setdefault(op.group(1) if op else line, []).append(line)
     for line in few[1]:
-        op = re.match(r"\s*(?:%\S+ = )?(?:\w+\.)?(\w+) ?", line)
+        op = re.match(r"\s*(?:%[^=]+ = )?(?:\w+\.)?(\w+) ?", line)
         counts[op.group(1) if op else line].pop()
     for op, lines in counts.items():
         if lines and op not in repeated:

@@ -2,7 +2,7 @@
 // RUN: %tenon-opt %s --verify-buffers -split-input-file -verify-diagnostics
 
 func.func @alloc(%b: !transformer.batch, %n: index) {
-  // expected-error@below {{'memref.alloc' op is not allowed after stage 'buffers': expected planned buffers, library products and generated kernels}}
+  // expected-error@below {{'memref.alloc' op is not allowed after stage 'buffers': expected planned buffers, library matmuls and generated kernels}}
   %0 = memref.alloc(%n) : memref<?x8xf32>
   return
 }
@@ -36,8 +36,35 @@ func.func @empty(%n: index) {
 // Deep inside a region as well.
 func.func @kernel(%b: !transformer.batch, %x: memref<?x8xf32>) {
   dnn.parallel %t of %n {
-    // expected-error@below {{'dnn.add' op is not allowed}}
-    dnn.add %x, %x outs(%x) : (memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>) -> ()
+    // expected-error@below {{'dnn.residual' op is not allowed}}
+    dnn.residual %x, %x outs(%x) : (memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>) -> ()
   }
+  return
+}
+
+// -----
+
+// What is not on the list is not allowed.
+func.func @view(%x: memref<?x8xf32>) {
+  // expected-error@below {{'memref.cast' op is not allowed}}
+  %0 = memref.cast %x : memref<?x8xf32> to memref<?x?xf32>
+  return
+}
+
+// -----
+
+func.func private @layer(%b: !transformer.batch)
+func.func @call(%b: !transformer.batch) {
+  // expected-error@below {{'func.call' op is not allowed}}
+  call @layer(%b) : (!transformer.batch) -> ()
+  return
+}
+
+// -----
+
+// A library matmul that is not a call yet.
+func.func @library(%x: memref<?x8xf32>, %w: !dnn.packed<panels, 8x8xf32>) {
+  // expected-error@below {{'dnn.matmul' op is not allowed}}
+  dnn.matmul %x weight %w primitive 0 outs(%x) : (memref<?x8xf32>, !dnn.packed<panels, 8x8xf32>, memref<?x8xf32>) -> ()
   return
 }

@@ -174,7 +174,7 @@ Result<ModelEstimate> estimateText(MLIRContext &Context, StringRef Text,
   loadModelDialects(Context);
   auto Module = parseSourceString<ModuleOp>(Text, &Context, "graph.mlir");
   EXPECT_TRUE(Module);
-  Status Verified = verifyModel(*Module);
+  Status Verified = tenon::verifyModel(*Module);
   EXPECT_TRUE(Verified) << Verified.error().message();
   return estimateModel(*Module, Tokens);
 }
@@ -196,7 +196,7 @@ TEST(EstimateTest, OnlyChosenExpertsAreActive) {
       %sd = transformer.parameter %s "shared.down" of ffn : tensor<4x6xbf16>
       %l = transformer.linear %x, %r
           : (tensor<?x4xf32>, tensor<5x4xf32>) -> tensor<?x5xf32>
-      %m = transformer.mixture silu %x, %l <softmax, top = 2>
+      %m = transformer.moe silu %x, %l <softmax, top = 2>
           gate %g up %u down %d bias %e
           : (tensor<?x4xf32>, tensor<?x5xf32>, tensor<5x3x4xbf16>,
              tensor<5x3x4xbf16>, tensor<5x4x3xbf16>, tensor<5x4xf32>)
@@ -229,7 +229,7 @@ TEST(EstimateTest, OnlyChosenExpertsAreActive) {
   EXPECT_EQ(E->Parameters, 2 * Layer + 28);
   EXPECT_EQ(E->ActiveParameters, 2 * (Layer - Idle) + 28);
   EXPECT_EQ(E->MatmulParameters, 2 * (20 + 2 * 36 + 48) + 28);
-  EXPECT_EQ(E->ProductBytes, 2 * (4 * 20 + 2 * (2 * 36 + 48)) + 2 * 28);
+  EXPECT_EQ(E->MatmulBytes, 2 * (4 * 20 + 2 * (2 * 36 + 48)) + 2 * 28);
   EXPECT_EQ(*E->DecodeFlops, 2 * E->MatmulParameters);
   Json J = toJson(*E);
   EXPECT_EQ(J["parameters"]["total"], 2 * Layer + 28);
@@ -255,9 +255,9 @@ TEST(EstimateTest, LatentCachesAreSmallAndAbsorbed) {
           : (!transformer.batch, tensor<9x72xf32>) -> tensor<?x72xf32>
       %lr = transformer.embedding token %b, %l
           : (!transformer.batch, tensor<9x40xf32>) -> tensor<?x40xf32>
-      %lat = transformer.columns %lr from 0
+      %lat = transformer.slice %lr from 0
           : (tensor<?x40xf32>) -> tensor<?x32xf32>
-      %rot = transformer.columns %lr from 32
+      %rot = transformer.slice %lr from 32
           : (tensor<?x40xf32>) -> tensor<?x8xf32>
       %n = transformer.latent_append %c[%s], %b latent %lat rotated %rot
           : (!transformer.cache<latent 1x40xbf16>, !transformer.scope,
@@ -285,26 +285,26 @@ TEST(EstimateTest, LatentCachesAreSmallAndAbsorbed) {
   EXPECT_NE(toText(*E).find("latent cache, bf16"), std::string::npos);
 }
 
-/// Encodes with one product and attention, and fills the memory of two layers;
+/// Encodes with one matmul and attention, and fills the memory of two layers;
 /// decodes with cross-attention in both and a head.
 constexpr char EncoderDecoder[] = R"(
     module attributes {transformer.max_sequence = 10 : i64,
                        transformer.max_source = 50 : i64} {
     func.func private @fill(%s: !transformer.scope, %b: !transformer.batch,
-        %m: !transformer.cache<memory 2x3xbf16>, %x: tensor<?x6xf32>)
-        -> !transformer.cache<memory 2x3xbf16> {
+        %m: !transformer.cache<cross 2x3xbf16>, %x: tensor<?x6xf32>)
+        -> !transformer.cache<cross 2x3xbf16> {
       %w = transformer.parameter %s "kv" of attention : tensor<6x6xf32>
       %k = transformer.linear %x, %w
           : (tensor<?x6xf32>, tensor<6x6xf32>) -> tensor<?x6xf32>
       %n = transformer.cache_append %m[%s], %b keys %k values %k
-          : (!transformer.cache<memory 2x3xbf16>, !transformer.scope,
+          : (!transformer.cache<cross 2x3xbf16>, !transformer.scope,
              !transformer.batch, tensor<?x6xf32>, tensor<?x6xf32>)
-          -> !transformer.cache<memory 2x3xbf16>
-      return %n : !transformer.cache<memory 2x3xbf16>
+          -> !transformer.cache<cross 2x3xbf16>
+      return %n : !transformer.cache<cross 2x3xbf16>
     }
     func.func private @layer(%s: !transformer.scope, %b: !transformer.batch,
         %c: !transformer.cache<2x3xf32>,
-        %m: !transformer.cache<memory 2x3xbf16>, %x: tensor<?x6xf32>)
+        %m: !transformer.cache<cross 2x3xbf16>, %x: tensor<?x6xf32>)
         -> (!transformer.cache<2x3xf32>, tensor<?x6xf32>) {
       %w = transformer.parameter %s "q" of attention : tensor<6x6xf32>
       %q = transformer.linear %x, %w
@@ -319,13 +319,13 @@ constexpr char EncoderDecoder[] = R"(
           -> tensor<?x6xf32>
       %y = transformer.attention bidirectional %a, %b cache %m[%s] heads 2
           kv_heads 2 scale 1.0 : (tensor<?x6xf32>, !transformer.batch,
-             !transformer.cache<memory 2x3xbf16>, !transformer.scope)
+             !transformer.cache<cross 2x3xbf16>, !transformer.scope)
           -> tensor<?x6xf32>
       return %n, %y : !transformer.cache<2x3xf32>, tensor<?x6xf32>
     }
     func.func @encode(%b: !transformer.batch,
-        %m: !transformer.cache<memory 2x3xbf16>)
-        -> (tensor<?x6xf32>, !transformer.cache<memory 2x3xbf16>)
+        %m: !transformer.cache<cross 2x3xbf16>)
+        -> (tensor<?x6xf32>, !transformer.cache<cross 2x3xbf16>)
         attributes {transformer.role = "encode",
                     transformer.output = "hidden"} {
       %s = transformer.scope "e"
@@ -343,16 +343,16 @@ constexpr char EncoderDecoder[] = R"(
              tensor<?x6xf32>, tensor<?x6xf32>) -> tensor<?x6xf32>
       %m0 = call @fill(%d0, %b, %m, %y)
           : (!transformer.scope, !transformer.batch,
-             !transformer.cache<memory 2x3xbf16>, tensor<?x6xf32>)
-          -> !transformer.cache<memory 2x3xbf16>
+             !transformer.cache<cross 2x3xbf16>, tensor<?x6xf32>)
+          -> !transformer.cache<cross 2x3xbf16>
       %m1 = call @fill(%d1, %b, %m0, %y)
           : (!transformer.scope, !transformer.batch,
-             !transformer.cache<memory 2x3xbf16>, tensor<?x6xf32>)
-          -> !transformer.cache<memory 2x3xbf16>
-      return %y, %m1 : tensor<?x6xf32>, !transformer.cache<memory 2x3xbf16>
+             !transformer.cache<cross 2x3xbf16>, tensor<?x6xf32>)
+          -> !transformer.cache<cross 2x3xbf16>
+      return %y, %m1 : tensor<?x6xf32>, !transformer.cache<cross 2x3xbf16>
     }
     func.func @step(%b: !transformer.batch, %c: !transformer.cache<2x3xf32>,
-        %m: !transformer.cache<memory 2x3xbf16>)
+        %m: !transformer.cache<cross 2x3xbf16>)
         -> (tensor<?x9xf32>, !transformer.cache<2x3xf32>)
         attributes {transformer.role = "step", transformer.output = "logits"} {
       %d0 = transformer.scope "d.0" layer 0
@@ -363,11 +363,11 @@ constexpr char EncoderDecoder[] = R"(
           : (!transformer.batch, tensor<9x6xf32>) -> tensor<?x6xf32>
       %c0, %y = call @layer(%d0, %b, %c, %m, %x)
           : (!transformer.scope, !transformer.batch,
-             !transformer.cache<2x3xf32>, !transformer.cache<memory 2x3xbf16>,
+             !transformer.cache<2x3xf32>, !transformer.cache<cross 2x3xbf16>,
              tensor<?x6xf32>) -> (!transformer.cache<2x3xf32>, tensor<?x6xf32>)
       %c1, %z = call @layer(%d1, %b, %c0, %m, %y)
           : (!transformer.scope, !transformer.batch,
-             !transformer.cache<2x3xf32>, !transformer.cache<memory 2x3xbf16>,
+             !transformer.cache<2x3xf32>, !transformer.cache<cross 2x3xbf16>,
              tensor<?x6xf32>) -> (!transformer.cache<2x3xf32>, tensor<?x6xf32>)
       %o = transformer.lm_head %z, %b, %t : (tensor<?x6xf32>,
           !transformer.batch, tensor<9x6xf32>) -> tensor<?x9xf32>

@@ -47,7 +47,7 @@ TEST_F(EvaluatorOps, Scores) {
   EXPECT_NEAR(Shape.score(2, 8, 4, 2) - 2 * 0.9640276, 2.0 / 4, 1e-6);
 
   // Rounded and scaled: 2^-1.5 is 0.353515625 in bf16, 257 is 256, and their
-  // product 90.5.
+  // matmul 90.5.
   Shape.SoftCap.reset();
   Shape.Alibi = AlibiAttr::get(&Context, 3.0, /*rounded=*/true);
   EXPECT_EQ(Shape.score(0, 8, 300, 257), 4 + 0.5 * 90.5);
@@ -131,7 +131,7 @@ TEST_F(EvaluatorOps, BiasesAndSinksByHand) {
 }
 
 TEST_F(EvaluatorOps, PrefixesSeeEachOther) {
-  KeyValueCache Cache(1, 1, ElementType::F32);
+  KeyValueCache Cache(1, 1, StorageFormat::F32);
   EvaluatorBatch Batch = batchOf({3, 2});
   Batch.Prefixes = {2, 0};
   Tensor2D Zero = matrix({{0}, {0}, {0}, {0}, {0}});
@@ -158,9 +158,9 @@ TEST_F(EvaluatorOps, PrefixesSeeEachOther) {
             Message);
 }
 
-TEST_F(EvaluatorOps, MemoriesAreSeenWhole) {
+TEST_F(EvaluatorOps, SourceTextsAreSeenWhole) {
   // Source texts of 3 and 1 tokens, then one target token of each.
-  KeyValueCache Cache(1, 1, ElementType::F32);
+  KeyValueCache Cache(1, 1, StorageFormat::F32);
   EvaluatorBatch Source = batchOf({3, 1});
   ASSERT_TRUE(evaluate::cacheAppend(Cache, 2, Source,
                                     matrix({{0}, {0}, {0}, {0}}),
@@ -175,7 +175,8 @@ TEST_F(EvaluatorOps, MemoriesAreSeenWhole) {
        {evaluate::cachedAttention, evaluate::cachedOnlineAttention}) {
     expectNear(*Attention(Query, Target, Cache, 2, Shape), matrix({{7}, {16}}));
     EXPECT_EQ(Attention(Query, Target, Cache, 0, Shape).error().message(),
-              "sequence 1 in layer 0: expected a source text in the memory, "
+              "sequence 1 in layer 0: expected a source text in the "
+              "cross-attention cache, "
               "which holds none");
   }
 }
@@ -192,7 +193,7 @@ TEST_F(EvaluatorOps, QueryHeadsShareKeyValueHeads) {
 }
 
 TEST_F(EvaluatorOps, CacheKeepsSequencesAndLayersApart) {
-  KeyValueCache Cache(2, 2, ElementType::F32);
+  KeyValueCache Cache(2, 2, StorageFormat::F32);
   EvaluatorBatch Batch;
   Batch.add(7, {{0, 0}}, 0, 0);
   Batch.add(3, {{0}}, 0, 0);
@@ -217,7 +218,7 @@ TEST_F(EvaluatorOps, CacheKeepsSequencesAndLayersApart) {
 }
 
 TEST_F(EvaluatorOps, CacheRounds) {
-  KeyValueCache Cache(1, 1, ElementType::BF16);
+  KeyValueCache Cache(1, 1, StorageFormat::BF16);
   float Key = 1.0039062f, Value = -3.0117188f; // Ties, to the even side.
   ASSERT_TRUE(Cache.store(0, 0, 0, &Key, &Value));
   EXPECT_EQ(*Cache.key(0, 0, 0), 1.0f);
@@ -270,7 +271,7 @@ TEST_F(EvaluatorOps, SplitTakesApartNormalisesAndRotates) {
   expectNear(Parts.Query, WantedQuery);
   expectNear(Parts.Keys, WantedKeys);
 
-  KeyValueCache Cache(2, 2, ElementType::F32);
+  KeyValueCache Cache(2, 2, StorageFormat::F32);
   EXPECT_FALSE(evaluate::splitAppend(One, Cache, 4, Batch, Shape));
   Batch.Positions = {0};
   ASSERT_TRUE(evaluate::splitAppend(One, Cache, 4, Batch, Shape));
@@ -313,7 +314,7 @@ TEST_F(EvaluatorOps, OnlineAttentionIsAttention) {
   Split.Heads = 4;
   Split.KvHeads = KvHeads;
   Tensor2D Staged = evaluate::splitStage(Qkv, Batch, Split).Staged;
-  KeyValueCache Cache(KvHeads * HeadDim, KvHeads * HeadDim, ElementType::F32);
+  KeyValueCache Cache(KvHeads * HeadDim, KvHeads * HeadDim, StorageFormat::F32);
   ASSERT_TRUE(evaluate::cacheAppend(Cache, 0, Batch, Keys, Values));
 
   evaluate::AttentionShape Shape;
@@ -382,7 +383,7 @@ struct LatentCase {
   Tensor2D Rotated = scattered(Tokens, RopeDim, 3);
   Tensor2D Expand = scattered(Heads * (KeyDim + ValueDim), Rank, 4);
   evaluate::LatentShape Shape = {Heads, KeyDim, ValueDim, 3};
-  KeyValueCache Cache{Rank + RopeDim, 0, ElementType::F32};
+  KeyValueCache Cache{Rank + RopeDim, 0, StorageFormat::F32};
 
   Tensor2D run() {
     EXPECT_TRUE(evaluate::latentAppend(Cache, 0, Batch, Latent, Rotated));

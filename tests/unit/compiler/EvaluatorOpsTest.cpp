@@ -40,7 +40,7 @@ TEST_F(EvaluatorOps, ElementByElement) {
   EXPECT_TRUE(std::isnan(evaluate::clamp(matrix({{NAN}}), 1).at(0, 0)));
   expectNear(evaluate::sigmoidGate(Input, matrix({{0}, {std::log(3.0f)}})),
              matrix({{0.5f, -1}, {22.5f, 0}}));
-  expectNear(evaluate::columns(matrix({{1, 2, 3, 4}, {5, 6, 7, 8}}), 1, 2),
+  expectNear(evaluate::slice(matrix({{1, 2, 3, 4}, {5, 6, 7, 8}}), 1, 2),
              matrix({{2, 3}, {6, 7}}));
 }
 
@@ -216,22 +216,22 @@ TEST_F(EvaluatorOps, FeedForwards) {
   expectNear(evaluate::gatedFeedForward(Activation::Relu, Input, Gate, &UpBias,
                                         Up, &UpBias, Down, &DownBias),
              matrix({{100 + 4 - 2 + 72}}));
-  expectNear(evaluate::gatedProduct(Activation::Relu, Input, Gate, &UpBias, Up,
-                                    nullptr),
+  expectNear(evaluate::gatedMatmul(Activation::Relu, Input, Gate, &UpBias, Up,
+                                   nullptr),
              matrix({{2, -2, 18}}));
 }
 
-TEST_F(EvaluatorOps, Product) {
+TEST_F(EvaluatorOps, Matmul) {
   Tensor2D Input = matrix({{1, 2}});
   Tensor2D First = matrix({{1, 1}, {-1, -1}}), Second = matrix({{0, 1}});
   Tensor2D B1 = matrix({{1, 1}}), B2 = matrix({{5}});
   Tensor2D Multiplier = matrix({{2, 3, 4}}), Residual = matrix({{7, 8, 9}});
   const Tensor2D *Weights[] = {&First, &Second}, *Biases[] = {&B1, &B2};
   expectNear(
-      evaluate::product(Input, Weights, {}, Activation::None, nullptr, nullptr),
+      evaluate::matmul(Input, Weights, {}, Activation::None, nullptr, nullptr),
       matrix({{3, -3, 2}}));
-  expectNear(evaluate::product(Input, Weights, Biases, Activation::Relu,
-                               &Multiplier, &Residual),
+  expectNear(evaluate::matmul(Input, Weights, Biases, Activation::Relu,
+                              &Multiplier, &Residual),
              matrix({{4 * 2 + 7, 0 * 3 + 8, 7 * 4 + 9}}));
 }
 
@@ -254,9 +254,10 @@ TEST_F(EvaluatorOps, AddNorm) {
 
 TEST_F(EvaluatorOps, RowsAndPools) {
   EvaluatorBatch Batch = batchOf({2, 3});
-  Batch.Wanted = {1, 4};
+  Batch.OutputRows = {1, 4};
   Tensor2D Input = matrix({{1, 2}, {3, 6}, {0, 1}, {6, 1}, {3, 1}});
-  expectNear(evaluate::selectRows(Input, Batch), matrix({{3, 6}, {3, 1}}));
+  expectNear(evaluate::selectOutputRows(Input, Batch),
+             matrix({{3, 6}, {3, 1}}));
   Tensor2D Bias = matrix({{100}});
   expectNear(evaluate::lmHead(Input, Batch, matrix({{1, 2}}), &Bias),
              matrix({{115}, {105}}));

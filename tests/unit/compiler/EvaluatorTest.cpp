@@ -1,16 +1,10 @@
-//===- EvaluatorTest.cpp - The oracle on modules and references -----------===//
+//===- EvaluatorTest.cpp - The oracle on model graphs ---------------------===//
 
 #include "compiler/Evaluator/Evaluator.h"
 #include "EvaluatorTestSupport.h"
-#include "compiler/Families/Import.h"
-#include "passes/Pipelines/Pipelines.h"
-#include "runtime/Support/Json.h"
-#include "runtime/Tool/Npy.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
-#include "mlir/Pass/PassManager.h"
-#include "llvm/Support/FileSystem.h"
 #include "gtest/gtest.h"
 
 #include <map>
@@ -21,10 +15,6 @@ using namespace tenon::transformer;
 
 namespace {
 
-//===----------------------------------------------------------------------===//
-// The interpreter
-//===----------------------------------------------------------------------===//
-
 class EvaluatorModules : public testing::Test {
 protected:
   EvaluatorModules() { loadModelDialects(Context); }
@@ -33,7 +23,7 @@ protected:
   Evaluator evaluatorOf(StringRef Text) {
     Module = parseSourceString<ModuleOp>(Text, &Context, "graph.mlir");
     EXPECT_TRUE(Module);
-    Status Verified = verifyModel(*Module);
+    Status Verified = tenon::verifyModel(*Module);
     EXPECT_TRUE(Verified) << Verified.error().message();
     return Evaluator(*Module,
                      [this](StringRef Name,
@@ -130,7 +120,7 @@ TEST_F(EvaluatorModules, DispatchPicksByRows) {
   Stored["table"] = {0, 0, 0};
   Stored["few"] = {1};
   Stored["many"] = {2};
-  for (bool ByWanted : {false, true}) {
+  for (bool ByOutputs : {false, true}) {
     std::string Text = R"(
       module attributes {transformer.few_tokens = 2 : i64} {
       func.func private @f(%s: !transformer.scope, %x: tensor<?x1xf32>)
@@ -155,7 +145,7 @@ TEST_F(EvaluatorModules, DispatchPicksByRows) {
         %x = transformer.embedding token %b, %t
             : (!transformer.batch, tensor<3x1xf32>) -> tensor<?x1xf32>
         %y = transformer.dispatch @f or @m by )" +
-                       std::string(ByWanted ? "wanted" : "tokens") +
+                       std::string(ByOutputs ? "output_rows" : "tokens") +
                        R"( (%s, %x)
             : (!transformer.scope, tensor<?x1xf32>) -> tensor<?x1xf32>
         return %y : tensor<?x1xf32>
@@ -165,8 +155,8 @@ TEST_F(EvaluatorModules, DispatchPicksByRows) {
     EXPECT_EQ(E.run("encode", Batch)->at(0, 0), 1);
     Batch = batchOf({3});
     EXPECT_EQ(E.run("encode", Batch)->at(0, 0), 2);
-    Batch.Wanted.pop_back();
-    EXPECT_EQ(E.run("encode", Batch)->at(0, 0), ByWanted ? 1 : 2);
+    Batch.OutputRows.pop_back();
+    EXPECT_EQ(E.run("encode", Batch)->at(0, 0), ByOutputs ? 1 : 2);
   }
 }
 
@@ -179,17 +169,17 @@ TEST_F(EvaluatorModules, RowCountsAreChecked) {
       %t = transformer.parameter %s "table" of embedding : tensor<3x1xf32>
       %x = transformer.embedding token %b, %t
           : (!transformer.batch, tensor<3x1xf32>) -> tensor<?x1xf32>
-      %y = transformer.select_rows %x, %b
+      %y = transformer.select_output_rows %x, %b
           : (tensor<?x1xf32>, !transformer.batch) -> tensor<?x1xf32>
       %z = transformer.residual %x, %y : tensor<?x1xf32>
       return %z : tensor<?x1xf32>
     })");
   EvaluatorBatch Batch = batchOf({3});
   EXPECT_TRUE(E.run("encode", Batch));
-  Batch.Wanted = {1};
+  Batch.OutputRows = {1};
   EXPECT_EQ(E.run("encode", Batch).error().message(),
-            "'transformer.residual' at loc(\"graph.mlir\":10:12): operand has "
-            "1 rows: expected 3");
+            "'transformer.residual' at loc(\"graph.mlir\":10:12): operand 1 "
+            "has 1 rows: expected 3");
 }
 
 TEST_F(EvaluatorModules, Recursion) {
@@ -266,24 +256,25 @@ TEST_F(EvaluatorModules, Batches) {
   for (std::vector<int64_t> Wanted :
        {std::vector<int64_t>{0, 0}, {1, 0}, {3}, {-1}}) {
     Bad = Good;
-    Bad.Wanted = Wanted;
-    ExpectRefused(Bad, "batch: field 'Wanted' has " +
+    Bad.OutputRows = Wanted;
+    ExpectRefused(Bad, "batch: field 'OutputRows' has " +
                            std::to_string(Wanted.back()) +
                            ": expected ascending rows below 3");
   }
 }
 
-/// Encodes a source text into a memory, then decodes with attention to it and
-/// to what was decoded. The entries have their caches in different order.
-TEST_F(EvaluatorModules, MemoriesOutliveEncoding) {
+/// Encodes a source text into a cache of cross-attention, then decodes with
+/// attention to it and to what was decoded. The entries have their caches in
+/// different order.
+TEST_F(EvaluatorModules, SourceTextsOutliveEncoding) {
   Stored["table"] = {1, 2, 4, 8};
   Stored["zero"] = {0, 0, 0, 0};
   Evaluator E = evaluatorOf(R"(
     module attributes {transformer.max_sequence = 3 : i64,
                        transformer.max_source = 5 : i64} {
-    func.func @step(%b: !transformer.batch, %m: !transformer.cache<memory 1x1xf32>,
+    func.func @step(%b: !transformer.batch, %m: !transformer.cache<cross 1x1xf32>,
         %c: !transformer.cache<1x1xf32>)
-        -> (tensor<?x1xf32>, !transformer.cache<memory 1x1xf32>,
+        -> (tensor<?x1xf32>, !transformer.cache<cross 1x1xf32>,
             !transformer.cache<1x1xf32>)
         attributes {transformer.role = "step", transformer.output = "hidden"} {
       %s = transformer.scope "" layer 3
@@ -303,15 +294,15 @@ TEST_F(EvaluatorModules, MemoriesOutliveEncoding) {
           -> tensor<?x1xf32>
       %far = transformer.attention bidirectional %q, %b cache %m[%s] heads 1
           kv_heads 1 scale 1.0 : (tensor<?x1xf32>, !transformer.batch,
-             !transformer.cache<memory 1x1xf32>, !transformer.scope)
+             !transformer.cache<cross 1x1xf32>, !transformer.scope)
           -> tensor<?x1xf32>
       %y = transformer.residual %own, %far : tensor<?x1xf32>
-      return %y, %m, %n : tensor<?x1xf32>, !transformer.cache<memory 1x1xf32>,
+      return %y, %m, %n : tensor<?x1xf32>, !transformer.cache<cross 1x1xf32>,
           !transformer.cache<1x1xf32>
     }
     func.func @encode(%b: !transformer.batch,
-        %m: !transformer.cache<memory 1x1xf32>)
-        -> (tensor<?x1xf32>, !transformer.cache<memory 1x1xf32>)
+        %m: !transformer.cache<cross 1x1xf32>)
+        -> (tensor<?x1xf32>, !transformer.cache<cross 1x1xf32>)
         attributes {transformer.role = "encode",
                     transformer.output = "hidden"} {
       %s = transformer.scope "" layer 3
@@ -322,10 +313,10 @@ TEST_F(EvaluatorModules, MemoriesOutliveEncoding) {
       %q = transformer.embedding token %b, %z
           : (!transformer.batch, tensor<4x1xf32>) -> tensor<?x1xf32>
       %n = transformer.cache_append %m[%s], %b keys %q values %x
-          : (!transformer.cache<memory 1x1xf32>, !transformer.scope,
+          : (!transformer.cache<cross 1x1xf32>, !transformer.scope,
              !transformer.batch, tensor<?x1xf32>, tensor<?x1xf32>)
-          -> !transformer.cache<memory 1x1xf32>
-      return %x, %n : tensor<?x1xf32>, !transformer.cache<memory 1x1xf32>
+          -> !transformer.cache<cross 1x1xf32>
+      return %x, %n : tensor<?x1xf32>, !transformer.cache<cross 1x1xf32>
     } })");
   EvaluatorBatch Target;
   Target.add(7, {{0, 1}}, 0, 2);
@@ -366,7 +357,7 @@ TEST_F(EvaluatorModules, MemoriesOutliveEncoding) {
 }
 
 /// Rows that the caller gives, a class token, columns, numbers.
-TEST_F(EvaluatorModules, InputRows) {
+TEST_F(EvaluatorModules, InputFeatures) {
   Stored["class"] = {9, 9};
   Stored["gate"] = {0, 1};
   Evaluator E = evaluatorOf(R"(
@@ -376,11 +367,11 @@ TEST_F(EvaluatorModules, InputRows) {
       %s = transformer.scope ""
       %t = transformer.parameter %s "class" of embedding : tensor<2xf32>
       %g = transformer.parameter %s "gate" of ffn : tensor<1x2xf32>
-      %x = transformer.input_rows %b : tensor<?x2xf32>
+      %x = transformer.input_features %b : tensor<?x2xf32>
       %y = transformer.class_token %x, %b, %t
           : (tensor<?x2xf32>, !transformer.batch, tensor<2xf32>)
           -> tensor<?x2xf32>
-      %c = transformer.columns %y from 1 : (tensor<?x2xf32>) -> tensor<?x1xf32>
+      %c = transformer.slice %y from 1 : (tensor<?x2xf32>) -> tensor<?x1xf32>
       %l = transformer.linear %y, %g
           : (tensor<?x2xf32>, tensor<1x2xf32>) -> tensor<?x1xf32>
       %d = transformer.scale %c by 2.0 : tensor<?x1xf32>
@@ -400,7 +391,7 @@ TEST_F(EvaluatorModules, InputRows) {
              matrix({{Wanted(12, 9)}, {Wanted(4, 2)}, {0}}));
   Batch.Features = matrix({{0, 0}, {1, 2}});
   EXPECT_EQ(E.run("encode_image", Batch).error().message(),
-            "'transformer.input_rows' at loc(\"graph.mlir\":8:12): batch: "
+            "'transformer.input_features' at loc(\"graph.mlir\":8:12): batch: "
             "field 'Features' is 2 x 2: expected 3 x 2");
 }
 
@@ -428,10 +419,10 @@ TEST_F(EvaluatorModules, ExpertsAndLatentVectors) {
           : (!transformer.batch, tensor<2x2xf32>) -> tensor<?x2xf32>
       %l = transformer.embedding token %b, %r
           : (!transformer.batch, tensor<2x2xf32>) -> tensor<?x2xf32>
-      %m = transformer.mixture none %x, %l <softmax, top = 1> gate %g up %u
+      %m = transformer.moe none %x, %l <softmax, top = 1> gate %g up %u
           down %d : (tensor<?x2xf32>, tensor<?x2xf32>, tensor<2x1x2xf32>,
              tensor<2x1x2xf32>, tensor<2x2x1xf32>) -> tensor<?x2xf32>
-      %lat = transformer.columns %m from 0
+      %lat = transformer.slice %m from 0
           : (tensor<?x2xf32>) -> tensor<?x1xf32>
       %rot = transformer.scale %lat by 0.0 : tensor<?x1xf32>
       %n = transformer.latent_append %c[%s], %b latent %lat rotated %rot
@@ -457,389 +448,6 @@ TEST_F(EvaluatorModules, ExpertsAndLatentVectors) {
   auto Got = E.run("step", batchOf({2}));
   ASSERT_TRUE(Got) << Got.error().message();
   expectNear(*Got, matrix({{3 * Gate(3), 0}, {0, 56 * Gate(1.5)}}));
-}
-
-//===----------------------------------------------------------------------===//
-// Stored references
-//===----------------------------------------------------------------------===//
-
-struct Fixture {
-  std::string Name, Kind, Reference;
-  std::optional<int64_t> MaxSequence;
-};
-
-std::string fixturePath(const std::string &Name) {
-  return std::string(TENON_TEST_DATA) + "/numerics/fixtures/" + Name;
-}
-
-/// What index.json lists; empty, which a test notices, when it cannot be read.
-std::vector<Fixture> fixtures() {
-  std::vector<Fixture> All;
-  auto Index = readJsonFile(fixturePath("index.json"));
-  if (!Index)
-    return All;
-  for (const Json &Entry : *Index) {
-    Fixture F = {Entry.at("name"), Entry.at("kind"), Entry.at("reference"), {}};
-    if (Entry.contains("max_seq_len"))
-      F.MaxSequence = Entry["max_seq_len"];
-    All.push_back(F);
-  }
-  return All;
-}
-
-NpyArray arrayOf(const std::string &Path) {
-  auto Array = readNpy(Path);
-  EXPECT_TRUE(Array) << Path << ": " << Array.error().message();
-  return Array ? *Array : NpyArray();
-}
-
-void PrintTo(const Fixture &F, std::ostream *Out) { *Out << F.Name; }
-
-class EvaluatorReferences : public testing::TestWithParam<Fixture> {
-protected:
-  EvaluatorReferences() {
-    DialectRegistry Registry;
-    registerDialects(Registry);
-    Context.appendDialectRegistry(Registry);
-    loadModelDialects(Context);
-    Context.disableMultithreading();
-  }
-
-  void SetUp() override {
-    Directory = fixturePath(GetParam().Name);
-    ImportOptions Options;
-    Options.MatrixType = ElementType::F32; // What the references computed in.
-    Options.MaxSequence = GetParam().MaxSequence;
-    auto Imported = importModel(Context, Directory, Options);
-    ASSERT_TRUE(Imported) << Imported.error().message();
-    Model.emplace(std::move(*Imported));
-    Wanted = arrayOf(Directory + "/" + GetParam().Reference);
-    if (isImage())
-      return;
-    Ids = integers("input_ids");
-    ASSERT_GE(Ids.size(), 14u);
-    Types = integers("token_type_ids");
-    Target = integers("decoder_input_ids");
-    Greedy = integers("greedy");
-  }
-
-  bool isDecoder() const { return GetParam().Kind == "logits"; }
-  bool isTranslation() const { return GetParam().Kind == "seq2seq"; }
-  bool isImage() const { return GetParam().Kind == "image"; }
-  /// Whether the output has a row per sequence.
-  bool isPooled() const { return GetParam().Kind == "classes"; }
-  const char *role() const {
-    return isDecoder() || isTranslation() ? "step"
-           : isImage()                    ? "encode_image"
-                                          : "encode";
-  }
-
-  /// What the directory has under a name; empty without the file.
-  std::vector<int64_t> integers(const char *Name) {
-    std::string Path = Directory + "/" + Name + ".npy";
-    return llvm::sys::fs::exists(Path) ? arrayOf(Path).Integers
-                                       : std::vector<int64_t>();
-  }
-
-  /// Runs the fused stage; batches of at most `FewTokens` run `.few` code.
-  void fuse(int64_t FewTokens) {
-    PassManager Passes(&Context);
-    PipelineOptions Options;
-    Options.FewTokens = FewTokens;
-    for (const Stage &S : stages()) {
-      S.Populate(Passes, Options);
-      if (S.Name == "fused")
-        break;
-    }
-    ASSERT_TRUE(succeeded(Passes.run(*Model->Module)));
-    int64_t Fused = 0;
-    Model->Module->walk([&](Operation *Op) {
-      EXPECT_FALSE((isa<LinearOp, AttentionOp, LmHeadOp, FeedForwardOp,
-                        GatedFeedForwardOp>(Op)));
-      Fused += isa<OnlineAttentionOp, LatentAttentionOp>(Op);
-    });
-    EXPECT_GT(Fused, 0);
-  }
-
-  /// Appends tokens [From, From + Length) of the fixture as a sequence.
-  void add(EvaluatorBatch &Batch, int64_t Sequence, int64_t From,
-           int64_t Length) {
-    Batch.add(Sequence, std::span(Ids).subspan(From, Length), 0, Length);
-    if (!Types.empty())
-      Batch.TokenTypes.insert(Batch.TokenTypes.end(), Types.begin() + From,
-                              Types.begin() + From + Length);
-  }
-
-  /// Appends an image [channels, height, width] as a class token and patches,
-  /// row by row, each in the order of a convolution's kernel.
-  void addImage(EvaluatorBatch &Batch, int64_t Sequence,
-                const std::vector<float> &Pixels) {
-    const ImageInfo &Info = *Model->Image;
-    ASSERT_EQ(static_cast<int64_t>(Pixels.size()),
-              Info.Channels * Info.Height * Info.Width);
-    std::vector<int64_t> Zeros(static_cast<size_t>(Info.patches() + 1));
-    Batch.add(Sequence, Zeros, 0, Info.patches() + 1);
-    Tensor2D &Rows = Batch.Features;
-    Rows.Columns = Info.patchValues();
-    Rows.Data.resize(Rows.Data.size() + static_cast<size_t>(Rows.Columns));
-    for (int64_t Top = 0; Top + Info.PatchHeight <= Info.Height;
-         Top += Info.PatchHeight)
-      for (int64_t Left = 0; Left + Info.PatchWidth <= Info.Width;
-           Left += Info.PatchWidth)
-        for (int64_t C = 0; C < Info.Channels; ++C)
-          for (int64_t Y = Top; Y < Top + Info.PatchHeight; ++Y)
-            for (int64_t X = Left; X < Left + Info.PatchWidth; ++X)
-              Rows.Data.push_back(
-                  Pixels[(C * Info.Height + Y) * Info.Width + X]);
-    Rows.Rows = static_cast<int64_t>(Rows.Data.size()) / Rows.Columns;
-  }
-
-  Tensor2D run(Evaluator &E, const char *Role, const EvaluatorBatch &Batch) {
-    auto Got = E.run(Role, Batch);
-    EXPECT_TRUE(Got) << Got.error().message();
-    return Got ? *Got : Tensor2D();
-  }
-  Tensor2D step(Evaluator &E, const EvaluatorBatch &Batch) {
-    return run(E, "step", Batch);
-  }
-
-  /// The output for every token, from a single step.
-  Tensor2D whole(Evaluator &E, int64_t Sequence = 0) {
-    EvaluatorBatch Batch;
-    if (isImage()) {
-      std::vector<std::string> Files = {"pixel_values"};
-      if (llvm::sys::fs::exists(Directory + "/png_values.npy"))
-        Files = {"png_values", "jpeg_values"};
-      for (const std::string &File : Files)
-        addImage(Batch, Sequence++,
-                 arrayOf(Directory + "/" + File + ".npy").Floats);
-      return run(E, role(), Batch);
-    }
-    add(Batch, Sequence, 0, static_cast<int64_t>(Ids.size()));
-    if (!isTranslation())
-      return run(E, role(), Batch);
-    run(E, "encode", Batch);
-    Batch = {};
-    Batch.add(Sequence, Target, 0, static_cast<int64_t>(Target.size()));
-    return step(E, Batch);
-  }
-
-  Evaluator evaluator() {
-    return Evaluator(*Model->Module, checkpointParameters(*Model->Weights));
-  }
-
-  /// The last rows of one step are those that are stored.
-  void checkOutput() {
-    Evaluator E = evaluator();
-    Tensor2D Got = whole(E);
-    ASSERT_EQ(Wanted.Shape.size(), 2u);
-    ASSERT_EQ(Got.Columns, Wanted.Shape[1]);
-    ASSERT_GE(Got.Rows, Wanted.Shape[0]);
-    if (isPooled() || isImage())
-      ASSERT_EQ(Got.Rows, Wanted.Shape[0]);
-    else
-      ASSERT_EQ(Got.Rows,
-                static_cast<int64_t>((isTranslation() ? Target : Ids).size()));
-    double Error = difference(Got.row(Got.Rows - Wanted.Shape[0]),
-                              Wanted.Floats.data(), Wanted.Floats.size());
-    RecordProperty("error", std::to_string(Error));
-    EXPECT_LE(Error, 1e-4);
-  }
-
-  /// Nine tokens of prompt, or a source text and the token that begins a
-  /// target, then token by token through the cache.
-  void checkGreedy() {
-    if (Greedy.empty())
-      return;
-    Evaluator E = evaluator();
-    std::vector<int64_t> Next(Ids.begin(), Ids.begin() + 9), Chosen;
-    if (isTranslation()) {
-      EvaluatorBatch Source;
-      add(Source, 0, 0, static_cast<int64_t>(Ids.size()));
-      run(E, "encode", Source);
-      Next = {Target.front()};
-    }
-    int64_t Position = 0;
-    while (Chosen.size() < Greedy.size()) {
-      EvaluatorBatch Batch;
-      Batch.add(0, Next, Position, 1);
-      Tensor2D Logits = step(E, Batch);
-      ASSERT_EQ(Logits.Rows, 1);
-      Position += static_cast<int64_t>(Next.size());
-      Next = {std::max_element(Logits.Data.begin(), Logits.Data.end()) -
-              Logits.Data.begin()};
-      Chosen.push_back(Next.front());
-    }
-    EXPECT_EQ(Chosen, Greedy);
-  }
-
-  /// Chunks, single tokens, and sequences side by side give what a single step
-  /// of one sequence gives.
-  void checkBatching() {
-    if (isImage())
-      return; // Two images at once are among the outputs.
-    Evaluator E = evaluator();
-    auto Count = static_cast<int64_t>(std::min<size_t>(Ids.size(), 37));
-    Ids.resize(static_cast<size_t>(Count));
-    if (!Types.empty())
-      Types.resize(static_cast<size_t>(Count));
-    if (isTranslation())
-      return checkTranslations(E);
-    if (!isDecoder())
-      return checkEncoderBatching(E);
-    Tensor2D Wanted = whole(E, /*Sequence=*/0);
-    // Sequence 1 in chunks, among them single tokens, while sequence 2 runs
-    // beside it some tokens behind.
-    Tensor2D First(0, Wanted.Columns), Second(0, Wanted.Columns);
-    int64_t Done = 0, Behind = 0;
-    for (int64_t Chunk : {int64_t(5), int64_t(1), int64_t(1), int64_t(12),
-                          int64_t(1), int64_t(9), int64_t(8), int64_t(0)}) {
-      EvaluatorBatch Batch;
-      int64_t Other = Chunk == 0 ? Count - Behind : std::min<int64_t>(Done, 4);
-      Other = std::min(Other, Count - Behind);
-      if (Other > 0)
-        Batch.add(2, std::span(Ids).subspan(Behind, Other), Behind, Other);
-      Chunk = std::min(Chunk, Count - Done);
-      if (Chunk > 0)
-        Batch.add(1, std::span(Ids).subspan(Done, Chunk), Done, Chunk);
-      Tensor2D Got = step(E, Batch);
-      ASSERT_EQ(Got.Rows, Chunk + Other);
-      auto Split = Got.Data.begin() + Other * Got.Columns;
-      Second.Data.insert(Second.Data.end(), Got.Data.begin(), Split);
-      First.Data.insert(First.Data.end(), Split, Got.Data.end());
-      Done += Chunk;
-      Behind += Other;
-    }
-    First.Rows = Done;
-    Second.Rows = Behind;
-    ASSERT_EQ(Done, Count);
-    ASSERT_EQ(Behind, Count);
-    expectNear(First, Wanted, 1e-6);
-    expectNear(Second, Wanted, 1e-6);
-
-    // A sequence that ended may begin again, and only wanted rows come out.
-    E.forget(1);
-    EvaluatorBatch Last;
-    Last.add(1, Ids, 0, 2);
-    Tensor2D Got = step(E, Last);
-    ASSERT_EQ(Got.Rows, 2);
-    EXPECT_LE(difference(Got.row(0), Wanted.row(Count - 2), Got.Data.size()),
-              1e-6);
-    // Past the cache's end is an error.
-    E.forget(1);
-    Last = {};
-    Last.add(1, {{0}}, 3, 1);
-    auto Refused = E.run("step", Last);
-    ASSERT_FALSE(Refused);
-    EXPECT_NE(Refused.error().message().find(
-                  "position 3 of sequence 1 in layer 0: expected at most 0"),
-              std::string::npos)
-        << Refused.error().message();
-  }
-
-  void checkEncoderBatching(Evaluator &E) {
-    auto Count = static_cast<int64_t>(Ids.size());
-    auto Run = [&](std::initializer_list<std::pair<int64_t, int64_t>> Parts) {
-      EvaluatorBatch Batch;
-      int64_t Sequence = 0;
-      for (auto [From, Length] : Parts)
-        add(Batch, Sequence++, From, Length);
-      return run(E, "encode", Batch);
-    };
-    Tensor2D Long = Run({{0, Count}}), Short = Run({{3, 11}});
-    Tensor2D Both = Run({{3, 11}, {0, Count}});
-    ASSERT_EQ(Both.Rows, Long.Rows + Short.Rows);
-    EXPECT_EQ(Short.Rows, isPooled() ? 1 : 11);
-    EXPECT_LE(difference(Both.row(0), Short.row(0), Short.Data.size()), 1e-6);
-    EXPECT_LE(difference(Both.row(Short.Rows), Long.row(0), Long.Data.size()),
-              1e-6);
-  }
-
-  /// Two source texts encoded at once, then decoded side by side in chunks.
-  void checkTranslations(Evaluator &E) {
-    auto Count = static_cast<int64_t>(Target.size());
-    auto Alone = [&](int64_t Sequence, int64_t From, int64_t Length) {
-      EvaluatorBatch Source, Batch;
-      add(Source, Sequence, From, Length);
-      run(E, "encode", Source);
-      Batch.add(Sequence, Target, 0, Count);
-      return step(E, Batch);
-    };
-    auto Tokens = static_cast<int64_t>(Ids.size());
-    Tensor2D Long = Alone(0, 0, Tokens), Short = Alone(1, 3, 11);
-    EvaluatorBatch Source;
-    add(Source, 2, 3, 11);
-    add(Source, 3, 0, Tokens);
-    run(E, "encode", Source);
-    for (int64_t Done = 0; Done < Count; Done += 5) {
-      int64_t Chunk = std::min<int64_t>(5, Count - Done);
-      EvaluatorBatch Batch;
-      for (int64_t Sequence : {3, 2})
-        Batch.add(Sequence, std::span(Target).subspan(Done, Chunk), Done,
-                  Chunk);
-      Tensor2D Got = step(E, Batch);
-      ASSERT_EQ(Got.Rows, 2 * Chunk);
-      auto Elements = static_cast<size_t>(Chunk * Got.Columns);
-      EXPECT_LE(difference(Got.row(0), Long.row(Done), Elements), 1e-6);
-      EXPECT_LE(difference(Got.row(Chunk), Short.row(Done), Elements), 1e-6);
-    }
-  }
-
-  MLIRContext Context;
-  std::string Directory;
-  std::optional<ImportedModel> Model;
-  /// Tokens, their types, those of a target text, and what follows greedily;
-  /// empty where a fixture has none.
-  std::vector<int64_t> Ids, Types, Target, Greedy;
-  NpyArray Wanted;
-};
-
-TEST_P(EvaluatorReferences, Model) {
-  checkOutput();
-  checkGreedy();
-  checkBatching();
-}
-
-TEST_P(EvaluatorReferences, Fused) {
-  // Steps of the cases run both `.few` and `.many`.
-  fuse(/*FewTokens=*/8);
-  checkOutput();
-  checkGreedy();
-  checkBatching();
-}
-
-INSTANTIATE_TEST_SUITE_P(Fixtures, EvaluatorReferences,
-                         testing::ValuesIn(fixtures()),
-                         [](const testing::TestParamInfo<Fixture> &Info) {
-                           std::string Name = Info.param.Name;
-                           std::replace(Name.begin(), Name.end(), '-', '_');
-                           return Name;
-                         });
-
-TEST(EvaluatorFixtures, AreThere) { EXPECT_GE(fixtures().size(), 145u); }
-
-/// In bf16, weights as they are stored and keys and values rounded: within the
-/// tolerance of that type, yet not what f32 gives.
-TEST(EvaluatorBf16, CacheIsRounded) {
-  MLIRContext Context;
-  std::string Directory = fixturePath("llama-gqa-llama3");
-  auto Model = importModel(Context, Directory);
-  ASSERT_TRUE(Model) << Model.error().message();
-  auto Ids = arrayOf(Directory + "/input_ids.npy").Integers;
-  auto Wanted = arrayOf(Directory + "/logits.npy").Floats;
-  Evaluator E(*Model->Module, checkpointParameters(*Model->Weights));
-  EvaluatorBatch Batch;
-  Batch.add(0, Ids, 0, static_cast<int64_t>(Ids.size()));
-  auto Got = E.run("step", Batch);
-  ASSERT_TRUE(Got) << Got.error().message();
-  ASSERT_EQ(Got->Data.size(), Wanted.size());
-  double Error = 0, Length = 0;
-  for (size_t I = 0; I < Wanted.size(); ++I) {
-    Error += std::pow(static_cast<double>(Got->Data[I]) - Wanted[I], 2);
-    Length += std::pow(static_cast<double>(Wanted[I]), 2);
-  }
-  EXPECT_LE(std::sqrt(Error / Length), 3e-2);
-  EXPECT_GE(std::sqrt(Error / Length), 1e-4);
 }
 
 } // namespace

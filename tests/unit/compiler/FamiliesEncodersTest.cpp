@@ -214,7 +214,7 @@ TEST_F(EncodersTest, BertRefuses) {
         "field 'position_embedding_type' is 'relative_key_query': expected "
         "absolute"},
        {{{"hidden_act", "mish"}},
-        std::string("field 'hidden_act' is 'mish': ") + Activations},
+        std::string("field 'hidden_act' is 'mish': ") + KnownActivations},
        {{{"hidden_size", 61}},
         "field 'hidden_size' is 61: expected a multiple of "
         "num_attention_heads"},
@@ -357,7 +357,7 @@ TEST_F(EncodersTest, DistilbertRefuses) {
                     "SequenceClassification, TokenClassification or "
                     "QuestionAnswering"),
        {{{"activation", "mish"}},
-        std::string("field 'activation' is 'mish': ") + Activations},
+        std::string("field 'activation' is 'mish': ") + KnownActivations},
        {{{"dim", 61}}, "field 'dim' is 61: expected a multiple of n_heads"},
        unread("distilbert", "layer_norm_eps", 1e-5, "1e-05"),
        unread("distilbert", "hidden_size", 60, "60"),
@@ -536,7 +536,8 @@ TEST_F(EncodersTest, ModernbertRefuses) {
        {{{"layer_types", {"full_attention"}}},
         "field 'layer_types' is an array: expected 5 entries, one a layer"},
        {{{"hidden_activation", "mish"}},
-        std::string("field 'hidden_activation' is 'mish': ") + Activations},
+        std::string("field 'hidden_activation' is 'mish': ") +
+            KnownActivations},
        {{{"hidden_size", 61}},
         "field 'hidden_size' is 61: expected a multiple of "
         "num_attention_heads"},
@@ -629,7 +630,7 @@ TEST_F(EncodersTest, T5Refuses) {
         "field 'is_encoder_decoder' is false: expected true"},
        {{{"feed_forward_proj", "gated-mish"}},
         std::string("field 'feed_forward_proj' is 'gated-mish': ") +
-            Activations + ", or one of them after 'gated-'"},
+            KnownActivations + ", or one of them after 'gated-'"},
        {{{"feed_forward_proj", "gated-gelu"}, {"dense_act_fn", "gelu"}},
         "field 'dense_act_fn' is 'gelu': expected gelu_new, as "
         "feed_forward_proj has it"},
@@ -717,7 +718,8 @@ TEST_F(EncodersTest, BartRefuses) {
       {{{"decoder_attention_heads", 5}},
        "field 'decoder_attention_heads' is 5: expected a divisor of d_model"},
       {{{"activation_function", "mish"}},
-       std::string("field 'activation_function' is 'mish': ") + Activations},
+       std::string("field 'activation_function' is 'mish': ") +
+           KnownActivations},
       unread("bart", "layer_norm_eps", 1e-6, "1e-06"),
       unread("bart", "is_decoder", true, "true"),
       unread("bart", "decoder_vocab_size", 53, "53")};
@@ -1029,7 +1031,7 @@ TEST_F(EncodersTest, VitSizes) {
                   ->getAttrOfType<IntegerAttr>(attr::MaxSequence)
                   .getInt(),
               C.Sequence);
-    Model->Module->walk([&](InputRowsOp Op) {
+    Model->Module->walk([&](InputFeaturesOp Op) {
       EXPECT_EQ(cast<RankedTensorType>(Op.getType()).getDimSize(1), C.Patch);
     });
   }

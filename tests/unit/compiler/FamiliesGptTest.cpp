@@ -83,7 +83,8 @@ TEST_F(GptTest, Gpt2Refuses) {
       {{{{"add_cross_attention", true}},
         "field 'add_cross_attention' is true: expected false"},
        {{{"activation_function", "mish"}},
-        std::string("field 'activation_function' is 'mish': ") + Activations},
+        std::string("field 'activation_function' is 'mish': ") +
+            KnownActivations},
        {{{"n_embd", 61}},
         "field 'n_embd' is 61: expected a multiple of the 3 attention heads"},
        {{{"hidden_size", 64}},
@@ -583,7 +584,7 @@ TEST_F(GptTest, FalconRefuses) {
         "field 'hidden_size' is 97: expected a multiple of the 6 attention "
         "heads"},
        {{{"activation", "geglu"}},
-        std::string("field 'activation' is 'geglu': ") + Activations},
+        std::string("field 'activation' is 'geglu': ") + KnownActivations},
        unread("falcon", "head_dim", 16, "16"),
        unread("falcon", "hidden_act", "relu", "'relu'"),
        unread("falcon", "sliding_window", 16, "16")});

@@ -33,7 +33,7 @@ struct Refusal {
 };
 
 /// What a message about an unknown activation expects.
-inline constexpr const char *Activations =
+inline constexpr const char *KnownActivations =
     "expected one of gelu, gelu_new, gelu_fast, gelu_pytorch_tanh, quick_gelu, "
     "relu, silu, swish, tanh, sigmoid";
 

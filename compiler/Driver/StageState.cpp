@@ -1,0 +1,228 @@
+//===- StageState.cpp - What a dump carries beside its IR -----------------===//
+
+#include "compiler/Driver/StageState.h"
+
+#include "runtime/Abi/TenonRt.h"
+#include "runtime/Support/Json.h"
+#include "runtime/Support/MappedFile.h"
+
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+
+using namespace tenon;
+
+/// The provider and key of the resource.
+static constexpr llvm::StringLiteral Provider = "tenon";
+static constexpr llvm::StringLiteral Key = "state";
+
+static constexpr uint64_t MaxDumpBytes = 256 << 20;
+
+//===----------------------------------------------------------------------===//
+// To text
+//===----------------------------------------------------------------------===//
+
+/// The assembly of a type or an attribute.
+template <typename T> static std::string textOf(T Thing) {
+  std::string Text;
+  llvm::raw_string_ostream(Text) << Thing;
+  return Text;
+}
+
+static Json toJson(const PackedWeight &Weight) {
+  Json J = {{"sources", Weight.Sources},
+            {"component", Weight.Component},
+            {"type", textOf(mlir::Type(Weight.Type))}};
+  if (Weight.Table)
+    J["table"] = textOf(mlir::Attribute(Weight.Table));
+  return J;
+}
+
+static Json toJson(const ScopeTable &Scope) {
+  Json Weights = Json::array();
+  for (const std::optional<PackedWeight> &Weight : Scope.Weights)
+    Weights.push_back(Weight ? toJson(*Weight) : Json());
+  return {{"name", Scope.Name},
+          {"layer", Scope.Layer ? Json(*Scope.Layer) : Json()},
+          {"weights", Weights}};
+}
+
+static std::string toText(const StageState &State) {
+  // The manifest's reader expects code to lie somewhere in a file.
+  Manifest Whole = State.Model;
+  Whole.Code = {State.Code};
+  Whole.Code.front().Offset = 4096;
+  Whole.Code.front().Bytes = 1;
+  Json Scopes = Json::array();
+  for (const ScopeTable &Scope : State.Weights)
+    Scopes.push_back(toJson(Scope));
+  return Json{
+      {"stage", State.Stage}, {"manifest", toJson(Whole)}, {"weights", Scopes}}
+      .dump();
+}
+
+void tenon::printWithState(mlir::ModuleOp Module, const StageState &State,
+                           llvm::raw_ostream &Stream) {
+  std::string Text = toText(State);
+  mlir::AsmState Printing(Module);
+  Printing.attachResourcePrinter(
+      Provider, [&](mlir::Operation *, mlir::AsmResourceBuilder &Builder) {
+        Builder.buildString(Key, Text);
+      });
+  Module.print(Stream, Printing);
+  Stream << "\n";
+}
+
+//===----------------------------------------------------------------------===//
+// From text
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Reads the JSON of weights, whose types and tables are MLIR's.
+class WeightsReader {
+public:
+  WeightsReader(mlir::MLIRContext &Context, const std::string &Path)
+      : Context(Context), Path(Path) {}
+
+  Result<std::vector<ScopeTable>> read(const Json &Scopes) {
+    std::vector<ScopeTable> Tables;
+    if (!Scopes.is_array())
+      return wrong("weights", "an array of scopes");
+    for (const Json &J : Scopes) {
+      if (!J.is_object() || !J.contains("name") || !J["name"].is_string() ||
+          !J.contains("weights") || !J["weights"].is_array())
+        return wrong("weights", "scopes with a name and weights");
+      ScopeTable &Scope = Tables.emplace_back();
+      Scope.Name = J["name"].get<std::string>();
+      if (J.contains("layer") && J["layer"].is_number_integer())
+        Scope.Layer = J["layer"].get<int64_t>();
+      for (const Json &Weight : J["weights"]) {
+        if (Weight.is_null()) {
+          Scope.Weights.emplace_back();
+          continue;
+        }
+        Result<PackedWeight> Read = readWeight(Weight);
+        if (!Read)
+          return Read.error();
+        Scope.Weights.emplace_back(std::move(*Read));
+      }
+    }
+    return Tables;
+  }
+
+private:
+  Result<PackedWeight> readWeight(const Json &J) {
+    if (!J.is_object() || !J.contains("type") || !J["type"].is_string() ||
+        !J.contains("component") || !J["component"].is_string() ||
+        !J.contains("sources") || !J["sources"].is_array())
+      return wrong("weights", "a type, a component and sources");
+    PackedWeight Weight;
+    Weight.Component = J["component"].get<std::string>();
+    for (const Json &Source : J["sources"]) {
+      if (!Source.is_string())
+        return wrong("weights.sources", "names");
+      Weight.Sources.push_back(Source.get<std::string>());
+    }
+    Weight.Type = llvm::dyn_cast_or_null<dnn::PackedType>(
+        mlir::parseType(J["type"].get<std::string>(), &Context));
+    if (!Weight.Type)
+      return wrong("weights.type", "a !dnn.packed");
+    if (!J.contains("table"))
+      return Weight;
+    Weight.Table = llvm::dyn_cast_or_null<transformer::TableAttrInterface>(
+        J["table"].is_string()
+            ? mlir::parseAttribute(J["table"].get<std::string>(), &Context)
+            : mlir::Attribute());
+    if (!Weight.Table)
+      return wrong("weights.table", "the contents of a table");
+    return Weight;
+  }
+
+  Error wrong(const char *Field, const char *Expected) const {
+    return Error(Path + ": resource 'tenon.state': field '" + Field +
+                 "': expected " + Expected);
+  }
+
+  mlir::MLIRContext &Context;
+  const std::string &Path;
+};
+
+} // namespace
+
+static Result<StageState> stateFrom(mlir::MLIRContext &Context,
+                                    const std::string &Text,
+                                    const std::string &Path) {
+  std::string Where = Path + ": resource 'tenon.state'";
+  Result<Json> Parsed = parseJson(Text, Where);
+  if (!Parsed)
+    return Parsed.error();
+  const Json &J = *Parsed;
+  if (!J.is_object() || !J.contains("stage") || !J["stage"].is_string() ||
+      !J.contains("manifest") || !J.contains("weights"))
+    return Error(Where + ": expected a stage, a manifest and weights");
+  StageState State;
+  State.Stage = J["stage"].get<std::string>();
+  Result<Manifest> Whole = manifestFromJson(J["manifest"], Where);
+  if (!Whole)
+    return Whole.error();
+  State.Model = std::move(*Whole);
+  if (State.Model.Code.size() != 1)
+    return Error(Where + ": expected code for one CPU level, got " +
+                 std::to_string(State.Model.Code.size()));
+  State.Code = std::move(State.Model.Code.front());
+  State.Model.Code.clear();
+  State.Code.Offset = State.Code.Bytes = 0;
+  Result<std::vector<ScopeTable>> Weights =
+      WeightsReader(Context, Path).read(J["weights"]);
+  if (!Weights)
+    return Weights.error();
+  State.Weights = std::move(*Weights);
+  return State;
+}
+
+Result<LoadedStage> tenon::readStage(mlir::MLIRContext &Context,
+                                     const std::string &Path,
+                                     llvm::StringRef Stage) {
+  Result<std::string> Text = readFile(Path, MaxDumpBytes);
+  if (!Text)
+    return Text.error();
+  std::optional<std::string> State, First;
+  mlir::ScopedDiagnosticHandler Handler(&Context, [&](mlir::Diagnostic &D) {
+    if (D.getSeverity() == mlir::DiagnosticSeverity::Error && !First) {
+      First.emplace();
+      llvm::raw_string_ostream(*First) << D.getLocation() << ": " << D;
+    }
+    return mlir::success();
+  });
+  mlir::ParserConfig Settings(&Context);
+  Settings.attachResourceParser(
+      Provider, [&](mlir::AsmParsedResourceEntry &Entry) {
+        if (Entry.getKey() != Key)
+          return mlir::success();
+        mlir::FailureOr<std::string> Value = Entry.parseAsString();
+        if (mlir::succeeded(Value))
+          State = *Value;
+        return mlir::LogicalResult(Value);
+      });
+  LoadedStage Loaded;
+  Loaded.Module =
+      mlir::parseSourceString<mlir::ModuleOp>(*Text, Settings, Path);
+  if (!Loaded.Module)
+    return Error(First ? First->substr(0, First->find('\n'))
+                       : Path + ": expected a module in MLIR's syntax");
+  if (!State)
+    return Error(Path + ": has no resource 'tenon.state': expected a file that "
+                        "--dump-stages wrote at the end of a stage");
+  Result<StageState> Read = stateFrom(Context, *State, Path);
+  if (!Read)
+    return Read.error();
+  Loaded.State = std::move(*Read);
+  if (Loaded.State.Stage != Stage)
+    return Error(Path + ": is a dump of stage '" +
+                 printable(Loaded.State.Stage) + "': expected one of '" +
+                 Stage.str() + "', as --from-stage says");
+  return Loaded;
+}

@@ -1,0 +1,152 @@
+//===- AttentionOps.td - Attention and its cache -----------*- tablegen -*-===//
+
+#ifndef TENON_DIALECTS_DNN_ATTENTIONOPS_TD
+#define TENON_DIALECTS_DNN_ATTENTIONOPS_TD
+
+include "DnnBase.td"
+
+def Dnn_SplitAppendOp : Dnn_ComputeOp<"split_append", [
+    AttrSizedOperandSegments, Transformer_AppendsToCache]> {
+  let summary = "Norm and rotate queries and keys; append to the cache";
+  let resultNames = "query";
+  let arguments = (ins Variadic<Dnn_Activations>:$qkv,
+                       Transformer_CacheType:$cache, Transformer_ScopeType:$scope,
+                       Transformer_BatchType:$batch,
+                       Optional<Dnn_Vector>:$queryNorm,
+                       Optional<Dnn_Vector>:$keyNorm,
+                       Optional<Dnn_Table>:$table,
+                       Dnn_Activations:$outs, I64Attr:$heads, I64Attr:$kvHeads,
+                       OptionalAttr<Transformer_RopeAttr>:$rope,
+                       OptionalAttr<F64Attr>:$eps, Dnn_NormOffset:$normOffset);
+  let results = (outs Optional<Dnn_Activations>:$results);
+  let assemblyFormat = [{
+    $qkv `to` $cache `[` $scope `]` `,` $batch `heads` $heads `kv_heads` $kvHeads
+    (`query_norm` $queryNorm^)? (`key_norm` $keyNorm^)?
+    (`eps` custom<Real>($eps)^)? (`norm_offset` custom<Real>($normOffset)^)?
+    (`rope` $rope^)? (`table` $table^)? `outs` `(` $outs `)` attr-dict
+    `:` functional-type(operands, results)
+  }];
+  let methods = [{
+    bool convertsOnStore(unsigned Result) { return true; }
+  }];
+}
+
+def Dnn_SplitStageOp : Dnn_ComputeOp<"split_stage", [
+    AttrSizedOperandSegments], /*destinations=*/2> {
+  let summary = "Norm and rotate queries and keys; stage keys and values";
+  let description = [{
+    The second destination has a row per chunk of 64 tokens, in the layout of
+    cache pages.
+  }];
+  let resultNames = "query,staged";
+  let arguments = (ins Variadic<Dnn_Activations>:$qkv,
+                       Transformer_BatchType:$batch,
+                       Optional<Dnn_Vector>:$queryNorm,
+                       Optional<Dnn_Vector>:$keyNorm,
+                       Optional<Dnn_Table>:$table,
+                       Dnn_Activations:$out, Dnn_Activations:$stagedOut,
+                       I64Attr:$heads, I64Attr:$kvHeads,
+                       OptionalAttr<Transformer_RopeAttr>:$rope,
+                       OptionalAttr<F64Attr>:$eps, Dnn_NormOffset:$normOffset);
+  let results = (outs Variadic<Dnn_Activations>:$results);
+  let assemblyFormat = [{
+    $qkv `of` $batch `heads` $heads `kv_heads` $kvHeads
+    (`query_norm` $queryNorm^)? (`key_norm` $keyNorm^)?
+    (`eps` custom<Real>($eps)^)? (`norm_offset` custom<Real>($normOffset)^)?
+    (`rope` $rope^)? (`table` $table^)? `outs` `(` $out `,` $stagedOut `)`
+    attr-dict `:` functional-type(operands, results)
+  }];
+  let methods = [{
+    bool convertsOnStore(unsigned Result) { return Result == 0; }
+  }];
+}
+
+def Dnn_CacheAppendOp : Dnn_ComputeOp<"cache_append", [
+    Transformer_AppendsToCache], /*destinations=*/0> {
+  let summary = "Append this step's keys and values to the cache";
+  let arguments = (ins Transformer_CacheType:$cache, Transformer_ScopeType:$scope,
+                       Transformer_BatchType:$batch, Dnn_Activations:$keys,
+                       Dnn_Activations:$values);
+  let assemblyFormat = [{
+    $cache `[` $scope `]` `,` $batch `keys` $keys `values` $values attr-dict
+    `:` type(operands)
+  }];
+}
+
+def Dnn_LatentAppendOp : Dnn_ComputeOp<"latent_append", [
+    Transformer_AppendsToCache], /*destinations=*/0> {
+  let summary = "Append this step's latent vectors to the cache (MLA)";
+  let arguments = (ins Transformer_CacheType:$cache, Transformer_ScopeType:$scope,
+                       Transformer_BatchType:$batch, Dnn_Activations:$latent,
+                       Dnn_Activations:$rotated);
+  let assemblyFormat = [{
+    $cache `[` $scope `]` `,` $batch `latent` $latent `rotated` $rotated
+    attr-dict `:` type(operands)
+  }];
+}
+
+def Dnn_AttentionOp : Dnn_ComputeOp<"attention", [
+    AttrSizedOperandSegments, Transformer_ReadsCache,
+    DeclareOpInterfaceMethods<Transformer_RowsOpInterface,
+      ["getOperandCount"]>]> {
+  let summary = "Online-softmax attention over pages";
+  let description = [{
+    `bias` is a table of biases by head and distance, or of slopes by head, as
+    `content` says.
+  }];
+  let resultNames = "attended";
+  let arguments = (ins Transformer_MaskAttr:$mask, Dnn_Activations:$query,
+                       Transformer_BatchType:$batch,
+                       Optional<Dnn_Activations>:$staged,
+                       Optional<Transformer_CacheType>:$cache,
+                       Optional<Transformer_ScopeType>:$scope,
+                       Optional<Dnn_Table>:$bias,
+                       Optional<Dnn_Vector>:$sinks,
+                       Dnn_Activations:$outs, I64Attr:$heads, I64Attr:$kvHeads,
+                       F64Attr:$scale, OptionalAttr<I64Attr>:$window,
+                       OptionalAttr<F64Attr>:$softCap,
+                       OptionalAttr<Transformer_TableAttr>:$content);
+  let results = (outs Optional<Dnn_Activations>:$results);
+  let assemblyFormat = [{
+    custom<Enum>($mask) $query `,` $batch (`staged` $staged^)? (`cache` $cache^)?
+    (`[` $scope^ `]`)? `heads` $heads `kv_heads` $kvHeads
+    `scale` custom<Real>($scale) (`window` $window^)?
+    (`soft_cap` custom<Real>($softCap)^)? (`bias` $bias^)?
+    (`content` $content^)? (`sinks` $sinks^)? `outs` `(` $outs `)` attr-dict
+    `:` functional-type(operands, results)
+  }];
+  let methods = [{
+    bool convertsOnStore(unsigned Result) { return true; }
+  }];
+}
+
+def Dnn_LatentAttentionOp : Dnn_ComputeOp<"latent_attention", [
+    Transformer_ReadsCache], /*destinations=*/2> {
+  let summary = "Multi-head latent attention (MLA)";
+  let description = [{
+    As in the transformer dialect. A sequence with many queries in the step has
+    keys and values of its pages expanded; for one with few, K is absorbed into
+    the queries and V follows the sum. The second destination is the state of
+    the expanded form, a maximum and a total beside each weighted sum:
+    [T, heads * (value_dim + 2)].
+  }];
+  let resultNames = "attended,state";
+  let arguments = (ins Dnn_Activations:$query, Transformer_BatchType:$batch,
+                       Transformer_CacheType:$cache,
+                       Transformer_ScopeType:$scope, Dnn_Rows:$expand,
+                       Dnn_Activations:$out, Dnn_Activations:$stateOut,
+                       I64Attr:$heads, I64Attr:$keyDim, I64Attr:$valueDim,
+                       F64Attr:$scale);
+  let results = (outs Variadic<Dnn_Activations>:$results);
+  let assemblyFormat = [{
+    $query `,` $batch `cache` $cache `[` $scope `]` `expand` $expand
+    `heads` $heads `key_dim` $keyDim `value_dim` $valueDim
+    `scale` custom<Real>($scale) `outs` `(` $out `,` $stateOut `)` attr-dict
+    `:` functional-type(operands, results)
+  }];
+  let methods = [{
+    bool convertsOnStore(unsigned Result) { return Result == 0; }
+  }];
+}
+
+#endif // TENON_DIALECTS_DNN_ATTENTIONOPS_TD

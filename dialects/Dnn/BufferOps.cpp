@@ -1,0 +1,74 @@
+//===- BufferOps.cpp - Verifiers of BufferOps.td --------------------------===//
+
+#include "dialects/Dnn/Checks.h"
+
+using namespace mlir;
+using namespace tenon;
+using namespace tenon::dnn;
+
+LogicalResult BufferOp::verify() {
+  auto Offset = static_cast<int64_t>(getOffset());
+  if (Offset >= 0 && Offset % BufferAlignment == 0)
+    return success();
+  return emitOpError() << "dnn_buffer_c1: offset: expected a multiple of "
+                       << BufferAlignment << ", got " << Offset;
+}
+
+/// NUMBER_c2: the two buffers of a page of `KvHeads` heads.
+static LogicalResult checkPage(Operation *Op, const Twine &Constraint,
+                               int64_t KvHeads, int64_t HeadDim, Type Element,
+                               Value Keys, Value Values) {
+  auto [KeysType, ValuesType] = pageTypes(KvHeads, HeadDim, Element);
+  if (failed(checkType(Op, Constraint, "keys", KeysType, Keys.getType())))
+    return failure();
+  return checkType(Op, Constraint, "values", ValuesType, Values.getType());
+}
+
+LogicalResult PageOp::verify() {
+  transformer::CacheType Cache = getCache().getType();
+  if (Cache.isLatent())
+    return emitOpError() << "dnn_page_c1: cache: expected one of keys and "
+                            "values, got "
+                         << Cache;
+  return checkPage(*this, "dnn_page_c2", Cache.getKvHeads(), Cache.getHeadDim(),
+                   elementTypeOf(getContext(), Cache.getFormat()), getKeys(),
+                   getValues());
+}
+
+LogicalResult LatentPageOp::verify() {
+  transformer::CacheType Cache = getCache().getType();
+  if (!Cache.isLatent())
+    return emitOpError() << "dnn_latent_page_c1: cache: expected a latent one, "
+                            "got "
+                         << Cache;
+  return checkType(
+      *this, "dnn_latent_page_c2", "vectors",
+      latentPageType(Cache.getHeadDim(),
+                     elementTypeOf(getContext(), Cache.getFormat())),
+      getResult().getType());
+}
+
+LogicalResult StagedPageOp::verify() {
+  auto Keys = cast<MemRefType>(getKeys().getType());
+  if (Keys.getRank() != 4)
+    return emitOpError() << "dnn_staged_page_c1: keys: expected four "
+                            "dimensions, got "
+                         << Keys.getRank();
+  // How many heads there are, the row alone does not say.
+  int64_t KvHeads = Keys.getDimSize(0), HeadDim = Keys.getDimSize(2);
+  if (failed(checkPage(*this, "dnn_staged_page_c1", KvHeads, HeadDim,
+                       Float32Type::get(getContext()), getKeys(), getValues())))
+    return failure();
+  return checkWidths(*this, "dnn_staged_page_c2",
+                     pageElements(KvHeads, HeadDim), {{"staged", getStaged()}});
+}
+
+LogicalResult WeightViewOp::verify() {
+  return checkType(*this, "dnn_weight_view_c1", "buffer",
+                   getWeight().getType().getBufferType(),
+                   getResult().getType());
+}
+
+LogicalResult CallMatmulOp::verify() {
+  return checkMatmul(*this, "dnn_call_matmul", getOutput(), getPrimitive());
+}

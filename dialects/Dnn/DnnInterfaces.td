@@ -1,0 +1,27 @@
+//===- DnnInterfaces.td - What passes ask a compute op -----*- tablegen -*-===//
+
+#ifndef TENON_DIALECTS_DNN_INTERFACES_TD
+#define TENON_DIALECTS_DNN_INTERFACES_TD
+
+include "mlir/IR/OpBase.td"
+
+def Dnn_ComputeOpInterface : OpInterface<"ComputeOpInterface"> {
+  let cppNamespace = "::tenon::dnn";
+  let description = [{
+    A computation that the library does or that becomes a kernel. Every
+    operation with it has an evaluator function and, unless it is always the
+    library's, an emitter: without one the compiler does not link.
+  }];
+  let methods = [
+    InterfaceMethod<"Whether the library does it.", "bool", "isLibraryCall",
+      (ins), "", "return false;">,
+    InterfaceMethod<"Whether destination `Result` may be of any type of "
+                    "activations, what is stored being rounded to it. Without "
+                    "that a cast of the result stays an operation.",
+      "bool", "convertsOnStore", (ins "unsigned":$Result), "",
+      "return false;">
+  ];
+  let verify = [{ return ::tenon::dnn::verifyComputeOp($_op); }];
+}
+
+#endif // TENON_DIALECTS_DNN_INTERFACES_TD

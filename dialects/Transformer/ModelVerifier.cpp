@@ -1,0 +1,439 @@
+//===- ModelVerifier.cpp - What a valid model is --------------------------===//
+//
+// The section "Modules" of SPEC.md, one function per group of constraints.
+// Every message begins with the number of its constraint.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Transformer/CacheNumbering.h"
+#include "dialects/Transformer/RowCounts.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace tenon;
+using namespace tenon::transformer;
+
+namespace {
+
+class ModelVerifier {
+public:
+  explicit ModelVerifier(ModuleOp Module) : Module(Module) {}
+
+  LogicalResult verify() {
+    if (failed(verifySizes()) || failed(verifyOperations()) ||
+        failed(verifyCalls()) || failed(verifyWeights()) ||
+        failed(verifySignatures()) || failed(verifyEntries()) ||
+        failed(verifyReturns()) || failed(verifyCacheLinearity(Module)) ||
+        failed(verifyScopes()) || failed(verifyTables()) ||
+        failed(verifyLayouts()) || failed(verifyRows()))
+      return failure();
+    return verifyRoles();
+  }
+
+private:
+  /// module_c1: the sizes that requests are checked against.
+  LogicalResult verifySizes() {
+    for (StringRef Name : {attr::Vocabulary, attr::MaxSequence})
+      if (!Module->hasAttr(Name))
+        return Module.emitError()
+               << "module_c1: expected the module attribute " << Name;
+    return success();
+  }
+
+  /// module_c2: what there may be.
+  LogicalResult verifyOperations() {
+    for (Operation &Op : *Module.getBody()) {
+      auto Function = dyn_cast<func::FuncOp>(Op);
+      if (!Function)
+        return Op.emitOpError() << "module_c2: expected functions only";
+      if (Function.isExternal() || !llvm::hasSingleElement(Function.getBody()))
+        return Function.emitOpError() << "module_c2: expected one block";
+      for (Operation &Inner : Function.getBody().front()) {
+        if (isa<DispatchOp>(Inner) || Inner.getNumRegions() != 0 ||
+            !(isa<func::CallOp, func::ReturnOp>(Inner) ||
+              isa_and_nonnull<TransformerDialect>(Inner.getDialect())))
+          return Inner.emitOpError()
+                 << "module_c2: expected an operation of the transformer "
+                    "dialect, a call or a return";
+      }
+      Functions[Function];
+    }
+    return success();
+  }
+
+  /// module_c3: entries call layer functions, and every function is called.
+  LogicalResult verifyCalls() {
+    for (auto &[Function, Calls] : Functions)
+      for (auto Call : Function.getOps<func::CallOp>()) {
+        auto Callee = Module.lookupSymbol<func::FuncOp>(Call.getCallee());
+        if (!isEntry(Function) || isEntry(Callee))
+          return Call.emitOpError()
+                 << "module_c3: expected calls from entries to functions that "
+                    "are none";
+        Functions[Callee].push_back(Call);
+      }
+    for (auto &[Function, Calls] : Functions)
+      if (!isEntry(Function) && Calls.empty())
+        return Function.emitOpError() << "module_c3: expected a call of it";
+    return success();
+  }
+
+  /// module_c4: stored tensors are parameters of the function that uses them.
+  /// Uses of matrices are known.
+  LogicalResult verifyWeights() {
+    for (auto &[Function, Calls] : Functions)
+      for (Operation &Op : Function.getBody().front()) {
+        for (OpOperand &Operand : Op.getOpOperands())
+          if (isWeight(Operand.get().getType()) &&
+              !Operand.get().getDefiningOp<ParameterOp>())
+            return Op.emitOpError()
+                   << "module_c4: operand " << Operand.getOperandNumber()
+                   << ": expected a transformer.parameter, got another value "
+                      "of type "
+                   << Operand.get().getType();
+        if (failed(weightUsesOf(&Op)))
+          return failure();
+      }
+    return success();
+  }
+
+  /// module_c5: types of arguments and results, one batch.
+  LogicalResult verifySignatures() {
+    for (auto &[Function, Calls] : Functions) {
+      for (Type T : Function.getArgumentTypes())
+        if (!isa<BatchType, ScopeType, CacheType>(T) && !isActivations(T))
+          return Function.emitOpError()
+                 << "module_c5: argument of type " << T
+                 << ": expected batch, scopes, caches and activations";
+      for (Type T : Function.getResultTypes())
+        if (!isa<CacheType>(T) && !isActivations(T))
+          return Function.emitOpError() << "module_c5: result of type " << T
+                                        << ": expected activations and caches";
+      int64_t Batches =
+          llvm::count_if(Function.getArgumentTypes(), llvm::IsaPred<BatchType>);
+      if (Batches != 1)
+        return Function.emitOpError()
+               << "module_c5: expected one argument of type "
+                  "!transformer.batch, got "
+               << Batches;
+    }
+    return success();
+  }
+
+  /// module_c6 and c7: roles, arguments and results of entries.
+  LogicalResult verifyEntries() {
+    llvm::StringSet<> Roles;
+    for (auto &[Function, Calls] : Functions) {
+      if (!isEntry(Function))
+        continue;
+      StringRef Role = roleOf(Function);
+      if (!Roles.insert(Role).second)
+        return Function.emitOpError() << "module_c6: expected one entry of "
+                                         "role '"
+                                      << Role << "', got a second one";
+      for (Type T : Function.getArgumentTypes())
+        if (!isa<BatchType, CacheType>(T))
+          return Function.emitOpError()
+                 << "module_c7: argument of type " << T
+                 << ": expected the batch and caches of an entry";
+      int64_t Results =
+          llvm::count_if(Function.getResultTypes(), isActivations);
+      if (Results != 1)
+        return Function.emitOpError()
+               << "module_c7: expected one result of activations, got "
+               << Results;
+      if (!isActivations(Function.getResultTypes().front()))
+        return Function.emitOpError()
+               << "module_c7: expected activations as the first result";
+      if (!Function->hasAttr(attr::Output))
+        return Function.emitOpError()
+               << "module_c7: expected the attribute " << attr::Output;
+    }
+    if (Roles.empty())
+      return Module.emitError() << "module_c6: expected a function with the "
+                                   "attribute "
+                                << attr::Role;
+    return success();
+  }
+
+  /// The argument that a cache handle began as; null when it is none of the
+  /// function's.
+  static BlockArgument originOf(Value Handle) {
+    auto IsCache = [](Value V) { return isa<CacheType>(V.getType()); };
+    while (Operation *Op = Handle.getDefiningOp()) {
+      // Of an append or a call: the operand in the same place among its caches.
+      auto Place = llvm::count_if(
+          Op->getResults().take_front(cast<OpResult>(Handle).getResultNumber()),
+          IsCache);
+      SmallVector<Value> Operands =
+          llvm::filter_to_vector(Op->getOperands(), IsCache);
+      if (Place >= static_cast<int64_t>(Operands.size()))
+        return {};
+      Handle = Operands[Place];
+    }
+    return cast<BlockArgument>(Handle);
+  }
+
+  /// module_c8: caches come out in the order they go in. module_c9: each
+  /// returned activation is computed by the function, and once.
+  LogicalResult verifyReturns() {
+    for (auto &[Function, Calls] : Functions) {
+      SmallVector<BlockArgument> Caches =
+          llvm::filter_to_vector(Function.getArguments(), [](Value V) {
+            return isa<CacheType>(V.getType());
+          });
+      unsigned Next = 0;
+      llvm::SmallPtrSet<Value, 4> Returned;
+      Operation *Return = Function.getBody().front().getTerminator();
+      for (Value Result : Return->getOperands()) {
+        if (isa<CacheType>(Result.getType())) {
+          if (Next == Caches.size() || originOf(Result) != Caches[Next])
+            return Return->emitOpError()
+                   << "module_c8: expected caches in the order of the "
+                      "function's arguments";
+          ++Next;
+        } else if (isa<BlockArgument>(Result)) {
+          return Return->emitOpError()
+                 << "module_c9: expected a value that the function computes, "
+                    "got one of its arguments";
+        } else if (!Returned.insert(Result).second) {
+          return Return->emitOpError()
+                 << "module_c9: expected each value once, got one twice";
+        }
+      }
+    }
+    return success();
+  }
+
+  /// The scopes that `Scope` stands for: itself, or what calls pass.
+  SmallVector<ScopeOp> scopesOf(Value Scope) {
+    if (auto Op = Scope.getDefiningOp<ScopeOp>())
+      return {Op};
+    auto Argument = cast<BlockArgument>(Scope);
+    auto Function = cast<func::FuncOp>(Argument.getOwner()->getParentOp());
+    SmallVector<ScopeOp> Scopes;
+    for (func::CallOp Call : Functions[Function])
+      if (auto Op =
+              Call.getOperand(Argument.getArgNumber()).getDefiningOp<ScopeOp>())
+        Scopes.push_back(Op);
+    return Scopes;
+  }
+
+  /// module_c10: one layer per name, and one for every scope that a cache is
+  /// used with.
+  LogicalResult verifyScopes() {
+    llvm::StringMap<std::optional<uint64_t>> Layers;
+    for (auto &[Function, Calls] : Functions)
+      for (auto Scope : Function.getOps<ScopeOp>()) {
+        auto [Known, IsNew] =
+            Layers.try_emplace(Scope.getName(), Scope.getLayer());
+        if (!IsNew && Known->second != Scope.getLayer())
+          return Scope.emitOpError()
+                 << "module_c10: scope '" << Scope.getName()
+                 << "': expected the same layer wherever it is named";
+      }
+    for (auto &[Function, Calls] : Functions)
+      for (Operation &Op : Function.getBody().front()) {
+        if (isa<func::CallOp, func::ReturnOp>(Op) || !cacheOperandOf(&Op))
+          continue;
+        for (Value Operand : Op.getOperands())
+          if (isa<ScopeType>(Operand.getType()))
+            for (ScopeOp Scope : scopesOf(Operand))
+              if (!Scope.getLayer())
+                return Op.emitOpError()
+                       << "module_c10: scope '" << Scope.getName()
+                       << "': expected one with a layer, for a cache";
+      }
+    return success();
+  }
+
+  int64_t sizeOr(StringRef Name, int64_t Default) {
+    auto Size = Module->getAttrOfType<IntegerAttr>(Name);
+    return Size ? Size.getInt() : Default;
+  }
+
+  /// The least rows that a table may have which `Embedding` looks up for
+  /// `Entry`.
+  int64_t leastRows(EmbeddingOp Embedding, func::FuncOp Entry) {
+    auto Offset = static_cast<int64_t>(Embedding.getOffset());
+    int64_t Sequence = sizeOr(attr::MaxSequence, 0);
+    switch (Embedding.getIndex()) {
+    case IndexKind::Token: {
+      auto Own = Entry->getAttrOfType<IntegerAttr>(attr::Vocabulary);
+      return Offset + (Own ? Own.getInt() : sizeOr(attr::Vocabulary, 0));
+    }
+    case IndexKind::Position:
+      // Only the decoder of an encoder-decoder goes by its own length.
+      return Offset + (roleOf(Entry) == "step"
+                           ? Sequence
+                           : sizeOr(attr::MaxSource, Sequence));
+    case IndexKind::TokenType:
+      return Offset + sizeOr(attr::TokenTypes, 1);
+    }
+    llvm_unreachable("all indices are covered");
+  }
+
+  /// module_c11: a table has a row for every index that requests may hold.
+  LogicalResult verifyTables() {
+    for (auto &[Function, Calls] : Functions) {
+      for (auto Embedding : Function.getOps<EmbeddingOp>())
+        for (func::FuncOp Entry : entriesOf(Function)) {
+          int64_t Least = leastRows(Embedding, Entry);
+          int64_t Rows = Embedding.getTable().getType().getDimSize(0);
+          if (Rows < Least)
+            return Embedding.emitOpError()
+                   << "module_c11: table of "
+                   << stringifyIndexKind(Embedding.getIndex())
+                   << " embeddings: expected at least " << Least
+                   << " rows, got " << Rows;
+        }
+    }
+    return success();
+  }
+
+  /// Known since module_c4.
+  static SmallVector<WeightUse> usesOf(Operation *Op) {
+    FailureOr<SmallVector<WeightUse>> Uses = weightUsesOf(Op);
+    return succeeded(Uses) ? *Uses : SmallVector<WeightUse>();
+  }
+
+  /// module_c12: a parameter is stored once, so all that use it must read one
+  /// layout.
+  LogicalResult verifyLayouts() {
+    llvm::StringSet<> Multiplied;
+    SmallVector<std::pair<std::string, WeightUse>> Uses;
+    for (auto &[Function, Calls] : Functions)
+      for (Operation &Op : Function.getBody().front())
+        for (WeightUse Use : usesOf(&Op)) {
+          auto Parameter = Use.Operand->get().getDefiningOp<ParameterOp>();
+          for (ScopeOp Scope : scopesOf(Parameter.getScope()))
+            Uses.emplace_back(
+                (Scope.getName() + "." + Parameter.getKey()).str(), Use);
+        }
+    for (auto &[Name, Use] : Uses)
+      if (Use.Layout == LayoutKind::Panels)
+        Multiplied.insert(Name);
+    for (auto &[Name, Use] : Uses)
+      if (!Use.ReadsPanels && Multiplied.contains(Name))
+        return Use.Operand->getOwner()->emitOpError()
+               << "module_c12: parameter '" << Name
+               << "': expected one that no matmul uses too, for this reads it "
+                  "row by row";
+    return success();
+  }
+
+  /// module_c13 and c14, see RowCounts. module_c15: an entry answers the rows
+  /// that its output stands for.
+  LogicalResult verifyRows() {
+    FailureOr<RowCounts> Rows = RowCounts::compute(Module);
+    if (failed(Rows))
+      return failure();
+    for (auto &[Function, Calls] : Functions) {
+      if (!isEntry(Function))
+        continue;
+      StringRef Output =
+          Function->getAttrOfType<StringAttr>(attr::Output).getValue();
+      bool IsPerSequence = Output == "pooled" || Output == "classes";
+      CountKind Expected =
+          IsPerSequence ? CountKind::Sequences : CountKind::OutputRows;
+      Operation *Return = Function.getBody().front().getTerminator();
+      for (Value Result : Return->getOperands())
+        if (isActivations(Result.getType()) && Rows->of(Result) != Expected)
+          return Return->emitOpError()
+                 << "module_c15: rows of the output '" << Output
+                 << "': expected " << stringifyCountKind(Expected) << ", got "
+                 << stringifyCountKind(Rows->of(Result));
+    }
+    return success();
+  }
+
+  /// What a runtime gives an entry of each role. module_c16: caches.
+  /// module_c17: the length of source texts. module_c18: input features.
+  LogicalResult verifyRoles() {
+    bool HasCross = false;
+    llvm::StringSet<> TakeFeatures;
+    std::optional<int64_t> FeatureWidth;
+    for (auto &[Function, Calls] : Functions) {
+      SmallVector<func::FuncOp> Entries = entriesOf(Function);
+      if (isEntry(Function))
+        for (Type T : Function.getArgumentTypes())
+          if (auto Cache = dyn_cast<CacheType>(T)) {
+            HasCross |= Cache.isCross();
+            if (roleOf(Function) != "step" &&
+                !(roleOf(Function) == "encode" && Cache.isCross()))
+              return Function.emitOpError()
+                     << "module_c16: argument of type " << T << ": expected "
+                     << "caches of the entry 'step', or cross-attention caches "
+                     << "of 'encode'";
+          }
+      for (Operation &Op : Function.getBody().front()) {
+        if (Op.hasTrait<trait::AppendsToCache>() &&
+            cast<CacheType>(cacheOperandOf(&Op)->get().getType()).isCross())
+          for (func::FuncOp Entry : Entries)
+            if (roleOf(Entry) != "encode")
+              return Op.emitOpError() << "module_c16: a cross-attention cache: "
+                                         "expected the entry 'encode' to fill "
+                                         "it, got '"
+                                      << roleOf(Entry) << "'";
+        auto Input = dyn_cast<InputFeaturesOp>(Op);
+        if (!Input)
+          continue;
+        int64_t Width = Input.getType().getDimSize(1);
+        if (Width != FeatureWidth.value_or(Width))
+          return Op.emitOpError()
+                 << "module_c18: width of input features: "
+                    "expected "
+                 << *FeatureWidth << " as elsewhere, got " << Width;
+        FeatureWidth = Width;
+        for (func::FuncOp Entry : Entries) {
+          TakeFeatures.insert(roleOf(Entry));
+          if (roleOf(Entry) != "encode_image")
+            return Op.emitOpError() << "module_c18: input features: expected "
+                                       "the entry 'encode_image', got '"
+                                    << roleOf(Entry) << "'";
+        }
+      }
+    }
+    if (HasCross != Module->hasAttr(attr::MaxSource))
+      return Module.emitError()
+             << "module_c17: expected the module attribute " << attr::MaxSource
+             << (HasCross ? " with" : " only with")
+             << " cross-attention caches";
+    for (auto &[Function, Calls] : Functions)
+      if (isEntry(Function) && roleOf(Function) == "encode_image" &&
+          TakeFeatures.empty())
+        return Function.emitOpError()
+               << "module_c18: expected input features in 'encode_image'";
+    return success();
+  }
+
+  /// The entries that run `Function`.
+  SmallVector<func::FuncOp> entriesOf(func::FuncOp Function) {
+    if (isEntry(Function))
+      return {Function};
+    return llvm::map_to_vector(Functions[Function], [](func::CallOp Call) {
+      return Call->getParentOfType<func::FuncOp>();
+    });
+  }
+
+  static bool isEntry(func::FuncOp Function) {
+    return Function && Function->hasAttr(attr::Role);
+  }
+  static StringRef roleOf(func::FuncOp Entry) {
+    return Entry->getAttrOfType<StringAttr>(attr::Role).getValue();
+  }
+
+  ModuleOp Module;
+  /// Every function, in order, and its calls.
+  llvm::MapVector<func::FuncOp, SmallVector<func::CallOp>> Functions;
+};
+
+} // namespace
+
+LogicalResult tenon::transformer::verifyModel(ModuleOp Module) {
+  return ModelVerifier(Module).verify();
+}

@@ -1,0 +1,65 @@
+//===- MatmulKernel.cpp - Matmuls of rows -------------------------------===//
+
+#include "passes/Codegen/MatmulEmitter.h"
+
+using namespace mlir;
+using namespace tenon;
+
+/// Multiplies all rows of `Input`, panels shared out among threads.
+static void emitAllRows(KernelBuilder &B, Value Input, ValueRange Weights,
+                        MatmulEmitter::Epilogue Finish) {
+  MatmulEmitter Matmul(
+      B, Input, cast<MemRefType>(Input.getType()).getDimSize(1), Weights);
+  int64_t Panels = Matmul.panels();
+  // Two streams of one weight hide more of the memory's latency than one, if
+  // there are panels enough for all threads.
+  int64_t PerUnit = Weights.size() == 1 && Panels >= 16 ? 2 : 1;
+  Value Rows = B.dim0(Input), Zero = B.index(0);
+  auto PanelOf = [&](Value Number) {
+    return MatmulEmitter::Panel{Number, B.mul(Number, PanelWidth)};
+  };
+  B.share(B.index(llvm::divideCeil(Panels, PerUnit)), [&](Value Unit) {
+    SmallVector<MatmulEmitter::Panel> Mine = {PanelOf(B.mul(Unit, PerUnit))};
+    // The last panel of an odd number is simply done twice.
+    if (PerUnit == 2)
+      Mine.push_back(
+          PanelOf(B.min(B.add(Mine[0].Number, 1), B.index(Panels - 1))));
+    Matmul.emit(
+        Mine, Zero, Rows,
+        [&](Value Row) { return MatmulEmitter::InputRow{Row, Zero}; }, Finish);
+  });
+}
+
+/// Vectors are padded to whole panels: no mask.
+static Value addBias(KernelBuilder &B, Value Sum, Value Bias, Value Column) {
+  return Bias ? B.addf(Sum, B.load(Bias, {Column})) : Sum;
+}
+
+template <> void tenon::emitKernel(KernelBuilder &B, dnn::MatmulOp Op) {
+  Value Bias = Op.getBias() ? B.weightView(Op.getBias()) : Value();
+  emitAllRows(B, Op.getInput(), Op.getWeight(),
+              [&](Value Row, Value Column, Value Mask, ArrayRef<Value> Sums) {
+                Value Result = addBias(B, Sums[0], Bias, Column);
+                Result = B.activate(Result, Op.getActivation());
+                if (Value Multiplier = Op.getMultiplier())
+                  Result = B.mulf(Result, loadMaybeMasked(B, Multiplier,
+                                                          {Row, Column}, Mask));
+                if (Value Residual = Op.getResidual())
+                  Result = B.addf(Result, loadMaybeMasked(B, Residual,
+                                                          {Row, Column}, Mask));
+                storeMaybeMasked(B, Result, Op.getOuts(), {Row, Column}, Mask);
+              });
+}
+
+template <> void tenon::emitKernel(KernelBuilder &B, dnn::GatedMatmulOp Op) {
+  Value GateBias = Op.getGateBias() ? B.weightView(Op.getGateBias()) : Value();
+  Value UpBias = Op.getUpBias() ? B.weightView(Op.getUpBias()) : Value();
+  emitAllRows(B, Op.getInput(), {Op.getGate(), Op.getUp()},
+              [&](Value Row, Value Column, Value Mask, ArrayRef<Value> Sums) {
+                Value Gate = B.activate(addBias(B, Sums[0], GateBias, Column),
+                                        Op.getActivation());
+                Value Result =
+                    B.mulf(Gate, addBias(B, Sums[1], UpBias, Column));
+                storeMaybeMasked(B, Result, Op.getOuts(), {Row, Column}, Mask);
+              });
+}

@@ -1,0 +1,119 @@
+//===- CallPatterns.cpp - Calls through the runtime's function table ------===//
+
+#include "passes/Lowering/Abi.h"
+
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
+
+using namespace mlir;
+using namespace tenon;
+using transformer::CountKind;
+
+namespace {
+
+struct BarrierPattern : public ConvertOpToLLVMPattern<dnn::BarrierOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(dnn::BarrierOp Op, OpAdaptor Operands,
+                                ConversionPatternRewriter &B) const override {
+    Abi(B, Op.getLoc())
+        .call(Operands.getBatch(), TENON_FIELD(tenon_rt_functions, barrier), {},
+              /*MayFail=*/false);
+    B.eraseOp(Op);
+    return success();
+  }
+};
+
+struct CallMatmulPattern : public ConvertOpToLLVMPattern<dnn::CallMatmulOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(dnn::CallMatmulOp Op, OpAdaptor Operands,
+                                ConversionPatternRewriter &B) const override {
+    Location Loc = Op.getLoc();
+    Abi A(B, Loc);
+    Value Null = LLVM::ZeroOp::create(B, Loc, A.Ptr);
+    auto DataOf = [&](Value Buffer) -> Value {
+      return Buffer ? MemRefDescriptor(Buffer).alignedPtr(B, Loc) : Null;
+    };
+    Value Rows = MemRefDescriptor(Operands.getInput()).size(B, Loc, 0);
+    A.call(Operands.getBatch(), TENON_FIELD(tenon_rt_functions, matmul),
+           {A.constant(static_cast<int64_t>(Op.getPrimitive())), Rows,
+            DataOf(Operands.getInput()), Operands.getWeight(),
+            Operands.getBias() ? Operands.getBias() : Null,
+            DataOf(Operands.getMultiplier()), DataOf(Operands.getResidual()),
+            DataOf(Operands.getOutput())},
+           /*MayFail=*/true);
+    B.eraseOp(Op);
+    return success();
+  }
+};
+
+struct LaunchPattern : public ConvertOpToLLVMPattern<dnn::LaunchOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(dnn::LaunchOp Op, OpAdaptor Operands,
+                                ConversionPatternRewriter &B) const override {
+    Location Loc = Op.getLoc();
+    Abi A(B, Loc);
+    auto Values = getTypeConverter()->promoteOperands(
+        Loc, Op.getInputs(), Operands.getInputs(), B,
+        /*useBarePtrCallConv=*/false);
+    SmallVector<Type> Types =
+        llvm::map_to_vector(Values, [](Value V) { return V.getType(); });
+    auto Environment = LLVM::LLVMStructType::getLiteral(B.getContext(), Types);
+    Value Space;
+    {
+      // At the start of the function: calls that may fail split blocks, and
+      // elsewhere than in the first one stack is taken dynamically.
+      OpBuilder::InsertionGuard Guard(B);
+      B.setInsertionPointToStart(
+          &Op->getParentOfType<FunctionOpInterface>().front());
+      Space = LLVM::AllocaOp::create(B, Loc, A.Ptr, Environment, A.constant(1));
+    }
+    for (auto [Index, Captured] : llvm::enumerate(Values))
+      LLVM::StoreOp::create(B, Loc, Captured,
+                            fieldOf(A, Environment, Space, Index));
+    Value Body = LLVM::AddressOfOp::create(B, Loc, A.Ptr,
+                                           trampoline(Op, Environment, B));
+    A.call(Operands.getBatch(), TENON_FIELD(tenon_rt_functions, parallel),
+           {Body, Space}, /*MayFail=*/true);
+    B.eraseOp(Op);
+    return success();
+  }
+
+  static Value fieldOf(Abi &A, Type Environment, Value Base, size_t Index) {
+    return LLVM::GEPOp::create(
+        A.B, A.Loc, A.Ptr, Environment, Base,
+        ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(Index)});
+  }
+
+  /// body(environment, thread, threads): unpacks and calls the callee.
+  static StringRef trampoline(dnn::LaunchOp Op,
+                              LLVM::LLVMStructType Environment,
+                              ConversionPatternRewriter &B) {
+    OpBuilder::InsertionGuard Guard(B);
+    auto Module = Op->getParentOfType<ModuleOp>();
+    Location Loc = Op.getLoc();
+    B.setInsertionPointToEnd(Module.getBody());
+    Abi A(B, Loc);
+    auto Void = LLVM::LLVMVoidType::get(B.getContext());
+    auto Type = LLVM::LLVMFunctionType::get(Void, {A.Ptr, A.I64, A.I64});
+    auto Function =
+        LLVM::LLVMFuncOp::create(B, Loc, (Op.getCallee() + ".body").str(), Type,
+                                 LLVM::Linkage::Internal);
+    Block *Entry = Function.addEntryBlock(B);
+    B.setInsertionPointToStart(Entry);
+    SmallVector<Value> Arguments = {Entry->getArgument(1),
+                                    Entry->getArgument(2)};
+    for (auto [Index, FieldType] : llvm::enumerate(Environment.getBody()))
+      Arguments.push_back(LLVM::LoadOp::create(
+          B, Loc, FieldType,
+          fieldOf(A, Environment, Entry->getArgument(0), Index)));
+    LLVM::CallOp::create(B, Loc, TypeRange(), Op.getCallee(), Arguments);
+    LLVM::ReturnOp::create(B, Loc, ValueRange());
+    return Function.getName();
+  }
+};
+
+} // namespace
+
+void tenon::populateCallPatterns(LLVMTypeConverter &Converter,
+                                 RewritePatternSet &Patterns) {
+  Patterns.add<BarrierPattern, CallMatmulPattern, LaunchPattern>(Converter);
+}

@@ -1,0 +1,77 @@
+//===- ConvertAttention.cpp - Attention and its tables --------------------===//
+
+#include "passes/Placement/DnnConverter.h"
+
+using namespace mlir;
+using namespace tenon;
+using namespace tenon::transformer;
+
+LogicalResult DnnConverter::convert(SplitAppendOp Op) {
+  Value Out = emptyLike(Op.getQuery());
+  Value Cache = mapped(Op.getCache());
+  map(Op.getQuery(),
+      dnn::SplitAppendOp::create(
+          Builder, Op.getLoc(), Out.getType(), mapped(Op.getQkv()), Cache,
+          mapped(Op.getScope()), Batch, packed(Op.getQueryNorm()),
+          packed(Op.getKeyNorm()), ropeTable(Op.getLoc(), Op.getRopeAttr()),
+          Out, Op.getHeadsAttr(), Op.getKvHeadsAttr(), Op.getRopeAttr(),
+          Op.getEpsAttr(), Op.getNormOffsetAttr())
+          .getResults());
+  map(Op.getResult(), Cache);
+  return success();
+}
+
+LogicalResult DnnConverter::convert(SplitStageOp Op) {
+  Value Query = emptyLike(Op.getQuery()), Staged = emptyLike(Op.getStaged());
+  auto New = dnn::SplitStageOp::create(
+      Builder, Op.getLoc(), TypeRange{Query.getType(), Staged.getType()},
+      mapped(Op.getQkv()), Batch, packed(Op.getQueryNorm()),
+      packed(Op.getKeyNorm()), ropeTable(Op.getLoc(), Op.getRopeAttr()), Query,
+      Staged, Op.getHeadsAttr(), Op.getKvHeadsAttr(), Op.getRopeAttr(),
+      Op.getEpsAttr(), Op.getNormOffsetAttr());
+  map(Op.getQuery(), New.getResults()[0]);
+  map(Op.getStaged(), New.getResults()[1]);
+  return success();
+}
+
+LogicalResult DnnConverter::convert(OnlineAttentionOp Op) {
+  auto Heads = static_cast<int64_t>(Op.getHeads());
+  TableAttrInterface Content;
+  Value Bias;
+  if (BucketsAttr Buckets = Op.getBucketsAttr()) {
+    auto Learned = Op.getBias().getDefiningOp<ParameterOp>();
+    Content = Buckets;
+    Bias = table(Op.getLoc(), mapped(Learned.getScope()), Buckets, Heads,
+                 *Buckets.getTableWidth(), Learned.getKeyAttr());
+  } else if (AlibiAttr Alibi = Op.getAlibiAttr()) {
+    Content = Alibi;
+    Bias = table(Op.getLoc(), anyScope(), Alibi, Heads, *Alibi.getTableWidth());
+  }
+  Value Out = emptyLike(Op.getResult());
+  map(Op,
+      dnn::AttentionOp::create(
+          Builder, Op.getLoc(), Out.getType(), Op.getMaskAttr(),
+          mapped(Op.getQuery()), Batch, mapped(Op.getStaged()),
+          mapped(Op.getCache()), mapped(Op.getScope()), Bias,
+          packed(Op.getSinks()), Out, Op.getHeadsAttr(), Op.getKvHeadsAttr(),
+          Op.getScaleAttr(), Op.getWindowAttr(), Op.getSoftCapAttr(), Content)
+          .getResults());
+  return success();
+}
+
+LogicalResult DnnConverter::convert(LatentAttentionOp Op) {
+  // The expanded form keeps a maximum and a total beside each weighted value.
+  int64_t StateWidth = static_cast<int64_t>(Op.getHeads()) *
+                       (static_cast<int64_t>(Op.getValueDim()) + 2);
+  Value Out = emptyLike(Op.getResult());
+  Value State = emptyRows(Op.getLoc(), Module.Rows.of(Op.getResult()),
+                          StateWidth, Builder.getF32Type());
+  map(Op, dnn::LatentAttentionOp::create(
+              Builder, Op.getLoc(), TypeRange{Out.getType(), State.getType()},
+              mapped(Op.getQuery()), Batch, mapped(Op.getCache()),
+              mapped(Op.getScope()), packed(Op.getExpand()), Out, State,
+              Op.getHeadsAttr(), Op.getKeyDimAttr(), Op.getValueDimAttr(),
+              Op.getScaleAttr())
+              .getResults()[0]);
+  return success();
+}

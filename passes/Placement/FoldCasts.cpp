@@ -1,0 +1,91 @@
+//===- FoldCasts.cpp - Producers write what matmuls read ------------------===//
+
+#include "passes/Placement/Passes.h"
+
+#include "passes/Support/Functions.h"
+#include "passes/Support/Remarks.h"
+
+namespace tenon {
+#define GEN_PASS_DEF_FOLDCASTS
+#include "passes/Placement/Passes.h.inc"
+} // namespace tenon
+
+using namespace mlir;
+using namespace tenon;
+using namespace tenon::dnn;
+
+namespace {
+
+struct FoldCasts : public tenon::impl::FoldCastsBase<FoldCasts> {
+  void runOnOperation() override {
+    TargetAttr Target = targetOf(getOperation());
+    if (!Target)
+      return signalPassFailure();
+    SmallVector<CastOp> Casts;
+    getOperation().walk([&](CastOp Op) { Casts.push_back(Op); });
+    // A value is cast once to each type.
+    llvm::DenseMap<std::pair<Value, Type>, CastOp> FirstOf;
+    SmallVector<CastOp> Kept;
+    for (CastOp Cast : Casts) {
+      auto [Entry, IsNew] = FirstOf.try_emplace(
+          {Cast.getInput(), Cast.getResults().getType()}, Cast);
+      if (IsNew) {
+        Kept.push_back(Cast);
+        continue;
+      }
+      Cast.getResults().replaceAllUsesWith(Entry->second.getResults());
+      erase(Cast);
+    }
+    for (CastOp Cast : Kept) {
+      StringRef Why = fold(Cast, Target);
+      if (!Why.empty())
+        remarkMissed(Cast, "placement", "FoldCasts", Why);
+    }
+  }
+
+  static void erase(CastOp Cast) {
+    Operation *Destination = Cast.getOuts().getDefiningOp();
+    Cast->erase();
+    eraseIfUnused(Destination);
+  }
+
+  static void eraseIfUnused(Operation *Destination) {
+    if (Destination && Destination->use_empty())
+      Destination->erase();
+  }
+
+  /// Writes the cast's only source in the cast's type, or says why not.
+  static StringRef fold(CastOp Cast, TargetAttr Target) {
+    Value Source = Cast.getInput();
+    auto Producer = Source.getDefiningOp<ComputeOpInterface>();
+    if (!Source.hasOneUse())
+      return "the value is read in its own type too";
+    if (!Producer)
+      return "the value comes from outside of the function";
+    auto Result = cast<OpResult>(Source);
+    if (!Producer.convertsOnStore(Result.getResultNumber()))
+      return "its producer writes one type only";
+    // The library has no matmul of f32 that writes another type.
+    if (auto Matmul = dyn_cast<MatmulOp>(Producer.getOperation());
+        Matmul && !isDecodeSized(Matmul) &&
+        formatOf(Matmul.getInput()) == StorageFormat::F32 &&
+        Target.libraryServes(StorageFormat::F32))
+      return "the library's f32 matmul writes f32";
+    auto Destinations = cast<DestinationStyleOpInterface>(*Producer);
+    OpOperand *Init = Destinations.getTiedOpOperand(Result);
+    Operation *Before = Init->get().getDefiningOp();
+    Value Destination = Cast.getOuts();
+    if (Operation *Empty = Destination.getDefiningOp())
+      Empty->moveBefore(Producer);
+    Init->set(Destination);
+    Source.setType(Destination.getType());
+    remarkPassed(Cast, "placement", "FoldCasts",
+                 "written in this type by its producer");
+    Cast.getResults().replaceAllUsesWith(Source);
+    Cast->erase();
+    eraseIfUnused(Before);
+    return {};
+  }
+};
+
+} // namespace

@@ -1,0 +1,88 @@
+// What verifiers refuse of matmuls.
+// RUN: %tenon-opt %s -split-input-file -verify-diagnostics
+
+func.func @matmul_c1(%x: tensor<?x6xf32>, %w: !dnn.packed<panels, 6x8xf32>) {
+  // expected-error@below {{dnn_matmul_c1: weight input features: expected 6, got 8}}
+  %0 = dnn.matmul %x weight %w outs(%x) : (tensor<?x6xf32>, !dnn.packed<panels, 6x8xf32>, tensor<?x6xf32>) -> tensor<?x6xf32>
+  return
+}
+
+// -----
+
+func.func @matmul_c2(%x: tensor<?x8xf32>, %w: !dnn.packed<panels, 6x8xf32>, %v: !dnn.packed<vector, 8x1xf32>, %o: tensor<?x6xf32>) {
+  // expected-error@below {{dnn_matmul_c2: weight bias elements: expected 6, got 8}}
+  %0 = dnn.matmul %x weight %w bias %v outs(%o) : (tensor<?x8xf32>, !dnn.packed<panels, 6x8xf32>, !dnn.packed<vector, 8x1xf32>, tensor<?x6xf32>) -> tensor<?x6xf32>
+  return
+}
+
+// -----
+
+func.func @matmul_c3_multiplier(%x: tensor<?x8xf32>, %w: !dnn.packed<panels, 6x8xf32>, %o: tensor<?x6xf32>) {
+  // expected-error@below {{dnn_matmul_c3: width of multiplier: expected 6, got 8}}
+  %0 = dnn.matmul %x weight %w multiplier %x outs(%o) : (tensor<?x8xf32>, !dnn.packed<panels, 6x8xf32>, tensor<?x8xf32>, tensor<?x6xf32>) -> tensor<?x6xf32>
+  return
+}
+
+// -----
+
+func.func @matmul_c3_residual(%x: tensor<?x8xf32>, %w: !dnn.packed<panels, 6x8xf32>, %o: tensor<?x6xf32>) {
+  // expected-error@below {{dnn_matmul_c3: width of residual: expected 6, got 8}}
+  %0 = dnn.matmul %x weight %w residual %x outs(%o) : (tensor<?x8xf32>, !dnn.packed<panels, 6x8xf32>, tensor<?x8xf32>, tensor<?x6xf32>) -> tensor<?x6xf32>
+  return
+}
+
+// -----
+
+func.func @matmul_c3(%x: tensor<?x8xf32>, %w: !dnn.packed<panels, 6x8xf32>) {
+  // expected-error@below {{dnn_matmul_c3: width of the destination: expected 6, got 8}}
+  %0 = dnn.matmul %x weight %w outs(%x) : (tensor<?x8xf32>, !dnn.packed<panels, 6x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @matmul_c4(%x: tensor<?x8xf32>, %w: !dnn.packed<panels, 6x8xf32>, %o: tensor<?x6xf32>) {
+  // expected-error@below {{dnn_matmul_c4: primitive: expected at least 0, got -1}}
+  %0 = dnn.matmul %x weight %w primitive -1 outs(%o) : (tensor<?x8xf32>, !dnn.packed<panels, 6x8xf32>, tensor<?x6xf32>) -> tensor<?x6xf32>
+  return
+}
+
+// -----
+
+func.func @matmul_c5(%x: tensor<?x8xf32>, %w: !dnn.packed<panels, 6x8xbf16>, %o: tensor<?x6xf32>) {
+  // expected-error@below {{dnn_matmul_c5: input of a library matmul: expected bf16 as the weight, got f32}}
+  %0 = dnn.matmul %x weight %w primitive 0 outs(%o) : (tensor<?x8xf32>, !dnn.packed<panels, 6x8xbf16>, tensor<?x6xf32>) -> tensor<?x6xf32>
+  return
+}
+
+// -----
+
+func.func @gated_matmul_c1(%x: tensor<?x8xf32>, %g: !dnn.packed<panels, 6x9xf32>, %u: !dnn.packed<panels, 6x8xf32>, %o: tensor<?x6xf32>) {
+  // expected-error@below {{dnn_gated_matmul_c1: gate input features: expected 8, got 9}}
+  %0 = dnn.gated_matmul silu %x gate %g up %u outs(%o) : (tensor<?x8xf32>, !dnn.packed<panels, 6x9xf32>, !dnn.packed<panels, 6x8xf32>, tensor<?x6xf32>) -> tensor<?x6xf32>
+  return
+}
+
+// -----
+
+func.func @gated_matmul_c2(%x: tensor<?x8xf32>, %w: !dnn.packed<panels, 6x8xf32>, %v: !dnn.packed<vector, 8x1xf32>, %o: tensor<?x6xf32>) {
+  // expected-error@below {{dnn_gated_matmul_c2: up bias elements: expected 6, got 8}}
+  %0 = dnn.gated_matmul silu %x gate %w up %w bias %v outs(%o) : (tensor<?x8xf32>, !dnn.packed<panels, 6x8xf32>, !dnn.packed<panels, 6x8xf32>, !dnn.packed<vector, 8x1xf32>, tensor<?x6xf32>) -> tensor<?x6xf32>
+  return
+}
+
+// -----
+
+func.func @gated_matmul_c3(%x: tensor<?x8xf32>, %g: !dnn.packed<panels, 7x8xf32>, %u: !dnn.packed<panels, 6x8xf32>, %o: tensor<?x6xf32>) {
+  // expected-error@below {{dnn_gated_matmul_c3: up output features: expected 7, got 6}}
+  %0 = dnn.gated_matmul silu %x gate %g up %u outs(%o) : (tensor<?x8xf32>, !dnn.packed<panels, 7x8xf32>, !dnn.packed<panels, 6x8xf32>, tensor<?x6xf32>) -> tensor<?x6xf32>
+  return
+}
+
+// -----
+
+func.func @gated_matmul_c4(%x: tensor<?x8xf32>, %w: !dnn.packed<panels, 6x8xf32>) {
+  // expected-error@below {{dnn_gated_matmul_c4: width of the destination: expected 6, got 8}}
+  %0 = dnn.gated_matmul silu %x gate %w up %w outs(%x) : (tensor<?x8xf32>, !dnn.packed<panels, 6x8xf32>, !dnn.packed<panels, 6x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return
+}

@@ -1,0 +1,165 @@
+// Every computation on tensors survives printing and parsing.
+// RUN: %tenon-opt %s --verify-roundtrip | FileCheck %s
+// RUN: %tenon-opt %s --mlir-print-op-generic | %tenon-opt | FileCheck %s
+// RUN: %tenon-opt %s --emit-bytecode | %tenon-opt | FileCheck %s
+
+// A tied head is looked up in its panels.
+// CHECK-LABEL: @embeddings(
+func.func @embeddings(%batch: !transformer.batch, %weight: !dnn.packed<row_major, 9x8xbf16>, %weight_0: !dnn.packed<panels, 9x8xbf16>, %x: tensor<?x8xf32>, %x_1: tensor<?x8xbf16>) {
+  // CHECK-NEXT: %embedding = dnn.embedding token %batch, %weight outs(%x) : (!transformer.batch, !dnn.packed<row_major, 9x8xbf16>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %embedding = dnn.embedding token %batch, %weight outs(%x) : (!transformer.batch, !dnn.packed<row_major, 9x8xbf16>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  // CHECK-NEXT: %embedding_2 = dnn.embedding position %batch, %weight offset 2 outs(%x) : (!transformer.batch, !dnn.packed<row_major, 9x8xbf16>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %embedding_2 = dnn.embedding position %batch, %weight offset 2 outs(%x) : (!transformer.batch, !dnn.packed<row_major, 9x8xbf16>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  // CHECK-NEXT: %embedding_3 = dnn.embedding token_type %batch, %weight_0 outs(%x_1) : (!transformer.batch, !dnn.packed<panels, 9x8xbf16>, tensor<?x8xbf16>) -> tensor<?x8xbf16>
+  %embedding_3 = dnn.embedding token_type %batch, %weight_0 outs(%x_1) : (!transformer.batch, !dnn.packed<panels, 9x8xbf16>, tensor<?x8xbf16>) -> tensor<?x8xbf16>
+  return
+}
+
+// CHECK-LABEL: @images(
+func.func @images(%batch: !transformer.batch, %x: tensor<?x8xf32>, %weight: !dnn.packed<vector, 8x1xf32>, %x_0: tensor<?x8xf32>) {
+  // CHECK-NEXT: %features = dnn.input_features %batch outs(%x_0) : (!transformer.batch, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %features = dnn.input_features %batch outs(%x_0) : (!transformer.batch, tensor<?x8xf32>) -> tensor<?x8xf32>
+  // CHECK-NEXT: %tokens = dnn.class_token %x, %batch, %weight outs(%x_0) : (tensor<?x8xf32>, !transformer.batch, !dnn.packed<vector, 8x1xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %tokens = dnn.class_token %x, %batch, %weight outs(%x_0) : (tensor<?x8xf32>, !transformer.batch, !dnn.packed<vector, 8x1xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// CHECK-LABEL: @ropes(
+func.func @ropes(%x: tensor<?x8xf32>, %batch: !transformer.batch, %weight: !dnn.packed<row_major, 128x2xf32>, %x_0: tensor<?x8xf32>) {
+  // CHECK-NEXT: %rotated = dnn.rope %x, %batch heads 2 <half, dim = 2, base = 10000.0> table %weight outs(%x_0) : (tensor<?x8xf32>, !transformer.batch, !dnn.packed<row_major, 128x2xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %rotated = dnn.rope %x, %batch heads 2 <half, dim = 2, base = 10000.0> table %weight outs(%x_0) : (tensor<?x8xf32>, !transformer.batch, !dnn.packed<row_major, 128x2xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  // CHECK-NEXT: %rotated_1 = dnn.rope %x, %batch heads 2 from 2 <interleaved, dim = 2, base = 500000.0> table %weight outs(%x_0) : (tensor<?x8xf32>, !transformer.batch, !dnn.packed<row_major, 128x2xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %rotated_1 = dnn.rope %x, %batch heads 2 from 2 <interleaved, dim = 2, base = 500000.0> table %weight outs(%x_0) : (tensor<?x8xf32>, !transformer.batch, !dnn.packed<row_major, 128x2xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// CHECK-LABEL: @norms(
+func.func @norms(%x: tensor<?x8xf32>, %x_0: tensor<?x8xf32>, %weight: !dnn.packed<vector, 8x1xf32>, %weight_1: !dnn.packed<vector, 4x1xf32>, %x_2: tensor<?x8xf32>, %x_3: tensor<?x8xbf16>) {
+  // CHECK-NEXT: %normed = dnn.layer_norm %x, %weight eps 1e-05 outs(%x_2) : (tensor<?x8xf32>, !dnn.packed<vector, 8x1xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %normed = dnn.layer_norm %x, %weight eps 1e-05 outs(%x_2) : (tensor<?x8xf32>, !dnn.packed<vector, 8x1xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  // CHECK-NEXT: %normed_4 = dnn.layer_norm %x, %weight_1, %weight_1 eps 1e-12 groups 2 outs(%x_3) : (tensor<?x8xf32>, !dnn.packed<vector, 4x1xf32>, !dnn.packed<vector, 4x1xf32>, tensor<?x8xbf16>) -> tensor<?x8xbf16>
+  %normed_4 = dnn.layer_norm %x, %weight_1, %weight_1 eps 1e-12 groups 2 outs(%x_3) : (tensor<?x8xf32>, !dnn.packed<vector, 4x1xf32>, !dnn.packed<vector, 4x1xf32>, tensor<?x8xbf16>) -> tensor<?x8xbf16>
+  // CHECK-NEXT: %normed_5 = dnn.rms_norm %x, %weight eps 1e-06 outs(%x_3) : (tensor<?x8xf32>, !dnn.packed<vector, 8x1xf32>, tensor<?x8xbf16>) -> tensor<?x8xbf16>
+  %normed_5 = dnn.rms_norm %x, %weight eps 1e-06 outs(%x_3) : (tensor<?x8xf32>, !dnn.packed<vector, 8x1xf32>, tensor<?x8xbf16>) -> tensor<?x8xbf16>
+  // CHECK-NEXT: %normed_6 = dnn.rms_norm %x, %weight_1 eps 1e-06 groups 2 offset 1.0 outs(%x_2) : (tensor<?x8xf32>, !dnn.packed<vector, 4x1xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %normed_6 = dnn.rms_norm %x, %weight_1 eps 1e-06 groups 2 offset 1.0 outs(%x_2) : (tensor<?x8xf32>, !dnn.packed<vector, 4x1xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  // CHECK-NEXT: %sum, %normed_7 = dnn.add_norm layer %x, %x_0 weight %weight bias %weight eps 1e-05 outs(%x_2, %x_3) : (tensor<?x8xf32>, tensor<?x8xf32>, !dnn.packed<vector, 8x1xf32>, !dnn.packed<vector, 8x1xf32>, tensor<?x8xf32>, tensor<?x8xbf16>) -> (tensor<?x8xf32>, tensor<?x8xbf16>)
+  %sum, %normed_7 = dnn.add_norm layer %x, %x_0 weight %weight bias %weight eps 1e-05 outs(%x_2, %x_3) : (tensor<?x8xf32>, tensor<?x8xf32>, !dnn.packed<vector, 8x1xf32>, !dnn.packed<vector, 8x1xf32>, tensor<?x8xf32>, tensor<?x8xbf16>) -> (tensor<?x8xf32>, tensor<?x8xbf16>)
+  // CHECK-NEXT: %sum_8, %normed_9 = dnn.add_norm rms %x, %x_0 weight %weight eps 1e-06 offset 1.0 outs(%x_2, %x_2) : (tensor<?x8xf32>, tensor<?x8xf32>, !dnn.packed<vector, 8x1xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>)
+  %sum_8, %normed_9 = dnn.add_norm rms %x, %x_0 weight %weight eps 1e-06 offset 1.0 outs(%x_2, %x_2) : (tensor<?x8xf32>, tensor<?x8xf32>, !dnn.packed<vector, 8x1xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>)
+  return
+}
+
+// CHECK-LABEL: @elements(
+func.func @elements(%x: tensor<?x8xf32>, %x_0: tensor<?x8xf32>, %x_1: tensor<?x1xf32>, %x_2: tensor<?x8xf32>, %x_3: tensor<?x8xbf16>, %x_4: tensor<?x3xf32>) {
+  // CHECK-NEXT: %sum = dnn.residual %x, %x_0 outs(%x_2) : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %sum = dnn.residual %x, %x_0 outs(%x_2) : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  // CHECK-NEXT: %activation = dnn.activation relu %x outs(%x_2) : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %activation = dnn.activation relu %x outs(%x_2) : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  // CHECK-NEXT: %scaled = dnn.scale %x by 0.125 outs(%x_2) : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %scaled = dnn.scale %x by 0.125 outs(%x_2) : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  // CHECK-NEXT: %capped = dnn.soft_cap %x at 30.0 outs(%x_2) : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %capped = dnn.soft_cap %x at 30.0 outs(%x_2) : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  // CHECK-NEXT: %clamped = dnn.clamp %x at 8.0 outs(%x_2) : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %clamped = dnn.clamp %x at 8.0 outs(%x_2) : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  // CHECK-NEXT: %gated = dnn.sigmoid_gate %x, %x_1 outs(%x_2) : (tensor<?x8xf32>, tensor<?x1xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %gated = dnn.sigmoid_gate %x, %x_1 outs(%x_2) : (tensor<?x8xf32>, tensor<?x1xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  // CHECK-NEXT: %slice = dnn.slice %x from 5 outs(%x_4) : (tensor<?x8xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
+  %slice = dnn.slice %x from 5 outs(%x_4) : (tensor<?x8xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
+  // CHECK-NEXT: %cast = dnn.cast %x outs(%x_3) : (tensor<?x8xf32>, tensor<?x8xbf16>) -> tensor<?x8xbf16>
+  %cast = dnn.cast %x outs(%x_3) : (tensor<?x8xf32>, tensor<?x8xbf16>) -> tensor<?x8xbf16>
+  return
+}
+
+// CHECK-LABEL: @rows(
+func.func @rows(%x: tensor<?x8xf32>, %batch: !transformer.batch, %x_0: tensor<?x8xf32>, %x_1: tensor<?x8xbf16>) {
+  // CHECK-NEXT: %selected = dnn.select_output_rows %x, %batch outs(%x_1) : (tensor<?x8xf32>, !transformer.batch, tensor<?x8xbf16>) -> tensor<?x8xbf16>
+  %selected = dnn.select_output_rows %x, %batch outs(%x_1) : (tensor<?x8xf32>, !transformer.batch, tensor<?x8xbf16>) -> tensor<?x8xbf16>
+  // CHECK-NEXT: %pooled = dnn.pool mean %x, %batch outs(%x_0) : (tensor<?x8xf32>, !transformer.batch, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %pooled = dnn.pool mean %x, %batch outs(%x_0) : (tensor<?x8xf32>, !transformer.batch, tensor<?x8xf32>) -> tensor<?x8xf32>
+  // CHECK-NEXT: %pooled_2 = dnn.pool cls %x, %batch normalize outs(%x_0) : (tensor<?x8xf32>, !transformer.batch, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %pooled_2 = dnn.pool cls %x, %batch normalize outs(%x_0) : (tensor<?x8xf32>, !transformer.batch, tensor<?x8xf32>) -> tensor<?x8xf32>
+  // CHECK-NEXT: %pooled_3 = dnn.pool last %x, %batch outs(%x_0) : (tensor<?x8xf32>, !transformer.batch, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %pooled_3 = dnn.pool last %x, %batch outs(%x_0) : (tensor<?x8xf32>, !transformer.batch, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// With a primitive the library does it.
+// CHECK-LABEL: @matmuls(
+func.func @matmuls(%x: tensor<?x8xbf16>, %weight: !dnn.packed<panels, 6x8xbf16>, %weight_0: !dnn.packed<vector, 6x1xf32>, %x_1: tensor<?x6xbf16>, %x_2: tensor<?x6xf32>, %x_3: tensor<?x6xf32>) {
+  // CHECK-NEXT: %matmul = dnn.matmul %x weight %weight outs(%x_3) : (tensor<?x8xbf16>, !dnn.packed<panels, 6x8xbf16>, tensor<?x6xf32>) -> tensor<?x6xf32>
+  %matmul = dnn.matmul %x weight %weight outs(%x_3) : (tensor<?x8xbf16>, !dnn.packed<panels, 6x8xbf16>, tensor<?x6xf32>) -> tensor<?x6xf32>
+  // CHECK-NEXT: %matmul_4 = dnn.matmul %x weight %weight bias %weight_0 activation silu multiplier %x_1 residual %x_2 primitive 3 outs(%x_3) : (tensor<?x8xbf16>, !dnn.packed<panels, 6x8xbf16>, !dnn.packed<vector, 6x1xf32>, tensor<?x6xbf16>, tensor<?x6xf32>, tensor<?x6xf32>) -> tensor<?x6xf32>
+  %matmul_4 = dnn.matmul %x weight %weight bias %weight_0 activation silu multiplier %x_1 residual %x_2 primitive 3 outs(%x_3) : (tensor<?x8xbf16>, !dnn.packed<panels, 6x8xbf16>, !dnn.packed<vector, 6x1xf32>, tensor<?x6xbf16>, tensor<?x6xf32>, tensor<?x6xf32>) -> tensor<?x6xf32>
+  // CHECK-NEXT: %hidden = dnn.gated_matmul silu %x gate %weight up %weight outs(%x_3) : (tensor<?x8xbf16>, !dnn.packed<panels, 6x8xbf16>, !dnn.packed<panels, 6x8xbf16>, tensor<?x6xf32>) -> tensor<?x6xf32>
+  %hidden = dnn.gated_matmul silu %x gate %weight up %weight outs(%x_3) : (tensor<?x8xbf16>, !dnn.packed<panels, 6x8xbf16>, !dnn.packed<panels, 6x8xbf16>, tensor<?x6xf32>) -> tensor<?x6xf32>
+  // CHECK-NEXT: %hidden_5 = dnn.gated_matmul gelu %x gate %weight bias %weight_0 up %weight bias %weight_0 outs(%x_1) : (tensor<?x8xbf16>, !dnn.packed<panels, 6x8xbf16>, !dnn.packed<panels, 6x8xbf16>, !dnn.packed<vector, 6x1xf32>, !dnn.packed<vector, 6x1xf32>, tensor<?x6xbf16>) -> tensor<?x6xbf16>
+  %hidden_5 = dnn.gated_matmul gelu %x gate %weight bias %weight_0 up %weight bias %weight_0 outs(%x_1) : (tensor<?x8xbf16>, !dnn.packed<panels, 6x8xbf16>, !dnn.packed<panels, 6x8xbf16>, !dnn.packed<vector, 6x1xf32>, !dnn.packed<vector, 6x1xf32>, tensor<?x6xbf16>) -> tensor<?x6xbf16>
+  return
+}
+
+// CHECK-LABEL: @splits(
+func.func @splits(%x: tensor<?x16xf32>, %x_0: tensor<?x8xf32>, %x_1: tensor<?x4xf32>, %cache: !transformer.cache<1x4xbf16>, %scope: !transformer.scope, %batch: !transformer.batch, %weight: !dnn.packed<vector, 4x1xf32>, %weight_2: !dnn.packed<row_major, 128x4xf32>, %x_3: tensor<?x8xf32>, %x_4: tensor<?x1280xf32>) {
+  // CHECK-NEXT: %query = dnn.split_append %x to %cache[%scope], %batch heads 2 kv_heads 1 outs(%x_3) : (tensor<?x16xf32>, !transformer.cache<1x4xbf16>, !transformer.scope, !transformer.batch, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %query = dnn.split_append %x to %cache[%scope], %batch heads 2 kv_heads 1 outs(%x_3) : (tensor<?x16xf32>, !transformer.cache<1x4xbf16>, !transformer.scope, !transformer.batch, tensor<?x8xf32>) -> tensor<?x8xf32>
+  // CHECK-NEXT: %query_5 = dnn.split_append %x_0, %x_1, %x_1 to %cache[%scope], %batch heads 2 kv_heads 1 query_norm %weight key_norm %weight eps 1e-06 norm_offset 1.0 rope <half, dim = 4, base = 10000.0> table %weight_2 outs(%x_3) : (tensor<?x8xf32>, tensor<?x4xf32>, tensor<?x4xf32>, !transformer.cache<1x4xbf16>, !transformer.scope, !transformer.batch, !dnn.packed<vector, 4x1xf32>, !dnn.packed<vector, 4x1xf32>, !dnn.packed<row_major, 128x4xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %query_5 = dnn.split_append %x_0, %x_1, %x_1 to %cache[%scope], %batch heads 2 kv_heads 1 query_norm %weight key_norm %weight eps 1e-06 norm_offset 1.0 rope <half, dim = 4, base = 10000.0> table %weight_2 outs(%x_3) : (tensor<?x8xf32>, tensor<?x4xf32>, tensor<?x4xf32>, !transformer.cache<1x4xbf16>, !transformer.scope, !transformer.batch, !dnn.packed<vector, 4x1xf32>, !dnn.packed<vector, 4x1xf32>, !dnn.packed<row_major, 128x4xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  // CHECK-NEXT: %query_6, %staged = dnn.split_stage %x of %batch heads 2 kv_heads 1 outs(%x_3, %x_4) : (tensor<?x16xf32>, !transformer.batch, tensor<?x8xf32>, tensor<?x1280xf32>) -> (tensor<?x8xf32>, tensor<?x1280xf32>)
+  %query_6, %staged = dnn.split_stage %x of %batch heads 2 kv_heads 1 outs(%x_3, %x_4) : (tensor<?x16xf32>, !transformer.batch, tensor<?x8xf32>, tensor<?x1280xf32>) -> (tensor<?x8xf32>, tensor<?x1280xf32>)
+  // CHECK-NEXT: %query_7, %staged_8 = dnn.split_stage %x_0, %x_1, %x_1 of %batch heads 2 kv_heads 1 query_norm %weight key_norm %weight eps 1e-06 norm_offset 1.0 rope <half, dim = 4, base = 10000.0> table %weight_2 outs(%x_3, %x_4) : (tensor<?x8xf32>, tensor<?x4xf32>, tensor<?x4xf32>, !transformer.batch, !dnn.packed<vector, 4x1xf32>, !dnn.packed<vector, 4x1xf32>, !dnn.packed<row_major, 128x4xf32>, tensor<?x8xf32>, tensor<?x1280xf32>) -> (tensor<?x8xf32>, tensor<?x1280xf32>)
+  %query_7, %staged_8 = dnn.split_stage %x_0, %x_1, %x_1 of %batch heads 2 kv_heads 1 query_norm %weight key_norm %weight eps 1e-06 norm_offset 1.0 rope <half, dim = 4, base = 10000.0> table %weight_2 outs(%x_3, %x_4) : (tensor<?x8xf32>, tensor<?x4xf32>, tensor<?x4xf32>, !transformer.batch, !dnn.packed<vector, 4x1xf32>, !dnn.packed<vector, 4x1xf32>, !dnn.packed<row_major, 128x4xf32>, tensor<?x8xf32>, tensor<?x1280xf32>) -> (tensor<?x8xf32>, tensor<?x1280xf32>)
+  return
+}
+
+// CHECK-LABEL: @appends(
+func.func @appends(%x: tensor<?x4xf32>, %x_0: tensor<?x2xf32>, %cache: !transformer.cache<1x4xbf16>, %cache_1: !transformer.cache<cross 1x4xbf16>, %cache_2: !transformer.cache<latent 1x6xbf16>, %scope: !transformer.scope, %batch: !transformer.batch) {
+  // CHECK-NEXT: dnn.cache_append %cache[%scope], %batch keys %x values %x : !transformer.cache<1x4xbf16>, !transformer.scope, !transformer.batch, tensor<?x4xf32>, tensor<?x4xf32>
+  dnn.cache_append %cache[%scope], %batch keys %x values %x : !transformer.cache<1x4xbf16>, !transformer.scope, !transformer.batch, tensor<?x4xf32>, tensor<?x4xf32>
+  // CHECK-NEXT: dnn.cache_append %cache_1[%scope], %batch keys %x values %x : !transformer.cache<cross 1x4xbf16>, !transformer.scope, !transformer.batch, tensor<?x4xf32>, tensor<?x4xf32>
+  dnn.cache_append %cache_1[%scope], %batch keys %x values %x : !transformer.cache<cross 1x4xbf16>, !transformer.scope, !transformer.batch, tensor<?x4xf32>, tensor<?x4xf32>
+  // CHECK-NEXT: dnn.latent_append %cache_2[%scope], %batch latent %x rotated %x_0 : !transformer.cache<latent 1x6xbf16>, !transformer.scope, !transformer.batch, tensor<?x4xf32>, tensor<?x2xf32>
+  dnn.latent_append %cache_2[%scope], %batch latent %x rotated %x_0 : !transformer.cache<latent 1x6xbf16>, !transformer.scope, !transformer.batch, tensor<?x4xf32>, tensor<?x2xf32>
+  return
+}
+
+// CHECK-LABEL: @attentions(
+func.func @attentions(%x: tensor<?x8xf32>, %batch: !transformer.batch, %x_0: tensor<?x1280xf32>, %cache: !transformer.cache<1x4xbf16>, %cache_1: !transformer.cache<cross 1x4xbf16>, %scope: !transformer.scope, %weight: !dnn.packed<row_major, 2x1xf32>, %weight_2: !dnn.packed<row_major, 2x257xf32>, %weight_3: !dnn.packed<vector, 2x1xf32>, %x_4: tensor<?x8xf32>, %x_5: tensor<?x8xbf16>) {
+  // CHECK-NEXT: %attended = dnn.attention bidirectional %x, %batch staged %x_0 heads 2 kv_heads 1 scale 0.5 outs(%x_4) : (tensor<?x8xf32>, !transformer.batch, tensor<?x1280xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %attended = dnn.attention bidirectional %x, %batch staged %x_0 heads 2 kv_heads 1 scale 0.5 outs(%x_4) : (tensor<?x8xf32>, !transformer.batch, tensor<?x1280xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  // CHECK-NEXT: %attended_6 = dnn.attention bidirectional %x, %batch cache %cache_1[%scope] heads 2 kv_heads 1 scale 0.5 outs(%x_4) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<cross 1x4xbf16>, !transformer.scope, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %attended_6 = dnn.attention bidirectional %x, %batch cache %cache_1[%scope] heads 2 kv_heads 1 scale 0.5 outs(%x_4) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<cross 1x4xbf16>, !transformer.scope, tensor<?x8xf32>) -> tensor<?x8xf32>
+  // CHECK-NEXT: %attended_7 = dnn.attention prefix %x, %batch cache %cache[%scope] heads 2 kv_heads 1 scale 0.5 outs(%x_5) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, tensor<?x8xbf16>) -> tensor<?x8xbf16>
+  %attended_7 = dnn.attention prefix %x, %batch cache %cache[%scope] heads 2 kv_heads 1 scale 0.5 outs(%x_5) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, tensor<?x8xbf16>) -> tensor<?x8xbf16>
+  // CHECK-NEXT: %attended_8 = dnn.attention causal %x, %batch cache %cache[%scope] heads 2 kv_heads 1 scale 0.5 window 16 soft_cap 50.0 bias %weight content #transformer.alibi<max = 8.0> sinks %weight_3 outs(%x_4) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, !dnn.packed<row_major, 2x1xf32>, !dnn.packed<vector, 2x1xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %attended_8 = dnn.attention causal %x, %batch cache %cache[%scope] heads 2 kv_heads 1 scale 0.5 window 16 soft_cap 50.0 bias %weight content #transformer.alibi<max = 8.0> sinks %weight_3 outs(%x_4) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, !dnn.packed<row_major, 2x1xf32>, !dnn.packed<vector, 2x1xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  // CHECK-NEXT: %attended_9 = dnn.attention causal %x, %batch cache %cache[%scope] heads 2 kv_heads 1 scale 0.5 bias %weight_2 content #transformer.buckets<32, max = 128> outs(%x_4) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, !dnn.packed<row_major, 2x257xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %attended_9 = dnn.attention causal %x, %batch cache %cache[%scope] heads 2 kv_heads 1 scale 0.5 bias %weight_2 content #transformer.buckets<32, max = 128> outs(%x_4) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, !dnn.packed<row_major, 2x257xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// CHECK-LABEL: @latent_attentions(
+func.func @latent_attentions(%x: tensor<?x10xf32>, %batch: !transformer.batch, %cache: !transformer.cache<latent 1x6xbf16>, %scope: !transformer.scope, %weight: !dnn.packed<row_major, 16x4xbf16>, %x_0: tensor<?x10xf32>, %x_1: tensor<?x14xf32>) {
+  // CHECK-NEXT: %attended, %state = dnn.latent_attention %x, %batch cache %cache[%scope] expand %weight heads 2 key_dim 3 value_dim 5 scale 0.5 outs(%x_0, %x_1) : (tensor<?x10xf32>, !transformer.batch, !transformer.cache<latent 1x6xbf16>, !transformer.scope, !dnn.packed<row_major, 16x4xbf16>, tensor<?x10xf32>, tensor<?x14xf32>) -> (tensor<?x10xf32>, tensor<?x14xf32>)
+  %attended, %state = dnn.latent_attention %x, %batch cache %cache[%scope] expand %weight heads 2 key_dim 3 value_dim 5 scale 0.5 outs(%x_0, %x_1) : (tensor<?x10xf32>, !transformer.batch, !transformer.cache<latent 1x6xbf16>, !transformer.scope, !dnn.packed<row_major, 16x4xbf16>, tensor<?x10xf32>, tensor<?x14xf32>) -> (tensor<?x10xf32>, tensor<?x14xf32>)
+  return
+}
+
+// Two of six experts; rows of choices side by side.
+// CHECK-LABEL: @experts(
+func.func @experts(%x: tensor<?x8xf32>, %x_0: tensor<?x6xf32>, %weight: !dnn.packed<vector, 6x1xf32>, %x_1: tensor<?x2xi32>, %x_2: tensor<?x2xf32>, %x_3: tensor<1x7xi32>, %weight_4: !dnn.packed<panels, 6x4x8xbf16>, %weight_5: !dnn.packed<panels, 6x8x4xbf16>, %weight_6: !dnn.packed<row_major, 6x4xf32>, %weight_7: !dnn.packed<row_major, 6x8xf32>, %x_8: tensor<?x8xf32>, %x_9: tensor<?x16xf32>, %x_10: tensor<?x8xf32>) {
+  // CHECK-NEXT: %choices, %weights = dnn.moe_route %x_0 <softmax, top = 2> outs(%x_1, %x_2) : (tensor<?x6xf32>, tensor<?x2xi32>, tensor<?x2xf32>) -> (tensor<?x2xi32>, tensor<?x2xf32>)
+  %choices, %weights = dnn.moe_route %x_0 <softmax, top = 2> outs(%x_1, %x_2) : (tensor<?x6xf32>, tensor<?x2xi32>, tensor<?x2xf32>) -> (tensor<?x2xi32>, tensor<?x2xf32>)
+  // CHECK-NEXT: %choices_11, %weights_12 = dnn.moe_route %x_0 correction %weight <sigmoid, top = 2, normalize, scale = 2.5, groups = 3 keep 2 pairs> outs(%x_1, %x_2) : (tensor<?x6xf32>, !dnn.packed<vector, 6x1xf32>, tensor<?x2xi32>, tensor<?x2xf32>) -> (tensor<?x2xi32>, tensor<?x2xf32>)
+  %choices_11, %weights_12 = dnn.moe_route %x_0 correction %weight <sigmoid, top = 2, normalize, scale = 2.5, groups = 3 keep 2 pairs> outs(%x_1, %x_2) : (tensor<?x6xf32>, !dnn.packed<vector, 6x1xf32>, tensor<?x2xi32>, tensor<?x2xf32>) -> (tensor<?x2xi32>, tensor<?x2xf32>)
+  // CHECK-NEXT: %order, %offsets = dnn.moe_group %x_1 outs(%x_1, %x_3) : (tensor<?x2xi32>, tensor<?x2xi32>, tensor<1x7xi32>) -> (tensor<?x2xi32>, tensor<1x7xi32>)
+  %order, %offsets = dnn.moe_group %x_1 outs(%x_1, %x_3) : (tensor<?x2xi32>, tensor<?x2xi32>, tensor<1x7xi32>) -> (tensor<?x2xi32>, tensor<1x7xi32>)
+  // CHECK-NEXT: %hidden = dnn.moe_gate_up silu %x by %x_1, %x_3 gate %weight_4 up %weight_4 outs(%x_8) : (tensor<?x8xf32>, tensor<?x2xi32>, tensor<1x7xi32>, !dnn.packed<panels, 6x4x8xbf16>, !dnn.packed<panels, 6x4x8xbf16>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %hidden = dnn.moe_gate_up silu %x by %x_1, %x_3 gate %weight_4 up %weight_4 outs(%x_8) : (tensor<?x8xf32>, tensor<?x2xi32>, tensor<1x7xi32>, !dnn.packed<panels, 6x4x8xbf16>, !dnn.packed<panels, 6x4x8xbf16>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  // CHECK-NEXT: %hidden_13 = dnn.moe_gate_up quick_gelu %x by %x_1, %x_3 gate %weight_4 bias %weight_6 up %weight_4 bias %weight_6 limit 7.0 up_offset 1.0 outs(%x_8) : (tensor<?x8xf32>, tensor<?x2xi32>, tensor<1x7xi32>, !dnn.packed<panels, 6x4x8xbf16>, !dnn.packed<panels, 6x4x8xbf16>, !dnn.packed<row_major, 6x4xf32>, !dnn.packed<row_major, 6x4xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %hidden_13 = dnn.moe_gate_up quick_gelu %x by %x_1, %x_3 gate %weight_4 bias %weight_6 up %weight_4 bias %weight_6 limit 7.0 up_offset 1.0 outs(%x_8) : (tensor<?x8xf32>, tensor<?x2xi32>, tensor<1x7xi32>, !dnn.packed<panels, 6x4x8xbf16>, !dnn.packed<panels, 6x4x8xbf16>, !dnn.packed<row_major, 6x4xf32>, !dnn.packed<row_major, 6x4xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  // CHECK-NEXT: %parts = dnn.moe_down %x_8 by %x_1, %x_3 down %weight_5 bias %weight_7 outs(%x_9) : (tensor<?x8xf32>, tensor<?x2xi32>, tensor<1x7xi32>, !dnn.packed<panels, 6x8x4xbf16>, !dnn.packed<row_major, 6x8xf32>, tensor<?x16xf32>) -> tensor<?x16xf32>
+  %parts = dnn.moe_down %x_8 by %x_1, %x_3 down %weight_5 bias %weight_7 outs(%x_9) : (tensor<?x8xf32>, tensor<?x2xi32>, tensor<1x7xi32>, !dnn.packed<panels, 6x8x4xbf16>, !dnn.packed<row_major, 6x8xf32>, tensor<?x16xf32>) -> tensor<?x16xf32>
+  // CHECK-NEXT: %moe = dnn.moe_combine %x_9 by %x_2 outs(%x_10) : (tensor<?x16xf32>, tensor<?x2xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %moe = dnn.moe_combine %x_9 by %x_2 outs(%x_10) : (tensor<?x16xf32>, tensor<?x2xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return
+}

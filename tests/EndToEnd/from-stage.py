@@ -1,0 +1,73 @@
+"""Compiling on from a dump gives the artifact of one uninterrupted run.
+
+from-stage.py TENON WORK FIXTURE...
+
+Every dump that --dump-stages writes is read back, and from the end of every
+stage `--from-stage` writes the same artifact, byte for byte.
+"""
+
+import sys
+
+import support
+
+STAGES = ["transformer", "fused", "placed", "buffers", "llvm"]
+
+
+def check(test, fixture, dtype):
+    what = f"{fixture.name}, {dtype}"
+    options = [*fixture.options, "--dtype", dtype]
+    dumps = test.work / f"{fixture.name}-{dtype}"
+    whole = test.compile(fixture.path, "whole", "--dump-stages", dumps,
+                         *options).read_bytes()
+    files = sorted(dumps.rglob("*.mlir"))
+    # A dump of every pass, gates included, and one of every stage.
+    test.check(len(files) > 30, f"{what}: {len(files)} dumps")
+    for file in files:
+        done = test.run("tenon-opt", file, "-o", test.work / "read.mlir")
+        if done.returncode != 0:
+            test.check(False, f"{what}, {file.name}: {done.stderr[-300:]}")
+    for number, stage in enumerate(STAGES, 1):
+        dump = dumps / f"{number}-{stage}.mlir"
+        rest = test.compile(dump, stage, "--from-stage", stage, "--weights",
+                            fixture.path, *options).read_bytes()
+        test.check(rest == whole, f"{what}, from {stage}: {len(rest)} bytes, "
+                                  f"those of {len(whole)} expected")
+
+
+def errors(test, fixture):
+    dump = test.work / f"{fixture.name}-f32" / "2-fused.mlir"
+    compile = ["tenon-compile", "compile"]
+    out = ["-o", test.work / "x.tenon"]
+    test.expect_error("another stage", "is a dump of stage 'fused'",
+                      "expected one of 'placed'",
+                      command=[*compile, dump, "--from-stage", "placed",
+                               "--weights", fixture.path, *out])
+    test.expect_error("no weights", "expected --weights",
+                      command=[*compile, dump, "--from-stage", "fused", *out])
+    plain = test.work / "plain.mlir"
+    plain.write_text("module {}\n")
+    test.expect_error("no state", "has no resource 'tenon.state'",
+                      command=[*compile, plain, "--from-stage", "fused",
+                               "--weights", fixture.path, *out])
+    damaged = test.work / "damaged.mlir"
+    damaged.write_text(dump.read_text().replace("max_tokens_per_step", "max"))
+    test.expect_error("damaged state", "tenon.state",
+                      command=[*compile, damaged, "--from-stage", "fused",
+                               "--weights", fixture.path, *out])
+    test.expect_error("required pass", "--disable-pass", status=2,
+                      command=[*compile, fixture.path, "--disable-pass",
+                               "plan-memory", *out])
+
+
+def main():
+    test = support.Test(sys.argv[1:])
+    chosen = support.fixtures(test.names)
+    for fixture in chosen:
+        for dtype in "f32", "bf16":
+            check(test, fixture, dtype)
+    errors(test, chosen[0])
+    test.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,7 +1,0 @@
-// A CPU level that there is not.
-// RUN: not %tenon-opt %s --place-operations="level=avx1024" 2>&1 | FileCheck %s
-
-// CHECK: error: unknown CPU level 'avx1024'
-func.func @step(%b: !transformer.batch) {
-  return
-}
