@@ -56,7 +56,9 @@ func.func private @of_output_rows(%s: !scope, %b: !batch, %x: !rows, %l: tensor<
 // CHECK-LABEL: @shared_expert
 func.func private @shared_expert(%s: !scope, %b: !batch, %x: !rows) -> tensor<?x4xf32> {
   // CHECK-NOT: dnn.moe_route
-  // CHECK: dnn.gated_matmul silu
+  // F32: dnn.gated_matmul silu
+  // BF16: dnn.matmul
+  // BF16: dnn.matmul
   // CHECK-NOT: dnn.moe
   // CHECK: return
   %g = transformer.parameter %s "g" of ffn {dnn.layout = #dnn.layout<panels>} : tensor<4x8xf32>
