@@ -28,14 +28,13 @@ struct BufferizeFunctions
     for (auto Function : getOperation().getOps<func::FuncOp>()) {
       if (Function.isExternal())
         continue;
-      passBuffers(Function);
-      if (failed(bufferize(Function)))
+      if (failed(passBuffers(Function)) || failed(bufferize(Function)))
         return signalPassFailure();
     }
   }
 
   /// Makes tensors of the signature buffers, with results behind arguments.
-  static void passBuffers(func::FuncOp Function) {
+  static LogicalResult passBuffers(func::FuncOp Function) {
     Block &Body = Function.getBody().front();
     auto Builder = OpBuilder::atBlockBegin(&Body);
     Location Loc = Function.getLoc();
@@ -59,6 +58,10 @@ struct BufferizeFunctions
       Value Out;
       if (IsEntry) {
         Value Rows = outputRows(Result);
+        if (!Rows)
+          return Function.emitOpError()
+                 << "bufferize-functions: expected an entry that returns "
+                    "computed rows, counted by a dnn.count";
         Out = dnn::OutputOp::create(Builder, Loc, Type, Batch, Rows);
       } else {
         Out = Body.addArgument(Type, Loc);
@@ -71,13 +74,20 @@ struct BufferizeFunctions
     Return->setOperands({});
     Function.setFunctionType(
         Builder.getFunctionType(Body.getArgumentTypes(), {}));
+    return success();
   }
 
-  /// The row count that `Result`'s destination was made with.
+  /// The row count that `Result`'s destination was made with; null if it was
+  /// not made in this function.
   static Value outputRows(Value Result) {
     auto Producer = Result.getDefiningOp<DestinationStyleOpInterface>();
+    if (!Producer)
+      return {};
     Value Init = Producer.getTiedOpOperand(cast<OpResult>(Result))->get();
-    return Init.getDefiningOp()->getOperand(0);
+    auto Empty = Init.getDefiningOp<tensor::EmptyOp>();
+    return Empty && Empty.getDynamicSizes().size() == 1
+               ? Empty.getDynamicSizes().front()
+               : Value();
   }
 
   static LogicalResult bufferize(func::FuncOp Function) {

@@ -108,7 +108,12 @@ struct PlanMemory : public tenon::impl::PlanMemoryBase<PlanMemory> {
       Order[&Op] = static_cast<int64_t>(Index);
 
     SmallVector<Planned> Buffers;
-    for (auto Alloc : Body.getOps<memref::AllocOp>()) {
+    for (auto Alloc :
+         llvm::make_early_inc_range(Body.getOps<memref::AllocOp>())) {
+      if (Alloc->use_empty()) {
+        Alloc->erase();
+        continue;
+      }
       Planned Buffer;
       Buffer.Alloc = Alloc;
       MemRefType Type = Alloc.getType();

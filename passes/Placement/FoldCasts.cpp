@@ -43,6 +43,11 @@ struct FoldCasts : public tenon::impl::FoldCastsBase<FoldCasts> {
     }
   }
 
+  /// Bits of an element of `Rows`.
+  static unsigned widthOf(Value Rows) {
+    return cast<ShapedType>(Rows.getType()).getElementTypeBitWidth();
+  }
+
   static void erase(CastOp Cast) {
     Operation *Destination = Cast.getOuts().getDefiningOp();
     Cast->erase();
@@ -62,6 +67,9 @@ struct FoldCasts : public tenon::impl::FoldCastsBase<FoldCasts> {
       return "the value is read in its own type too";
     if (!Producer)
       return "the value comes from outside of the function";
+    // A wider destination would skip the rounding that the cast reads.
+    if (widthOf(Cast.getOuts()) > widthOf(Source))
+      return "the value is rounded before it is widened";
     auto Result = cast<OpResult>(Source);
     if (!Producer.convertsOnStore(Result.getResultNumber()))
       return "its producer writes one type only";

@@ -141,3 +141,17 @@ func.func @views(%b: !transformer.batch, %x: memref<?x8xf32>) attributes {transf
   dnn.residual %x, %x outs(%2) : (memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>) -> ()
   return
 }
+
+// -----
+
+// What nobody uses takes no place.
+// CHECK: module attributes {dnn.arena_bytes = 0 : i64}
+// CHECK-LABEL: @unused
+// CHECK-NOT: dnn.buffer
+// CHECK-NOT: memref.alloc
+// CHECK: return
+func.func @unused(%b: !transformer.batch) attributes {transformer.max_tokens = 16 : i64, transformer.max_output_rows = 16 : i64} {
+  %n = dnn.count tokens %b
+  %0 = memref.alloc(%n) : memref<?x8xf32>
+  return
+}

@@ -127,6 +127,18 @@ func.func @kernel_f32(%x: !f32, %w: !dnn.packed<panels, 8x8xf32>, %o: !f32, %h: 
   %1 = dnn.cast %0 outs(%h) : (!f32, !bf16) -> !bf16
   return %1 : !bf16
 }
+
+// A cast that widens reads rounded values.
+// CHECK-LABEL: @widens
+func.func @widens(%x: !f32, %h: !bf16, %o: !f32) -> !f32 {
+  // CHECK-NEXT: dnn.cast {{.*}} -> tensor<?x8xbf16>
+  // CHECK-NEXT: dnn.cast {{.*}} -> tensor<?x8xf32>
+  // expected-remark@below {{the value comes from outside of the function}}
+  %0 = dnn.cast %x outs(%h) : (!f32, !bf16) -> !bf16
+  // expected-remark@below {{the value is rounded before it is widened}}
+  %1 = dnn.cast %0 outs(%o) : (!bf16, !f32) -> !f32
+  return %1 : !f32
+}
 }
 
 // -----
