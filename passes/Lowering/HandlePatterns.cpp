@@ -212,43 +212,30 @@ struct StagedPagePattern : public ConvertOpToLLVMPattern<dnn::StagedPageOp> {
   }
 };
 
-struct BufferPattern : public ConvertOpToLLVMPattern<dnn::BufferOp> {
-  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
-  LogicalResult matchAndRewrite(dnn::BufferOp Op, OpAdaptor Operands,
-                                ConversionPatternRewriter &B) const override {
-    Abi A(B, Op.getLoc());
-    Value Arena = A.pointer(Operands.getBatch(), StepArena);
-    Value At =
-        A.offset(Arena, A.constant(static_cast<int64_t>(Op.getOffset())), 1);
-    B.replaceOp(Op, dynamicRows(*getTypeConverter(), B, Op.getLoc(),
-                                cast<MemRefType>(Op.getType()), At,
-                                Operands.getRows()));
-    return success();
-  }
-};
+/// Where the rows of a buffer, of the input features and of the output begin.
+Value addressOf(Abi &A, dnn::BufferOp Op, dnn::BufferOp::Adaptor Operands) {
+  return A.offset(A.pointer(Operands.getBatch(), StepArena),
+                  A.constant(static_cast<int64_t>(Op.getOffset())), 1);
+}
 
-struct FeaturesPattern : public ConvertOpToLLVMPattern<dnn::FeaturesOp> {
-  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
-  LogicalResult matchAndRewrite(dnn::FeaturesOp Op, OpAdaptor Operands,
-                                ConversionPatternRewriter &B) const override {
-    Abi A(B, Op.getLoc());
-    Value Given = A.pointer(A.batch(Operands.getBatch()),
-                            TENON_FIELD(tenon_rt_batch, features));
-    B.replaceOp(Op, dynamicRows(*getTypeConverter(), B, Op.getLoc(),
-                                cast<MemRefType>(Op.getType()), Given,
-                                Operands.getRows()));
-    return success();
-  }
-};
+Value addressOf(Abi &A, dnn::FeaturesOp, dnn::FeaturesOp::Adaptor Operands) {
+  return A.pointer(A.batch(Operands.getBatch()),
+                   TENON_FIELD(tenon_rt_batch, features));
+}
 
-struct OutputPattern : public ConvertOpToLLVMPattern<dnn::OutputOp> {
-  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
-  LogicalResult matchAndRewrite(dnn::OutputOp Op, OpAdaptor Operands,
+Value addressOf(Abi &A, dnn::OutputOp, dnn::OutputOp::Adaptor Operands) {
+  return A.pointer(Operands.getBatch(), StepOutput);
+}
+
+template <typename OpTy>
+struct RowsPattern : public ConvertOpToLLVMPattern<OpTy> {
+  using ConvertOpToLLVMPattern<OpTy>::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(OpTy Op, typename OpTy::Adaptor Operands,
                                 ConversionPatternRewriter &B) const override {
     Abi A(B, Op.getLoc());
-    B.replaceOp(Op, dynamicRows(*getTypeConverter(), B, Op.getLoc(),
+    B.replaceOp(Op, dynamicRows(*this->getTypeConverter(), B, Op.getLoc(),
                                 cast<MemRefType>(Op.getType()),
-                                A.pointer(Operands.getBatch(), StepOutput),
+                                addressOf(A, Op, Operands),
                                 Operands.getRows()));
     return success();
   }
@@ -262,5 +249,6 @@ void tenon::populateHandlePatterns(LLVMTypeConverter &Converter,
       .add<CountPattern, ScopePattern, WeightIndexPattern<dnn::WeightOp>,
            WeightIndexPattern<dnn::TableOp>, WeightViewPattern, FieldPattern,
            PageTablePattern, PagePattern, LatentPagePattern, StagedPagePattern,
-           BufferPattern, FeaturesPattern, OutputPattern>(Converter);
+           RowsPattern<dnn::BufferOp>, RowsPattern<dnn::FeaturesOp>,
+           RowsPattern<dnn::OutputOp>>(Converter);
 }

@@ -146,6 +146,16 @@ ArrayRef<Stage> tenon::stages() {
   return Table;
 }
 
+bool OptionalPassParser::parse(llvm::cl::Option &Option, StringRef,
+                               StringRef Name, std::string &Value) {
+  SmallVector<std::string> Known = optionalPasses();
+  if (!llvm::is_contained(Known, Name))
+    return Option.error("expected one of " + llvm::join(Known, ", ") +
+                        ", not '" + Name + "'");
+  Value = Name.str();
+  return false;
+}
+
 void Stage::populate(OpPassManager &Manager,
                      const PipelineOptions &Options) const {
   for (const StagePass &Entry : Passes) {

@@ -19,6 +19,13 @@
 
 namespace tenon {
 
+/// Reads the name of an optional pass; refuses others.
+struct OptionalPassParser : llvm::cl::parser<std::string> {
+  using llvm::cl::parser<std::string>::parser;
+  bool parse(llvm::cl::Option &Option, llvm::StringRef ArgumentName,
+             llvm::StringRef Name, std::string &Value);
+};
+
 /// What the stages are told. No pass reads anything else. Also the options of
 /// tenon-opt's --stage-NAME.
 struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
@@ -32,7 +39,7 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
       *this, "max-tokens",
       llvm::cl::desc("Most tokens of a step, which size the arena"),
       llvm::cl::init(512)};
-  ListOption<std::string> Disabled{
+  ListOption<std::string, OptionalPassParser> Disabled{
       *this, "disable-pass", llvm::cl::desc("Optional passes to leave out")};
 };
 
