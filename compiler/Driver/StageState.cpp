@@ -221,8 +221,8 @@ Result<LoadedStage> tenon::readStage(mlir::MLIRContext &Context,
     return Read.error();
   Loaded.State = std::move(*Read);
   if (Loaded.State.Stage != Stage)
-    return Error(Path + ": is a dump of stage '" +
-                 printable(Loaded.State.Stage) + "': expected one of '" +
+    return Error(Path + ": is a dump of stage " +
+                 printable(Loaded.State.Stage) + ": expected one of '" +
                  Stage.str() + "', as --from-stage says");
   return Loaded;
 }
