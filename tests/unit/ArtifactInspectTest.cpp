@@ -67,7 +67,7 @@ TEST(ArtifactInspect, TextIsReadable) {
        {"\n  parameters\n", "\n  flops per token  1.5\n",
         "\n    embedding          2,328\n", "\n    total      6,738,415,616\n",
         "\n  avx2   2,000        4,096        2\n",
-        "\n  panels.bf16         1  16,384\n",
+        "\n  panels.bf16        1  16,384\n",
         "\n  layer.few  %k      1,024    512          1         2\n",
         "\\u001b[31mb\\nc\\u007f\\u009b\n"})
     EXPECT_NE(Text.find(Line), std::string::npos) << Line << "\nin\n" << Text;

@@ -31,20 +31,30 @@ LayerOptions smallLayer(LayerForm Form = LayerForm::PreNorm) {
   return Options;
 }
 
+/// Rows of `Width` elements, one per token of a vocabulary of 11.
+Value embedTokens(ModelBuilder &Model, FunctionBuilder &F, Value Batch,
+                  int64_t Width) {
+  Model.setVocabulary(11);
+  Model.setMaxSequence(16);
+  return F.embedding(IndexKind::Token, Batch,
+                     F.parameter(F.scope(""), "embed.weight",
+                                 Component::Embedding, {11, Width}));
+}
+
 /// An entry that calls `Layers` in turn over scopes l0, l1, ...
 void buildStep(ModelBuilder &Model, ArrayRef<func::FuncOp> Layers,
                CacheType Cache, int64_t Width) {
-  FunctionBuilder Step = FunctionBuilder::entry(Model, "step", "logits");
+  FunctionBuilder Step = FunctionBuilder::entry(Model, "step", "hidden");
   Value Batch = Step.batchArgument();
   Value Handle = Step.argument(Cache);
-  Value Rows = Step.argument(Model.rows(Width));
+  Value Rows = embedTokens(Model, Step, Batch, Width);
   for (auto [I, Layer] : llvm::enumerate(Layers)) {
     auto Results = Step.call(
         Layer, {Step.scope("l" + std::to_string(I), I), Batch, Handle, Rows});
     Rows = Results[0];
     Handle = Results[1];
   }
-  Step.finish({Rows, Handle});
+  Step.finish({Step.selectOutputRows(Rows, Batch), Handle});
 }
 
 std::vector<std::string> functionNames(ModuleOp Module) {
@@ -168,11 +178,12 @@ TEST(BuilderTest, AWrongShapeIsTheVerifiersMessage) {
 TEST(BuilderTest, AModelNeedsAnEntry) {
   MLIRContext Context;
   ModelBuilder Model(Context, "test", uniformTypes(ElementType::F32));
-  layerFunction(Model, "l0", 24, {Model.cache(3, 4, ElementType::F32), {}, {}},
-                smallLayer());
+  Model.setVocabulary(11);
+  Model.setMaxSequence(16);
   auto Module = Model.finish();
   ASSERT_FALSE(Module);
-  EXPECT_NE(Module.error().message().find("no entry"), std::string::npos);
+  EXPECT_NE(Module.error().message().find("module_c6"), std::string::npos)
+      << Module.error().message();
 }
 
 TEST(BuilderTest, AHandleTakenTwiceIsRefused) {
@@ -181,16 +192,18 @@ TEST(BuilderTest, AHandleTakenTwiceIsRefused) {
   CacheType Cache = Model.cache(3, 4, ElementType::F32);
   func::FuncOp Layer =
       layerFunction(Model, "l0", 24, {Cache, {}, {}}, smallLayer());
-  FunctionBuilder Step = FunctionBuilder::entry(Model, "step", "logits");
+  FunctionBuilder Step = FunctionBuilder::entry(Model, "step", "hidden");
   Value Batch = Step.batchArgument();
   Value Handle = Step.argument(Cache);
-  Value Rows = Step.argument(Model.rows(24));
+  Value Rows = embedTokens(Model, Step, Batch, 24);
   Value Scope = Step.scope("l0", 0);
   Rows = Step.call(Layer, {Scope, Batch, Handle, Rows})[0];
-  Step.finish(Step.call(Layer, {Scope, Batch, Handle, Rows}));
+  auto Results = Step.call(Layer, {Scope, Batch, Handle, Rows});
+  Step.finish({Step.selectOutputRows(Results[0], Batch), Results[1]});
   auto Module = Model.finish();
   ASSERT_FALSE(Module);
-  EXPECT_NE(Module.error().message().find("cache_c1"), std::string::npos);
+  EXPECT_NE(Module.error().message().find("cache_c1"), std::string::npos)
+      << Module.error().message();
 }
 
 TEST(BuilderTest, WalkingNamesParametersByTheCallersScope) {
@@ -210,8 +223,9 @@ TEST(BuilderTest, WalkingNamesParametersByTheCallersScope) {
                          return {};
                        });
   ASSERT_TRUE(S) << S.error().message();
-  ASSERT_EQ(Names.size(), 18u);
-  EXPECT_EQ(Names.front(), "l0.n1.weight");
+  ASSERT_EQ(Names.size(), 19u);
+  EXPECT_EQ(Names[0], "embed.weight");
+  EXPECT_EQ(Names[1], "l0.n1.weight");
   EXPECT_EQ(Names.back(), "l1.down.weight");
 }
 

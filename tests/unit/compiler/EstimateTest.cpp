@@ -154,13 +154,18 @@ TEST(EstimateTest, AContextBeyondTheModelIsRefused) {
 TEST(EstimateTest, CountsBeyond64BitsAreRefused) {
   MLIRContext Context;
   ModelBuilder Model(Context, "test", uniformTypes(ElementType::F32));
+  Model.setVocabulary(3);
   Model.setMaxSequence(16);
   FunctionBuilder F = FunctionBuilder::entry(Model, "encode", "hidden");
+  Value Batch = F.batchArgument();
   Value Scope = F.scope("");
   int64_t Huge = int64_t(1) << 40;
-  Value Rows = F.argument(Model.rows(Huge));
-  F.finish(F.linear(
-      Rows, F.parameter(Scope, "w", Component::Attention, {Huge, Huge})));
+  Value Rows =
+      F.embedding(IndexKind::Token, Batch,
+                  F.parameter(Scope, "t", Component::Embedding, {3, Huge}));
+  Rows = F.linear(Rows,
+                  F.parameter(Scope, "w", Component::Attention, {Huge, Huge}));
+  F.finish(F.selectOutputRows(Rows, Batch));
   auto Module = Model.finish();
   ASSERT_TRUE(Module) << Module.error().message();
   auto E = estimateModel(**Module);
@@ -184,7 +189,8 @@ Result<ModelEstimate> estimateText(MLIRContext &Context, StringRef Text,
 TEST(EstimateTest, OnlyChosenExpertsAreActive) {
   MLIRContext Context;
   auto E = estimateText(Context, R"(
-    module attributes {transformer.max_sequence = 10 : i64} {
+    module attributes {transformer.max_sequence = 10 : i64,
+                       transformer.vocabulary = 7 : i64} {
     func.func private @layer(%s: !transformer.scope, %b: !transformer.batch,
         %x: tensor<?x4xf32>) -> tensor<?x4xf32> {
       %r = transformer.parameter %s "router" of ffn : tensor<5x4xf32>
@@ -242,7 +248,8 @@ TEST(EstimateTest, OnlyChosenExpertsAreActive) {
 TEST(EstimateTest, LatentCachesAreSmallAndAbsorbed) {
   MLIRContext Context;
   auto E = estimateText(Context, R"(
-    module attributes {transformer.max_sequence = 100 : i64} {
+    module attributes {transformer.max_sequence = 100 : i64,
+                       transformer.vocabulary = 9 : i64} {
     func.func @step(%b: !transformer.batch,
         %c: !transformer.cache<latent 1x40xbf16>)
         -> (tensor<?x36xf32>, !transformer.cache<latent 1x40xbf16>)
@@ -268,7 +275,9 @@ TEST(EstimateTest, LatentCachesAreSmallAndAbsorbed) {
           : (tensor<?x72xf32>, !transformer.batch,
              !transformer.cache<latent 1x40xbf16>, !transformer.scope,
              tensor<84x32xbf16>) -> tensor<?x36xf32>
-      return %y, %n : tensor<?x36xf32>, !transformer.cache<latent 1x40xbf16>
+      %h = transformer.select_output_rows %y, %b
+          : (tensor<?x36xf32>, !transformer.batch) -> tensor<?x36xf32>
+      return %h, %n : tensor<?x36xf32>, !transformer.cache<latent 1x40xbf16>
     } })");
   ASSERT_TRUE(E) << E.error().message();
   EXPECT_EQ(E->MatmulParameters, 84 * 32);
@@ -289,7 +298,8 @@ TEST(EstimateTest, LatentCachesAreSmallAndAbsorbed) {
 /// decodes with cross-attention in both and a head.
 constexpr char EncoderDecoder[] = R"(
     module attributes {transformer.max_sequence = 10 : i64,
-                       transformer.max_source = 50 : i64} {
+                       transformer.max_source = 50 : i64,
+                       transformer.vocabulary = 9 : i64} {
     func.func private @fill(%s: !transformer.scope, %b: !transformer.batch,
         %m: !transformer.cache<cross 2x3xbf16>, %x: tensor<?x6xf32>)
         -> !transformer.cache<cross 2x3xbf16> {
@@ -349,7 +359,9 @@ constexpr char EncoderDecoder[] = R"(
           : (!transformer.scope, !transformer.batch,
              !transformer.cache<cross 2x3xbf16>, tensor<?x6xf32>)
           -> !transformer.cache<cross 2x3xbf16>
-      return %y, %m1 : tensor<?x6xf32>, !transformer.cache<cross 2x3xbf16>
+      %h = transformer.select_output_rows %y, %b
+          : (tensor<?x6xf32>, !transformer.batch) -> tensor<?x6xf32>
+      return %h, %m1 : tensor<?x6xf32>, !transformer.cache<cross 2x3xbf16>
     }
     func.func @step(%b: !transformer.batch, %c: !transformer.cache<2x3xf32>,
         %m: !transformer.cache<cross 2x3xbf16>)

@@ -94,14 +94,16 @@ TEST_F(EvaluatorDnn, Norms) {
   EvaluatorBatch Batch = someBatch();
   Tensor2D X = scattered(9, 6, 1), Y = scattered(9, 6, 2);
   Tensor2D Weight = scattered(1, 6, 3), Bias = scattered(1, 6, 4);
+  Tensor2D Weight3 = evaluate::slice(Weight, 0, 3);
+  Tensor2D Bias3 = evaluate::slice(Bias, 0, 3);
   expectNear(
       runOp(", %x: tensor<?x6xf32>, %w: !dnn.packed<vector, 3x1xf32>, "
-            "%v: !dnn.packed<vector, 6x1xf32>",
+            "%v: !dnn.packed<vector, 3x1xf32>",
             "dnn.layer_norm %x, %w, %v eps 0.25 groups 2 outs(%o) : "
             "(tensor<?x6xf32>, !dnn.packed<vector, 3x1xf32>, "
-            "!dnn.packed<vector, 6x1xf32>, tensor<?x6xf32>) -> tensor<?x6xf32>",
-            "tensor<?x6xf32>", Batch, {X, evaluate::slice(Weight, 0, 3), Bias}),
-      evaluate::layerNorm(X, evaluate::slice(Weight, 0, 3), &Bias, 0.25, 2), 0);
+            "!dnn.packed<vector, 3x1xf32>, tensor<?x6xf32>) -> tensor<?x6xf32>",
+            "tensor<?x6xf32>", Batch, {X, Weight3, Bias3}),
+      evaluate::layerNorm(X, Weight3, &Bias3, 0.25, 2), 0);
   expectNear(
       runOp(", %x: tensor<?x6xf32>, %w: !dnn.packed<vector, 6x1xf32>",
             "dnn.rms_norm %x, %w eps 0.25 groups 3 offset 1.0 outs(%o) : "
@@ -297,6 +299,7 @@ TEST_F(EvaluatorDnn, SplitAppendAndAttention) {
   Evaluator E = evaluatorOf(R"(
     !cache = !transformer.cache<2x6xbf16>
     !norm = !dnn.packed<vector, 6x1xf32>
+    !sinks = !dnn.packed<vector, 4x1xf32>
     !table = !dnn.packed<row_major, 80x4xf32>
     func.func @append(%s: !scope, %b: !batch, %c: !cache, %x: tensor<?x48xf32>,
         %p: !norm, %q: !norm) -> tensor<?x24xf32> {
@@ -312,18 +315,18 @@ TEST_F(EvaluatorDnn, SplitAppendAndAttention) {
       return %r : tensor<?x24xf32>
     }
     func.func @attend(%s: !scope, %b: !batch, %c: !cache, %q: tensor<?x24xf32>,
-        %k: !norm) -> tensor<?x24xbf16> {
+        %k: !sinks) -> tensor<?x24xbf16> {
       %n = dnn.count tokens %b
       %o = tensor.empty(%n) : tensor<?x24xbf16>
       %r = dnn.attention causal %q, %b cache %c[%s] heads 4 kv_heads 2
           scale 0.5 window 3 soft_cap 2.0 sinks %k outs(%o)
-          : (tensor<?x24xf32>, !batch, !cache, !scope, !norm,
+          : (tensor<?x24xf32>, !batch, !cache, !scope, !sinks,
              tensor<?x24xbf16>) -> tensor<?x24xbf16>
       return %r : tensor<?x24xbf16>
     })");
   Tensor2D QueryNorm = scattered(1, HeadDim, 1),
            KeyNorm = scattered(1, HeadDim, 2);
-  Tensor2D Sinks = scattered(1, 6, 3);
+  Tensor2D Sinks = scattered(1, Heads, 3);
   evaluate::SplitShape Split;
   Split.Heads = Heads;
   Split.KvHeads = KvHeads;
@@ -449,13 +452,9 @@ TEST_F(EvaluatorDnn, BiasesByTable) {
                     " of \"biases\"", 25),
              evaluate::attention(Q, Batch, K, V, Shape));
   Shape.Buckets = {};
-  for (bool Rounded : {false, true}) {
-    Shape.Alibi = AlibiAttr::get(&Context, 8.0, Rounded);
-    expectNear(Attend(Rounded ? "#transformer.alibi<max = 8.0, rounded>"
-                              : "#transformer.alibi<max = 8.0>",
-                      "", 1),
-               evaluate::attention(Q, Batch, K, V, Shape));
-  }
+  Shape.Alibi = AlibiAttr::get(&Context, 8.0, false);
+  expectNear(Attend("#transformer.alibi<max = 8.0>", "", 1),
+             evaluate::attention(Q, Batch, K, V, Shape));
 }
 
 TEST_F(EvaluatorDnn, AppendsAndLatentAttention) {

@@ -17,7 +17,8 @@ constexpr StringLiteral Placed = R"(
   !x = tensor<?x4xf32>
   module attributes {transformer.few_tokens = 2 : i64} {
   func.func private @layer.few(%s: !scope, %b: !batch, %c: !cache, %x: !x)
-      -> !x {
+      -> !x
+      attributes {transformer.variant = #transformer.variant<few>} {
     %w = dnn.weight %s ["q", "k", "v"] of attention : <panels, 12x4xf32>
     %t = dnn.count tokens %b
     %o = tensor.empty(%t) : tensor<?x12xf32>
@@ -32,7 +33,8 @@ constexpr StringLiteral Placed = R"(
     return %a : !x
   }
   func.func private @layer.many(%s: !scope, %b: !batch, %c: !cache, %x: !x)
-      -> !x {
+      -> !x
+      attributes {transformer.variant = #transformer.variant<many>} {
     %w = dnn.weight %s ["q", "k", "v"] of attention : <panels, 12x4xf32>
     %t = dnn.count tokens %b
     %o = tensor.empty(%t) : tensor<?x12xf32>

@@ -23,8 +23,6 @@ protected:
   Evaluator evaluatorOf(StringRef Text) {
     Module = parseSourceString<ModuleOp>(Text, &Context, "graph.mlir");
     EXPECT_TRUE(Module);
-    Status Verified = tenon::verifyModel(*Module);
-    EXPECT_TRUE(Verified) << Verified.error().message();
     return Evaluator(*Module,
                      [this](StringRef Name,
                             ArrayRef<int64_t>) -> Result<std::vector<float>> {

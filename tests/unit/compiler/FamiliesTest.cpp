@@ -994,14 +994,12 @@ TEST_F(ImportMlirTest, PrintingAndParsingIsTheSameModel) {
 
 TEST_F(ImportMlirTest, RefusesWhatIsNoModel) {
   expectMlirRefusal("module {", {"model.mlir:1:"});
-  expectMlirRefusal("module { func.func private @f() }", {"no entry"});
-  expectMlirRefusal(R"(module {
-      func.func @step(%b: !transformer.batch) attributes
-          {transformer.role = "step", transformer.output = "logits"} {
-        return
-      }
+  expectMlirRefusal("module { func.func private @f() }",
+                    {"model.mlir", "module_c1", "transformer.vocabulary"});
+  expectMlirRefusal(R"(module attributes {transformer.vocabulary = 5 : i64,
+                                          transformer.max_sequence = 5 : i64} {
     })",
-                    {"model.mlir", "transformer.vocabulary", "missing"});
+                    {"model.mlir", "module_c6", "transformer.role"});
   auto Model = importMlir(Context, Directory / "absent.mlir");
   ASSERT_FALSE(Model);
   EXPECT_NE(Model.error().message().find("absent.mlir"), std::string::npos);
