@@ -3,7 +3,6 @@
 #include "compiler/Driver/WeightPacking.h"
 
 #include "compiler/Checkpoint/TensorView.h"
-#include "runtime/Packing/Packer.h"
 
 #include <map>
 
@@ -91,19 +90,19 @@ static Status packTensor(const std::string &Name, std::optional<int64_t> Rows,
   return packRows(*View, 0, View->rows(), K, Pack);
 }
 
-static Status packWeight(const PackedWeight &Weight, const Checkpoint &Source,
-                         ArtifactWriter &Writer) {
-  PackedLayout Layout = layoutOf(Weight.Type);
+WeightInfo tenon::infoOf(const PackedWeight &Weight) {
   WeightInfo Info;
   Info.Name = Weight.name();
-  Info.Layout = Layout;
+  Info.Layout = layoutOf(Weight.Type);
   Info.Rows = storedRows(Weight.Type);
   Info.Columns = Weight.Type.getInFeatures();
-  if (Status Begun = Writer.beginWeight(Info); !Begun)
-    return Begun;
-  Packer Pack(
-      Layout, Info.Rows, Info.Columns,
-      [&](std::span<const std::byte> Bytes) { return Writer.append(Bytes); });
+  return Info;
+}
+
+Status tenon::packWeight(const PackedWeight &Weight, const Checkpoint &Source,
+                         Packer::Sink Emit) {
+  WeightInfo Info = infoOf(Weight);
+  Packer Pack(Info.Layout, Info.Rows, Info.Columns, std::move(Emit));
   if (Weight.Table || Weight.Type.getCount() > 1) {
     Status Done = Weight.Table ? packTable(Weight, Source, Pack)
                                : packStack(Weight, Source, Pack);
@@ -149,7 +148,13 @@ tenon::packWeights(const std::vector<ScopeTable> &Tables, size_t CacheKinds,
       std::string Key = Weight->name() + " " + nameOf(layoutOf(Weight->Type));
       auto [Found, IsNew] = Indices.try_emplace(Key, -1);
       if (IsNew) {
-        if (Status Packed = packWeight(*Weight, Source, Writer); !Packed)
+        if (Status Begun = Writer.beginWeight(infoOf(*Weight)); !Begun)
+          return Begun.error();
+        Status Packed =
+            packWeight(*Weight, Source, [&](std::span<const std::byte> Bytes) {
+              return Writer.append(Bytes);
+            });
+        if (!Packed)
           return Packed.error();
         Result<size_t> Index = Writer.endWeight();
         if (!Index)

@@ -6,11 +6,19 @@
 #include "compiler/Artifact/ArtifactWriter.h"
 #include "compiler/Checkpoint/Checkpoint.h"
 #include "passes/Packing/WeightTables.h"
+#include "runtime/Packing/Packer.h"
 
 #include <functional>
 #include <vector>
 
 namespace tenon {
+
+/// `Weight` as an artifact describes it.
+WeightInfo infoOf(const PackedWeight &Weight);
+
+/// Streams one weight from `Source` through the packer into `Emit`.
+Status packWeight(const PackedWeight &Weight, const Checkpoint &Source,
+                  Packer::Sink Emit);
 
 /// Streams every weight of `Tables` from `Source` through the packer into
 /// `Writer`, each once, and returns the scopes of the manifest, whose slots

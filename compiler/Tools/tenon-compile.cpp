@@ -1,9 +1,11 @@
 //===- tenon-compile.cpp - The compiler's command line --------------------===//
 //
-// Started by `tenon compile` and `tenon inspect MODEL`; see --help.
+// Started by `tenon compile`, `tenon inspect MODEL` and `tenon bisect`; see
+// --help.
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Bisect/BisectModel.h"
 #include "compiler/Driver/Compile.h"
 #include "compiler/Families/FamilyTable.h"
 #include "passes/Pipelines/Pipelines.h"
@@ -143,6 +145,35 @@ int main(int Argc, char **Argv) {
       ->excludes(What);
   Inspect->add_flag("--json", AsJson, "Print JSON");
 
+  bisect::BisectModelOptions Bisection;
+  std::string BisectLevel = "native";
+  CLI::App *Bisect = App.add_subcommand(
+      "bisect", "Name the first pass, layer and operation whose result differs "
+                "from the model's");
+  Bisect
+      ->add_option("model", Bisection.Model,
+                   "Hugging Face directory, .gguf or .mlir file")
+      ->required();
+  Bisect->add_option("--weights", Bisection.Weights,
+                     "Checkpoint of a .mlir model");
+  Bisect->add_option("--token-ids", Bisection.TokenIds,
+                     "Ids to run the model on: 1,2,3 or @FILE.npy [some]");
+  Bisect->add_option("--against", Bisection.Against,
+                     "Reference output of --token-ids: .npy of [tokens, "
+                     "width] f32, compared with the imported model first");
+  Bisect->add_option("--target-cpu", BisectLevel, "CPU level to compile for")
+      ->capture_default_str();
+  Bisect
+      ->add_option("--few-tokens", Bisection.FewTokens,
+                   "Most tokens of a decode-sized batch")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  Bisect
+      ->add_option("--disable-pass", Bisection.DisabledPasses,
+                   "Optional passes to leave out, separated by commas")
+      ->delimiter(',')
+      ->check(CLI::IsMember(Optional));
+
   try {
     App.parse(Argc, Argv);
   } catch (const CLI::Success &Answer) {
@@ -165,6 +196,17 @@ int main(int Argc, char **Argv) {
       return fail(Text.error());
     std::fputs(Text->c_str(), stdout);
     return 0;
+  }
+  if (Bisect->parsed()) {
+    Result<std::vector<CpuLevel>> Level = levelsOf({BisectLevel});
+    if (!Level)
+      return fail(Level.error());
+    Bisection.Level = Level->front();
+    Result<bisect::BisectAnswer> Answer = bisect::bisectModel(Bisection);
+    if (!Answer)
+      return fail(Answer.error());
+    std::fputs(Answer->Text.c_str(), stdout);
+    return Answer->Differs ? ExitError : 0;
   }
   if (Dtype != "auto")
     Options.MatrixType = elementTypeNamed(Dtype);

@@ -73,6 +73,8 @@ public:
 
 private:
   friend Result<LoadedCode> loadCode(const Artifact &, CpuLevel);
+  friend Result<LoadedCode> loadObject(std::span<const std::byte>, CpuLevel,
+                                       std::span<const std::string>);
   LoadedCode(size_t Index, CpuLevel Level) : Index(Index), Level(Level) {}
   void release();
 
@@ -93,6 +95,11 @@ Result<size_t> chooseCode(const Artifact &A, CpuLevel Machine);
 /// Loads the code that chooseCode picks and looks up every entry point of the
 /// manifest.
 Result<LoadedCode> loadCode(const Artifact &A, CpuLevel Machine);
+
+/// Loads a shared object of generated code for `Level`, with the entry points
+/// of `Roles`.
+Result<LoadedCode> loadObject(std::span<const std::byte> Object, CpuLevel Level,
+                              std::span<const std::string> Roles);
 
 } // namespace tenon::artifact
 

@@ -101,24 +101,17 @@ static bool writeAll(int Descriptor, std::span<const std::byte> Bytes) {
   return true;
 }
 
-Result<LoadedCode> artifact::loadCode(const Artifact &A, CpuLevel Machine) {
-  Result<size_t> Chosen = chooseCode(A, Machine);
-  if (!Chosen)
-    return Chosen.error();
-  CpuLevel Level = A.manifest().Code[*Chosen].Level;
-  auto Fail = [&](const std::string &Why) {
-    return Error(ErrorKind::DamagedFile, A.path() + ": code for " +
-                                             std::string(infoOf(Level).Name) +
-                                             ": " + Why);
+Result<LoadedCode> artifact::loadObject(std::span<const std::byte> Object,
+                                        CpuLevel Level,
+                                        std::span<const std::string> Roles) {
+  auto Fail = [](const std::string &Why) {
+    return Error(ErrorKind::DamagedFile, Why);
   };
-  if (Status S = A.checkNotShrunk(); !S)
-    return S.error();
-  if (!looksLoadable(A.code(*Chosen)))
+  if (!looksLoadable(Object))
     return Fail("not an x86-64 shared object");
-
-  LoadedCode Loaded(*Chosen, Level);
+  LoadedCode Loaded(0, Level);
   Loaded.Descriptor = ::memfd_create("tenon-code", MFD_CLOEXEC);
-  if (Loaded.Descriptor < 0 || !writeAll(Loaded.Descriptor, A.code(*Chosen)))
+  if (Loaded.Descriptor < 0 || !writeAll(Loaded.Descriptor, Object))
     return Fail(std::string("cannot copy it to memory: ") +
                 std::strerror(errno));
   std::string Path = "/proc/self/fd/" + std::to_string(Loaded.Descriptor);
@@ -127,14 +120,31 @@ Result<LoadedCode> artifact::loadCode(const Artifact &A, CpuLevel Machine) {
     const char *Why = ::dlerror();
     return Fail(std::string("cannot load it: ") + (Why ? Why : "no reason"));
   }
-  for (const EntryInfo &E : A.manifest().Entries) {
-    std::string Symbol = TENON_RT_ENTRY_PREFIX + E.Role;
+  for (const std::string &Role : Roles) {
+    std::string Symbol = TENON_RT_ENTRY_PREFIX + Role;
     void *Address = ::dlsym(Loaded.Handle, Symbol.c_str());
     if (!Address)
-      return Fail("lacks the symbol '" + Symbol + "' of entry '" + E.Role +
-                  "'");
-    Loaded.Entries.emplace_back(E.Role,
+      return Fail("lacks the symbol '" + Symbol + "' of entry '" + Role + "'");
+    Loaded.Entries.emplace_back(Role,
                                 reinterpret_cast<tenon_rt_entry>(Address));
   }
+  return Loaded;
+}
+
+Result<LoadedCode> artifact::loadCode(const Artifact &A, CpuLevel Machine) {
+  Result<size_t> Chosen = chooseCode(A, Machine);
+  if (!Chosen)
+    return Chosen.error();
+  CpuLevel Level = A.manifest().Code[*Chosen].Level;
+  if (Status S = A.checkNotShrunk(); !S)
+    return S.error();
+  std::vector<std::string> Roles;
+  for (const EntryInfo &E : A.manifest().Entries)
+    Roles.push_back(E.Role);
+  Result<LoadedCode> Loaded = loadObject(A.code(*Chosen), Level, Roles);
+  if (!Loaded)
+    return Loaded.error().withContext(A.path() + ": code for " +
+                                      std::string(infoOf(Level).Name));
+  Loaded->Index = *Chosen;
   return Loaded;
 }

@@ -123,7 +123,8 @@ static Status inspect(const InspectArguments &Arguments) {
 
 int main(int Count, char **Values) {
   // The compiler parses its own options.
-  if (Count > 1 && std::strcmp(Values[1], "compile") == 0)
+  if (Count > 1 && (std::strcmp(Values[1], "compile") == 0 ||
+                    std::strcmp(Values[1], "bisect") == 0))
     return fail(startCompiler({Values + 1, Values + Count}).message(),
                 ExitError);
 
@@ -134,6 +135,9 @@ int main(int Count, char **Values) {
   App.add_subcommand("compile",
                      "Compile a model into an artifact (see tenon compile "
                      "--help)");
+  App.add_subcommand("bisect",
+                     "Name the pass, layer and operation that a model is first "
+                     "wrong after (see tenon bisect --help)");
 
   RunOptions Run;
   CLI::App *RunApp =

@@ -1,0 +1,80 @@
+//===- BisectModel.cpp - Bisection of a model description -----------------===//
+
+#include "compiler/Bisect/BisectModel.h"
+
+#include "compiler/Bisect/Bisect.h"
+#include "compiler/Families/Import.h"
+#include "compiler/Native/NativeCode.h"
+#include "runtime/Tool/Arguments.h"
+#include "runtime/Tool/Npy.h"
+
+#include <unistd.h>
+
+using namespace mlir;
+using namespace tenon;
+using namespace tenon::bisect;
+
+/// The rows of a .npy file; the first dimension may be a single batch.
+static Result<Tensor2D> readReference(const std::string &Path) {
+  Result<tool::NpyArray> Array = tool::readNpy(Path);
+  if (!Array)
+    return Array.error();
+  std::vector<int64_t> Shape = Array->Shape;
+  if (Shape.size() == 3 && Shape.front() == 1)
+    Shape.erase(Shape.begin());
+  if (Shape.size() != 2 || Array->Floats.empty())
+    return Error(Path + ": expected an array [tokens, width] of f32");
+  Tensor2D Reference(Shape[0], Shape[1]);
+  Reference.Data = std::move(Array->Floats);
+  return Reference;
+}
+
+Result<BisectAnswer>
+tenon::bisect::bisectModel(const BisectModelOptions &Options) {
+  DialectRegistry Registry;
+  registerDialects(Registry);
+  registerNativeTranslations(Registry);
+  MLIRContext Context(Registry, MLIRContext::Threading::DISABLED);
+  Context.loadAllAvailableDialects();
+
+  BisectOptions Bisection;
+  if (!Options.Against.empty()) {
+    if (Options.TokenIds.empty())
+      return Error("--against needs --token-ids, those of the reference");
+    Result<Tensor2D> Reference = readReference(Options.Against);
+    if (!Reference)
+      return Reference.error();
+    Bisection.Against = std::move(*Reference);
+  }
+  bool IsMlir = StringRef(Options.Model).ends_with(".mlir");
+  Result<ImportedModel> Model =
+      IsMlir ? importMlir(Context, Options.Model, Options.Weights)
+             : importModel(Context, Options.Model);
+  if (!Model)
+    return Model.error();
+  if (!Model->Weights)
+    return Error(Options.Model + ": has no weights: expected --weights "
+                                 "DIRECTORY");
+  if (!Options.TokenIds.empty()) {
+    Result<std::vector<int32_t>> Ids =
+        tool::parseTokens(Options.TokenIds, "--token-ids");
+    if (!Ids)
+      return Ids.error();
+    Bisection.TokenIds.assign(Ids->begin(), Ids->end());
+  }
+  Bisection.Settings.Level = Options.Level;
+  Bisection.Settings.FewTokens = Options.FewTokens;
+  Bisection.Settings.Disabled = Options.DisabledPasses;
+  bool IsShown = ::isatty(2);
+  if (IsShown)
+    Bisection.Progress = [](const std::string &Line) {
+      llvm::errs() << "\r\033[K" << Line;
+    };
+  Result<BisectReport> Report =
+      bisect::bisect(*Model->Module, *Model->Weights, Bisection);
+  if (IsShown)
+    llvm::errs() << "\r\033[K";
+  if (!Report)
+    return Report.error();
+  return BisectAnswer{Report->First.has_value(), toText(*Report)};
+}

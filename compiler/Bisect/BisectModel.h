@@ -1,0 +1,41 @@
+//===- BisectModel.h - Bisection of a model description ---------*- C++ -*-===//
+
+#ifndef TENON_COMPILER_BISECT_BISECTMODEL_H
+#define TENON_COMPILER_BISECT_BISECTMODEL_H
+
+#include "runtime/Abi/CpuLevel.h"
+#include "runtime/Support/Result.h"
+
+#include <string>
+#include <vector>
+
+namespace tenon::bisect {
+
+/// What `tenon bisect` is told.
+struct BisectModelOptions {
+  /// A Hugging Face directory, a GGUF file or one in the transformer dialect.
+  std::string Model;
+  /// The checkpoint of a model in the transformer dialect.
+  std::string Weights;
+  /// Ids of one sequence, "1,2,3" or "@FILE.npy"; some if empty.
+  std::string TokenIds;
+  /// A .npy file of reference outputs, if not empty.
+  std::string Against;
+  CpuLevel Level = CpuLevel::AVX2;
+  int64_t FewTokens = 8;
+  std::vector<std::string> DisabledPasses;
+};
+
+struct BisectAnswer {
+  bool Differs = false;
+  /// For people, lines with ends.
+  std::string Text;
+};
+
+/// Imports a model and finds the first difference; see bisect(). On a terminal
+/// standard error shows what is being done.
+Result<BisectAnswer> bisectModel(const BisectModelOptions &Options);
+
+} // namespace tenon::bisect
+
+#endif // TENON_COMPILER_BISECT_BISECTMODEL_H

@@ -1,0 +1,522 @@
+//===- NativeProgram.cpp - A placed module, compiled in memory ------------===//
+
+#include "compiler/Bisect/NativeProgram.h"
+
+#include "compiler/Driver/ManifestBuilder.h"
+#include "compiler/Driver/WeightPacking.h"
+#include "compiler/Native/NativeCode.h"
+#include "dialects/Transformer/CacheNumbering.h"
+#include "passes/Support/Functions.h"
+#include "runtime/Artifact/Artifact.h"
+#include "runtime/Cache/PageCache.h"
+#include "runtime/Engine/Batch.h"
+#include "runtime/Engine/Executor.h"
+#include "runtime/Engine/MatmulPrimitives.h"
+#include "runtime/Engine/Memory.h"
+#include "runtime/Support/Half.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <cstring>
+
+using namespace mlir;
+using namespace tenon;
+using namespace tenon::bisect;
+namespace tr = tenon::transformer;
+
+//===----------------------------------------------------------------------===//
+// Weights
+//===----------------------------------------------------------------------===//
+
+/// Weights begin at pages in an artifact; code relies on 64 bytes.
+static constexpr size_t WeightAlignment = 64;
+
+void PackedWeights::Release::operator()(std::byte *Bytes) const {
+  ::operator delete(Bytes, std::align_val_t(WeightAlignment));
+}
+
+Result<const void *> PackedWeights::bytesOf(const PackedWeight &Weight) {
+  std::string Key = Weight.name();
+  llvm::raw_string_ostream(Key) << Weight.Type;
+  auto &Bytes = Packed[Key];
+  if (Bytes)
+    return Bytes.get();
+  artifact::WeightInfo Info = infoOf(Weight);
+  auto Size =
+      static_cast<size_t>(packedBytes(Info.Layout, Info.Rows, Info.Columns));
+  // Code may read whole vectors.
+  Bytes.reset(static_cast<std::byte *>(
+      ::operator new(Size + 4096, std::align_val_t(WeightAlignment))));
+  std::memset(Bytes.get() + Size, 0, 4096);
+  size_t At = 0;
+  Status Done = packWeight(
+      Weight, Source, [&](std::span<const std::byte> Part) -> Status {
+        std::memcpy(Bytes.get() + At, Part.data(), Part.size());
+        At += Part.size();
+        return {};
+      });
+  if (!Done) {
+    Bytes.reset();
+    return Done.error();
+  }
+  return Bytes.get();
+}
+
+//===----------------------------------------------------------------------===//
+// Passes
+//===----------------------------------------------------------------------===//
+
+static Status runPass(ModuleOp Module, std::unique_ptr<Pass> ThePass) {
+  std::string Name = ThePass->getArgument().str(), First;
+  ScopedDiagnosticHandler Handler(Module.getContext(), [&](Diagnostic &D) {
+    if (D.getSeverity() == DiagnosticSeverity::Error && First.empty())
+      llvm::raw_string_ostream(First) << D.getLocation() << ": " << D;
+    return success();
+  });
+  PassManager Passes(Module.getContext());
+  Passes.addPass(std::move(ThePass));
+  if (succeeded(Passes.run(Module)))
+    return {};
+  return Error(First.empty() ? "fails" : First.substr(0, First.find('\n')))
+      .withContext("pass " + Name);
+}
+
+Status tenon::bisect::runStages(
+    ModuleOp Module, const StageSettings &Settings, StageId First, StageId Last,
+    const std::function<Result<bool>(const Stage &, StringRef)> &Ran) {
+  PipelineOptions Options;
+  Options.Level = std::string(infoOf(Settings.Level).Name);
+  Options.FewTokens = Settings.FewTokens;
+  Options.MaxTokens = Settings.MaxTokens;
+  for (const Stage &S : stages()) {
+    if (S.Id < First || S.Id > Last)
+      continue;
+    for (const StagePass &Entry : S.Passes) {
+      std::unique_ptr<Pass> New = Entry.Create(Options);
+      std::string Name = New->getArgument().str();
+      if (Entry.Role == PassRole::Optional && Settings.disables(Name))
+        continue;
+      if (Status Done = runPass(Module, std::move(New)); !Done)
+        return Done;
+      if (Settings.After)
+        Settings.After(Name, Module);
+      if (!Ran)
+        continue;
+      Result<bool> GoOn = Ran(S, Name);
+      if (!GoOn)
+        return GoOn.error();
+      if (!*GoOn)
+        return {};
+    }
+  }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Probes
+//===----------------------------------------------------------------------===//
+
+/// Probes are calls of library matmuls that the program does not have: the
+/// runtime is told of their input and does nothing else. So they change neither
+/// the memory plan nor a kernel.
+static constexpr int64_t FirstProbe = int64_t(1) << 32;
+
+namespace {
+struct Probe {
+  size_t Number;
+  unsigned Result;
+  int64_t Width;
+  bool IsBF16;
+};
+} // namespace
+
+SmallVector<Operation *> tenon::bisect::computationsOf(ModuleOp Placed) {
+  SmallVector<Operation *> Ops;
+  Placed.walk([&](dnn::ComputeOpInterface Op) { Ops.push_back(Op); });
+  return Ops;
+}
+
+/// Lowering keeps locations: the number becomes part of it.
+static void numberComputations(ModuleOp Placed) {
+  auto I64 = IntegerType::get(Placed.getContext(), 64);
+  for (auto [Number, Op] : llvm::enumerate(computationsOf(Placed)))
+    Op->setLoc(FusedLoc::get(Placed.getContext(), {Op->getLoc()},
+                             IntegerAttr::get(I64, Number)));
+}
+
+/// A scope in `Function`, before `Op`.
+static Value scopeBefore(OpBuilder &B, func::FuncOp Function) {
+  for (BlockArgument Argument : Function.getArguments())
+    if (isa<tr::ScopeType>(Argument.getType()))
+      return Argument;
+  return dnn::ScopeOp::create(B, Function.getLoc(),
+                              tr::ScopeType::get(B.getContext()),
+                              batchOf(Function), "", 0, IntegerAttr());
+}
+
+/// After every numbered operation of a planned module, one per destination of
+/// floating point.
+static std::vector<Probe> insertProbes(ModuleOp Planned) {
+  std::vector<Probe> Probes;
+  for (Operation *Op : computationsOf(Planned)) {
+    auto Location = dyn_cast<FusedLoc>(Op->getLoc());
+    auto Number = Location
+                      ? dyn_cast_or_null<IntegerAttr>(Location.getMetadata())
+                      : IntegerAttr();
+    if (!Number)
+      continue;
+    auto Function = Op->getParentOfType<func::FuncOp>();
+    OpBuilder B(Op->getContext());
+    B.setInsertionPointAfter(Op);
+    auto Dps = cast<DestinationStyleOpInterface>(Op);
+    for (auto [Result, Init] : llvm::enumerate(Dps.getDpsInitsMutable())) {
+      auto Type = dyn_cast<MemRefType>(Init.get().getType());
+      if (!Type || Type.getRank() != 2 || Type.isDynamicDim(1) ||
+          !isa<FloatType>(Type.getElementType()))
+        continue;
+      int64_t Width = Type.getDimSize(1);
+      auto Weight = dnn::WeightOp::create(
+          B, Op->getLoc(),
+          dnn::PackedType::get(B.getContext(), LayoutKind::Panels, 1, Width,
+                               Width, dnn::formatOf(Init.get())),
+          scopeBefore(B, Function), B.getStrArrayAttr({"probe"}), "head",
+          B.getI64IntegerAttr(0));
+      auto Id = FirstProbe + static_cast<int64_t>(Probes.size());
+      dnn::CallMatmulOp::create(B, Op->getLoc(), Id, batchOf(Function),
+                                Init.get(), Weight, Value(), Value(), Value(),
+                                Init.get());
+      Probes.push_back({static_cast<size_t>(Number.getInt()),
+                        static_cast<unsigned>(Result), Width,
+                        Type.getElementType().isBF16()});
+    }
+  }
+  return Probes;
+}
+
+/// Gives every buffer bytes of its own.
+static void spreadBuffers(ModuleOp Planned) {
+  int64_t End = 0;
+  Planned.walk([&](dnn::BufferOp Buffer) {
+    auto Plan = Buffer.getPlan();
+    if (!Plan)
+      return;
+    Buffer.setOffset(End);
+    End += 2 * Plan->getBytes();
+  });
+  Planned->setAttr(dnn::attr::ArenaBytes,
+                   Builder(Planned.getContext()).getI64IntegerAttr(End));
+}
+
+//===----------------------------------------------------------------------===//
+// The program
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// One kind of cache: pages of all layers, [layer][page][page bytes].
+struct Pages {
+  tr::CacheType Type;
+  int64_t Count = 0;
+  engine::WorkingMemory Memory;
+
+  void *layer(int64_t Layer) const {
+    return Memory.data() + Layer * Count * Type.getPageBytes();
+  }
+};
+} // namespace
+
+struct NativeProgram::Implementation {
+  NativeOptions Options;
+  engine::Executor Threads;
+  std::vector<artifact::PrimitiveInfo> Primitives;
+  engine::MatmulPrimitives Library{Primitives, Options.Settings.Level};
+  std::optional<artifact::LoadedCode> Code;
+  engine::WorkingMemory Arena;
+  std::vector<Pages> Caches;
+  std::vector<std::vector<const void *>> Weights;
+  std::vector<std::vector<void *>> CacheTables;
+  std::vector<tenon_rt_scope> Scopes;
+  std::vector<Probe> Probes;
+  Observer Told;
+  std::map<std::string, artifact::EntryInfo> Entries;
+  /// Places of sequences in the caches, and tokens of their source texts.
+  std::map<int64_t, int64_t> Places, SourceLengths;
+  std::vector<std::vector<int32_t>> PageTables;
+  std::optional<Error> Failure;
+
+  Implementation(const NativeOptions &Options, engine::Executor Threads,
+                 std::vector<artifact::PrimitiveInfo> Primitives)
+      : Options(Options), Threads(std::move(Threads)),
+        Primitives(std::move(Primitives)) {}
+
+  Status allocate(ModuleOp Placed, PackedWeights &Source,
+                  const std::vector<ScopeTable> &Tables);
+  void probed(const Probe &P, int64_t Rows, const void *Source);
+};
+
+NativeProgram::NativeProgram(std::unique_ptr<Implementation> Impl)
+    : Impl(std::move(Impl)) {}
+NativeProgram::NativeProgram(NativeProgram &&) noexcept = default;
+NativeProgram &NativeProgram::operator=(NativeProgram &&) noexcept = default;
+NativeProgram::~NativeProgram() = default;
+void NativeProgram::observe(Observer Told) { Impl->Told = std::move(Told); }
+
+Status
+NativeProgram::Implementation::allocate(ModuleOp Placed, PackedWeights &Source,
+                                        const std::vector<ScopeTable> &Tables) {
+  int64_t Layers = 1;
+  for (const ScopeTable &Table : Tables)
+    Layers = std::max(Layers, Table.Layer.value_or(0) + 1);
+  int64_t PerSequence =
+      (Options.MaxPositions + tr::PageTokens - 1) / tr::PageTokens;
+  for (int64_t S = 0; S < Options.MaxSequences; ++S) {
+    std::vector<int32_t> &Table = PageTables.emplace_back();
+    for (int64_t P = 0; P < PerSequence; ++P)
+      Table.push_back(static_cast<int32_t>(S * PerSequence + P));
+    Table.resize(Table.size() + cache::PageTablePadding);
+  }
+  for (tr::CacheType Type : CacheNumbering(Placed).types()) {
+    Pages &Kind = Caches.emplace_back();
+    Kind.Type = Type;
+    Kind.Count = Options.MaxSequences * PerSequence;
+    auto Memory = engine::WorkingMemory::reserve(
+        static_cast<uint64_t>(Layers * Kind.Count * Type.getPageBytes()),
+        "caches");
+    if (!Memory)
+      return Memory.error();
+    Kind.Memory = std::move(*Memory);
+  }
+  for (const ScopeTable &Table : Tables) {
+    auto &Addresses = Weights.emplace_back();
+    for (const std::optional<PackedWeight> &Weight : Table.Weights) {
+      Addresses.push_back(nullptr);
+      if (!Weight)
+        continue;
+      Result<const void *> Bytes = Source.bytesOf(*Weight);
+      if (!Bytes)
+        return Bytes.error();
+      Addresses.back() = *Bytes;
+    }
+    // Probes name the first weight, which there may not be.
+    Addresses.resize(std::max<size_t>(Addresses.size(), 1));
+    auto &Kinds = CacheTables.emplace_back();
+    for (const Pages &Kind : Caches)
+      Kinds.push_back(Table.Layer ? Kind.layer(*Table.Layer) : nullptr);
+  }
+  // One more where a module has no scope at all.
+  Weights.emplace_back(1);
+  CacheTables.emplace_back(Caches.size());
+  for (auto [Addresses, Kinds] : llvm::zip(Weights, CacheTables))
+    Scopes.push_back({Addresses.data(), Kinds.data()});
+  return {};
+}
+
+void NativeProgram::Implementation::probed(const Probe &P, int64_t Rows,
+                                           const void *Source) {
+  Tensor2D Value(Rows, P.Width);
+  if (P.IsBF16)
+    for (size_t I = 0; I < Value.Data.size(); ++I)
+      Value.Data[I] = bf16ToFloat(static_cast<const uint16_t *>(Source)[I]);
+  else
+    std::memcpy(Value.Data.data(), Source, Value.Data.size() * sizeof(float));
+  if (Told)
+    Told(P.Number, P.Result, std::move(Value));
+}
+
+static artifact::EntryInfo entryInfo(func::FuncOp Function) {
+  artifact::EntryInfo Info;
+  auto Text = [&](StringRef Name) {
+    auto Value = Function->getAttrOfType<StringAttr>(Name);
+    return Value ? Value.str() : std::string();
+  };
+  Info.Role = Text(tr::attr::Role);
+  std::string Output = Text(tr::attr::Output);
+  Info.Output = Output == "pooled"    ? artifact::OutputKind::Pooled
+                : Output == "classes" ? artifact::OutputKind::Classes
+                : Output == "hidden"  ? artifact::OutputKind::Hidden
+                                      : artifact::OutputKind::Logits;
+  for (Type Result : Function.getResultTypes())
+    if (tr::isActivations(Result))
+      Info.Width = cast<ShapedType>(Result).getDimSize(1);
+  // Handed on to functions: the widest row of input there is.
+  Function->getParentOfType<ModuleOp>().walk([&](dnn::InputFeaturesOp Op) {
+    Info.Features = cast<ShapedType>(Op.getOuts().getType()).getDimSize(1);
+  });
+  return Info;
+}
+
+Result<NativeProgram> NativeProgram::compile(ModuleOp Placed,
+                                             PackedWeights &Weights,
+                                             const NativeOptions &Options) {
+  OwningOpRef<ModuleOp> Module = Placed.clone();
+  numberComputations(*Module);
+  std::vector<ScopeTable> Tables = collectWeights(*Module);
+  Result<engine::Executor> Threads = engine::Executor::create(Options.Threads);
+  if (!Threads)
+    return Threads.error();
+  std::unique_ptr<Implementation> I(new Implementation(
+      Options, std::move(*Threads), describePrimitives(*Module)));
+  std::vector<std::string> Roles;
+  for (auto Function : Placed.getOps<func::FuncOp>())
+    if (Function->hasAttr(tr::attr::Role)) {
+      artifact::EntryInfo Info = entryInfo(Function);
+      Roles.push_back(Info.Role);
+      I->Entries[Info.Role] = Info;
+    }
+  if (Status Done = I->allocate(Placed, Weights, Tables); !Done)
+    return Done.error();
+
+  uint64_t ArenaSize = 0;
+  Status Lowered =
+      runStages(*Module, Options.Settings, StageId::Buffers, StageId::Llvm,
+                [&](const Stage &, StringRef Pass) -> Result<bool> {
+                  if (Pass != "plan-memory")
+                    return true;
+                  if (!Options.SharedBuffers)
+                    spreadBuffers(*Module);
+                  ArenaSize = arenaBytes(*Module);
+                  if (Options.Observed)
+                    I->Probes = insertProbes(*Module);
+                  return true;
+                });
+  if (!Lowered)
+    return Lowered.error();
+  Result<std::string> Object = toSharedObject(*Module, Options.Settings.Level);
+  if (!Object)
+    return Object.error();
+  Result<artifact::LoadedCode> Code = artifact::loadObject(
+      std::as_bytes(std::span(Object->data(), Object->size())),
+      Options.Settings.Level, Roles);
+  if (!Code)
+    return Code.error();
+  I->Code.emplace(std::move(*Code));
+  auto Arena = engine::WorkingMemory::reserve(std::max<uint64_t>(ArenaSize, 64),
+                                              "arena");
+  if (!Arena)
+    return Arena.error();
+  I->Arena = std::move(*Arena);
+  return NativeProgram(std::move(I));
+}
+
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
+extern "C" {
+
+static int64_t bisectParallel(void *Runtime, tenon_rt_body Body,
+                              void *Environment) {
+  static_cast<engine::Executor *>(static_cast<void **>(Runtime)[0])
+      ->parallel(Body, Environment);
+  return 0;
+}
+
+static void bisectBarrier(void *Runtime) {
+  static_cast<engine::Executor *>(static_cast<void **>(Runtime)[0])->barrier();
+}
+
+static int64_t bisectMatmul(void *Runtime, int64_t Primitive, int64_t Rows,
+                            const void *Source, const void *Weights,
+                            const void *Bias, const void *Multiplier,
+                            const void *Residual, void *Destination) {
+  auto &Call = *static_cast<std::function<int64_t(const engine::Matmul &)> *>(
+      static_cast<void **>(Runtime)[1]);
+  return Call({Primitive, Rows, Source, Weights, Bias, Multiplier, Residual,
+               Destination});
+}
+
+} // extern "C"
+
+Result<Tensor2D> NativeProgram::run(StringRef Role,
+                                    const EvaluatorBatch &Batch) {
+  Implementation &I = *Impl;
+  auto Found = I.Entries.find(Role.str());
+  if (Found == I.Entries.end())
+    return Error("role '" + Role.str() + "': expected an entry that has it");
+  const artifact::EntryInfo &Info = Found->second;
+  if (Info.Features != 0 && Batch.Features.Columns != Info.Features)
+    return Error("batch: field 'Features' has rows of " +
+                 std::to_string(Batch.Features.Columns) + ": expected " +
+                 std::to_string(Info.Features));
+
+  engine::BatchBuilder Builder;
+  Builder.clear(Info.Features);
+  std::vector<int64_t> Starts = Batch.starts();
+  std::vector<int32_t> Ids(Batch.TokenIds.begin(), Batch.TokenIds.end());
+  std::vector<int32_t> Types(Batch.TokenTypes.begin(), Batch.TokenTypes.end());
+  for (size_t S = 0; S + 1 < Starts.size(); ++S) {
+    auto First = static_cast<size_t>(Starts[S]);
+    auto Count = static_cast<size_t>(Starts[S + 1]) - First;
+    int64_t Name = Batch.Sequences[First];
+    auto Place =
+        I.Places.try_emplace(Name, static_cast<int64_t>(I.Places.size()))
+            .first->second;
+    if (Place >= I.Options.MaxSequences ||
+        Batch.Positions[First + Count - 1] >= I.Options.MaxPositions)
+      return Error("batch: expected at most " +
+                   std::to_string(I.Options.MaxSequences) + " sequences of " +
+                   std::to_string(I.Options.MaxPositions) + " tokens");
+    if (Role != "step")
+      I.SourceLengths[Name] = static_cast<int64_t>(Count);
+    engine::Slice Slice;
+    Slice.Tokens = std::span(Ids).subspan(First, Count);
+    if (!Types.empty())
+      Slice.TokenTypes = std::span(Types).subspan(First, Count);
+    if (Info.Features != 0)
+      Slice.Features = {Batch.Features.row(Starts[S]),
+                        Count * static_cast<size_t>(Info.Features)};
+    Slice.Position = Batch.Positions[First];
+    Slice.Pages = Slice.CrossPages =
+        I.PageTables[static_cast<size_t>(Place)].data();
+    Slice.SourceLength = I.SourceLengths[Name];
+    Slice.Prefix = Batch.Prefixes.empty() ? 0 : Batch.Prefixes[S];
+    Builder.add(Slice);
+  }
+  tenon_rt_batch Built = Builder.finish();
+  std::vector<int32_t> Rows(Batch.OutputRows.begin(), Batch.OutputRows.end());
+  Built.output_row_count = static_cast<int64_t>(Rows.size());
+  Rows.resize(Rows.size() + 64);
+  Built.output_rows = Rows.data();
+
+  int64_t Answered = artifact::isPerSequence(Info.Output)
+                         ? Built.sequences
+                         : Built.output_row_count;
+  // Matmuls write whole buckets.
+  std::vector<float> Output(static_cast<size_t>((Answered + 256) * Info.Width));
+  std::function<int64_t(const engine::Matmul &)> Call =
+      [&](const engine::Matmul &P) -> int64_t {
+    if (P.Primitive >= FirstProbe) {
+      I.probed(I.Probes[static_cast<size_t>(P.Primitive - FirstProbe)], P.Rows,
+               P.Source);
+      return 0;
+    }
+    Status Done = I.Library.run(P);
+    if (!Done)
+      I.Failure = Done.error();
+    return Done ? 0 : 1;
+  };
+  void *Runtime[] = {&I.Threads, &Call};
+  constexpr tenon_rt_functions Functions = {
+      sizeof(tenon_rt_functions), bisectParallel, bisectBarrier, bisectMatmul};
+  tenon_rt_step Step = {};
+  Step.size = sizeof(Step);
+  Step.functions = &Functions;
+  Step.runtime = Runtime;
+  Step.batch = &Built;
+  Step.scopes = I.Scopes.data();
+  Step.arena = reinterpret_cast<char *>(I.Arena.data());
+  Step.output = Output.data();
+  int64_t Answer = 0;
+  I.Failure.reset();
+  I.Threads.run([&] { Answer = I.Code->entry(Role.str())(&Step); });
+  if (I.Failure)
+    return *I.Failure;
+  if (Answer != 0)
+    return Error("entry '" + Role.str() + "' answered " +
+                 std::to_string(Answer) + ": expected 0");
+  Tensor2D Result(Answered, Info.Width);
+  std::copy_n(Output.begin(), Result.Data.size(), Result.Data.begin());
+  return Result;
+}
