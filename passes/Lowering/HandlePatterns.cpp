@@ -233,10 +233,10 @@ struct RowsPattern : public ConvertOpToLLVMPattern<OpTy> {
   LogicalResult matchAndRewrite(OpTy Op, typename OpTy::Adaptor Operands,
                                 ConversionPatternRewriter &B) const override {
     Abi A(B, Op.getLoc());
-    B.replaceOp(Op, dynamicRows(*this->getTypeConverter(), B, Op.getLoc(),
-                                cast<MemRefType>(Op.getType()),
-                                addressOf(A, Op, Operands),
-                                Operands.getRows()));
+    B.replaceOp(Op,
+                dynamicRows(*this->getTypeConverter(), B, Op.getLoc(),
+                            cast<MemRefType>(Op.getType()),
+                            addressOf(A, Op, Operands), Operands.getRows()));
     return success();
   }
 };
@@ -245,10 +245,10 @@ struct RowsPattern : public ConvertOpToLLVMPattern<OpTy> {
 
 void tenon::populateHandlePatterns(LLVMTypeConverter &Converter,
                                    RewritePatternSet &Patterns) {
-  Patterns
-      .add<CountPattern, ScopePattern, WeightIndexPattern<dnn::WeightOp>,
-           WeightIndexPattern<dnn::TableOp>, WeightViewPattern, FieldPattern,
-           PageTablePattern, PagePattern, LatentPagePattern, StagedPagePattern,
-           RowsPattern<dnn::BufferOp>, RowsPattern<dnn::FeaturesOp>,
-           RowsPattern<dnn::OutputOp>>(Converter);
+  Patterns.add<CountPattern, ScopePattern, WeightIndexPattern<dnn::WeightOp>,
+               WeightIndexPattern<dnn::TableOp>, WeightViewPattern,
+               FieldPattern, PageTablePattern, PagePattern, LatentPagePattern,
+               StagedPagePattern, RowsPattern<dnn::BufferOp>,
+               RowsPattern<dnn::FeaturesOp>, RowsPattern<dnn::OutputOp>>(
+      Converter);
 }
