@@ -332,11 +332,7 @@ static artifact::EntryInfo entryInfo(func::FuncOp Function) {
     return Value ? Value.str() : std::string();
   };
   Info.Role = Text(tr::attr::Role);
-  std::string Output = Text(tr::attr::Output);
-  Info.Output = Output == "pooled"    ? artifact::OutputKind::Pooled
-                : Output == "classes" ? artifact::OutputKind::Classes
-                : Output == "hidden"  ? artifact::OutputKind::Hidden
-                                      : artifact::OutputKind::Logits;
+  Info.Output = *tr::outputOf(Function);
   for (Type Result : Function.getResultTypes())
     if (tr::isActivations(Result))
       Info.Width = cast<ShapedType>(Result).getDimSize(1);
@@ -480,9 +476,8 @@ Result<Tensor2D> NativeProgram::run(StringRef Role,
   Rows.resize(Rows.size() + 64);
   Built.output_rows = Rows.data();
 
-  int64_t Answered = artifact::isPerSequence(Info.Output)
-                         ? Built.sequences
-                         : Built.output_row_count;
+  int64_t Answered =
+      isPerSequence(Info.Output) ? Built.sequences : Built.output_row_count;
   // Matmuls write whole buckets.
   std::vector<float> Output(static_cast<size_t>((Answered + 256) * Info.Width));
   std::function<int64_t(const engine::Matmul &)> Call =

@@ -9,8 +9,8 @@
 #ifndef TENON_COMPILER_BUILDER_MODELBUILDER_H
 #define TENON_COMPILER_BUILDER_MODELBUILDER_H
 
+#include "compiler/Checkpoint/ElementType.h"
 #include "dialects/Transformer/Transformer.h"
-#include "runtime/Support/ElementType.h"
 #include "runtime/Support/Result.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -113,7 +113,7 @@ struct AttentionShape {
   mlir::Value Sinks;
 };
 
-/// What a mixture of experts takes; see the dialect's mixture op. Correction
+/// What a mixture of experts takes; see the dialect's moe op. Correction
 /// and biases may be null.
 struct MoeOperands {
   transformer::Activation Act = transformer::Activation::Silu;

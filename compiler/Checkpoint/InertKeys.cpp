@@ -37,7 +37,7 @@ constexpr std::string_view Provenance[] = {"_attn_implementation",
                                            "unsloth_version"};
 
 /// Starting values, losses and memory of training. pretraining_tp splits
-/// products into slices of the same sum.
+/// matmuls into slices of the same sum.
 constexpr std::string_view Training[] = {
     "gradient_checkpointing", "init_std",        "initializer_factor",
     "initializer_range",      "label_smoothing", "pretraining_tp",

@@ -7,7 +7,7 @@
 #ifndef TENON_COMPILER_CHECKPOINT_SAFETENSORS_H
 #define TENON_COMPILER_CHECKPOINT_SAFETENSORS_H
 
-#include "runtime/Support/ElementType.h"
+#include "compiler/Checkpoint/ElementType.h"
 #include "runtime/Support/MappedFile.h"
 #include "runtime/Support/Result.h"
 

@@ -8,7 +8,7 @@
 #ifndef TENON_COMPILER_CHECKPOINT_STOREDFORMAT_H
 #define TENON_COMPILER_CHECKPOINT_STOREDFORMAT_H
 
-#include "runtime/Support/ElementType.h"
+#include "compiler/Checkpoint/ElementType.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -187,7 +187,7 @@ struct TensorView::Resolver {
   const Checkpoint &Weights;
   std::string_view Text;
   /// What errors say was expected, as a shape.
-  std::string Wanted;
+  std::string ExpectedShape;
   Expression Parsed = {};
   TensorView View = TensorView(Weights);
 
@@ -222,8 +222,9 @@ Status TensorView::Resolver::begin() {
   Parsed = std::move(*Outcome);
   std::string Name = Parsed.name(0);
   auto First = Weights.requireFloat(
-      Name, Name == Text ? "shape " + Wanted
-                         : "it for " + printable(Text) + " of shape " + Wanted);
+      Name, Name == Text
+                ? "shape " + ExpectedShape
+                : "it for " + printable(Text) + " of shape " + ExpectedShape);
   if (!First)
     return First.error();
   View.Tensors.push_back(*First);
@@ -297,8 +298,9 @@ Status TensorView::Resolver::addTensors(int64_t Count) {
   const TensorInfo &First = *View.Tensors[0];
   View.Tensors.reserve(static_cast<size_t>(Count));
   for (int64_t I = 1; I < Count; ++I) {
-    auto Next = Weights.requireFloat(
-        Parsed.name(I), "it for " + printable(Text) + " of shape " + Wanted);
+    auto Next =
+        Weights.requireFloat(Parsed.name(I), "it for " + printable(Text) +
+                                                 " of shape " + ExpectedShape);
     if (!Next)
       return Next.error();
     if ((*Next)->Shape != First.Shape)
@@ -314,19 +316,19 @@ Status TensorView::Resolver::addTensors(int64_t Count) {
 /// The error that the expression gives another shape than what is wanted.
 Status TensorView::Resolver::mismatch() const {
   const TensorInfo &First = *View.Tensors[0];
-  std::string Given = shapeText(shape());
+  std::string ActualShape = shapeText(shape());
   if (Parsed.IsStacked)
-    Given.insert(1, shape().empty() ? "*" : "*, ");
+    ActualShape.insert(1, shape().empty() ? "*" : "*, ");
   if (Parsed.IsFlat)
-    Given = std::to_string(View.PerTensor) + " elements" +
-            (Parsed.IsStacked ? " per tensor" : "");
+    ActualShape = std::to_string(View.PerTensor) + " elements" +
+                  (Parsed.IsStacked ? " per tensor" : "");
   bool IsPlain = First.Name == Text;
   return Error(contextOf(First) +
                (IsPlain ? ""
                         : " of shape " + shapeText(First.Shape) + ", read as " +
                               printable(Text) + ",") +
-               " has " + (Parsed.IsFlat ? "" : "shape ") + Given +
-               ": expected " + (Parsed.IsFlat ? "shape " : "") + Wanted);
+               " has " + (Parsed.IsFlat ? "" : "shape ") + ActualShape +
+               ": expected " + (Parsed.IsFlat ? "shape " : "") + ExpectedShape);
 }
 
 /// Merges the dimensions that storage does not keep apart, so that long runs
@@ -377,13 +379,14 @@ Result<TensorView> TensorView::resolve(const Checkpoint &Weights,
     return Begun.error();
   bool IsStacked = Steps.Parsed.IsStacked;
   int64_t Count = IsStacked ? Elements / Steps.View.PerTensor : 1;
-  std::vector<int64_t> Given = Steps.shape();
+  std::vector<int64_t> StepShape = Steps.shape();
   if (IsStacked)
-    Given.insert(Given.begin(), Count);
-  bool Fits = Steps.Parsed.IsFlat ? Steps.View.PerTensor <= Elements &&
-                                        Elements == Steps.View.PerTensor * Count
-                                  : std::equal(Given.begin(), Given.end(),
-                                               Shape.begin(), Shape.end());
+    StepShape.insert(StepShape.begin(), Count);
+  bool Fits = Steps.Parsed.IsFlat
+                  ? Steps.View.PerTensor <= Elements &&
+                        Elements == Steps.View.PerTensor * Count
+                  : std::equal(StepShape.begin(), StepShape.end(),
+                               Shape.begin(), Shape.end());
   if (!Fits)
     return Steps.mismatch().error();
   if (IsStacked)

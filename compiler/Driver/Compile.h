@@ -3,8 +3,8 @@
 #ifndef TENON_COMPILER_DRIVER_COMPILE_H
 #define TENON_COMPILER_DRIVER_COMPILE_H
 
+#include "compiler/Checkpoint/ElementType.h"
 #include "runtime/Abi/CpuLevel.h"
-#include "runtime/Support/ElementType.h"
 #include "runtime/Support/Result.h"
 
 #include <optional>

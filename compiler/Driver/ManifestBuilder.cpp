@@ -18,10 +18,6 @@ static int64_t integerOf(mlir::ModuleOp Module, llvm::StringRef Name,
   return Value ? Value.getInt() : Default;
 }
 
-static ElementType elementOf(StorageFormat Format) {
-  return Format == StorageFormat::BF16 ? ElementType::BF16 : ElementType::F32;
-}
-
 Result<Manifest> tenon::describeModel(mlir::ModuleOp Module) {
   if (Status Valid = verifyModel(Module); !Valid)
     return Valid.error();
@@ -57,12 +53,8 @@ Result<Manifest> tenon::describeModel(mlir::ModuleOp Module) {
       continue;
     EntryInfo Entry;
     Entry.Role = Role.str();
-    auto Output = Function->getAttrOfType<mlir::StringAttr>(tr::attr::Output);
-    llvm::StringRef Kind = Output ? Output.getValue() : "logits";
-    Entry.Output = Kind == "hidden"    ? OutputKind::Hidden
-                   : Kind == "pooled"  ? OutputKind::Pooled
-                   : Kind == "classes" ? OutputKind::Classes
-                                       : OutputKind::Logits;
+    // A valid model's entry has an output of the table.
+    Entry.Output = *tr::outputOf(Function);
     // A valid model's entry has one result of activations.
     for (mlir::Type Result : Function.getResultTypes())
       if (tr::isActivations(Result))
@@ -81,7 +73,7 @@ Result<Manifest> tenon::describeModel(mlir::ModuleOp Module) {
     Info.Layers = Layers;
     Info.KvHeads = Cache.getKvHeads();
     Info.HeadDim = Cache.getHeadDim();
-    Info.Type = elementOf(Cache.getFormat());
+    Info.Format = Cache.getFormat();
     Info.PageTokens = tr::PageTokens;
     Info.PageBytes = Cache.getPageBytes();
     if (Cache.isCross())
@@ -95,10 +87,10 @@ Result<Manifest> tenon::describeModel(mlir::ModuleOp Module) {
 
 std::vector<PrimitiveInfo> tenon::describePrimitives(mlir::ModuleOp Module) {
   std::vector<PrimitiveInfo> Primitives;
-  auto TypeOf = [](mlir::Value Rows) -> std::optional<ElementType> {
+  auto TypeOf = [](mlir::Value Rows) -> std::optional<StorageFormat> {
     if (!Rows)
       return std::nullopt;
-    return elementOf(dnn::formatOf(Rows));
+    return dnn::formatOf(Rows);
   };
   Module.walk([&](dnn::MatmulOp Matmul) {
     if (!Matmul.getPrimitive())

@@ -8,7 +8,7 @@
 #ifndef TENON_COMPILER_ESTIMATE_ESTIMATE_H
 #define TENON_COMPILER_ESTIMATE_ESTIMATE_H
 
-#include "runtime/Support/ElementType.h"
+#include "compiler/Checkpoint/ElementType.h"
 #include "runtime/Support/Json.h"
 #include "runtime/Support/Result.h"
 

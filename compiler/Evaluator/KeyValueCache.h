@@ -3,9 +3,9 @@
 #ifndef TENON_COMPILER_EVALUATOR_KEYVALUECACHE_H
 #define TENON_COMPILER_EVALUATOR_KEYVALUECACHE_H
 
+#include "compiler/Checkpoint/ElementType.h"
 #include "compiler/Evaluator/Tensor2D.h"
 #include "runtime/Abi/Types.h"
-#include "runtime/Support/ElementType.h"
 #include "runtime/Support/Result.h"
 
 #include <map>

@@ -92,7 +92,7 @@ LogicalResult DnnDialect::verifyOperationAttribute(Operation *Op,
 
 TargetAttr TargetAttr::get(MLIRContext *Context, const CpuLevelInfo &Info) {
   SmallVector<DotProduct> Dots;
-  for (const DotProductInfo &Dot : DotProducts)
+  for (const auto &Dot : DotProducts)
     if (Info.Dots.contains(Dot.Value))
       Dots.push_back(Dot.Value);
   SmallVector<StorageFormat> Library;

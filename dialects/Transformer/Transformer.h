@@ -123,6 +123,13 @@ inline bool isWeight(mlir::Type Type) {
   return Tensor && Tensor.hasStaticShape();
 }
 
+/// Whether a model may have the discardable attribute `Name`: others are
+/// written by passes.
+bool isModelAttribute(llvm::StringRef Name);
+
+/// What `Entry` answers; none for a function that is no entry.
+std::optional<OutputKind> outputOf(mlir::Operation *Entry);
+
 /// The variant that `Function` is; none for one that runs for every batch.
 std::optional<Variant> variantOf(mlir::Operation *Function);
 

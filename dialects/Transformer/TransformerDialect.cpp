@@ -33,9 +33,11 @@ using namespace tenon::transformer;
 
 namespace {
 
-/// Where a discardable attribute belongs and what it holds.
+/// Where a discardable attribute belongs, who writes it and what it holds.
 struct AttributeRule {
+  enum Writer { Model, Pass };
   StringRef Name;
+  Writer By;
   bool OnModule;
   bool OnFunction;
   enum { Count, Text, OneOf, Variant } Holds;
@@ -47,21 +49,29 @@ struct AttributeRule {
 
 static constexpr StringRef Roles[] = {"step", "encode", "embed",
                                       "encode_image"};
-static constexpr StringRef Outputs[] = {"logits", "hidden", "pooled",
-                                        "classes"};
+static constexpr auto Outputs = [] {
+  std::array<StringRef, OutputKinds.size()> Names;
+  for (size_t I = 0; I < Names.size(); ++I)
+    Names[I] = OutputKinds[I].Name;
+  return Names;
+}();
 static constexpr AttributeRule Rules[] = {
-    {attr::Role, false, true, AttributeRule::OneOf, Roles},
-    {attr::Output, false, true, AttributeRule::OneOf, Outputs},
-    {attr::Variant, false, true, AttributeRule::Variant},
-    {attr::MaxTokens, false, true, AttributeRule::Count},
-    {attr::MaxOutputRows, false, true, AttributeRule::Count},
+    {attr::Role, AttributeRule::Model, false, true, AttributeRule::OneOf,
+     Roles},
+    {attr::Output, AttributeRule::Model, false, true, AttributeRule::OneOf,
+     Outputs},
+    {attr::Variant, AttributeRule::Pass, false, true, AttributeRule::Variant},
+    {attr::MaxTokens, AttributeRule::Pass, false, true, AttributeRule::Count},
+    {attr::MaxOutputRows, AttributeRule::Pass, false, true,
+     AttributeRule::Count},
     // An entry may have a vocabulary of its own.
-    {attr::Vocabulary, true, true, AttributeRule::Count},
-    {attr::MaxSequence, true, false, AttributeRule::Count},
-    {attr::TokenTypes, true, false, AttributeRule::Count},
-    {attr::MaxSource, true, false, AttributeRule::Count},
-    {attr::FewTokens, true, false, AttributeRule::Count},
-    {attr::Family, true, false, AttributeRule::Text}};
+    {attr::Vocabulary, AttributeRule::Model, true, true, AttributeRule::Count},
+    {attr::MaxSequence, AttributeRule::Model, true, false,
+     AttributeRule::Count},
+    {attr::TokenTypes, AttributeRule::Model, true, false, AttributeRule::Count},
+    {attr::MaxSource, AttributeRule::Model, true, false, AttributeRule::Count},
+    {attr::FewTokens, AttributeRule::Pass, true, false, AttributeRule::Count},
+    {attr::Family, AttributeRule::Model, true, false, AttributeRule::Text}};
 
 LogicalResult
 TransformerDialect::verifyOperationAttribute(Operation *Op,
@@ -99,6 +109,17 @@ TransformerDialect::verifyOperationAttribute(Operation *Op,
                                               : Fail("few or many");
   }
   llvm_unreachable("all kinds of rules are covered");
+}
+
+bool transformer::isModelAttribute(StringRef Name) {
+  return llvm::any_of(Rules, [&](const AttributeRule &R) {
+    return R.Name == Name && R.By == AttributeRule::Model;
+  });
+}
+
+std::optional<OutputKind> transformer::outputOf(Operation *Entry) {
+  auto Output = Entry->getAttrOfType<StringAttr>(attr::Output);
+  return Output ? valueNamed(OutputKinds, Output.getValue()) : std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//

@@ -42,6 +42,12 @@ constexpr auto valueNamed(const std::array<Entry, Count> &Table,
   return std::nullopt;
 }
 
+/// A value of an enumeration and its name.
+template <typename Enum> struct NamedValue {
+  Enum Value;
+  std::string_view Name;
+};
+
 /// Whether entry i of `Table` describes value i.
 template <typename Entry, size_t Count>
 constexpr bool isIndexedByValue(const std::array<Entry, Count> &Table) {
@@ -114,18 +120,13 @@ enum class DotProduct : uint32_t {
   Int8
 };
 
-struct DotProductInfo {
-  DotProduct Value;
-  std::string_view Name;
-};
-
-inline constexpr std::array<DotProductInfo, 2> DotProducts = {{
+inline constexpr std::array<NamedValue<DotProduct>, 2> DotProducts = {{
     {DotProduct::BF16, "bf16"},
     {DotProduct::Int8, "int8"},
 }};
 static_assert(isIndexedByValue(DotProducts));
 
-constexpr const DotProductInfo &infoOf(DotProduct Dot) {
+constexpr const NamedValue<DotProduct> &infoOf(DotProduct Dot) {
   return DotProducts[static_cast<size_t>(Dot)];
 }
 
@@ -217,12 +218,7 @@ enum class Activation : uint32_t {
   Sigmoid
 };
 
-struct ActivationInfo {
-  Activation Value;
-  std::string_view Name;
-};
-
-inline constexpr std::array<ActivationInfo, 8> Activations = {{
+inline constexpr std::array<NamedValue<Activation>, 8> Activations = {{
     {Activation::None, "none"},
     {Activation::Relu, "relu"},
     {Activation::Gelu, "gelu"},
@@ -234,8 +230,42 @@ inline constexpr std::array<ActivationInfo, 8> Activations = {{
 }};
 static_assert(isIndexedByValue(Activations));
 
-constexpr const ActivationInfo &infoOf(Activation Act) {
+constexpr const NamedValue<Activation> &infoOf(Activation Act) {
   return Activations[static_cast<size_t>(Act)];
+}
+
+//===----------------------------------------------------------------------===//
+// Outputs
+//===----------------------------------------------------------------------===//
+
+/// What one entry computes.
+enum class OutputKind : uint32_t {
+  /// [R, Width], one row per output row of the batch.
+  Logits,
+  /// [R, Width], one row per output row of the batch.
+  Hidden,
+  /// [S, Width], one row per sequence.
+  Pooled,
+  /// [S, Width], one row of class scores per sequence.
+  Classes
+};
+
+inline constexpr std::array<NamedValue<OutputKind>, 4> OutputKinds = {{
+    {OutputKind::Logits, "logits"},
+    {OutputKind::Hidden, "hidden"},
+    {OutputKind::Pooled, "pooled"},
+    {OutputKind::Classes, "classes"},
+}};
+static_assert(isIndexedByValue(OutputKinds));
+
+constexpr const NamedValue<OutputKind> &infoOf(OutputKind Kind) {
+  return OutputKinds[static_cast<size_t>(Kind)];
+}
+
+/// Whether an entry answers one row per sequence, whichever output rows are
+/// asked for.
+constexpr bool isPerSequence(OutputKind Kind) {
+  return Kind == OutputKind::Pooled || Kind == OutputKind::Classes;
 }
 
 } // namespace tenon

@@ -12,20 +12,6 @@ using namespace tenon::image;
 // Names
 //===----------------------------------------------------------------------===//
 
-std::string_view artifact::nameOf(OutputKind Kind) {
-  switch (Kind) {
-  case OutputKind::Logits:
-    return "logits";
-  case OutputKind::Hidden:
-    return "hidden";
-  case OutputKind::Pooled:
-    return "pooled";
-  case OutputKind::Classes:
-    return "classes";
-  }
-  return "";
-}
-
 std::string_view artifact::nameOf(CacheContent Content) {
   return Content == CacheContent::Cross ? "cross" : "sequence";
 }
@@ -54,19 +40,19 @@ static Json arrayOf(const Range &Values, Function ToJson) {
   return Array;
 }
 
-static Json optionalType(const std::optional<ElementType> &Type) {
-  return Type ? Json(nameOf(*Type)) : Json(nullptr);
+static Json optionalFormat(const std::optional<StorageFormat> &Format) {
+  return Format ? Json(infoOf(*Format).Name) : Json(nullptr);
 }
 
 static Json entryJson(const EntryInfo &E) {
-  return {{"role", E.Role},         {"output", nameOf(E.Output)},
+  return {{"role", E.Role},         {"output", infoOf(E.Output).Name},
           {"width", E.Width},       {"uses_token_types", E.UsesTokenTypes},
           {"features", E.Features}, {"vocabulary", E.Vocabulary}};
 }
 
 static Json cacheJson(const CacheInfo &C) {
   return {{"layers", C.Layers},           {"kv_heads", C.KvHeads},
-          {"head_dim", C.HeadDim},        {"type", nameOf(C.Type)},
+          {"head_dim", C.HeadDim},        {"type", infoOf(C.Format).Name},
           {"page_tokens", C.PageTokens},  {"page_bytes", C.PageBytes},
           {"content", nameOf(C.Content)}, {"form", C.Form}};
 }
@@ -90,13 +76,13 @@ static Json weightJson(const WeightInfo &W) {
 static Json primitiveJson(const PrimitiveInfo &S) {
   return {{"k", S.K},
           {"n", S.N},
-          {"source", nameOf(S.Source)},
-          {"destination", nameOf(S.Destination)},
+          {"source", infoOf(S.Source).Name},
+          {"destination", infoOf(S.Destination).Name},
           {"layout", nameOf(S.Layout)},
           {"bias", S.HasBias},
           {"activation", infoOf(S.Act).Name},
-          {"multiplier", optionalType(S.Multiplier)},
-          {"residual", optionalType(S.Residual)}};
+          {"multiplier", optionalFormat(S.Multiplier)},
+          {"residual", optionalFormat(S.Residual)}};
 }
 
 static Json bufferJson(const PlannedBuffer &B) {

@@ -12,7 +12,6 @@
 #include "runtime/Abi/CpuLevel.h"
 #include "runtime/Image/Preprocess.h"
 #include "runtime/Packing/Layout.h"
-#include "runtime/Support/ElementType.h"
 #include "runtime/Support/Json.h"
 
 #include <cstdint>
@@ -65,7 +64,7 @@ struct CacheInfo {
   int64_t Layers = 0;
   int64_t KvHeads = 0;
   int64_t HeadDim = 0;
-  ElementType Type = ElementType::F32;
+  StorageFormat Format = StorageFormat::F32;
   int64_t PageTokens = 0;
   int64_t PageBytes = 0;
   CacheContent Content = CacheContent::Sequence;
@@ -77,13 +76,13 @@ struct CacheInfo {
 struct PrimitiveInfo {
   int64_t K = 0;
   int64_t N = 0;
-  ElementType Source = ElementType::F32;
-  ElementType Destination = ElementType::F32;
+  StorageFormat Source = StorageFormat::F32;
+  StorageFormat Destination = StorageFormat::F32;
   PackedLayout Layout;
   bool HasBias = false;
   Activation Act = Activation::None;
-  std::optional<ElementType> Multiplier;
-  std::optional<ElementType> Residual;
+  std::optional<StorageFormat> Multiplier;
+  std::optional<StorageFormat> Residual;
 };
 
 /// One buffer of the memory plan, for people.
@@ -106,20 +105,6 @@ struct CodeInfo {
   std::vector<PrimitiveInfo> Primitives;
   std::vector<PlannedBuffer> Plan;
 };
-
-/// What one entry point computes.
-enum class OutputKind {
-  Logits, ///< [R, Width], one row per output row of the batch.
-  Hidden, ///< [R, Width], one row per output row of the batch.
-  Pooled, ///< [S, Width], one row per sequence.
-  Classes ///< [S, Width], one row of class scores per sequence.
-};
-
-/// Whether an entry answers one row per sequence, whichever output rows are
-/// asked for.
-inline bool isPerSequence(OutputKind Kind) {
-  return Kind == OutputKind::Pooled || Kind == OutputKind::Classes;
-}
 
 /// One entry point; its symbol is TENON_RT_ENTRY_PREFIX + Role.
 struct EntryInfo {
@@ -220,7 +205,6 @@ struct Manifest {
 
 /// "none", "relu", "gelu", "gelu_tanh", "silu", "quick_gelu", "tanh" or
 /// "logits", "hidden", "pooled" or "classes".
-std::string_view nameOf(OutputKind Kind);
 /// "sequence" or "cross".
 std::string_view nameOf(CacheContent Content);
 

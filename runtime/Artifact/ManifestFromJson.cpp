@@ -1,5 +1,6 @@
 //===- ManifestFromJson.cpp - Reading the manifest's JSON -----------------===//
 
+#include "runtime/Abi/Limits.h"
 #include "runtime/Abi/TenonRt.h"
 #include "runtime/Artifact/Format.h"
 #include "runtime/Artifact/Manifest.h"
@@ -14,30 +15,13 @@ using namespace tenon::image;
 
 namespace {
 
-constexpr int64_t MaxSide = int64_t(1) << 28;  ///< Of a weight: see Rows.
-constexpr int64_t MaxRows = int64_t(1) << 32;  ///< MaxRows * MaxSide fits.
 constexpr int64_t MaxBytes = int64_t(1) << 46; ///< Of a file or an arena.
-constexpr int64_t MaxContext = 16 << 20;
-constexpr int64_t MaxVocabulary = 4 << 20;
-constexpr int64_t MaxLayers = 4096;
 constexpr int64_t MaxHeads = 1 << 16;
 constexpr int64_t MaxId = std::numeric_limits<int32_t>::max();
 constexpr int64_t MaxBeams = 1024;
 constexpr int64_t MaxChannels = 64;
 /// Concatenated weights carry the names of all their parts.
 constexpr size_t MaxWeightName = 16 * ManifestReader::MaxName;
-
-std::optional<Activation> activationNamed(std::string_view Name) {
-  return valueNamed(Activations, Name);
-}
-
-std::optional<OutputKind> outputKindNamed(std::string_view Name) {
-  for (OutputKind Kind : {OutputKind::Logits, OutputKind::Hidden,
-                          OutputKind::Pooled, OutputKind::Classes})
-    if (nameOf(Kind) == Name)
-      return Kind;
-  return std::nullopt;
-}
 
 std::optional<CacheContent> cacheContentNamed(std::string_view Name) {
   for (CacheContent Content : {CacheContent::Sequence, CacheContent::Cross})
@@ -67,8 +51,7 @@ void readEntry(ManifestReader &R, EntryInfo &E) {
   if (E.Role.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") !=
       std::string::npos)
     R.fail("role", "small letters, digits and '_'");
-  R.choice("output", E.Output, outputKindNamed,
-           "logits, hidden, pooled or classes");
+  R.named("output", E.Output, OutputKinds);
   R.integer("width", E.Width, 1, MaxSide);
   R.boolean("uses_token_types", E.UsesTokenTypes);
   R.integer("features", E.Features, 0, MaxSide);
@@ -83,7 +66,7 @@ void readCache(ManifestReader &R, CacheInfo &C) {
   R.integer("layers", C.Layers, 1, MaxLayers);
   R.integer("kv_heads", C.KvHeads, 1, MaxHeads);
   R.integer("head_dim", C.HeadDim, 1, MaxHeads);
-  R.elementType("type", C.Type);
+  R.named("type", C.Format, StorageFormats);
   R.integer("page_tokens", C.PageTokens, 16, MaxHeads);
   if (C.PageTokens % 16 != 0)
     R.fail("page_tokens", "a multiple of 16");
@@ -95,8 +78,8 @@ void readCache(ManifestReader &R, CacheInfo &C) {
   // A latent cache has no values of its own.
   int64_t ValueDim = Latent ? 0 : (C.HeadDim + 15) / 16 * 16;
   // At most 2^16 * 2^16 * 2^17 * 4.
-  int64_t Needed = C.KvHeads * C.PageTokens * (C.HeadDim + ValueDim) *
-                   static_cast<int64_t>(sizeOf(C.Type));
+  int64_t Needed =
+      storedBytes(C.Format, C.KvHeads * C.PageTokens * (C.HeadDim + ValueDim));
   R.integer("page_bytes", C.PageBytes, 1, std::numeric_limits<int64_t>::max());
   if (C.PageBytes < Needed || C.PageBytes > MaxBytes)
     R.fail("page_bytes", std::to_string(Needed) + " to " +
@@ -125,17 +108,16 @@ void readWeight(ManifestReader &R, WeightInfo &W) {
 void readPrimitive(ManifestReader &R, PrimitiveInfo &S) {
   R.integer("k", S.K, 1, MaxSide);
   R.integer("n", S.N, 1, MaxSide);
-  R.elementType("source", S.Source);
-  R.elementType("destination", S.Destination);
+  R.named("source", S.Source, StorageFormats);
+  R.named("destination", S.Destination, StorageFormats);
   R.choice("layout", S.Layout, layoutNamed,
            "a layout such as row_major.f32 or panels.bf16");
   if (S.Layout.Kind == LayoutKind::Vector)
     R.fail("layout", "a layout of matrices");
   R.boolean("bias", S.HasBias);
-  R.choice("activation", S.Act, activationNamed,
-           "none, relu, gelu, gelu_tanh, silu, quick_gelu, tanh or sigmoid");
-  R.optionalElementType("multiplier", S.Multiplier);
-  R.optionalElementType("residual", S.Residual);
+  R.named("activation", S.Act, Activations);
+  R.optionalFormat("multiplier", S.Multiplier);
+  R.optionalFormat("residual", S.Residual);
 }
 
 void readBuffer(ManifestReader &R, PlannedBuffer &B, uint64_t ArenaBytes) {

@@ -8,7 +8,7 @@
 #ifndef TENON_RUNTIME_ARTIFACT_MANIFESTREADER_H
 #define TENON_RUNTIME_ARTIFACT_MANIFESTREADER_H
 
-#include "runtime/Support/ElementType.h"
+#include "runtime/Abi/Types.h"
 #include "runtime/Support/Json.h"
 
 #include <algorithm>
@@ -123,15 +123,27 @@ public:
     });
   }
 
-  void elementType(std::string_view Key, ElementType &Target) {
-    choice(Key, Target, elementTypeNamed, "f32, f16 or bf16");
+  /// The name of a value of `Table`.
+  template <typename T, typename Entry, size_t Count>
+  void named(std::string_view Key, T &Target,
+             const std::array<Entry, Count> &Table) {
+    std::string Expected;
+    for (size_t I = 0; I < Count; ++I)
+      Expected.append(I == 0          ? ""
+                      : I + 1 < Count ? ", "
+                                      : " or ")
+          .append(Table[I].Name);
+    choice(
+        Key, Target,
+        [&](std::string_view Name) { return valueNamed(Table, Name); },
+        Expected);
   }
 
-  void optionalElementType(std::string_view Key,
-                           std::optional<ElementType> &Target) {
-    if (isNull(Key))
-      return;
-    elementType(Key, Target.emplace());
+  /// Null, or a storage format.
+  void optionalFormat(std::string_view Key,
+                      std::optional<StorageFormat> &Target) {
+    if (!isNull(Key))
+      named(Key, Target.emplace(), StorageFormats);
   }
 
   /// Null, or a whole number.

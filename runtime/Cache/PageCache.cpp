@@ -254,7 +254,7 @@ static void zeroTokensOf(std::byte *Page, const artifact::CacheInfo &Info,
   auto Zero = [&](int64_t Offset, int64_t Count) {
     std::memset(Page + Offset, 0, static_cast<size_t>(Count));
   };
-  auto Bytes = static_cast<int64_t>(sizeOf(Info.Type));
+  const int64_t Bytes = infoOf(Info.Format).BlockBytes;
   if (Info.Form == artifact::LatentForm) {
     int64_t Row = Info.PageBytes / Info.PageTokens;
     return Zero(From * Row, (Info.PageTokens - From) * Row);

@@ -55,18 +55,6 @@ private:
 
 } // namespace
 
-static dnnl::memory::data_type typeOf(ElementType Type) {
-  switch (Type) {
-  case ElementType::F32:
-    return dnnl::memory::data_type::f32;
-  case ElementType::F16:
-    return dnnl::memory::data_type::f16;
-  case ElementType::BF16:
-    return dnnl::memory::data_type::bf16;
-  }
-  return dnnl::memory::data_type::undef;
-}
-
 static dnnl::memory::data_type typeOf(StorageFormat Format) {
   switch (Format) {
   case StorageFormat::F32:
@@ -94,19 +82,19 @@ static std::optional<Tag> tagOf(PackedLayout Layout) {
 
 std::string engine::describe(size_t Index, const PrimitiveInfo &Info) {
   std::string Text = "primitive " + std::to_string(Index) + " (";
-  Text += nameOf(Info.Source);
+  Text += infoOf(Info.Source).Name;
   Text += " [rows," + std::to_string(Info.K) + "] x " + nameOf(Info.Layout) +
           " [" + std::to_string(Info.K) + "," + std::to_string(Info.N) +
           "] -> ";
-  Text += nameOf(Info.Destination);
+  Text += infoOf(Info.Destination).Name;
   if (Info.HasBias)
     Text += ", bias";
   if (Info.Act != Activation::None)
     Text.append(", ").append(infoOf(Info.Act).Name);
   if (Info.Multiplier)
-    Text.append(", times ").append(nameOf(*Info.Multiplier));
+    Text.append(", times ").append(infoOf(*Info.Multiplier).Name);
   if (Info.Residual)
-    Text.append(", plus ").append(nameOf(*Info.Residual));
+    Text.append(", plus ").append(infoOf(*Info.Residual).Name);
   return Text + ")";
 }
 
@@ -180,9 +168,9 @@ MatmulPrimitives::Implementation::build(const PrimitiveInfo &Info, int64_t Rows,
     Epilogue.append_eltwise(dnnl::algorithm::eltwise_logistic, 0, 0);
     break;
   }
-  auto Binary = [&](dnnl::algorithm Algorithm, ElementType Type,
+  auto Binary = [&](dnnl::algorithm Algorithm, StorageFormat Format,
                     std::optional<Desc> &Operand) {
-    Operand.emplace(dnnl::memory::dims{Rows, Info.N}, typeOf(Type), Tag::ab);
+    Operand.emplace(dnnl::memory::dims{Rows, Info.N}, typeOf(Format), Tag::ab);
     Epilogue.append_binary(Algorithm, *Operand);
     return DNNL_ARG_ATTR_MULTIPLE_POST_OP(Epilogue.len() - 1) | DNNL_ARG_SRC_1;
   };

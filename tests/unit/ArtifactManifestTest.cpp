@@ -73,7 +73,7 @@ TEST(ArtifactManifest, RoundTrips) {
   EXPECT_EQ(Read->Caches[0].Layers, 2);
   EXPECT_EQ(Read->Caches[0].KvHeads, 3);
   EXPECT_EQ(Read->Caches[0].HeadDim, 24);
-  EXPECT_EQ(Read->Caches[0].Type, ElementType::BF16);
+  EXPECT_EQ(Read->Caches[0].Format, StorageFormat::BF16);
   EXPECT_EQ(Read->Caches[0].PageTokens, 16);
   EXPECT_EQ(Read->Caches[0].PageBytes, 3 * 16 * (24 + 32) * 2);
   EXPECT_EQ(Read->Caches[0].Content, CacheContent::Sequence);
@@ -103,13 +103,13 @@ TEST(ArtifactManifest, RoundTrips) {
   ASSERT_EQ(C.Primitives.size(), 2u);
   EXPECT_EQ(C.Primitives[1].K, 33);
   EXPECT_EQ(C.Primitives[1].N, 97);
-  EXPECT_EQ(C.Primitives[1].Source, ElementType::BF16);
-  EXPECT_EQ(C.Primitives[1].Destination, ElementType::F32);
+  EXPECT_EQ(C.Primitives[1].Source, StorageFormat::BF16);
+  EXPECT_EQ(C.Primitives[1].Destination, StorageFormat::F32);
   EXPECT_EQ(C.Primitives[1].Layout, M.Weights[1].Layout);
   EXPECT_TRUE(C.Primitives[1].HasBias);
   EXPECT_EQ(C.Primitives[1].Act, Activation::GeluTanh);
-  EXPECT_EQ(C.Primitives[1].Multiplier, ElementType::BF16);
-  EXPECT_EQ(C.Primitives[1].Residual, ElementType::F32);
+  EXPECT_EQ(C.Primitives[1].Multiplier, StorageFormat::BF16);
+  EXPECT_EQ(C.Primitives[1].Residual, StorageFormat::F32);
   EXPECT_EQ(C.Primitives[0].Multiplier, std::nullopt);
   ASSERT_EQ(C.Plan.size(), 2u);
   EXPECT_EQ(C.Plan[1].Function, "layer.few");
@@ -212,7 +212,7 @@ TEST(ArtifactManifest, NamesWhatIsWrong) {
       {"/caches/0/page_bytes", 5375,
        "field 'caches[0].page_bytes' is 5375: expected 5376 to"},
       {"/caches/0/page_bytes", Big, "field 'caches[0].page_bytes' is"},
-      {"/caches/0/type", "f64", "expected f32, f16 or bf16"},
+      {"/caches/0/type", "f64", "expected f32 or bf16"},
       {"/caches/1/content", "memories",
        "field 'caches[1].content' is 'memories': expected sequence or cross"},
       {"/caches/1/content", "sequence",

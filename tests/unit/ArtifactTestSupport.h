@@ -91,9 +91,9 @@ inline Manifest sampleManifest() {
   M.Entries = {{"step", OutputKind::Logits, 97, false, 0, 90},
                {"embed", OutputKind::Pooled, 24, true},
                {"encode_image", OutputKind::Classes, 3, false, 4 * 2, 0}};
-  M.Caches = {{2, 3, 24, ElementType::BF16, 16, 3 * 16 * (24 + 32) * 2},
-              {1, 1, 40, ElementType::F32, 32, 32 * 40 * 4, CacheContent::Cross,
-               std::string(LatentForm)}};
+  M.Caches = {{2, 3, 24, StorageFormat::BF16, 16, 3 * 16 * (24 + 32) * 2},
+              {1, 1, 40, StorageFormat::F32, 32, 32 * 40 * 4,
+               CacheContent::Cross, std::string(LatentForm)}};
   M.MaxSource = 77;
   M.Scopes = {{"model", {-1, -1}, {0}}, {"layer.0", {0, 0}, {1, 2}}};
   M.Image = {1, 12, 6, 4, 2, {}};
@@ -142,13 +142,13 @@ inline CodeInfo sampleCode(CpuLevel Level) {
   PrimitiveInfo Plain;
   Plain.K = 33;
   Plain.N = 97;
-  Plain.Source = ElementType::BF16;
+  Plain.Source = StorageFormat::BF16;
   Plain.Layout = {LayoutKind::Panels, StorageFormat::BF16};
   PrimitiveInfo Full = Plain;
   Full.HasBias = true;
   Full.Act = Activation::GeluTanh;
-  Full.Multiplier = ElementType::BF16;
-  Full.Residual = ElementType::F32;
+  Full.Multiplier = StorageFormat::BF16;
+  Full.Residual = StorageFormat::F32;
   C.Primitives = {Plain, Full};
   C.Plan = {{"layer.few", "%q", 0, 1024, 0, 3},
             {"layer.few", "%k", 1024, 512, 1, 2}};

@@ -7,6 +7,16 @@ using namespace tenon;
 
 namespace {
 
+TEST(ElementTypeTest, NamesAndSizes) {
+  EXPECT_EQ(sizeOf(ElementType::F32), 4u);
+  EXPECT_EQ(sizeOf(ElementType::F16), 2u);
+  EXPECT_EQ(sizeOf(ElementType::BF16), 2u);
+  for (ElementType Type :
+       {ElementType::F32, ElementType::F16, ElementType::BF16})
+    EXPECT_EQ(elementTypeNamed(nameOf(Type)), Type);
+  EXPECT_FALSE(elementTypeNamed("F32"));
+}
+
 class Safetensors : public TemporaryFiles {
 protected:
   Result<SafetensorsFile> open(std::string_view Content) const {

@@ -248,7 +248,7 @@ TEST_F(EngineSessionTest, KindsOfErrors) {
   Creates(ErrorKind::OutOfMemory, TENON_OUT_OF_MEMORY);
   // The library has no kernel for this on any CPU of today.
   write([](Manifest &, CodeInfo &Code) {
-    Code.Primitives[0].Residual = ElementType::F16;
+    Code.Primitives[0].Destination = StorageFormat::BF16;
   });
   Creates(ErrorKind::UnsupportedCpu, TENON_UNSUPPORTED_CPU);
   for (ErrorKind Kind : {ErrorKind::NotFound, ErrorKind::Cancelled})

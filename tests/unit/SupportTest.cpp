@@ -1,6 +1,5 @@
 //===- SupportTest.cpp - Results, mapped files and 16-bit floats ----------===//
 
-#include "runtime/Support/ElementType.h"
 #include "runtime/Support/Half.h"
 #include "runtime/Support/MappedFile.h"
 #include "runtime/Support/Result.h"
@@ -24,16 +23,6 @@ TEST(SupportTest, Results) {
   EXPECT_EQ(Failed.error().withContext("g").message(), "g: f: bad");
   EXPECT_TRUE(Status());
   EXPECT_FALSE(Status(Error("x")));
-}
-
-TEST(SupportTest, ElementTypes) {
-  EXPECT_EQ(sizeOf(ElementType::F32), 4u);
-  EXPECT_EQ(sizeOf(ElementType::F16), 2u);
-  EXPECT_EQ(sizeOf(ElementType::BF16), 2u);
-  for (ElementType Type :
-       {ElementType::F32, ElementType::F16, ElementType::BF16})
-    EXPECT_EQ(elementTypeNamed(nameOf(Type)), Type);
-  EXPECT_FALSE(elementTypeNamed("F32"));
 }
 
 TEST(SupportTest, EveryHalf) {

@@ -116,7 +116,7 @@ TEST_F(KernelTest, Rows) {
 }
 
 TEST_F(KernelTest, Activations) {
-  for (const ActivationInfo &Info : tenon::Activations) {
+  for (const auto &Info : tenon::Activations) {
     std::string Op = "dnn.activation " + std::string(Info.Name) + " %x0";
     for (int64_t N : {1, 37, 64})
       check(caseOf({"activation", {"{N}"}, "", Op.c_str(), "tensor<?x{N}xf32>"},

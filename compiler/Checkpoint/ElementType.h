@@ -1,7 +1,7 @@
-//===- ElementType.h - Element types of stored tensors ----------*- C++ -*-===//
+//===- ElementType.h - Element types of checkpoints -------------*- C++ -*-===//
 
-#ifndef TENON_RUNTIME_SUPPORT_ELEMENTTYPE_H
-#define TENON_RUNTIME_SUPPORT_ELEMENTTYPE_H
+#ifndef TENON_COMPILER_CHECKPOINT_ELEMENTTYPE_H
+#define TENON_COMPILER_CHECKPOINT_ELEMENTTYPE_H
 
 #include <cstddef>
 #include <optional>
@@ -9,7 +9,8 @@
 
 namespace tenon {
 
-/// Element types of checkpoints, weights, activations and caches.
+/// Element types of checkpoints and of parameters at the model level. What is
+/// packed has a StorageFormat.
 enum class ElementType { F32, F16, BF16 };
 
 /// Bytes of one element.
@@ -41,4 +42,4 @@ constexpr std::optional<ElementType> elementTypeNamed(std::string_view Name) {
 
 } // namespace tenon
 
-#endif // TENON_RUNTIME_SUPPORT_ELEMENTTYPE_H
+#endif // TENON_COMPILER_CHECKPOINT_ELEMENTTYPE_H
