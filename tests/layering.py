@@ -20,8 +20,9 @@ FORBIDDEN = {
     },
     "dialects": {
         r"(passes|compiler)/": "dialects know no passes",
-        r"runtime/(?!Abi/(Types|CpuLevel)\.h$)":
-            "dialects share formats, geometry and CPU levels with the runtime"
+        r"runtime/(?!Abi/(Types|Limits|CpuLevel)\.h$)":
+            "dialects share formats, geometry, limits and CPU levels with the"
+            " runtime"
             " and nothing else",
     },
     "passes": {

@@ -71,8 +71,8 @@ LogicalResult LatentAttentionOp::verify() {
   if (failed(checkLatentAttention(
           *this, "dnn_latent_attention", getCache().getType(),
           {getHeads(), getKeyDim(), getValueDim(), widthOf(getQuery()),
-           widthOf(getOut()), Expand.getOutFeatures(),
-           Expand.getInFeatures()})))
+           widthOf(getOut()), Expand.getOutFeatures(), Expand.getInFeatures(),
+           getScale()})))
     return failure();
   return checkWidths(*this, "dnn_latent_attention_c7",
                      static_cast<int64_t>(getHeads() * (getValueDim() + 2)),

@@ -2,6 +2,8 @@
 
 #include "dialects/Transformer/Checks.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace tenon;
 
@@ -53,7 +55,8 @@ LogicalResult tenon::checkRope(Operation *Op, const Twine &Constraint,
 
 LogicalResult tenon::checkFinite(Operation *Op, const Twine &Constraint,
                                  const Twine &What, const APFloat &Got) {
-  if (Got.isFinite())
+  // Kernels compute in f32.
+  if (std::isfinite(static_cast<float>(Got.convertToDouble())))
     return success();
   return Op->emitOpError() << Constraint << ": " << What
                            << ": expected a finite number, got "
@@ -198,6 +201,8 @@ LogicalResult tenon::checkLatentAttention(Operation *Op, StringRef Prefix,
            << "_c3: heads, key_dim and value_dim: expected positive numbers, "
               "got "
            << Heads << ", " << KeyDim << " and " << ValueDim;
+  if (failed(checkFinite(Op, Prefix + "_c3", "scale", Sizes.Scale)))
+    return failure();
   int64_t RopeDim = Sizes.QueryWidth / Heads - KeyDim;
   if (Sizes.QueryWidth % Heads != 0 || RopeDim < 1)
     return Op->emitOpError()

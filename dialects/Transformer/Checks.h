@@ -10,6 +10,8 @@
 
 #include "dialects/Transformer/Transformer.h"
 
+#include <limits>
+
 namespace tenon {
 
 /// Columns of activations, tensors or buffers [rows, width].
@@ -124,6 +126,7 @@ struct LatentSizes {
   int64_t QueryWidth, ResultWidth;
   /// Of `expand`.
   int64_t Rows, Rank;
+  llvm::APFloat Scale;
 };
 
 /// latent_attention c1 to c6.
@@ -157,8 +160,8 @@ llvm::LogicalResult checkSplit(OpTy Op, llvm::StringRef Prefix,
     return Op.emitOpError()
            << Prefix << "_c3: qkv: expected one tensor or three, got "
            << Op.getQkv().size();
-  for (auto [Wanted, Part] : llvm::zip(Expected, Op.getQkv()))
-    if (failed(checkEqual(Op, Prefix + "_c4", "width of qkv", Wanted,
+  for (auto [ExpectedWidth, Part] : llvm::zip(Expected, Op.getQkv()))
+    if (failed(checkEqual(Op, Prefix + "_c4", "width of qkv", ExpectedWidth,
                           widthOf(Part))))
       return llvm::failure();
   for (mlir::Value Norm :
@@ -234,9 +237,11 @@ llvm::LogicalResult checkAttention(OpTy Op, llvm::StringRef Prefix,
            << Prefix << "_c5: mask: expected a cache for prefix";
   }
   if (std::optional<uint64_t> Window = Op.getWindow()) {
-    if (failed(checkAtLeast(Op, Prefix + "_c6", "window", 1,
-                            static_cast<int64_t>(*Window))))
-      return llvm::failure();
+    // Positions beyond the window are computed in 32 bits.
+    if (*Window < 1 || *Window > std::numeric_limits<int32_t>::max())
+      return Op.emitOpError()
+             << Prefix << "_c6: window: expected 1 to 2147483647, got "
+             << *Window;
     if (Op.getMask() == MaskKind::Prefix || (Op.getCache() && IsBidirectional))
       return Op.emitOpError()
              << Prefix << "_c7: window: expected a causal mask, or a "
@@ -244,6 +249,8 @@ llvm::LogicalResult checkAttention(OpTy Op, llvm::StringRef Prefix,
   }
   if (std::optional<llvm::APFloat> Cap = Op.getSoftCap();
       Cap && failed(checkPositive(Op, Prefix + "_c10", "soft_cap", *Cap)))
+    return llvm::failure();
+  if (failed(checkFinite(Op, Prefix + "_c10", "scale", Op.getScale())))
     return llvm::failure();
   if (Alibi && Alibi.getRounded() && !Op.getCache())
     return Op.emitOpError() << Prefix

@@ -24,7 +24,7 @@ LogicalResult LatentAttentionOp::verify() {
   return checkLatentAttention(*this, "latent_attention", getCache().getType(),
                               {getHeads(), getKeyDim(), getValueDim(),
                                widthOf(getQuery()), widthOf(getResult()),
-                               sizeOf(getExpand(), 0), getRank()});
+                               sizeOf(getExpand(), 0), getRank(), getScale()});
 }
 
 SmallVector<WeightUse> LatentAttentionOp::getWeightUses() {

@@ -42,9 +42,9 @@ def Transformer_LatentAttentionOp
     another. `query` is [T, heads * (key_dim + rope_dim)], rotated; the result
     [T, heads * value_dim].
 
-    A kernel may expand keys and values of a page (many queries share them), or
-    move K_h to the query and V_h behind the sum (few queries): both are the
-    same sums.
+    With many queries a kernel expands the keys and values of a page once for
+    all of them; with few it absorbs K_h into the query and applies V_h to the
+    sum. Both are the same sums.
   }];
   let arguments = (ins Transformer_Activations:$query, Transformer_BatchType:$batch,
                        Transformer_CacheType:$cache,

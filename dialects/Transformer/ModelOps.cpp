@@ -19,6 +19,9 @@ void ParameterOp::getAsmResultNames(OpAsmSetValueNameFn SetName) {
 }
 
 LogicalResult ScopeOp::verify() {
+  // Artifacts call the root so.
+  if (getName() == ".")
+    return emitOpError() << "scope_c2: name: expected another than '.'";
   return checkAtLeast(*this, "scope_c1", "layer", 0,
                       static_cast<int64_t>(getLayer().value_or(0)));
 }

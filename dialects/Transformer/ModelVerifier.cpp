@@ -7,11 +7,14 @@
 
 #include "dialects/Transformer/CacheNumbering.h"
 #include "dialects/Transformer/RowCounts.h"
+#include "runtime/Abi/Limits.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
+
+#include <set>
 
 using namespace mlir;
 using namespace tenon;
@@ -25,22 +28,55 @@ public:
 
   LogicalResult verify() {
     if (failed(verifySizes()) || failed(verifyOperations()) ||
+        failed(verifyTypes()) || failed(verifyAttributes()) ||
         failed(verifyCalls()) || failed(verifyWeights()) ||
         failed(verifySignatures()) || failed(verifyEntries()) ||
         failed(verifyReturns()) || failed(verifyCacheLinearity(Module)) ||
-        failed(verifyScopes()) || failed(verifyTables()) ||
-        failed(verifyLayouts()) || failed(verifyRows()))
+        failed(verifyScopes()) || failed(verifyLayers()) ||
+        failed(verifyTables()) || failed(verifyParameters()) ||
+        failed(verifyConcatenation()) || failed(verifyLayouts()) ||
+        failed(verifyRows()) || failed(verifyRoles()))
       return failure();
-    return verifyRoles();
+    return failure(failed(verifyHandles()) || failed(verifyAppends()));
   }
 
 private:
-  /// module_c1: the sizes that requests are checked against.
+  /// module_c1: the sizes that requests are checked against. module_c24: sizes
+  /// that artifacts hold.
   LogicalResult verifySizes() {
-    for (StringRef Name : {attr::Vocabulary, attr::MaxSequence})
-      if (!Module->hasAttr(Name))
+    for (auto [Name, Most] :
+         {std::pair(StringRef(attr::Vocabulary), MaxVocabulary),
+          {StringRef(attr::MaxSequence), MaxContext},
+          {StringRef(attr::MaxSource), MaxContext},
+          {StringRef(attr::TokenTypes), MaxVocabulary}}) {
+      bool IsRequired = Name == attr::Vocabulary || Name == attr::MaxSequence;
+      if (IsRequired && !Module->hasAttr(Name))
         return Module.emitError()
                << "module_c1: expected the module attribute " << Name;
+      if (sizeOr(Name, 1) > Most)
+        return Module.emitError()
+               << "module_c24: " << Name << ": expected at most " << Most
+               << ", got " << sizeOr(Name, 1);
+    }
+    return success();
+  }
+
+  /// module_c24: activations and parameters have columns, and not too many.
+  LogicalResult verifyTypes() {
+    for (auto &[Function, Calls] : Functions)
+      for (Operation &Op : Function.getBody().front())
+        for (Type T : Op.getResultTypes()) {
+          auto Tensor = dyn_cast<RankedTensorType>(T);
+          if (!Tensor)
+            continue;
+          int64_t Elements = 1;
+          for (int64_t Size : Tensor.getShape())
+            if (!ShapedType::isDynamic(Size) &&
+                (Size < 1 || Size > MaxSide ||
+                 __builtin_mul_overflow(Elements, Size, &Elements)))
+              return Op.emitOpError() << "module_c24: result of type " << T
+                                      << ": expected sizes of 1 to " << MaxSide;
+        }
     return success();
   }
 
@@ -63,6 +99,20 @@ private:
       Functions[Function];
     }
     return success();
+  }
+
+  /// module_c19: what passes write down is not there yet.
+  LogicalResult verifyAttributes() {
+    WalkResult Walked = Module.walk([](Operation *Op) -> WalkResult {
+      for (NamedAttribute Attribute : Op->getDiscardableAttrs())
+        if (Attribute.getName().strref().contains('.') &&
+            !isModelAttribute(Attribute.getName()))
+          return Op->emitOpError()
+                 << "module_c19: attribute " << Attribute.getName()
+                 << ": expected those of a model only";
+      return WalkResult::advance();
+    });
+    return failure(Walked.wasInterrupted());
   }
 
   /// module_c3: entries call layer functions, and every function is called.
@@ -124,7 +174,7 @@ private:
     return success();
   }
 
-  /// module_c6 and c7: roles, arguments and results of entries.
+  /// module_c6, c7 and c23: roles, arguments and results of entries.
   LogicalResult verifyEntries() {
     llvm::StringSet<> Roles;
     for (auto &[Function, Calls] : Functions) {
@@ -135,6 +185,8 @@ private:
         return Function.emitOpError() << "module_c6: expected one entry of "
                                          "role '"
                                       << Role << "', got a second one";
+      if (Function.isPrivate())
+        return Function.emitOpError() << "module_c6: expected a public entry";
       for (Type T : Function.getArgumentTypes())
         if (!isa<BatchType, CacheType>(T))
           return Function.emitOpError()
@@ -152,6 +204,19 @@ private:
       if (!Function->hasAttr(attr::Output))
         return Function.emitOpError()
                << "module_c7: expected the attribute " << attr::Output;
+      OutputKind Output = *outputOf(Function);
+      if ((Role == "step" && isPerSequence(Output)) ||
+          (Role == "embed" && Output != OutputKind::Pooled))
+        return Function.emitOpError()
+               << "module_c23: output of '" << Role << "': expected "
+               << (Role == "step" ? "logits or hidden" : "pooled") << ", got "
+               << infoOf(Output).Name;
+      int64_t Width =
+          cast<ShapedType>(Function.getResultTypes().front()).getDimSize(1);
+      if (Output == OutputKind::Logits && Width > vocabularyOf(Function))
+        return Function.emitOpError()
+               << "module_c23: logits: expected at most "
+               << vocabularyOf(Function) << ", one per token, got " << Width;
     }
     if (Roles.empty())
       return Module.emitError() << "module_c6: expected a function with the "
@@ -178,8 +243,28 @@ private:
     return cast<BlockArgument>(Handle);
   }
 
-  /// module_c8: caches come out in the order they go in. module_c9: each
-  /// returned activation is computed by the function, and once.
+  /// module_c8: no cache is lost.
+  LogicalResult verifyHandles() {
+    for (auto &[Function, Calls] : Functions)
+      for (Operation &Op : Function.getBody().front())
+        for (Value Result : Op.getResults())
+          if (isa<CacheType>(Result.getType()) && !isPassedOn(Result))
+            return Op.emitOpError()
+                   << "module_c8: expected the cache that it gives to be "
+                      "taken or returned";
+    return success();
+  }
+
+  /// Whether `Handle` is taken by another operation or returned.
+  static bool isPassedOn(Value Handle) {
+    return llvm::any_of(Handle.getUsers(), [](Operation *User) {
+      return isa<func::ReturnOp>(User) ||
+             llvm::any_of(User->getResultTypes(), llvm::IsaPred<CacheType>);
+    });
+  }
+
+  /// module_c8: caches come out in the order they go in.
+  /// module_c9: each returned activation is computed by the function, and once.
   LogicalResult verifyReturns() {
     for (auto &[Function, Calls] : Functions) {
       SmallVector<BlockArgument> Caches =
@@ -251,9 +336,49 @@ private:
     return success();
   }
 
+  /// module_c20: layers are numbered from 0 without gaps, and one scope has
+  /// the cache of a layer.
+  LogicalResult verifyLayers() {
+    llvm::SmallSetVector<uint64_t, 8> Numbers;
+    for (auto &[Function, Calls] : Functions)
+      for (auto Scope : Function.getOps<ScopeOp>())
+        if (Scope.getLayer())
+          Numbers.insert(*Scope.getLayer());
+    llvm::DenseMap<uint64_t, StringRef> Names;
+    for (auto &[Function, Calls] : Functions)
+      for (Operation &Op : Function.getBody().front()) {
+        if (auto Scope = dyn_cast<ScopeOp>(Op);
+            Scope && Scope.getLayer() && *Scope.getLayer() >= Numbers.size())
+          return Op.emitOpError()
+                 << "module_c20: layer " << *Scope.getLayer() << " of "
+                 << Numbers.size() << ": expected numbers from 0 without gaps";
+        if (isa<func::CallOp, func::ReturnOp>(Op) || !cacheOperandOf(&Op))
+          continue;
+        for (Value Operand : Op.getOperands())
+          if (isa<ScopeType>(Operand.getType()))
+            for (ScopeOp Scope : scopesOf(Operand)) {
+              StringRef Known =
+                  Names.try_emplace(*Scope.getLayer(), Scope.getName())
+                      .first->second;
+              if (Known != Scope.getName())
+                return Op.emitOpError()
+                       << "module_c20: cache of layer " << *Scope.getLayer()
+                       << ": expected one scope, got '" << Known << "' and '"
+                       << Scope.getName() << "'";
+            }
+      }
+    return success();
+  }
+
   int64_t sizeOr(StringRef Name, int64_t Default) {
     auto Size = Module->getAttrOfType<IntegerAttr>(Name);
     return Size ? Size.getInt() : Default;
+  }
+
+  /// Tokens that `Entry` looks up and answers are below this.
+  int64_t vocabularyOf(func::FuncOp Entry) {
+    auto Own = Entry->getAttrOfType<IntegerAttr>(attr::Vocabulary);
+    return Own ? Own.getInt() : sizeOr(attr::Vocabulary, 0);
   }
 
   /// The least rows that a table may have which `Embedding` looks up for
@@ -262,17 +387,15 @@ private:
     auto Offset = static_cast<int64_t>(Embedding.getOffset());
     int64_t Sequence = sizeOr(attr::MaxSequence, 0);
     switch (Embedding.getIndex()) {
-    case IndexKind::Token: {
-      auto Own = Entry->getAttrOfType<IntegerAttr>(attr::Vocabulary);
-      return Offset + (Own ? Own.getInt() : sizeOr(attr::Vocabulary, 0));
-    }
+    case IndexKind::Token:
+      return Offset + vocabularyOf(Entry);
     case IndexKind::Position:
       // Only the decoder of an encoder-decoder goes by its own length.
       return Offset + (roleOf(Entry) == "step"
                            ? Sequence
                            : sizeOr(attr::MaxSource, Sequence));
     case IndexKind::TokenType:
-      return Offset + sizeOr(attr::TokenTypes, 1);
+      return Offset + sizeOr(attr::TokenTypes, 0);
     }
     llvm_unreachable("all indices are covered");
   }
@@ -280,7 +403,12 @@ private:
   /// module_c11: a table has a row for every index that requests may hold.
   LogicalResult verifyTables() {
     for (auto &[Function, Calls] : Functions) {
-      for (auto Embedding : Function.getOps<EmbeddingOp>())
+      for (auto Embedding : Function.getOps<EmbeddingOp>()) {
+        if (Embedding.getIndex() == IndexKind::TokenType &&
+            !Module->hasAttr(attr::TokenTypes))
+          return Embedding.emitOpError()
+                 << "module_c11: expected the module attribute "
+                 << attr::TokenTypes << " with embeddings of token types";
         for (func::FuncOp Entry : entriesOf(Function)) {
           int64_t Least = leastRows(Embedding, Entry);
           int64_t Rows = Embedding.getTable().getType().getDimSize(0);
@@ -291,7 +419,25 @@ private:
                    << " embeddings: expected at least " << Least
                    << " rows, got " << Rows;
         }
+      }
     }
+    return success();
+  }
+
+  /// module_c22: a parameter has one type wherever it is named.
+  LogicalResult verifyParameters() {
+    llvm::StringMap<Type> Types;
+    for (auto &[Function, Calls] : Functions)
+      for (auto Parameter : Function.getOps<ParameterOp>())
+        for (ScopeOp Scope : scopesOf(Parameter.getScope())) {
+          std::string Name = (Scope.getName() + "." + Parameter.getKey()).str();
+          Type Known =
+              Types.try_emplace(Name, Parameter.getType()).first->second;
+          if (Known != Parameter.getType())
+            return Parameter.emitOpError()
+                   << "module_c22: parameter '" << Name << "': expected "
+                   << Known << " as elsewhere, got " << Parameter.getType();
+        }
     return success();
   }
 
@@ -299,6 +445,23 @@ private:
   static SmallVector<WeightUse> usesOf(Operation *Op) {
     FailureOr<SmallVector<WeightUse>> Uses = weightUsesOf(Op);
     return succeeded(Uses) ? *Uses : SmallVector<WeightUse>();
+  }
+
+  /// module_c25: what one matmul reads as one matrix lies in one scope.
+  LogicalResult verifyConcatenation() {
+    for (auto &[Function, Calls] : Functions)
+      for (auto Matmul : Function.getOps<MatmulOp>())
+        for (OperandRange Parts : {Matmul.getWeights(), Matmul.getBiases()})
+          for (Value Part : Parts) {
+            auto First = Parts.front().getDefiningOp<ParameterOp>();
+            auto Parameter = Part.getDefiningOp<ParameterOp>();
+            if (Parameter.getScope() != First.getScope() ||
+                getElementTypeOrSelf(Part) != getElementTypeOrSelf(First))
+              return Matmul.emitOpError()
+                     << "module_c25: expected weights of one scope and one "
+                        "element type";
+          }
+    return success();
   }
 
   /// module_c12: a parameter is stored once, so all that use it must read one
@@ -335,16 +498,14 @@ private:
     for (auto &[Function, Calls] : Functions) {
       if (!isEntry(Function))
         continue;
-      StringRef Output =
-          Function->getAttrOfType<StringAttr>(attr::Output).getValue();
-      bool IsPerSequence = Output == "pooled" || Output == "classes";
+      OutputKind Output = *outputOf(Function);
       CountKind Expected =
-          IsPerSequence ? CountKind::Sequences : CountKind::OutputRows;
+          isPerSequence(Output) ? CountKind::Sequences : CountKind::OutputRows;
       Operation *Return = Function.getBody().front().getTerminator();
       for (Value Result : Return->getOperands())
         if (isActivations(Result.getType()) && Rows->of(Result) != Expected)
           return Return->emitOpError()
-                 << "module_c15: rows of the output '" << Output
+                 << "module_c15: rows of the output '" << infoOf(Output).Name
                  << "': expected " << stringifyCountKind(Expected) << ", got "
                  << stringifyCountKind(Rows->of(Result));
     }
@@ -408,6 +569,76 @@ private:
           TakeFeatures.empty())
         return Function.emitOpError()
                << "module_c18: expected input features in 'encode_image'";
+    return success();
+  }
+
+  /// A cache, numbered over the module, and the scope that it is used with.
+  using CacheLayer = std::pair<size_t, StringRef>;
+
+  /// The number of the cache that `Argument` of an entry is.
+  size_t numberOf(BlockArgument Argument) {
+    CacheNumbering Numbers(Module);
+    CacheNumbering::Entry Entry = Numbers.entry();
+    size_t Number = 0;
+    for (BlockArgument Each : Argument.getOwner()->getArguments().take_front(
+             Argument.getArgNumber() + 1))
+      if (auto Cache = dyn_cast<CacheType>(Each.getType()))
+        Number = Entry.number(Cache);
+    return Number;
+  }
+
+  /// What `Op` uses its cache with: `Op` is of an entry, or of the callee of
+  /// `Call`.
+  SmallVector<CacheLayer> layersOf(Operation *Op, func::CallOp Call) {
+    auto Passed = [&](Value V) {
+      auto Argument = dyn_cast<BlockArgument>(V);
+      return Call && Argument ? Call.getOperand(Argument.getArgNumber()) : V;
+    };
+    Value Handle = Passed(originOf(cacheOperandOf(Op)->get()));
+    SmallVector<CacheLayer> Layers;
+    for (Value Operand : Op->getOperands())
+      if (isa<ScopeType>(Operand.getType()))
+        Layers.emplace_back(numberOf(originOf(Handle)),
+                            Passed(Operand).getDefiningOp<ScopeOp>().getName());
+    return Layers;
+  }
+
+  /// module_c21: a cache that is read holds something: by then the step, or
+  /// the encoder for cross-attention, has appended to it.
+  LogicalResult verifyAppends() {
+    SmallVector<func::FuncOp> Entries;
+    for (auto &[Function, Calls] : Functions)
+      if (isEntry(Function))
+        Entries.push_back(Function);
+    // Source texts are encoded before steps.
+    llvm::stable_sort(Entries, [](func::FuncOp A, func::FuncOp B) {
+      return (roleOf(A) == "step") < (roleOf(B) == "step");
+    });
+    std::set<CacheLayer> Appended;
+    auto Visit = [&](Operation *Op, func::CallOp Call) -> LogicalResult {
+      if (isa<func::CallOp, func::ReturnOp>(Op) || !cacheOperandOf(Op))
+        return success();
+      for (CacheLayer Layer : layersOf(Op, Call))
+        if (Op->hasTrait<trait::AppendsToCache>())
+          Appended.insert(Layer);
+        else if (!Appended.count(Layer))
+          return Op->emitOpError()
+                 << "module_c21: cache of scope '" << Layer.second
+                 << "': expected an append to it before";
+      return success();
+    };
+    for (func::FuncOp Entry : Entries)
+      for (Operation &Op : Entry.getBody().front()) {
+        if (failed(Visit(&Op, {})))
+          return failure();
+        if (auto Call = dyn_cast<func::CallOp>(Op))
+          for (Operation &Inner :
+               Module.lookupSymbol<func::FuncOp>(Call.getCallee())
+                   .getBody()
+                   .front())
+            if (failed(Visit(&Inner, Call)))
+              return failure();
+      }
     return success();
   }
 

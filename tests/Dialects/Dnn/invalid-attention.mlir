@@ -298,8 +298,16 @@ func.func @attention_c5_prefix(%q: tensor<?x8xf32>, %b: !transformer.batch, %g: 
 // -----
 
 func.func @attention_c6(%q: tensor<?x8xf32>, %b: !transformer.batch, %c: !transformer.cache<1x4xbf16>, %s: !transformer.scope, %o: tensor<?x8xf32>) {
-  // expected-error@below {{dnn_attention_c6: window: expected at least 1, got 0}}
+  // expected-error@below {{dnn_attention_c6: window: expected 1 to 2147483647, got 0}}
   %0 = dnn.attention causal %q, %b cache %c[%s] heads 2 kv_heads 1 scale 0.5 window 0 outs(%o) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c6(%q: tensor<?x8xf32>, %b: !transformer.batch, %c: !transformer.cache<1x4xbf16>, %s: !transformer.scope, %o: tensor<?x8xf32>) {
+  // expected-error@below {{dnn_attention_c6: window: expected 1 to 2147483647, got 4294967296}}
+  %0 = dnn.attention causal %q, %b cache %c[%s] heads 2 kv_heads 1 scale 0.5 window 4294967296 outs(%o) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, tensor<?x8xf32>) -> tensor<?x8xf32>
   return
 }
 
@@ -332,6 +340,14 @@ func.func @attention_c9(%q: tensor<?x8xf32>, %b: !transformer.batch, %g: tensor<
 func.func @attention_c10(%q: tensor<?x8xf32>, %b: !transformer.batch, %c: !transformer.cache<1x4xbf16>, %s: !transformer.scope, %o: tensor<?x8xf32>) {
   // expected-error@below {{dnn_attention_c10: soft_cap: expected a positive number}}
   %0 = dnn.attention causal %q, %b cache %c[%s] heads 2 kv_heads 1 scale 0.5 soft_cap 0.0 outs(%o) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c10(%q: tensor<?x8xf32>, %b: !transformer.batch, %c: !transformer.cache<1x4xbf16>, %s: !transformer.scope, %o: tensor<?x8xf32>) {
+  // expected-error@below {{dnn_attention_c10: scale: expected a finite number, got 1.000000e+300}}
+  %0 = dnn.attention causal %q, %b cache %c[%s] heads 2 kv_heads 1 scale 1e300  outs(%o) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, tensor<?x8xf32>) -> tensor<?x8xf32>
   return
 }
 
@@ -420,6 +436,14 @@ func.func @latent_attention_c2(%q: tensor<?x10xf32>, %b: !transformer.batch, %l:
 func.func @latent_attention_c3(%q: tensor<?x10xf32>, %b: !transformer.batch, %l: !transformer.cache<latent 1x6xbf16>, %s: !transformer.scope, %w: !dnn.packed<row_major, 16x4xf32>, %o: tensor<?x10xf32>, %e: tensor<?x14xf32>) {
   // expected-error@below {{dnn_latent_attention_c3: heads, key_dim and value_dim: expected positive numbers, got 0, 3 and 5}}
   %0:2 = dnn.latent_attention %q, %b cache %l[%s] expand %w heads 0 key_dim 3 value_dim 5 scale 0.5 outs(%o, %e) : (tensor<?x10xf32>, !transformer.batch, !transformer.cache<latent 1x6xbf16>, !transformer.scope, !dnn.packed<row_major, 16x4xf32>, tensor<?x10xf32>, tensor<?x14xf32>) -> (tensor<?x10xf32>, tensor<?x14xf32>)
+  return
+}
+
+// -----
+
+func.func @latent_attention_c3(%q: tensor<?x10xf32>, %b: !transformer.batch, %l: !transformer.cache<latent 1x6xbf16>, %s: !transformer.scope, %w: !dnn.packed<row_major, 16x4xf32>, %o: tensor<?x10xf32>, %e: tensor<?x14xf32>) {
+  // expected-error@below {{dnn_latent_attention_c3: scale: expected a finite number}}
+  %0:2 = dnn.latent_attention %q, %b cache %l[%s] expand %w heads 2 key_dim 3 value_dim 5 scale 1e300 outs(%o, %e) : (tensor<?x10xf32>, !transformer.batch, !transformer.cache<latent 1x6xbf16>, !transformer.scope, !dnn.packed<row_major, 16x4xf32>, tensor<?x10xf32>, tensor<?x14xf32>) -> (tensor<?x10xf32>, tensor<?x14xf32>)
   return
 }
 

@@ -66,8 +66,16 @@ func.func @attention_c4(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2
 // -----
 
 func.func @attention_c6(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: tensor<?x4xf32>) {
-  // expected-error@+1 {{attention_c6: window: expected at least 1, got 0}}
+  // expected-error@+1 {{attention_c6: window: expected 1 to 2147483647, got 0}}
   %0 = transformer.attention causal %arg0, %arg1 keys %arg2 values %arg2 heads 2 kv_heads 1 scale 5.0e-01 window 0 : (tensor<?x8xf32>, !transformer.batch, tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c6(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: tensor<?x4xf32>) {
+  // expected-error@+1 {{attention_c6: window: expected 1 to 2147483647, got 4294967296}}
+  %0 = transformer.attention causal %arg0, %arg1 keys %arg2 values %arg2 heads 2 kv_heads 1 scale 5.0e-01 window 4294967296 : (tensor<?x8xf32>, !transformer.batch, tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x8xf32>
   return
 }
 
@@ -156,6 +164,14 @@ func.func @attention_c7(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2
 func.func @attention_c10(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: tensor<?x4xf32>, %arg3: tensor<?x4xf32>) {
   // expected-error@+1 {{attention_c10: soft_cap: expected a positive number, got -5.000000e+01}}
   %0 = transformer.attention causal %arg0, %arg1 keys %arg2 values %arg3 heads 2 kv_heads 1 scale 5.0e-01 soft_cap -50.0 : (tensor<?x8xf32>, !transformer.batch, tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c10(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: tensor<?x4xf32>, %arg3: tensor<?x4xf32>) {
+  // expected-error@+1 {{attention_c10: scale: expected a finite number, got 1.000000e+300}}
+  %0 = transformer.attention causal %arg0, %arg1 keys %arg2 values %arg3 heads 2 kv_heads 1 scale 1e300  : (tensor<?x8xf32>, !transformer.batch, tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x8xf32>
   return
 }
 

@@ -42,6 +42,14 @@ func.func @latent_attention_c3(%arg0: tensor<?x10xf32>, %arg1: !transformer.batc
 // -----
 
 func.func @latent_attention_c3(%arg0: tensor<?x10xf32>, %arg1: !transformer.batch, %arg2: !transformer.cache<latent 1x6xf32>, %arg3: !transformer.scope, %arg4: tensor<16x4xf32>) {
+  // expected-error@+1 {{latent_attention_c3: scale: expected a finite number}}
+  %0 = transformer.latent_attention %arg0, %arg1 cache %arg2[%arg3] expand %arg4 heads 2 key_dim 3 value_dim 5 scale 1e300 : (tensor<?x10xf32>, !transformer.batch, !transformer.cache<latent 1x6xf32>, !transformer.scope, tensor<16x4xf32>) -> tensor<?x10xf32>
+  return
+}
+
+// -----
+
+func.func @latent_attention_c3(%arg0: tensor<?x10xf32>, %arg1: !transformer.batch, %arg2: !transformer.cache<latent 1x6xf32>, %arg3: !transformer.scope, %arg4: tensor<16x4xf32>) {
   // expected-error@+1 {{latent_attention_c3: heads, key_dim and value_dim: expected positive numbers, got 2, 0 and 5}}
   %0 = transformer.latent_attention %arg0, %arg1 cache %arg2[%arg3] expand %arg4 heads 2 key_dim 0 value_dim 5 scale 5.0e-01 : (tensor<?x10xf32>, !transformer.batch, !transformer.cache<latent 1x6xf32>, !transformer.scope, tensor<16x4xf32>) -> tensor<?x10xf32>
   return

@@ -9,6 +9,14 @@ func.func @scope_c1() {
 
 // -----
 
+func.func @scope_c2() {
+  // expected-error@+1 {{scope_c2: name: expected another than '.'}}
+  %0 = transformer.scope "."
+  return
+}
+
+// -----
+
 func.func @parameter_c1(%arg0: !transformer.scope) {
   // expected-error@+1 {{parameter_c1: component: expected one of embedding, attention, ffn, norm, head, got mlp}}
   %0 = transformer.parameter %arg0 "w" of mlp : tensor<8xf32>

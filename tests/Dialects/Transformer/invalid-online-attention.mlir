@@ -50,8 +50,16 @@ func.func @online_attention_c4(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch
 // -----
 
 func.func @online_attention_c6(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: tensor<?x1280xf32>) {
-  // expected-error@+1 {{online_attention_c6: window: expected at least 1, got 0}}
+  // expected-error@+1 {{online_attention_c6: window: expected 1 to 2147483647, got 0}}
   %0 = transformer.online_attention causal %arg0, %arg1 staged %arg2 heads 2 kv_heads 1 scale 5.0e-01 window 0 : (tensor<?x8xf32>, !transformer.batch, tensor<?x1280xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @online_attention_c6(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: tensor<?x1280xf32>) {
+  // expected-error@+1 {{online_attention_c6: window: expected 1 to 2147483647, got 4294967296}}
+  %0 = transformer.online_attention causal %arg0, %arg1 staged %arg2 heads 2 kv_heads 1 scale 5.0e-01 window 4294967296 : (tensor<?x8xf32>, !transformer.batch, tensor<?x1280xf32>) -> tensor<?x8xf32>
   return
 }
 
@@ -124,6 +132,14 @@ func.func @online_attention_c7(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch
 func.func @online_attention_c10(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: tensor<?x1280xf32>, %arg3: !transformer.scope) {
   // expected-error@+1 {{online_attention_c10: soft_cap: expected a positive number, got -5.000000e+01}}
   %0 = transformer.online_attention causal %arg0, %arg1 staged %arg2 heads 2 kv_heads 1 scale 5.0e-01 soft_cap -50.0 : (tensor<?x8xf32>, !transformer.batch, tensor<?x1280xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @online_attention_c10(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %arg2: tensor<?x1280xf32>, %arg3: !transformer.scope) {
+  // expected-error@+1 {{online_attention_c10: scale: expected a finite number, got 1.000000e+300}}
+  %0 = transformer.online_attention causal %arg0, %arg1 staged %arg2 heads 2 kv_heads 1 scale 1e300  : (tensor<?x8xf32>, !transformer.batch, tensor<?x1280xf32>) -> tensor<?x8xf32>
   return
 }
 

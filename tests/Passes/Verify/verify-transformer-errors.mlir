@@ -763,3 +763,306 @@ module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary =
     return %y : tensor<?x8xf32>
   }
 }
+
+// -----
+
+module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary = 9 : i64} {
+  // expected-error@below {{module_c6: expected a public entry}}
+  func.func private @encode(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.output = "hidden", transformer.role = "encode"} {
+    %s = transformer.scope ""
+    %t = transformer.parameter %s "t" of embedding : tensor<9x8xf32>
+    %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf32>) -> tensor<?x8xf32>
+    %y = transformer.select_output_rows %0, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+// An append whose handle is lost.
+module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary = 9 : i64} {
+  func.func @step(%b: !transformer.batch, %c: !transformer.cache<1x8xf32>) -> tensor<?x8xf32> attributes {transformer.output = "hidden", transformer.role = "step"} {
+    %s = transformer.scope ""
+    %t = transformer.parameter %s "t" of embedding : tensor<9x8xf32>
+    %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf32>) -> tensor<?x8xf32>
+    %l0 = transformer.scope "l.0" layer 0
+    // expected-error@below {{module_c8: expected the cache that it gives to be taken or returned}}
+    %c1 = transformer.cache_append %c[%l0], %b keys %0 values %0 : (!transformer.cache<1x8xf32>, !transformer.scope, !transformer.batch, tensor<?x8xf32>, tensor<?x8xf32>) -> !transformer.cache<1x8xf32>
+    %1 = transformer.attention causal %0, %b cache %c1[%l0] heads 1 kv_heads 1 scale 0.5 : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x8xf32>, !transformer.scope) -> tensor<?x8xf32>
+    %y = transformer.select_output_rows %1, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary = 9 : i64} {
+  func.func @encode(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.output = "hidden", transformer.role = "encode"} {
+    %s = transformer.scope ""
+    %t = transformer.parameter %s "t" of embedding : tensor<9x8xf32>
+    %u = transformer.parameter %s "u" of embedding : tensor<2x8xf32>
+    // expected-error@below {{module_c11: expected the module attribute transformer.token_types with embeddings of token types}}
+    %1 = transformer.embedding token_type %b, %u : (!transformer.batch, tensor<2x8xf32>) -> tensor<?x8xf32>
+    %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf32>) -> tensor<?x8xf32>
+    %y = transformer.select_output_rows %0, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+// expected-error@below {{module_c19: attribute "transformer.few_tokens": expected those of a model only}}
+module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary = 9 : i64, transformer.few_tokens = 8 : i64} {
+  func.func @encode(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.output = "hidden", transformer.role = "encode"} {
+    %s = transformer.scope ""
+    %t = transformer.parameter %s "t" of embedding : tensor<9x8xf32>
+    %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf32>) -> tensor<?x8xf32>
+    %y = transformer.select_output_rows %0, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary = 9 : i64} {
+  // expected-error@below {{module_c19: attribute "transformer.variant": expected those of a model only}}
+  func.func @encode(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.output = "hidden", transformer.role = "encode", transformer.variant = #transformer.variant<few>} {
+    %s = transformer.scope ""
+    %t = transformer.parameter %s "t" of embedding : tensor<9x8xf32>
+    %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf32>) -> tensor<?x8xf32>
+    %y = transformer.select_output_rows %0, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary = 9 : i64} {
+  func.func @encode(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.output = "hidden", transformer.role = "encode"} {
+    %s = transformer.scope ""
+    // expected-error@below {{module_c19: attribute "dnn.layout": expected those of a model only}}
+    %t = transformer.parameter %s "t" of embedding {dnn.layout = #dnn.layout<row_major>} : tensor<9x8xf32>
+    %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf32>) -> tensor<?x8xf32>
+    %y = transformer.select_output_rows %0, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary = 9 : i64} {
+  func.func @step(%b: !transformer.batch, %c: !transformer.cache<1x8xf32>) -> (tensor<?x8xf32>, !transformer.cache<1x8xf32>) attributes {transformer.output = "hidden", transformer.role = "step"} {
+    %s = transformer.scope ""
+    %t = transformer.parameter %s "t" of embedding : tensor<9x8xf32>
+    %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf32>) -> tensor<?x8xf32>
+    // expected-error@below {{module_c20: layer 2 of 1: expected numbers from 0 without gaps}}
+    %l0 = transformer.scope "l.0" layer 2
+    %c1 = transformer.cache_append %c[%l0], %b keys %0 values %0 : (!transformer.cache<1x8xf32>, !transformer.scope, !transformer.batch, tensor<?x8xf32>, tensor<?x8xf32>) -> !transformer.cache<1x8xf32>
+    %1 = transformer.attention causal %0, %b cache %c1[%l0] heads 1 kv_heads 1 scale 0.5 : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x8xf32>, !transformer.scope) -> tensor<?x8xf32>
+    %y = transformer.select_output_rows %1, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y, %c1 : tensor<?x8xf32>, !transformer.cache<1x8xf32>
+  }
+}
+
+// -----
+
+// Two scopes of one layer.
+module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary = 9 : i64} {
+  func.func @step(%b: !transformer.batch, %c: !transformer.cache<1x8xf32>) -> (tensor<?x8xf32>, !transformer.cache<1x8xf32>) attributes {transformer.output = "hidden", transformer.role = "step"} {
+    %s = transformer.scope ""
+    %t = transformer.parameter %s "t" of embedding : tensor<9x8xf32>
+    %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf32>) -> tensor<?x8xf32>
+    %l0 = transformer.scope "l.0" layer 0
+    %l1 = transformer.scope "l.1" layer 0
+    %c1 = transformer.cache_append %c[%l0], %b keys %0 values %0 : (!transformer.cache<1x8xf32>, !transformer.scope, !transformer.batch, tensor<?x8xf32>, tensor<?x8xf32>) -> !transformer.cache<1x8xf32>
+    %1 = transformer.attention causal %0, %b cache %c1[%l0] heads 1 kv_heads 1 scale 0.5 : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x8xf32>, !transformer.scope) -> tensor<?x8xf32>
+    // expected-error@below {{module_c20: cache of layer 0: expected one scope, got 'l.0' and 'l.1'}}
+    %c2 = transformer.cache_append %c1[%l1], %b keys %0 values %0 : (!transformer.cache<1x8xf32>, !transformer.scope, !transformer.batch, tensor<?x8xf32>, tensor<?x8xf32>) -> !transformer.cache<1x8xf32>
+    %y = transformer.select_output_rows %1, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y, %c2 : tensor<?x8xf32>, !transformer.cache<1x8xf32>
+  }
+}
+
+// -----
+
+// A cache that nobody fills.
+module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary = 9 : i64} {
+  func.func @step(%b: !transformer.batch, %c: !transformer.cache<1x8xf32>) -> (tensor<?x8xf32>, !transformer.cache<1x8xf32>) attributes {transformer.output = "hidden", transformer.role = "step"} {
+    %s = transformer.scope ""
+    %t = transformer.parameter %s "t" of embedding : tensor<9x8xf32>
+    %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf32>) -> tensor<?x8xf32>
+    %l0 = transformer.scope "l.0" layer 0
+    // expected-error@below {{module_c21: cache of scope 'l.0': expected an append to it before}}
+    %1 = transformer.attention causal %0, %b cache %c[%l0] heads 1 kv_heads 1 scale 0.5 : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x8xf32>, !transformer.scope) -> tensor<?x8xf32>
+    %y = transformer.select_output_rows %1, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y, %c : tensor<?x8xf32>, !transformer.cache<1x8xf32>
+  }
+}
+
+// -----
+
+// An append to the cache of another layer, through a function.
+module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary = 9 : i64} {
+  func.func private @layer(%s: !transformer.scope, %b: !transformer.batch, %c: !transformer.cache<1x8xf32>, %x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+    // expected-error@below {{module_c21: cache of scope 'l.1': expected an append to it before}}
+    %y = transformer.attention causal %x, %b cache %c[%s] heads 1 kv_heads 1 scale 0.5 : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x8xf32>, !transformer.scope) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+  func.func @step(%b: !transformer.batch, %c: !transformer.cache<1x8xf32>) -> (tensor<?x8xf32>, !transformer.cache<1x8xf32>) attributes {transformer.output = "hidden", transformer.role = "step"} {
+    %s = transformer.scope ""
+    %t = transformer.parameter %s "t" of embedding : tensor<9x8xf32>
+    %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf32>) -> tensor<?x8xf32>
+    %l0 = transformer.scope "l.0" layer 0
+    %l1 = transformer.scope "l.1" layer 1
+    %c1 = transformer.cache_append %c[%l0], %b keys %0 values %0 : (!transformer.cache<1x8xf32>, !transformer.scope, !transformer.batch, tensor<?x8xf32>, tensor<?x8xf32>) -> !transformer.cache<1x8xf32>
+    %1 = call @layer(%l1, %b, %c1, %0) : (!transformer.scope, !transformer.batch, !transformer.cache<1x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+    %y = transformer.select_output_rows %1, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y, %c1 : tensor<?x8xf32>, !transformer.cache<1x8xf32>
+  }
+}
+
+// -----
+
+module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary = 9 : i64} {
+  func.func @encode(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.output = "hidden", transformer.role = "encode"} {
+    %s = transformer.scope ""
+    %t = transformer.parameter %s "t" of embedding : tensor<9x8xf32>
+    // expected-error@below {{module_c22: parameter '.t': expected 'tensor<9x8xf32>' as elsewhere, got 'tensor<9x8xbf16>'}}
+    %u = transformer.parameter %s "t" of embedding : tensor<9x8xbf16>
+    %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf32>) -> tensor<?x8xf32>
+    %y = transformer.select_output_rows %0, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary = 9 : i64} {
+  // expected-error@below {{module_c23: output of 'step': expected logits or hidden, got pooled}}
+  func.func @encode(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.output = "pooled", transformer.role = "step"} {
+    %s = transformer.scope ""
+    %t = transformer.parameter %s "t" of embedding : tensor<9x8xf32>
+    %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf32>) -> tensor<?x8xf32>
+    %y = transformer.select_output_rows %0, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary = 9 : i64} {
+  // expected-error@below {{module_c23: output of 'embed': expected pooled, got hidden}}
+  func.func @encode(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.output = "hidden", transformer.role = "embed"} {
+    %s = transformer.scope ""
+    %t = transformer.parameter %s "t" of embedding : tensor<9x8xf32>
+    %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf32>) -> tensor<?x8xf32>
+    %y = transformer.select_output_rows %0, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary = 9 : i64} {
+  // expected-error@below {{module_c23: logits: expected at most 9, one per token, got 10}}
+  func.func @encode(%b: !transformer.batch) -> tensor<?x10xf32> attributes {transformer.output = "logits", transformer.role = "encode"} {
+    %s = transformer.scope ""
+    %t = transformer.parameter %s "t" of embedding : tensor<9x10xf32>
+    %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x10xf32>) -> tensor<?x10xf32>
+    %y = transformer.select_output_rows %0, %b : (tensor<?x10xf32>, !transformer.batch) -> tensor<?x10xf32>
+    return %y : tensor<?x10xf32>
+  }
+}
+
+// -----
+
+// A cache that is read before this step's append.
+module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary = 9 : i64} {
+  func.func @step(%b: !transformer.batch, %c: !transformer.cache<1x8xf32>) -> (tensor<?x8xf32>, !transformer.cache<1x8xf32>) attributes {transformer.output = "hidden", transformer.role = "step"} {
+    %s = transformer.scope ""
+    %t = transformer.parameter %s "t" of embedding : tensor<9x8xf32>
+    %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf32>) -> tensor<?x8xf32>
+    %l0 = transformer.scope "l.0" layer 0
+    // expected-error@below {{module_c21: cache of scope 'l.0': expected an append to it before}}
+    %1 = transformer.attention causal %0, %b cache %c[%l0] heads 1 kv_heads 1 scale 0.5 : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x8xf32>, !transformer.scope) -> tensor<?x8xf32>
+    %c1 = transformer.cache_append %c[%l0], %b keys %0 values %0 : (!transformer.cache<1x8xf32>, !transformer.scope, !transformer.batch, tensor<?x8xf32>, tensor<?x8xf32>) -> !transformer.cache<1x8xf32>
+    %y = transformer.select_output_rows %1, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y, %c1 : tensor<?x8xf32>, !transformer.cache<1x8xf32>
+  }
+}
+
+// -----
+
+// expected-error@below {{module_c24: transformer.max_sequence: expected at most 16777216, got 16777217}}
+module attributes {transformer.max_sequence = 16777217 : i64, transformer.vocabulary = 9 : i64} {
+  func.func @encode(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.output = "hidden", transformer.role = "encode"} {
+    %s = transformer.scope ""
+    %t = transformer.parameter %s "t" of embedding : tensor<9x8xf32>
+    %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf32>) -> tensor<?x8xf32>
+    %y = transformer.select_output_rows %0, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary = 9 : i64} {
+  func.func @encode(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.output = "hidden", transformer.role = "encode"} {
+    %s = transformer.scope ""
+    // expected-error@below {{module_c24: result of type 'tensor<0x8xf32>': expected sizes of 1 to 268435456}}
+    %z = transformer.parameter %s "z" of ffn : tensor<0x8xf32>
+    %t = transformer.parameter %s "t" of embedding : tensor<9x8xf32>
+    %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf32>) -> tensor<?x8xf32>
+    %y = transformer.select_output_rows %0, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary = 9 : i64} {
+  func.func @encode(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.output = "hidden", transformer.role = "encode"} {
+    %s = transformer.scope ""
+    %t = transformer.parameter %s "t" of embedding : tensor<9x8xf32>
+    // expected-error@below {{module_c24: result of type 'tensor<?x268435457xf32>': expected sizes of 1 to 268435456}}
+    %z = transformer.input_features %b : tensor<?x268435457xf32>
+    %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf32>) -> tensor<?x8xf32>
+    %y = transformer.select_output_rows %0, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+// Weights of two scopes in one matmul.
+module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary = 9 : i64} {
+  func.func @encode(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.output = "hidden", transformer.role = "encode"} {
+    %s = transformer.scope ""
+    %t = transformer.parameter %s "t" of embedding : tensor<9x8xf32>
+    %m = transformer.scope "m"
+    %u = transformer.parameter %s "u" of ffn : tensor<8x8xf32>
+    %v = transformer.parameter %m "u" of ffn : tensor<8x8xf32>
+    %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf32>) -> tensor<?x8xf32>
+    // expected-error@below {{module_c25: expected weights of one scope and one element type}}
+    %1 = transformer.matmul %0 weights(%u, %v) : (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<?x16xf32>
+    %y = transformer.select_output_rows %0, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+// Weights of two types in one matmul.
+module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary = 9 : i64} {
+  func.func @encode(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.output = "hidden", transformer.role = "encode"} {
+    %s = transformer.scope ""
+    %t = transformer.parameter %s "t" of embedding : tensor<9x8xf32>
+    %u = transformer.parameter %s "u" of ffn : tensor<8x8xf32>
+    %v = transformer.parameter %s "v" of ffn : tensor<8x8xbf16>
+    %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf32>) -> tensor<?x8xf32>
+    // expected-error@below {{module_c25: expected weights of one scope and one element type}}
+    %1 = transformer.matmul %0 weights(%u, %v) : (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xbf16>) -> tensor<?x16xf32>
+    %y = transformer.select_output_rows %0, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+}
