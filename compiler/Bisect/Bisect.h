@@ -34,9 +34,10 @@ struct Tolerance {
 /// What one operation may differ by.
 double toleranceOf(mlir::Operation *Op);
 
-/// The largest difference, relative to the largest magnitude of `Wanted`;
-/// infinite when shapes differ or a value is no number in one alone.
-double differenceOf(const Tensor2D &Got, const Tensor2D &Wanted);
+/// The largest difference, relative to the largest magnitude of `Expected`, or
+/// to 1e-3 where that is less; infinite when shapes differ or a value is no
+/// number in one alone.
+double differenceOf(const Tensor2D &Got, const Tensor2D &Expected);
 
 /// One call of an entry.
 struct Run {

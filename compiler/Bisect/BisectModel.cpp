@@ -39,7 +39,7 @@ tenon::bisect::bisectModel(const BisectModelOptions &Options) {
 
   BisectOptions Bisection;
   if (!Options.Against.empty()) {
-    if (Options.TokenIds.empty())
+    if (!Options.TokenIds)
       return Error("--against needs --token-ids, those of the reference");
     Result<Tensor2D> Reference = readReference(Options.Against);
     if (!Reference)
@@ -47,6 +47,10 @@ tenon::bisect::bisectModel(const BisectModelOptions &Options) {
     Bisection.Against = std::move(*Reference);
   }
   bool IsMlir = StringRef(Options.Model).ends_with(".mlir");
+  if (!IsMlir && !Options.Weights.empty())
+    return Error("--weights is '" + Options.Weights +
+                 "': expected it with a .mlir model only, others have weights "
+                 "of their own");
   Result<ImportedModel> Model =
       IsMlir ? importMlir(Context, Options.Model, Options.Weights)
              : importModel(Context, Options.Model);
@@ -55,11 +59,13 @@ tenon::bisect::bisectModel(const BisectModelOptions &Options) {
   if (!Model->Weights)
     return Error(Options.Model + ": has no weights: expected --weights "
                                  "DIRECTORY");
-  if (!Options.TokenIds.empty()) {
+  if (Options.TokenIds) {
     Result<std::vector<int32_t>> Ids =
-        tool::parseTokens(Options.TokenIds, "--token-ids");
+        tool::parseTokens(*Options.TokenIds, "--token-ids");
     if (!Ids)
       return Ids.error();
+    if (Ids->empty())
+      return Error("--token-ids is empty: expected at least one id");
     Bisection.TokenIds.assign(Ids->begin(), Ids->end());
   }
   Bisection.Settings.Level = Options.Level;

@@ -6,6 +6,7 @@
 #include "runtime/Abi/CpuLevel.h"
 #include "runtime/Support/Result.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,8 @@ struct BisectModelOptions {
   std::string Model;
   /// The checkpoint of a model in the transformer dialect.
   std::string Weights;
-  /// Ids of one sequence, "1,2,3" or "@FILE.npy"; some if empty.
-  std::string TokenIds;
+  /// Ids of one sequence, "1,2,3" or "@FILE.npy"; some without.
+  std::optional<std::string> TokenIds;
   /// A .npy file of reference outputs, if not empty.
   std::string Against;
   CpuLevel Level = CpuLevel::AVX2;

@@ -23,7 +23,10 @@ static SmallVector<int64_t> parameterShapeOf(dnn::WeightOp Weight) {
   // Of several, one below another, only the sum of rows is known.
   if (Weight.getKeys().size() > 1)
     Shape = {ShapedType::kDynamic};
-  if (Type.getCount() > 1)
+  // The matrices of experts are a stack, and of one expert too.
+  bool IsStack = Type.getLayout() == LayoutKind::Panels &&
+                 cast<StringAttr>(Weight.getKeys()[0]).getValue().contains('*');
+  if (Type.getCount() > 1 || IsStack)
     Shape.insert(Shape.begin(), Type.getCount());
   if (!Type.isVector())
     Shape.push_back(Type.getInFeatures());

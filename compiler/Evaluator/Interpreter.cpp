@@ -163,8 +163,8 @@ Status tenon::evaluateAny(Operation *Op, Frame &F) {
         F.interpreter().call(Op, Call.getCallee(), F[Call.getOperands()]);
     if (!Results)
       return Results.error();
-    for (auto [Value, Given] : llvm::zip(Op->getResults(), *Results))
-      F.bind(Value, Given);
+    for (auto [Value, Passed] : llvm::zip(Op->getResults(), *Results))
+      F.bind(Value, Passed);
     return {};
   }
   return Error("operation: expected one of the transformer or the dnn dialect, "
@@ -190,11 +190,11 @@ Result<SmallVector<Datum>> Interpreter::call(func::FuncOp Function,
                    Error("calls nest deeper than " + std::to_string(MaxDepth)));
   EvaluatorScope Scope;
   for (const Datum &Argument : llvm::reverse(Arguments))
-    if (auto *Given = std::get_if<EvaluatorScope>(&Argument))
-      Scope = *Given;
+    if (auto *Passed = std::get_if<EvaluatorScope>(&Argument))
+      Scope = *Passed;
   Frame F(*this, std::move(Scope));
-  for (auto [Argument, Given] : llvm::zip(Function.getArguments(), Arguments))
-    F.bind(Argument, Given);
+  for (auto [Argument, Passed] : llvm::zip(Function.getArguments(), Arguments))
+    F.bind(Argument, Passed);
   ++Depth;
   for (Operation &Op : Function.getBody().front()) {
     if (auto Return = dyn_cast<func::ReturnOp>(Op)) {
@@ -216,9 +216,9 @@ Result<SmallVector<Datum>> Interpreter::call(Operation *Op, StringRef Callee,
   return call(Function, Operands);
 }
 
-/// `Given` as a value of `Type`: activations or a weight.
-static Result<Datum> inputOf(Type Type, const Tensor2D &Given) {
-  int64_t Rows = Given.Rows, Columns = Given.Columns;
+/// `Passed` as a value of `Type`: activations or a weight.
+static Result<Datum> inputOf(Type Type, const Tensor2D &Passed) {
+  int64_t Rows = Passed.Rows, Columns = Passed.Columns;
   if (auto Packed = dyn_cast<dnn::PackedType>(Type)) {
     Rows = Packed.getCount() * Packed.getOutFeatures();
     Columns = Packed.getInFeatures();
@@ -231,11 +231,11 @@ static Result<Datum> inputOf(Type Type, const Tensor2D &Given) {
     if (Tensor.hasStaticShape())
       Rows = Tensor.getNumElements() / Columns;
   }
-  if (Given.Rows != Rows || Given.Columns != Columns)
-    return Error("is " + std::to_string(Given.Rows) + " x " +
-                 std::to_string(Given.Columns) + ": expected " +
+  if (Passed.Rows != Rows || Passed.Columns != Columns)
+    return Error("is " + std::to_string(Passed.Rows) + " x " +
+                 std::to_string(Passed.Columns) + ": expected " +
                  std::to_string(Rows) + " x " + std::to_string(Columns));
-  Tensor2D Rounded = Given;
+  Tensor2D Rounded = Passed;
   roundToType(Type, Rounded);
   return Datum(std::make_shared<const Tensor2D>(std::move(Rounded)));
 }
@@ -262,10 +262,10 @@ Interpreter::arguments(func::FuncOp Function, const EvaluatorInputs &Inputs) {
     } else if (isa<RankedTensorType, dnn::PackedType>(T)) {
       if (NextTensor == Inputs.Tensors.end())
         return Fail(": expected a tensor among the inputs");
-      auto Given = inputOf(T, *NextTensor++);
-      if (!Given)
-        return Fail(" " + Given.error().message());
-      Arguments.push_back(std::move(*Given));
+      auto Passed = inputOf(T, *NextTensor++);
+      if (!Passed)
+        return Fail(" " + Passed.error().message());
+      Arguments.push_back(std::move(*Passed));
     } else {
       return Fail(": expected a batch, a cache, a scope, activations or a "
                   "weight");
@@ -350,10 +350,10 @@ Interpreter::evaluate(Operation *Op, const EvaluatorInputs &Inputs) {
     }
     if (NextTensor == Inputs.Tensors.size())
       return Fail(Error("expected a tensor among the inputs"));
-    auto Given = inputOf(V.getType(), Inputs.Tensors[NextTensor++]);
-    if (!Given)
-      return Fail(Given.error());
-    F.bind(V, std::move(*Given));
+    auto Passed = inputOf(V.getType(), Inputs.Tensors[NextTensor++]);
+    if (!Passed)
+      return Fail(Passed.error());
+    F.bind(V, std::move(*Passed));
   }
   if (NextTensor != Inputs.Tensors.size())
     return errorAt(Op, Error("expected " + std::to_string(NextTensor) +

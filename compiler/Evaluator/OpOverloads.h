@@ -370,9 +370,12 @@ Status evaluateOp(OpTy Op, Frame &F) {
   Shape.Scale = realOf(Op.getScale());
   const Tensor2D &Query = F.tensor(Op.getQuery());
   // State is scratch of a kernel: nothing may depend on it.
-  for (unsigned I = 1; I < Op->getNumResults(); ++I)
-    if (Status S = F.set(Op, I, Tensor2D(Query.Rows, resultWidth(Op, I))); !S)
+  for (unsigned I = 1; I < Op->getNumResults(); ++I) {
+    Tensor2D State(Query.Rows, resultWidth(Op, I));
+    llvm::fill(State.Data, std::numeric_limits<float>::quiet_NaN());
+    if (Status S = F.set(Op, I, std::move(State)); !S)
       return S;
+  }
   return F.set(Op, evaluate::latentAttention(Query, F.batch(), *From->Cache,
                                              From->Layer,
                                              F.tensor(Op.getExpand()), Shape));
