@@ -96,19 +96,19 @@ class Facts:
             cache["bytes_per_token"] for cache in report["caches"]
         )
         # Products are packed in panels; tables of rows are only gathered from.
-        products = [
+        matmuls = [
             weight
             for weight in report["weights"]["list"]
             if weight["layout"].startswith("panels.")
         ]
-        if not products:
+        if not matmuls:
             fail(f"{file}: no weight is packed in panels: nothing to measure")
         vocabulary = report["model"]["vocabulary"]
         self.head_parameters = 0
         self.layer_parameters = 0
         self.weight_bytes = 0
         by_type = {}
-        for weight in products:
+        for weight in matmuls:
             # As the model has them: padding is nobody's work.
             parameters = weight["rows"] * weight["columns"]
             element = weight["layout"].split(".")[1]
@@ -119,7 +119,7 @@ class Facts:
                 self.head_parameters += parameters
             else:
                 self.layer_parameters += parameters
-        # The type that the products compute in, in most of the bytes.
+        # The type that the matmuls compute in, in most of the bytes.
         self.element = max(by_type, key=by_type.get)
 
     def decode_bytes(self, prompt_tokens, new_tokens, batch):
@@ -128,7 +128,7 @@ class Facts:
         return self.weight_bytes + batch * context * self.kv_bytes_per_token
 
     def prefill_operations(self, prompt_tokens, batch):
-        """Operations in products of a prefill that wants the last row only."""
+        """Operations in matmuls of a prefill that wants the last row only."""
         return 2 * batch * (
             prompt_tokens * self.layer_parameters + self.head_parameters
         )

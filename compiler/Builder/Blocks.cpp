@@ -144,18 +144,19 @@ Value tenon::crossAttentionBlock(Frame &F, Value Input,
   AttentionShape Shape = shapeOf(F, Options);
   Shape.Mask = MaskKind::Bidirectional;
   Value Heads =
-      F.Function.cachedAttention(Query, F.Memory, F.Scope, F.Batch, Shape);
+      F.Function.cachedAttention(Query, F.CrossCache, F.Scope, F.Batch, Shape);
   return linearBlock(F, Heads, Options.Output, widthOf(Input),
                      Component::Attention);
 }
 
-void tenon::memoryBlock(Frame &F, Value Source,
-                        const AttentionOptions &Options) {
+void tenon::crossCacheBlock(Frame &F, Value Source,
+                            const AttentionOptions &Options) {
   int64_t Width = Options.KvHeads * Options.HeadDim;
   Value Keys = linearBlock(F, Source, Options.Key, Width, Component::Attention);
   Value Values =
       linearBlock(F, Source, Options.Value, Width, Component::Attention);
-  F.Memory = F.Function.cacheAppend(F.Memory, F.Scope, F.Batch, Keys, Values);
+  F.CrossCache =
+      F.Function.cacheAppend(F.CrossCache, F.Scope, F.Batch, Keys, Values);
 }
 
 Value tenon::latentAttentionBlock(Frame &F, Value Input,
@@ -316,15 +317,15 @@ func::FuncOp tenon::layerFunction(ModelBuilder &Model, StringRef Scope,
   Frame F{Layer, ScopeValue, Batch};
   if (Signature.Cache)
     F.Cache = Layer.argument(Signature.Cache);
-  if (Signature.Memory)
-    F.Memory = Layer.argument(Signature.Memory);
+  if (Signature.CrossCache)
+    F.CrossCache = Layer.argument(Signature.CrossCache);
   if (!Signature.BiasScope.empty())
     F.BiasScope = Layer.scopeArgument(Signature.BiasScope);
   Value Input = Layer.argument(Model.rows(Width));
   SmallVector<Value> Results = {layerBlock(F, Input, Options)};
   if (F.Cache)
     Results.push_back(F.Cache);
-  if (F.Memory)
-    Results.push_back(F.Memory);
+  if (F.CrossCache)
+    Results.push_back(F.CrossCache);
   return Layer.finish(Results);
 }

@@ -178,7 +178,7 @@ struct Frame {
   /// one it sees this step's keys and values.
   mlir::Value Cache = {};
   /// What cross-attention reads.
-  mlir::Value Memory = {};
+  mlir::Value CrossCache = {};
   /// Where relative biases lie, which layers share; the scope if null.
   mlir::Value BiasScope = {};
 };
@@ -198,12 +198,14 @@ mlir::Value linearBlock(Frame &F, mlir::Value Input,
 /// is as wide as `Input`.
 mlir::Value attentionBlock(Frame &F, mlir::Value Input,
                            const AttentionOptions &Options);
-/// Attention of `Input` to the memory.
+/// Attention of `Input` to the cross-attention cache.
 mlir::Value crossAttentionBlock(Frame &F, mlir::Value Input,
                                 const AttentionOptions &Options);
-/// Fills the memory with the keys and values of `Source`, the rows of an
-/// encoder, that crossAttentionBlock of the same scope and options reads.
-void memoryBlock(Frame &F, mlir::Value Source, const AttentionOptions &Options);
+/// Fills the cross-attention cache with the keys and values of `Source`, the
+/// rows of an encoder, that crossAttentionBlock of the same scope and options
+/// reads.
+void crossCacheBlock(Frame &F, mlir::Value Source,
+                     const AttentionOptions &Options);
 mlir::Value latentAttentionBlock(Frame &F, mlir::Value Input,
                                  const LatentAttentionOptions &Options);
 
@@ -222,14 +224,14 @@ std::string layerName(const LayerOptions &Options);
 /// What a layer function is called with besides a scope, a batch and rows.
 struct LayerSignature {
   transformer::CacheType Cache;
-  transformer::CacheType Memory;
+  transformer::CacheType CrossCache;
   /// Name of the scope of relative biases; empty without them.
   std::string BiasScope;
 };
 
 /// Builds the private function of one layer whose parameters lie in `Scope`:
-/// (scope, batch, [cache], [memory], [scope of biases], rows) ->
-/// (rows, [cache], [memory]).
+/// (scope, batch, [cache], [cross cache], [scope of biases], rows) ->
+/// (rows, [cache], [cross cache]).
 mlir::func::FuncOp layerFunction(ModelBuilder &Model, llvm::StringRef Scope,
                                  int64_t Width, const LayerSignature &Signature,
                                  const LayerOptions &Options);

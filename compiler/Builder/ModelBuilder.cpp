@@ -5,6 +5,8 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 
+#include <charconv>
+
 using namespace mlir;
 using namespace tenon;
 using namespace tenon::transformer;
@@ -276,9 +278,18 @@ Value FunctionBuilder::activation(transformer::Activation Kind, Value Input) {
   return create<ActivationOp>(at("activation"), Input.getType(), Kind, Input);
 }
 
+/// The shortest decimal that is `Value` in f32, which kernels compute in.
+static FloatAttr shortReal(OpBuilder &Builder, double Value) {
+  char Text[32];
+  auto End = std::to_chars(Text, std::end(Text), static_cast<float>(Value)).ptr;
+  double Short = Value;
+  std::from_chars(Text, End, Short);
+  return Builder.getF64FloatAttr(Short);
+}
+
 Value FunctionBuilder::scale(Value Input, double Factor) {
   return create<ScaleOp>(at("scale"), Input.getType(), Input,
-                         Builder.getF64FloatAttr(Factor));
+                         shortReal(Builder, Factor));
 }
 
 Value FunctionBuilder::softCap(Value Input, double Bound) {
@@ -343,8 +354,7 @@ static Value createAttention(OpBuilder &Builder, Location Where, Value Query,
       Builder, Where, Query, Batch, Keys, Values, Cache, Scope, Shape.Bias,
       Shape.Sinks, MaskKindAttr::get(Builder.getContext(), Shape.Mask),
       Builder.getI64IntegerAttr(Shape.Heads),
-      Builder.getI64IntegerAttr(Shape.KvHeads),
-      Builder.getF64FloatAttr(Shape.Scale),
+      Builder.getI64IntegerAttr(Shape.KvHeads), shortReal(Builder, Shape.Scale),
       Shape.Window ? Builder.getI64IntegerAttr(*Shape.Window) : IntegerAttr(),
       realAttr(Builder, Shape.SoftCap), Shape.Alibi, Shape.Buckets);
 }
@@ -376,7 +386,7 @@ Value FunctionBuilder::latentAttention(Value Query, Value Cache, Value Scope,
       at("latent_attention"), Model->rows(Heads * ValueDim), Query, Batch,
       Cache, Scope, Expand, Builder.getI64IntegerAttr(Heads),
       Builder.getI64IntegerAttr(KeyDim), Builder.getI64IntegerAttr(ValueDim),
-      Builder.getF64FloatAttr(Scale));
+      shortReal(Builder, Scale));
 }
 
 Value FunctionBuilder::moe(const MoeOperands &M) {

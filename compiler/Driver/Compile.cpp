@@ -15,6 +15,8 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Remarks.h"
+#include "mlir/Pass/Pass.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -210,6 +212,17 @@ private:
     if (!After)
       return Error("--from-stage is '" + Options.FromStage +
                    "': expected a stage");
+    PipelineOptions Defaults;
+    llvm::StringSet<> Left;
+    for (const Stage &S : stages())
+      for (const StagePass &Entry : S.Passes)
+        if (S.Id > *After)
+          Left.insert(Entry.Create(Defaults)->getArgument());
+    for (const std::string &Pass : Options.DisabledPasses)
+      if (!Left.contains(Pass))
+        return Error("--disable-pass is '" + Pass +
+                     "': expected a pass behind the stage '" +
+                     Options.FromStage + "'");
     Shown.show("reading the dump");
     Result<LoadedStage> Loaded =
         readStage(Context, Options.Model, Options.FromStage);

@@ -283,11 +283,11 @@ Result<ModelEstimate> tenon::estimateModel(ModuleOp Module,
   for (func::FuncOp Entry : Entries)
     if (RoleOf(Entry) != "embed" && RoleOf(Main) != "step")
       Main = Entry;
-  bool HasMemory = llvm::any_of(Main.getArgumentTypes(), [](Type T) {
+  bool HasCrossCache = llvm::any_of(Main.getArgumentTypes(), [](Type T) {
     auto Cache = dyn_cast<CacheType>(T);
     return Cache && Cache.isCross();
   });
-  if (HasMemory) {
+  if (HasCrossCache) {
     auto MaxSource = Module->getAttrOfType<IntegerAttr>(attr::MaxSource);
     E.SourceText.emplace();
     E.SourceText->Tokens = MaxSource ? MaxSource.getInt() : E.MaxSequence;
@@ -335,7 +335,7 @@ Json tenon::toJson(const ModelEstimate &E) {
                  {"parameters_active", E.ActiveParameters},
                  {"matmul_parameters", E.MatmulParameters},
                  {"weight_bytes", E.WeightBytes},
-                 {"product_weight_bytes", E.MatmulBytes},
+                 {"matmul_weight_bytes", E.MatmulBytes},
                  {"flops_per_token", Flops}};
   if (E.CacheType)
     Result["kv_cache"] = {
@@ -347,7 +347,7 @@ Json tenon::toJson(const ModelEstimate &E) {
         {"bytes_full_context", E.cacheBytesPerToken() * E.MaxSequence}};
   if (const auto &Source = E.SourceText) {
     Result["encoder_matmul_parameters"] = Source->MatmulParameters;
-    Result["memory_cache"] = {
+    Result["cross_cache"] = {
         {"type", nameOf(Source->CacheType)},
         {"bytes_per_source_token", Source->cacheBytesPerToken()},
         {"max_source", Source->Tokens},

@@ -24,7 +24,7 @@ void tenon::buildDecoder(ModelBuilder &Model, const DecoderModel &Decoder,
   FunctionBuilder Step = FunctionBuilder::entry(Model, "step", "logits");
   Value Batch = Step.batchArgument();
   Value Handle = Step.argument(Cache);
-  Value Rows = Functions.call(Step, Batch, Handle, /*Memory=*/{});
+  Value Rows = Functions.call(Step, Batch, Handle, /*CrossCache=*/{});
   Step.finish(
       {callHead(Step, Head, Decoder.Stack, Batch, Rows), Functions.Cache});
 }

@@ -48,8 +48,8 @@ void tenon::buildEncoder(ModelBuilder &Model, const EncoderModel &Encoder,
   if (Encoder.Stack.Embedding.TokenTypeCount > 0)
     Model.setTokenTypes(Encoder.Stack.Embedding.TokenTypeCount);
   // The entry that pools is called "embed".
-  StackFunctions Functions(Model, Encoder.Stack, /*Cache=*/{}, /*Memory=*/{},
-                           Pooling ? "embeddings" : "embed");
+  StackFunctions Functions(Model, Encoder.Stack, /*Cache=*/{},
+                           /*CrossCache=*/{}, Pooling ? "embeddings" : "embed");
 
   auto BuildEntry = [&](StringRef Role, StringRef Output, StringRef LastName,
                         bool UsesRoot, auto Last) {
@@ -62,7 +62,7 @@ void tenon::buildEncoder(ModelBuilder &Model, const EncoderModel &Encoder,
     func::FuncOp EndFunction = End.finish(Last(End, EndRows, EndBatch));
     FunctionBuilder Entry = FunctionBuilder::entry(Model, Role, Output);
     Value Batch = Entry.batchArgument();
-    Value Rows = Functions.call(Entry, Batch, /*Cache=*/{}, /*Memory=*/{});
+    Value Rows = Functions.call(Entry, Batch, /*Cache=*/{}, /*CrossCache=*/{});
     SmallVector<Value> Arguments = {Entry.scope(Encoder.Stack.Scope), Batch,
                                     Rows};
     if (UsesRoot)

@@ -20,15 +20,15 @@ std::vector<LayerOptions> tenon::repeat(const LayerOptions &Layer,
 }
 
 StackFunctions::StackFunctions(ModelBuilder &Model, const StackOptions &Stack,
-                               CacheType Cache, CacheType Memory,
+                               CacheType Cache, CacheType CrossCache,
                                StringRef EmbedName)
-    : Stack(Stack), HasCaches(Cache || Memory) {
+    : Stack(Stack), HasCaches(Cache || CrossCache) {
   Embed = embedFunction(Model, EmbedName);
-  LayerSignature Signature{Cache, Memory, {}};
+  LayerSignature Signature{Cache, CrossCache, {}};
   if (!Stack.BiasScope.empty())
     Signature.BiasScope = Stack.nameOf(Stack.BiasScope);
-  for (auto [I, Given] : llvm::enumerate(Stack.Layer)) {
-    LayerOptions Layer = Given;
+  for (auto [I, Options] : llvm::enumerate(Stack.Layer)) {
+    LayerOptions Layer = Options;
     // A window as long as the sequence hides nothing.
     if (Layer.Attention.Window && *Layer.Attention.Window >= Stack.MaxSequence)
       Layer.Attention.Window = std::nullopt;
@@ -82,20 +82,20 @@ func::FuncOp StackFunctions::embedFunction(ModelBuilder &Model,
   };
   if (!Options.ProjectLast)
     Project();
-  int64_t Now = widthOf(Rows);
+  int64_t RowWidth = widthOf(Rows);
   // The small tables are only gathered from: widening them costs nothing.
   if (!Options.TokenTypes.empty())
     Rows = Function.residual(
         Rows, LookUp(IndexKind::TokenType, Scope, Options.TokenTypes,
-                     Options.TokenTypeCount, Now, 0, ElementType::F32));
+                     Options.TokenTypeCount, RowWidth, 0, ElementType::F32));
   if (Options.Positions)
     Rows = Function.residual(
         Rows, LookUp(IndexKind::Position, Scope, Options.Positions->Key,
-                     Options.Positions->Rows, Now, Options.Positions->Offset,
-                     ElementType::F32));
+                     Options.Positions->Rows, RowWidth,
+                     Options.Positions->Offset, ElementType::F32));
   if (Options.Sinusoid)
-    Rows = Function.residual(Rows,
-                             Function.sinusoid(*Options.Sinusoid, Batch, Now));
+    Rows = Function.residual(
+        Rows, Function.sinusoid(*Options.Sinusoid, Batch, RowWidth));
   Rows = normBlock(F, Rows, Options.Norm);
   if (Options.ProjectLast)
     Project();
@@ -103,9 +103,9 @@ func::FuncOp StackFunctions::embedFunction(ModelBuilder &Model,
 }
 
 Value StackFunctions::call(FunctionBuilder &Entry, Value Batch, Value CacheIn,
-                           Value MemoryIn) {
+                           Value CrossCacheIn) {
   Cache = CacheIn;
-  Memory = MemoryIn;
+  CrossCache = CrossCacheIn;
   SmallVector<Value> Arguments = {Entry.scope(Stack.Scope)};
   if (Stack.Embedding.TokensScope)
     Arguments.push_back(Entry.scope(*Stack.Embedding.TokensScope));
@@ -119,7 +119,7 @@ Value StackFunctions::call(FunctionBuilder &Entry, Value Batch, Value CacheIn,
     Arguments = {Entry.scope(Stack.layerScope(Number),
                              HasCaches ? std::optional(Number) : std::nullopt),
                  Batch};
-    for (Value Optional : {Cache, Memory, BiasScope})
+    for (Value Optional : {Cache, CrossCache, BiasScope})
       if (Optional)
         Arguments.push_back(Optional);
     Arguments.push_back(Rows);
@@ -128,8 +128,8 @@ Value StackFunctions::call(FunctionBuilder &Entry, Value Batch, Value CacheIn,
     size_t Next = 1;
     if (Cache)
       Cache = Results[Next++];
-    if (Memory)
-      Memory = Results[Next++];
+    if (CrossCache)
+      CrossCache = Results[Next++];
   }
   return Rows;
 }

@@ -91,16 +91,16 @@ public:
   /// be. With caches, layers number themselves.
   StackFunctions(ModelBuilder &Model, const StackOptions &Stack,
                  transformer::CacheType Cache = {},
-                 transformer::CacheType Memory = {},
+                 transformer::CacheType CrossCache = {},
                  llvm::StringRef EmbedName = "embed");
 
   /// The rows after the last layer, before the final norm; null caches for
   /// those that the layers do not have.
   mlir::Value call(FunctionBuilder &Entry, mlir::Value Batch, mlir::Value Cache,
-                   mlir::Value Memory);
+                   mlir::Value CrossCache);
 
   /// The handles after call().
-  mlir::Value Cache, Memory;
+  mlir::Value Cache, CrossCache;
 
 private:
   mlir::func::FuncOp embedFunction(ModelBuilder &Model, llvm::StringRef Name);

@@ -15,23 +15,24 @@ static func::FuncOp finalNorm(ModelBuilder &Model, const StackOptions &Stack) {
       F, Function.argument(Model.rows(Stack.Width)), Stack.FinalNorm));
 }
 
-/// (scope, batch, memory, rows) -> memory: one layer's keys and values.
-static func::FuncOp memoryFunction(ModelBuilder &Model,
-                                   const StackOptions &Encoder,
-                                   const StackOptions &Decoder, int64_t Layer,
-                                   CacheType Memory) {
-  FunctionBuilder Function(Model, "memory");
+/// (scope, batch, cross cache, rows) -> cross cache: one layer's keys and
+/// values.
+static func::FuncOp crossCacheFunction(ModelBuilder &Model,
+                                       const StackOptions &Encoder,
+                                       const StackOptions &Decoder,
+                                       int64_t Layer, CacheType CrossCache) {
+  FunctionBuilder Function(Model, "cross_cache");
   Value Scope = Function.scopeArgument(Decoder.layerScope(Layer));
   Frame F{Function, Scope, Function.batchArgument()};
-  F.Memory = Function.argument(Memory);
-  memoryBlock(F, Function.argument(Model.rows(Encoder.Width)),
-              *Decoder.Layer[static_cast<size_t>(Layer)].Cross);
-  return Function.finish(F.Memory);
+  F.CrossCache = Function.argument(CrossCache);
+  crossCacheBlock(F, Function.argument(Model.rows(Encoder.Width)),
+                  *Decoder.Layer[static_cast<size_t>(Layer)].Cross);
+  return Function.finish(F.CrossCache);
 }
 
 /// (batch, rows) -> output rows.
 static func::FuncOp wantedRows(ModelBuilder &Model, int64_t Width) {
-  FunctionBuilder Function(Model, "wanted_rows");
+  FunctionBuilder Function(Model, "output_rows");
   Value Batch = Function.batchArgument();
   return Function.finish(
       Function.selectOutputRows(Function.argument(Model.rows(Width)), Batch));
@@ -48,8 +49,8 @@ void tenon::buildTranslation(ModelBuilder &Model,
   const LayerOptions &Layer = Target.Layer.front();
   CacheType Cache = Model.cache(Layer.Attention.KvHeads,
                                 Layer.Attention.HeadDim, CacheElement);
-  CacheType Memory = Model.cache(Layer.Cross->KvHeads, Layer.Cross->HeadDim,
-                                 CacheElement, CacheKind::Cross);
+  CacheType CrossCache = Model.cache(Layer.Cross->KvHeads, Layer.Cross->HeadDim,
+                                     CacheElement, CacheKind::Cross);
 
   StackFunctions Encoder(Model, Source);
   func::FuncOp Encoded;
@@ -57,10 +58,10 @@ void tenon::buildTranslation(ModelBuilder &Model,
     Encoded = finalNorm(Model, Source);
   SmallVector<func::FuncOp> Fill;
   for (size_t I = 0; I < Target.Layer.size(); ++I)
-    Fill.push_back(
-        memoryFunction(Model, Source, Target, static_cast<int64_t>(I), Memory));
+    Fill.push_back(crossCacheFunction(Model, Source, Target,
+                                      static_cast<int64_t>(I), CrossCache));
   func::FuncOp Wanted = wantedRows(Model, Source.Width);
-  StackFunctions Decoder(Model, Target, Cache, Memory);
+  StackFunctions Decoder(Model, Target, Cache, CrossCache);
   func::FuncOp Head = headFunction(Model, Target, Translation.Head,
                                    Translation.Sizes.Vocabulary);
 
@@ -68,16 +69,16 @@ void tenon::buildTranslation(ModelBuilder &Model,
   FunctionBuilder Step = FunctionBuilder::entry(Model, "step", "logits");
   Value Batch = Step.batchArgument();
   Value Handle = Step.argument(Cache);
-  Value Rows = Decoder.call(Step, Batch, Handle, Step.argument(Memory));
+  Value Rows = Decoder.call(Step, Batch, Handle, Step.argument(CrossCache));
   Value Logits = callHead(Step, Head, Target, Batch, Rows);
-  Step.finish({Logits, Decoder.Cache, Decoder.Memory});
+  Step.finish({Logits, Decoder.Cache, Decoder.CrossCache});
 
   FunctionBuilder Encode = FunctionBuilder::entry(Model, "encode", "hidden");
   if (Source.Embedding.Vocabulary)
     Encode.setVocabulary(*Source.Embedding.Vocabulary);
   Batch = Encode.batchArgument();
-  Value Filled = Encode.argument(Memory);
-  Rows = Encoder.call(Encode, Batch, /*Cache=*/{}, /*Memory=*/{});
+  Value Filled = Encode.argument(CrossCache);
+  Rows = Encoder.call(Encode, Batch, /*Cache=*/{}, /*CrossCache=*/{});
   if (Encoded)
     Rows =
         Encode.call(Encoded, {Encode.scope(Source.Scope), Batch, Rows}).front();

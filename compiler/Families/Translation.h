@@ -1,7 +1,7 @@
 //===- Translation.h - Encoder-decoders -------------------------*- C++ -*-===//
 //
 // A source text is encoded once, and keys and values of the decoder's
-// cross-attention are kept in a memory; then the decoder continues from its
+// cross-attention are kept in a cache; then the decoder continues from its
 // start token.
 //
 //===----------------------------------------------------------------------===//
@@ -29,7 +29,7 @@ struct TranslationModel {
   std::vector<std::string> UnusedTensors;
 };
 
-/// Builds the entries "encode", which fills the memory and gives the encoder's
+/// Builds the entries "encode", which fills that cache and gives the encoder's
 /// hidden states, and "step".
 void buildTranslation(ModelBuilder &Model, const TranslationModel &Translation,
                       ElementType CacheElement);

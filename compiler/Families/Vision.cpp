@@ -22,7 +22,7 @@ void tenon::buildVision(ModelBuilder &Model, const VisionModel &Vision) {
   FunctionBuilder Entry =
       FunctionBuilder::entry(Model, "encode_image", outputOf(Vision.Answer));
   Value Batch = Entry.batchArgument();
-  Value Rows = Functions.call(Entry, Batch, /*Cache=*/{}, /*Memory=*/{});
+  Value Rows = Functions.call(Entry, Batch, /*Cache=*/{}, /*CrossCache=*/{});
   SmallVector<Value> Arguments = {Entry.scope(Vision.Stack.Scope), Batch, Rows};
   if (!Vision.Answer.Steps.empty())
     Arguments.push_back(Entry.scope(""));

@@ -43,6 +43,8 @@ Result<std::vector<CpuLevel>> levelsOf(const std::vector<std::string> &Names) {
 
 constexpr int ExitError = 1;
 constexpr int ExitUsage = 2;
+/// Of bisect: results differ.
+constexpr int ExitDiffers = 3;
 
 int fail(const Error &Problem, int ExitStatus = ExitError) {
   std::fprintf(stderr, "tenon: error: %s\n", Problem.message().c_str());
@@ -114,11 +116,14 @@ int main(int Argc, char **Argv) {
       ->add_option("--until-after", Options.UntilAfter,
                    "Stop after this stage and write its IR")
       ->check(CLI::IsMember(stageNames()));
-  Compile
-      ->add_option("--from-stage", Options.FromStage,
-                   "MODEL is what --dump-stages wrote at the end of this "
-                   "stage; needs --weights")
-      ->check(CLI::IsMember(stageNames()));
+  CLI::Option *FromStage = Compile->add_option(
+      "--from-stage", Options.FromStage,
+      "MODEL is what --dump-stages wrote at the end of this stage, whose "
+      "options hold; needs --weights");
+  FromStage->check(CLI::IsMember(stageNames()));
+  for (const char *Past : {"--dtype", "--target-cpu", "--max-seq-len",
+                           "--max-tokens-per-step", "--few-tokens"})
+    FromStage->excludes(Compile->get_option(Past));
   std::vector<std::string> Optional;
   for (const std::string &Pass : optionalPasses())
     Optional.push_back(Pass);
@@ -149,7 +154,7 @@ int main(int Argc, char **Argv) {
   std::string BisectLevel = "native";
   CLI::App *Bisect = App.add_subcommand(
       "bisect", "Name the first pass, layer and operation whose result differs "
-                "from the model's");
+                "from the model's; exit status 3 when one does");
   Bisect
       ->add_option("model", Bisection.Model,
                    "Hugging Face directory, .gguf or .mlir file")
@@ -206,7 +211,7 @@ int main(int Argc, char **Argv) {
     if (!Answer)
       return fail(Answer.error());
     std::fputs(Answer->Text.c_str(), stdout);
-    return Answer->Differs ? ExitError : 0;
+    return Answer->Differs ? ExitDiffers : 0;
   }
   if (Dtype != "auto")
     Options.MatrixType = elementTypeNamed(Dtype);

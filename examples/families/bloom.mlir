@@ -21,7 +21,7 @@ module attributes {transformer.family = "bloom", transformer.max_sequence = 512 
     %linear_4 = transformer.linear %normed, %query_key_value_weight_0 bias %query_key_value_bias_1 : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
     %linear_5 = transformer.linear %normed, %query_key_value_weight_2 bias %query_key_value_bias_3 : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
     %cache_6 = transformer.cache_append %cache[%scope], %batch keys %linear_4 values %linear_5 : (!transformer.cache<3x20xf32>, !transformer.scope, !transformer.batch, tensor<?x60xf32>, tensor<?x60xf32>) -> !transformer.cache<3x20xf32>
-    %attended = transformer.attention causal %linear, %batch cache %cache_6[%scope] heads 3 kv_heads 3 scale 0.22360679774997896 alibi <max = 8.0> : (tensor<?x60xf32>, !transformer.batch, !transformer.cache<3x20xf32>, !transformer.scope) -> tensor<?x60xf32>
+    %attended = transformer.attention causal %linear, %batch cache %cache_6[%scope] heads 3 kv_heads 3 scale 0.2236068 alibi <max = 8.0> : (tensor<?x60xf32>, !transformer.batch, !transformer.cache<3x20xf32>, !transformer.scope) -> tensor<?x60xf32>
     %dense_weight = transformer.parameter %scope "self_attention.dense.weight" of attention : tensor<60x60xf32>
     %dense_bias = transformer.parameter %scope "self_attention.dense.bias" of attention : tensor<60xf32>
     %dense = transformer.linear %attended, %dense_weight bias %dense_bias : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>

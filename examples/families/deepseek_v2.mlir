@@ -19,7 +19,7 @@ module attributes {transformer.family = "deepseek_v2", transformer.max_sequence 
     %rotated_2 = transformer.rope %slice_1, %batch heads 1 <interleaved, dim = 8, base = 10000.0> : tensor<?x8xf32>
     %cache_3 = transformer.latent_append %cache[%scope], %batch latent %normed_0 rotated %rotated_2 : (!transformer.cache<latent 1x40xf32>, !transformer.scope, !transformer.batch, tensor<?x32xf32>, tensor<?x8xf32>) -> !transformer.cache<latent 1x40xf32>
     %kv_b_proj_weight = transformer.parameter %scope "self_attn.kv_b_proj.weight" of attention : tensor<128x32xf32>
-    %attended = transformer.latent_attention %rotated, %batch cache %cache_3[%scope] expand %kv_b_proj_weight heads 4 key_dim 16 value_dim 16 scale 0.20412414523193154 : (tensor<?x96xf32>, !transformer.batch, !transformer.cache<latent 1x40xf32>, !transformer.scope, tensor<128x32xf32>) -> tensor<?x64xf32>
+    %attended = transformer.latent_attention %rotated, %batch cache %cache_3[%scope] expand %kv_b_proj_weight heads 4 key_dim 16 value_dim 16 scale 0.20412415 : (tensor<?x96xf32>, !transformer.batch, !transformer.cache<latent 1x40xf32>, !transformer.scope, tensor<128x32xf32>) -> tensor<?x64xf32>
     %o_proj_weight = transformer.parameter %scope "self_attn.o_proj.weight" of attention : tensor<64x64xf32>
     %o_proj = transformer.linear %attended, %o_proj_weight : (tensor<?x64xf32>, tensor<64x64xf32>) -> tensor<?x64xf32>
     %sum = transformer.residual %x, %o_proj : tensor<?x64xf32>
@@ -47,7 +47,7 @@ module attributes {transformer.family = "deepseek_v2", transformer.max_sequence 
     %rotated_2 = transformer.rope %slice_1, %batch heads 1 <interleaved, dim = 8, base = 10000.0> : tensor<?x8xf32>
     %cache_3 = transformer.latent_append %cache[%scope], %batch latent %normed_0 rotated %rotated_2 : (!transformer.cache<latent 1x40xf32>, !transformer.scope, !transformer.batch, tensor<?x32xf32>, tensor<?x8xf32>) -> !transformer.cache<latent 1x40xf32>
     %kv_b_proj_weight = transformer.parameter %scope "self_attn.kv_b_proj.weight" of attention : tensor<128x32xf32>
-    %attended = transformer.latent_attention %rotated, %batch cache %cache_3[%scope] expand %kv_b_proj_weight heads 4 key_dim 16 value_dim 16 scale 0.20412414523193154 : (tensor<?x96xf32>, !transformer.batch, !transformer.cache<latent 1x40xf32>, !transformer.scope, tensor<128x32xf32>) -> tensor<?x64xf32>
+    %attended = transformer.latent_attention %rotated, %batch cache %cache_3[%scope] expand %kv_b_proj_weight heads 4 key_dim 16 value_dim 16 scale 0.20412415 : (tensor<?x96xf32>, !transformer.batch, !transformer.cache<latent 1x40xf32>, !transformer.scope, tensor<128x32xf32>) -> tensor<?x64xf32>
     %o_proj_weight = transformer.parameter %scope "self_attn.o_proj.weight" of attention : tensor<64x64xf32>
     %o_proj = transformer.linear %attended, %o_proj_weight : (tensor<?x64xf32>, tensor<64x64xf32>) -> tensor<?x64xf32>
     %sum = transformer.residual %x, %o_proj : tensor<?x64xf32>

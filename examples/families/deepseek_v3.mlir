@@ -23,7 +23,7 @@ module attributes {transformer.family = "deepseek_v3", transformer.max_sequence 
     %rotated_3 = transformer.rope %slice_2, %batch heads 1 <interleaved, dim = 8, base = 10000.0, yarn(factor = 8.0, fast = 32.0, slow = 1.0, original = 512.0, truncate = 1.0, attention = 1.0)> : tensor<?x8xf32>
     %cache_4 = transformer.latent_append %cache[%scope], %batch latent %normed_1 rotated %rotated_3 : (!transformer.cache<latent 1x40xf32>, !transformer.scope, !transformer.batch, tensor<?x32xf32>, tensor<?x8xf32>) -> !transformer.cache<latent 1x40xf32>
     %kv_b_proj_weight = transformer.parameter %scope "self_attn.kv_b_proj.weight" of attention : tensor<128x32xf32>
-    %attended = transformer.latent_attention %rotated, %batch cache %cache_4[%scope] expand %kv_b_proj_weight heads 4 key_dim 16 value_dim 16 scale 0.2978434761540791 : (tensor<?x96xf32>, !transformer.batch, !transformer.cache<latent 1x40xf32>, !transformer.scope, tensor<128x32xf32>) -> tensor<?x64xf32>
+    %attended = transformer.latent_attention %rotated, %batch cache %cache_4[%scope] expand %kv_b_proj_weight heads 4 key_dim 16 value_dim 16 scale 0.2978435 : (tensor<?x96xf32>, !transformer.batch, !transformer.cache<latent 1x40xf32>, !transformer.scope, tensor<128x32xf32>) -> tensor<?x64xf32>
     %o_proj_weight = transformer.parameter %scope "self_attn.o_proj.weight" of attention : tensor<64x64xf32>
     %o_proj = transformer.linear %attended, %o_proj_weight : (tensor<?x64xf32>, tensor<64x64xf32>) -> tensor<?x64xf32>
     %sum = transformer.residual %x, %o_proj : tensor<?x64xf32>
@@ -55,7 +55,7 @@ module attributes {transformer.family = "deepseek_v3", transformer.max_sequence 
     %rotated_3 = transformer.rope %slice_2, %batch heads 1 <interleaved, dim = 8, base = 10000.0, yarn(factor = 8.0, fast = 32.0, slow = 1.0, original = 512.0, truncate = 1.0, attention = 1.0)> : tensor<?x8xf32>
     %cache_4 = transformer.latent_append %cache[%scope], %batch latent %normed_1 rotated %rotated_3 : (!transformer.cache<latent 1x40xf32>, !transformer.scope, !transformer.batch, tensor<?x32xf32>, tensor<?x8xf32>) -> !transformer.cache<latent 1x40xf32>
     %kv_b_proj_weight = transformer.parameter %scope "self_attn.kv_b_proj.weight" of attention : tensor<128x32xf32>
-    %attended = transformer.latent_attention %rotated, %batch cache %cache_4[%scope] expand %kv_b_proj_weight heads 4 key_dim 16 value_dim 16 scale 0.2978434761540791 : (tensor<?x96xf32>, !transformer.batch, !transformer.cache<latent 1x40xf32>, !transformer.scope, tensor<128x32xf32>) -> tensor<?x64xf32>
+    %attended = transformer.latent_attention %rotated, %batch cache %cache_4[%scope] expand %kv_b_proj_weight heads 4 key_dim 16 value_dim 16 scale 0.2978435 : (tensor<?x96xf32>, !transformer.batch, !transformer.cache<latent 1x40xf32>, !transformer.scope, tensor<128x32xf32>) -> tensor<?x64xf32>
     %o_proj_weight = transformer.parameter %scope "self_attn.o_proj.weight" of attention : tensor<64x64xf32>
     %o_proj = transformer.linear %attended, %o_proj_weight : (tensor<?x64xf32>, tensor<64x64xf32>) -> tensor<?x64xf32>
     %sum = transformer.residual %x, %o_proj : tensor<?x64xf32>

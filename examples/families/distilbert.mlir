@@ -20,7 +20,7 @@ module attributes {transformer.family = "distilbert", transformer.max_sequence =
     %q_lin = transformer.linear %x, %q_lin_weight bias %q_lin_bias : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
     %k_lin = transformer.linear %x, %k_lin_weight bias %k_lin_bias : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
     %v_lin = transformer.linear %x, %v_lin_weight bias %v_lin_bias : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
-    %attended = transformer.attention bidirectional %q_lin, %batch keys %k_lin values %v_lin heads 3 kv_heads 3 scale 0.22360679774997896 : (tensor<?x60xf32>, !transformer.batch, tensor<?x60xf32>, tensor<?x60xf32>) -> tensor<?x60xf32>
+    %attended = transformer.attention bidirectional %q_lin, %batch keys %k_lin values %v_lin heads 3 kv_heads 3 scale 0.2236068 : (tensor<?x60xf32>, !transformer.batch, tensor<?x60xf32>, tensor<?x60xf32>) -> tensor<?x60xf32>
     %out_lin_weight = transformer.parameter %scope "attention.out_lin.weight" of attention : tensor<60x60xf32>
     %out_lin_bias = transformer.parameter %scope "attention.out_lin.bias" of attention : tensor<60xf32>
     %out_lin = transformer.linear %attended, %out_lin_weight bias %out_lin_bias : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>

@@ -21,7 +21,7 @@ module attributes {transformer.family = "gpt2", transformer.max_sequence = 512 :
     %linear_4 = transformer.linear %normed, %c_attn_weight_0 bias %c_attn_bias_1 : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
     %linear_5 = transformer.linear %normed, %c_attn_weight_2 bias %c_attn_bias_3 : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
     %cache_6 = transformer.cache_append %cache[%scope], %batch keys %linear_4 values %linear_5 : (!transformer.cache<3x20xf32>, !transformer.scope, !transformer.batch, tensor<?x60xf32>, tensor<?x60xf32>) -> !transformer.cache<3x20xf32>
-    %attended = transformer.attention causal %linear, %batch cache %cache_6[%scope] heads 3 kv_heads 3 scale 0.22360679774997896 : (tensor<?x60xf32>, !transformer.batch, !transformer.cache<3x20xf32>, !transformer.scope) -> tensor<?x60xf32>
+    %attended = transformer.attention causal %linear, %batch cache %cache_6[%scope] heads 3 kv_heads 3 scale 0.2236068 : (tensor<?x60xf32>, !transformer.batch, !transformer.cache<3x20xf32>, !transformer.scope) -> tensor<?x60xf32>
     %c_proj_weight = transformer.parameter %scope "attn.c_proj.weight^T" of attention : tensor<60x60xf32>
     %c_proj_bias = transformer.parameter %scope "attn.c_proj.bias" of attention : tensor<60xf32>
     %c_proj = transformer.linear %attended, %c_proj_weight bias %c_proj_bias : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>

@@ -23,7 +23,7 @@ module attributes {transformer.family = "gpt_neox", transformer.max_sequence = 5
     %rotated = transformer.rope %linear, %batch heads 3 <half, dim = 8, base = 10000.0> : tensor<?x96xf32>
     %rotated_7 = transformer.rope %linear_5, %batch heads 3 <half, dim = 8, base = 10000.0> : tensor<?x96xf32>
     %cache_8 = transformer.cache_append %cache[%scope], %batch keys %rotated_7 values %linear_6 : (!transformer.cache<3x32xf32>, !transformer.scope, !transformer.batch, tensor<?x96xf32>, tensor<?x96xf32>) -> !transformer.cache<3x32xf32>
-    %attended = transformer.attention causal %rotated, %batch cache %cache_8[%scope] heads 3 kv_heads 3 scale 0.17677669529663687 : (tensor<?x96xf32>, !transformer.batch, !transformer.cache<3x32xf32>, !transformer.scope) -> tensor<?x96xf32>
+    %attended = transformer.attention causal %rotated, %batch cache %cache_8[%scope] heads 3 kv_heads 3 scale 0.17677669 : (tensor<?x96xf32>, !transformer.batch, !transformer.cache<3x32xf32>, !transformer.scope) -> tensor<?x96xf32>
     %dense_weight = transformer.parameter %scope "attention.dense.weight" of attention : tensor<96x96xf32>
     %dense_bias = transformer.parameter %scope "attention.dense.bias" of attention : tensor<96xf32>
     %dense = transformer.linear %attended, %dense_weight bias %dense_bias : (tensor<?x96xf32>, tensor<96x96xf32>, tensor<96xf32>) -> tensor<?x96xf32>

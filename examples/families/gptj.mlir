@@ -17,7 +17,7 @@ module attributes {transformer.family = "gptj", transformer.max_sequence = 512 :
     %rotated = transformer.rope %q_proj, %batch heads 3 <interleaved, dim = 8, base = 10000.0> : tensor<?x60xf32>
     %rotated_0 = transformer.rope %k_proj, %batch heads 3 <interleaved, dim = 8, base = 10000.0> : tensor<?x60xf32>
     %cache_1 = transformer.cache_append %cache[%scope], %batch keys %rotated_0 values %v_proj : (!transformer.cache<3x20xf32>, !transformer.scope, !transformer.batch, tensor<?x60xf32>, tensor<?x60xf32>) -> !transformer.cache<3x20xf32>
-    %attended = transformer.attention causal %rotated, %batch cache %cache_1[%scope] heads 3 kv_heads 3 scale 0.22360679774997896 : (tensor<?x60xf32>, !transformer.batch, !transformer.cache<3x20xf32>, !transformer.scope) -> tensor<?x60xf32>
+    %attended = transformer.attention causal %rotated, %batch cache %cache_1[%scope] heads 3 kv_heads 3 scale 0.2236068 : (tensor<?x60xf32>, !transformer.batch, !transformer.cache<3x20xf32>, !transformer.scope) -> tensor<?x60xf32>
     %out_proj_weight = transformer.parameter %scope "attn.out_proj.weight" of attention : tensor<60x60xf32>
     %out_proj = transformer.linear %attended, %out_proj_weight : (tensor<?x60xf32>, tensor<60x60xf32>) -> tensor<?x60xf32>
     %fc_in_weight = transformer.parameter %scope "mlp.fc_in.weight" of ffn : tensor<240x60xf32>

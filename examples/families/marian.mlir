@@ -2,7 +2,7 @@ module attributes {transformer.family = "marian", transformer.max_sequence = 512
   func.func private @embed(%scope: !transformer.scope, %scope_0: !transformer.scope, %batch: !transformer.batch) -> tensor<?x60xf32> {
     %shared_weight = transformer.parameter %scope_0 "shared.weight" of embedding : tensor<1000x60xf32>
     %embedding = transformer.embedding token %batch, %shared_weight : (!transformer.batch, tensor<1000x60xf32>) -> tensor<?x60xf32>
-    %scaled = transformer.scale %embedding by 7.745966692414834 : tensor<?x60xf32>
+    %scaled = transformer.scale %embedding by 7.745967 : tensor<?x60xf32>
     %positions = transformer.sinusoid half %batch : tensor<?x60xf32>
     %sum = transformer.residual %scaled, %positions : tensor<?x60xf32>
     return %sum : tensor<?x60xf32>
@@ -17,7 +17,7 @@ module attributes {transformer.family = "marian", transformer.max_sequence = 512
     %q_proj = transformer.linear %x, %q_proj_weight bias %q_proj_bias : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
     %k_proj = transformer.linear %x, %k_proj_weight bias %k_proj_bias : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
     %v_proj = transformer.linear %x, %v_proj_weight bias %v_proj_bias : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
-    %attended = transformer.attention bidirectional %q_proj, %batch keys %k_proj values %v_proj heads 3 kv_heads 3 scale 0.22360679774997896 : (tensor<?x60xf32>, !transformer.batch, tensor<?x60xf32>, tensor<?x60xf32>) -> tensor<?x60xf32>
+    %attended = transformer.attention bidirectional %q_proj, %batch keys %k_proj values %v_proj heads 3 kv_heads 3 scale 0.2236068 : (tensor<?x60xf32>, !transformer.batch, tensor<?x60xf32>, tensor<?x60xf32>) -> tensor<?x60xf32>
     %out_proj_weight = transformer.parameter %scope "self_attn.out_proj.weight" of attention : tensor<60x60xf32>
     %out_proj_bias = transformer.parameter %scope "self_attn.out_proj.bias" of attention : tensor<60xf32>
     %out_proj = transformer.linear %attended, %out_proj_weight bias %out_proj_bias : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
@@ -36,7 +36,7 @@ module attributes {transformer.family = "marian", transformer.max_sequence = 512
     %normed_1 = transformer.layer_norm %sum_0, %final_layer_norm_weight, %final_layer_norm_bias eps 1e-05 : (tensor<?x60xf32>, tensor<60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
     return %normed_1 : tensor<?x60xf32>
   }
-  func.func private @memory(%scope: !transformer.scope, %batch: !transformer.batch, %cache: !transformer.cache<cross 3x20xf32>, %x: tensor<?x60xf32>) -> !transformer.cache<cross 3x20xf32> {
+  func.func private @cross_cache(%scope: !transformer.scope, %batch: !transformer.batch, %cache: !transformer.cache<cross 3x20xf32>, %x: tensor<?x60xf32>) -> !transformer.cache<cross 3x20xf32> {
     %k_proj_weight = transformer.parameter %scope "encoder_attn.k_proj.weight" of attention : tensor<60x60xf32>
     %k_proj_bias = transformer.parameter %scope "encoder_attn.k_proj.bias" of attention : tensor<60xf32>
     %k_proj = transformer.linear %x, %k_proj_weight bias %k_proj_bias : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
@@ -46,7 +46,7 @@ module attributes {transformer.family = "marian", transformer.max_sequence = 512
     %cache_0 = transformer.cache_append %cache[%scope], %batch keys %k_proj values %v_proj : (!transformer.cache<cross 3x20xf32>, !transformer.scope, !transformer.batch, tensor<?x60xf32>, tensor<?x60xf32>) -> !transformer.cache<cross 3x20xf32>
     return %cache_0 : !transformer.cache<cross 3x20xf32>
   }
-  func.func private @wanted_rows(%batch: !transformer.batch, %x: tensor<?x60xf32>) -> tensor<?x60xf32> {
+  func.func private @output_rows(%batch: !transformer.batch, %x: tensor<?x60xf32>) -> tensor<?x60xf32> {
     %selected = transformer.select_output_rows %x, %batch : (tensor<?x60xf32>, !transformer.batch) -> tensor<?x60xf32>
     return %selected : tensor<?x60xf32>
   }
@@ -61,7 +61,7 @@ module attributes {transformer.family = "marian", transformer.max_sequence = 512
     %k_proj = transformer.linear %x, %k_proj_weight bias %k_proj_bias : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
     %v_proj = transformer.linear %x, %v_proj_weight bias %v_proj_bias : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
     %cache_1 = transformer.cache_append %cache[%scope], %batch keys %k_proj values %v_proj : (!transformer.cache<3x20xf32>, !transformer.scope, !transformer.batch, tensor<?x60xf32>, tensor<?x60xf32>) -> !transformer.cache<3x20xf32>
-    %attended = transformer.attention causal %q_proj, %batch cache %cache_1[%scope] heads 3 kv_heads 3 scale 0.22360679774997896 : (tensor<?x60xf32>, !transformer.batch, !transformer.cache<3x20xf32>, !transformer.scope) -> tensor<?x60xf32>
+    %attended = transformer.attention causal %q_proj, %batch cache %cache_1[%scope] heads 3 kv_heads 3 scale 0.2236068 : (tensor<?x60xf32>, !transformer.batch, !transformer.cache<3x20xf32>, !transformer.scope) -> tensor<?x60xf32>
     %out_proj_weight = transformer.parameter %scope "self_attn.out_proj.weight" of attention : tensor<60x60xf32>
     %out_proj_bias = transformer.parameter %scope "self_attn.out_proj.bias" of attention : tensor<60xf32>
     %out_proj = transformer.linear %attended, %out_proj_weight bias %out_proj_bias : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
@@ -72,7 +72,7 @@ module attributes {transformer.family = "marian", transformer.max_sequence = 512
     %q_proj_weight_2 = transformer.parameter %scope "encoder_attn.q_proj.weight" of attention : tensor<60x60xf32>
     %q_proj_bias_3 = transformer.parameter %scope "encoder_attn.q_proj.bias" of attention : tensor<60xf32>
     %q_proj_4 = transformer.linear %normed, %q_proj_weight_2 bias %q_proj_bias_3 : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
-    %attended_5 = transformer.attention bidirectional %q_proj_4, %batch cache %cache_0[%scope] heads 3 kv_heads 3 scale 0.22360679774997896 : (tensor<?x60xf32>, !transformer.batch, !transformer.cache<cross 3x20xf32>, !transformer.scope) -> tensor<?x60xf32>
+    %attended_5 = transformer.attention bidirectional %q_proj_4, %batch cache %cache_0[%scope] heads 3 kv_heads 3 scale 0.2236068 : (tensor<?x60xf32>, !transformer.batch, !transformer.cache<cross 3x20xf32>, !transformer.scope) -> tensor<?x60xf32>
     %out_proj_weight_6 = transformer.parameter %scope "encoder_attn.out_proj.weight" of attention : tensor<60x60xf32>
     %out_proj_bias_7 = transformer.parameter %scope "encoder_attn.out_proj.bias" of attention : tensor<60xf32>
     %out_proj_8 = transformer.linear %attended_5, %out_proj_weight_6 bias %out_proj_bias_7 : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
@@ -119,10 +119,10 @@ module attributes {transformer.family = "marian", transformer.max_sequence = 512
     %n1 = transformer.scope "model.encoder.layers.1"
     %x_1 = call @layer(%n1, %batch, %x_0) : (!transformer.scope, !transformer.batch, tensor<?x60xf32>) -> tensor<?x60xf32>
     %l0 = transformer.scope "model.decoder.layers.0" layer 0
-    %cache_2 = call @memory(%l0, %batch, %cache, %x_1) : (!transformer.scope, !transformer.batch, !transformer.cache<cross 3x20xf32>, tensor<?x60xf32>) -> !transformer.cache<cross 3x20xf32>
+    %cache_2 = call @cross_cache(%l0, %batch, %cache, %x_1) : (!transformer.scope, !transformer.batch, !transformer.cache<cross 3x20xf32>, tensor<?x60xf32>) -> !transformer.cache<cross 3x20xf32>
     %l1 = transformer.scope "model.decoder.layers.1" layer 1
-    %cache_3 = call @memory(%l1, %batch, %cache_2, %x_1) : (!transformer.scope, !transformer.batch, !transformer.cache<cross 3x20xf32>, tensor<?x60xf32>) -> !transformer.cache<cross 3x20xf32>
-    %x_4 = call @wanted_rows(%batch, %x_1) : (!transformer.batch, tensor<?x60xf32>) -> tensor<?x60xf32>
+    %cache_3 = call @cross_cache(%l1, %batch, %cache_2, %x_1) : (!transformer.scope, !transformer.batch, !transformer.cache<cross 3x20xf32>, tensor<?x60xf32>) -> !transformer.cache<cross 3x20xf32>
+    %x_4 = call @output_rows(%batch, %x_1) : (!transformer.batch, tensor<?x60xf32>) -> tensor<?x60xf32>
     return %x_4, %cache_3 : tensor<?x60xf32>, !transformer.cache<cross 3x20xf32>
   }
 }

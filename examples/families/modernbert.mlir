@@ -15,7 +15,7 @@ module attributes {transformer.family = "modernbert", transformer.max_sequence =
     %linear_3 = transformer.linear %x, %Wqkv_weight_1 : (tensor<?x60xf32>, tensor<60x60xf32>) -> tensor<?x60xf32>
     %rotated = transformer.rope %linear, %batch heads 3 <half, dim = 20, base = 1.6e+05> : tensor<?x60xf32>
     %rotated_4 = transformer.rope %linear_2, %batch heads 3 <half, dim = 20, base = 1.6e+05> : tensor<?x60xf32>
-    %attended = transformer.attention bidirectional %rotated, %batch keys %rotated_4 values %linear_3 heads 3 kv_heads 3 scale 0.22360679774997896 : (tensor<?x60xf32>, !transformer.batch, tensor<?x60xf32>, tensor<?x60xf32>) -> tensor<?x60xf32>
+    %attended = transformer.attention bidirectional %rotated, %batch keys %rotated_4 values %linear_3 heads 3 kv_heads 3 scale 0.2236068 : (tensor<?x60xf32>, !transformer.batch, tensor<?x60xf32>, tensor<?x60xf32>) -> tensor<?x60xf32>
     %Wo_weight = transformer.parameter %scope "attn.Wo.weight" of attention : tensor<60x60xf32>
     %Wo = transformer.linear %attended, %Wo_weight : (tensor<?x60xf32>, tensor<60x60xf32>) -> tensor<?x60xf32>
     %sum = transformer.residual %x, %Wo : tensor<?x60xf32>
@@ -39,7 +39,7 @@ module attributes {transformer.family = "modernbert", transformer.max_sequence =
     %linear_3 = transformer.linear %normed, %Wqkv_weight_1 : (tensor<?x60xf32>, tensor<60x60xf32>) -> tensor<?x60xf32>
     %rotated = transformer.rope %linear, %batch heads 3 <half, dim = 20, base = 10000.0> : tensor<?x60xf32>
     %rotated_4 = transformer.rope %linear_2, %batch heads 3 <half, dim = 20, base = 10000.0> : tensor<?x60xf32>
-    %attended = transformer.attention bidirectional %rotated, %batch keys %rotated_4 values %linear_3 heads 3 kv_heads 3 scale 0.22360679774997896 window 65 : (tensor<?x60xf32>, !transformer.batch, tensor<?x60xf32>, tensor<?x60xf32>) -> tensor<?x60xf32>
+    %attended = transformer.attention bidirectional %rotated, %batch keys %rotated_4 values %linear_3 heads 3 kv_heads 3 scale 0.2236068 window 65 : (tensor<?x60xf32>, !transformer.batch, tensor<?x60xf32>, tensor<?x60xf32>) -> tensor<?x60xf32>
     %Wo_weight = transformer.parameter %scope "attn.Wo.weight" of attention : tensor<60x60xf32>
     %Wo = transformer.linear %attended, %Wo_weight : (tensor<?x60xf32>, tensor<60x60xf32>) -> tensor<?x60xf32>
     %sum = transformer.residual %x, %Wo : tensor<?x60xf32>
@@ -63,7 +63,7 @@ module attributes {transformer.family = "modernbert", transformer.max_sequence =
     %linear_3 = transformer.linear %normed, %Wqkv_weight_1 : (tensor<?x60xf32>, tensor<60x60xf32>) -> tensor<?x60xf32>
     %rotated = transformer.rope %linear, %batch heads 3 <half, dim = 20, base = 1.6e+05> : tensor<?x60xf32>
     %rotated_4 = transformer.rope %linear_2, %batch heads 3 <half, dim = 20, base = 1.6e+05> : tensor<?x60xf32>
-    %attended = transformer.attention bidirectional %rotated, %batch keys %rotated_4 values %linear_3 heads 3 kv_heads 3 scale 0.22360679774997896 : (tensor<?x60xf32>, !transformer.batch, tensor<?x60xf32>, tensor<?x60xf32>) -> tensor<?x60xf32>
+    %attended = transformer.attention bidirectional %rotated, %batch keys %rotated_4 values %linear_3 heads 3 kv_heads 3 scale 0.2236068 : (tensor<?x60xf32>, !transformer.batch, tensor<?x60xf32>, tensor<?x60xf32>) -> tensor<?x60xf32>
     %Wo_weight = transformer.parameter %scope "attn.Wo.weight" of attention : tensor<60x60xf32>
     %Wo = transformer.linear %attended, %Wo_weight : (tensor<?x60xf32>, tensor<60x60xf32>) -> tensor<?x60xf32>
     %sum = transformer.residual %x, %Wo : tensor<?x60xf32>

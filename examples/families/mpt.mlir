@@ -17,7 +17,7 @@ module attributes {transformer.family = "mpt", transformer.max_sequence = 512 : 
     %linear_4 = transformer.linear %normed, %Wqkv_weight_1 : (tensor<?x60xf32>, tensor<60x60xf32>) -> tensor<?x60xf32>
     %clamped_5 = transformer.clamp %linear_4 at 6.0 : tensor<?x60xf32>
     %cache_6 = transformer.cache_append %cache[%scope], %batch keys %clamped_3 values %clamped_5 : (!transformer.cache<3x20xf32>, !transformer.scope, !transformer.batch, tensor<?x60xf32>, tensor<?x60xf32>) -> !transformer.cache<3x20xf32>
-    %attended = transformer.attention causal %clamped, %batch cache %cache_6[%scope] heads 3 kv_heads 3 scale 0.22360679774997896 alibi <max = 8.0> : (tensor<?x60xf32>, !transformer.batch, !transformer.cache<3x20xf32>, !transformer.scope) -> tensor<?x60xf32>
+    %attended = transformer.attention causal %clamped, %batch cache %cache_6[%scope] heads 3 kv_heads 3 scale 0.2236068 alibi <max = 8.0> : (tensor<?x60xf32>, !transformer.batch, !transformer.cache<3x20xf32>, !transformer.scope) -> tensor<?x60xf32>
     %out_proj_weight = transformer.parameter %scope "attn.out_proj.weight" of attention : tensor<60x60xf32>
     %out_proj = transformer.linear %attended, %out_proj_weight : (tensor<?x60xf32>, tensor<60x60xf32>) -> tensor<?x60xf32>
     %sum = transformer.residual %x, %out_proj : tensor<?x60xf32>

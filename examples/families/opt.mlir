@@ -23,7 +23,7 @@ module attributes {transformer.family = "opt", transformer.max_sequence = 512 : 
     %k_proj = transformer.linear %normed, %k_proj_weight bias %k_proj_bias : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
     %v_proj = transformer.linear %normed, %v_proj_weight bias %v_proj_bias : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
     %cache_0 = transformer.cache_append %cache[%scope], %batch keys %k_proj values %v_proj : (!transformer.cache<3x20xf32>, !transformer.scope, !transformer.batch, tensor<?x60xf32>, tensor<?x60xf32>) -> !transformer.cache<3x20xf32>
-    %attended = transformer.attention causal %q_proj, %batch cache %cache_0[%scope] heads 3 kv_heads 3 scale 0.22360679774997896 : (tensor<?x60xf32>, !transformer.batch, !transformer.cache<3x20xf32>, !transformer.scope) -> tensor<?x60xf32>
+    %attended = transformer.attention causal %q_proj, %batch cache %cache_0[%scope] heads 3 kv_heads 3 scale 0.2236068 : (tensor<?x60xf32>, !transformer.batch, !transformer.cache<3x20xf32>, !transformer.scope) -> tensor<?x60xf32>
     %out_proj_weight = transformer.parameter %scope "self_attn.out_proj.weight" of attention : tensor<60x60xf32>
     %out_proj_bias = transformer.parameter %scope "self_attn.out_proj.bias" of attention : tensor<60xf32>
     %out_proj = transformer.linear %attended, %out_proj_weight bias %out_proj_bias : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>

@@ -26,7 +26,7 @@ module attributes {transformer.family = "phi", transformer.max_sequence = 512 : 
     %rotated = transformer.rope %normed_0, %batch heads 3 <half, dim = 16, base = 10000.0> : tensor<?x96xf32>
     %rotated_2 = transformer.rope %normed_1, %batch heads 3 <half, dim = 16, base = 10000.0> : tensor<?x96xf32>
     %cache_3 = transformer.cache_append %cache[%scope], %batch keys %rotated_2 values %v_proj : (!transformer.cache<3x32xf32>, !transformer.scope, !transformer.batch, tensor<?x96xf32>, tensor<?x96xf32>) -> !transformer.cache<3x32xf32>
-    %attended = transformer.attention causal %rotated, %batch cache %cache_3[%scope] heads 3 kv_heads 3 scale 0.17677669529663687 : (tensor<?x96xf32>, !transformer.batch, !transformer.cache<3x32xf32>, !transformer.scope) -> tensor<?x96xf32>
+    %attended = transformer.attention causal %rotated, %batch cache %cache_3[%scope] heads 3 kv_heads 3 scale 0.17677669 : (tensor<?x96xf32>, !transformer.batch, !transformer.cache<3x32xf32>, !transformer.scope) -> tensor<?x96xf32>
     %dense_weight = transformer.parameter %scope "self_attn.dense.weight" of attention : tensor<96x96xf32>
     %dense_bias = transformer.parameter %scope "self_attn.dense.bias" of attention : tensor<96xf32>
     %dense = transformer.linear %attended, %dense_weight bias %dense_bias : (tensor<?x96xf32>, tensor<96x96xf32>, tensor<96xf32>) -> tensor<?x96xf32>

@@ -20,7 +20,7 @@ module attributes {transformer.family = "qwen3_moe", transformer.max_sequence = 
     %rotated = transformer.rope %normed_0, %batch heads 4 <half, dim = 32, base = 1000000.0> : tensor<?x128xf32>
     %rotated_2 = transformer.rope %normed_1, %batch heads 2 <half, dim = 32, base = 1000000.0> : tensor<?x64xf32>
     %cache_3 = transformer.cache_append %cache[%scope], %batch keys %rotated_2 values %v_proj : (!transformer.cache<2x32xf32>, !transformer.scope, !transformer.batch, tensor<?x64xf32>, tensor<?x64xf32>) -> !transformer.cache<2x32xf32>
-    %attended = transformer.attention causal %rotated, %batch cache %cache_3[%scope] heads 4 kv_heads 2 scale 0.17677669529663687 : (tensor<?x128xf32>, !transformer.batch, !transformer.cache<2x32xf32>, !transformer.scope) -> tensor<?x128xf32>
+    %attended = transformer.attention causal %rotated, %batch cache %cache_3[%scope] heads 4 kv_heads 2 scale 0.17677669 : (tensor<?x128xf32>, !transformer.batch, !transformer.cache<2x32xf32>, !transformer.scope) -> tensor<?x128xf32>
     %o_proj_weight = transformer.parameter %scope "self_attn.o_proj.weight" of attention : tensor<64x128xf32>
     %o_proj = transformer.linear %attended, %o_proj_weight : (tensor<?x128xf32>, tensor<64x128xf32>) -> tensor<?x64xf32>
     %sum = transformer.residual %x, %o_proj : tensor<?x64xf32>
@@ -49,7 +49,7 @@ module attributes {transformer.family = "qwen3_moe", transformer.max_sequence = 
     %rotated = transformer.rope %normed_0, %batch heads 4 <half, dim = 32, base = 1000000.0> : tensor<?x128xf32>
     %rotated_2 = transformer.rope %normed_1, %batch heads 2 <half, dim = 32, base = 1000000.0> : tensor<?x64xf32>
     %cache_3 = transformer.cache_append %cache[%scope], %batch keys %rotated_2 values %v_proj : (!transformer.cache<2x32xf32>, !transformer.scope, !transformer.batch, tensor<?x64xf32>, tensor<?x64xf32>) -> !transformer.cache<2x32xf32>
-    %attended = transformer.attention causal %rotated, %batch cache %cache_3[%scope] heads 4 kv_heads 2 scale 0.17677669529663687 : (tensor<?x128xf32>, !transformer.batch, !transformer.cache<2x32xf32>, !transformer.scope) -> tensor<?x128xf32>
+    %attended = transformer.attention causal %rotated, %batch cache %cache_3[%scope] heads 4 kv_heads 2 scale 0.17677669 : (tensor<?x128xf32>, !transformer.batch, !transformer.cache<2x32xf32>, !transformer.scope) -> tensor<?x128xf32>
     %o_proj_weight = transformer.parameter %scope "self_attn.o_proj.weight" of attention : tensor<64x128xf32>
     %o_proj = transformer.linear %attended, %o_proj_weight : (tensor<?x128xf32>, tensor<64x128xf32>) -> tensor<?x64xf32>
     %sum = transformer.residual %x, %o_proj : tensor<?x64xf32>

@@ -32,7 +32,7 @@ module attributes {transformer.family = "t5", transformer.max_sequence = 512 : i
     %normed = transformer.rms_norm %x, %final_layer_norm_weight eps 1e-06 : (tensor<?x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
     return %normed : tensor<?x60xf32>
   }
-  func.func private @memory(%scope: !transformer.scope, %batch: !transformer.batch, %cache: !transformer.cache<cross 3x16xf32>, %x: tensor<?x60xf32>) -> !transformer.cache<cross 3x16xf32> {
+  func.func private @cross_cache(%scope: !transformer.scope, %batch: !transformer.batch, %cache: !transformer.cache<cross 3x16xf32>, %x: tensor<?x60xf32>) -> !transformer.cache<cross 3x16xf32> {
     %k_weight = transformer.parameter %scope "layer.1.EncDecAttention.k.weight" of attention : tensor<48x60xf32>
     %k = transformer.linear %x, %k_weight : (tensor<?x60xf32>, tensor<48x60xf32>) -> tensor<?x48xf32>
     %v_weight = transformer.parameter %scope "layer.1.EncDecAttention.v.weight" of attention : tensor<48x60xf32>
@@ -40,7 +40,7 @@ module attributes {transformer.family = "t5", transformer.max_sequence = 512 : i
     %cache_0 = transformer.cache_append %cache[%scope], %batch keys %k values %v : (!transformer.cache<cross 3x16xf32>, !transformer.scope, !transformer.batch, tensor<?x48xf32>, tensor<?x48xf32>) -> !transformer.cache<cross 3x16xf32>
     return %cache_0 : !transformer.cache<cross 3x16xf32>
   }
-  func.func private @wanted_rows(%batch: !transformer.batch, %x: tensor<?x60xf32>) -> tensor<?x60xf32> {
+  func.func private @output_rows(%batch: !transformer.batch, %x: tensor<?x60xf32>) -> tensor<?x60xf32> {
     %selected = transformer.select_output_rows %x, %batch : (tensor<?x60xf32>, !transformer.batch) -> tensor<?x60xf32>
     return %selected : tensor<?x60xf32>
   }
@@ -109,10 +109,10 @@ module attributes {transformer.family = "t5", transformer.max_sequence = 512 : i
     %encoder_2 = transformer.scope "encoder"
     %x_3 = call @encoded(%encoder_2, %batch, %x_1) : (!transformer.scope, !transformer.batch, tensor<?x60xf32>) -> tensor<?x60xf32>
     %l0 = transformer.scope "decoder.block.0" layer 0
-    %cache_4 = call @memory(%l0, %batch, %cache, %x_3) : (!transformer.scope, !transformer.batch, !transformer.cache<cross 3x16xf32>, tensor<?x60xf32>) -> !transformer.cache<cross 3x16xf32>
+    %cache_4 = call @cross_cache(%l0, %batch, %cache, %x_3) : (!transformer.scope, !transformer.batch, !transformer.cache<cross 3x16xf32>, tensor<?x60xf32>) -> !transformer.cache<cross 3x16xf32>
     %l1 = transformer.scope "decoder.block.1" layer 1
-    %cache_5 = call @memory(%l1, %batch, %cache_4, %x_3) : (!transformer.scope, !transformer.batch, !transformer.cache<cross 3x16xf32>, tensor<?x60xf32>) -> !transformer.cache<cross 3x16xf32>
-    %x_6 = call @wanted_rows(%batch, %x_3) : (!transformer.batch, tensor<?x60xf32>) -> tensor<?x60xf32>
+    %cache_5 = call @cross_cache(%l1, %batch, %cache_4, %x_3) : (!transformer.scope, !transformer.batch, !transformer.cache<cross 3x16xf32>, tensor<?x60xf32>) -> !transformer.cache<cross 3x16xf32>
+    %x_6 = call @output_rows(%batch, %x_3) : (!transformer.batch, tensor<?x60xf32>) -> tensor<?x60xf32>
     return %x_6, %cache_5 : tensor<?x60xf32>, !transformer.cache<cross 3x16xf32>
   }
 }

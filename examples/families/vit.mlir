@@ -24,7 +24,7 @@ module attributes {transformer.family = "vit", transformer.max_sequence = 25 : i
     %query = transformer.linear %normed, %query_weight bias %query_bias : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
     %key = transformer.linear %normed, %key_weight bias %key_bias : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
     %value = transformer.linear %normed, %value_weight bias %value_bias : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>
-    %attended = transformer.attention bidirectional %query, %batch keys %key values %value heads 3 kv_heads 3 scale 0.22360679774997896 : (tensor<?x60xf32>, !transformer.batch, tensor<?x60xf32>, tensor<?x60xf32>) -> tensor<?x60xf32>
+    %attended = transformer.attention bidirectional %query, %batch keys %key values %value heads 3 kv_heads 3 scale 0.2236068 : (tensor<?x60xf32>, !transformer.batch, tensor<?x60xf32>, tensor<?x60xf32>) -> tensor<?x60xf32>
     %dense_weight = transformer.parameter %scope "attention.output.dense.weight" of attention : tensor<60x60xf32>
     %dense_bias = transformer.parameter %scope "attention.output.dense.bias" of attention : tensor<60xf32>
     %dense = transformer.linear %attended, %dense_weight bias %dense_bias : (tensor<?x60xf32>, tensor<60x60xf32>, tensor<60xf32>) -> tensor<?x60xf32>

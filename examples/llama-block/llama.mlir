@@ -16,7 +16,7 @@ module attributes {transformer.family = "llama", transformer.max_sequence = 128 
     %rotated = transformer.rope %q_proj, %batch heads 6 <half, dim = 24, base = 10000.0> : tensor<?x144xf32>
     %rotated_0 = transformer.rope %k_proj, %batch heads 3 <half, dim = 24, base = 10000.0> : tensor<?x72xf32>
     %cache_1 = transformer.cache_append %cache[%scope], %batch keys %rotated_0 values %v_proj : (!transformer.cache<3x24xf32>, !transformer.scope, !transformer.batch, tensor<?x72xf32>, tensor<?x72xf32>) -> !transformer.cache<3x24xf32>
-    %attended = transformer.attention causal %rotated, %batch cache %cache_1[%scope] heads 6 kv_heads 3 scale 0.20412414523193154 : (tensor<?x144xf32>, !transformer.batch, !transformer.cache<3x24xf32>, !transformer.scope) -> tensor<?x144xf32>
+    %attended = transformer.attention causal %rotated, %batch cache %cache_1[%scope] heads 6 kv_heads 3 scale 0.20412415 : (tensor<?x144xf32>, !transformer.batch, !transformer.cache<3x24xf32>, !transformer.scope) -> tensor<?x144xf32>
     %o_proj_weight = transformer.parameter %scope "self_attn.o_proj.weight" of attention : tensor<72x144xf32>
     %o_proj = transformer.linear %attended, %o_proj_weight : (tensor<?x144xf32>, tensor<72x144xf32>) -> tensor<?x72xf32>
     %sum = transformer.residual %x, %o_proj : tensor<?x72xf32>

@@ -1,6 +1,7 @@
 //===- BufferizeFunctions.cpp - Each function bufferized alone ------------===//
 
 #include "passes/Bufferization/Passes.h"
+#include "passes/Support/DeadCode.h"
 #include "passes/Support/Functions.h"
 
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
@@ -96,7 +97,10 @@ struct BufferizeFunctions
       return failure();
     bufferization::OneShotBufferizationOptions Options;
     bufferization::BufferizationState State;
-    return bufferization::runOneShotBufferize(Function, Options, State);
+    if (failed(bufferization::runOneShotBufferize(Function, Options, State)))
+      return failure();
+    eraseDeadOperations(Function);
+    return success();
   }
 };
 

@@ -90,11 +90,11 @@ private:
 
   Token tokenAt(Value Tokens, Value First, int64_t I, Value Sequence) {
     Token T;
-    Value Wanted = B.add(First, I);
+    Value Unclamped = B.add(First, I);
     Value Last = B.sub(Tokens, B.index(1));
-    T.Index = B.min(Wanted, Last);
+    T.Index = B.min(Unclamped, Last);
     Value Exists =
-        arith::CmpIOp::create(B, arith::CmpIPredicate::sle, Wanted, Last);
+        arith::CmpIOp::create(B, arith::CmpIPredicate::sle, Unclamped, Last);
     Value Same =
         arith::CmpIOp::create(B, arith::CmpIPredicate::eq,
                               B.loadIndex(SequenceOf, T.Index), Sequence);
@@ -256,8 +256,8 @@ private:
     if (Alibi)
       return B.mulf(B.splat(B.loadScalar(Bias, {Head, B.index(0)})),
                     B.toFloats(Distance));
-    int64_t Most = cast<BucketsAttr>(*Op.getContent()).getMaxDistance();
-    Value Far = B.splatIndex(B.index(Most));
+    int64_t MaxDistance = cast<BucketsAttr>(*Op.getContent()).getMaxDistance();
+    Value Far = B.splatIndex(B.index(MaxDistance));
     Value Near = arith::MinSIOp::create(B, Distance, Far);
     Near = arith::MaxSIOp::create(B, arith::AddIOp::create(B, Near, Far),
                                   B.splatIndex(B.index(0)));
@@ -275,12 +275,12 @@ private:
     SmallVector<Value> Parts;
     for (int64_t At = 0; At < PageTokens; At += Lanes)
       Parts.push_back(B.load(Scores, {R, B.index(At)}));
-    Value Most = Parts[0];
+    Value BlockMax = Parts[0];
     for (Value Part : ArrayRef(Parts).drop_front())
-      Most = B.maxf(Most, Part);
+      BlockMax = B.maxf(BlockMax, Part);
     Value Before = B.loadScalar(Highest, {R});
-    Value Now = B.maxf(Before, B.largest(Most));
-    Value Center = B.splat(Now);
+    Value NewMax = B.maxf(Before, B.largest(BlockMax));
+    Value Center = B.splat(NewMax);
     Value Correction = math::ExpOp::create(B, B.subf(B.splat(Before), Center));
     Value Sum = B.vecConst(0);
     for (auto [I, Part] : llvm::enumerate(Parts)) {
@@ -291,7 +291,7 @@ private:
     Value Shrunk = B.mulf(B.loadScalar(Total, {R}),
                           vector::ExtractOp::create(B, Correction, 0));
     B.storeScalar(B.addf(Shrunk, B.sum(Sum)), Total, {R});
-    B.storeScalar(Now, Highest, {R});
+    B.storeScalar(NewMax, Highest, {R});
     return Correction;
   }
 

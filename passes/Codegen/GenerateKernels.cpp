@@ -1,6 +1,7 @@
 //===- GenerateKernels.cpp - A kernel for every generated operation -------===//
 
 #include "passes/Codegen/KernelBuilder.h"
+#include "passes/Support/DeadCode.h"
 #include "passes/Support/Functions.h"
 
 namespace tenon {
@@ -42,6 +43,7 @@ struct GenerateKernels
     for (auto Function : getOperation().getOps<func::FuncOp>())
       if (!Function.isExternal())
         generate(Function, Target);
+    eraseDeadOperations(getOperation());
   }
 
   void generate(func::FuncOp Function, dnn::TargetAttr Target) {

@@ -139,11 +139,11 @@ Value KernelBuilder::isEqual(Value A, Value B) {
   return arith::CmpIOp::create(*this, arith::CmpIPredicate::eq, A, B);
 }
 
-void KernelBuilder::caseOf(Value Number, int64_t Most,
+void KernelBuilder::caseOf(Value Number, int64_t Max,
                            llvm::function_ref<void(int64_t)> Body) {
-  auto Cases = llvm::to_vector(llvm::seq_inclusive<int64_t>(1, Most));
+  auto Cases = llvm::to_vector(llvm::seq_inclusive<int64_t>(1, Max));
   auto Switch = scf::IndexSwitchOp::create(*this, TypeRange(), Number, Cases,
-                                           static_cast<unsigned>(Most));
+                                           static_cast<unsigned>(Max));
   OpBuilder::InsertionGuard Guard(*this);
   for (auto [Case, Region] : llvm::zip(Cases, Switch.getCaseRegions())) {
     createBlock(&Region);

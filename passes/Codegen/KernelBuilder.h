@@ -75,8 +75,8 @@ public:
   void once(llvm::function_ref<void()> Body);
   Value isLess(Value A, Value B);  ///< Of signed indices.
   Value isEqual(Value A, Value B); ///< Of indices.
-  /// Runs `Body` with each constant in [1, Most] that equals `Number`.
-  void caseOf(Value Number, int64_t Most,
+  /// Runs `Body` with each constant in [1, Max] that equals `Number`.
+  void caseOf(Value Number, int64_t Max,
               llvm::function_ref<void(int64_t)> Body);
 
   //===--- Vectors --------------------------------------------------------===//

@@ -2,10 +2,10 @@
 //
 // One work item is a sequence and a head. With c the latent vector of a key and
 // K, V the head's rows of the expansion, a score is q . (K c) = (K^T q) . c and
-// the result V (sum of p c). Few queries: K moves to the query and V behind the
-// sum, so that each key costs `rank` matmuls twice. Many queries: keys and
-// values of a page are expanded once for all of them, and each costs `key_dim`
-// and `value_dim` after that.
+// the result V (sum of p c). With few queries K is absorbed into the query and
+// V applied to the sum: each key costs 2 `rank` multiplications. With many,
+// keys and values of a page are expanded once for all of them, and each costs
+// `key_dim` and `value_dim` after that.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,16 +39,16 @@ public:
     Value Sequences = dnn::CountOp::create(B, B.getIndexType(),
                                            CountKind::Sequences, Op.getBatch());
     B.deal(B.mul(Sequences, Heads), [&](Value Item) {
-      Now = {B.div(Item, Heads), B.rem(Item, Heads), {}, {}, {}, {}};
-      Now.First = B.loadIndex(Starts, Now.Sequence);
-      Now.Last = B.loadIndex(Starts, B.add(Now.Sequence, 1));
-      Now.Keys = B.mul(Now.Head, KeyDim + ValueDim);
-      Now.Values = B.add(Now.Keys, KeyDim);
-      Value Count = B.sub(Now.Last, Now.First);
+      Current = {B.div(Item, Heads), B.rem(Item, Heads), {}, {}, {}, {}};
+      Current.First = B.loadIndex(Starts, Current.Sequence);
+      Current.Last = B.loadIndex(Starts, B.add(Current.Sequence, 1));
+      Current.Keys = B.mul(Current.Head, KeyDim + ValueDim);
+      Current.Values = B.add(Current.Keys, KeyDim);
+      Value Count = B.sub(Current.Last, Current.First);
       B.ifThenElse(
           B.isLess(Count, B.index(fewestToExpand())),
           [&] {
-            B.loop(Now.First, Now.Last, 1,
+            B.loop(Current.First, Current.Last, 1,
                    [&](Value Token) { absorbed(Token); });
           },
           [&] { expanded(); });
@@ -75,7 +75,7 @@ private:
     CacheType Cache = Op.getCache().getType();
     Value Table = dnn::PageTableOp::create(
         B, MemRefType::get({ShapedType::kDynamic}, B.getI32Type()),
-        Op.getBatch(), Now.Sequence, /*cross=*/false);
+        Op.getBatch(), Current.Sequence, /*cross=*/false);
     return dnn::LatentPageOp::create(
         B,
         dnn::latentPageType(
@@ -86,7 +86,7 @@ private:
 
   /// Element `I` of the token's query, scaled.
   Value queryAt(Value Token, Value I) {
-    Value Base = B.mul(Now.Head, KeyDim + RopeDim);
+    Value Base = B.mul(Current.Head, KeyDim + RopeDim);
     auto Scale = static_cast<float>(Op.getScale().convertToDouble());
     return B.mulf(B.loadScalar(Op.getQuery(), {Token, B.add(Base, I)}),
                   B.f32(Scale));
@@ -106,12 +106,12 @@ private:
   /// answers that, the factor that earlier sums shrink by, and the new total.
   std::array<Value, 3> softmax(Value Before, Value Total) {
     SmallVector<Value> Parts;
-    Value Most;
+    Value Max;
     for (int64_t At = 0; At < PageTokens; At += Lanes) {
       Parts.push_back(B.load(Scores, {B.index(At)}));
-      Most = Most ? B.maxf(Most, Parts.back()) : Parts.back();
+      Max = Max ? B.maxf(Max, Parts.back()) : Parts.back();
     }
-    Value Highest = B.maxf(Before, B.largest(Most));
+    Value Highest = B.maxf(Before, B.largest(Max));
     Value Sum = B.vecConst(0);
     for (auto [I, Part] : llvm::enumerate(Parts)) {
       Value Weight = math::ExpOp::create(B, B.subf(Part, B.splat(Highest)));
@@ -137,7 +137,8 @@ private:
       Value Moved =
           B.loop(B.index(0), B.index(KeyDim), 1, B.vecConst(0),
                  [&](Value I, ValueRange Carried) {
-                   Value Row = B.load(Expand, {B.add(Now.Keys, I), At}, Valid);
+                   Value Row =
+                       B.load(Expand, {B.add(Current.Keys, I), At}, Valid);
                    return SmallVector<Value>{
                        B.fma(B.splat(queryAt(Token, I)), Row, Carried[0])};
                  })[0];
@@ -165,7 +166,7 @@ private:
                 [&](Value At, int64_t) { return B.load(Query, {At}); });
             B.storeScalar(Score, Scores, {Key});
           });
-          auto [Most, Shrink, Total] = softmax(Carried[0], Carried[1]);
+          auto [Max, Shrink, Total] = softmax(Carried[0], Carried[1]);
           B.columns(Rank, [&](Value At, int64_t Valid) {
             Value Begin = B.mulf(B.load(Sums, {At}, Valid), B.splat(Shrink));
             Value Sum = B.loop(
@@ -176,16 +177,16 @@ private:
                 })[0];
             B.store(Sum, Sums, {At}, Valid);
           });
-          return SmallVector<Value>{Most, Total};
+          return SmallVector<Value>{Max, Total};
         });
 
     Value Inverse = B.divf(B.f32(1), End[1]);
-    Value Base = B.mul(Now.Head, ValueDim);
+    Value Base = B.mul(Current.Head, ValueDim);
     B.loop(B.index(0), B.index(ValueDim), 1, [&](Value I) {
       Value Sum = dot(
           Rank, [&](Value At, int64_t V) { return B.load(Sums, {At}, V); },
           [&](Value At, int64_t V) {
-            return B.load(Expand, {B.add(Now.Values, I), At}, V);
+            return B.load(Expand, {B.add(Current.Values, I), At}, V);
           });
       B.storeScalar(B.mulf(Sum, Inverse), Op.getOut(), {Token, B.add(Base, I)});
     });
@@ -199,28 +200,28 @@ private:
       Values = B.scratch({PageTokens, padded(ValueDim)});
     }
     Value State = Op.getStateOut();
-    Value Base = B.mul(Now.Head, ValueDim + 2);
-    Value MostAt = B.add(Base, ValueDim), TotalAt = B.add(MostAt, 1);
-    B.loop(Now.First, Now.Last, 1, [&](Value Token) {
+    Value Base = B.mul(Current.Head, ValueDim + 2);
+    Value MaxAt = B.add(Base, ValueDim), TotalAt = B.add(MaxAt, 1);
+    B.loop(Current.First, Current.Last, 1, [&](Value Token) {
       B.columns(ValueDim, [&](Value At, int64_t Valid) {
         B.store(B.vecConst(0), State, {Token, B.add(Base, At)}, Valid);
       });
-      B.storeScalar(B.f32(Lowest), State, {Token, MostAt});
+      B.storeScalar(B.f32(Lowest), State, {Token, MaxAt});
       B.storeScalar(B.f32(0), State, {Token, TotalAt});
     });
-    Value LastToken = B.sub(Now.Last, B.index(1));
+    Value LastToken = B.sub(Current.Last, B.index(1));
     Value Context = B.add(B.loadIndex(Positions, LastToken), 1);
     B.loop(B.index(0), B.ceilDiv(Context, PageTokens), 1, [&](Value Number) {
       expandPage(page(Number));
       Value FirstKey = B.mul(Number, PageTokens);
-      B.loop(Now.First, Now.Last, 1, [&](Value Token) {
+      B.loop(Current.First, Current.Last, 1, [&](Value Token) {
         Value Own = B.loadIndex(Positions, Token);
         B.ifThen(B.isLess(FirstKey, B.add(Own, 1)),
                  [&] { attendPage(Token, Own, FirstKey, Base); });
       });
     });
-    Value OutBase = B.mul(Now.Head, ValueDim);
-    B.loop(Now.First, Now.Last, 1, [&](Value Token) {
+    Value OutBase = B.mul(Current.Head, ValueDim);
+    B.loop(Current.First, Current.Last, 1, [&](Value Token) {
       Value Inverse =
           B.splat(B.divf(B.f32(1), B.loadScalar(State, {Token, TotalAt})));
       B.columns(ValueDim, [&](Value At, int64_t Valid) {
@@ -241,14 +242,14 @@ private:
             [&](Value At, int64_t V) { return B.load(Expand, {Row, At}, V); });
       };
       B.loop(B.index(0), B.index(KeyDim), 1, [&](Value I) {
-        B.storeScalar(Expanded(B.add(Now.Keys, I)), Keys, {I, Key});
+        B.storeScalar(Expanded(B.add(Current.Keys, I)), Keys, {I, Key});
       });
       B.loop(B.index(0), B.index(RopeDim), 1, [&](Value I) {
         B.storeScalar(B.loadScalar(Page, {Key, B.add(I, Rank)}), Keys,
                       {B.add(I, KeyDim), Key});
       });
       B.loop(B.index(0), B.index(ValueDim), 1, [&](Value I) {
-        B.storeScalar(Expanded(B.add(Now.Values, I)), Values, {Key, I});
+        B.storeScalar(Expanded(B.add(Current.Values, I)), Values, {Key, I});
       });
     });
   }
@@ -276,10 +277,10 @@ private:
       B.store(arith::SelectOp::create(B, Seen, Dot, B.vecConst(Lowest)), Scores,
               {At});
     }
-    Value MostAt = B.add(Base, ValueDim), TotalAt = B.add(MostAt, 1);
-    auto [Most, Shrink, Total] = softmax(B.loadScalar(State, {Token, MostAt}),
-                                         B.loadScalar(State, {Token, TotalAt}));
-    B.storeScalar(Most, State, {Token, MostAt});
+    Value MaxAt = B.add(Base, ValueDim), TotalAt = B.add(MaxAt, 1);
+    auto [Max, Shrink, Total] = softmax(B.loadScalar(State, {Token, MaxAt}),
+                                        B.loadScalar(State, {Token, TotalAt}));
+    B.storeScalar(Max, State, {Token, MaxAt});
     B.storeScalar(Total, State, {Token, TotalAt});
     B.columns(ValueDim, [&](Value At, int64_t Valid) {
       Value Column = B.add(Base, At);
@@ -301,7 +302,7 @@ private:
   Value Expand, Query, Scores, Positions, Starts;
   /// Made when first needed.
   Value Sums, Keys, Values;
-  Work Now;
+  Work Current;
 };
 
 } // namespace

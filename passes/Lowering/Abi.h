@@ -44,15 +44,15 @@ public:
                                      llvm::ArrayRef<mlir::LLVM::GEPArg>{Bytes});
   }
   /// Element `Index` of an array of eight-byte words, or field of a struct.
-  mlir::Value word(mlir::Value Base, mlir::Value Index, mlir::Type Wanted) {
+  mlir::Value word(mlir::Value Base, mlir::Value Index, mlir::Type Element) {
     mlir::Value At = mlir::LLVM::GEPOp::create(
         B, Loc, Ptr, I64, Base, llvm::ArrayRef<mlir::LLVM::GEPArg>{Index});
-    return mlir::LLVM::LoadOp::create(B, Loc, Wanted, At);
+    return mlir::LLVM::LoadOp::create(B, Loc, Element, At);
   }
-  mlir::Value word(mlir::Value Base, int32_t Index, mlir::Type Wanted) {
+  mlir::Value word(mlir::Value Base, int32_t Index, mlir::Type Element) {
     mlir::Value At = mlir::LLVM::GEPOp::create(
         B, Loc, Ptr, I64, Base, llvm::ArrayRef<mlir::LLVM::GEPArg>{Index});
-    return mlir::LLVM::LoadOp::create(B, Loc, Wanted, At);
+    return mlir::LLVM::LoadOp::create(B, Loc, Element, At);
   }
   mlir::Value pointer(mlir::Value Base, int32_t Index) {
     return word(Base, Index, Ptr);

@@ -1,5 +1,4 @@
-//===- AssignWeightIndices.cpp - Number the weights of every scope
-//----------------===//
+//===- AssignWeightIndices.cpp - Number the weights of every scope --------===//
 
 #include "passes/Packing/Passes.h"
 

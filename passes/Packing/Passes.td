@@ -19,7 +19,7 @@ def AssignLayouts : Pass<"assign-layouts", "::mlir::ModuleOp"> {
 def AssignWeightIndices : Pass<"assign-weight-indices", "::mlir::ModuleOp"> {
   let summary = "Number the weights of every scope";
   let description = [{
-    Gives each `dnn.weight` and `dnn.rope_table` its place in the table of its
+    Gives each `dnn.weight` and `dnn.table` its place in the table of its
     scope. Scopes that the same function is called with have the same places,
     and functions called with the same scope share its table; places follow the
     order of keys, so that every CPU level numbers them alike.

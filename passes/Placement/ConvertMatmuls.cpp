@@ -23,10 +23,10 @@ Type DnnConverter::inputType(Value Weight) {
 
 Value DnnConverter::castFor(Value Old, Value Weight) {
   Value Rows = mapped(Old);
-  Type Wanted = inputType(Weight);
-  if (cast<ShapedType>(Rows.getType()).getElementType() == Wanted)
+  Type InputType = inputType(Weight);
+  if (cast<ShapedType>(Rows.getType()).getElementType() == InputType)
     return Rows;
-  Value Out = emptyLike(Old, Wanted);
+  Value Out = emptyLike(Old, InputType);
   return dnn::CastOp::create(Builder, Old.getLoc(), Out.getType(), Rows, Out)
       .getResults();
 }

@@ -174,7 +174,8 @@ Value DnnConverter::anyScope() {
   if (!OwnScope) {
     OpBuilder::InsertionGuard Guard(Builder);
     Builder.setInsertionPointToStart(&Function.getBody().front());
-    OwnScope = createScope(Function.getLoc(), Builder.getStringAttr(""), {});
+    OwnScope = createScope(Function.getLoc(), Builder.getStringAttr(""),
+                           Module.RootLayer);
   }
   return OwnScope;
 }
@@ -207,8 +208,13 @@ struct ConvertTransformerToDnn
     DnnConversion Shared{std::move(*Rows),
                          dnn::TargetAttr::get(&getContext(), infoOf(*Chosen)),
                          1,
+                         {},
                          {}};
     Module->setAttr(dnn::attr::Target, Shared.Target);
+    Module.walk([&](ScopeOp Scope) {
+      if (Scope.getName().empty())
+        Shared.RootLayer = Scope.getLayerAttr();
+    });
     // Positions are those of a sequence or of a source text.
     for (StringRef Name : {attr::MaxSequence, attr::MaxSource})
       if (auto Size = Module->getAttrOfType<IntegerAttr>(Name))

@@ -27,6 +27,8 @@ struct DnnConversion {
   int64_t Positions = 1;
   /// Numbers of scopes, by name and layer.
   llvm::MapVector<mlir::Attribute, int64_t> Scopes;
+  /// The layer of the root scope; null for none.
+  mlir::IntegerAttr RootLayer;
 };
 
 /// Rewrites one function, op by op, in order.

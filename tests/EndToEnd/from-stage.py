@@ -29,7 +29,7 @@ def check(test, fixture, dtype):
     for number, stage in enumerate(STAGES, 1):
         dump = dumps / f"{number}-{stage}.mlir"
         rest = test.compile(dump, stage, "--from-stage", stage, "--weights",
-                            fixture.path, *options).read_bytes()
+                            fixture.path).read_bytes()
         test.check(rest == whole, f"{what}, from {stage}: {len(rest)} bytes, "
                                   f"those of {len(whole)} expected")
 
@@ -54,6 +54,16 @@ def errors(test, fixture):
     test.expect_error("damaged state", "tenon.state",
                       command=[*compile, damaged, "--from-stage", "fused",
                                "--weights", fixture.path, *out])
+    test.expect_error("past pass", "--disable-pass is 'merge-qkv'",
+                      "expected a pass behind the stage 'fused'",
+                      command=[*compile, dump, "--from-stage", "fused",
+                               "--disable-pass", "merge-qkv",
+                               "--weights", fixture.path, *out])
+    for option, value in (("--dtype", "bf16"), ("--few-tokens", "3")):
+        test.expect_error(f"past {option}", "--from-stage", option, status=2,
+                          command=[*compile, dump, "--from-stage", "fused",
+                                   option, value, "--weights", fixture.path,
+                                   *out])
     test.expect_error("required pass", "--disable-pass", status=2,
                       command=[*compile, fixture.path, "--disable-pass",
                                "plan-memory", *out])

@@ -114,7 +114,7 @@ TEST(Packer, PanelsEqualLibraryReorder) {
 }
 
 TEST(Packer, ConcatenatedPanelsEqualMergedWeight) {
-  // Merged products rely on this: N a multiple of 64 needs no repacking.
+  // Merged matmuls rely on this: N a multiple of 64 needs no repacking.
   constexpr int64_t K = 40;
   std::vector<float> Source = testValues(192 * K);
   std::vector<std::byte> Merged =

@@ -4,6 +4,7 @@
 func.func @no_count(%b: !transformer.batch, %n: index) attributes {transformer.max_tokens = 8 : i64, transformer.max_output_rows = 8 : i64} {
   // expected-error@below {{plan-memory: expected no or one dynamic size, a dnn.count}}
   %0 = memref.alloc(%n) : memref<?x8xf32>
+  dnn.residual %0, %0 outs(%0) : (memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>) -> ()
   return
 }
 
@@ -13,6 +14,7 @@ func.func @no_count(%b: !transformer.batch, %n: index) attributes {transformer.m
 func.func @no_bounds(%b: !transformer.batch) {
   %n = dnn.count output_rows %b
   %0 = memref.alloc(%n) : memref<?x8xf32>
+  dnn.residual %0, %0 outs(%0) : (memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>) -> ()
   return
 }
 
@@ -22,5 +24,6 @@ func.func @too_large(%b: !transformer.batch) attributes {transformer.max_tokens 
   %n = dnn.count tokens %b
   // expected-error@below {{plan-memory: a buffer of 1099511627776 rows does not fit any memory}}
   %0 = memref.alloc(%n) : memref<?x4096xf32>
+  dnn.residual %0, %0 outs(%0) : (memref<?x4096xf32>, memref<?x4096xf32>, memref<?x4096xf32>) -> ()
   return
 }

@@ -27,12 +27,12 @@ func.func private @prefix(%s: !transformer.scope, %b: !transformer.batch, %c: !t
 }
 
 // A source text has its own lengths and pages.
-// CHECK-LABEL: @memory
+// CHECK-LABEL: @cross_cache
 // CHECK: %source_lengths = dnn.field source_lengths %batch
 // CHECK: memref.load %source_lengths[%[[SEQUENCE:.*]]]
 // CHECK: dnn.page_table cross %batch[%[[SEQUENCE]]]
 // CHECK: return
-func.func private @memory(%s: !transformer.scope, %b: !transformer.batch, %c: !transformer.cache<cross 1x4xf32>, %q: memref<?x8xf32>, %o: memref<?x8xf32>) {
+func.func private @cross_cache(%s: !transformer.scope, %b: !transformer.batch, %c: !transformer.cache<cross 1x4xf32>, %q: memref<?x8xf32>, %o: memref<?x8xf32>) {
   dnn.attention bidirectional %q, %b cache %c[%s] heads 2 kv_heads 1 scale 0.5 outs(%o) : (memref<?x8xf32>, !transformer.batch, !transformer.cache<cross 1x4xf32>, !transformer.scope, memref<?x8xf32>) -> ()
   return
 }

@@ -114,8 +114,8 @@ func.func @offset_differently(%s: !scope, %b: !batch, %c: !cache, %q: !rows, %k:
 }
 
 // A source text is appended by the entry that encodes it: nothing is split.
-// CHECK-LABEL: @memory
-func.func @memory(%s: !scope, %b: !batch, %m: !transformer.cache<cross 1x4xf32>, %q: !rows) -> !rows {
+// CHECK-LABEL: @cross_cache
+func.func @cross_cache(%s: !scope, %b: !batch, %m: !transformer.cache<cross 1x4xf32>, %q: !rows) -> !rows {
   // CHECK-NEXT: transformer.online_attention bidirectional %x, %batch cache %cache[%scope] heads 1 kv_heads 1 scale 0.5 : {{.*}}!transformer.cache<cross 1x4xf32>
   // expected-remark@below {{the cache was not appended to in this function}}
   %0 = transformer.online_attention bidirectional %q, %b cache %m[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !transformer.cache<cross 1x4xf32>, !scope) -> !rows

@@ -33,8 +33,8 @@ func.func @staged(%b: !batch, %q: !rows, %k: !heads, %v: !heads) -> !rows {
 }
 
 // A source text was appended by the entry that encoded it.
-// CHECK-LABEL: @memory
-func.func @memory(%s: !scope, %b: !batch, %m: !transformer.cache<cross 1x4xf32>, %q: !rows) -> !rows {
+// CHECK-LABEL: @cross_cache
+func.func @cross_cache(%s: !scope, %b: !batch, %m: !transformer.cache<cross 1x4xf32>, %q: !rows) -> !rows {
   // CHECK-NEXT: transformer.online_attention bidirectional %x, %batch cache %cache[%scope] heads 2 kv_heads 1 scale 0.5 : {{.*}}!transformer.cache<cross 1x4xf32>
   // CHECK-NEXT: return
   %0 = transformer.attention bidirectional %q, %b cache %m[%s] heads 2 kv_heads 1 scale 0.5 : (!rows, !batch, !transformer.cache<cross 1x4xf32>, !scope) -> !rows

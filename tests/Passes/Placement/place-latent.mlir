@@ -23,8 +23,8 @@ func.func private @latent(%s: !scope, %b: !batch, %c: !cache, %l: tensor<?x4xf32
 
 // Keys and values that no split takes are appended by themselves, those of a
 // source text as well.
-// CHECK-LABEL: @memory
-func.func private @memory(%s: !scope, %b: !batch, %m: !transformer.cache<cross 1x4xf32>, %x: tensor<?x4xf32>) -> (tensor<?x4xf32>, !transformer.cache<cross 1x4xf32>) {
+// CHECK-LABEL: @cross_cache
+func.func private @cross_cache(%s: !scope, %b: !batch, %m: !transformer.cache<cross 1x4xf32>, %x: tensor<?x4xf32>) -> (tensor<?x4xf32>, !transformer.cache<cross 1x4xf32>) {
   // CHECK: dnn.cache_append %cache[%scope], %batch keys %x values %x : !transformer.cache<cross 1x4xf32>
   // CHECK: dnn.attention bidirectional %x, %batch cache %cache[%scope] heads 1 kv_heads 1
   // CHECK-NOT: dnn.split

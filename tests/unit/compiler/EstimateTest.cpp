@@ -407,8 +407,8 @@ TEST(EstimateTest, EncoderDecodersCountBoth) {
   EXPECT_EQ(E->PrefillFlops, 2 * 72 + 2 * 54 / 10 + 2 * 12 * 11 + 50 * 48);
   Json J = toJson(*E);
   EXPECT_EQ(J["encoder_matmul_parameters"], 108);
-  EXPECT_EQ(J["memory_cache"]["bytes_per_source_token"], 48);
-  EXPECT_EQ(J["memory_cache"]["bytes_full_source"], 48 * 50);
+  EXPECT_EQ(J["cross_cache"]["bytes_per_source_token"], 48);
+  EXPECT_EQ(J["cross_cache"]["bytes_full_source"], 48 * 50);
   EXPECT_EQ(J["flops_per_token"]["source_context"], 50);
   EXPECT_EQ(J["flops_per_token"]["encode"], E->SourceText->EncodeFlops);
   EXPECT_EQ(J["flops_per_token"]["cross_attention_per_source_token"], 48);

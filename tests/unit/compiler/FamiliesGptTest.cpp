@@ -16,8 +16,8 @@ namespace {
 class GptTest : public FamilyTest {
 protected:
   /// The softmax scales of the layers in order.
-  std::vector<double> scalesOf(const Json &Settings) {
-    std::vector<double> Scales;
+  std::vector<float> scalesOf(const Json &Settings) {
+    std::vector<float> Scales;
     auto Model = import(Settings);
     EXPECT_TRUE(Model) << Model.error().message();
     if (!Model)
@@ -25,7 +25,8 @@ protected:
     EXPECT_TRUE(walkModel(entriesOf(*Model->Module).front(),
                           [&](Operation *Op, const CallFrame &) -> Status {
                             if (auto A = dyn_cast<AttentionOp>(Op))
-                              Scales.push_back(A.getScale().convertToDouble());
+                              Scales.push_back(static_cast<float>(
+                                  A.getScale().convertToDouble()));
                             return {};
                           }));
     return Scales;
@@ -68,13 +69,13 @@ TEST_F(GptTest, Gpt2InBothSpellings) {
 }
 
 TEST_F(GptTest, Gpt2ScalesByLayer) {
-  double Scale = 1 / std::sqrt(20.0);
-  EXPECT_EQ(scalesOf(gpt2()), (std::vector<double>{Scale, Scale, Scale}));
+  auto Scale = static_cast<float>(1 / std::sqrt(20.0));
+  EXPECT_EQ(scalesOf(gpt2()), (std::vector<float>{Scale, Scale, Scale}));
   Json ByLayer = with(gpt2(), {{"scale_attn_by_inverse_layer_idx", true}});
   EXPECT_EQ(scalesOf(ByLayer),
-            (std::vector<double>{Scale, Scale / 2, Scale / 3}));
+            (std::vector<float>{Scale, Scale / 2, Scale / 3}));
   EXPECT_EQ(scalesOf(with(ByLayer, {{"scale_attn_weights", false}})),
-            (std::vector<double>{1, 0.5, 1.0 / 3}));
+            (std::vector<float>{1, 0.5f, 1.0f / 3}));
 }
 
 TEST_F(GptTest, Gpt2Refuses) {

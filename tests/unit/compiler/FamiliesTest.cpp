@@ -249,7 +249,8 @@ TEST_F(ImportTest, HeadDimMayDifferFromTheWidth) {
   EXPECT_EQ(
       Attention.getCache().getType(),
       CacheType::get(&Context, CacheKind::Sequence, 3, 24, StorageFormat::F32));
-  EXPECT_DOUBLE_EQ(Attention.getScale().convertToDouble(), 1 / std::sqrt(24.0));
+  EXPECT_EQ(static_cast<float>(Attention.getScale().convertToDouble()),
+            static_cast<float>(1 / std::sqrt(24.0)));
 }
 
 TEST_F(ImportTest, Qwen2HasBiasesBeforeTheHeadsOnly) {
