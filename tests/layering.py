@@ -22,8 +22,7 @@ FORBIDDEN = {
         r"(passes|compiler)/": "dialects know no passes",
         r"runtime/(?!Abi/(Types|Limits|CpuLevel)\.h$)":
             "dialects share formats, geometry, limits and CPU levels with the"
-            " runtime"
-            " and nothing else",
+            " runtime and nothing else",
     },
     "passes": {
         r"compiler/": "passes know IR only",
