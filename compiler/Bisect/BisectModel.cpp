@@ -53,7 +53,8 @@ tenon::bisect::bisectModel(const BisectModelOptions &Options) {
                  "of their own");
   Result<ImportedModel> Model =
       IsMlir ? importMlir(Context, Options.Model, Options.Weights)
-             : importModel(Context, Options.Model);
+             : importModel(Context, Options.Model,
+                           {.IgnoredKeys = Options.IgnoredConfigKeys});
   if (!Model)
     return Model.error();
   if (!Model->Weights)

@@ -25,6 +25,8 @@ struct BisectModelOptions {
   CpuLevel Level = CpuLevel::AVX2;
   int64_t FewTokens = 8;
   std::vector<std::string> DisabledPasses;
+  /// Keys of config.json to leave out that are refused otherwise.
+  std::vector<std::string> IgnoredConfigKeys;
 };
 
 struct BisectAnswer {

@@ -4,6 +4,7 @@
 
 #include "compiler/Checkpoint/Safetensors.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <unordered_set>
@@ -22,11 +23,6 @@ struct Config::Document {
   std::unordered_set<const Json *> Read;
   std::optional<Config> Generation;
 };
-
-static std::string wholeNumber(int64_t Min, int64_t Max) {
-  return "a whole number from " + std::to_string(Min) + " to " +
-         std::to_string(Max);
-}
 
 static Result<double> checkedNumber(const JsonField &Field, double Min,
                                     double Max) {
@@ -148,6 +144,21 @@ void Config::discard(std::string_view Key) const {
     for (const auto &[Name, Value] : Found->items())
       Below.discard(Name);
   }
+}
+
+void Config::discardInert() const {
+  for (const auto &[Key, Value] : Object->items())
+    if (isInertKey(Key, Value))
+      discard(Key);
+}
+
+void Config::setDefaults(const Json &Defaults) {
+  // The document, which owns the object, is ours to complete.
+  auto &Members = const_cast<Json &>(*Object);
+  for (const auto &[Key, Value] : Defaults.items())
+    if (!Members.contains(Key)) {
+      Members[Key] = Value;
+    }
 }
 
 std::string Config::pathOf(std::string_view Key) const {
@@ -328,6 +339,11 @@ Error Config::expected(std::string_view Key, std::string_view Expected) const {
   return Field ? Field->expected(Expected) : Field.error();
 }
 
+std::string Config::described(std::string_view Key) const {
+  Result<JsonField> Field = require(Key, "a value");
+  return Field ? Field->described() : printable(pathOf(Key)) + " is missing";
+}
+
 void Config::collectUnread(
     std::vector<std::pair<std::string, const Json *>> &Unread) const {
   for (const auto &[Key, Value] : Object->items()) {
@@ -347,14 +363,35 @@ std::vector<std::string> Config::unreadKeys() const {
   return Paths;
 }
 
-Status Config::refuseUnreadKeys(std::string_view Reader) const {
+Status Config::refuseUnreadKeys(std::string_view Reader,
+                                const std::vector<std::string> &Ignored) const {
   std::vector<std::pair<std::string, const Json *>> Unread;
   collectUnread(Unread);
-  for (const auto &[UnreadPath, Value] : Unread)
+  for (const std::string &Wanted : Ignored)
+    if (std::none_of(Unread.begin(), Unread.end(),
+                     [&](const auto &Key) { return Key.first == Wanted; }))
+      return Error(Doc->File + ": --ignore-config-key is " + printable(Wanted) +
+                   ": expected a key of this file that " + std::string(Reader) +
+                   " does not read");
+  std::erase_if(Unread, [&](const auto &Key) {
     // A nested key has a dot in its path, so no inert name matches it.
-    if (!isInertKey(UnreadPath, *Value))
-      return JsonField(*Value, Doc->File, UnreadPath)
-          .expected("no such key, for " + std::string(Reader) +
-                    " does not handle it");
-  return {};
+    return isInertKey(Key.first, *Key.second) ||
+           std::find(Ignored.begin(), Ignored.end(), Key.first) !=
+               Ignored.end();
+  });
+  if (Unread.empty())
+    return {};
+  bool IsOne = Unread.size() == 1;
+  std::string Fields, Paths;
+  for (const auto &[UnreadPath, Value] : Unread) {
+    Fields += (Fields.empty() ? "" : ", ") +
+              JsonField(*Value, Doc->File, UnreadPath).described();
+    std::string Quoted = printable(UnreadPath);
+    Paths += (Paths.empty() ? "" : ",") + Quoted.substr(1, Quoted.size() - 2);
+  }
+  return Error(Doc->File + (IsOne ? ": field " : ": fields ") + Fields + ": " +
+               std::string(Reader) + " does not read " +
+               (IsOne ? "this key, which" : "these keys, which") +
+               " may change the result (if not: --ignore-config-key " + Paths +
+               ")");
 }

@@ -55,6 +55,12 @@ public:
 
   /// Reads `Key` and all below it, whatever it is.
   void discard(std::string_view Key) const;
+  /// Reads all inert keys of this object, which is a whole model's config
+  /// inside of another.
+  void discardInert() const;
+  /// Adds the members of `Defaults` that this object lacks. Nothing of this
+  /// object may have been read yet.
+  void setDefaults(const Json &Defaults);
 
   /// A whole number in [Min, Max]. Sizes that divide or allocate need both.
   Result<int64_t> integer(std::string_view Key, int64_t Min, int64_t Max) const;
@@ -103,13 +109,18 @@ public:
   /// "FILE: field 'a.b' is VALUE: expected EXPECTED". Reads the key.
   Error expected(std::string_view Key, std::string_view Expected) const;
 
+  /// "'a.b' is VALUE", of a key that is there. Reads the key.
+  std::string described(std::string_view Key) const;
+
   /// The paths of the keys below this object that nobody has read, in the
   /// file's order; an object that nobody opened is one path.
   std::vector<std::string> unreadKeys() const;
 
-  /// An error that names the first unread key that is not inert; `Reader`
-  /// names who read the others, such as a model family.
-  Status refuseUnreadKeys(std::string_view Reader) const;
+  /// An error that names all unread keys that are neither inert nor among the
+  /// paths `Ignored`; `Reader` names who read the others, such as a model
+  /// family. Also an error: an ignored path that is not there or was read.
+  Status refuseUnreadKeys(std::string_view Reader,
+                          const std::vector<std::string> &Ignored = {}) const;
 
 private:
   static constexpr double Lowest = std::numeric_limits<double>::lowest();

@@ -387,10 +387,15 @@ private:
         *Type < std::size(TensorTypes) ? TensorTypes[*Type] : "";
     Tensor.Format = storedFormat(TypeName);
     if (!Tensor.Format)
-      return Error(
-          Path + ": " + Where + ": type is " +
-          (TypeName.empty() ? std::to_string(*Type) : std::string(TypeName)) +
-          ": expected one of F32, F16, BF16, Q8_0, Q4_0, Q4_K, Q6_K");
+      return Error(Path + ": " + Where + ": type is " +
+                   (TypeName.empty()
+                        ? std::to_string(*Type)
+                        : std::string(TypeName) + ", which is not read yet") +
+                   ": expected one of F32, F16, BF16, Q8_0, Q4_0, Q4_K, Q6_K" +
+                   (TypeName.empty()
+                        ? ""
+                        : " (llama-quantize --allow-requantize FILE "
+                          "NEW.gguf Q8_0 converts it)"));
     if (Tensor.Shape[0] % Tensor.Format->Elements != 0)
       return Error(Path + ": " + Where + ": dimension 0 is " +
                    std::to_string(Tensor.Shape[0]) +
@@ -500,8 +505,7 @@ Result<int64_t> GgufFile::integer(const std::string &Key, int64_t Min,
                       : std::optional<Number>();
   if (auto Whole = Stored ? inRange(*Stored, Min, Max) : std::nullopt)
     return *Whole;
-  return expected(Key, "a whole number from " + std::to_string(Min) + " to " +
-                           std::to_string(Max));
+  return expected(Key, wholeNumber(Min, Max));
 }
 
 Result<double> GgufFile::number(const std::string &Key) const {

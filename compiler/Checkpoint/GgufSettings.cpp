@@ -15,8 +15,7 @@ bool GgufSettings::take(std::string_view Key) {
 int64_t GgufSettings::size(std::string_view Key, int64_t Min) {
   if (auto Value = optionalSize(Key, Min))
     return *Value;
-  refuse(Key, "a whole number from " + std::to_string(Min) + " to " +
-                  std::to_string(MaxSize));
+  refuse(Key, wholeNumber(Min, MaxSize));
   return Min;
 }
 

@@ -18,30 +18,23 @@ namespace {
 /// Where the file comes from and which Python class or kernel would run it.
 /// The importer goes by model_type; auto_map names code that is never run, so
 /// it changes nothing once the model_type is one that is known. The stored
-/// type of each tensor is read from the weights.
-constexpr std::string_view Provenance[] = {"_attn_implementation",
-                                           "_attn_implementation_autoset",
-                                           "_commit_hash",
-                                           "_experts_implementation",
-                                           "_name_or_path",
-                                           "architectures",
-                                           "attn_implementation",
-                                           "auto_map",
-                                           "dtype",
-                                           "finetuning_task",
-                                           "name_or_path",
-                                           "tokenizer_class",
-                                           "torch_dtype",
-                                           "transformers_version",
-                                           "unsloth_fixed",
-                                           "unsloth_version"};
+/// type of each tensor is read from the weights. What other programs than
+/// Transformers keep here (transformers.js_config) is theirs.
+constexpr std::string_view Provenance[] = {
+    "architectures", "attn_implementation",    "auto_map",
+    "dtype",         "finetuning_task",        "is_llama_config",
+    "name_or_path",  "tokenizer_class",        "tokenizer_name",
+    "torch_dtype",   "transformers.js_config", "transformers_version",
+    "unsloth_fixed", "unsloth_version"};
 
 /// Starting values, losses and memory of training. pretraining_tp splits
 /// matmuls into slices of the same sum.
 constexpr std::string_view Training[] = {
-    "gradient_checkpointing", "init_std",        "initializer_factor",
-    "initializer_range",      "label_smoothing", "pretraining_tp",
-    "router_aux_loss_coef"};
+    "gradient_checkpointing", "init_std",
+    "initializer_factor",     "initializer_range",
+    "label_smoothing",        "neftune_noise_alpha",
+    "pretraining_tp",         "router_aux_loss_coef",
+    "router_z_loss_coef",     "use_reentrant_checkpointing"};
 
 /// Dropout: off whenever a model is evaluated. Only as a rate.
 constexpr std::string_view Dropout[] = {"activation_dropout",
@@ -120,15 +113,16 @@ constexpr std::string_view Summaries[] = {
     "summary_activation", "summary_last_dropout", "summary_proj_to_labels",
     "summary_type", "summary_use_proj"};
 
-/// Left over from the first BERT code, which nothing reads any more.
+/// Left over from the first BERT and LLaMA code, which nothing reads any more.
 constexpr std::string_view Leftovers[] = {
-    "pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers",
-    "pooler_size_per_head"};
+    "max_sequence_length", "pooler_fc_size", "pooler_num_attention_heads",
+    "pooler_num_fc_layers", "pooler_size_per_head"};
 
 /// Features that change the result when on; inert only as false or empty.
 constexpr std::string_view OnlyWhenOff[] = {
-    "add_cross_attention", "is_decoder",   "is_encoder_decoder", "pruned_heads",
-    "tie_encoder_decoder", "use_bfloat16", "use_mrope"};
+    "add_cross_attention", "is_decoder",       "is_encoder_decoder",
+    "pruned_heads",        "rope_interleaved", "tie_encoder_decoder",
+    "use_bfloat16",        "use_mrope"};
 
 bool isIn(std::span<const std::string_view> Group, std::string_view Key) {
   return std::find(Group.begin(), Group.end(), Key) != Group.end();
@@ -139,6 +133,10 @@ bool isIn(std::span<const std::string_view> Group, std::string_view Key) {
 bool tenon::isInertKey(std::string_view Key, const Json &Value) {
   // Null says that whatever the key names is not set.
   if (Value.is_null())
+    return true;
+  // Python's private state, which the classes that write it set anew. Families
+  // read the few that say how the model is built.
+  if (Key.starts_with('_'))
     return true;
   if (isIn(Dropout, Key))
     return Value.is_number();

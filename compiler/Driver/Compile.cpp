@@ -5,6 +5,7 @@
 #include "compiler/Driver/DumpStages.h"
 #include "compiler/Driver/ManifestBuilder.h"
 #include "compiler/Driver/StageState.h"
+#include "compiler/Driver/TokenizerNotes.h"
 #include "compiler/Driver/WeightPacking.h"
 #include "compiler/Estimate/Estimate.h"
 #include "compiler/Families/Import.h"
@@ -18,6 +19,7 @@
 #include "mlir/Pass/Pass.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <unistd.h>
@@ -79,16 +81,36 @@ bool isMlirFile(const std::string &Path) {
   return llvm::StringRef(Path).ends_with(".mlir");
 }
 
-Result<ImportedModel> import(mlir::MLIRContext &Context,
-                             const CompileOptions &Options) {
-  if (isMlirFile(Options.Model))
-    return importMlir(Context, Options.Model, Options.Weights);
+std::string directoryOf(const std::string &Path) {
+  llvm::StringRef Parent = llvm::sys::path::parent_path(Path);
+  return Parent.empty() ? "." : Parent.str();
+}
+
+ImportOptions importOptions(const CompileOptions &Options) {
   ImportOptions Import;
   Import.MatrixType = Options.MatrixType;
   Import.MaxSequence = Options.MaxSequence;
-  // A config alone is enough for its IR.
-  Import.ConfigOnly = llvm::StringRef(Options.Model).ends_with(".json");
+  Import.IgnoredKeys = Options.IgnoredConfigKeys;
+  return Import;
+}
+
+Result<ImportedModel> import(mlir::MLIRContext &Context,
+                             const CompileOptions &Options, bool ConfigOnly) {
+  if (isMlirFile(Options.Model)) {
+    if (!Options.IgnoredConfigKeys.empty())
+      return Error(Options.Model + ": --ignore-config-key: a model in MLIR has "
+                                   "no config.json");
+    return importMlir(Context, Options.Model, Options.Weights);
+  }
+  ImportOptions Import = importOptions(Options);
+  Import.ConfigOnly = ConfigOnly;
   return importModel(Context, Options.Model, Import);
+}
+
+/// What people should know of a model, one line each on stderr.
+void printNotes(const ImportedModel &Model) {
+  for (const std::string &Note : Model.Notes)
+    llvm::errs() << "tenon: note: " << Note << "\n";
 }
 
 /// Writes text to a file under a temporary name first, or to stdout ("-").
@@ -156,13 +178,18 @@ private:
 
   Status compileModel() {
     Shown.show("reading the model");
-    Result<ImportedModel> Imported = import(Context, Options);
+    // A config alone is enough for its IR.
+    Result<ImportedModel> Imported = import(
+        Context, Options, llvm::StringRef(Options.Model).ends_with(".json"));
     if (!Imported)
       return Imported.error();
     Model = &*Imported;
     if (wantsArtifact() && !Model->Weights)
-      return Error(Options.Model +
-                   ": has no weights: expected --weights DIRECTORY");
+      return Error(
+          Options.Model + ": has no weights: expected " +
+          (isMlirFile(Options.Model)
+               ? "--weights DIRECTORY"
+               : "the directory of the model: " + directoryOf(Options.Model)));
     mlir::ModuleOp Module = *Model->Module;
     StageState State;
     Result<Manifest> Described = describeModel(Module);
@@ -254,11 +281,8 @@ private:
   /// The checkpoint, and the tokenizer beside it, of a dump: a model directory,
   /// a GGUF file, or a directory with nothing but weights.
   Status openWeights(ImportedModel &Source) {
-    ImportOptions Import;
-    Import.MatrixType = Options.MatrixType;
-    Import.MaxSequence = Options.MaxSequence;
     if (Result<ImportedModel> Whole =
-            importModel(Context, Options.Weights, Import)) {
+            importModel(Context, Options.Weights, importOptions(Options))) {
       Source = std::move(*Whole);
       return {};
     }
@@ -441,7 +465,12 @@ private:
     }
     Result<tokenizer::Tokenizer> Usable =
         tokenizer::Tokenizer::fromJson(TokenizerText, Where);
-    return Usable ? Status() : Usable.error();
+    if (!Usable)
+      return Usable.error();
+    if (Model->TokenizerText.empty())
+      for (std::string &Note : notesOnTokenizer(directoryOf(Where), *Usable))
+        Model->Notes.push_back(std::move(Note));
+    return {};
   }
 
   Status writeArtifact(StageState State) {
@@ -460,8 +489,7 @@ private:
     if (Status Finished = Writer->finish(std::move(M)); !Finished)
       return Finished;
     Shown.clear();
-    for (const std::string &Note : Model->Notes)
-      llvm::errs() << "tenon: note: " << Note << "\n";
+    printNotes(*Model);
     return {};
   }
 
@@ -483,22 +511,23 @@ Status tenon::compile(const CompileOptions &Options) {
   return Compilation(Options).run();
 }
 
-Result<std::string> tenon::inspectModel(const std::string &Model, bool AsJson) {
+Result<std::string> tenon::inspectModel(const InspectModelOptions &Options) {
   mlir::MLIRContext Context;
   mlir::DialectRegistry Registry;
   registerDialects(Registry);
   Context.appendDialectRegistry(Registry);
   Context.loadAllAvailableDialects();
   Diagnostics Caught(Context);
-  ImportOptions Import;
-  Import.ConfigOnly = true;
-  Result<ImportedModel> Imported = isMlirFile(Model)
-                                       ? importMlir(Context, Model)
-                                       : importModel(Context, Model, Import);
+  CompileOptions Source;
+  Source.Model = Options.Model;
+  Source.IgnoredConfigKeys = Options.IgnoredConfigKeys;
+  Result<ImportedModel> Imported = import(Context, Source, /*ConfigOnly=*/true);
   if (!Imported)
     return Imported.error();
-  Result<ModelEstimate> Estimate = estimateModel(*Imported->Module);
+  Result<ModelEstimate> Estimate =
+      estimateModel(*Imported->Module, Options.Context);
   if (!Estimate)
     return Estimate.error();
-  return AsJson ? toJson(*Estimate).dump(2) + "\n" : toText(*Estimate);
+  printNotes(*Imported);
+  return Options.AsJson ? toJson(*Estimate).dump(2) + "\n" : toText(*Estimate);
 }

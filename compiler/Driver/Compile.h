@@ -35,6 +35,8 @@ struct CompileOptions {
   std::vector<CpuLevel> Levels;
   std::optional<ElementType> MatrixType;
   std::optional<int64_t> MaxSequence;
+  /// Keys of config.json to leave out that are refused otherwise.
+  std::vector<std::string> IgnoredConfigKeys;
   /// Most tokens of a step; chosen by kind of model without one.
   std::optional<int64_t> MaxTokensPerStep;
   /// Batches of at most this many tokens are decode-sized.
@@ -49,10 +51,20 @@ struct CompileOptions {
 /// there before.
 Status compile(const CompileOptions &Options);
 
-/// Parameters, operations and cache of a model that is not compiled: a
-/// directory, a config.json or a file in the transformer dialect. The answer
-/// is text, or JSON.
-Result<std::string> inspectModel(const std::string &Model, bool AsJson);
+struct InspectModelOptions {
+  /// A directory, a config.json, a GGUF file or a file in the transformer
+  /// dialect.
+  std::string Model;
+  /// Tokens that operations are counted for; by default the longest sequence.
+  std::optional<int64_t> Context;
+  /// As of CompileOptions.
+  std::vector<std::string> IgnoredConfigKeys;
+  bool AsJson = false;
+};
+
+/// Parameters, operations and cache of a model that is not compiled, as text
+/// or JSON. Notes go to stderr.
+Result<std::string> inspectModel(const InspectModelOptions &Options);
 
 } // namespace tenon
 

@@ -8,6 +8,12 @@ using namespace tenon;
 static ModelDescription read(ConfigReader &Config) {
   TranslationModel Model = readBartLike(
       Config, {"gelu", /*IsLearned=*/true, "BartForConditionalGeneration"});
+  // What files said before they named the first token.
+  Config.expect(!Config.flagOr("force_bos_token_to_be_generated", false) ||
+                    Config.Settings.has("forced_bos_token_id") ||
+                    Config.Settings.generation(),
+                "force_bos_token_to_be_generated",
+                "false, or 'forced_bos_token_id' beside it");
   Model.DefaultStart = 2;
   Model.DefaultForcedLast = 2;
   const std::string Shared = "model.shared.weight";

@@ -40,4 +40,7 @@ static ModelDescription read(ConfigReader &Config) {
 }
 
 const Family tenon::DeepseekV3Family = {
-    "deepseek_v3", read, {"deepseek2", readDeepseekGguf, isDeepseekV3Gguf}};
+    "deepseek_v3",
+    read,
+    {"deepseek2", readDeepseekGguf, isDeepseekV3Gguf},
+    "FP8 in blocks"};

@@ -19,6 +19,11 @@ std::span<const Family *const> tenon::families() {
   return All;
 }
 
+std::span<const Family *const> tenon::multimodalFamilies() {
+  static constexpr const Family *All[] = {&Gemma3MultimodalFamily};
+  return All;
+}
+
 std::vector<GgufModelType> tenon::ggufArchitectures() {
   std::vector<GgufModelType> Found;
   for (const Family *F : families())

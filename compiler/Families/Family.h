@@ -33,6 +33,8 @@ struct Family {
   ModelDescription (*Read)(ConfigReader &Config);
   /// How GGUF files hold its models, if they do.
   GgufArchitecture Gguf = {};
+  /// What its makers publish its checkpoints in, if that is not read yet.
+  std::string_view NotReadYet = {};
 };
 
 extern const Family BartFamily;
@@ -46,6 +48,7 @@ extern const Family ElectraFamily;
 extern const Family FalconFamily;
 extern const Family Gemma2Family;
 extern const Family Gemma3Family;
+extern const Family Gemma3MultimodalFamily;
 extern const Family GemmaFamily;
 extern const Family Gpt2Family;
 extern const Family GptjFamily;
@@ -76,6 +79,10 @@ extern const Family XlmRobertaFamily;
 
 /// All families.
 std::span<const Family *const> families();
+
+/// Models that take more than text, and of which the text model is read: that
+/// of one of families().
+std::span<const Family *const> multimodalFamilies();
 
 /// The GGUF forms of those that have one.
 std::vector<GgufModelType> ggufArchitectures();

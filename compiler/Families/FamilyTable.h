@@ -20,6 +20,8 @@ struct FamilyRow {
   std::vector<std::string> Operations;
   /// Forms that checkpoints come in: "safetensors", "GGUF".
   std::vector<std::string> Formats;
+  /// What its makers publish it in and is not read yet; empty for nothing.
+  std::string NotReadYet;
 };
 
 /// Builds the graph of every family's example and lists what it uses. An error

@@ -10,6 +10,8 @@ static ModelDescription read(ConfigReader &Config) {
   Traits.DefaultKvHeads = 4;
   DecoderModel Model = readGemma(Config, Traits);
   setGemma2(Config, Model, 50, 30);
+  // What the first files call the window too; nothing reads it.
+  Config.ignore({"sliding_window_size"});
   setWindows(Config, Model, readWindow(Config, 4096),
              [](int64_t I) { return I % 2 == 0; });
   return Model;

@@ -71,4 +71,54 @@ static void readGguf(GgufTranslation &T) {
     S.Config["sliding_window"] = *Window;
 }
 
+/// What Transformers' Gemma3TextConfig has where a text_config does not say.
+static const Json &textDefaults() {
+  static const Json Defaults = {
+      {"vocab_size", 262208},      {"hidden_size", 2304},
+      {"intermediate_size", 9216}, {"num_hidden_layers", 26},
+      {"num_attention_heads", 8},  {"max_position_embeddings", 131072}};
+  return Defaults;
+}
+
+/// The text model of one that sees images too.
+static ModelDescription readMultimodal(ConfigReader &Config) {
+  auto Text = Config.Settings.object("text_config");
+  if (!Text) {
+    Config.fail(Text.error());
+    return DecoderModel();
+  }
+  Text->setDefaults(textDefaults());
+  FamilyInput Input{Config.Input.Context, *Text, Config.Input.Weights,
+                    Config.Input.MaxSequence, Config.Input.Notes};
+  ConfigReader Reader(Input);
+  Reader.expect(Reader.wordOr("model_type", "gemma3_text") == "gemma3_text",
+                "model_type", "gemma3_text");
+  auto Model = std::get<DecoderModel>(read(Reader));
+  if (Reader.error()) {
+    Config.fail(*Reader.error());
+    return Model;
+  }
+  Text->discardInert();
+  Config.ignore({"vision_config", "boi_token_index", "eoi_token_index",
+                 "image_token_id", "image_token_index", "mm_tokens_per_image"});
+  if (Config.Input.Notes)
+    Config.Input.Notes->push_back(
+        Config.Settings.file() +
+        ": only the text model is read; images are left out");
+  // Newer files turn the first two words around.
+  std::string Scope = Config.prefixOf(
+      "embed_tokens.weight",
+      {"language_model.model.", "model.language_model.", "model."});
+  Scope.pop_back();
+  Model.Stack.Scope = Scope;
+  Model.UnusedTensors = {"vision_tower.*", "multi_modal_projector.*",
+                         "model.vision_tower.*",
+                         "model.multi_modal_projector.*"};
+  setHead(Config, Model, Config.flagOr("tie_word_embeddings", true),
+          Scope == "language_model.model" ? "language_model.lm_head.weight"
+                                          : "lm_head.weight");
+  return Model;
+}
+
+const Family tenon::Gemma3MultimodalFamily = {"gemma3", readMultimodal};
 const Family tenon::Gemma3Family = {"gemma3_text", read, {"gemma3", readGguf}};

@@ -119,9 +119,8 @@ public:
   void note(bool IsOwn) {
     for (const std::string &Key : Settings.unreadKeys())
       if (!isInert(Settings, Key) && (IsOwn || isOfGeneration(Key)))
-        Notes.push_back(
-            Settings.expected(Key, "nothing, as generating leaves it out")
-                .message());
+        Notes.push_back(Settings.file() + ": field " + Settings.described(Key) +
+                        ": not used when generating");
   }
 
 private:

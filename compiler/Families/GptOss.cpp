@@ -131,4 +131,5 @@ static void readGguf(GgufTranslation &T) {
   joinGgufExperts(T, Experts, Inner, S.size("embedding_length"));
 }
 
-const Family tenon::GptOssFamily = {"gpt_oss", read, {"gpt-oss", readGguf}};
+const Family tenon::GptOssFamily = {
+    "gpt_oss", read, {"gpt-oss", readGguf}, "MXFP4"};

@@ -3,16 +3,22 @@
 #include "compiler/Families/Import.h"
 
 #include "compiler/Checkpoint/GgufModel.h"
+#include "compiler/Checkpoint/StoredFormat.h"
 #include "compiler/Checkpoint/TensorView.h"
 #include "compiler/Families/Family.h"
 #include "compiler/Families/GenerationSettings.h"
 #include "compiler/Families/ImageSettings.h"
+#include "compiler/Families/ModelPath.h"
 #include "compiler/Families/Sentence.h"
+#include "compiler/Families/StoredForm.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
+#include <set>
 
 using namespace mlir;
 using namespace tenon;
@@ -22,17 +28,19 @@ namespace {
 /// The family that the config's model_type names.
 Result<const Family *> findFamily(const Config &Settings) {
   std::string Known;
-  for (const Family *F : families())
-    Known += (Known.empty() ? "one of " : ", ") + std::string(F->ModelType);
+  for (auto All : {families(), multimodalFamilies()})
+    for (const Family *F : All)
+      Known += (Known.empty() ? "one of " : ", ") + std::string(F->ModelType);
   if (!Settings.has("model_type"))
     return Error(Settings.file() +
                  ": field 'model_type' is missing: expected " + Known);
   auto Name = Settings.string("model_type");
   if (!Name)
     return Name.error();
-  for (const Family *F : families())
-    if (F->ModelType == *Name)
-      return F;
+  for (auto All : {families(), multimodalFamilies()})
+    for (const Family *F : All)
+      if (F->ModelType == *Name)
+        return F;
   return Settings.expected("model_type", Known);
 }
 
@@ -75,23 +83,70 @@ public:
     return Type.value_or(ElementType::F32);
   }
 
+  /// A note when matrices of fewer bits are kept in f32 unasked.
+  void noteWidened(std::vector<std::string> &Notes) const {
+    if (MatrixType)
+      return;
+    std::set<std::string> Types;
+    double Stored = 0, Kept = 0;
+    std::string File;
+    for (const auto &Name : Used.keys()) {
+      const TensorInfo &Tensor = *Weights->find(std::string_view(Name));
+      const StoredFormat *Format = storedFormat(Tensor.StoredType);
+      if (!Format || Tensor.Shape.size() < 2 || Tensor.StoredType == "F32" ||
+          Tensor.StoredType == "BF16")
+        continue;
+      auto Elements = static_cast<double>(Tensor.elements());
+      Types.insert(Tensor.StoredType);
+      Stored += Elements * Format->Bytes / Format->Elements;
+      Kept += Elements * 4;
+      File = Tensor.File->path();
+    }
+    if (Types.empty())
+      return;
+    auto Megabytes = [](double Bytes) {
+      char Text[32];
+      std::snprintf(Text, sizeof(Text), "%.*f MB", Bytes < 1e7 ? 2 : 0,
+                    Bytes / 1e6);
+      return std::string(Text);
+    };
+    Notes.push_back(File + ": weights stored as " + llvm::join(Types, ", ") +
+                    " are kept as f32: " + Megabytes(Kept) + " instead of " +
+                    Megabytes(Stored) + " (--dtype bf16 rounds them to " +
+                    Megabytes(Kept / 2) + ")");
+  }
+
   /// An error that names the first tensor that is neither used nor among
-  /// `Unused`; notes those that are.
-  Status checkSurplus(std::string_view ModelType,
-                      const std::vector<std::string> &Unused,
-                      std::vector<std::string> &Notes) const {
+  /// `Unneeded`; sets the model's UnneededTensors, with one note for all.
+  Status checkUnused(std::string_view ModelType,
+                     const std::vector<std::string> &Unneeded,
+                     ImportedModel &Model) const {
+    std::vector<std::string_view> &Left = Model.UnneededTensors, Unknown;
     for (std::string_view Name : Weights->names()) {
       if (Used.contains(Name))
         continue;
-      std::string Where =
-          Weights->find(Name)->File->path() + ": tensor " + printable(Name);
-      if (llvm::none_of(Unused, [&](StringRef Pattern) {
-            return matches(Name, Pattern);
-          }))
-        return Error(Where + ": surplus: expected only tensors of a " +
-                     std::string(ModelType) + " model as its config says");
-      Notes.push_back(Where + " is not needed");
+      bool IsKnown = llvm::any_of(
+          Unneeded, [&](StringRef Pattern) { return matches(Name, Pattern); });
+      (IsKnown ? Left : Unknown).push_back(Name);
     }
+    auto Where = [&](const std::vector<std::string_view> &Names) {
+      std::string Text = Weights->find(Names.front())->File->path();
+      Text += Names.size() == 1 ? ": tensor " : ": tensors ";
+      constexpr size_t MostShown = 3;
+      for (size_t I = 0; I < std::min(Names.size(), MostShown); ++I)
+        Text += (I == 0 ? "" : ", ") + printable(Names[I]);
+      if (Names.size() > MostShown)
+        Text += " and " + std::to_string(Names.size() - MostShown) + " more";
+      return Text;
+    };
+    if (!Unknown.empty())
+      return Error(Where(Unknown) + ": unknown: a " + std::string(ModelType) +
+                   " model with this config has no such " +
+                   (Unknown.size() == 1 ? "tensor" : "tensors"));
+    if (!Left.empty())
+      Model.Notes.push_back(Where(Left) + (Left.size() == 1
+                                               ? " is not needed"
+                                               : " are not needed"));
     return {};
   }
 
@@ -220,6 +275,10 @@ private:
     auto Kind = findFamily(Settings);
     if (!Kind)
       return Kind.error();
+    if (Status Plain =
+            checkQuantisation(Settings, weights() != nullptr, Model.Notes);
+        !Plain)
+      return Plain;
     loadModelDialects(Context);
     FamilyInput Input{Context, Settings, weights(), Options.MaxSequence,
                       &Model.Notes};
@@ -228,7 +287,11 @@ private:
     if (Reader.error())
       return *Reader.error();
     ModelType = (*Kind)->ModelType;
-    return Settings.refuseUnreadKeys("the family " + ModelType);
+    for (const std::string &Key : Options.IgnoredKeys)
+      Model.Notes.push_back(Settings.file() + ": field " + printable(Key) +
+                            " is ignored, as --ignore-config-key says");
+    return Settings.refuseUnreadKeys("the family " + ModelType,
+                                     Options.IgnoredKeys);
   }
 
   Status build(const std::string &Directory) {
@@ -254,7 +317,8 @@ private:
           return Kind.UnusedTensors;
         },
         Description);
-    return Use.checkSurplus(ModelType, Unused, Model.Notes);
+    Use.noteWidened(Model.Notes);
+    return Use.checkUnused(ModelType, Unused, Model);
   }
 
   Status build(ModelBuilder &Builder, const DecoderModel &Decoder,
@@ -332,6 +396,8 @@ static Result<ImportedModel> importGguf(MLIRContext &Context,
 Result<ImportedModel> tenon::importModel(MLIRContext &Context,
                                          const std::string &Path,
                                          const ImportOptions &Options) {
+  if (Status IsModel = checkModelPath(Path, Options.ConfigOnly); !IsModel)
+    return IsModel.error();
   if (StringRef(Path).ends_with(".gguf"))
     return importGguf(Context, Path, Options);
   std::error_code Ignored;
@@ -358,6 +424,8 @@ Result<ImportedModel> tenon::importModel(MLIRContext &Context,
   if (std::string Tokenizer = Path + "/tokenizer.json";
       IsDirectory && std::filesystem::exists(Tokenizer, Ignored))
     Model->TokenizerPath = Tokenizer;
+  else if (IsDirectory && !Options.ConfigOnly)
+    llvm::append_range(Model->Notes, notesOnMissingTokenizer(Path));
   return Model;
 }
 

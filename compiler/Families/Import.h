@@ -34,6 +34,9 @@ struct ImportOptions {
   /// Reads no weights: for estimates. All matrices then have the config's
   /// dtype, where 16 bits of either kind count as bf16.
   bool ConfigOnly = false;
+  /// Paths of keys of config.json that nothing reads and that are left out
+  /// instead of being refused.
+  std::vector<std::string> IgnoredKeys = {};
 };
 
 struct ImportedModel {
@@ -52,6 +55,8 @@ struct ImportedModel {
   std::string TokenizerText;
   /// Absent with ConfigOnly and for models without weights.
   std::optional<Checkpoint> Weights;
+  /// Tensors that the checkpoint has and the model does not need.
+  std::vector<std::string_view> UnneededTensors;
   /// "bf16" when a matrix is kept in it, otherwise "f32".
   std::string StoredType;
   /// What the directory asks for or holds and the model leaves out without
@@ -63,7 +68,7 @@ struct ImportedModel {
 /// ConfigOnly its config.json alone, which `Path` may name itself. An error
 /// names the file, the key or tensor, its value, and what was expected: an
 /// unknown model_type, a key that may change the result and is not handled, a
-/// missing or surplus tensor, a wrong shape or type.
+/// missing or unknown tensor, a wrong shape or type.
 Result<ImportedModel> importModel(mlir::MLIRContext &Context,
                                   const std::string &Path,
                                   const ImportOptions &Options = {});

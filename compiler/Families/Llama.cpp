@@ -8,6 +8,9 @@ using namespace tenon;
 static ModelDescription read(ConfigReader &Config) {
   // More would mean slices of matrices, of another rounding.
   Config.sizeOr({"pretraining_tp"}, 1, 1);
+  // Falcon 3 names its gate as well.
+  Config.expect(Config.wordOr("activation", "swiglu") == "swiglu", "activation",
+                "swiglu");
   bool Bias = Config.flagOr("attention_bias", false);
   return readLlama(Config,
                    {.QkvBias = Bias,

@@ -18,6 +18,10 @@ static ModelDescription read(ConfigReader &Config) {
                 "norm_type", "layer_norm");
   Config.expect(Config.wordOr("mlp_type", "default") == "default", "mlp_type",
                 "default");
+  // What the code that they were trained with calls the same.
+  Config.ignore({"activation_function", "attention_softmax_in_fp32",
+                 "layer_norm_epsilon", "scale_attention_softmax_in_fp32",
+                 "scale_attn_weights"});
 
   LayerOptions Layer;
   Layer.AttentionNorm = {NormKind::Layer, Eps, "input_layernorm"};

@@ -10,8 +10,8 @@
 #include "compiler/Families/FamilyTable.h"
 #include "passes/Pipelines/Pipelines.h"
 #include "runtime/Abi/CpuLevel.h"
+#include "runtime/Tool/CommandLine.h"
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 using namespace tenon;
@@ -66,10 +66,22 @@ std::string stageHelp() {
   return Text;
 }
 
+/// Keys of config.json that are not refused, of commands that read one.
+void addIgnored(CLI::App &Command, std::vector<std::string> &Keys) {
+  Command
+      .add_option("--ignore-config-key", Keys,
+                  "Keys of config.json to leave out although nothing reads "
+                  "them, separated by commas")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+}
+
 } // namespace
 
 int main(int Argc, char **Argv) {
-  CLI::App App("Compiles Transformer models into artifacts for `tenon`.");
+  // Under the name of the tool that starts it.
+  CLI::App App("Compiles Transformer models into artifacts for `tenon`.",
+               "tenon");
   App.set_version_flag("--version", "tenon " TENON_VERSION);
   App.require_subcommand(1);
 
@@ -83,7 +95,9 @@ int main(int Argc, char **Argv) {
   Emitted.insert(Emitted.end(), {"asm", "artifact"});
   Compile
       ->add_option("model", Options.Model,
-                   "Hugging Face directory, or .mlir file")
+                   "Hugging Face directory; .gguf file; .mlir file in the "
+                   "transformer dialect, or a dump with --from-stage; "
+                   "config.json, for its IR alone")
       ->required();
   Compile->add_option("-o,--output", Options.Output,
                       "Artifact, or file for the emitted text");
@@ -109,6 +123,7 @@ int main(int Argc, char **Argv) {
                    "stream the weights through generated kernels")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
+  addIgnored(*Compile, Options.IgnoredConfigKeys);
   Compile->add_option("--emit", Options.Emit, "What to write")
       ->check(CLI::IsMember(Emitted))
       ->capture_default_str();
@@ -137,18 +152,22 @@ int main(int Argc, char **Argv) {
   Compile->add_flag("--remarks", Options.Remarks,
                     "Say what was fused, placed and packed, and why not");
 
-  std::string Model;
-  bool AsJson = false, Families = false;
+  InspectModelOptions Inspection;
+  bool Families = false;
   CLI::App *Inspect = App.add_subcommand(
       "inspect", "Parameters, operations and cache of a model description");
   auto *What = Inspect->add_option(
-      "model", Model, "Directory, config.json, .gguf or .mlir file");
+      "model", Inspection.Model, "Directory, config.json, .gguf or .mlir file");
   Inspect
       ->add_flag("--families", Families,
                  "The model families, what each is made of, and the forms of "
                  "checkpoints that are read")
       ->excludes(What);
-  Inspect->add_flag("--json", AsJson, "Print JSON");
+  Inspect->add_option("--context", Inspection.Context,
+                      "Tokens that FLOPs are counted for [the longest "
+                      "sequence]");
+  addIgnored(*Inspect, Inspection.IgnoredConfigKeys);
+  Inspect->add_flag("--json", Inspection.AsJson, "Print JSON");
 
   bisect::BisectModelOptions Bisection;
   std::string BisectLevel = "native";
@@ -161,6 +180,7 @@ int main(int Argc, char **Argv) {
       ->required();
   Bisect->add_option("--weights", Bisection.Weights,
                      "Checkpoint of a .mlir model");
+  addIgnored(*Bisect, Bisection.IgnoredConfigKeys);
   Bisect->add_option("--token-ids", Bisection.TokenIds,
                      "Ids to run the model on: 1,2,3 or @FILE.npy [some]");
   Bisect->add_option("--against", Bisection.Against,
@@ -184,19 +204,14 @@ int main(int Argc, char **Argv) {
   } catch (const CLI::Success &Answer) {
     return App.exit(Answer); // --help, --version
   } catch (const CLI::ParseError &Problem) {
-    // What the user typed may hold control characters or line ends.
-    std::string Plain = Problem.what();
-    for (char &C : Plain)
-      if (static_cast<unsigned char>(C) < 0x20 || C == 0x7f)
-        C = ' ';
-    return fail(Error(Plain + " (see --help)"), ExitUsage);
+    return fail(Error(tool::usageError(App, Problem)), ExitUsage);
   }
 
   if (Inspect->parsed()) {
-    if (!Families && Model.empty())
+    if (!Families && Inspection.Model.empty())
       return fail(Error("inspect: expected a model, or --families"), ExitUsage);
     Result<std::string> Text =
-        Families ? familyTable(AsJson) : inspectModel(Model, AsJson);
+        Families ? familyTable(Inspection.AsJson) : inspectModel(Inspection);
     if (!Text)
       return fail(Text.error());
     std::fputs(Text->c_str(), stdout);

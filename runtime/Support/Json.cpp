@@ -172,6 +172,13 @@ Result<Json> tenon::readJsonFile(const std::string &Path, uint64_t MaxBytes) {
   return parseJson(*Text, Path);
 }
 
+std::string tenon::wholeNumber(int64_t Min, int64_t Max) {
+  if (Min == Max)
+    return std::to_string(Min);
+  return "a whole number from " + std::to_string(Min) + " to " +
+         std::to_string(Max);
+}
+
 bool JsonField::has(std::string_view Key) const {
   if (!Value->is_object())
     return false;
@@ -218,10 +225,7 @@ Result<double> JsonField::asNumber() const {
 }
 
 Result<int64_t> JsonField::asInteger(int64_t Min, int64_t Max) const {
-  auto Fail = [&] {
-    return expected("a whole number from " + std::to_string(Min) + " to " +
-                    std::to_string(Max));
-  };
+  auto Fail = [&] { return expected(wholeNumber(Min, Max)); };
   if (!Value->is_number_integer())
     return Fail();
   if (Value->is_number_unsigned() &&
@@ -239,7 +243,7 @@ Result<size_t> JsonField::arraySize() const {
   return Value->size();
 }
 
-Error JsonField::expected(std::string_view Expected) const {
+std::string JsonField::described() const {
   std::string Shown;
   if (Value->is_object())
     Shown = "an object";
@@ -249,6 +253,10 @@ Error JsonField::expected(std::string_view Expected) const {
     Shown = printable(Value->get_ref<const std::string &>());
   else
     Shown = Value->dump();
-  return Error(File + ": field " + printable(Path) + " is " + Shown +
-               ": expected " + std::string(Expected));
+  return printable(Path) + " is " + Shown;
+}
+
+Error JsonField::expected(std::string_view Expected) const {
+  return Error(File + ": field " + described() + ": expected " +
+               std::string(Expected));
 }

@@ -37,6 +37,9 @@ Result<Json> readJsonFile(const std::string &Path,
 /// character.
 std::string printable(std::string_view Text);
 
+/// What errors expect of a whole number: "a whole number from 1 to 8", or "1".
+std::string wholeNumber(int64_t Min, int64_t Max);
+
 /// A JSON value together with the file and field path it came from.
 class JsonField {
 public:
@@ -63,6 +66,8 @@ public:
   /// An array's size; an error when this is no array.
   Result<size_t> arraySize() const;
 
+  /// "'a.b' is VALUE".
+  std::string described() const;
   /// "FILE: field 'a.b' is VALUE: expected EXPECTED".
   Error expected(std::string_view Expected) const;
 

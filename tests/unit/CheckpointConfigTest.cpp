@@ -180,26 +180,50 @@ TEST(ConfigTest, UnreadKeysAreRefusedUnlessInert) {
   Config C =
       parsed(R"({"use_cache":true,"hidden_size":8,"rope":{"use_cache":true}})");
   EXPECT_ERROR(C.refuseUnreadKeys("llama"), "c.json",
-               "field 'hidden_size' is 8: expected no such key, for llama does "
-               "not handle it");
+               "fields 'hidden_size' is 8, 'rope' is an object: llama does not "
+               "read these keys, which may change the result (if not: "
+               "--ignore-config-key hidden_size,rope)");
   ASSERT_TRUE(C.integer("hidden_size", 1, 9));
   EXPECT_ERROR(C.refuseUnreadKeys("llama"), "c.json",
-               "field 'rope' is an object: expected no such key");
+               "field 'rope' is an object: llama does not read this key, which "
+               "may change the result (if not: --ignore-config-key rope)");
   // What is inert at the top is not where it is nested.
   Config Rope = *C.object("rope");
   EXPECT_ERROR(C.refuseUnreadKeys("llama"), "c.json",
-               "field 'rope.use_cache' is true");
+               "field 'rope.use_cache' is true: llama does not read this key");
+  EXPECT_TRUE(C.refuseUnreadKeys("llama", {"rope.use_cache"}));
+  for (const char *Wrong : {"rope", "hidden_size", "use_cach"})
+    EXPECT_ERROR(C.refuseUnreadKeys("llama", {Wrong}), "c.json",
+                 ": --ignore-config-key is '" + std::string(Wrong) +
+                     "': expected a key of this file that llama does not "
+                     "read");
   ASSERT_TRUE(Rope.boolean("use_cache"));
   EXPECT_TRUE(C.refuseUnreadKeys("llama"));
 }
 
 TEST(ConfigTest, InertKeys) {
-  for (const char *Key :
-       {"transformers_version", "torch_dtype", "dtype", "architectures",
-        "use_cache", "_name_or_path", "initializer_range", "bos_token_id",
-        "pad_token_id", "return_dict", "output_attentions", "id2label",
-        "label2id", "gradient_checkpointing", "auto_map", "temperature",
-        "pretraining_tp", "pooler_fc_size"})
+  for (const char *Key : {"transformers_version",
+                          "torch_dtype",
+                          "dtype",
+                          "architectures",
+                          "use_cache",
+                          "_name_or_path",
+                          "initializer_range",
+                          "bos_token_id",
+                          "pad_token_id",
+                          "return_dict",
+                          "output_attentions",
+                          "id2label",
+                          "label2id",
+                          "gradient_checkpointing",
+                          "auto_map",
+                          "temperature",
+                          "pretraining_tp",
+                          "pooler_fc_size",
+                          "is_llama_config",
+                          "transformers.js_config",
+                          "_flash_attn_2_enabled",
+                          "_anything"})
     EXPECT_TRUE(isInertKey(Key, "value")) << Key;
   for (const char *Key : {"hidden_size",
                           "rope_theta",
@@ -234,8 +258,9 @@ TEST(ConfigTest, InertKeys) {
 TEST(ConfigTest, InertByValue) {
   EXPECT_TRUE(isInertKey("attention_dropout", 0.1));
   EXPECT_FALSE(isInertKey("attention_dropout", "alibi"));
-  for (const char *Key : {"is_decoder", "add_cross_attention",
-                          "is_encoder_decoder", "use_mrope"}) {
+  for (const char *Key :
+       {"is_decoder", "add_cross_attention", "is_encoder_decoder", "use_mrope",
+        "rope_interleaved"}) {
     EXPECT_TRUE(isInertKey(Key, false)) << Key;
     EXPECT_FALSE(isInertKey(Key, true)) << Key;
     EXPECT_FALSE(isInertKey(Key, 0)) << Key;

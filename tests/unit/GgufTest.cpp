@@ -249,7 +249,11 @@ TEST_F(GgufTest, RefusesTensors) {
            {{uint64_t(1) << 32, uint64_t(1) << 32}, 0, 0, "a product below"},
            {{uint64_t(1) << 62}, 0, 0, "less than 2^64 bytes"},
            {{uint64_t(1) << 40}, 0, 0, "expected them within 4096 bytes"},
-           {{32}, 3, 0, "type is Q4_1: expected one of F32, F16, BF16, Q8_0"},
+           {{32},
+            3,
+            0,
+            "type is Q4_1, which is not read yet: expected one of F32, F16, "
+            "BF16, Q8_0"},
            {{32}, 13, 0, "type is Q5_K"},
            {{32}, 26, 0, "type is I32"},
            {{32}, 39, 0, "type is MXFP4"},

@@ -186,8 +186,8 @@ TEST_F(EncodersTest, Labels) {
        {{{"id2label", {{"0", 1}}}},
         "field 'id2label.0' is 1: expected a string"},
        {{{"id2label", {{"0", "a"}, {"2", "c"}}}},
-        "field 'id2label.2' is 'c': expected no such key, for the family bert "
-        "does not handle it"},
+        "field 'id2label.2' is 'c': the family bert does not read this key, "
+        "which may change the result (if not: --ignore-config-key id2label.2)"},
        {{{"num_labels", 3}, {"_num_labels", 2}},
         "field '_num_labels' is 2: expected 3, as 'num_labels' has"},
        {{{"num_labels", 0}},
@@ -885,7 +885,7 @@ TEST_F(GenerationTest, NotesWhatItLeavesOut) {
     EXPECT_TRUE(Info) << Info.error().message();
     return Notes;
   };
-  const std::string Left = ": expected nothing, as generating leaves it out";
+  const std::string Left = ": not used when generating";
   EXPECT_EQ(Notice({{"typical_p", 0.5}}),
             std::vector<std::string>{"generation_config.json: field "
                                      "'typical_p' is 0.5" +

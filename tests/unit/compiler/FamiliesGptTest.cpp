@@ -451,14 +451,17 @@ TEST_F(GptTest, MptRefuses) {
        {{{"ffn_config", {{"ffn_type", "mptglu"}}}},
         "field 'ffn_config.ffn_type' is 'mptglu': expected mptmlp"},
        {{{"ffn_config", {{"ffn_hidden_size", 100}}}},
-        "field 'ffn_config.ffn_hidden_size' is 100: expected no such key, for "
-        "the family mpt does not handle it"},
+        "field 'ffn_config.ffn_hidden_size' is 100: the family mpt does not "
+        "read this key, which may change the result (if not: "
+        "--ignore-config-key ffn_config.ffn_hidden_size)"},
        {{{"ffn_config", {{"ffn_act_fn", {{"name", "relu"}}}}}},
-        "field 'ffn_config.ffn_act_fn' is an object: expected no such key, for "
-        "the family mpt does not handle it"},
+        "field 'ffn_config.ffn_act_fn' is an object: the family mpt does not "
+        "read this key, which may change the result (if not: "
+        "--ignore-config-key ffn_config.ffn_act_fn)"},
        {{{"norm_eps", 1e-5}, {"layer_norm_epsilon", 1e-5}},
-        "field 'layer_norm_epsilon' is 1e-05: expected no such key, for the "
-        "family mpt does not handle it"},
+        "field 'layer_norm_epsilon' is 1e-05: the family mpt does not read "
+        "this key, which may change the result (if not: --ignore-config-key "
+        "layer_norm_epsilon)"},
        unread("mpt", "head_dim", 16, "16"),
        unread("mpt", "attention_bias", true, "true"),
        unread("mpt", "final_logit_softcapping", 30, "30"),
@@ -473,8 +476,11 @@ TEST_F(GptTest, MptRefusesAttention) {
   auto Field = [](const std::string &Key, const std::string &Rest) {
     return "field 'attn_config." + Key + "' is " + Rest;
   };
-  const std::string Unread =
-      ": expected no such key, for the family mpt does not handle it";
+  auto Unread = [](const std::string &Key) {
+    return ": the family mpt does not read this key, which may change the "
+           "result (if not: --ignore-config-key attn_config." +
+           Key + ")";
+  };
   Add(1, "field 'attn_config' is 1: expected an object");
   Add({{"attn_type", "linear_attention"}},
       Field("attn_type", "'linear_attention': expected multihead_attention, "
@@ -497,13 +503,16 @@ TEST_F(GptTest, MptRefusesAttention) {
   Add({{"clip_qkv", 0}},
       Field("clip_qkv", "0: expected a number from 1e-06 to 1000000"));
   Add({{"attn_logit_softcapping", 30}},
-      Field("attn_logit_softcapping", "30" + Unread));
-  Add({{"kv_dim", 16}}, Field("kv_dim", "16" + Unread));
-  Add({{"nope", true}}, Field("nope", "true" + Unread));
-  Add({{"reuse_kv_layer_idx", 0}}, Field("reuse_kv_layer_idx", "0" + Unread));
+      Field("attn_logit_softcapping", "30" + Unread("attn_logit_softcapping")));
+  Add({{"kv_dim", 16}}, Field("kv_dim", "16" + Unread("kv_dim")));
+  Add({{"nope", true}}, Field("nope", "true" + Unread("nope")));
+  Add({{"reuse_kv_layer_idx", 0}},
+      Field("reuse_kv_layer_idx", "0" + Unread("reuse_kv_layer_idx")));
   Add({{"attn_temperature_tuning", {{"attn_scale", 0.1}}}},
-      Field("attn_temperature_tuning", "an object" + Unread));
-  Add({{"norm_type", "rmsnorm"}}, Field("norm_type", "'rmsnorm'" + Unread));
+      Field("attn_temperature_tuning",
+            "an object" + Unread("attn_temperature_tuning")));
+  Add({{"norm_type", "rmsnorm"}},
+      Field("norm_type", "'rmsnorm'" + Unread("norm_type")));
   expectRefusals(mpt(), Cases);
 }
 

@@ -182,12 +182,10 @@ TEST(FamiliesTest, EveryFixtureImportsWithAllOfItsTensors) {
     auto Family = (*Model->Module)->getAttrOfType<StringAttr>(attr::Family);
     EXPECT_EQ(Family.str(), std::string(Fixture["family"]));
     Families.insert(Family.str());
-    // Every stored element is a parameter, or its tensor has a note.
+    // Every stored element is a parameter, or known not to be needed.
     int64_t Elements = 0;
     for (std::string_view Name : Model->Weights->names()) {
-      bool IsUnused = llvm::any_of(Model->Notes, [&](StringRef Note) {
-        return Note.contains("'" + std::string(Name) + "' is not needed");
-      });
+      bool IsUnused = llvm::is_contained(Model->UnneededTensors, Name);
       int64_t Matmul = 1;
       for (int64_t Size : Model->Weights->find(Name)->Shape)
         Matmul *= Size;
@@ -498,7 +496,6 @@ TEST_F(ImportTest, RefusesWhatItCannotDo) {
       {"llama", "attention_bias", "yes", {"'yes'"}},
       {"llama", "logit_scale", 2.0, {"2.0", "llama"}},
       {"llama", "sliding_window", 16, {"16", "llama"}},
-      {"llama", "quantization_config", {{"bits", 4}}, {"llama"}},
       {"llama", "rope_theta", 0, {"0"}},
       {"llama",
        "rope_scaling",
@@ -624,14 +621,14 @@ TEST_F(ImportTest, RefusesAMissingTensor) {
   expectRefusal({"model.safetensors", "model.layers.1.mlp.up_proj.weight"});
 }
 
-TEST_F(ImportTest, RefusesASurplusTensor) {
+TEST_F(ImportTest, RefusesAnUnknownTensor) {
   for (const char *Name :
        {"model.layers.2.mlp.up_proj.weight", "model.layers.0.mlp.up_proj.bias",
         "extra", "pooler.dense.weight"}) {
     Tensors All = tensorsOf(llamaConfig());
     All[Name] = {"F32", {4}};
     writeTensors(All);
-    expectRefusal({"model.safetensors", Name, "surplus", "llama"});
+    expectRefusal({"model.safetensors", Name, "unknown", "llama"});
   }
 }
 
@@ -665,6 +662,23 @@ TEST_F(ImportTest, ATiedHeadMayBeStoredTwice) {
   Model = import();
   ASSERT_TRUE(Model) << Model.error().message();
   EXPECT_EQ(HeadKey(), "lm_head.weight");
+}
+
+TEST_F(ImportTest, QuantisedConfigsAreForEstimatesOnly) {
+  Json Settings = llamaConfig();
+  Settings["quantization_config"] = {{"quant_method", "awq"}, {"bits", 4}};
+  writeConfig(Settings);
+  auto Model = import({.ConfigOnly = true});
+  ASSERT_TRUE(Model) << Model.error().message();
+  ASSERT_EQ(Model->Notes.size(), 1u);
+  EXPECT_NE(Model->Notes[0].find("quantised (awq, 4 bits): sizes are those of "
+                                 "plain weights"),
+            std::string::npos)
+      << Model->Notes[0];
+  Settings["quantization_config"] = 4;
+  writeConfig(Settings);
+  expectRefusal({"'quantization_config' is 4", "an object"},
+                {.ConfigOnly = true});
 }
 
 TEST_F(ImportTest, StoredFrequenciesAreNotNeeded) {
@@ -701,11 +715,20 @@ TEST_F(ImportTest, BertWithAndWithoutItsPrefix) {
     ASSERT_TRUE(Model) << Model.error().message();
     EXPECT_EQ(functionsOf(*Model->Module),
               (std::vector<std::string>{"embed", "layer", "answer", "encode"}));
-    EXPECT_EQ(Model->Notes.size(), All.size() - Bare.size());
+    EXPECT_EQ(Model->UnneededTensors.size(), All.size() - Bare.size());
+    // One note for all of them.
+    EXPECT_EQ(Model->Notes.size(), All.size() == Bare.size() ? 0u : 1u);
+    if (!Model->Notes.empty())
+      EXPECT_NE(Model->Notes[0].find("'bert.pooler.dense.bias', "
+                                     "'bert.pooler.dense.weight', "
+                                     "'classifier.bias' and 1 more are not "
+                                     "needed"),
+                std::string::npos)
+          << Model->Notes[0];
   }
   Bare["extra.weight"] = {"F32", {3, 72}};
   writeTensors(Bare);
-  expectRefusal({"extra.weight", "surplus"});
+  expectRefusal({"extra.weight", "unknown"});
 }
 
 TEST_F(ImportTest, BertAnswersAsItsCheckpointCan) {

@@ -60,9 +60,10 @@ protected:
   static Refusal unread(const std::string &Family, const std::string &Key,
                         const Json &Value, const std::string &Shown) {
     return {{{Key, Value}},
-            "field '" + Key + "' is " + Shown +
-                ": expected no such key, for the family " + Family +
-                " does not handle it"};
+            "field '" + Key + "' is " + Shown + ": the family " + Family +
+                " does not read this key, which may change the result (if "
+                "not: --ignore-config-key " +
+                Key + ")"};
   }
 
   Result<ImportedModel> import(const Json &Settings) {
