@@ -285,8 +285,9 @@ TENON_API tenon_status tenon_sampler_pick(tenon_sampler *sampler,
 typedef enum tenon_finish {
   TENON_FINISH_NONE = 0,   /**< It goes on. */
   TENON_FINISH_EOS = 1,    /**< An end-of-sequence token. */
-  TENON_FINISH_LENGTH = 2, /**< The settings' or the model's limit. */
-  TENON_FINISH_ERROR = 3   /**< See tenon_last_error. */
+  TENON_FINISH_LENGTH = 2, /**< The settings' limit. */
+  TENON_FINISH_ERROR = 3,  /**< See tenon_last_error. */
+  TENON_FINISH_CONTEXT = 4 /**< The model's longest sequence. */
 } tenon_finish;
 
 /** What a step of a generation has added; tokens and text are valid until the

@@ -271,8 +271,9 @@ Result<ModelEstimate> tenon::estimateModel(ModuleOp Module,
   E.MaxSequence = MaxSequence.getInt();
   E.Context = Context.value_or(E.MaxSequence);
   if (E.Context < 1 || E.Context > E.MaxSequence)
-    return Error("estimate: a context of " + std::to_string(E.Context) +
-                 ": expected 1 to " + std::to_string(E.MaxSequence));
+    return Error("a context of " + std::to_string(E.Context) +
+                 ": expected 1 to " + std::to_string(E.MaxSequence) +
+                 ", the longest sequence");
 
   // Pooling adds no matmul: the first entry stands for an encoder's others.
   // Of an encoder-decoder the decoder is the main entry.
@@ -315,8 +316,18 @@ Result<ModelEstimate> tenon::estimateModel(ModuleOp Module,
   return E;
 }
 
+int64_t ModelEstimate::embeddingParameters() const {
+  int64_t Elements = 0;
+  for (const auto &[Name, Count] : Components)
+    if (Name == nameOf(Component::Embedding) || Name == nameOf(Component::Head))
+      Elements += Count;
+  return Elements;
+}
+
 Json tenon::toJson(const ModelEstimate &E) {
-  Json Parameters = {{"total", E.Parameters}};
+  Json Parameters = {
+      {"total", E.Parameters},
+      {"without_embeddings", E.Parameters - E.embeddingParameters()}};
   for (const auto &[Name, Count] : E.Components)
     Parameters[Name] = Count;
   Json Flops = {{"context", E.Context}};
@@ -333,6 +344,8 @@ Json tenon::toJson(const ModelEstimate &E) {
                  {"role", E.Role},
                  {"parameters", Parameters},
                  {"parameters_active", E.ActiveParameters},
+                 {"parameters_active_without_embeddings",
+                  E.ActiveParameters - E.embeddingParameters()},
                  {"matmul_parameters", E.MatmulParameters},
                  {"weight_bytes", E.WeightBytes},
                  {"matmul_weight_bytes", E.MatmulBytes},
@@ -362,11 +375,17 @@ std::string tenon::toText(const ModelEstimate &E) {
     Lines.emplace_back(std::move(Label), grouped(Value) + Unit);
   };
   Lines.emplace_back("family", E.Family);
-  Add("parameters", E.Parameters, "");
+  auto AddParameters = [&](const char *Label, int64_t Count) {
+    Add(Label, Count,
+        " (" + grouped(Count - E.embeddingParameters()) +
+            " without embeddings)");
+  };
+  AddParameters("parameters", E.Parameters);
   for (const auto &[Name, Count] : E.Components)
-    Add("  " + Name, Count, "");
+    if (Count != 0)
+      Add("  " + Name, Count, "");
   if (E.ActiveParameters != E.Parameters)
-    Add("  active per token", E.ActiveParameters, "");
+    AddParameters("  active per token", E.ActiveParameters);
   Add("in matmuls (N)", E.MatmulParameters, "");
   Add("weights", E.WeightBytes, " bytes");
   Add("  read by matmuls", E.MatmulBytes, " bytes");

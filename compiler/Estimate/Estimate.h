@@ -37,6 +37,9 @@ struct ModelEstimate {
   std::vector<std::pair<std::string, int64_t>> Components;
   /// The same without experts that a token does not go through.
   int64_t ActiveParameters = 0;
+  /// Elements of embeddings and of the head, which makers of models leave out
+  /// when they speak of parameters without embeddings.
+  int64_t embeddingParameters() const;
   /// Elements that matmuls read for one token, a tied head's and the chosen
   /// experts' included, and tables that are only looked up left out: N below.
   int64_t MatmulParameters = 0;

@@ -217,6 +217,8 @@ static tenon_finish finishOf(generation::FinishReason Reason) {
     return TENON_FINISH_EOS;
   case generation::FinishReason::Length:
     return TENON_FINISH_LENGTH;
+  case generation::FinishReason::Context:
+    return TENON_FINISH_CONTEXT;
   case generation::FinishReason::Error:
     break;
   }

@@ -10,7 +10,8 @@ using namespace tenon::generation;
 using namespace tenon::sampling;
 
 std::string_view generation::nameOf(FinishReason Reason) {
-  constexpr std::string_view Names[] = {"", "eos", "length", "error"};
+  constexpr std::string_view Names[] = {"", "eos", "length", "error",
+                                        "context"};
   return Names[static_cast<size_t>(Reason)];
 }
 
@@ -117,6 +118,12 @@ Status Generator::finish(Job &J, FinishReason Reason) {
   return follow(J, {});
 }
 
+/// At the request's limit, or that of the model.
+Status Generator::finishByLength(Job &J) {
+  return finish(J, J.Wish.IsCutByContext ? FinishReason::Context
+                                         : FinishReason::Length);
+}
+
 Status Generator::fail(Job &J, const Error &Reason) {
   J.Done.Failure = Reason;
   return finish(J, FinishReason::Error);
@@ -184,7 +191,7 @@ Status Generator::choose(Job &J, const ItemResult &Answer) {
   if (!Answer.Outcome)
     return fail(J, Answer.Outcome.error());
   if (Wish.MaxNewTokens <= 0)
-    return finish(J, FinishReason::Length);
+    return finishByLength(J);
   std::span<const float> Logits = Answer.Values;
   std::vector<float> Scores;
   if (Wish.Rules.any()) {
@@ -202,7 +209,7 @@ Status Generator::choose(Job &J, const ItemResult &Answer) {
   if (J.isEnd(*Token))
     return finish(J, FinishReason::EndOfSequence);
   if (static_cast<int64_t>(J.Done.NewTokens.size()) >= Wish.MaxNewTokens)
-    return finish(J, FinishReason::Length);
+    return finishByLength(J);
   J.Tokens = {*Token};
   return {};
 }
@@ -224,9 +231,9 @@ Status Generator::chooseBeams(Job &J, std::span<const ItemResult> Answers) {
   for (int32_t Token : J.Search->best())
     J.addToken(Token);
   J.Done.Score = J.Search->bestScore();
-  return finish(J, J.isEnd(J.Done.NewTokens.back())
-                       ? FinishReason::EndOfSequence
-                       : FinishReason::Length);
+  return J.isEnd(J.Done.NewTokens.back())
+             ? finish(J, FinishReason::EndOfSequence)
+             : finishByLength(J);
 }
 
 Status Generator::advance(Job &J, std::span<const ItemResult> Answers) {
@@ -242,7 +249,7 @@ Result<std::vector<Piece>> Generator::step() {
     J->Added.Request = Number;
     // A beam search of no tokens has nothing to run for.
     if (J->isRunning() && J->Wish.How.Beams != 1 && !J->Search)
-      if (Status Ended = finish(*J, FinishReason::Length); !Ended)
+      if (Status Ended = finishByLength(*J); !Ended)
         return Ended.error();
   }
   if (Status Started = start(); !Started)

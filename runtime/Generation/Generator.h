@@ -19,11 +19,12 @@ namespace tenon::generation {
 enum class FinishReason {
   None, ///< It goes on.
   EndOfSequence,
-  Length, ///< The request's or the model's limit.
-  Error
+  Length, ///< The request's limit.
+  Error,
+  Context ///< The model's longest sequence.
 };
 
-/// "", "eos", "length" or "error".
+/// "", "eos", "length", "error" or "context".
 std::string_view nameOf(FinishReason Reason);
 
 /// What has come of a request so far.
@@ -81,6 +82,7 @@ private:
   Status follow(Job &J,
                 std::span<const sampling::BeamSearch::Continuation> GoOn);
   Status finish(Job &J, FinishReason Reason);
+  Status finishByLength(Job &J);
   Status fail(Job &J, const Error &Reason);
 
   engine::Session *S;

@@ -118,8 +118,9 @@ Result<Request> generation::makeRequest(const Model &M, const Settings &S,
   }
   auto Length = static_cast<int64_t>(R.Prompt.size());
   // The last new token need not be run, so it may be one beyond the model.
-  R.MaxNewTokens =
-      std::min(newTokensAfter(Length, Info, S), Info.MaxSequence + 1 - Length);
+  int64_t Wanted = newTokensAfter(Length, Info, S);
+  R.MaxNewTokens = std::min(Wanted, Info.MaxSequence + 1 - Length);
+  R.IsCutByContext = R.MaxNewTokens < Wanted;
   R.Rules =
       rulesOf(Info.Generation, S.IgnoreEndOfSequence, Length + R.MaxNewTokens);
   return R;

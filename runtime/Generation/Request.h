@@ -60,9 +60,12 @@ struct Request {
   std::vector<int32_t> Prompt;
   /// What an encoder-decoder reads; else empty.
   std::vector<int32_t> Source;
-  /// Most new tokens; what is longer ends with the reason Length. The prompt
-  /// runs, but nothing is chosen, where it is not positive.
+  /// Most new tokens; what is longer ends with the reason Length, or Context
+  /// when it is cut by that. The prompt runs, but nothing is chosen, where it
+  /// is not positive.
   int64_t MaxNewTokens = 0;
+  /// Fewer than were asked for: the model's longest sequence allows no more.
+  bool IsCutByContext = false;
   Choice How;
   sampling::LogitsRules Rules;
   int64_t Prefix = 0;

@@ -3,10 +3,16 @@
 #include "runtime/Tool/Arguments.h"
 
 #include "runtime/Support/Json.h"
+#include "runtime/Support/MappedFile.h"
 #include "runtime/Tool/Npy.h"
 
+#include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstdio>
+#include <cstring>
 #include <limits>
+#include <thread>
 
 using namespace tenon;
 using namespace tenon::tool;
@@ -51,6 +57,35 @@ Result<std::vector<int32_t>> tool::parseTokens(const std::string &Value,
       return Ids;
     Next = Rest + 1;
   }
+}
+
+Result<std::string> tool::readText(const std::string &Path) {
+  constexpr uint64_t MaxTextBytes = 256u << 20;
+  if (Path != "-")
+    return readFile(Path, MaxTextBytes);
+  std::string Text;
+  char Part[1 << 16];
+  while (size_t Read = std::fread(Part, 1, sizeof(Part), stdin)) {
+    Text.append(Part, Read);
+    if (Text.size() > MaxTextBytes)
+      return Error("standard input: more than " + std::to_string(MaxTextBytes) +
+                   " bytes");
+  }
+  if (std::ferror(stdin))
+    return Error(std::string("standard input: cannot read: ") +
+                 std::strerror(errno));
+  return Text;
+}
+
+Status tool::checkThreads(int64_t Threads) {
+  constexpr int64_t MaxPerCpu = 16;
+  int64_t Cpus = std::max<int64_t>(std::thread::hardware_concurrency(), 1);
+  if (Threads < 0 || Threads > MaxPerCpu * Cpus)
+    return Error("--threads is " + std::to_string(Threads) + ", on " +
+                 std::to_string(Cpus) + (Cpus == 1 ? " CPU" : " CPUs") +
+                 ": expected 0 (one per core) to " +
+                 std::to_string(MaxPerCpu * Cpus));
+  return {};
 }
 
 std::string tool::joinTokens(const std::vector<int32_t> &Ids) {

@@ -21,6 +21,12 @@ namespace tenon::tool {
 Result<std::vector<int32_t>> parseTokens(const std::string &Value,
                                          const std::string &Option);
 
+/// The text of a file, or of standard input for "-".
+Result<std::string> readText(const std::string &Path);
+
+/// An error for --threads out of range: negative, or many more than CPUs.
+Status checkThreads(int64_t Threads);
+
 /// `Ids` joined by commas.
 std::string joinTokens(const std::vector<int32_t> &Ids);
 

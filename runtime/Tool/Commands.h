@@ -17,9 +17,14 @@
 
 namespace tenon::tool {
 
+/// An error for a path where no artifact can be, with what to type for what is
+/// there: a model's directory, a GGUF file, weights.
+Status checkArtifactPath(const std::string &Path);
+
 struct RunOptions {
   std::string File;
   std::vector<std::string> Prompts;
+  /// A file, or "-" for standard input.
   std::string PromptFile;
   /// Each as parseTokens reads it.
   std::vector<std::string> TokenIds;
@@ -39,7 +44,8 @@ struct RunOptions {
   std::optional<int64_t> Beams;
   std::optional<double> LengthPenalty;
   std::optional<bool> EarlyStopping;
-  uint64_t Seed = 0;
+  /// A fresh one by default.
+  std::optional<uint64_t> Seed;
   /// So many first tokens of the prompt see each other.
   int64_t PrefixTokens = 0;
   int64_t Threads = 0;
@@ -57,6 +63,8 @@ Status runModel(const RunOptions &Options);
 struct EmbedOptions {
   std::string File;
   std::vector<std::string> Texts;
+  /// A file with one text a line, or "-" for standard input.
+  std::string TextFile;
   int64_t Threads = 0;
   bool Json = false;
 };

@@ -30,6 +30,27 @@ static Status printEmbeddings(const std::vector<ItemResult> &Answers,
   return print(Json ? Text + "]}\n" : Text);
 }
 
+/// The texts that were given, or the lines of the file.
+static Result<std::vector<std::string>> textsOf(const EmbedOptions &Options) {
+  if (Options.TextFile.empty())
+    return Options.Texts;
+  Result<std::string> Text = readText(Options.TextFile);
+  if (!Text)
+    return Text.error();
+  std::vector<std::string> Lines;
+  for (size_t Begin = 0; Begin < Text->size();) {
+    size_t End = std::min(Text->find('\n', Begin), Text->size());
+    std::string &Line = Lines.emplace_back(*Text, Begin, End - Begin);
+    if (Line.ends_with('\r'))
+      Line.pop_back();
+    Begin = End + 1;
+  }
+  if (Lines.empty())
+    return Error("--text-file is " + Options.TextFile +
+                 ": no text in it: expected one a line");
+  return Lines;
+}
+
 Status tool::embedTexts(const EmbedOptions &Options) {
   Result<std::shared_ptr<const Model>> Loaded = Model::load(Options.File);
   if (!Loaded)
@@ -44,7 +65,10 @@ Status tool::embedTexts(const EmbedOptions &Options) {
   int64_t MaxTokens = std::min({Info.MaxTextTokens.value_or(Info.MaxSequence),
                                 Info.MaxSequence, Info.MaxTokensPerStep});
   std::vector<std::vector<int32_t>> Ids;
-  for (const std::string &T : Options.Texts) {
+  Result<std::vector<std::string>> Texts = textsOf(Options);
+  if (!Texts)
+    return Texts.error();
+  for (const std::string &T : *Texts) {
     Result<std::vector<int32_t>> Encoded =
         (*Text)->encode(T, true, static_cast<size_t>(MaxTokens));
     if (!Encoded)

@@ -127,155 +127,227 @@ static std::string shown(const Json &Value) {
   return Text;
 }
 
+/// "a key_value" as people write it.
+static std::string label(const std::string &Key) {
+  std::string Label = shown(Json(Key));
+  std::replace(Label.begin(), Label.end(), '_', ' ');
+  return Label;
+}
+
+/// The member at `Keys`, or null: estimates are whatever a file says.
+static Json memberOf(const Json &Object,
+                     std::initializer_list<const char *> Keys) {
+  const Json *Found = &Object;
+  for (const char *Key : Keys) {
+    if (!Found->is_object() || !Found->contains(Key))
+      return nullptr;
+    Found = &Found->at(Key);
+  }
+  return *Found;
+}
+
 namespace {
 
-/// Lines of aligned text under headings.
+/// A name and a value a line; values line up.
 class TextReport {
 public:
-  explicit TextReport(std::string &Out) : Out(Out) {}
-
-  void heading(const std::string &Title) { Out += "\n" + Title + "\n"; }
-
-  /// The members of an object, one per line, nested ones further in.
-  void members(const Json &Object, size_t Indent = 2) {
-    size_t Width = 0;
-    for (const auto &[Key, Value] : Object.items())
-      if (!Value.is_object())
-        Width = std::max(Width, label(Key).size());
-    // Whole numbers line up on their last digit.
-    size_t Digits = 0;
-    for (const auto &[Key, Value] : Object.items())
-      if (Value.is_number_integer())
-        Digits = std::max(Digits, shown(Value).size());
-    for (const auto &[Key, Value] : Object.items()) {
-      Out += std::string(Indent, ' ') + label(Key);
-      if (Value.is_object()) {
-        Out += "\n";
-        members(Value, Indent + 2);
-        continue;
-      }
-      std::string Text = shown(Value);
-      size_t Fill = Width - label(Key).size() + 2;
-      if (Value.is_number_integer())
-        Fill += Digits - Text.size();
-      Out += std::string(Fill, ' ') + Text + "\n";
-    }
+  void line(const std::string &Name, const std::string &Value) {
+    Lines.emplace_back(Name, Value);
   }
 
-  /// Rows of equal keys under the names of their columns.
-  void table(const Json &Rows, const std::vector<std::string> &Columns) {
-    std::vector<size_t> Widths;
-    for (const std::string &Column : Columns) {
-      size_t Width = label(Column).size();
-      for (const Json &Row : Rows)
-        Width = std::max(Width, shown(Row.at(Column)).size());
-      Widths.push_back(Width);
-    }
-    auto PutRow = [&](auto CellOf, auto IsNumber) {
-      std::string Line = " ";
-      for (size_t I = 0; I < Columns.size(); ++I) {
-        std::string Cell = CellOf(Columns[I]);
-        std::string Fill(Widths[I] - Cell.size(), ' ');
-        Line += I == 0 ? " " : "  ";
-        Line += IsNumber(Columns[I]) ? Fill + Cell : Cell + Fill;
-      }
-      Line.erase(Line.find_last_not_of(' ') + 1);
-      Out += Line + "\n";
-    };
-    auto IsNumeric = [&](const std::string &Column) {
-      return !Rows.empty() && Rows[0].at(Column).is_number();
-    };
-    PutRow(label, IsNumeric);
-    for (const Json &Row : Rows)
-      PutRow([&](const std::string &Key) { return shown(Row.at(Key)); },
-             IsNumeric);
+  std::string text() const {
+    size_t Width = 0;
+    for (const auto &[Name, Value] : Lines)
+      Width = std::max(Width, Name.size());
+    std::string Out;
+    for (const auto &[Name, Value] : Lines)
+      Out += Name + std::string(Width + 2 - Name.size(), ' ') + Value + "\n";
+    return Out;
   }
 
 private:
-  static std::string label(const std::string &Key) {
-    std::string Label = shown(Json(Key));
-    std::replace(Label.begin(), Label.end(), '_', ' ');
-    return Label;
-  }
-
-  std::string &Out;
+  std::vector<std::pair<std::string, std::string>> Lines;
 };
 
 } // namespace
+
+/// Rows of equal keys under a title and the names of their columns.
+static std::string table(const std::string &Title, const Json &Rows,
+                         const std::vector<std::string> &Columns) {
+  std::string Out = "\n" + Title + "\n";
+  std::vector<size_t> Widths;
+  for (const std::string &Column : Columns) {
+    size_t Width = label(Column).size();
+    for (const Json &Row : Rows)
+      Width = std::max(Width, shown(Row.at(Column)).size());
+    Widths.push_back(Width);
+  }
+  auto PutRow = [&](auto CellOf, auto IsNumber) {
+    std::string Line = " ";
+    for (size_t I = 0; I < Columns.size(); ++I) {
+      std::string Cell = CellOf(Columns[I]);
+      std::string Fill(Widths[I] - Cell.size(), ' ');
+      Line += I == 0 ? " " : "  ";
+      Line += IsNumber(Columns[I]) ? Fill + Cell : Cell + Fill;
+    }
+    Line.erase(Line.find_last_not_of(' ') + 1);
+    Out += Line + "\n";
+  };
+  auto IsNumeric = [&](const std::string &Column) {
+    return !Rows.empty() && Rows[0].at(Column).is_number();
+  };
+  PutRow(label, IsNumeric);
+  for (const Json &Row : Rows)
+    PutRow([&](const std::string &Key) { return shown(Row.at(Key)); },
+           IsNumeric);
+  return Out;
+}
 
 /// The first labels; there may be thousands.
 static std::string shownLabels(const Json &Labels) {
   constexpr size_t MaxLabels = 5;
   std::string Text;
   for (size_t I = 0; I < std::min(MaxLabels, Labels.size()); ++I)
-    Text += (I == 0 ? "" : ", ") + Labels[I].get<std::string>();
+    Text += (I == 0 ? "" : ", ") + shown(Labels[I]);
   if (Labels.size() > MaxLabels)
     Text += ", ... (" + std::to_string(Labels.size()) + ")";
   return Text;
 }
 
-static std::string textOf(const Json &Report, bool Generates) {
-  std::string Out = shown(Report.at("file")) + ": " +
-                    shown(Report.at("file_bytes")) + " bytes\n";
-  TextReport Text(Out);
-  Text.heading("Model");
-  Text.members(Report.at("model"));
-  Text.heading("Entry points");
-  Text.table(Report.at("entries"),
-             {"role", "output", "width", "uses_token_types", "features",
-              "vocabulary"});
-  if (Report.at("estimates").is_object()) {
-    Text.heading("Estimates");
-    Text.members(Report.at("estimates"));
-  }
-  if (!Report.at("caches").empty()) {
-    Text.heading("Caches (bytes over all layers)");
-    Text.table(Report.at("caches"),
-               {"content", "form", "layers", "kv_heads", "head_dim", "type",
-                "page_tokens", "bytes_per_token", "bytes_full_context"});
-  }
+/// What estimates say, if they do.
+static void putEstimates(const Json &Estimates, TextReport &Text) {
+  auto Parameters = [&](const char *Name, const Json &All,
+                        const Json &Without) {
+    if (!All.is_number())
+      return;
+    Text.line(Name,
+              shown(All) + (Without.is_number()
+                                ? " (" + shown(Without) + " without embeddings)"
+                                : ""));
+  };
+  Json Total = memberOf(Estimates, {"parameters", "total"});
+  Parameters("parameters", Total,
+             memberOf(Estimates, {"parameters", "without_embeddings"}));
+  Json Active = memberOf(Estimates, {"parameters_active"});
+  if (Active != Total)
+    Parameters("active per token", Active,
+               memberOf(Estimates, {"parameters_active_without_embeddings"}));
+  std::string At = " at " +
+                   shown(memberOf(Estimates, {"flops_per_token", "context"})) +
+                   " tokens";
+  Json Role = memberOf(Estimates, {"role"});
+  bool IsDecoder = Role.is_null() || Role == "step";
+  for (const char *Kind : {"decode", "prefill"})
+    if (Json Flops = memberOf(Estimates, {"flops_per_token", Kind});
+        Flops.is_number())
+      Text.line(IsDecoder ? Kind : shown(Role),
+                shown(Flops) + " FLOPs per token" + At);
+}
 
+static void putModel(const Json &Report, TextReport &Text) {
+  const Json &Model = Report.at("model");
+  Text.line("file", shown(Report.at("file")) + ", " +
+                        shown(Report.at("file_bytes")) + " bytes");
+  Text.line("family", shown(Model.at("family")) + ", " +
+                          shown(Model.at("weight_type")) + " weights");
+  putEstimates(Report.at("estimates"), Text);
+  Text.line("longest sequence", shown(Model.at("max_sequence")) + " tokens");
+  if (Json Source = Model.at("max_source"); Source.is_number() && Source != 0)
+    Text.line("longest source", shown(Source) + " tokens");
+  Text.line("longest step", shown(Model.at("max_tokens_per_step")) +
+                                " tokens, decode-sized up to " +
+                                shown(Model.at("few_tokens")));
+  std::string Entries;
+  for (const Json &Entry : Report.at("entries"))
+    Entries += (Entries.empty() ? "" : "; ") + shown(Entry.at("role")) +
+               " gives " + shown(Entry.at("output")) + " of " +
+               shown(Entry.at("width"));
+  Text.line("entries", Entries);
+}
+
+/// At most three lines of caches.
+static void putCaches(const Json &Caches, TextReport &Text) {
+  constexpr size_t MaxCaches = 3;
+  for (size_t I = 0; I < std::min(MaxCaches, Caches.size()); ++I) {
+    const Json &Cache = Caches[I];
+    Text.line(
+        I == 0 ? "caches" : "",
+        shown(Cache.at("content")) + ", " + shown(Cache.at("type")) + ": " +
+            shown(Cache.at("bytes_per_token")) + " bytes per token, " +
+            shown(Cache.at("bytes_full_context")) + " in all" +
+            (I + 1 == MaxCaches && Caches.size() > MaxCaches
+                 ? "; " + std::to_string(Caches.size() - MaxCaches) + " more"
+                 : ""));
+  }
+}
+
+static void putWeights(const Json &Report, TextReport &Text) {
   const Json &Weights = Report.at("weights");
-  Text.heading("Weights: " + shown(Weights.at("count")) + ", " +
-               shown(Weights.at("bytes")) + " bytes" +
-               (Report.at("weights_verified").get<bool>()
-                    ? ", all checksums right"
-                    : ""));
-  Json Layouts = Json::array();
+  std::string Layouts;
   for (const auto &[Layout, Sums] : Weights.at("by_layout").items())
-    Layouts.push_back({{"layout", Layout},
-                       {"count", Sums.at("count")},
-                       {"bytes", Sums.at("bytes")}});
-  Text.table(Layouts, {"layout", "count", "bytes"});
+    Layouts += (Layouts.empty() ? " (" : ", ") + shown(Sums.at("count")) + " " +
+               label(Layout);
+  Text.line("weights", shown(Weights.at("count")) + ", " +
+                           shown(Weights.at("bytes")) + " bytes" + Layouts +
+                           (Layouts.empty() ? "" : ")") +
+                           (Report.at("weights_verified").get<bool>()
+                                ? ", all checksums right"
+                                : ""));
+}
 
-  Text.heading("Code");
-  Json Levels = Json::array();
-  for (const Json &Code : Report.at("code")) {
-    Json Level = pick(Code, {"level", "bytes", "arena_bytes"});
-    Level["matmuls"] = Code.at("primitives").size();
-    Levels.push_back(Level);
+static void putRest(const Json &Report, bool Generates, TextReport &Text) {
+  if (Json Bytes = Report.at("tokenizer_bytes"); Bytes.is_number())
+    Text.line("tokenizer", shown(Bytes) + " bytes");
+  if (Generates) {
+    std::string Settings;
+    for (const auto &[Key, Value] : Report.at("generation").items())
+      if (!Value.is_null() && !(Value.is_array() && Value.empty()) &&
+          Value != false && Value != 0 &&
+          !(Value == 1 && Key != "min_length" && Key != "max_length"))
+        Settings += (Settings.empty() ? "" : ", ") + label(Key) +
+                    (Value == true ? "" : " " + shown(Value));
+    if (!Settings.empty())
+      Text.line("generation", Settings);
   }
-  Text.table(Levels, {"level", "bytes", "arena_bytes", "matmuls"});
-
-  for (const Json &Code : Report.at("code")) {
-    if (Code.at("plan").empty())
-      continue;
-    Text.heading("Memory plan, " + shown(Code.at("level")) + ": " +
-                 shown(Code.at("arena_bytes")) + " bytes");
-    Text.table(Code.at("plan"), {"function", "value", "offset", "bytes",
-                                 "first_use", "last_use"});
-  }
-  Json Other = {{"tokenizer_bytes", Report.at("tokenizer_bytes")}};
-  if (Generates)
-    Other["generation"] = Report.at("generation");
-  if (!Report.at("image").is_null())
-    Other["image"] = Report.at("image");
+  if (const Json &Image = Report.at("image"); !Image.is_null())
+    Text.line("image", shown(Image.at("channels")) + " x " +
+                           shown(Image.at("height")) + " x " +
+                           shown(Image.at("width")));
   if (!Report.at("labels").empty())
-    Other["labels"] = shownLabels(Report.at("labels"));
-  if (Report.at("compiled").is_object())
-    Other["compiled"] = Report.at("compiled");
-  Text.heading("Other");
-  Text.members(Other);
+    Text.line("labels", shownLabels(Report.at("labels")));
+  const Json &Model = Report.at("model");
+  Text.line("made by", shown(Model.at("produced_by")) + ", ABI " +
+                           shown(Model.at("abi_major")) + "." +
+                           shown(Model.at("abi_minor")));
+}
+
+static std::string textOf(const Json &Report, const InspectOptions &Options,
+                          bool Generates) {
+  TextReport Text;
+  putModel(Report, Text);
+  putCaches(Report.at("caches"), Text);
+  putWeights(Report, Text);
+  for (const Json &Code : Report.at("code"))
+    Text.line(&Code == &Report.at("code").front() ? "code" : "",
+              shown(Code.at("level")) + ": " + shown(Code.at("bytes")) +
+                  " bytes, arena " + shown(Code.at("arena_bytes")) +
+                  " bytes, " + std::to_string(Code.at("primitives").size()) +
+                  " library matmuls");
+  putRest(Report, Generates, Text);
+  std::string Out = Text.text();
+  for (const Json &Code : Report.at("code")) {
+    std::string Level = shown(Code.at("level"));
+    if (Options.MemoryPlan)
+      Out += table(
+          "Memory plan, " + Level + ": " + shown(Code.at("arena_bytes")) +
+              " bytes",
+          Code.at("plan"),
+          {"function", "value", "offset", "bytes", "first_use", "last_use"});
+    if (Options.Matmuls)
+      Out += table("Library matmuls, " + Level, Code.at("primitives"),
+                   {"k", "n", "source", "layout", "destination", "bias",
+                    "activation", "multiplier", "residual"});
+  }
   return Out;
 }
 
@@ -289,7 +361,7 @@ Status tool::inspectArtifact(const Artifact &A, const InspectOptions &Options,
     Out += Report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   else
     Out += textOf(
-        Report,
+        Report, Options,
         std::any_of(A.manifest().Entries.begin(), A.manifest().Entries.end(),
                     [](const EntryInfo &E) { return E.Role == "step"; }));
   return {};

@@ -15,11 +15,14 @@
 namespace tenon::tool {
 
 struct InspectOptions {
-  bool Json = false;   ///< One JSON object instead of text.
-  bool Verify = false; ///< Read all weights and compare their checksums.
+  bool Json = false;       ///< One JSON object instead of text.
+  bool Verify = false;     ///< Read all weights and compare their checksums.
+  bool MemoryPlan = false; ///< In the text: where values lie in the arenas.
+  bool Matmuls = false;    ///< In the text: the library's matmuls.
 };
 
-/// Appends the report to `Out`. Fails only when verification does.
+/// Appends the report to `Out`. Fails only when verification does. The text
+/// has at most 25 lines, whatever the model, without what is asked for.
 ///
 /// Members of the JSON form: file, file_bytes, model, entries, estimates,
 /// compiled, caches (with bytes_per_token and bytes_full_context over all

@@ -9,16 +9,18 @@
 #include "runtime/Artifact/Format.h"
 #include "runtime/Generation/Request.h"
 #include "runtime/Support/Json.h"
+#include "runtime/Support/Paths.h"
 #include "runtime/Tokenizer/TokenizeCommand.h"
 #include "runtime/Tool/Arguments.h"
+#include "runtime/Tool/CommandLine.h"
 #include "runtime/Tool/Commands.h"
 #include "runtime/Tool/Inspect.h"
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 
 using namespace tenon;
 using namespace tenon::artifact;
@@ -46,6 +48,8 @@ struct TokenizeArguments {
 struct InspectArguments {
   std::string File;
   bool Families = false;
+  std::optional<int64_t> Context;
+  std::vector<std::string> IgnoredConfigKeys;
   InspectOptions Options;
 };
 
@@ -58,7 +62,9 @@ static Result<bool> isArtifact(const std::string &Path) {
     return false;
   std::FILE *File = std::fopen(Path.c_str(), "rb");
   if (!File)
-    return Error(Path + ": cannot open: " + std::strerror(errno));
+    return errno == ENOENT
+               ? noSuchPath(Path)
+               : Error(Path + ": cannot open: " + std::strerror(errno));
   std::array<unsigned char, ArtifactMagic.size()> Start{};
   size_t Read = std::fread(Start.data(), 1, Start.size(), File);
   std::fclose(File);
@@ -96,22 +102,53 @@ static Status tokenize(TokenizeArguments &Arguments) {
                                  Arguments.File + " (tokenizer)"));
 }
 
+/// Runs `Command` on the artifact `File` with so many threads, if it can.
+template <typename Function>
+static Status whenAble(const std::string &File, int64_t Threads,
+                       Function Command) {
+  if (Status Able = checkThreads(Threads); !Able)
+    return Able;
+  if (Status IsThere = checkArtifactPath(File); !IsThere)
+    return IsThere;
+  return Command();
+}
+
+/// What the compiler knows of families and of models that are not compiled.
+static Status inspectUncompiled(const InspectArguments &Arguments) {
+  std::vector<std::string> Values{
+      "inspect", Arguments.Families ? "--families" : Arguments.File};
+  if (Arguments.Options.Json)
+    Values.push_back("--json");
+  if (Arguments.Context)
+    Values.push_back("--context=" + std::to_string(*Arguments.Context));
+  for (const std::string &Key : Arguments.IgnoredConfigKeys)
+    Values.push_back("--ignore-config-key=" + Key);
+  return startCompiler(Values);
+}
+
 static Status inspect(const InspectArguments &Arguments) {
-  if (Arguments.Families) {
-    std::vector<std::string> Values{"inspect", "--families"};
-    if (Arguments.Options.Json)
-      Values.push_back("--json");
-    return startCompiler(Values);
-  }
+  if (Arguments.Families)
+    return inspectUncompiled(Arguments);
   Result<bool> Packed = isArtifact(Arguments.File);
   if (!Packed)
     return Packed.error();
+  const InspectOptions &Options = Arguments.Options;
+  auto Refuse = [&](const char *Option, const char *Needed) {
+    return Error(Arguments.File + ": " + Option + ": expected " + Needed);
+  };
   if (!*Packed) {
-    std::vector<std::string> Values{"inspect", Arguments.File};
-    if (Arguments.Options.Json)
-      Values.push_back("--json");
-    return startCompiler(Values);
+    for (auto [Option, IsGiven] :
+         {std::pair("--verify", Options.Verify),
+          std::pair("--memory-plan", Options.MemoryPlan),
+          std::pair("--matmuls", Options.Matmuls)})
+      if (IsGiven)
+        return Refuse(Option, "an artifact");
+    return inspectUncompiled(Arguments);
   }
+  if (Arguments.Context)
+    return Refuse("--context", "a model that is not compiled");
+  if (!Arguments.IgnoredConfigKeys.empty())
+    return Refuse("--ignore-config-key", "a model that is not compiled");
   Result<Artifact> File = Artifact::open(Arguments.File);
   if (!File)
     return File.error();
@@ -154,7 +191,7 @@ int main(int Count, char **Values) {
            "Text to continue; repeat it to run several at once (needs "
            "--json)");
   RunApp->add_option("--prompt-file", Run.PromptFile,
-                     "File with the text to continue");
+                     "File with the text to continue; -: standard input");
   Repeated("--token-ids", Run.TokenIds,
            "Token ids in place of text: 1,2,3 or @FILE.npy");
   RunApp->add_option("--token-types", Run.TokenTypes,
@@ -199,7 +236,7 @@ int main(int Count, char **Values) {
                    "First tokens of the prompt that see each other, in models "
                    "with a prefix mask [0]")
       ->check(CLI::NonNegativeNumber);
-  RunApp->add_option("--seed", Run.Seed, "Seed of the choices [0]");
+  RunApp->add_option("--seed", Run.Seed, "Seed of the choices [a fresh one]");
   RunApp->add_option("--threads", Run.Threads, "Threads; 0: one per core [0]");
   RunApp
       ->add_option("--max-seq", Run.MaxSeq,
@@ -216,7 +253,9 @@ int main(int Count, char **Values) {
   CLI::App *EmbedApp =
       App.add_subcommand("embed", "Print pooled embeddings of texts");
   EmbedApp->add_option("file", Embed.File, "Artifact")->required();
-  EmbedApp->add_option("--text", Embed.Texts, "Texts")->required();
+  EmbedApp->add_option("--text", Embed.Texts, "Texts");
+  EmbedApp->add_option("--text-file", Embed.TextFile,
+                       "File with one text a line; -: standard input");
   EmbedApp->add_option("--threads", Embed.Threads,
                        "Threads; 0: one per core [0]");
   EmbedApp->add_flag("--json", Embed.Json, "Print one JSON object");
@@ -243,6 +282,20 @@ int main(int Count, char **Values) {
   InspectApp->add_flag("--json", Inspect.Options.Json, "Print one JSON object");
   InspectApp->add_flag("--verify", Inspect.Options.Verify,
                        "Check the weights' checksums too");
+  InspectApp->add_flag("--memory-plan", Inspect.Options.MemoryPlan,
+                       "Show where every value of an artifact's arena lies");
+  InspectApp->add_flag("--matmuls", Inspect.Options.Matmuls,
+                       "Show the matmuls that an artifact's code asks the "
+                       "library for");
+  InspectApp->add_option("--context", Inspect.Context,
+                         "Tokens that a model's FLOPs are counted for [the "
+                         "longest sequence]");
+  InspectApp
+      ->add_option("--ignore-config-key", Inspect.IgnoredConfigKeys,
+                   "Keys of config.json to leave out although nothing reads "
+                   "them, separated by commas")
+      ->delimiter(',')
+      ->allow_extra_args(false);
 
   BenchOptions Bench;
   CLI::App *BenchApp =
@@ -277,12 +330,7 @@ int main(int Count, char **Values) {
   } catch (const CLI::Success &Answer) {
     return App.exit(Answer); // --help, --version
   } catch (const CLI::ParseError &Failure) {
-    // What the user typed may hold control characters or line ends.
-    std::string Plain = Failure.what();
-    for (char &C : Plain)
-      if (static_cast<unsigned char>(C) < 0x20 || C == 0x7f)
-        C = ' ';
-    return fail(Plain + " (see --help)", ExitUsage);
+    return fail(usageError(App, Failure), ExitUsage);
   }
 
   Status Done;
@@ -293,6 +341,10 @@ int main(int Count, char **Values) {
       return fail("run: expected --prompt, --prompt-file, --token-ids or "
                   "--image",
                   ExitUsage);
+    if (!Run.TokenIds.empty() && Prompts != Run.TokenIds.size())
+      return fail("run: prompts are text (--prompt, --prompt-file) or ids "
+                  "(--token-ids), not both",
+                  ExitUsage);
     if (Prompts != 0 && !Run.Image.empty())
       return fail("run: --image takes no prompt", ExitUsage);
     if (Prompts > 1 && !Run.Json)
@@ -300,9 +352,12 @@ int main(int Count, char **Values) {
     if (Prompts > 1 && !(Run.Output.empty() && Run.TokenTypes.empty()))
       return fail("run: --output and --token-types take a single prompt",
                   ExitUsage);
-    Done = runModel(Run);
+    Done = whenAble(Run.File, Run.Threads, [&] { return runModel(Run); });
   } else if (EmbedApp->parsed()) {
-    Done = embedTexts(Embed);
+    if (Embed.Texts.empty() == Embed.TextFile.empty())
+      return fail("embed: expected --text or --text-file", ExitUsage);
+    Done =
+        whenAble(Embed.File, Embed.Threads, [&] { return embedTexts(Embed); });
   } else if (TokenizeApp->parsed()) {
     Done = tokenize(Tokenize);
   } else if (InspectApp->parsed()) {
@@ -312,7 +367,8 @@ int main(int Count, char **Values) {
       return fail("inspect: --verify needs an artifact", ExitUsage);
     Done = inspect(Inspect);
   } else if (BenchApp->parsed()) {
-    Done = benchModel(Bench);
+    Done =
+        whenAble(Bench.File, Bench.Threads, [&] { return benchModel(Bench); });
   }
   return Done ? 0 : fail(Done.error().message(), ExitError);
 }

@@ -1,7 +1,5 @@
-//===- Prompts.cpp - What tenon run reads and says
-//---------------------------------===//
+//===- Prompts.cpp - What tenon run reads and says ------------------------===//
 
-#include "runtime/Support/MappedFile.h"
 #include "runtime/Tool/Arguments.h"
 #include "runtime/Tool/RunSupport.h"
 
@@ -12,8 +10,6 @@ using namespace tenon::artifact;
 using namespace tenon::engine;
 using namespace tenon::tokenizer;
 using namespace tenon::tool;
-
-static constexpr uint64_t MaxPromptBytes = 256u << 20;
 
 ModelKind tool::kindOf(const Model &M) {
   if (M.hasEntry("step"))
@@ -31,7 +27,7 @@ Result<std::vector<std::vector<int32_t>>>
 tool::readPrompts(const Model &M, const RunOptions &Options) {
   std::vector<std::string> Texts = Options.Prompts;
   if (!Options.PromptFile.empty()) {
-    Result<std::string> Text = readFile(Options.PromptFile, MaxPromptBytes);
+    Result<std::string> Text = readText(Options.PromptFile);
     if (!Text)
       return Text.error();
     Texts.push_back(*Text);

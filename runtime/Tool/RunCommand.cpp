@@ -5,6 +5,8 @@
 #include "runtime/Tool/RunSupport.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <random>
 
 using namespace tenon;
 using namespace tenon::artifact;
@@ -58,6 +60,7 @@ static Status checkFit(const Model &M, ModelKind Kind,
   return {};
 }
 
+/// What is chosen, but for the seed.
 static Result<Settings> settingsOf(const RunOptions &Options) {
   Settings S;
   S.MaxNewTokens = Options.MaxNewTokens;
@@ -70,7 +73,6 @@ static Result<Settings> settingsOf(const RunOptions &Options) {
   S.Beams = Options.Beams;
   S.LengthPenalty = Options.LengthPenalty;
   S.EarlyStopping = Options.EarlyStopping;
-  S.Seed = Options.Seed;
   S.IgnoreEndOfSequence = Options.IgnoreEos;
   S.Prefix = Options.PrefixTokens;
   S.NamesAreOptions = true;
@@ -117,6 +119,7 @@ static Json generationJson(const Request &R, const Generation &G,
   J["text"] = HasText ? Json(G.Text) : Json();
   J["finish_reason"] = FinishReason;
   J["prompt_tokens"] = R.Source.empty() ? R.Prompt.size() : R.Source.size();
+  J["seed"] = R.How.Sampling.Seed;
   if (G.Score)
     J["score"] = *G.Score;
   if (G.Failure)
@@ -150,9 +153,10 @@ Status tool::runModel(const RunOptions &Options) {
     return S.error();
   bool Generates =
       Options.Output.empty() || Options.MaxNewTokens.value_or(0) > 0;
+  uint64_t Seed = Options.Seed.value_or(std::random_device()());
   std::vector<Request> Requests;
   for (std::vector<int32_t> &Prompt : *Prompts) {
-    S->Seed = Options.Seed + Requests.size();
+    S->Seed = Seed + Requests.size();
     Result<Request> R = makeRequest(M, *S, std::move(Prompt));
     if (!R)
       return R.error();
@@ -217,6 +221,13 @@ Status tool::runModel(const RunOptions &Options) {
     if (Status Done = print(Ends ? Line : Line + "\n"); !Done)
       return Done;
   }
+  if (std::any_of(All.begin(), All.end(), [](const Generation &G) {
+        return G.Finish == FinishReason::Context;
+      }))
+    std::fprintf(stderr,
+                 "tenon: note: cut at the model's longest sequence of %lld "
+                 "tokens\n",
+                 static_cast<long long>(M.manifest().MaxSequence));
   for (size_t I = 0; I < All.size(); ++I)
     if (const std::optional<Error> &Failure = All[I].Failure)
       return All.size() == 1

@@ -93,10 +93,10 @@ class Errors:
             return lambda tensors: tensors.update({name: entry(*tensors[name])})
         self.weights("missing tensor", lambda tensors: tensors.pop(name), name)
         self.weights(
-            "surplus tensor",
+            "unknown tensor",
             lambda tensors: tensors.update({"model.extra.weight": tensors[name]}),
             "model.extra.weight")
-        self.weights("surplus layer", lambda tensors: tensors.update(
+        self.weights("layer too many", lambda tensors: tensors.update(
             {name.replace(".1.", ".2."): tensors[name]}),
             name.replace(".1.", ".2."))
         self.weights("wrong shape", replaced(
@@ -221,7 +221,7 @@ class Errors:
         answer = json.loads(done.stdout or "{}")
         self.test.check(done.returncode == 0
                         and len(answer.get("token_ids", [])) == 2
-                        and answer.get("finish_reason") == "length",
+                        and answer.get("finish_reason") == "context",
                         f"generation ends at the context's end: {answer}")
 
     def usage(self):

@@ -4,6 +4,8 @@
 
 #include "runtime/Tool/Inspect.h"
 
+#include <algorithm>
+
 using namespace tenon;
 using namespace tenon::artifact;
 using namespace tenon::tool;
@@ -60,18 +62,29 @@ TEST(ArtifactInspect, TextIsReadable) {
   TemporaryDirectory Directory;
   std::string Path = Directory.file("a");
   Manifest M = sampleManifest();
-  M.Estimates["note"] = "a\x1b[31mb\nc\x7f\u009b";
+  M.Labels = {"a\x1b[31mb\nc\x7f\u009b"};
   writeSample(Path, {{CpuLevel::AVX2, NoCode}}, M);
   std::string Text = reportOf(Path, {});
   for (const char *Line :
-       {"\n  parameters\n", "\n  flops per token  1.5\n",
-        "\n    embedding          2,328\n", "\n    total      6,738,415,616\n",
-        "\n  avx2   2,000        4,096        2\n",
-        "\n  panels.bf16        1  16,384\n",
-        "\n  layer.few  %k      1,024    512          1         2\n",
-        "\\u001b[31mb\\nc\\u007f\\u009b\n"})
+       {"\nparameters        6,738,415,616\n",
+        "\nweights           3, 25,952 bytes (", "1 panels.bf16",
+        "\ncode              avx2: 2,000 bytes, arena 4,096 bytes, 2 library "
+        "matmuls\n",
+        "\nlabels            a\\u001b[31mb\\nc\\u007f\\u009b\n"})
     EXPECT_NE(Text.find(Line), std::string::npos) << Line << "\nin\n" << Text;
   EXPECT_EQ(Text.find('\x1b'), std::string::npos);
+  EXPECT_EQ(Text.find("layer.few"), std::string::npos);
+  EXPECT_LE(std::count(Text.begin(), Text.end(), '\n'), 25);
+
+  InspectOptions Everything;
+  Everything.MemoryPlan = Everything.Matmuls = true;
+  std::string More = reportOf(Path, Everything);
+  EXPECT_TRUE(More.starts_with(Text));
+  for (const char *Line :
+       {"\nMemory plan, avx2: 4,096 bytes\n",
+        "\n  layer.few  %k      1,024    512          1         2\n",
+        "\nLibrary matmuls, avx2\n"})
+    EXPECT_NE(More.find(Line), std::string::npos) << Line << "\nin\n" << More;
 }
 
 TEST(ArtifactInspect, VerificationNamesTheDamagedWeight) {

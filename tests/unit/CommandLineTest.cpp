@@ -83,6 +83,7 @@ TEST_F(CommandLineTest, GeneratesFromTokenIds) {
             "--json"});
   EXPECT_EQ(J["token_ids"].get<std::vector<int32_t>>(),
             greedy({3, 1, 4}, MaxSequence - 3 + 1));
+  EXPECT_EQ(J["finish_reason"], "context");
 }
 
 TEST_F(CommandLineTest, SeveralPromptsAtOnce) {
@@ -255,14 +256,14 @@ TEST_F(CommandLineTest, TokenIdsFromArrays) {
 TEST_F(CommandLineTest, ErrorsAreOneLine) {
   write();
   expectError({"run", Directory / "missing", "--token-ids", "1"},
-              "missing: cannot open: No such file or directory");
+              "missing: no such file or directory");
   expectError({"run", File, "--token-ids", "50"},
               "token id 50 (token 0): expected 0 to 49");
   expectError({"run", File, "--token-ids", "49"}, "matmul of primitive 7");
   expectError({"run", File, "--prompt", "hello"},
               "the artifact has no tokenizer");
   expectError({"run", File, "--token-ids", "1", "--threads", "-3"},
-              "threads is -3");
+              "--threads is -3");
   expectError({"embed", File, "--text", "x"}, "has no tokenizer");
   expectError({"tokenize", File, "--text", "x"}, "has no tokenizer");
   expectError({"bench", File, "--prompt-tokens", "90"}, "expected at most 90");

@@ -56,6 +56,11 @@ TEST(EstimateTest, Llama2Of7B) {
   EXPECT_EQ(E->HeadParameters, 32000 * 4096);
   Json J = toJson(*E);
   EXPECT_EQ(J["parameters"]["total"], 6738415616);
+  // Without the embedding and the head.
+  EXPECT_EQ(J["parameters"]["without_embeddings"],
+            6738415616 - 2 * 32000 * 4096);
+  EXPECT_EQ(J["parameters_active_without_embeddings"],
+            J["parameters"]["without_embeddings"]);
   EXPECT_EQ(J["parameters"]["attention"], 32 * 4 * 4096 * 4096ll);
   EXPECT_EQ(J["parameters"]["ffn"], 32 * 3 * 4096 * 11008ll);
   EXPECT_EQ(J["parameters"]["norm"], 65 * 4096);
