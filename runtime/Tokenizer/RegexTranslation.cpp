@@ -34,14 +34,15 @@ class Translator {
 public:
   explicit Translator(std::string_view Pattern) : Pattern(Pattern) {}
 
-  Result<std::string> run() {
+  Result<TranslatedRegex> run() {
     if (Pattern.size() > MaxPatternBytes)
       return Error("is longer than " + std::to_string(MaxPatternBytes) +
                    " bytes");
     while (At < Pattern.size())
       if (Status Done = item(); !Done)
         return Done.error();
-    return std::move(Out);
+    endAtom();
+    return TranslatedRegex{std::move(Out), std::move(Counting), LargestRepeat};
   }
 
 private:
@@ -55,7 +56,46 @@ private:
                  ", which is not supported");
   }
 
+  /// Ends what began at AtomStart, if anything, without a repeat.
+  void endAtom() {
+    Counting += std::string_view(Out).substr(AtomStart);
+    AtomStart = Out.size();
+  }
+
+  /// Repeats what came last without bound, after the interval `Least`.
+  void repeatAtom(const std::string &Least, char Repeat) {
+    std::string Atom = Out.substr(AtomStart);
+    // Nothing behind a group, whose repetitions are counted as they are.
+    if (Atom.empty()) {
+      Counting += Repeat;
+      return;
+    }
+    if (!Least.empty())
+      Counting += Atom + Least;
+    Counting += "(?:" + Atom + ")" + Repeat;
+  }
+
+  /// One character or class, one quantifier or one of the signs between.
   Status item() {
+    char C = Pattern[At];
+    if (C == '*' || C == '+') {
+      repeatAtom("", C);
+      Out += Pattern[At++];
+      AtomStart = Out.size();
+      return {};
+    }
+    if (C == '{')
+      return interval();
+    // The bytes of a character stay together.
+    if ((C & 0xc0) != 0x80)
+      endAtom();
+    Status Done = single();
+    if (std::string_view("()|^$?").find(C) != std::string_view::npos)
+      endAtom();
+    return Done;
+  }
+
+  Status single() {
     switch (Pattern[At]) {
     case '\\':
       return escape(false);
@@ -66,8 +106,6 @@ private:
     case ')':
       Nesting -= Nesting > 0;
       break;
-    case '{':
-      return interval();
     default:
       break;
     }
@@ -109,6 +147,7 @@ private:
     std::optional<unsigned> High = Comma ? Number() : Low;
     if (At >= Pattern.size() || Pattern[At] != '}' || (!Low && !High)) {
       // Not an interval: an ordinary brace.
+      endAtom();
       Out += "\\{";
       At = Start + 1;
       return {};
@@ -121,10 +160,21 @@ private:
     char After = At < Pattern.size() ? Pattern[At] : '\0';
     if (After == '+' || (After == '?' && !Comma))
       return unsupported(Start, At + 1 - Start);
-    Out += "{" + std::to_string(Low.value_or(0));
+    std::string Least = "{" + std::to_string(Low.value_or(0));
+    std::string Range = Least;
     if (Comma)
-      Out += "," + (High ? std::to_string(*High) : "");
-    Out += "}";
+      Range += "," + (High ? std::to_string(*High) : "");
+    Range += "}";
+    LargestRepeat =
+        std::max({LargestRepeat, Low.value_or(0), High.value_or(0)});
+    if (Comma && !High && AtomStart != Out.size()) {
+      repeatAtom(Least + "}", '*');
+    } else {
+      endAtom();
+      Counting += Range;
+    }
+    Out += Range;
+    AtomStart = Out.size();
     return {};
   }
 
@@ -298,11 +348,14 @@ private:
   std::string_view Pattern;
   size_t At = 0;
   unsigned Nesting = 0;
-  std::string Out;
+  std::string Out;      ///< TranslatedRegex::Fast.
+  std::string Counting; ///< Of the same, without what begins at AtomStart.
+  size_t AtomStart = 0;
+  unsigned LargestRepeat = 1;
 };
 
 } // namespace
 
-Result<std::string> tokenizer::translateRegex(std::string_view Pattern) {
+Result<TranslatedRegex> tokenizer::translateRegex(std::string_view Pattern) {
   return Translator(Pattern).run();
 }

@@ -2,7 +2,7 @@
 
 #include "runtime/Tokenizer/Tokenizer.h"
 
-#include "runtime/Support/MappedFile.h"
+#include "runtime/Support/InputFile.h"
 #include "runtime/Tokenizer/AddedTokens.h"
 #include "runtime/Tokenizer/Decoders.h"
 #include "runtime/Tokenizer/Fields.h"
@@ -235,6 +235,7 @@ Tokenizer::encode(std::string_view Text, bool AddSpecialTokens,
   if (std::optional<size_t> Bad = findInvalidUtf8(Text))
     return Error("text is not UTF-8 at byte " + std::to_string(*Bad) +
                  ": expected UTF-8");
+  RegexBudget OfText(Text.size());
   std::vector<int32_t> Ids;
   if (Status Done = Steps->encodeRaw(Text, Ids); !Done)
     return Done.error();

@@ -239,6 +239,44 @@ TEST(TokenizerHostileTest, PostProcessorIds) {
               {"single[0].SpecialToken.id", "'X'"});
 }
 
+TEST(TokenizerHostileTest, AllPatternsShareABudget) {
+  // Each piece alone takes few enough steps, all of them do not.
+  std::string Piece = std::string(22, 'a') + "! ", Text;
+  for (int I = 0; I < 1000; ++I)
+    Text += Piece;
+  auto Split = [](const char *Pattern) {
+    return R"({"type":"Split","pattern":{"Regex":")" + std::string(Pattern) +
+           R"("},"behavior":"Isolated","invert":false})";
+  };
+  std::string Tokenizer = file(
+      {{"pre_tokenizer", R"({"type":"Sequence","pretokenizers":[)" +
+                             Split(" ") + "," + Split("(a|a)*[cd]") + "]}"}});
+  EXPECT_EQ(pieces(Tokenizer, Piece).find("expected a pattern"),
+            std::string::npos);
+  EXPECT_NE(pieces(Tokenizer, Text).find("pretokenizers[1].pattern.Regex"),
+            std::string::npos);
+}
+
+TEST(TokenizerHostileTest, LongMatchesAreNoAttack) {
+  auto Split = [](const char *Pattern) {
+    return file(
+        {{"pre_tokenizer", R"({"type":"Split","pattern":{"Regex":)" +
+                               Json(Pattern).dump() +
+                               R"(},"behavior":"Isolated","invert":false})"}});
+  };
+  std::string Letters(200000, 'a'), Digits(9000, '7');
+  EXPECT_EQ(pieces(Split("[a-z]+"), Letters + " b"), Letters + "| |b|");
+  EXPECT_EQ(pieces(Split("(?:[a-z]|-)+"), Letters + " b"), Letters + "| |b|");
+  EXPECT_EQ(pieces(Split("\\s+(?!\\S)|\\s+"), std::string(9000, ' ') + "b"),
+            std::string(8999, ' ') + "| |b|");
+  // Groups of three digits counted from the right look ahead to the end.
+  std::string Grouped;
+  for (int I = 0; I < 3000; ++I)
+    Grouped += "777|";
+  EXPECT_EQ(pieces(Split("[0-9]{1,3}(?=(?:[0-9]{3})*(?![0-9]))"), Digits),
+            Grouped);
+}
+
 TEST(TokenizerHostileTest, Patterns) {
   auto Split = [](const std::string &Pattern) {
     return file(
@@ -248,10 +286,13 @@ TEST(TokenizerHostileTest, Patterns) {
   };
   for (const char *Pattern : {"(a", "a)", "*", "[b-a]", "(?<=a*)b", "\\b"})
     expectError(Split(Pattern), {"pre_tokenizer.pattern.Regex"});
-  // Backtracking without end is an error.
+  // Backtracking without end is an error, also where every match takes few
+  // steps but all of them together do not, and where steps are dear.
   for (const char *Pattern :
-       {"(?:a+)+$", "(?:a|aa)+$", "(?:a*)*[bc]", "(a|a)*[cd]"}) {
-    std::string Answer = pieces(Split(Pattern), std::string(5000, 'a') + "!");
+       {"(?:a+)+$", "(?:a|aa)+$", "(?:a*)*[bc]", "(a|a)*[cd]", "a(?=a*a*X)|a",
+        "a(?=(?:a*+b|a)*X)|a", "a(?=(?:(?=a*+X)a|a)*X)|a",
+        "a(?=(?:a{500}b|a)*X)|a", "a(?=a*+X)|a", "a(?=a*+X)"}) {
+    std::string Answer = pieces(Split(Pattern), std::string(8000, 'a') + "!");
     EXPECT_NE(Answer.find("expected a pattern that needs few steps"),
               std::string::npos)
         << Pattern << ": " << Answer.substr(0, 200);

@@ -362,10 +362,19 @@ TEST(TokenizerTest, Decoders) {
 
 TEST(TokenizerTest, RegexTranslation) {
   // What PCRE2 reads otherwise than Ruby is rewritten.
-  EXPECT_EQ(*translateRegex("a{,2}b{3}"), "a{0,2}b{3}");
-  EXPECT_EQ(*translateRegex(R"(\v\u00e9)"), R"(\x0b\x{e9})");
-  EXPECT_EQ(*translateRegex("{x"), "\\{x");
-  EXPECT_EQ(*translateRegex("[^(|[.,]é[b-d]]+"), "[^(|.,éb-d]+");
+  EXPECT_EQ(translateRegex("a{,2}b{3}")->Fast, "a{0,2}b{3}");
+  EXPECT_EQ(translateRegex(R"(\v\u00e9)")->Fast, R"(\x0b\x{e9})");
+  EXPECT_EQ(translateRegex("{x")->Fast, "\\{x");
+  EXPECT_EQ(translateRegex("[^(|[.,]é[b-d]]+")->Fast, "[^(|.,éb-d]+");
+  // What repeats without bound is a group in the program that counts.
+  for (auto [Pattern, Counting] : {std::pair("ab*c", "a(?:b)*c"),
+                                   {"é+?[ab]*+", "(?:é)+?(?:[ab])*+"},
+                                   {"a{2,}?b{,3}", "a{2}(?:a)*?b{0,3}"},
+                                   {"(?:a|b)*(?=c+)", "(?:a|b)*(?=(?:c)+)"},
+                                   {"\\n+{*", "(?:\\n)+(?:\\{)*"},
+                                   {"a?b", "a?b"}})
+    EXPECT_EQ(translateRegex(Pattern)->Counting, Counting);
+  EXPECT_EQ(translateRegex("a{3}b{2,40}")->LargestRepeat, 40u);
   for (const char *Text :
        {R"(\b)",    R"(\1)",   R"((?<n>a))", "(?m)a",         "(?s:a)",
         "(*VERB)",  "[a[^b]]", "[a[[b]]]",   "[a[:b:]]",      "[a-[b]]",
