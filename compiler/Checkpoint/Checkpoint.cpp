@@ -328,7 +328,7 @@ Status Checkpoint::readElementsAsFloat(const TensorInfo &Tensor, int64_t First,
                  " elements from element " + std::to_string(First) +
                  " wanted: expected them within " +
                  std::to_string(Tensor.elements()) + " elements");
-  if (Status Whole = Tensor.File->checkNotShrunk(); !Whole)
+  if (Status Whole = Tensor.File->checkUnchanged(); !Whole)
     return Whole;
   if (Tensor.Source) {
     if (Status Read = Tensor.Source->readElements(First, Count, Out); !Read)
@@ -340,6 +340,13 @@ Status Checkpoint::readElementsAsFloat(const TensorInfo &Tensor, int64_t First,
                                     static_cast<size_t>(Count) * Size),
                Tensor.Type, Out);
   return {};
+}
+
+Status Checkpoint::checkUnchanged() const {
+  for (const SafetensorsFile &File : Files)
+    if (Status Same = File.mapping().checkUnchanged(); !Same)
+      return Same;
+  return Mapped ? Mapped->checkUnchanged() : Status();
 }
 
 void Checkpoint::dropRows(const TensorInfo &Tensor, int64_t FirstRow,

@@ -65,6 +65,10 @@ public:
   /// dropRows for the whole tensor.
   void drop(const TensorInfo &Tensor) const;
 
+  /// An error when one of the files is no longer what it was when it was
+  /// opened; see MappedFile.
+  Status checkUnchanged() const;
+
 private:
   Checkpoint() = default;
   static Result<Checkpoint> openSharded(const std::string &Directory,

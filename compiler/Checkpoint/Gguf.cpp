@@ -8,6 +8,7 @@
 
 #include "compiler/Checkpoint/Gguf.h"
 
+#include "runtime/Support/InputFile.h"
 #include "runtime/Support/Json.h"
 
 #include <algorithm>
@@ -15,8 +16,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <fcntl.h>
-#include <unistd.h>
 
 using namespace tenon;
 
@@ -596,9 +595,13 @@ GgufFile::strings(const std::string &Key) const {
   std::vector<std::string_view> Views;
   Views.reserve(*Size);
   std::span<const std::byte> Rest = find(Key)->Bytes;
-  // The reader has checked that all of them are there.
+  // The reader has checked that all of them are there, unless the file has
+  // changed since.
   for (uint64_t I = 0; I < *Size; ++I) {
-    auto Length = load<uint64_t>(Rest.data());
+    uint64_t Length = Rest.size() < 8 ? 0 : load<uint64_t>(Rest.data());
+    if (Rest.size() < 8 || Length > Rest.size() - 8)
+      return Error(path() + ": key " + printable(Key) +
+                   ": changed while it was read");
     Views.push_back(viewOf(Rest.subspan(8, Length)));
     Rest = Rest.subspan(8 + Length);
   }
@@ -608,12 +611,6 @@ GgufFile::strings(const std::string &Key) const {
 bool tenon::isGgufFile(const std::string &Path) {
   if (Path.ends_with(".gguf"))
     return true;
-  int Descriptor = ::open(Path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (Descriptor < 0)
-    return false;
-  char Magic[4] = {};
-  bool IsGguf = ::pread(Descriptor, Magic, 4, 0) == 4 &&
-                std::memcmp(Magic, "GGUF", 4) == 0;
-  ::close(Descriptor);
-  return IsGguf;
+  Result<std::string> Start = readStart(Path, 4);
+  return Start && *Start == "GGUF";
 }

@@ -448,7 +448,7 @@ TensorInfo tenon::alternateRows(const GgufFile &File, std::string Name,
 
 Result<std::vector<double>> tenon::readGgufVector(const GgufFile &File,
                                                   const GgufTensor &Tensor) {
-  if (Status Whole = File.mapping()->checkNotShrunk(); !Whole)
+  if (Status Whole = File.mapping()->checkUnchanged(); !Whole)
     return Whole.error();
   constexpr int64_t MaxElements = 1'000'000;
   if (product(Tensor.Shape) > MaxElements)

@@ -51,7 +51,7 @@ struct TensorInfo {
   std::vector<int64_t> Shape;
   /// Row-major elements, at any alignment. Empty unless isFloat(), so that no
   /// other type is taken for floats, and with a Source. Call
-  /// File->checkNotShrunk() before use.
+  /// File->checkUnchanged() before use.
   std::span<const std::byte> Bytes;
   /// Set when the file holds the tensor in another form than Bytes: it is then
   /// read through Checkpoint alone.
@@ -86,6 +86,7 @@ public:
   /// All tensors, sorted by name.
   const std::vector<TensorInfo> &tensors() const { return Tensors; }
   const std::string &path() const { return File->path(); }
+  const MappedFile &mapping() const { return *File; }
 
 private:
   explicit SafetensorsFile(std::unique_ptr<MappedFile> File)

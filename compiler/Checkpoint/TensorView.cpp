@@ -477,7 +477,7 @@ Status TensorView::readRowsAsFloat(int64_t First, int64_t Count,
     const TensorInfo &Tensor = *Tensors[static_cast<size_t>(First / PerTensor)];
     int64_t Inside = First % PerTensor;
     int64_t Part = std::min(Count, PerTensor - Inside);
-    if (Status Whole = Tensor.File->checkNotShrunk(); !Whole)
+    if (Status Whole = Tensor.File->checkUnchanged(); !Whole)
       return Whole;
     Status Read = isTransposed() ? readTransposed(Tensor, Inside, Part, Out)
                                  : readElements(Tensor, Inside, Part, Out);

@@ -167,5 +167,8 @@ tenon::packWeights(const std::vector<ScopeTable> &Tables, size_t CacheKinds,
     }
     Scopes.push_back(std::move(Scope));
   }
+  // What was read from a file that changed meanwhile is not the model.
+  if (Status Same = Source.checkUnchanged(); !Same)
+    return Same.error();
   return Scopes;
 }

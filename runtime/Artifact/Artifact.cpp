@@ -4,6 +4,8 @@
 
 #include "runtime/Artifact/Format.h"
 
+#include <cstring>
+
 using namespace tenon;
 using namespace tenon::artifact;
 
@@ -14,6 +16,28 @@ static Error damaged(const std::string &Path, const ArtifactSection &Section) {
                                            " does not match its content");
 }
 
+/// A copy of the section, which nobody changes after its checksum is taken.
+static Result<std::string> checkedCopy(const MappedFile &File,
+                                       const ArtifactSection &Section) {
+  std::span<const std::byte> Bytes =
+      File.bytes().subspan(Section.Offset, Section.Bytes);
+  std::string Copy(reinterpret_cast<const char *>(Bytes.data()), Bytes.size());
+  if (checksumOf(std::as_bytes(std::span(Copy))) == Section.Checksum)
+    return Copy;
+  // What changed under our hands was not damaged before.
+  if (Status Same = File.checkUnchanged(); !Same)
+    return Same.error();
+  return damaged(File.path(), Section);
+}
+
+Result<bool> artifact::isArtifact(const std::string &Path) {
+  Result<std::string> Start = readStart(Path, ArtifactMagic.size());
+  if (!Start)
+    return Start.error();
+  return Start->size() == ArtifactMagic.size() &&
+         std::memcmp(Start->data(), ArtifactMagic.data(), Start->size()) == 0;
+}
+
 Result<Artifact> Artifact::open(const std::string &Path) {
   Result<MappedFile> File = MappedFile::open(Path);
   if (!File)
@@ -22,17 +46,12 @@ Result<Artifact> Artifact::open(const std::string &Path) {
   Result<ArtifactHeader> Header = decodeHeader(Bytes, Path);
   if (!Header)
     return Header.error().ofContent();
-  if (Status S = File->checkNotShrunk(); !S)
-    return S.error();
-
-  std::span<const std::byte> ManifestBytes =
-      Bytes.subspan(Header->ManifestOffset, Header->ManifestBytes);
-  if (checksumOf(ManifestBytes) != Header->ManifestChecksum)
-    return damaged(Path, {"the manifest", Header->ManifestOffset, 0, 0});
-  Result<Json> Parsed =
-      parseJson({reinterpret_cast<const char *>(ManifestBytes.data()),
-                 ManifestBytes.size()},
-                Path);
+  Result<std::string> ManifestText =
+      checkedCopy(*File, {"the manifest", Header->ManifestOffset,
+                          Header->ManifestBytes, Header->ManifestChecksum});
+  if (!ManifestText)
+    return ManifestText.error();
+  Result<Json> Parsed = parseJson(*ManifestText, Path);
   if (!Parsed)
     return Parsed.error().ofContent();
   Result<Manifest> Contents = manifestFromJson(*Parsed, Path);
@@ -52,9 +71,10 @@ Result<Artifact> Artifact::open(const std::string &Path) {
                        std::to_string(Header->ManifestOffset));
   for (const ArtifactSection &Section :
        std::span(Sections).subspan(Contents->Weights.size()))
-    if (checksumOf(Bytes.subspan(Section.Offset, Section.Bytes)) !=
-        Section.Checksum)
-      return damaged(Path, Section);
+    if (Result<std::string> Sound = checkedCopy(*File, Section); !Sound)
+      return Sound.error();
+  if (Status Same = File->checkUnchanged(); !Same)
+    return Same.error();
   return Artifact(std::move(*File), std::move(*Contents));
 }
 
@@ -68,26 +88,26 @@ std::span<const std::byte> Artifact::weight(size_t Index) const {
   return section(W.Offset, W.Bytes);
 }
 
-std::span<const std::byte> Artifact::code(size_t Index) const {
-  const CodeInfo &C = Contents.Code[Index];
-  return section(C.Offset, C.Bytes);
+Result<std::string> Artifact::code(size_t Index) const {
+  return checkedCopy(File,
+                     sectionsOf(Contents)[Contents.Weights.size() + Index]);
 }
 
-std::string_view Artifact::tokenizerJson() const {
+Result<std::string> Artifact::tokenizerJson() const {
   if (!Contents.Tokenizer)
-    return {};
-  std::span<const std::byte> Bytes =
-      section(Contents.Tokenizer->Offset, Contents.Tokenizer->Bytes);
-  return {reinterpret_cast<const char *>(Bytes.data()), Bytes.size()};
+    return std::string();
+  return checkedCopy(File, sectionsOf(Contents).back());
 }
 
 Status Artifact::verifyWeights() const {
   std::vector<ArtifactSection> Sections = sectionsOf(Contents);
   for (const ArtifactSection &Section :
        std::span(Sections).first(Contents.Weights.size())) {
-    if (Status S = File.checkNotShrunk(); !S)
-      return S;
-    if (checksumOf(section(Section.Offset, Section.Bytes)) != Section.Checksum)
+    bool IsSound =
+        checksumOf(section(Section.Offset, Section.Bytes)) == Section.Checksum;
+    if (Status Same = File.checkUnchanged(); !Same)
+      return Same;
+    if (!IsSound)
       return damaged(path(), Section);
   }
   return {};

@@ -22,6 +22,10 @@
 namespace tenon::artifact {
 
 /// An artifact mapped read-only. All spans live as long as this object.
+///
+/// Weights are used where they are mapped, so a file that is cut off or written
+/// to while it is in use gives wrong numbers and checkUnchanged() says so; see
+/// MappedFile. Manifest, code and tokenizer are copied, and checked as copies.
 class Artifact {
 public:
   /// Maps the file at `Path` and checks header, manifest, code and tokenizer:
@@ -35,17 +39,18 @@ public:
 
   /// The bytes of Manifest::Weights[Index], page-aligned.
   std::span<const std::byte> weight(size_t Index) const;
-  /// The shared object of Manifest::Code[Index].
-  std::span<const std::byte> code(size_t Index) const;
-  /// The tokenizer.json text; empty when there is none.
-  std::string_view tokenizerJson() const;
+  /// A copy of the shared object of Manifest::Code[Index]. An error when it is
+  /// no longer what it was when the file was opened.
+  Result<std::string> code(size_t Index) const;
+  /// The same of the tokenizer.json text; empty when there is none.
+  Result<std::string> tokenizerJson() const;
 
   /// Reads all weights and compares their checksums; the error names the
   /// first damaged weight.
   Status verifyWeights() const;
 
-  /// An error when the file has become shorter than when it was opened.
-  Status checkNotShrunk() const { return File.checkNotShrunk(); }
+  /// An error when the file is no longer what it was when it was opened.
+  Status checkUnchanged() const { return File.checkUnchanged(); }
 
 private:
   Artifact(MappedFile File, Manifest Contents)
@@ -55,6 +60,9 @@ private:
   MappedFile File;
   Manifest Contents;
 };
+
+/// Whether the file at `Path` begins as artifacts do.
+Result<bool> isArtifact(const std::string &Path);
 
 /// The native code of an artifact for one CPU level, loaded into this process
 /// and unloaded on destruction.

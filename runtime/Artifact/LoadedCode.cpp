@@ -1,6 +1,7 @@
 //===- LoadedCode.cpp - Loading an artifact's native code -----------------===//
 
 #include "runtime/Artifact/Artifact.h"
+#include "runtime/Support/Console.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -89,18 +90,6 @@ static bool looksLoadable(std::span<const std::byte> Code) {
          Header.e_machine == EM_X86_64;
 }
 
-static bool writeAll(int Descriptor, std::span<const std::byte> Bytes) {
-  while (!Bytes.empty()) {
-    ssize_t Written = ::write(Descriptor, Bytes.data(), Bytes.size());
-    if (Written < 0 && errno == EINTR)
-      continue;
-    if (Written <= 0)
-      return false;
-    Bytes = Bytes.subspan(static_cast<size_t>(Written));
-  }
-  return true;
-}
-
 Result<LoadedCode> artifact::loadObject(std::span<const std::byte> Object,
                                         CpuLevel Level,
                                         std::span<const std::string> Roles) {
@@ -111,7 +100,9 @@ Result<LoadedCode> artifact::loadObject(std::span<const std::byte> Object,
     return Fail("not an x86-64 shared object");
   LoadedCode Loaded(0, Level);
   Loaded.Descriptor = ::memfd_create("tenon-code", MFD_CLOEXEC);
-  if (Loaded.Descriptor < 0 || !writeAll(Loaded.Descriptor, Object))
+  if (Loaded.Descriptor < 0 ||
+      !writeAll(Loaded.Descriptor,
+                {reinterpret_cast<const char *>(Object.data()), Object.size()}))
     return Fail(std::string("cannot copy it to memory: ") +
                 std::strerror(errno));
   std::string Path = "/proc/self/fd/" + std::to_string(Loaded.Descriptor);
@@ -136,12 +127,14 @@ Result<LoadedCode> artifact::loadCode(const Artifact &A, CpuLevel Machine) {
   if (!Chosen)
     return Chosen.error();
   CpuLevel Level = A.manifest().Code[*Chosen].Level;
-  if (Status S = A.checkNotShrunk(); !S)
-    return S.error();
+  Result<std::string> Object = A.code(*Chosen);
+  if (!Object)
+    return Object.error();
   std::vector<std::string> Roles;
   for (const EntryInfo &E : A.manifest().Entries)
     Roles.push_back(E.Role);
-  Result<LoadedCode> Loaded = loadObject(A.code(*Chosen), Level, Roles);
+  Result<LoadedCode> Loaded =
+      loadObject(std::as_bytes(std::span(*Object)), Level, Roles);
   if (!Loaded)
     return Loaded.error().withContext(A.path() + ": code for " +
                                       std::string(infoOf(Level).Name));

@@ -64,9 +64,10 @@ Result<const Tokenizer *> Model::tokenizer() const {
       Text.emplace(Error(ErrorKind::NotFound,
                          Path + ": the artifact has no tokenizer: give token "
                                 "ids instead of text"));
+    else if (Result<std::string> Stored = File.tokenizerJson(); !Stored)
+      Text.emplace(Stored.error());
     else
-      Text.emplace(
-          Tokenizer::fromJson(File.tokenizerJson(), Path + " (tokenizer)"));
+      Text.emplace(Tokenizer::fromJson(*Stored, Path + " (tokenizer)"));
   });
   if (!*Text)
     return Text->error();

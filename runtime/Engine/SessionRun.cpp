@@ -109,6 +109,9 @@ Status Session::Implementation::runStep(const Entry &Code, float *Rows) {
   Step.arena = reinterpret_cast<char *>(Arena.data());
   Step.output = Rows;
   int64_t Answer = Code.Function(&Step);
+  // Whatever came of weights that are no longer there, no one gets to see it.
+  if (Status Same = Shared->artifact().checkUnchanged(); !Same)
+    return Same;
   if (Runtime.Failure)
     return Runtime.Failure->withContext(Shared->path());
   if (Answer != 0)

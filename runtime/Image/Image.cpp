@@ -3,7 +3,7 @@
 #include "runtime/Image/Image.h"
 
 #include "runtime/Image/Codecs.h"
-#include "runtime/Support/MappedFile.h"
+#include "runtime/Support/InputFile.h"
 
 #include <cstdio>
 #include <string_view>

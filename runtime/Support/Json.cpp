@@ -2,7 +2,7 @@
 
 #include "runtime/Support/Json.h"
 
-#include "runtime/Support/MappedFile.h"
+#include "runtime/Support/InputFile.h"
 
 #include <algorithm>
 #include <cmath>
@@ -126,15 +126,17 @@ size_t characterBytes(std::string_view Text) {
 
 } // namespace
 
-std::string tenon::printable(std::string_view Text) {
-  constexpr size_t MaxShown = 80;
-  std::string Shown = "'";
+/// Appends the first characters of `Text`, of at most `Limit` bytes in all,
+/// with escapes for what could drive a terminal; returns how many bytes they
+/// are.
+static size_t appendEscaped(std::string &Out, std::string_view Text,
+                            size_t Limit) {
   size_t I = 0;
   while (I < Text.size()) {
     size_t Bytes = characterBytes(Text.substr(I));
     bool Valid = Bytes != 0;
     Bytes = std::max<size_t>(Bytes, 1);
-    if (I + Bytes > MaxShown)
+    if (I + Bytes > Limit)
       break;
     std::string_view Character = Text.substr(I, Bytes);
     auto First = static_cast<unsigned char>(Character[0]);
@@ -146,16 +148,28 @@ std::string tenon::printable(std::string_view Text) {
         char Escape[8];
         std::snprintf(Escape, sizeof(Escape), "\\x%02x",
                       static_cast<unsigned char>(C));
-        Shown += Escape;
+        Out += Escape;
       }
     } else {
-      Shown += Character;
+      Out += Character;
     }
     I += Bytes;
   }
-  if (I < Text.size())
+  return I;
+}
+
+std::string tenon::printable(std::string_view Text) {
+  constexpr size_t MaxShown = 80;
+  std::string Shown = "'";
+  if (appendEscaped(Shown, Text, MaxShown) < Text.size())
     Shown += "...";
   return Shown + "'";
+}
+
+std::string tenon::escaped(std::string_view Text) {
+  std::string Out;
+  appendEscaped(Out, Text, Text.size());
+  return Out;
 }
 
 Result<Json> tenon::parseJson(std::string_view Text, std::string_view File) {

@@ -37,6 +37,9 @@ Result<Json> readJsonFile(const std::string &Path,
 /// character.
 std::string printable(std::string_view Text);
 
+/// `Text` with the same escapes, whole and without quotes.
+std::string escaped(std::string_view Text);
+
 /// What errors expect of a whole number: "a whole number from 1 to 8", or "1".
 std::string wholeNumber(int64_t Min, int64_t Max);
 

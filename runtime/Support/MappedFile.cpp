@@ -2,60 +2,42 @@
 
 #include "runtime/Support/MappedFile.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <utility>
 
 using namespace tenon;
 
-static Error systemError(const std::string &Path, const char *What) {
-  ErrorKind Kind = errno == ENOENT || errno == ENOTDIR ? ErrorKind::NotFound
-                   : errno == ENOMEM                   ? ErrorKind::OutOfMemory
-                   : errno == EIO ? ErrorKind::Internal
-                                  : ErrorKind::InvalidArgument;
-  return Error(Kind, Path + ": " + What + ": " + std::strerror(errno));
-}
-
 Result<MappedFile> MappedFile::open(const std::string &Path) {
-  int Descriptor = ::open(Path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (Descriptor < 0)
-    return systemError(Path, "cannot open");
-  MappedFile File(Path, Descriptor, nullptr, 0);
-  struct stat Info;
-  if (::fstat(Descriptor, &Info) != 0)
-    return systemError(Path, "cannot stat");
-  if (!S_ISREG(Info.st_mode))
-    return Error(Path + ": not a regular file");
-  File.Size = static_cast<size_t>(Info.st_size);
-  if (File.Size == 0)
+  Result<InputFile> Opened = openInput(Path);
+  if (!Opened)
+    return Opened.error();
+  MappedFile File(Path, std::move(*Opened));
+  auto Size = static_cast<size_t>(File.Opened.Info.st_size);
+  if (Size == 0)
     return File;
-  void *Address =
-      ::mmap(nullptr, File.Size, PROT_READ, MAP_SHARED, Descriptor, 0);
-  if (Address == MAP_FAILED) {
-    File.Size = 0;
+  void *Address = ::mmap(nullptr, Size, PROT_READ, MAP_SHARED,
+                         File.Opened.Descriptor.get(), 0);
+  if (Address == MAP_FAILED)
     return systemError(Path, "cannot map");
-  }
   File.Data = static_cast<const std::byte *>(Address);
+  File.Size = Size;
+  File.Guard = MappingGuard(Address, Size);
   return File;
 }
 
 MappedFile::MappedFile(MappedFile &&Other) noexcept
-    : Path(std::move(Other.Path)),
-      Descriptor(std::exchange(Other.Descriptor, -1)),
+    : Path(std::move(Other.Path)), Opened(std::move(Other.Opened)),
       Data(std::exchange(Other.Data, nullptr)),
-      Size(std::exchange(Other.Size, 0)) {}
+      Size(std::exchange(Other.Size, 0)), Guard(std::move(Other.Guard)) {}
 
 MappedFile &MappedFile::operator=(MappedFile &&Other) noexcept {
   if (this != &Other) {
     release();
     Path = std::move(Other.Path);
-    Descriptor = std::exchange(Other.Descriptor, -1);
+    Opened = std::move(Other.Opened);
     Data = std::exchange(Other.Data, nullptr);
     Size = std::exchange(Other.Size, 0);
+    Guard = std::move(Other.Guard);
   }
   return *this;
 }
@@ -63,32 +45,26 @@ MappedFile &MappedFile::operator=(MappedFile &&Other) noexcept {
 MappedFile::~MappedFile() { release(); }
 
 void MappedFile::release() {
+  Guard = MappingGuard();
   if (Data)
     ::munmap(const_cast<std::byte *>(Data), Size);
-  if (Descriptor >= 0)
-    ::close(Descriptor);
 }
 
-Status MappedFile::checkNotShrunk() const {
+Status MappedFile::checkUnchanged() const {
+  auto Changed = [&](const std::string &How) {
+    return Error(ErrorKind::DamagedFile, Path + ": " + How + " while in use");
+  };
   struct stat Info;
-  if (::fstat(Descriptor, &Info) != 0)
+  if (::fstat(Opened.Descriptor.get(), &Info) != 0)
     return systemError(Path, "cannot stat");
-  if (static_cast<uint64_t>(Info.st_size) < Size)
-    return Error(ErrorKind::DamagedFile,
-                 Path + ": shrank from " + std::to_string(Size) + " to " +
-                     std::to_string(Info.st_size) + " bytes while in use");
+  if (Info.st_size != Opened.Info.st_size)
+    return Changed((Info.st_size < Opened.Info.st_size ? "shrank" : "grew") +
+                   (" from " + std::to_string(Opened.Info.st_size)) + " to " +
+                   std::to_string(Info.st_size) + " bytes");
+  if (Info.st_mtim.tv_sec != Opened.Info.st_mtim.tv_sec ||
+      Info.st_mtim.tv_nsec != Opened.Info.st_mtim.tv_nsec)
+    return Changed("was written to");
+  if (Guard.isDamaged())
+    return Changed("became unreadable");
   return {};
-}
-
-Result<std::string> tenon::readFile(const std::string &Path,
-                                    uint64_t MaxBytes) {
-  Result<MappedFile> File = MappedFile::open(Path);
-  if (!File)
-    return File.error();
-  if (File->bytes().size() > MaxBytes)
-    return Error(Path + ": is " + std::to_string(File->bytes().size()) +
-                 " bytes long: expected at most " + std::to_string(MaxBytes));
-  auto Bytes = File->bytes();
-  return std::string(reinterpret_cast<const char *>(Bytes.data()),
-                     Bytes.size());
 }

@@ -3,16 +3,22 @@
 #ifndef TENON_RUNTIME_SUPPORT_MAPPEDFILE_H
 #define TENON_RUNTIME_SUPPORT_MAPPEDFILE_H
 
-#include "runtime/Support/Result.h"
+#include "runtime/Support/InputFile.h"
+#include "runtime/Support/MappingGuard.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <sys/stat.h>
 
 namespace tenon {
 
 /// A whole file mapped read-only and shared; unmapped on destruction.
+///
+/// Reading it never ends the process: where the file is cut off while it is
+/// mapped, or the disk fails, it reads as zeros. Whoever has read calls
+/// checkUnchanged() before the result is used.
 class MappedFile {
 public:
   /// Maps the regular file at `Path`; an empty file has an empty span.
@@ -25,24 +31,25 @@ public:
   std::span<const std::byte> bytes() const { return {Data, Size}; }
   const std::string &path() const { return Path; }
 
-  /// An error when the file on disk is now shorter than the mapping, whose
-  /// tail would fault. Call before a long read.
-  Status checkNotShrunk() const;
+  /// An error (damaged file) when what was read since opening may not be what
+  /// the file held then: it could not be read, or has another length or time
+  /// of modification. A file that was replaced by another of its name is
+  /// unchanged. What is changed within one tick of the file system's clock
+  /// after opening (a few milliseconds), or by somebody who sets the time back,
+  /// is not seen.
+  Status checkUnchanged() const;
 
 private:
-  MappedFile(std::string Path, int Descriptor, const std::byte *Data,
-             size_t Size)
-      : Path(std::move(Path)), Descriptor(Descriptor), Data(Data), Size(Size) {}
+  explicit MappedFile(std::string Path, InputFile Opened)
+      : Path(std::move(Path)), Opened(std::move(Opened)) {}
   void release();
 
   std::string Path;
-  int Descriptor = -1;
+  InputFile Opened;
   const std::byte *Data = nullptr;
   size_t Size = 0;
+  MappingGuard Guard;
 };
-
-/// The whole content of a regular file of at most `MaxBytes` bytes.
-Result<std::string> readFile(const std::string &Path, uint64_t MaxBytes);
 
 } // namespace tenon
 

@@ -56,19 +56,13 @@ struct InspectArguments {
 } // namespace
 
 /// Whether the file begins like an artifact; false for a directory too.
-static Result<bool> isArtifact(const std::string &Path) {
+static Result<bool> isPacked(const std::string &Path) {
   std::error_code Failure;
   if (std::filesystem::is_directory(Path, Failure))
     return false;
-  std::FILE *File = std::fopen(Path.c_str(), "rb");
-  if (!File)
-    return errno == ENOENT
-               ? noSuchPath(Path)
-               : Error(Path + ": cannot open: " + std::strerror(errno));
-  std::array<unsigned char, ArtifactMagic.size()> Start{};
-  size_t Read = std::fread(Start.data(), 1, Start.size(), File);
-  std::fclose(File);
-  return Read == Start.size() && Start == ArtifactMagic;
+  if (!std::filesystem::exists(Path, Failure))
+    return noSuchPath(Path);
+  return isArtifact(Path);
 }
 
 /// The tokenizer of an artifact, or of a tokenizer.json.
@@ -88,7 +82,7 @@ static Status tokenize(TokenizeArguments &Arguments) {
       return Done;
     return print(Text);
   };
-  Result<bool> Packed = isArtifact(Arguments.File);
+  Result<bool> Packed = isPacked(Arguments.File);
   if (!Packed)
     return Packed.error();
   if (!*Packed)
@@ -98,8 +92,10 @@ static Status tokenize(TokenizeArguments &Arguments) {
     return File.error();
   if (!File->manifest().Tokenizer)
     return Error(Arguments.File + ": the artifact has no tokenizer");
-  return Run(Tokenizer::fromJson(File->tokenizerJson(),
-                                 Arguments.File + " (tokenizer)"));
+  Result<std::string> Text = File->tokenizerJson();
+  if (!Text)
+    return Text.error();
+  return Run(Tokenizer::fromJson(*Text, Arguments.File + " (tokenizer)"));
 }
 
 /// Runs `Command` on the artifact `File` with so many threads, if it can.
@@ -129,7 +125,7 @@ static Status inspectUncompiled(const InspectArguments &Arguments) {
 static Status inspect(const InspectArguments &Arguments) {
   if (Arguments.Families)
     return inspectUncompiled(Arguments);
-  Result<bool> Packed = isArtifact(Arguments.File);
+  Result<bool> Packed = isPacked(Arguments.File);
   if (!Packed)
     return Packed.error();
   const InspectOptions &Options = Arguments.Options;

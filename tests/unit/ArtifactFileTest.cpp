@@ -2,11 +2,14 @@
 
 #include "ArtifactTestSupport.h"
 
+#include <chrono>
 #include <csignal>
 #include <fcntl.h>
 #include <random>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace tenon;
@@ -74,10 +77,11 @@ TEST_F(ArtifactFile, HoldsWhatWasWritten) {
   }
   ASSERT_EQ(A->manifest().Code.size(), 2u);
   std::vector<std::byte> Code = anyBytes(5000);
-  ASSERT_EQ(A->code(0).size(), Code.size());
-  EXPECT_EQ(std::memcmp(A->code(0).data(), Code.data(), Code.size()), 0);
-  EXPECT_EQ(A->code(1).size(), 300u);
-  EXPECT_EQ(A->tokenizerJson(), TokenizerText);
+  ASSERT_TRUE(A->code(0));
+  ASSERT_EQ(A->code(0)->size(), Code.size());
+  EXPECT_EQ(std::memcmp(A->code(0)->data(), Code.data(), Code.size()), 0);
+  EXPECT_EQ(A->code(1)->size(), 300u);
+  EXPECT_EQ(*A->tokenizerJson(), TokenizerText);
   Status Verified = A->verifyWeights();
   EXPECT_TRUE(Verified) << messageOf(Verified);
   EXPECT_EQ(Directory.files(), 1u) << "temporary files are left";
@@ -102,7 +106,7 @@ TEST_F(ArtifactFile, OpensWithoutTokenizerOrCode) {
   ASSERT_TRUE(Writer->finish(M));
   Result<Artifact> A = Artifact::open(Directory.file("few"));
   ASSERT_TRUE(A) << messageOf(A);
-  EXPECT_EQ(A->tokenizerJson(), "");
+  EXPECT_EQ(*A->tokenizerJson(), "");
   EXPECT_TRUE(A->verifyWeights());
 }
 
@@ -253,11 +257,42 @@ TEST_F(ArtifactFile, WrongManifestsAreErrors) {
 }
 
 TEST_F(ArtifactFile, ShrinkingIsReported) {
+  // To the first page, to nothing, and within a page.
+  for (uint64_t Left : {ArtifactPage, uint64_t(0), uint64_t(100)}) {
+    writeBytes(Directory.file("good"), Good);
+    Result<Artifact> A = Artifact::open(Directory.file("good"));
+    ASSERT_TRUE(A);
+    ASSERT_EQ(::truncate(Directory.file("good").c_str(), off_t(Left)), 0);
+    for (const std::string &Message :
+         {messageOf(A->verifyWeights()), messageOf(A->tokenizerJson()),
+          messageOf(A->code(0)), messageOf(loadCode(*A, CpuLevel::AVX2))})
+      EXPECT_TRUE(contains(Message, "shrank from " +
+                                        std::to_string(Good.size()) + " to " +
+                                        std::to_string(Left) + " bytes"))
+          << Message;
+  }
+}
+
+TEST_F(ArtifactFile, OverwritingIsReported) {
   Result<Artifact> A = Artifact::open(Directory.file("good"));
   ASSERT_TRUE(A);
-  ASSERT_EQ(::truncate(Directory.file("good").c_str(), ArtifactPage), 0);
-  EXPECT_TRUE(contains(messageOf(A->verifyWeights()), "shrank"));
-  EXPECT_TRUE(contains(messageOf(loadCode(*A, CpuLevel::AVX2)), "shrank"));
+  // Later than the clock of the file system can tell apart.
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  std::vector<std::byte> Other(Good.size(), std::byte(1));
+  writeBytes(Directory.file("good"), Other);
+  for (const std::string &Message :
+       {messageOf(A->verifyWeights()), messageOf(A->tokenizerJson()),
+        messageOf(loadCode(*A, CpuLevel::AVX2))})
+    EXPECT_TRUE(contains(Message, "was written to while in use")) << Message;
+}
+
+TEST_F(ArtifactFile, ReplacingChangesNothing) {
+  Result<Artifact> A = Artifact::open(Directory.file("good"));
+  ASSERT_TRUE(A);
+  writeBytes(Directory.file("other"), anyBytes(10));
+  std::filesystem::rename(Directory.file("other"), Directory.file("good"));
+  EXPECT_TRUE(A->verifyWeights());
+  EXPECT_EQ(*A->tokenizerJson(), TokenizerText);
 }
 
 TEST_F(ArtifactFile, OpeningReadsNoWeights) {

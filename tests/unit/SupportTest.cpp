@@ -6,7 +6,14 @@
 #include "tests/unit/CheckpointFixture.h"
 
 #include <cmath>
+#include <csignal>
+#include <fcntl.h>
 #include <memory>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
 
 using namespace tenon;
 
@@ -95,7 +102,7 @@ TEST_F(SupportFiles, MappedFiles) {
   ASSERT_EQ(Moved.bytes().size(), 5u);
   EXPECT_EQ(Moved.bytes()[4], std::byte('o'));
   EXPECT_EQ(Moved.path(), Path);
-  EXPECT_TRUE(Moved.checkNotShrunk());
+  EXPECT_TRUE(Moved.checkUnchanged());
   auto Empty = MappedFile::open(write("b", ""));
   ASSERT_TRUE(Empty);
   EXPECT_TRUE(Empty->bytes().empty());
@@ -103,17 +110,74 @@ TEST_F(SupportFiles, MappedFiles) {
   EXPECT_TRUE(Moved.bytes().empty());
   EXPECT_ERROR(MappedFile::open(pathOf("none")), pathOf("none"),
                "cannot open: No such file");
-  EXPECT_ERROR(MappedFile::open(Directory), Directory, "not a regular file");
+  EXPECT_ERROR(MappedFile::open(Directory), Directory,
+               "is a directory, not a regular file");
 }
 
-TEST_F(SupportFiles, ShrunkFile) {
-  auto File = MappedFile::open(write("a", "hello"));
+TEST_F(SupportFiles, OnlyRegularFilesAreOpened) {
+  // Neither waits for somebody at the other end.
+  ASSERT_EQ(::mkfifo(pathOf("fifo").c_str(), 0600), 0);
+  for (auto [Path, Kind] : {std::pair(pathOf("fifo"), "a FIFO"),
+                            {std::string("/dev/null"), "a device"},
+                            {Directory, "a directory"}}) {
+    std::string Text = std::string("is ") + Kind + ", not a regular file";
+    EXPECT_ERROR(MappedFile::open(Path), Path, Text);
+    EXPECT_ERROR(readFile(Path, 4), Path, Text);
+    EXPECT_ERROR(readStart(Path, 4), Path, Text);
+  }
+}
+
+TEST_F(SupportFiles, ChangedFiles) {
+  std::string Whole(20000, 'x');
+  auto File = MappedFile::open(write("a", Whole));
   ASSERT_TRUE(File);
-  std::filesystem::resize_file(pathOf("a"), 9);
-  EXPECT_TRUE(File->checkNotShrunk());
-  std::filesystem::resize_file(pathOf("a"), 4);
-  EXPECT_ERROR(File->checkNotShrunk(), pathOf("a"),
-               "shrank from 5 to 4 bytes while in use");
+  std::filesystem::resize_file(pathOf("a"), 20001);
+  EXPECT_ERROR(File->checkUnchanged(), pathOf("a"),
+               "grew from 20000 to 20001 bytes while in use");
+  std::filesystem::resize_file(pathOf("a"), 5000);
+  EXPECT_ERROR(File->checkUnchanged(), pathOf("a"),
+               "shrank from 20000 to 5000 bytes while in use");
+  // What is gone reads as zeros, in any thread, and stays so.
+  auto At = [&](size_t I) { return std::to_integer<int>(File->bytes()[I]); };
+  EXPECT_EQ(At(4999), 'x');
+  std::thread([&] { EXPECT_EQ(At(19999), 0); }).join();
+  EXPECT_EQ(At(9000), 0);
+  write("a", Whole);
+  EXPECT_EQ(At(19999), 0);
+  EXPECT_FALSE(File->checkUnchanged());
+  // Other mappings, of the same addresses too, know nothing of it.
+  MappedFile Moved = std::move(*File);
+  Moved = *MappedFile::open(pathOf("a"));
+  EXPECT_TRUE(Moved.checkUnchanged());
+  EXPECT_EQ(Moved.bytes()[19999], std::byte('x'));
+}
+
+TEST_F(SupportFiles, OtherBusErrorsGoToTheHandlerBefore) {
+  struct sigaction Present;
+  ASSERT_EQ(::sigaction(SIGBUS, nullptr, &Present), 0);
+  if (Present.sa_handler != SIG_DFL)
+    GTEST_SKIP() << "this process has a handler of SIGBUS already";
+  write("a", std::string(5000, 'x'));
+  for (bool HasHandler : {false, true}) {
+    pid_t Child = ::fork();
+    if (Child == 0) {
+      ::signal(SIGBUS, HasHandler ? [](int) { ::_exit(7); } : SIG_DFL);
+      auto Guarded = MappedFile::open(pathOf("a"));
+      int Other = ::open(pathOf("a").c_str(), O_RDONLY);
+      auto *Plain = static_cast<volatile char *>(
+          ::mmap(nullptr, 5000, PROT_READ, MAP_SHARED, Other, 0));
+      (void)!::truncate(pathOf("a").c_str(), 0);
+      bool IsZero = Guarded->bytes()[4500] == std::byte(0);
+      ::_exit(IsZero && Plain[4500] == 0 ? 0 : 1);
+    }
+    int Ended = 0;
+    ASSERT_EQ(::waitpid(Child, &Ended, 0), Child);
+    write("a", std::string(5000, 'x'));
+    if (HasHandler)
+      EXPECT_TRUE(WIFEXITED(Ended) && WEXITSTATUS(Ended) == 7) << Ended;
+    else
+      EXPECT_TRUE(WIFSIGNALED(Ended) && WTERMSIG(Ended) == SIGBUS) << Ended;
+  }
 }
 
 TEST_F(SupportFiles, WholeFiles) {
