@@ -5,126 +5,13 @@
 #include "runtime/Abi/TenonRt.h"
 #include "runtime/Artifact/Format.h"
 
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
-#include <fcntl.h>
-#include <filesystem>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <vector>
 #include <xxhash.h>
 
 using namespace tenon;
 
-namespace {
-
-/// A file without a name, or with one that goes away unless it is published.
-class UnpublishedFile {
-public:
-  explicit UnpublishedFile(std::string Path) : Path(std::move(Path)) {}
-  UnpublishedFile(const UnpublishedFile &) = delete;
-  UnpublishedFile &operator=(const UnpublishedFile &) = delete;
-  ~UnpublishedFile() {
-    if (!TemporaryName.empty())
-      ::unlink(TemporaryName.c_str());
-    if (Descriptor >= 0)
-      ::close(Descriptor);
-  }
-
-  const std::string &path() const { return Path; }
-
-  Status open() {
-    struct stat Info;
-    // Renaming over a device or a directory would destroy it or fail late.
-    if (::stat(Path.c_str(), &Info) == 0 && !S_ISREG(Info.st_mode))
-      return Error(Path + ": exists and is not a regular file");
-    std::string Directory = std::filesystem::path(Path).parent_path().string();
-    if (Directory.empty())
-      Directory = ".";
-    // A file without a name disappears even when the process is killed.
-    Descriptor =
-        ::open(Directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
-    if (Descriptor >= 0)
-      return {};
-    return openNamed();
-  }
-
-  Status write(uint64_t Offset, std::span<const std::byte> Bytes) {
-    while (!Bytes.empty()) {
-      ssize_t Written = ::pwrite(Descriptor, Bytes.data(), Bytes.size(),
-                                 static_cast<off_t>(Offset));
-      if (Written < 0 && errno == EINTR)
-        continue;
-      if (Written <= 0)
-        return systemError("cannot write " + std::to_string(Bytes.size()) +
-                           " bytes at offset " + std::to_string(Offset));
-      Offset += static_cast<uint64_t>(Written);
-      Bytes = Bytes.subspan(static_cast<size_t>(Written));
-    }
-    return {};
-  }
-
-  /// Makes `Path` this file, replacing what is there.
-  Status publish() {
-    if (TemporaryName.empty())
-      if (Status S = giveName(); !S)
-        return S;
-    // Some file systems report a failed write only here.
-    int Copy = ::dup(Descriptor);
-    if (Copy >= 0 && ::close(Copy) != 0)
-      return systemError("cannot write");
-    if (::rename(TemporaryName.c_str(), Path.c_str()) != 0)
-      return systemError("cannot rename '" + TemporaryName + "'");
-    TemporaryName.clear();
-    return {};
-  }
-
-private:
-  Error systemError(const std::string &What) const {
-    return Error(Path + ": " + What + ": " + std::strerror(errno));
-  }
-
-  Status openNamed() {
-    std::string Name = Path + ".XXXXXX";
-    Descriptor = ::mkostemp(Name.data(), O_CLOEXEC);
-    if (Descriptor < 0)
-      return systemError("cannot create a file beside it");
-    TemporaryName = Name;
-    // mkostemp makes files private; give what open() would have given.
-    mode_t Mask = ::umask(0);
-    ::umask(Mask);
-    if (::fchmod(Descriptor, 0666 & ~Mask) != 0)
-      return systemError("cannot set permissions");
-    return {};
-  }
-
-  /// linkat() does not replace files, so the file gets a name of its own first.
-  Status giveName() {
-    std::string Source = "/proc/self/fd/" + std::to_string(Descriptor);
-    for (int Try = 0; Try < 100; ++Try) {
-      std::string Name =
-          Path + "." + std::to_string(::getpid()) + "-" + std::to_string(Try);
-      if (::linkat(AT_FDCWD, Source.c_str(), AT_FDCWD, Name.c_str(),
-                   AT_SYMLINK_FOLLOW) == 0) {
-        TemporaryName = Name;
-        return {};
-      }
-      if (errno != EEXIST)
-        break;
-    }
-    return systemError("cannot name the file");
-  }
-
-  std::string Path;
-  std::string TemporaryName;
-  int Descriptor = -1;
-};
-
-} // namespace
-
 struct ArtifactWriter::Implementation {
-  explicit Implementation(const std::string &Path) : File(Path) {
+  explicit Implementation(OutputFile Out) : File(std::move(Out)) {
     XXH3_64bits_reset(Hash.get());
   }
 
@@ -132,12 +19,7 @@ struct ArtifactWriter::Implementation {
     void operator()(XXH3_state_t *State) const { XXH3_freeState(State); }
   };
 
-  /// Small pieces are gathered up to this size, larger ones written at once.
-  static constexpr size_t GatherBytes = 1 << 20;
-
-  UnpublishedFile File;
-  uint64_t Position = ArtifactPage; ///< End of what was taken so far.
-  std::vector<std::byte> Gathered;  ///< The last bytes before Position.
+  OutputFile File;
   std::unique_ptr<XXH3_state_t, FreeHash> Hash{XXH3_createState()};
   std::optional<WeightInfo> Current;
   std::vector<WeightInfo> Weights;
@@ -148,30 +30,8 @@ struct ArtifactWriter::Implementation {
     return Error(File.path() + ": " + Why);
   }
 
-  Status flush() {
-    Status S = File.write(Position - Gathered.size(), Gathered);
-    Gathered.clear();
-    return S;
-  }
-
-  Status put(std::span<const std::byte> Bytes) {
-    if (Gathered.size() + Bytes.size() > GatherBytes)
-      if (Status S = flush(); !S)
-        return S;
-    Position += Bytes.size();
-    if (Bytes.size() > GatherBytes)
-      return File.write(Position - Bytes.size(), Bytes);
-    Gathered.insert(Gathered.end(), Bytes.begin(), Bytes.end());
-    return {};
-  }
-
   /// Sections start on pages; what is skipped reads as zeros.
-  Status startSection() {
-    if (Status S = flush(); !S)
-      return S;
-    Position = alignToPage(Position);
-    return {};
-  }
+  Status startSection() { return File.skipTo(alignToPage(File.position())); }
 
   /// A whole section; the fields that locate it are returned through the
   /// references.
@@ -181,10 +41,10 @@ struct ArtifactWriter::Implementation {
       return fail("weight " + printable(Current->Name) + " is not ended");
     if (Status S = startSection(); !S)
       return S;
-    Offset = Position;
+    Offset = File.position();
     Size = Bytes.size();
     Checksum = checksumOf(Bytes);
-    return put(Bytes);
+    return File.append(Bytes);
   }
 };
 
@@ -199,10 +59,18 @@ static std::span<const std::byte> bytesOf(std::string_view Text) {
 }
 
 Result<ArtifactWriter> ArtifactWriter::create(const std::string &Path) {
-  auto Impl = std::make_unique<Implementation>(Path);
-  if (Status S = Impl->File.open(); !S)
+  Result<OutputFile> File = OutputFile::create(Path);
+  if (!File)
+    return File.error();
+  return ArtifactWriter::create(std::move(*File));
+}
+
+Result<ArtifactWriter> ArtifactWriter::create(OutputFile File) {
+  ArtifactWriter Writer(std::make_unique<Implementation>(std::move(File)));
+  // The header comes last, when all is known.
+  if (Status S = Writer.Impl->File.skipTo(ArtifactPage); !S)
     return S.error();
-  return ArtifactWriter(std::move(Impl));
+  return Writer;
 }
 
 Status ArtifactWriter::beginWeight(WeightInfo Info) {
@@ -215,7 +83,7 @@ Status ArtifactWriter::beginWeight(WeightInfo Info) {
         " x " + std::to_string(Info.Columns) + ": expected positive sides");
   if (Status S = Impl->startSection(); !S)
     return S;
-  Info.Offset = Impl->Position;
+  Info.Offset = Impl->File.position();
   Info.Bytes =
       static_cast<uint64_t>(packedBytes(Info.Layout, Info.Rows, Info.Columns));
   XXH3_64bits_reset(Impl->Hash.get());
@@ -227,7 +95,7 @@ Status ArtifactWriter::append(std::span<const std::byte> Bytes) {
   if (!Impl->Current)
     return Impl->fail("bytes of no weight");
   XXH3_64bits_update(Impl->Hash.get(), Bytes.data(), Bytes.size());
-  return Impl->put(Bytes);
+  return Impl->File.append(Bytes);
 }
 
 Result<size_t> ArtifactWriter::endWeight() {
@@ -235,7 +103,7 @@ Result<size_t> ArtifactWriter::endWeight() {
     return Impl->fail("no weight to end");
   WeightInfo Info = std::move(*Impl->Current);
   Impl->Current.reset();
-  uint64_t Written = Impl->Position - Info.Offset;
+  uint64_t Written = Impl->File.position() - Info.Offset;
   if (Written != Info.Bytes)
     return Impl->fail(
         "weight " + printable(Info.Name) + " has " + std::to_string(Written) +
@@ -294,10 +162,8 @@ Status ArtifactWriter::finish(Manifest M) {
                            Header.ManifestBytes, Header.ManifestChecksum);
       !S)
     return S;
-  if (Status S = Impl->flush(); !S)
+  Header.FileBytes = Impl->File.position();
+  if (Status S = Impl->File.overwrite(0, encodeHeader(Header)); !S)
     return S;
-  Header.FileBytes = Impl->Position;
-  if (Status S = Impl->File.write(0, encodeHeader(Header)); !S)
-    return S;
-  return Impl->File.publish();
+  return Impl->File.finish();
 }

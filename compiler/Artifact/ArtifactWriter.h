@@ -9,6 +9,7 @@
 #define TENON_COMPILER_ARTIFACT_ARTIFACTWRITER_H
 
 #include "runtime/Artifact/Manifest.h"
+#include "runtime/Support/OutputFile.h"
 
 #include <memory>
 #include <span>
@@ -23,9 +24,9 @@ using namespace artifact;
 /// order, one at a time. Without a successful finish() no file is left.
 class ArtifactWriter {
 public:
-  /// Starts a file that will replace `Path`. Until then it has no name, or,
-  /// where the file system cannot do that, a temporary one in the same
-  /// directory.
+  /// Starts an artifact in `File`, to which nothing is written yet.
+  static Result<ArtifactWriter> create(OutputFile File);
+  /// The same in a file that will replace `Path`; see OutputFile.
   static Result<ArtifactWriter> create(const std::string &Path);
 
   ArtifactWriter(ArtifactWriter &&) noexcept;

@@ -11,17 +11,19 @@
 #include "compiler/Families/Import.h"
 #include "compiler/Native/NativeCode.h"
 #include "passes/Pipelines/Pipelines.h"
-#include "runtime/Support/MappedFile.h"
+#include "runtime/Artifact/Artifact.h"
+#include "runtime/Support/Console.h"
+#include "runtime/Support/InputFile.h"
 #include "runtime/Tokenizer/Tokenizer.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Pass/Pass.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <filesystem>
 #include <unistd.h>
 
 using namespace tenon;
@@ -43,7 +45,7 @@ public:
             if (First.empty())
               First = Line;
           } else if (D.getSeverity() == mlir::DiagnosticSeverity::Remark) {
-            llvm::errs() << "remark: " << Line << "\n";
+            llvm::errs() << "remark: " << escaped(Line) << "\n";
           }
           return mlir::success();
         }) {}
@@ -110,33 +112,35 @@ Result<ImportedModel> import(mlir::MLIRContext &Context,
 /// What people should know of a model, one line each on stderr.
 void printNotes(const ImportedModel &Model) {
   for (const std::string &Note : Model.Notes)
-    llvm::errs() << "tenon: note: " << Note << "\n";
+    printNote(Note);
 }
 
-/// Writes text to a file under a temporary name first, or to stdout ("-").
-Status writeText(const std::string &Text, const std::string &Path) {
-  if (Path.empty() || Path == "-") {
-    llvm::outs() << Text;
-    return {};
-  }
-  std::string Temporary = Path + ".tmp" + std::to_string(::getpid());
+/// Whether a compilation wrote this file, which may be replaced by the next.
+bool isCompiled(const std::filesystem::path &Path) {
+  if (Path.extension() == ".mlir" || Path.extension() == ".s")
+    return true;
+  Result<bool> Packed = isArtifact(Path);
+  return Packed && *Packed;
+}
+
+/// The files that must not become an output: `Path`, or what belongs to the
+/// checkpoint in that directory.
+void addInputs(const std::string &Path, std::vector<std::string> &Files) {
   std::error_code Failure;
-  {
-    llvm::raw_fd_ostream Stream(Temporary, Failure);
-    if (!Failure) {
-      Stream << Text;
-      Stream.flush();
-      Failure = Stream.error();
-      Stream.clear_error();
-    }
+  if (!std::filesystem::is_directory(Path, Failure)) {
+    Files.push_back(Path);
+    return;
   }
-  if (!Failure)
-    Failure = llvm::sys::fs::rename(Temporary, Path);
-  if (Failure) {
-    (void)llvm::sys::fs::remove(Temporary);
-    return Error(Path + ": cannot write: " + Failure.message());
+  // Some checkpoints have parts in folders of their own.
+  constexpr int MaxDepth = 2;
+  std::filesystem::recursive_directory_iterator Next(Path, Failure), End;
+  for (; !Failure && Next != End; Next.increment(Failure)) {
+    if (Next.depth() == MaxDepth)
+      Next.disable_recursion_pending();
+    std::error_code Ignored;
+    if (Next->is_regular_file(Ignored) && !isCompiled(Next->path()))
+      Files.push_back(Next->path());
   }
-  return {};
 }
 
 /// One compilation: the model level once, then each CPU level from `placed` on.
@@ -157,11 +161,23 @@ public:
     Diagnostics Caught(Context);
     Messages = &Caught;
 
-    Result<StageDumper> Dumps = StageDumper::create(Options.DumpDirectory);
+    std::vector<std::string> Inputs;
+    addInputs(Options.Model, Inputs);
+    addInputs(Options.Weights, Inputs);
+    // Before there is work that could be lost.
+    if (!Options.Output.empty() && Options.Output != "-") {
+      Result<OutputFile> Created = OutputFile::create(Options.Output, Inputs);
+      if (!Created)
+        return Created.error();
+      Out = std::move(*Created);
+    }
+    Result<StageDumper> Dumps =
+        StageDumper::create(Options.DumpDirectory, std::move(Inputs));
     if (!Dumps)
       return Dumps.error();
-    Dumper = *Dumps;
-    return Options.FromStage.empty() ? compileModel() : compileDump();
+    Dumper = std::move(*Dumps);
+    Status Done = Options.FromStage.empty() ? compileModel() : compileDump();
+    return Done ? Done : Dumper.afterFailure(Done.error());
   }
 
 private:
@@ -344,13 +360,22 @@ private:
     return false;
   }
 
+  /// Writes the text that was all that was wanted.
+  Status writeText(const std::string &Text) {
+    if (!Out)
+      return print(Text);
+    if (Status Written = Out->append(Text); !Written)
+      return Written;
+    return Out->finish();
+  }
+
   /// Writes the IR that was all that was wanted.
   Result<bool> emitted(mlir::ModuleOp Module) {
     std::string Text;
     llvm::raw_string_ostream Stream(Text);
     Module.print(Stream);
     Stream << "\n";
-    if (Status Written = writeText(Text, Options.Output); !Written)
+    if (Status Written = writeText(Text); !Written)
       return Written.error();
     return true;
   }
@@ -415,7 +440,7 @@ private:
       Result<std::string> Assembly = toAssembly(Module, Level);
       if (!Assembly)
         return Assembly.error();
-      if (Status Written = writeText(*Assembly, Options.Output); !Written)
+      if (Status Written = writeText(*Assembly); !Written)
         return Written.error();
       return true;
     }
@@ -440,7 +465,9 @@ private:
   Status beginArtifact() {
     if (Status Read = readTokenizer(); !Read)
       return Read;
-    Result<ArtifactWriter> Created = ArtifactWriter::create(Options.Output);
+    if (!Out)
+      return Error("an artifact needs a file: expected an output");
+    Result<ArtifactWriter> Created = ArtifactWriter::create(std::move(*Out));
     if (!Created)
       return Created.error();
     Writer.emplace(std::move(*Created));
@@ -501,6 +528,7 @@ private:
   ImportedModel *Model = nullptr;
   std::vector<CpuLevel> Levels = Options.Levels;
   std::vector<std::string> Level0Weights;
+  std::optional<OutputFile> Out; ///< None for standard output.
   std::optional<ArtifactWriter> Writer;
   std::string TokenizerText;
 };

@@ -3,8 +3,8 @@
 #include "compiler/Driver/StageState.h"
 
 #include "runtime/Abi/TenonRt.h"
+#include "runtime/Support/InputFile.h"
 #include "runtime/Support/Json.h"
-#include "runtime/Support/MappedFile.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/AsmState.h"

@@ -12,6 +12,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 
@@ -118,10 +119,15 @@ struct TemporaryFile {
   llvm::SmallString<128> Path;
 
   explicit TemporaryFile(llvm::StringRef Suffix)
-      : Failure(llvm::sys::fs::createTemporaryFile("tenon", Suffix, Path)) {}
-  ~TemporaryFile() {
+      : Failure(llvm::sys::fs::createTemporaryFile("tenon", Suffix, Path)) {
     if (!Failure)
-      llvm::sys::fs::remove(Path);
+      llvm::sys::RemoveFileOnSignal(Path);
+  }
+  ~TemporaryFile() {
+    if (Failure)
+      return;
+    llvm::sys::fs::remove(Path);
+    llvm::sys::DontRemoveFileOnSignal(Path);
   }
   std::error_code Failure;
 };

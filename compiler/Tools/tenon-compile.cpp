@@ -12,16 +12,18 @@
 #include "runtime/Abi/CpuLevel.h"
 #include "runtime/Tool/CommandLine.h"
 
-#include <cstdio>
-
 using namespace tenon;
+using namespace tenon::tool;
 
 namespace {
 
 /// "native" is the level of this machine.
-Result<std::vector<CpuLevel>> levelsOf(const std::vector<std::string> &Names) {
+Result<std::vector<CpuLevel>> levelsOf(const std::vector<std::string> &Given) {
+  Result<std::vector<std::string>> Names = splitList("--target-cpu", Given);
+  if (!Names)
+    return Names.error();
   std::vector<CpuLevel> Levels;
-  for (const std::string &Name : Names) {
+  for (const std::string &Name : *Names) {
     std::optional<CpuLevel> Level = cpuLevelNamed(Name);
     if (Name == "native") {
       Result<CpuLevel> Native = effectiveLevel();
@@ -41,15 +43,8 @@ Result<std::vector<CpuLevel>> levelsOf(const std::vector<std::string> &Names) {
   return Levels;
 }
 
-constexpr int ExitError = 1;
-constexpr int ExitUsage = 2;
 /// Of bisect: results differ.
 constexpr int ExitDiffers = 3;
-
-int fail(const Error &Problem, int ExitStatus = ExitError) {
-  std::fprintf(stderr, "tenon: error: %s\n", Problem.message().c_str());
-  return ExitStatus;
-}
 
 /// Names of the stages, and what holds after each, for --help.
 std::vector<std::string> stageNames() {
@@ -79,6 +74,7 @@ void addIgnored(CLI::App &Command, std::vector<std::string> &Keys) {
 } // namespace
 
 int main(int Argc, char **Argv) {
+  holdStandardStreams();
   // Under the name of the tool that starts it.
   CLI::App App("Compiles Transformer models into artifacts for `tenon`.",
                "tenon");
@@ -109,7 +105,6 @@ int main(int Argc, char **Argv) {
   Compile
       ->add_option("--target-cpu", LevelNames,
                    "CPU levels to generate code for, separated by commas")
-      ->delimiter(',')
       ->capture_default_str();
   Compile->add_option("--max-seq-len", Options.MaxSequence,
                       "Most tokens of a sequence");
@@ -145,8 +140,7 @@ int main(int Argc, char **Argv) {
   Compile
       ->add_option("--disable-pass", Options.DisabledPasses,
                    "Optional passes to leave out, separated by commas")
-      ->delimiter(',')
-      ->check(CLI::IsMember(Optional));
+      ->check(listOf(Optional));
   Compile->add_option("--dump-stages", Options.DumpDirectory,
                       "Directory for the IR after every pass");
   Compile->add_flag("--remarks", Options.Remarks,
@@ -196,48 +190,43 @@ int main(int Argc, char **Argv) {
   Bisect
       ->add_option("--disable-pass", Bisection.DisabledPasses,
                    "Optional passes to leave out, separated by commas")
-      ->delimiter(',')
-      ->check(CLI::IsMember(Optional));
+      ->check(listOf(Optional));
 
-  try {
-    App.parse(Argc, Argv);
-  } catch (const CLI::Success &Answer) {
-    return App.exit(Answer); // --help, --version
-  } catch (const CLI::ParseError &Problem) {
-    return fail(Error(tool::usageError(App, Problem)), ExitUsage);
-  }
+  if (std::optional<int> Ended = parseCommandLine(App, Argc, Argv))
+    return *Ended;
+  for (auto *Passes : {&Options.DisabledPasses, &Bisection.DisabledPasses})
+    *Passes = *splitList("--disable-pass", *Passes); // Checked above.
 
   if (Inspect->parsed()) {
     if (!Families && Inspection.Model.empty())
-      return fail(Error("inspect: expected a model, or --families"), ExitUsage);
+      return fail("inspect: expected a model, or --families", ExitUsage);
     Result<std::string> Text =
         Families ? familyTable(Inspection.AsJson) : inspectModel(Inspection);
     if (!Text)
-      return fail(Text.error());
-    std::fputs(Text->c_str(), stdout);
-    return 0;
+      return fail(Text.error().message());
+    return exitStatusOf(print(*Text));
   }
   if (Bisect->parsed()) {
     Result<std::vector<CpuLevel>> Level = levelsOf({BisectLevel});
     if (!Level)
-      return fail(Level.error());
+      return fail(Level.error().message());
     Bisection.Level = Level->front();
     Result<bisect::BisectAnswer> Answer = bisect::bisectModel(Bisection);
     if (!Answer)
-      return fail(Answer.error());
-    std::fputs(Answer->Text.c_str(), stdout);
+      return fail(Answer.error().message());
+    if (Status Printed = print(Answer->Text); !Printed)
+      return exitStatusOf(Printed);
     return Answer->Differs ? ExitDiffers : 0;
   }
   if (Dtype != "auto")
     Options.MatrixType = elementTypeNamed(Dtype);
   Result<std::vector<CpuLevel>> Levels = levelsOf(LevelNames);
   if (!Levels)
-    return fail(Levels.error());
+    return fail(Levels.error().message());
   Options.Levels = *Levels;
   Options.Progress = true;
   if (Options.Emit == "artifact" && Options.UntilAfter.empty() &&
       (Options.Output.empty() || Options.Output == "-"))
-    return fail(Error("an artifact needs a file: expected -o FILE"), ExitUsage);
-  Status Done = compile(Options);
-  return Done ? 0 : fail(Done.error());
+    return fail("an artifact needs a file: expected -o FILE", ExitUsage);
+  return exitStatusOf(compile(Options));
 }

@@ -2,6 +2,7 @@
 
 #include "runtime/Engine/Session.h"
 #include "runtime/Sampling/Sampler.h"
+#include "runtime/Support/Console.h"
 #include "runtime/Tool/Commands.h"
 #include "runtime/Tool/ProcessInfo.h"
 

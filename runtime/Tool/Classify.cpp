@@ -1,7 +1,8 @@
 //===- Classify.cpp - Images and texts put into classes -------------------===//
 
 #include "runtime/Engine/Pixels.h"
-#include "runtime/Support/MappedFile.h"
+#include "runtime/Support/Console.h"
+#include "runtime/Support/InputFile.h"
 #include "runtime/Tool/Npy.h"
 #include "runtime/Tool/ProcessInfo.h"
 #include "runtime/Tool/RunSupport.h"
@@ -22,15 +23,10 @@ static constexpr std::string_view NpyMagic = "\x93NUMPY";
 
 /// Whether the file at `Path` begins as NumPy's arrays do.
 static Result<bool> isNpy(const std::string &Path) {
-  Result<MappedFile> File = MappedFile::open(Path);
-  if (!File)
-    return File.error();
-  std::span<const std::byte> Bytes = File->bytes();
-  return Bytes.size() >= NpyMagic.size() &&
-         std::equal(NpyMagic.begin(), NpyMagic.end(), Bytes.begin(),
-                    [](char A, std::byte B) {
-                      return static_cast<std::byte>(A) == B;
-                    });
+  Result<std::string> Start = readStart(Path, NpyMagic.size());
+  if (!Start)
+    return Start.error();
+  return *Start == NpyMagic;
 }
 
 /// The pixel values [C, H, W] of an array of that shape, or of [1, C, H, W].
@@ -66,8 +62,9 @@ static Result<std::vector<float>> readPatches(const Model &M,
 }
 
 static Status writeRows(const ItemResult &Answer, int64_t Width,
-                        const std::string &Path) {
-  Result<NpyWriter> File = NpyWriter::create(Path, Answer.Rows, Width);
+                        OutputFile Out) {
+  Result<NpyWriter> File =
+      NpyWriter::create(std::move(Out), Answer.Rows, Width);
   if (!File)
     return File.error();
   if (Status Written = File->append(Answer.Values); !Written)
@@ -122,7 +119,8 @@ static std::string textOf(const Json &Classes) {
 }
 
 Status tool::classify(const std::shared_ptr<const Model> &M,
-                      const RunOptions &Options, double Begin) {
+                      const RunOptions &Options, std::optional<OutputFile> Out,
+                      double Begin) {
   const Manifest &Info = M->manifest();
   bool Sees = !Options.Image.empty();
   Result<const Entry *> Code = M->entry(Sees ? "encode_image" : "encode");
@@ -185,16 +183,17 @@ Status tool::classify(const std::shared_ptr<const Model> &M,
     };
     if (!Answer.Outcome)
       return Blame(Answer.Outcome.error());
-    if (!Options.Output.empty())
+    // Only ever of a single prompt or image.
+    if (Out)
       if (Status Written =
-              writeRows(Answer, (*Code)->Info.Width, Options.Output);
+              writeRows(Answer, (*Code)->Info.Width, std::move(*Out));
           !Written)
         return Written;
     Json One = Json::object();
     if ((*Code)->Info.Output == OutputKind::Classes) {
       Result<Json> Classes = bestClasses(Answer.Values, Info.Labels);
       if (!Classes)
-        return Blame(Classes.error());
+        return Blame(Classes.error().withContext(M->path()));
       One["classes"] = std::move(*Classes);
     }
     One["timings"] = timingsJson(Times);

@@ -89,9 +89,6 @@ Status benchModel(const BenchOptions &Options);
 /// only when that fails.
 Error startCompiler(const std::vector<std::string> &Arguments);
 
-/// Writes to standard output; an error when that fails, as on a full disk.
-Status print(const std::string &Text);
-
 } // namespace tenon::tool
 
 #endif // TENON_RUNTIME_TOOL_COMMANDS_H

@@ -1,6 +1,7 @@
 //===- EmbedCommand.cpp - tenon embed -------------------------------------===//
 
 #include "runtime/Engine/Session.h"
+#include "runtime/Support/Console.h"
 #include "runtime/Tool/Arguments.h"
 #include "runtime/Tool/Commands.h"
 
@@ -92,7 +93,7 @@ Status tool::embedTexts(const EmbedOptions &Options) {
                                                 std::to_string(I + 1));
     for (float Value : Answer.Values)
       if (!(std::abs(Value) <= std::numeric_limits<float>::max()))
-        return Error("text " + std::to_string(I + 1) +
+        return Error(M.path() + ": text " + std::to_string(I + 1) +
                      ": the embedding has a value that is NaN or infinite");
   }
   return printEmbeddings(*Answers, Options.Json);

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Artifact/Artifact.h"
-#include "runtime/Artifact/Format.h"
 #include "runtime/Generation/Request.h"
 #include "runtime/Support/Json.h"
 #include "runtime/Support/Paths.h"
@@ -16,8 +15,6 @@
 #include "runtime/Tool/Commands.h"
 #include "runtime/Tool/Inspect.h"
 
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -27,15 +24,6 @@ using namespace tenon::artifact;
 using namespace tenon::sampling;
 using namespace tenon::tokenizer;
 using namespace tenon::tool;
-
-static constexpr int ExitError = 1;
-static constexpr int ExitUsage = 2;
-
-static int fail(const std::string &Message, int ExitStatus) {
-  std::fflush(stdout);
-  std::fprintf(stderr, "tenon: error: %s\n", Message.c_str());
-  return ExitStatus;
-}
 
 namespace {
 
@@ -155,11 +143,11 @@ static Status inspect(const InspectArguments &Arguments) {
 }
 
 int main(int Count, char **Values) {
+  holdStandardStreams();
   // The compiler parses its own options.
   if (Count > 1 && (std::strcmp(Values[1], "compile") == 0 ||
                     std::strcmp(Values[1], "bisect") == 0))
-    return fail(startCompiler({Values + 1, Values + Count}).message(),
-                ExitError);
+    return fail(startCompiler({Values + 1, Values + Count}).message());
 
   CLI::App App("Compiles Transformer models into single files and runs them.",
                "tenon");
@@ -321,13 +309,8 @@ int main(int Count, char **Values) {
       App.get_subcommands(IsCommand).empty())
     return fail("unknown command " + printable(Values[1]) + " (see --help)",
                 ExitUsage);
-  try {
-    App.parse(Count, Values);
-  } catch (const CLI::Success &Answer) {
-    return App.exit(Answer); // --help, --version
-  } catch (const CLI::ParseError &Failure) {
-    return fail(usageError(App, Failure), ExitUsage);
-  }
+  if (std::optional<int> Ended = parseCommandLine(App, Count, Values))
+    return *Ended;
 
   Status Done;
   if (RunApp->parsed()) {
@@ -366,5 +349,5 @@ int main(int Count, char **Values) {
     Done =
         whenAble(Bench.File, Bench.Threads, [&] { return benchModel(Bench); });
   }
-  return Done ? 0 : fail(Done.error().message(), ExitError);
+  return exitStatusOf(Done);
 }

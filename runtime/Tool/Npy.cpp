@@ -2,16 +2,11 @@
 
 #include "runtime/Tool/Npy.h"
 
+#include "runtime/Support/InputFile.h"
 #include "runtime/Support/Json.h"
-#include "runtime/Support/MappedFile.h"
-#include "runtime/Tool/TemporaryFile.h"
 
 #include <bit>
-#include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <utility>
 
 using namespace tenon;
@@ -192,37 +187,15 @@ Result<NpyArray> tool::readNpy(const std::string &Path) {
   return parseNpy(*Bytes, Path);
 }
 
-static Error systemError(const std::string &Path, const char *What) {
-  return Error(Path + ": " + What + ": " + std::strerror(errno));
-}
-
-Result<NpyWriter> NpyWriter::create(const std::string &Path, int64_t Rows,
+Result<NpyWriter> NpyWriter::create(OutputFile File, int64_t Rows,
                                     int64_t Columns) {
   uint64_t Count = 0;
   if (Rows < 0 || Columns < 0 ||
       __builtin_mul_overflow(static_cast<uint64_t>(Rows),
                              static_cast<uint64_t>(Columns), &Count))
-    return Error(Path + ": shape is [" + std::to_string(Rows) + "," +
+    return Error(File.path() + ": shape is [" + std::to_string(Rows) + "," +
                  std::to_string(Columns) +
                  "]: expected sizes whose product fits 64 bits");
-  std::string Temporary = Path + ".XXXXXX";
-  int Descriptor = ::mkstemp(Temporary.data());
-  if (Descriptor < 0)
-    return systemError(Path, "cannot create");
-  removeOnSignal(Temporary);
-  // mkstemp's files are private; this one is an ordinary output.
-  mode_t Mask = ::umask(0);
-  ::umask(Mask);
-  ::fchmod(Descriptor, 0666 & ~Mask);
-  std::FILE *File = ::fdopen(Descriptor, "wb");
-  if (!File) {
-    Error Failure = systemError(Path, "cannot create");
-    ::close(Descriptor);
-    ::unlink(Temporary.c_str());
-    keepOnSignal();
-    return Failure;
-  }
-  NpyWriter Writer(Path, Temporary, File, Count);
   std::string Header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" +
                        std::to_string(Rows) + ", " + std::to_string(Columns) +
                        "), }";
@@ -237,44 +210,22 @@ Result<NpyWriter> NpyWriter::create(const std::string &Path, int64_t Rows,
   Start += static_cast<char>(Header.size() & 0xff);
   Start += static_cast<char>(Header.size() >> 8);
   Start += Header;
-  if (std::fwrite(Start.data(), 1, Start.size(), File) != Start.size())
-    return systemError(Path, "cannot write");
-  return Writer;
-}
-
-NpyWriter::NpyWriter(NpyWriter &&Other) noexcept
-    : Path(std::move(Other.Path)), Temporary(std::move(Other.Temporary)),
-      File(std::exchange(Other.File, nullptr)), Missing(Other.Missing) {}
-
-NpyWriter::~NpyWriter() {
-  if (!File)
-    return;
-  std::fclose(File);
-  ::unlink(Temporary.c_str());
-  keepOnSignal();
+  if (Status Written = File.append(Start); !Written)
+    return Written.error();
+  return NpyWriter(std::move(File), Count);
 }
 
 Status NpyWriter::append(std::span<const float> Values) {
   if (Values.size() > Missing)
-    return Error(Path + ": " + std::to_string(Values.size()) +
+    return Error(File.path() + ": " + std::to_string(Values.size()) +
                  " more values: expected at most " + std::to_string(Missing));
-  if (std::fwrite(Values.data(), sizeof(float), Values.size(), File) !=
-      Values.size())
-    return systemError(Path, "cannot write");
   Missing -= Values.size();
-  return {};
+  return File.append(std::as_bytes(Values));
 }
 
 Status NpyWriter::finish() {
   if (Missing != 0)
-    return Error(Path + ": " + std::to_string(Missing) + " values missing");
-  int Failed = std::fclose(std::exchange(File, nullptr));
-  if (Failed != 0 || std::rename(Temporary.c_str(), Path.c_str()) != 0) {
-    Error Failure = systemError(Path, "cannot write");
-    ::unlink(Temporary.c_str());
-    keepOnSignal();
-    return Failure;
-  }
-  keepOnSignal();
-  return {};
+    return Error(File.path() + ": " + std::to_string(Missing) +
+                 " values missing");
+  return File.finish();
 }

@@ -8,10 +8,9 @@
 #ifndef TENON_RUNTIME_TOOL_NPY_H
 #define TENON_RUNTIME_TOOL_NPY_H
 
-#include "runtime/Support/Result.h"
+#include "runtime/Support/OutputFile.h"
 
 #include <cstdint>
-#include <cstdio>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,28 +34,22 @@ Result<NpyArray> readNpy(const std::string &Path);
 /// The same from bytes in memory.
 Result<NpyArray> parseNpy(std::string_view Bytes, const std::string &File);
 
-/// Writes a [Rows, Columns] f32 array piece by piece to a temporary file in
-/// the same directory, which finish() renames; without it nothing is left.
+/// Writes a [Rows, Columns] f32 array piece by piece; without finish() nothing
+/// is left.
 class NpyWriter {
 public:
-  static Result<NpyWriter> create(const std::string &Path, int64_t Rows,
+  static Result<NpyWriter> create(OutputFile File, int64_t Rows,
                                   int64_t Columns);
-  NpyWriter(NpyWriter &&Other) noexcept;
-  NpyWriter &operator=(NpyWriter &&) = delete;
-  ~NpyWriter();
 
   Status append(std::span<const float> Values);
   /// An error when the values appended are not as many as announced.
   Status finish();
 
 private:
-  NpyWriter(std::string Path, std::string Temporary, std::FILE *File,
-            uint64_t Missing)
-      : Path(std::move(Path)), Temporary(std::move(Temporary)), File(File),
-        Missing(Missing) {}
+  NpyWriter(OutputFile File, uint64_t Missing)
+      : File(std::move(File)), Missing(Missing) {}
 
-  std::string Path, Temporary;
-  std::FILE *File = nullptr;
+  OutputFile File;
   uint64_t Missing = 0;
 };
 

@@ -1,5 +1,6 @@
 //===- Prompts.cpp - What tenon run reads and says ------------------------===//
 
+#include "runtime/Support/InputFile.h"
 #include "runtime/Tool/Arguments.h"
 #include "runtime/Tool/RunSupport.h"
 

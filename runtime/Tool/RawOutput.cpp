@@ -35,8 +35,7 @@ static Status appendSteps(Session &S, SequenceId Sequence,
 }
 
 Status tool::writeOutputs(Session &S, const generation::Request &R,
-                          const std::vector<int32_t> &Types,
-                          const std::string &Path) {
+                          const std::vector<int32_t> &Types, OutputFile Out) {
   const Model &M = S.model();
   bool Steps = M.hasEntry("step");
   Result<const Entry *> Code = M.entry(Steps ? "step" : "encode");
@@ -45,7 +44,7 @@ Status tool::writeOutputs(Session &S, const generation::Request &R,
   const EntryInfo &Info = (*Code)->Info;
   int64_t Rows =
       isPerSequence(Info.Output) ? 1 : static_cast<int64_t>(R.Prompt.size());
-  Result<NpyWriter> File = NpyWriter::create(Path, Rows, Info.Width);
+  Result<NpyWriter> File = NpyWriter::create(std::move(Out), Rows, Info.Width);
   if (!File)
     return File.error();
   if (Steps) {

@@ -1,5 +1,6 @@
 //===- RunCommand.cpp - tenon run -----------------------------------------===//
 
+#include "runtime/Support/Console.h"
 #include "runtime/Tool/Arguments.h"
 #include "runtime/Tool/ProcessInfo.h"
 #include "runtime/Tool/RunSupport.h"
@@ -86,6 +87,18 @@ static Result<Settings> settingsOf(const RunOptions &Options) {
   return S;
 }
 
+/// Whatever the user names as a source of input.
+static std::vector<std::string> inputsOf(const RunOptions &Options) {
+  std::vector<std::string> Files = {Options.File, Options.PromptFile,
+                                    Options.Image};
+  std::vector<std::string> Tokens = Options.TokenIds;
+  Tokens.insert(Tokens.end(), {Options.TokenTypes, Options.DecoderTokenIds});
+  for (const std::string &Value : Tokens)
+    if (Value.starts_with('@'))
+      Files.push_back(Value.substr(1));
+  return Files;
+}
+
 /// Runs all requests to their end. Text of the only one is printed as it comes
 /// when `Stream` is set.
 static Status generateAll(Generator &G, bool Stream, Timings &Times) {
@@ -137,9 +150,16 @@ Status tool::runModel(const RunOptions &Options) {
   ModelKind Kind = kindOf(M);
   if (Status Fits = checkFit(M, Kind, Options); !Fits)
     return Fits;
-  if (Kind == ModelKind::Image ||
-      (Kind == ModelKind::Classifier && Options.Output.empty()))
-    return classify(*Loaded, Options, Begin);
+  std::optional<OutputFile> Out;
+  if (!Options.Output.empty()) {
+    Result<OutputFile> Created =
+        OutputFile::create(Options.Output, inputsOf(Options));
+    if (!Created)
+      return Created.error();
+    Out = std::move(*Created);
+  }
+  if (Kind == ModelKind::Image || (Kind == ModelKind::Classifier && !Out))
+    return classify(*Loaded, Options, std::move(Out), Begin);
 
   Result<std::vector<std::vector<int32_t>>> Prompts = readPrompts(M, Options);
   if (!Prompts)
@@ -175,10 +195,10 @@ Status tool::runModel(const RunOptions &Options) {
     return Running.error();
   Times.Load = secondsNow() - Begin;
 
-  if (!Options.Output.empty()) {
+  if (Out) {
     double From = secondsNow();
     if (Status Written =
-            writeOutputs(*Running, Requests.front(), *Types, Options.Output);
+            writeOutputs(*Running, Requests.front(), *Types, std::move(*Out));
         !Written)
       return Written;
     if (!Generates) {
@@ -218,7 +238,10 @@ Status tool::runModel(const RunOptions &Options) {
     const Generation &Single = All.front();
     std::string Line = HasText ? "" : joinTokens(Single.NewTokens);
     bool Ends = !Single.Text.empty() && Single.Text.back() == '\n';
-    if (Status Done = print(Ends ? Line : Line + "\n"); !Done)
+    // A generation that fails before its first token has no line to end.
+    if (!Ends && !(Single.Failure && Single.NewTokens.empty()))
+      Line += "\n";
+    if (Status Done = print(Line); !Done)
       return Done;
   }
   if (std::any_of(All.begin(), All.end(), [](const Generation &G) {

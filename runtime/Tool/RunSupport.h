@@ -9,8 +9,10 @@
 
 #include "runtime/Generation/Generator.h"
 #include "runtime/Support/Json.h"
+#include "runtime/Support/OutputFile.h"
 #include "runtime/Tool/Commands.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,12 +35,13 @@ std::string lineOf(const Json &J);
 /// Writes the raw output for every token of `R`'s prompt, of an
 /// encoder-decoder's decoder after its source.
 Status writeOutputs(engine::Session &S, const generation::Request &R,
-                    const std::vector<int32_t> &Types, const std::string &Path);
+                    const std::vector<int32_t> &Types, OutputFile Out);
 
 /// Runs a model on an image, or on a text that it puts into classes: writes
-/// the raw output or prints the likeliest classes.
+/// the raw output to `Out`, if there is one, or prints the likeliest classes.
 Status classify(const std::shared_ptr<const engine::Model> &M,
-                const RunOptions &Options, double Begin);
+                const RunOptions &Options, std::optional<OutputFile> Out,
+                double Begin);
 
 /// What `tenon run` does with a model.
 enum class ModelKind { Decoder, EncoderDecoder, Encoder, Classifier, Image };

@@ -186,36 +186,6 @@ TEST_F(CommandLineImageTest, TextsHaveClassesToo) {
               "--num-beams: this model generates no text");
 }
 
-TEST_F(CommandLineImageTest, InterruptsLeaveNoTemporaryFile) {
-  for (int Signal : {SIGINT, SIGTERM}) {
-    pid_t Child = ::fork();
-    if (Child == 0) {
-      std::signal(Signal, SIG_DFL);
-      Result<NpyWriter> Writer = NpyWriter::create(Directory / "out.npy", 2, 2);
-      ::raise(Signal);
-      ::_exit(Writer ? 0 : 1);
-    }
-    int Ended = 0;
-    ::waitpid(Child, &Ended, 0);
-    EXPECT_TRUE(WIFSIGNALED(Ended));
-    EXPECT_EQ(WTERMSIG(Ended), Signal) << "whoever waits sees the signal";
-  }
-  EXPECT_TRUE(std::filesystem::is_empty(Directory / "."));
-  // What is complete stays.
-  pid_t Child = ::fork();
-  if (Child == 0) {
-    Result<NpyWriter> Writer = NpyWriter::create(Directory / "out.npy", 1, 1);
-    float Value = 1;
-    if (!Writer || !Writer->append({&Value, 1}) || !Writer->finish())
-      ::_exit(1);
-    ::raise(SIGTERM);
-  }
-  int Ended = 0;
-  ::waitpid(Child, &Ended, 0);
-  EXPECT_TRUE(WIFSIGNALED(Ended));
-  EXPECT_TRUE(readNpy(Directory / "out.npy"));
-}
-
 TEST_F(CommandLineImageTest, CInterface) {
   writeImageModel(true);
   tenon_model *M = nullptr;

@@ -182,7 +182,7 @@ TEST_F(CommandLineTest, WritesEveryPositionsOutput) {
               std::string::npos);
   expectError({"run", File, "--token-ids", "1", "--output",
                Directory / "no/such/dir.npy"},
-              "cannot create");
+              "cannot write: No such file");
 }
 
 TEST_F(CommandLineTest, TokenIdsFromArrays) {

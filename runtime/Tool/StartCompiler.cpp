@@ -1,23 +1,14 @@
-//===- Console.cpp - Standard output and other executables ----------------===//
+//===- StartCompiler.cpp - Commands of the compiler -----------------------===//
 
 #include "runtime/Tool/Commands.h"
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <unistd.h>
 
 using namespace tenon;
 using namespace tenon::tool;
-
-Status tool::print(const std::string &Text) {
-  if (std::fwrite(Text.data(), 1, Text.size(), stdout) != Text.size() ||
-      std::fflush(stdout) != 0)
-    return Error(std::string("cannot write to standard output: ") +
-                 std::strerror(errno));
-  return {};
-}
 
 Error tool::startCompiler(const std::vector<std::string> &Arguments) {
   std::error_code Failure;
