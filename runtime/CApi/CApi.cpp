@@ -2,6 +2,7 @@
 
 #include "runtime/CApi/Handles.h"
 #include "runtime/Engine/Pixels.h"
+#include "runtime/Support/Json.h"
 
 using namespace tenon;
 using namespace tenon::artifact;
@@ -17,7 +18,7 @@ tenon_status capi::statusOf(ErrorKind Kind) {
 }
 
 tenon_status capi::fail(const Error &E) {
-  LastError = E.message();
+  LastError = escaped(E.message());
   return statusOf(E.kind());
 }
 
@@ -240,9 +241,9 @@ static tenon_status answer(tenon_session *Session,
                            tenon_output *Outputs) {
   if (!Answers)
     return fail(Answers.error());
-  Session->Answers = std::move(*Answers);
-  for (size_t I = 0; I < Session->Answers.size(); ++I) {
-    const ItemResult &Answer = Session->Answers[I];
+  Session->Errors.clear();
+  for (size_t I = 0; I < Answers->size(); ++I) {
+    const ItemResult &Answer = (*Answers)[I];
     tenon_output Output{};
     if (Answer.Outcome) {
       Output.values = Answer.Values.data();
@@ -250,7 +251,10 @@ static tenon_status answer(tenon_session *Session,
       Output.width = Output.rows != 0 ? Answer.Values.size() / Output.rows : 0;
     } else {
       Output.status = statusOf(Answer.Outcome.error().kind());
-      Output.error = Answer.Outcome.error().message().c_str();
+      Output.error =
+          Session->Errors
+              .emplace_back(escaped(Answer.Outcome.error().message()))
+              .c_str();
     }
     writeStruct(elementAt(Outputs, I), Output);
   }

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <new>
 #include <string>
@@ -24,8 +25,9 @@ struct tenon_model {
 
 struct tenon_session {
   tenon::engine::Session Running;
-  /// What the last outputs' error strings point into.
-  std::vector<tenon::engine::ItemResult> Answers;
+  /// What the last outputs' error strings are; in a deque, for they stay where
+  /// they are.
+  std::deque<std::string> Errors;
 };
 
 namespace tenon::capi {

@@ -188,6 +188,12 @@ tenon_status tenon_generation_create(tenon_session *session,
     return fail("tenon_generation_create: session, prompt or generation is "
                 "null, or count is 0");
   return guarded([&]() -> tenon_status {
+    const artifact::Manifest &Info = session->Running.model().manifest();
+    int64_t Longest = Info.MaxSource != 0 ? Info.MaxSource : Info.MaxSequence;
+    if (count > static_cast<size_t>(Longest))
+      return fail("tenon_generation_create: prompt of " +
+                  std::to_string(count) + " tokens: expected at most " +
+                  std::to_string(Longest) + ", the model's length");
     Result<generation::Settings> S =
         readSettings("tenon_generation_create", settings);
     if (!S)

@@ -156,15 +156,22 @@ Status PageCache::endSequence(SequenceId Id) {
   return {};
 }
 
-Status PageCache::reserve(SequenceId Id, int64_t Tokens) {
-  auto Found = Sequences.find(static_cast<int64_t>(Id));
-  if (Found == Sequences.end())
-    return unknownSequence(Id);
-  Sequence &S = Found->second;
-  if (Tokens < 0 || Tokens > MaxSequence - S.Length)
-    return Error("sequence of " + std::to_string(S.Length) + " tokens and " +
+Status PageCache::checkRoom(SequenceId Id, size_t Tokens) const {
+  Result<int64_t> Length = length(Id);
+  if (!Length)
+    return Length.error();
+  if (Tokens > static_cast<size_t>(MaxSequence - *Length))
+    return Error("sequence of " + std::to_string(*Length) + " tokens and " +
                  std::to_string(Tokens) + " more: expected at most " +
                  std::to_string(MaxSequence) + ", the model's length");
+  return {};
+}
+
+Status PageCache::reserve(SequenceId Id, int64_t Tokens) {
+  // Negative numbers become too large ones.
+  if (Status Fits = checkRoom(Id, static_cast<size_t>(Tokens)); !Fits)
+    return Fits;
+  Sequence &S = Sequences.find(static_cast<int64_t>(Id))->second;
   int64_t Needed = (S.Length + Tokens + PageTokens - 1) / PageTokens;
   // Of the pages there are, only the one with the next token is written to.
   auto Next = static_cast<size_t>(S.Length / PageTokens);

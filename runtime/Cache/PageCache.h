@@ -44,6 +44,8 @@ public:
   /// Ends a sequence and returns the pages that no fork shares.
   Status endSequence(SequenceId Id);
 
+  /// Whether the model's length lets the sequence grow by `Tokens` tokens.
+  Status checkRoom(SequenceId Id, size_t Tokens) const;
   /// Takes pages so that the sequence can grow by `Tokens` tokens, and copies
   /// the page where they begin if a fork shares it. On an error (model's
   /// length, no page left) nothing has changed.

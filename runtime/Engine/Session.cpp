@@ -209,9 +209,12 @@ Result<std::vector<ItemResult>> Session::step(std::span<const StepItem> Items) {
       Outcome = Error("sequence " +
                       std::to_string(static_cast<int64_t>(Item.Sequence)) +
                       " occurs twice in one step");
-    else if (Outcome = Impl->checkTokens(**Code, Item.Tokens, Item.TokenTypes);
-             Outcome)
-      Outcome = checkContext(Item, *Length);
+    else if (Outcome = Cache.checkRoom(Item.Sequence, Item.Tokens.size());
+             Outcome) {
+      Outcome = Impl->checkTokens(**Code, Item.Tokens, Item.TokenTypes);
+      if (Outcome)
+        Outcome = checkContext(Item, *Length);
+    }
     if (Outcome)
       Outcome = Cache.reserve(Item.Sequence,
                               static_cast<int64_t>(Item.Tokens.size()));

@@ -42,11 +42,12 @@ Session::Implementation::encode(std::string_view Role,
   for (size_t I = 0; I < Items.size(); ++I) {
     const EncodeItem &Item = Items[I];
     Status &Outcome = Answers[I].Outcome;
-    Outcome = checkTokens(**Code, Item.Tokens, Item.TokenTypes);
-    if (Outcome && static_cast<int64_t>(Item.Tokens.size()) > Limit)
+    if (Item.Tokens.size() > static_cast<size_t>(Limit))
       Outcome = Error("text of " + std::to_string(Item.Tokens.size()) +
                       " tokens: expected at most " + std::to_string(Limit) +
                       ", the model's length");
+    else
+      Outcome = checkTokens(**Code, Item.Tokens, Item.TokenTypes);
     Slice Whole;
     if (Outcome && FillsCache) {
       Result<SequenceId> Taken = takeSource(Item.Tokens.size());
@@ -106,19 +107,20 @@ Session::encodeSources(std::span<const SourceItem> Items) {
       continue;
     }
     SequenceExtras &Extras = Impl->Extras[static_cast<int64_t>(Item.Sequence)];
-    auto Count = static_cast<int64_t>(Item.Tokens.size());
+    size_t Count = Item.Tokens.size();
     if (Extras.Source)
       Outcome = Error("sequence " +
                       std::to_string(static_cast<int64_t>(Item.Sequence)) +
                       " has a source text already");
-    else
-      Outcome = Impl->checkTokens(**Code, Item.Tokens, {});
-    if (Outcome && (Count > Info.MaxSource || Count > Info.MaxTokensPerStep))
+    else if (Count > static_cast<size_t>(
+                         std::min(Info.MaxSource, Info.MaxTokensPerStep)))
       Outcome = Error(
           "source text of " + std::to_string(Count) +
           " tokens: expected at most " + std::to_string(Info.MaxSource) +
           ", the model's source length, and " +
           std::to_string(Info.MaxTokensPerStep) + ", what one step holds");
+    else
+      Outcome = Impl->checkTokens(**Code, Item.Tokens, {});
     if (!Outcome)
       continue;
     Result<SequenceId> Taken = Impl->takeSource(Item.Tokens.size());
@@ -127,12 +129,12 @@ Session::encodeSources(std::span<const SourceItem> Items) {
       continue;
     }
     Extras.Source = *Taken;
-    Extras.SourceLength = Count;
+    Extras.SourceLength = static_cast<int64_t>(Count);
     Filled.push_back(&Extras);
     Slice Whole;
     Whole.Tokens = Item.Tokens;
     Whole.CrossPages = Impl->Sources->pages(*Taken);
-    Whole.SourceLength = Count;
+    Whole.SourceLength = Extras.SourceLength;
     Whole.OutputCount = outputRowCount(Item.Outputs, Item.Tokens.size());
     Requests.push_back({Whole, &Answers[I]});
   }

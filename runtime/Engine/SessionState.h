@@ -52,7 +52,9 @@ struct Session::Implementation {
 
   const artifact::Manifest &manifest() const { return Shared->manifest(); }
 
-  /// Whether `Code` can take these tokens.
+  /// Whether `Code` can take these tokens. To be called when their number is
+  /// known to be right: a caller's wrong length must not make us read behind
+  /// them.
   Status checkTokens(const Entry &Code, std::span<const int32_t> Tokens,
                      std::span<const int32_t> Types) const;
 

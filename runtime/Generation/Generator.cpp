@@ -33,6 +33,7 @@ struct Generator::Job {
   std::vector<int32_t> Tokens;
   bool HasSource = false; ///< The source text is encoded.
   Piece Added;            ///< By the step that runs.
+  int64_t Steps = 0;      ///< Begun so far.
 
   bool isRunning() const { return Done.Finish == FinishReason::None; }
   bool isEnd(int32_t Token) const {
@@ -129,6 +130,12 @@ Status Generator::fail(Job &J, const Error &Reason) {
   return finish(J, FinishReason::Error);
 }
 
+/// An error that the model's output has made, with the file and the step.
+Error Generator::atStep(const Job &J, const Error &Reason) const {
+  return Reason.withContext(S->model().path() + ": step " +
+                            std::to_string(J.Steps));
+}
+
 /// Gives every beam that goes on a sequence: its parent's, or a fork of it
 /// where several continue the same one. Others end.
 Status Generator::follow(Job &J,
@@ -204,7 +211,7 @@ Status Generator::choose(Job &J, const ItemResult &Answer) {
   }
   Result<int32_t> Token = J.Picker.pick(Logits);
   if (!Token)
-    return fail(J, Token.error());
+    return fail(J, atStep(J, Token.error()));
   J.addToken(*Token);
   if (J.isEnd(*Token))
     return finish(J, FinishReason::EndOfSequence);
@@ -225,7 +232,7 @@ Status Generator::chooseBeams(Job &J, std::span<const ItemResult> Answers) {
   Result<std::vector<BeamSearch::Continuation>> GoOn =
       J.Search->advance(Logits);
   if (!GoOn)
-    return fail(J, GoOn.error());
+    return fail(J, atStep(J, GoOn.error()));
   if (!J.Search->finished())
     return follow(J, *GoOn);
   for (int32_t Token : J.Search->best())
@@ -278,6 +285,7 @@ Result<std::vector<Piece>> Generator::step() {
         Answer.Values =
             scoresOf(Answer.Values, S->model().manifest(), (*Code)->Info);
     for (Job *J : Owners) {
+      ++J->Steps;
       size_t Count = J->Sequences.size();
       if (Status Done = advance(*J, Left.first(Count)); !Done)
         return Done.error();

@@ -84,6 +84,7 @@ private:
   Status finish(Job &J, FinishReason Reason);
   Status finishByLength(Job &J);
   Status fail(Job &J, const Error &Reason);
+  Error atStep(const Job &J, const Error &Reason) const;
 
   engine::Session *S;
   /// By number; a map keeps their order, which is that of the batch.

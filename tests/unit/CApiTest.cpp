@@ -6,7 +6,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <sys/mman.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace tenon;
 using namespace tenon::test;
@@ -63,4 +65,140 @@ TEST_F(CApiTest, CancelledGenerationsGoOn) {
   EXPECT_EQ(Piece.finish, TENON_FINISH_NONE);
   tenon_generation_destroy(G);
   tenon_session_destroy(S);
+}
+
+namespace {
+
+/// A model, a session and one sequence with a few tokens.
+struct OpenSession {
+  explicit OpenSession(const std::string &File) {
+    EXPECT_EQ(tenon_model_load(File.c_str(), &M), TENON_OK);
+    EXPECT_EQ(tenon_session_create(M, 2, 0, &S), TENON_OK);
+    EXPECT_EQ(tenon_sequence_create(S, &Sequence), TENON_OK);
+  }
+  ~OpenSession() {
+    tenon_session_destroy(S);
+    tenon_model_destroy(M);
+  }
+  tenon_item item(const int32_t *Tokens, size_t Count) const {
+    return {sizeof(tenon_item),     Sequence, Tokens, nullptr, Count,
+            TENON_OUTPUT_ROWS_LAST, 0};
+  }
+  tenon_status step(std::vector<int32_t> Tokens) {
+    tenon_item Item = item(Tokens.data(), Tokens.size());
+    return tenon_session_run(S, TENON_ENTRY_STEP, &Item, 1, &Output);
+  }
+  int64_t length() const {
+    int64_t Length = -1;
+    EXPECT_EQ(tenon_sequence_length(S, Sequence, &Length), TENON_OK);
+    return Length;
+  }
+
+  tenon_model *M = nullptr;
+  tenon_session *S = nullptr;
+  tenon_sequence Sequence = 0;
+  tenon_output Output = {.struct_size = sizeof(tenon_output)};
+};
+
+} // namespace
+
+TEST_F(CApiTest, AFileThatIsCutOffIsReported) {
+  std::string Whole = contentOf(File);
+  for (off_t Left : {0, 4096}) {
+    std::ofstream(File, std::ios::binary) << Whole;
+    OpenSession Open(File);
+    ASSERT_EQ(Open.step({1, 2, 3}), TENON_OK);
+    ASSERT_EQ(::truncate(File.c_str(), Left), 0);
+    // Enough tokens for the library's matmul, then for generated code.
+    for (const std::vector<int32_t> &Tokens :
+         {std::vector<int32_t>{4, 5, 6, 7, 8}, {4}}) {
+      EXPECT_EQ(Open.step(Tokens), TENON_DAMAGED_FILE);
+      EXPECT_NE(std::string(tenon_last_error())
+                    .find(File + ": shrank from " +
+                          std::to_string(Whole.size()) + " to " +
+                          std::to_string(Left) + " bytes while in use"),
+                std::string::npos)
+          << tenon_last_error();
+      EXPECT_EQ(Open.length(), 3);
+    }
+    // A generation and the tokenizer say the same.
+    int32_t Prompt[] = {1, 2};
+    tenon_generation *G = nullptr;
+    tenon_piece Piece = {.struct_size = sizeof(tenon_piece)};
+    tenon_status Generated =
+        tenon_generation_create(Open.S, nullptr, Prompt, 2, &G);
+    if (Generated == TENON_OK)
+      Generated = tenon_generation_next(G, &Piece);
+    EXPECT_EQ(Generated, TENON_DAMAGED_FILE) << tenon_last_error();
+    tenon_generation_destroy(G);
+    size_t Count = 0;
+    EXPECT_EQ(tenon_model_encode(Open.M, "a", 1, 0, nullptr, 0, &Count),
+              TENON_DAMAGED_FILE);
+  }
+}
+
+TEST_F(CApiTest, AFileThatIsWrittenToIsReported) {
+  std::string Whole = contentOf(File);
+  OpenSession Open(File);
+  ASSERT_EQ(Open.step({1, 2, 3}), TENON_OK);
+  // Later than the clock of the file system can tell apart.
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  std::fstream(File, std::ios::binary | std::ios::in | std::ios::out)
+      << std::string(Whole.size(), '\xff');
+  EXPECT_EQ(Open.step({4, 5}), TENON_DAMAGED_FILE);
+  EXPECT_NE(std::string(tenon_last_error()).find("was written to while in use"),
+            std::string::npos)
+      << tenon_last_error();
+  EXPECT_EQ(Open.length(), 3);
+}
+
+TEST_F(CApiTest, AFileThatIsReplacedGoesOn) {
+  OpenSession Open(File);
+  std::ofstream(Directory / "other") << "x";
+  std::filesystem::rename(Directory / "other", File);
+  EXPECT_EQ(Open.step({1, 2, 3}), TENON_OK) << tenon_last_error();
+}
+
+TEST_F(CApiTest, LengthsAreCheckedBeforeTokensAreRead) {
+  // One token, and behind it nothing that may be read.
+  long Page = ::sysconf(_SC_PAGESIZE);
+  auto *Memory = static_cast<char *>(
+      ::mmap(nullptr, static_cast<size_t>(2 * Page), PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_EQ(::mprotect(Memory + Page, static_cast<size_t>(Page), PROT_NONE), 0);
+  auto *Token = reinterpret_cast<int32_t *>(Memory + Page) - 1;
+  *Token = 1;
+  OpenSession Open(File);
+  ASSERT_TRUE(
+      writeModel(Directory / "translator", makeEncoderDecoder, WordPieces));
+  OpenSession Translator(Directory / "translator");
+  for (size_t Count : {size_t(91), size_t(1) << 40, SIZE_MAX / 4, SIZE_MAX}) {
+    auto Check = [&](OpenSession &Of, tenon_status Status, const char *What) {
+      EXPECT_EQ(Status, TENON_OK) << What << " " << tenon_last_error();
+      EXPECT_EQ(Of.Output.status, TENON_INVALID_ARGUMENT) << What;
+      EXPECT_NE(std::string(Of.Output.error).find("expected at most"),
+                std::string::npos)
+          << What << ": " << Of.Output.error;
+    };
+    tenon_item Item = Open.item(Token, Count);
+    Check(Open,
+          tenon_session_run(Open.S, TENON_ENTRY_STEP, &Item, 1, &Open.Output),
+          "step");
+    Check(Open,
+          tenon_session_run(Open.S, TENON_ENTRY_ENCODE, &Item, 1, &Open.Output),
+          "encode");
+    Item = Translator.item(Token, Count);
+    Check(Translator,
+          tenon_session_encode_sources(Translator.S, &Item, 1,
+                                       &Translator.Output),
+          "source");
+    tenon_generation *G = nullptr;
+    for (OpenSession *Of : {&Open, &Translator}) {
+      EXPECT_EQ(tenon_generation_create(Of->S, nullptr, Token, Count, &G),
+                TENON_INVALID_ARGUMENT);
+      EXPECT_NE(std::string(tenon_last_error()).find("expected at most"),
+                std::string::npos);
+    }
+  }
+  ::munmap(Memory, static_cast<size_t>(2 * Page));
 }
