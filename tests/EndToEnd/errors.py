@@ -8,8 +8,14 @@ fails leaves nothing behind, and an artifact of the same name as it was.
 """
 
 import json
+import os
+import pathlib
 import shutil
+import subprocess
 import sys
+import time
+
+import numpy
 
 import models
 import support
@@ -246,9 +252,238 @@ class Errors:
                            options=["--max-seq-len", models.POSITIONS + 1])
         self.compile_fails("no length", self.good, "0",
                            options=["--max-seq-len", "0"])
-        self.test.expect_error("a folder that is not there", "none", command=[
-            "tenon-compile", "compile", self.good, "-o",
-            self.test.work / "none" / "x.tenon"])
+        for levels in "avx2,", ",avx2", "avx2,,avx512":
+            self.compile_fails(f"levels {levels!r}", self.good, "--target-cpu",
+                               options=[f"--target-cpu={levels}"])
+        done = self.test.run("tenon", "compile", self.good, "--emit", "fused",
+                             "--disable-pass", "merge-qkv,")
+        self.test.check(done.returncode == 2 and "none of them empty"
+                        in done.stderr, f"an empty pass: {done.stderr!r}")
+
+    def outputs(self):
+        """Places that cannot be written, and files that must not be."""
+        work = self.test.work
+        path = self.model("outputs")
+        nested = path / "1_Pooling"
+        nested.mkdir()
+        (nested / "config.json").write_text("{}")
+        os.symlink(path / "model.safetensors", work / "link.safetensors")
+        os.link(path / "config.json", work / "hard.json")
+        tokens = work / "tokens.npy"
+        numpy.save(tokens, numpy.array([1, 2]))
+        before = {file: file.read_bytes() for file in [
+            *path.glob("*.*"), nested / "config.json", self.artifact, tokens]}
+        compiles = ["tenon", "compile", path]
+        emits = [*compiles, "--emit", "fused"]
+        runs = ["tenon", "run", self.artifact, "--token-ids"]
+        anywhere = [
+            ("a folder that is not there", work / "none" / "x", "No such"),
+            ("a folder", work, "is a directory"),
+            ("a file for a folder", tokens / "x", "Not a directory"),
+            ("a name that is too long", work / ("x" * 300), "too long")]
+        rows = [(what, [*command, option, place], why)
+                for command, option in ((compiles, "-o"), (emits, "-o"),
+                                        ([*runs, "1"], "--output"))
+                for what, place, why in anywhere]
+        inputs = [path / "model.safetensors", path / "config.json",
+                  nested / "config.json", work / "link.safetensors",
+                  work / "hard.json"]
+        rows += [(f"{place.name} of the checkpoint", [*command, "-o", place],
+                  "is also an input")
+                 for command in (compiles, emits) for place in inputs]
+        for what, command, place in (
+                ("the artifact", [*runs, "1"], self.artifact),
+                ("the file of tokens", [*runs, f"@{tokens}"], tokens)):
+            rows.append((f"run over {what}", [*command, "--output", place],
+                         "is also an input"))
+        rows.append(("dumps where a file is",
+                     [*emits, "-o", work / "x", "--dump-stages", tokens],
+                     "directory"))
+        for what, command, why in rows:
+            self.test.expect_error(what, why, command=command)
+        self.test.check(all(file.read_bytes() == content
+                            for file, content in before.items()),
+                        "no input has changed")
+        left = sorted(file.name for file in path.iterdir())
+        self.test.check(left == ["1_Pooling", "config.json",
+                                 "model.safetensors"],
+                        f"nothing is left beside the checkpoint: {left}")
+        # What an earlier compilation wrote there may be replaced.
+        for _ in range(2):
+            self.test.need(*compiles, "-o", path / "x.tenon")
+            self.test.need(*emits, "-o", path / "x.mlir")
+
+    def places(self):
+        """Devices, FIFOs and links are written into, not replaced."""
+        work = self.test.work
+        for emitted in ([], ["--emit", "fused"], ["--emit", "asm"]):
+            self.test.need("tenon", "compile", self.good, *emitted,
+                           "-o", "/dev/null")
+        self.test.need("tenon", "run", self.artifact, "--token-ids", "1",
+                       "--output", "/dev/null")
+        self.test.check(pathlib.Path("/dev/null").is_char_device(),
+                        "/dev/null is a device")
+        fifo = work / "fifo"
+        os.mkfifo(fifo)
+        (work / "link").symlink_to(work / "behind")
+        for options in (["--emit", "fused"], []):
+            command = ["tenon", "compile", self.good, *options, "-o"]
+            reader = subprocess.Popen(["cat", fifo], stdout=subprocess.PIPE)
+            self.test.need(*command, fifo)
+            read = reader.communicate()[0]
+            self.test.need(*command, work / "link")
+            self.test.check(fifo.is_fifo() and (work / "link").is_symlink()
+                            and read == (work / "behind").read_bytes() != b"",
+                            f"{options}: a FIFO and a link are written into")
+
+    def special_files(self):
+        """No command waits for a FIFO that is no input."""
+        fifo = self.test.work / "silent"
+        os.mkfifo(fifo)
+        path = self.model("special")
+        for name in ("config.json", "model.safetensors", "tokenizer.json",
+                     "generation_config.json"):
+            content = ((path / name).read_bytes()
+                       if (path / name).exists() else None)
+            (path / name).unlink(missing_ok=True)
+            os.mkfifo(path / name)
+            self.compile_fails(f"{name} is a FIFO", path, name, "a FIFO")
+            (path / name).unlink()
+            if content is not None:
+                (path / name).write_bytes(content)
+        gguf = self.test.work / "silent.gguf"
+        os.mkfifo(gguf)
+        mlir = self.test.work / "silent.mlir"
+        os.mkfifo(mlir)
+        run = ["run", self.artifact]
+        for command in (
+                ["run", fifo, "--token-ids", "1"], ["inspect", fifo],
+                ["inspect", gguf], ["inspect", mlir], ["bench", fifo],
+                ["embed", fifo, "--text", "a"],
+                ["tokenize", fifo, "--text", "a"],
+                [*run, "--token-ids", f"@{fifo}"],
+                [*run, "--prompt-file", fifo],
+                ["compile", gguf, "-o", self.test.work / "x.tenon"],
+                ["compile", mlir, "-o", self.test.work / "x.tenon"],
+                ["compile", "--from-stage", "fused", mlir, "--weights",
+                 self.good, "-o", self.test.work / "x.tenon"],
+                ["run", "/dev/zero", "--token-ids", "1"]):
+            what = " ".join(str(part) for part in command)
+            self.test.expect_error(what, "not a regular file",
+                                   command=["tenon", *command])
+
+    def standard_output(self):
+        """A full or closed standard output is an error like others."""
+        for command in (["--help"], ["--version"], ["run", "--help"],
+                        ["compile", "--help"], ["compile", "--version"],
+                        ["inspect", self.good], ["inspect", self.artifact],
+                        ["inspect", "--families"],
+                        ["bench", self.artifact, "--prompt-tokens", 2,
+                         "--new-tokens", 2, "--repeat", 1],
+                        ["run", self.artifact, "--token-ids", "1",
+                         "--max-new-tokens", 2],
+                        ["compile", self.good, "--emit", "fused"],
+                        ["compile", self.good, "--emit", "asm"],
+                        ["bisect", self.good, "--token-ids", "1,2"]):
+            for what, stream in (("full", open("/dev/full", "w")),
+                                 ("read-only", open("/dev/null"))):
+                with stream:
+                    done = subprocess.run(
+                        [self.test.tenon, *map(str, command)], stdout=stream,
+                        stderr=subprocess.PIPE, text=True)
+                self.test.check(
+                    done.returncode == 1 and done.stderr.count("\n") == 1
+                    and "cannot write to standard output" in done.stderr,
+                    f"{what} output of {command[0]}: exit status "
+                    f"{done.returncode}: {done.stderr[-300:]!r}")
+
+    def messages(self):
+        """What a user typed or a file is called cannot drive a terminal."""
+        odd = "\x1b[31m\u009b\n"
+        for what, command, status in (
+                ("path", ["run", odd, "--token-ids", "1"], 1),
+                ("model", ["compile", odd, "-o", "x"], 1),
+                ("output", ["compile", self.good, "-o", f"{odd}/x"], 1),
+                ("dumps", ["compile", self.good, "--emit", "fused",
+                           "--dump-stages", f"/dev/null/{odd}"], 1),
+                ("level", ["compile", self.good, "-o", "x", "--target-cpu",
+                           odd], 1),
+                ("command", [odd], 2),
+                ("option", ["run", self.artifact, f"--{odd}"], 2),
+                ("compile's option", ["compile", f"--{odd}"], 2)):
+            line = self.test.expect_error(
+                f"control characters in the {what}", "\\x1b[31m",
+                command=["tenon", *command], status=status)
+            self.test.check(line.strip().isprintable(), f"{what}: {line!r}")
+
+    def changed_files(self):
+        """An artifact that shrinks or is written to while it runs."""
+        data = self.artifact.read_bytes()
+        path = self.test.work / "changing.tenon"
+        for what, change in (("shrank", lambda file: file.truncate(9000)),
+                             ("was written to", lambda file: file.write(
+                                 data[:100] * (len(data) // 100)))):
+            path.write_bytes(data)
+            running = subprocess.Popen(
+                [self.test.tenon, "bench", str(path), "--prompt-tokens", "9",
+                 "--new-tokens", "9", "--repeat", str(1 << 20)],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            # Until its threads are there it is still being opened.
+            tasks = pathlib.Path(f"/proc/{running.pid}/task")
+            while running.poll() is None and len(list(tasks.iterdir())) < 2:
+                time.sleep(0.01)
+            time.sleep(0.1)
+            with open(path, "r+b") as file:
+                change(file)
+            errors = running.communicate()[1]
+            self.test.check(
+                running.returncode == 1 and f"changing.tenon: {what}" in errors
+                and errors.count("\n") == 1,
+                f"a file that {what}: exit status {running.returncode}: "
+                f"{errors!r}")
+
+    def unusable_numbers(self):
+        """NaN in the model's output: what is named, and nothing on stdout."""
+        path = self.model("nan")
+        tensors = models.read_safetensors(path / "model.safetensors")
+        dtype, shape, data = tensors["model.norm.weight"]
+        tensors["model.norm.weight"] = (
+            dtype, shape, b"\x00\x00\xc0\x7f" * (len(data) // 4))
+        models.write_safetensors(path / "model.safetensors", tensors)
+        artifact = self.test.compile(path, "nan")
+        for options in [], ["--num-beams", "2"]:
+            done = self.test.run("tenon", "run", artifact, "--token-ids", "1,2",
+                                 *options)
+            self.test.check(
+                done.returncode == 1 and done.stdout == ""
+                and "nan.tenon: step 1: logit of token 0 is NaN" in done.stderr,
+                f"NaN: {done.stdout!r} {done.stderr!r}")
+
+    def dumps(self):
+        """Dumps of a compilation that fails are said, or there are none."""
+        folder = self.test.work / "dumps"
+        done = self.test.run("tenon", "compile", self.test.work / "none", "-o",
+                             self.test.work / "x", "--dump-stages", folder)
+        self.test.check(done.returncode == 1 and not folder.exists(),
+                        "a model that cannot be read leaves no folder")
+        (folder / "3-placed.mlir").mkdir(parents=True)
+        line = self.test.expect_error(
+            "a dump that cannot be written", "3-placed.mlir", "the IR until "
+            f"then is in {folder}", command=[
+                "tenon", "compile", self.good, "-o", self.test.work / "x",
+                "--dump-stages", folder])
+        self.test.check((folder / "2-fused.mlir").exists(), line)
+        # A dump is not written over what it is made from.
+        shutil.rmtree(folder)
+        self.test.need("tenon", "compile", self.good, "--emit", "fused", "-o",
+                       self.test.work / "x.mlir", "--dump-stages", folder)
+        fused = folder / "2-fused.mlir"
+        before = fused.read_bytes()
+        self.test.expect_error("output over a dump", "is also an input",
+                               command=["tenon", "compile", "--from-stage",
+                                        "fused", fused, "--emit", "placed",
+                                        "-o", fused])
+        self.test.check(fused.read_bytes() == before, "the dump is as it was")
 
 
 def main():
@@ -260,6 +495,14 @@ def main():
     errors.artifacts()
     errors.requests()
     errors.usage()
+    errors.outputs()
+    errors.places()
+    errors.special_files()
+    errors.standard_output()
+    errors.messages()
+    errors.changed_files()
+    errors.unusable_numbers()
+    errors.dumps()
     test.finish()
 
 
