@@ -247,10 +247,8 @@ Status tool::runModel(const RunOptions &Options) {
   if (std::any_of(All.begin(), All.end(), [](const Generation &G) {
         return G.Finish == FinishReason::Context;
       }))
-    std::fprintf(stderr,
-                 "tenon: note: cut at the model's longest sequence of %lld "
-                 "tokens\n",
-                 static_cast<long long>(M.manifest().MaxSequence));
+    printNote("cut at the model's longest sequence of " +
+              std::to_string(M.manifest().MaxSequence) + " tokens");
   for (size_t I = 0; I < All.size(); ++I)
     if (const std::optional<Error> &Failure = All[I].Failure)
       return All.size() == 1
