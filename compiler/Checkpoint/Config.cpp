@@ -364,15 +364,16 @@ std::vector<std::string> Config::unreadKeys() const {
 }
 
 Status Config::refuseUnreadKeys(std::string_view Reader,
-                                const std::vector<std::string> &Ignored) const {
+                                const std::vector<std::string> &Ignored,
+                                std::string_view Option) const {
   std::vector<std::pair<std::string, const Json *>> Unread;
   collectUnread(Unread);
   for (const std::string &Wanted : Ignored)
     if (std::none_of(Unread.begin(), Unread.end(),
                      [&](const auto &Key) { return Key.first == Wanted; }))
-      return Error(Doc->File + ": --ignore-config-key is " + printable(Wanted) +
-                   ": expected a key of this file that " + std::string(Reader) +
-                   " does not read");
+      return Error(Doc->File + ": " + std::string(Option) + " is " +
+                   printable(Wanted) + ": expected a key of this file that " +
+                   std::string(Reader) + " does not read");
   std::erase_if(Unread, [&](const auto &Key) {
     // A nested key has a dot in its path, so no inert name matches it.
     return isInertKey(Key.first, *Key.second) ||
@@ -392,6 +393,8 @@ Status Config::refuseUnreadKeys(std::string_view Reader,
   return Error(Doc->File + (IsOne ? ": field " : ": fields ") + Fields + ": " +
                std::string(Reader) + " does not read " +
                (IsOne ? "this key, which" : "these keys, which") +
-               " may change the result (if not: --ignore-config-key " + Paths +
-               ")");
+               " may change the result" +
+               (Option.empty()
+                    ? ""
+                    : " (if not: " + std::string(Option) + " " + Paths + ")"));
 }

@@ -118,9 +118,11 @@ public:
 
   /// An error that names all unread keys that are neither inert nor among the
   /// paths `Ignored`; `Reader` names who read the others, such as a model
-  /// family. Also an error: an ignored path that is not there or was read.
+  /// family, and `Option` what people type to have keys ignored, if they can.
+  /// Also an error: an ignored path that is not there or was read.
   Status refuseUnreadKeys(std::string_view Reader,
-                          const std::vector<std::string> &Ignored = {}) const;
+                          const std::vector<std::string> &Ignored = {},
+                          std::string_view Option = {}) const;
 
 private:
   static constexpr double Lowest = std::numeric_limits<double>::lowest();

@@ -290,8 +290,8 @@ private:
     for (const std::string &Key : Options.IgnoredKeys)
       Model.Notes.push_back(Settings.file() + ": field " + printable(Key) +
                             " is ignored, as --ignore-config-key says");
-    return Settings.refuseUnreadKeys("the family " + ModelType,
-                                     Options.IgnoredKeys);
+    return Settings.refuseUnreadKeys(
+        "the family " + ModelType, Options.IgnoredKeys, "--ignore-config-key");
   }
 
   Status build(const std::string &Directory) {

@@ -179,22 +179,22 @@ TEST(ConfigTest, NestedKeysAreRecorded) {
 TEST(ConfigTest, UnreadKeysAreRefusedUnlessInert) {
   Config C =
       parsed(R"({"use_cache":true,"hidden_size":8,"rope":{"use_cache":true}})");
-  EXPECT_ERROR(C.refuseUnreadKeys("llama"), "c.json",
+  EXPECT_ERROR(C.refuseUnreadKeys("llama", {}, "--ignore"), "c.json",
                "fields 'hidden_size' is 8, 'rope' is an object: llama does not "
                "read these keys, which may change the result (if not: "
-               "--ignore-config-key hidden_size,rope)");
+               "--ignore hidden_size,rope)");
   ASSERT_TRUE(C.integer("hidden_size", 1, 9));
-  EXPECT_ERROR(C.refuseUnreadKeys("llama"), "c.json",
+  EXPECT_ERROR(C.refuseUnreadKeys("llama", {}, "--ignore"), "c.json",
                "field 'rope' is an object: llama does not read this key, which "
-               "may change the result (if not: --ignore-config-key rope)");
+               "may change the result (if not: --ignore rope)");
   // What is inert at the top is not where it is nested.
   Config Rope = *C.object("rope");
-  EXPECT_ERROR(C.refuseUnreadKeys("llama"), "c.json",
+  EXPECT_ERROR(C.refuseUnreadKeys("llama", {}, "--ignore"), "c.json",
                "field 'rope.use_cache' is true: llama does not read this key");
   EXPECT_TRUE(C.refuseUnreadKeys("llama", {"rope.use_cache"}));
   for (const char *Wrong : {"rope", "hidden_size", "use_cach"})
-    EXPECT_ERROR(C.refuseUnreadKeys("llama", {Wrong}), "c.json",
-                 ": --ignore-config-key is '" + std::string(Wrong) +
+    EXPECT_ERROR(C.refuseUnreadKeys("llama", {Wrong}, "--ignore"), "c.json",
+                 ": --ignore is '" + std::string(Wrong) +
                      "': expected a key of this file that llama does not "
                      "read");
   ASSERT_TRUE(Rope.boolean("use_cache"));

@@ -137,8 +137,10 @@ TEST_F(ImageSettings, Refusals) {
              "ViTImageProcessor");
   refusesKey(R"("feature_extractor_type":"BeitFeatureExtractor")",
              "expected ViTImageProcessor");
-  refusesKey(R"("do_reduce_labels":false)",
-             "field 'do_reduce_labels' is false: expected no such key");
+  refusesKey(
+      R"("do_reduce_labels":false)",
+      "field 'do_reduce_labels' is false: ViTImageProcessor does not read "
+      "this key");
   refusesKey(R"("do_pad":true)", "field 'do_pad' is true: expected false");
   refusesKey(R"("pad_size":{"height":20,"width":20})", "field 'pad_size' is");
   refusesKey(R"("data_format":"channels_last")", "expected channels_first");
@@ -175,7 +177,8 @@ TEST_F(ImageSettings, RefusesOtherSizes) {
   refuses(R"({"size":12,"default_to_square":false})", "or do_center_crop");
   refuses(R"({"size":{"shortest_edge":12,"longest_edge":20},)"
           R"("do_center_crop":true,"crop_size":[16,12]})",
-          "field 'size.longest_edge' is 20: expected no such key");
+          "field 'size.longest_edge' is 20: ViTImageProcessor does not read "
+          "this key");
   refuses(R"({"size":{"longest_edge":20}})", "missing field 'size.height'");
   refuses(R"({"do_center_crop":true,"crop_size":16})",
           "field 'crop_size' is 16: expected the model's height 16");
