@@ -11,6 +11,8 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <unistd.h>
+
 using namespace tenon;
 
 struct StageDumper::Shared {
@@ -23,7 +25,11 @@ struct StageDumper::Shared {
   Status makeDirectory(const std::string &Path) {
     if (llvm::sys::fs::is_directory(Path))
       return {};
-    if (std::error_code Failure = llvm::sys::fs::create_directories(Path))
+    std::error_code Failure = llvm::sys::fs::create_directories(Path);
+    // A file of that name is no failure to it.
+    if (!Failure && !llvm::sys::fs::is_directory(Path))
+      Failure = std::make_error_code(std::errc::not_a_directory);
+    if (Failure)
       return Error(Path + ": cannot make this directory: " + Failure.message());
     Made.push_back(Path);
     return {};
@@ -125,6 +131,6 @@ Error StageDumper::afterFailure(const Error &Reason) const {
                                     Folder->Directory + ")");
   // Those in others were made after them; what is not empty stays.
   for (size_t I = Folder->Made.size(); I-- > 0;)
-    (void)llvm::sys::fs::remove(Folder->Made[I]);
+    (void)::rmdir(Folder->Made[I].c_str());
   return Reason;
 }

@@ -328,9 +328,11 @@ class Errors:
         (work / "link").symlink_to(work / "behind")
         for options in (["--emit", "fused"], []):
             command = ["tenon", "compile", self.good, *options, "-o"]
-            reader = subprocess.Popen(["cat", fifo], stdout=subprocess.PIPE)
+            with open(work / "read", "wb") as file:
+                reader = subprocess.Popen(["cat", fifo], stdout=file)
             self.test.need(*command, fifo)
-            read = reader.communicate()[0]
+            reader.wait()
+            read = (work / "read").read_bytes()
             self.test.need(*command, work / "link")
             self.test.check(fifo.is_fifo() and (work / "link").is_symlink()
                             and read == (work / "behind").read_bytes() != b"",
@@ -410,7 +412,7 @@ class Errors:
                            odd], 1),
                 ("command", [odd], 2),
                 ("option", ["run", self.artifact, f"--{odd}"], 2),
-                ("compile's option", ["compile", f"--{odd}"], 2)):
+                ("compile's option", ["compile", self.good, f"--{odd}"], 2)):
             line = self.test.expect_error(
                 f"control characters in the {what}", "\\x1b[31m",
                 command=["tenon", *command], status=status)

@@ -147,7 +147,7 @@ TEST_F(SupportFiles, ChangedFiles) {
   EXPECT_FALSE(File->checkUnchanged());
   // Other mappings, of the same addresses too, know nothing of it.
   MappedFile Moved = std::move(*File);
-  Moved = *MappedFile::open(pathOf("a"));
+  Moved = std::move(*MappedFile::open(pathOf("a")));
   EXPECT_TRUE(Moved.checkUnchanged());
   EXPECT_EQ(Moved.bytes()[19999], std::byte('x'));
 }
