@@ -377,7 +377,7 @@ class Errors:
     def standard_output(self):
         """A full or closed standard output is an error like others."""
         for command in (["--help"], ["--version"], ["run", "--help"],
-                        ["compile", "--help"], ["compile", "--version"],
+                        ["compile", "--help"],
                         ["inspect", self.good], ["inspect", self.artifact],
                         ["inspect", "--families"],
                         ["bench", self.artifact, "--prompt-tokens", 2,
