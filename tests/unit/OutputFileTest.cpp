@@ -210,7 +210,6 @@ TEST_F(OutputFiles, SignalsLeaveNothing) {
         continue;
       pid_t Child = ::fork();
       if (Child == 0) {
-        std::signal(Signal, SIG_DFL);
         Result<OutputFile> File =
             OutputFile::create(pathOf("out"), {}, Nameless);
         if (!File || !File->append(std::string(3 << 20, 'x')))
