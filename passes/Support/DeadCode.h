@@ -3,8 +3,8 @@
 #ifndef TENON_PASSES_SUPPORT_DEADCODE_H
 #define TENON_PASSES_SUPPORT_DEADCODE_H
 
-#include "mlir/IR/Operation.h"
 #include "mlir/IR/Iterators.h"
+#include "mlir/IR/Operation.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace tenon {

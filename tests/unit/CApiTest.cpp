@@ -75,6 +75,7 @@ struct OpenSession {
     EXPECT_EQ(tenon_model_load(File.c_str(), &M), TENON_OK);
     EXPECT_EQ(tenon_session_create(M, 2, 0, &S), TENON_OK);
     EXPECT_EQ(tenon_sequence_create(S, &Sequence), TENON_OK);
+    Output.struct_size = sizeof(Output);
   }
   ~OpenSession() {
     tenon_session_destroy(S);
@@ -97,7 +98,7 @@ struct OpenSession {
   tenon_model *M = nullptr;
   tenon_session *S = nullptr;
   tenon_sequence Sequence = 0;
-  tenon_output Output = {.struct_size = sizeof(tenon_output)};
+  tenon_output Output = {};
 };
 
 } // namespace
@@ -124,7 +125,8 @@ TEST_F(CApiTest, AFileThatIsCutOffIsReported) {
     // A generation and the tokenizer say the same.
     int32_t Prompt[] = {1, 2};
     tenon_generation *G = nullptr;
-    tenon_piece Piece = {.struct_size = sizeof(tenon_piece)};
+    tenon_piece Piece = {};
+    Piece.struct_size = sizeof(Piece);
     tenon_status Generated =
         tenon_generation_create(Open.S, nullptr, Prompt, 2, &G);
     if (Generated == TENON_OK)

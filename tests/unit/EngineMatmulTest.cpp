@@ -242,10 +242,10 @@ TEST(EngineMatmulTest, RefusesWhatTheLibraryLacks) {
   MatmulPrimitives Library(std::span<const PrimitiveInfo>(&S, 1), *Level);
   Status Ready = Library.prepare(5);
   ASSERT_FALSE(Ready);
-  EXPECT_EQ(Ready.error().message(),
-            describe(0, S) + " with 16 rows at level " +
-                std::string(infoOf(*Level).Name) +
-                ": the library has no implementation");
+  EXPECT_EQ(Ready.error().message(), describe(0, S) +
+                                         " with 16 rows at level " +
+                                         std::string(infoOf(*Level).Name) +
+                                         ": the library has no implementation");
   EXPECT_EQ(Library.counters().Reference, 1);
 }
 

@@ -164,12 +164,13 @@ TEST(EstimateTest, CountsBeyond64BitsAreRefused) {
   FunctionBuilder F = FunctionBuilder::entry(Model, "encode", "hidden");
   Value Batch = F.batchArgument();
   Value Scope = F.scope("");
-  int64_t Huge = int64_t(1) << 40;
+  int64_t Huge = int64_t(1) << 28;
   Value Rows =
       F.embedding(IndexKind::Token, Batch,
                   F.parameter(Scope, "t", Component::Embedding, {3, Huge}));
-  Rows = F.linear(Rows,
-                  F.parameter(Scope, "w", Component::Attention, {Huge, Huge}));
+  for (const char *Key : {"a", "b", "c", "d", "e", "f", "g", "h"})
+    Rows = F.linear(
+        Rows, F.parameter(Scope, Key, Component::Attention, {Huge, Huge}));
   F.finish(F.selectOutputRows(Rows, Batch));
   auto Module = Model.finish();
   ASSERT_TRUE(Module) << Module.error().message();
