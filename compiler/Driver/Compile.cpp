@@ -212,6 +212,11 @@ private:
     if (!Described)
       return Described.error();
     State.Model = std::move(*Described);
+    for (const EntryInfo &Entry : State.Model.Entries)
+      if (wantsArtifact() && Entry.Features != 0 && !Model->Image)
+        return Error(Options.Model + ": entry '" + Entry.Role +
+                     "' takes images, and nothing says how they become rows: "
+                     "expected a Hugging Face directory for an artifact");
     Result<ModelEstimate> Estimate = estimateModel(Module);
     if (!Estimate)
       return Estimate.error();

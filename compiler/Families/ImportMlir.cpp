@@ -40,15 +40,6 @@ static Result<OwningOpRef<ModuleOp>> parse(MLIRContext &Context,
   return Module;
 }
 
-/// The module's attribute `Name`, which the runtime checks requests with.
-static Status requireCount(ModuleOp Module, const std::string &Path,
-                           StringRef Name) {
-  if (Module->hasAttr(Name))
-    return {};
-  return Error(Path + ": attribute '" + Name.str() +
-               "' of the module is missing: expected a positive integer");
-}
-
 Result<ImportedModel> tenon::importMlir(MLIRContext &Context,
                                         const std::string &Path,
                                         const std::string &WeightsDirectory) {
@@ -58,9 +49,6 @@ Result<ImportedModel> tenon::importMlir(MLIRContext &Context,
     return Module.error();
   if (Status S = verifyModel(**Module); !S)
     return S.error().withContext(Path);
-  for (StringRef Name : {attr::Vocabulary, attr::MaxSequence})
-    if (Status S = requireCount(**Module, Path, Name); !S)
-      return S.error();
 
   ImportedModel Model;
   if (!WeightsDirectory.empty()) {
@@ -77,9 +65,6 @@ Result<ImportedModel> tenon::importMlir(MLIRContext &Context,
           if (!Parameter)
             return {};
           auto Type = cast<RankedTensorType>(Parameter.getType());
-          if (Type.getElementType().isF16())
-            return Error("parameter '" + Frame.nameOf(Parameter) +
-                         "' is kept in f16: expected f32 or bf16");
           if (Type.getElementType().isBF16())
             Model.StoredType = "bf16";
           if (!Model.Weights)

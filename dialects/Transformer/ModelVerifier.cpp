@@ -62,9 +62,15 @@ private:
   }
 
   /// module_c24: activations and parameters have columns, and not too many.
+  /// module_c26: parameters are of a type that is packed as it is.
   LogicalResult verifyTypes() {
     for (auto &[Function, Calls] : Functions)
-      for (Operation &Op : Function.getBody().front())
+      for (Operation &Op : Function.getBody().front()) {
+        if (auto Parameter = dyn_cast<ParameterOp>(Op);
+            Parameter && getElementTypeOrSelf(Parameter.getType()).isF16())
+          return Parameter.emitOpError()
+                 << "module_c26: parameter of type " << Parameter.getType()
+                 << ": expected f32, which f16 is widened to, or bf16";
         for (Type T : Op.getResultTypes()) {
           auto Tensor = dyn_cast<RankedTensorType>(T);
           if (!Tensor)
@@ -77,6 +83,7 @@ private:
               return Op.emitOpError() << "module_c24: result of type " << T
                                       << ": expected sizes of 1 to " << MaxSide;
         }
+      }
     return success();
   }
 

@@ -1066,3 +1066,16 @@ module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary =
     return %y : tensor<?x8xf32>
   }
 }
+
+// -----
+
+module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary = 9 : i64} {
+  func.func @encode(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.output = "hidden", transformer.role = "encode"} {
+    %s = transformer.scope ""
+    // expected-error@below {{module_c26: parameter of type 'tensor<9x8xf16>': expected f32, which f16 is widened to, or bf16}}
+    %t = transformer.parameter %s "t" of embedding : tensor<9x8xf16>
+    %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf16>) -> tensor<?x8xf32>
+    %y = transformer.select_output_rows %0, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+}
