@@ -237,7 +237,7 @@ llvm::LogicalResult checkAttention(OpTy Op, llvm::StringRef Prefix,
            << Prefix << "_c5: mask: expected a cache for prefix";
   }
   if (std::optional<uint64_t> Window = Op.getWindow()) {
-    // Positions beyond the window are computed in 32 bits.
+    // Positions minus a window must not overflow.
     if (*Window < 1 || *Window > std::numeric_limits<int32_t>::max())
       return Op.emitOpError()
              << Prefix << "_c6: window: expected 1 to 2147483647, got "

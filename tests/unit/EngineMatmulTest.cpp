@@ -236,7 +236,7 @@ TEST(EngineMatmulTest, OnePrimitivePerBucket) {
 TEST(EngineMatmulTest, RefusesWhatTheLibraryLacks) {
   Result<CpuLevel> Level = effectiveLevel();
   ASSERT_TRUE(Level);
-  // No CPU of today sums f32 into bf16.
+  // The library has no f32 matmul with bf16 results.
   PrimitiveInfo S =
       primitiveOf(20, 50, StorageFormat::F32, StorageFormat::BF16);
   MatmulPrimitives Library(std::span<const PrimitiveInfo>(&S, 1), *Level);
