@@ -3,6 +3,7 @@
 #include "compiler/Builder/ModelBuilder.h"
 
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/IR/Verifier.h"
 
 #include <charconv>
@@ -231,6 +232,20 @@ Value FunctionBuilder::parameter(Value Scope, StringRef Key, Component Part,
       Builder.getStringAttr(Key), Builder.getStringAttr(nameOf(Part)));
 }
 
+void FunctionBuilder::keepInOneType(Value A, Value B) {
+  if (getElementTypeOrSelf(A) == getElementTypeOrSelf(B))
+    return;
+  for (Value V : {A, B}) {
+    auto Type = cast<RankedTensorType>(V.getType());
+    auto Parameter = V.getDefiningOp<ParameterOp>();
+    if (!Parameter || Type.getElementType().isF32())
+      continue;
+    V.setType(Type.clone(Builder.getF32Type()));
+    Model->Widened.push_back(parameterName(
+        ScopeNames.lookup(Parameter.getScope()), Parameter.getKey()));
+  }
+}
+
 Value FunctionBuilder::embedding(IndexKind Index, Value Batch, Value Table,
                                  int64_t Offset) {
   return create<EmbeddingOp>(atWeight(Table),
@@ -331,6 +346,7 @@ Value FunctionBuilder::gatedFeedForward(transformer::Activation Act,
                                         Value Input, Value Gate, Value Up,
                                         Value Down, Value GateBias,
                                         Value UpBias, Value DownBias) {
+  keepInOneType(Gate, Up);
   return create<GatedFeedForwardOp>(at("gated_feed_forward"), Input, Gate, Up,
                                     Down, GateBias, UpBias, DownBias, Act);
 }
@@ -390,6 +406,7 @@ Value FunctionBuilder::latentAttention(Value Query, Value Cache, Value Scope,
 }
 
 Value FunctionBuilder::moe(const MoeOperands &M) {
+  keepInOneType(M.Gate, M.Up);
   return create<MoeOp>(at("moe"), ActivationAttr::get(&Model->context(), M.Act),
                        M.Input, M.Logits, M.Correction, M.Gate, M.Up, M.Down,
                        M.GateBias, M.UpBias, M.DownBias, M.Router,

@@ -77,6 +77,10 @@ public:
         transformer::CacheKind Kind = transformer::CacheKind::Sequence);
   mlir::Type elementType(ElementType Type);
 
+  /// Parameters that are kept in f32, though ParameterTypes say bf16, because
+  /// what they are computed together with is: a gate and its up.
+  const std::vector<std::string> &widened() const { return Widened; }
+
   /// The module, verified; or the first thing that went wrong while it was
   /// built. The builder is empty afterwards.
   Result<mlir::OwningOpRef<mlir::ModuleOp>> finish();
@@ -92,6 +96,7 @@ private:
   mlir::OpBuilder Builder;
   mlir::OwningOpRef<mlir::ModuleOp> Module;
   ParameterTypes Types;
+  std::vector<std::string> Widened;
   std::optional<Error> FirstError;
 };
 
@@ -188,6 +193,8 @@ public:
   mlir::Value feedForward(transformer::Activation Act, mlir::Value Input,
                           mlir::Value Up, mlir::Value Down,
                           mlir::Value UpBias = {}, mlir::Value DownBias = {});
+  /// `Gate` and `Up` are parameters; where their types differ, both become f32,
+  /// which holds every bf16.
   mlir::Value gatedFeedForward(transformer::Activation Act, mlir::Value Input,
                                mlir::Value Gate, mlir::Value Up,
                                mlir::Value Down, mlir::Value GateBias = {},
@@ -212,6 +219,7 @@ public:
                               mlir::Value Scope, mlir::Value Batch,
                               mlir::Value Expand, int64_t Heads, int64_t KeyDim,
                               int64_t ValueDim, double Scale);
+  /// `Gate` and `Up` as of gatedFeedForward.
   mlir::Value moe(const MoeOperands &Operands);
   mlir::Value selectOutputRows(mlir::Value Input, mlir::Value Batch);
   mlir::Value lmHead(mlir::Value Input, mlir::Value Batch, mlir::Value Weight,
@@ -230,6 +238,8 @@ public:
 private:
   mlir::Location at(llvm::StringRef What);
   mlir::Location atWeight(mlir::Value Weight);
+  /// Keeps both parameters in f32 where their types differ.
+  void keepInOneType(mlir::Value A, mlir::Value B);
   template <typename OpTy, typename... ArgTys>
   mlir::Value create(mlir::Location Where, ArgTys &&...Args);
 

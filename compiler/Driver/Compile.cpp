@@ -2,6 +2,7 @@
 
 #include "compiler/Driver/Compile.h"
 
+#include "compiler/Driver/Diagnostics.h"
 #include "compiler/Driver/DumpStages.h"
 #include "compiler/Driver/ManifestBuilder.h"
 #include "compiler/Driver/StageState.h"
@@ -16,7 +17,6 @@
 #include "runtime/Support/InputFile.h"
 #include "runtime/Tokenizer/Tokenizer.h"
 
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Pass/Pass.h"
 #include "llvm/ADT/StringSet.h"
@@ -29,37 +29,6 @@
 using namespace tenon;
 
 namespace {
-
-/// Collects MLIR's diagnostics: the first error becomes ours, remarks are
-/// printed.
-class Diagnostics {
-public:
-  explicit Diagnostics(mlir::MLIRContext &Context)
-      : Handler(&Context, [this](mlir::Diagnostic &D) {
-          std::string Line;
-          llvm::raw_string_ostream Stream(Line);
-          if (!llvm::isa<mlir::UnknownLoc>(D.getLocation()))
-            Stream << D.getLocation() << ": ";
-          Stream << D;
-          if (D.getSeverity() == mlir::DiagnosticSeverity::Error) {
-            if (First.empty())
-              First = Line;
-          } else if (D.getSeverity() == mlir::DiagnosticSeverity::Remark) {
-            llvm::errs() << "remark: " << escaped(Line) << "\n";
-          }
-          return mlir::success();
-        }) {}
-
-  /// The first error, or that `What` failed.
-  Error error(const std::string &What) const {
-    std::string Text = First.empty() ? What + " failed" : First;
-    return Error(Text.substr(0, Text.find('\n')));
-  }
-
-private:
-  std::string First;
-  mlir::ScopedDiagnosticHandler Handler;
-};
 
 /// One line that is overwritten, on a terminal only.
 class Progress {
@@ -183,7 +152,7 @@ public:
 private:
   void enableRemarks() {
     mlir::remark::RemarkCategories Categories;
-    Categories.passed = Categories.missed = ".*";
+    Categories.passed = Categories.missed = Categories.analysis = ".*";
     (void)mlir::remark::enableOptimizationRemarks(
         Context, nullptr,
         std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(), Categories,
@@ -224,19 +193,10 @@ private:
     return lower(Module, std::move(State), StageId::Transformer);
   }
 
-  int64_t maxTokens(const Manifest &M) const {
-    if (Options.MaxTokensPerStep)
-      return *Options.MaxTokensPerStep;
-    // Prompts of decoders come in chunks, texts to encode in one piece.
-    bool OnlyEncodes = llvm::none_of(
-        M.Entries, [](const EntryInfo &E) { return E.Role == "step"; });
-    return OnlyEncodes ? std::max<int64_t>(512, M.MaxSequence)
-                       : std::min<int64_t>(512, M.MaxSequence);
-  }
-
   void complete(Manifest &M, const ModelEstimate &Estimate) {
     M.WeightType = Model->StoredType;
-    M.MaxTokensPerStep = maxTokens(M);
+    M.MaxTokensPerStep =
+        Options.MaxTokensPerStep.value_or(defaultTokensPerStep(M));
     M.FewTokens = Options.FewTokens;
     M.MaxTextTokens = Model->MaxTextTokens;
     M.Generation = Model->Generation;
@@ -347,8 +307,16 @@ private:
       mlir::PassManager Passes(&Context);
       S.populate(Passes, Pipeline);
       Dumper.watch(Passes, Number, Name);
-      if (mlir::failed(Passes.run(Module)))
-        return Messages->error("stage " + S.Name.str());
+      Messages->watch(Passes);
+      if (mlir::failed(Passes.run(Module))) {
+        // A dump is what somebody may have written.
+        if (!Options.FromStage.empty())
+          return Messages->error("stage " + S.Name.str());
+        std::string Where = "stage '" + S.Name.str() + "'";
+        if (S.Id >= StageId::Placed)
+          Where += " for " + Pipeline.Level;
+        return Messages->defect(Where);
+      }
       State.Stage = S.Name.str();
       if (S.Id == StageId::Placed) {
         State.Code.Primitives = describePrimitives(Module);
@@ -415,10 +383,10 @@ private:
     if (Level0Weights.empty())
       Level0Weights = namesOf(OfLevel.Weights);
     else if (Level0Weights != namesOf(OfLevel.Weights))
-      return Error("level " + std::string(infoOf(OfLevel.Code.Level).Name) +
-                   ": weights are indexed or packed otherwise than at level " +
-                   std::string(infoOf(Levels.front()).Name) +
-                   ": a defect of the compiler");
+      return defectOfCompiler(
+          "level " + std::string(infoOf(OfLevel.Code.Level).Name) +
+          ": weights are indexed or packed otherwise than at level " +
+          std::string(infoOf(Levels.front()).Name));
     State.Weights = std::move(OfLevel.Weights);
     return {};
   }

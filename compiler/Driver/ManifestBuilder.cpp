@@ -8,6 +8,9 @@
 #include "runtime/Abi/TenonRt.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
 
 using namespace tenon;
 namespace tr = tenon::transformer;
@@ -83,6 +86,13 @@ Result<Manifest> tenon::describeModel(mlir::ModuleOp Module) {
     M.Caches.push_back(Info);
   }
   return M;
+}
+
+int64_t tenon::defaultTokensPerStep(const Manifest &M) {
+  bool OnlyEncodes = llvm::none_of(
+      M.Entries, [](const EntryInfo &E) { return E.Role == "step"; });
+  return OnlyEncodes ? std::max<int64_t>(512, M.MaxSequence)
+                     : std::min<int64_t>(512, M.MaxSequence);
 }
 
 std::vector<PrimitiveInfo> tenon::describePrimitives(mlir::ModuleOp Module) {

@@ -15,6 +15,10 @@ using namespace artifact;
 /// counted from the scopes.
 Result<Manifest> describeModel(mlir::ModuleOp Module);
 
+/// Most tokens of a step where nobody says: prompts of decoders come in chunks,
+/// texts to encode in one piece.
+int64_t defaultTokensPerStep(const Manifest &M);
+
 /// The matmul primitives of a module after stage `placed`, by number.
 std::vector<PrimitiveInfo> describePrimitives(mlir::ModuleOp Module);
 

@@ -12,6 +12,9 @@
 #include "compiler/Families/Sentence.h"
 #include "compiler/Families/StoredForm.h"
 
+#include "dialects/Transformer/Transformer.h"
+
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -79,7 +82,6 @@ public:
     }
     if (Shape.size() == 1)
       return ElementType::F32;
-    HasBf16 |= Type == ElementType::BF16;
     return Type.value_or(ElementType::F32);
   }
 
@@ -150,8 +152,6 @@ public:
     return {};
   }
 
-  bool keepsBf16() const { return HasBf16; }
-
 private:
   /// Whether `Name` is `Pattern`, in which a '*' stands for anything.
   static bool matches(StringRef Name, StringRef Pattern) {
@@ -165,7 +165,6 @@ private:
   const Checkpoint *Weights;
   std::optional<ElementType> MatrixType;
   llvm::StringSet<> Used;
-  bool HasBf16 = false;
 };
 
 /// What the cache keeps: bf16 where the matrices are.
@@ -179,6 +178,15 @@ ElementType cacheElement(const Checkpoint *Weights,
       return ElementType::BF16;
   }
   return ElementType::F32;
+}
+
+/// "bf16" when a parameter is kept in it, otherwise "f32".
+std::string storedType(ModuleOp Module) {
+  WalkResult Found = Module.walk([](transformer::ParameterOp Op) {
+    return getElementTypeOrSelf(Op.getType()).isBF16() ? WalkResult::interrupt()
+                                                       : WalkResult::advance();
+  });
+  return Found.wasInterrupted() ? "bf16" : "f32";
 }
 
 /// How the model generates, of models that do.
@@ -305,11 +313,18 @@ private:
         Description);
     if (!Built)
       return Built;
+    std::vector<std::string> Widened = Builder.widened();
     auto Module = Builder.finish();
     if (!Module)
       return Module.error();
     Model.Module = std::move(*Module);
-    Model.StoredType = Use.keepsBf16() ? "bf16" : "f32";
+    Model.StoredType = storedType(*Model.Module);
+    if (!Widened.empty())
+      Model.Notes.push_back(std::to_string(Widened.size()) +
+                            " matrices that are stored in bf16 are kept in "
+                            "f32, as the gate or up that each is computed "
+                            "with is; the first is " +
+                            printable(Widened.front()));
     if (!weights())
       return {};
     const auto &Unused = std::visit(
@@ -435,4 +450,13 @@ Result<OwningOpRef<ModuleOp>> tenon::importConfig(MLIRContext &Context,
   if (!Model)
     return Model.error();
   return std::move(Model->Module);
+}
+
+Result<ImportedModel> tenon::importDescription(MLIRContext &Context,
+                                               const std::string &Path) {
+  if (StringRef(Path).ends_with(".mlir"))
+    return importMlir(Context, Path);
+  ImportOptions Options;
+  Options.ConfigOnly = true;
+  return importModel(Context, Path, Options);
 }

@@ -85,6 +85,11 @@ Result<ImportedModel> importMlir(mlir::MLIRContext &Context,
                                  const std::string &Path,
                                  const std::string &WeightsDirectory = "");
 
+/// A description without its weights, for what is said of a model that is not
+/// compiled: what importModel reads with ConfigOnly, or a *.mlir file.
+Result<ImportedModel> importDescription(mlir::MLIRContext &Context,
+                                        const std::string &Path);
+
 } // namespace tenon
 
 #endif // TENON_COMPILER_FAMILIES_IMPORT_H

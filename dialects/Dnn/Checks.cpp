@@ -54,6 +54,14 @@ LogicalResult dnn::checkWeight(Operation *Op, StringRef Prefix, StringRef Name,
                     elementsOf(Weight), elementsOf(Bias));
 }
 
+LogicalResult dnn::checkFormat(Operation *Op, const Twine &Constraint,
+                               StringRef Name, Value Like, Value Weight) {
+  MLIRContext *Context = Op->getContext();
+  return checkType(Op, Constraint, "format of " + Name,
+                   elementTypeOf(Context, packedTypeOf(Like).getFormat()),
+                   elementTypeOf(Context, packedTypeOf(Weight).getFormat()));
+}
+
 LogicalResult dnn::checkRopeTable(Operation *Op, const Twine &Constraint,
                                   transformer::RopeAttr Rope, Value Table) {
   if (static_cast<bool>(Rope) != static_cast<bool>(Table))
@@ -69,12 +77,4 @@ LogicalResult dnn::checkOffsets(Operation *Op, const Twine &Constraint,
                                 Value Offsets, Value Weight) {
   return checkEqual(Op, Constraint, "width of offsets",
                     packedTypeOf(Weight).getCount() + 1, widthOf(Offsets));
-}
-
-LogicalResult dnn::checkType(Operation *Op, const Twine &Constraint,
-                             const Twine &Name, Type Expected, Type Got) {
-  if (Expected == Got)
-    return success();
-  return Op->emitOpError() << Constraint << ": " << Name << ": expected "
-                           << Expected << ", got " << Got;
 }

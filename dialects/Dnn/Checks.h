@@ -39,6 +39,12 @@ llvm::LogicalResult checkWeight(mlir::Operation *Op, llvm::StringRef Prefix,
                                 llvm::StringRef Name, mlir::Value Weight,
                                 mlir::Value Bias, int64_t Width);
 
+/// "CONSTRAINT: format of NAME" of `Weight` is that of `Like`.
+llvm::LogicalResult checkFormat(mlir::Operation *Op,
+                                const llvm::Twine &Constraint,
+                                llvm::StringRef Name, mlir::Value Like,
+                                mlir::Value Weight);
+
 /// A matmul (c1 to c5), whatever it is called and wherever it writes to.
 template <typename OpTy>
 llvm::LogicalResult checkMatmul(OpTy Op, llvm::StringRef Prefix,
@@ -57,11 +63,14 @@ llvm::LogicalResult checkMatmul(OpTy Op, llvm::StringRef Prefix,
                           static_cast<int64_t>(*Primitive))))
     return llvm::failure();
   StorageFormat Weight = packedTypeOf(Op.getWeight()).getFormat();
-  if (StorageFormat Input = formatOf(Op.getInput()); Input != Weight)
+  StorageFormat Input = formatOf(Op.getInput());
+  if (StorageFormat Out = formatOf(Output);
+      !isLibraryMatmul(Input, Weight, Out))
     return Op.emitOpError()
-           << Prefix << "_c5: input of a library matmul: expected "
-           << infoOf(Weight).Name << " as the weight, got "
-           << infoOf(Input).Name;
+           << Prefix << "_c5: a library matmul with a weight of "
+           << infoOf(Weight).Name << ": expected an input of that type"
+           << (Input == Weight ? " and an output of f32" : "") << ", got "
+           << infoOf(Input == Weight ? Out : Input).Name;
   return llvm::success();
 }
 
@@ -76,12 +85,6 @@ llvm::LogicalResult checkRopeTable(mlir::Operation *Op,
 llvm::LogicalResult checkOffsets(mlir::Operation *Op,
                                  const llvm::Twine &Constraint,
                                  mlir::Value Offsets, mlir::Value Weight);
-
-/// "CONSTRAINT: NAME: expected EXPECTED, got GOT", unless they are equal.
-llvm::LogicalResult checkType(mlir::Operation *Op,
-                              const llvm::Twine &Constraint,
-                              const llvm::Twine &Name, mlir::Type Expected,
-                              mlir::Type Got);
 
 } // namespace tenon::dnn
 

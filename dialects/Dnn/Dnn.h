@@ -16,6 +16,18 @@
 
 #include "dialects/Dnn/DnnDialect.h.inc"
 
+namespace tenon::dnn {
+
+/// The types of a library matmul, at the levels that have one for panels of
+/// `Weight`: rows of the weight's format, and f32 gives f32.
+constexpr bool isLibraryMatmul(StorageFormat Input, StorageFormat Weight,
+                               StorageFormat Output) {
+  return Input == Weight &&
+         (Weight != StorageFormat::F32 || Output == StorageFormat::F32);
+}
+
+} // namespace tenon::dnn
+
 #define GET_TYPEDEF_CLASSES
 #include "dialects/Dnn/DnnTypes.h.inc"
 

@@ -74,10 +74,12 @@ def Dnn_TargetAttr : AttrDef<Dnn_Dialect, "Target"> {
     bool hasDot(DotProduct Dot) const {
       return ::llvm::is_contained(getDots(), Dot);
     }
-    /// Whether the library has fast matmuls of activations with weights of
-    /// `Format`.
-    bool libraryServes(StorageFormat Format) const {
-      return ::llvm::is_contained(getLibrary(), Format);
+    /// Whether the library has fast matmuls of rows of `Input` with panels of
+    /// `Weight` that write rows of `Output`.
+    bool libraryServes(StorageFormat Input, StorageFormat Weight,
+                       StorageFormat Output) const {
+      return ::llvm::is_contained(getLibrary(), Weight) &&
+             ::tenon::dnn::isLibraryMatmul(Input, Weight, Output);
     }
     /// f32 values of a vector register.
     int64_t getLanes() const { return getVectorBits() / 32; }

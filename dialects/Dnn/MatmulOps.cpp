@@ -19,6 +19,8 @@ LogicalResult GatedMatmulOp::verify() {
       failed(checkEqual(*this, "dnn_gated_matmul_c3", "up output features",
                         elementsOf(getGate()), elementsOf(getUp()))))
     return failure();
-  return checkWidths(*this, "dnn_gated_matmul_c4", elementsOf(getUp()),
-                     {{"the destination", getOuts()}});
+  if (failed(checkWidths(*this, "dnn_gated_matmul_c4", elementsOf(getUp()),
+                         {{"the destination", getOuts()}})))
+    return failure();
+  return checkFormat(*this, "dnn_gated_matmul_c5", "up", getGate(), getUp());
 }

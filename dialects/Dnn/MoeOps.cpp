@@ -60,9 +60,10 @@ LogicalResult MoeGateUpOp::verify() {
                          widthOf(getOrder()) * Gate.getOutFeatures(),
                          {{"the destination", getOuts()}})))
     return failure();
-  if (getLimit())
-    return checkPositive(*this, "dnn_moe_gate_up_c6", "limit", *getLimit());
-  return success();
+  if (getLimit() &&
+      failed(checkPositive(*this, "dnn_moe_gate_up_c6", "limit", *getLimit())))
+    return failure();
+  return checkFormat(*this, "dnn_moe_gate_up_c7", "up", getGate(), getUp());
 }
 
 LogicalResult MoeDownOp::verify() {

@@ -2,6 +2,8 @@
 
 #include "dialects/Transformer/Checks.h"
 
+#include "mlir/IR/TypeUtilities.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -14,6 +16,21 @@ LogicalResult tenon::checkEqual(Operation *Op, const Twine &Constraint,
     return success();
   return Op->emitOpError() << Constraint << ": " << What << ": expected "
                            << Expected << ", got " << Got;
+}
+
+LogicalResult tenon::checkType(Operation *Op, const Twine &Constraint,
+                               const Twine &What, Type Expected, Type Got) {
+  if (Expected == Got)
+    return success();
+  return Op->emitOpError() << Constraint << ": " << What << ": expected "
+                           << Expected << ", got " << Got;
+}
+
+LogicalResult tenon::checkKeptType(Operation *Op, const Twine &Constraint,
+                                   const Twine &Name, Value Like,
+                                   Value Weight) {
+  return checkType(Op, Constraint, "type of " + Name,
+                   getElementTypeOrSelf(Like), getElementTypeOrSelf(Weight));
 }
 
 LogicalResult tenon::checkHeads(Operation *Op, const Twine &Constraint,

@@ -38,6 +38,19 @@ llvm::LogicalResult checkEqual(mlir::Operation *Op,
                                const llvm::Twine &What, int64_t Expected,
                                int64_t Got);
 
+/// The same of types.
+llvm::LogicalResult checkType(mlir::Operation *Op,
+                              const llvm::Twine &Constraint,
+                              const llvm::Twine &What, mlir::Type Expected,
+                              mlir::Type Got);
+
+/// "CONSTRAINT: type of NAME": the parameter `Weight` is kept in the type that
+/// `Like` is.
+llvm::LogicalResult checkKeptType(mlir::Operation *Op,
+                                  const llvm::Twine &Constraint,
+                                  const llvm::Twine &Name, mlir::Value Like,
+                                  mlir::Value Weight);
+
 /// `heads` is a positive multiple of a positive `kv_heads`.
 llvm::LogicalResult checkHeads(mlir::Operation *Op,
                                const llvm::Twine &Constraint, int64_t Heads,

@@ -35,6 +35,10 @@ LogicalResult MatmulOp::verify() {
                                    "width of multiplier and residual",
                                    widthOf(getResult()), widthOf(Other))))
       return failure();
+  for (auto [Index, Weight] : llvm::enumerate(getWeights()))
+    if (failed(checkKeptType(*this, "matmul_c6", "weight " + Twine(Index),
+                             getWeights().front(), Weight)))
+      return failure();
   return success();
 }
 
@@ -51,10 +55,11 @@ LogicalResult GatedMatmulOp::verify() {
   if (failed(checkWeight(*this, "gated_matmul", "gate", getGate(),
                          getGateBias(), Width)) ||
       failed(checkWeight(*this, "gated_matmul", "up", getUp(), getUpBias(),
-                         Width)))
+                         Width)) ||
+      failed(checkEqual(*this, "gated_matmul_c3", "up output features",
+                        sizeOf(getGate(), 0), sizeOf(getUp(), 0))))
     return failure();
-  return checkEqual(*this, "gated_matmul_c3", "up output features",
-                    sizeOf(getGate(), 0), sizeOf(getUp(), 0));
+  return checkKeptType(*this, "gated_matmul_c4", "up", getGate(), getUp());
 }
 
 LogicalResult AddNormOp::verify() {

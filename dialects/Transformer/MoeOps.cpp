@@ -46,9 +46,10 @@ LogicalResult MoeOp::verify() {
     return failure();
   if (failed(checkRouter(*this, "moe_c4", "moe_c5", getRouter(), Experts)))
     return failure();
-  if (getLimit())
-    return checkPositive(*this, "moe_c6", "limit", *getLimit());
-  return success();
+  if (getLimit() &&
+      failed(checkPositive(*this, "moe_c6", "limit", *getLimit())))
+    return failure();
+  return checkKeptType(*this, "moe_c7", "up", getGate(), getUp());
 }
 
 SmallVector<WeightUse> MoeOp::getWeightUses() {

@@ -82,15 +82,18 @@ struct FuseAttention : public tenon::impl::FuseAttentionBase<FuseAttention> {
       Op->erase();
   }
 
-  static void remark(OnlineAttentionOp Attention, const HeadChain &Chain,
-                     StringRef With) {
+  static void remark(OnlineAttentionOp Attention, const HeadChain &Query,
+                     const HeadChain &Key, StringRef With) {
     std::string What = With.str();
-    if (Chain.Norm)
+    if (Query.Norm)
       What += ", norms";
-    if (Chain.Rope)
+    if (Query.Rope)
       What += ", rotations";
     remarkPassed(Attention, "fusion", "FuseAttention",
                  What + " are one pass over queries, keys and values");
+    for (const HeadChain *Chain : {&Query, &Key})
+      for (Operation *Op : Chain->Ops)
+        remarkPassed(Op, "fusion", "FuseAttention", "absorbed by " + With);
   }
 
   /// Why the append cannot become one op with what is done to queries and
@@ -126,7 +129,7 @@ struct FuseAttention : public tenon::impl::FuseAttentionBase<FuseAttention> {
         Append.getCache(), Append.getScope(), Append.getBatch(), Query.Norm,
         Key.Norm, Attention.getHeadsAttr(), Attention.getKvHeadsAttr(),
         Query.Rope, Query.Eps, Builder.getF64FloatAttr(Query.NormOffset));
-    remark(Attention, Query, "the append");
+    remark(Attention, Query, Key, "the append");
     Attention.getQueryMutable().assign(Split.getQuery());
     Append.getResult().replaceAllUsesWith(Split.getResult());
     Append->erase();
@@ -156,7 +159,7 @@ struct FuseAttention : public tenon::impl::FuseAttentionBase<FuseAttention> {
         Split.getBatch(), Query.Norm, Key.Norm, Split.getHeadsAttr(),
         Split.getKvHeadsAttr(), Query.Rope, Query.Eps,
         Builder.getF64FloatAttr(Query.NormOffset));
-    remark(Attention, Query, "staging");
+    remark(Attention, Query, Key, "staging");
     Split->replaceAllUsesWith(Fused);
     Split->erase();
     erase(Query);

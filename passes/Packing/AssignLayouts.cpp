@@ -64,7 +64,7 @@ struct AssignLayouts : public tenon::impl::AssignLayoutsBase<AssignLayouts> {
       Op->setAttr(dnn::attr::Layout,
                   dnn::LayoutKindAttr::get(&getContext(), Layout));
       if (Layout != LayoutKind::Vector)
-        remarkPassed(Op, "packing", "AssignLayouts",
+        remarkChosen(Op, "packing", "AssignLayouts",
                      Twine(Op.getKey()) + " is stored as " +
                          infoOf(Layout).Name);
     }

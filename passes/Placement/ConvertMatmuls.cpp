@@ -59,9 +59,11 @@ LogicalResult DnnConverter::convert(transformer::MatmulOp Op) {
 /// Two library matmuls, the second of which multiplies with the first, or one
 /// kernel.
 LogicalResult DnnConverter::convert(GatedMatmulOp Op) {
+  // Of both weights; the first matmul writes what they read.
   StorageFormat Format = formatOfWeight(Op.getUp());
-  if (!isDecodeSized(Op) && Module.Target.libraryServes(Format) &&
-      formatOfWeight(Op.getGate()) == Format) {
+  StorageFormat Rows = Module.Target.getInputFormat(Format);
+  if (!isDecodeSized(Op) && Module.Target.libraryServes(Rows, Format, Rows) &&
+      Module.Target.libraryServes(Rows, Format, StorageFormat::F32)) {
     auto Biases = [](Value Bias) {
       return Bias ? SmallVector<Value>{Bias} : SmallVector<Value>();
     };

@@ -73,12 +73,20 @@ struct FoldCasts : public tenon::impl::FoldCastsBase<FoldCasts> {
     auto Result = cast<OpResult>(Source);
     if (!Producer.convertsOnStore(Result.getResultNumber()))
       return "its producer writes one type only";
-    // The library has no matmul of f32 that writes another type.
+    // A matmul of the library is worth more than a cast.
     if (auto Matmul = dyn_cast<MatmulOp>(Producer.getOperation());
-        Matmul && !isDecodeSized(Matmul) &&
-        formatOf(Matmul.getInput()) == StorageFormat::F32 &&
-        Target.libraryServes(StorageFormat::F32))
-      return "the library's f32 matmul writes f32";
+        Matmul && !isDecodeSized(Matmul)) {
+      auto IsServed = [&](Value Output) {
+        return Target.libraryServes(formatOf(Matmul.getInput()),
+                                    Matmul.getWeight().getType().getFormat(),
+                                    formatOf(Output));
+      };
+      if (IsServed(Source) && !IsServed(Cast.getOuts()))
+        return "the library's matmul does not write this type";
+    }
+    remarkPassed(Cast, "placement", "FoldCasts",
+                 "written in this type by its producer, " +
+                     Producer->getName().getStringRef());
     auto Destinations = cast<DestinationStyleOpInterface>(*Producer);
     OpOperand *Init = Destinations.getTiedOpOperand(Result);
     Operation *Before = Init->get().getDefiningOp();
@@ -87,8 +95,6 @@ struct FoldCasts : public tenon::impl::FoldCastsBase<FoldCasts> {
       Empty->moveBefore(Producer);
     Init->set(Destination);
     Source.setType(Destination.getType());
-    remarkPassed(Cast, "placement", "FoldCasts",
-                 "written in this type by its producer");
     Cast.getResults().replaceAllUsesWith(Source);
     Cast->erase();
     eraseIfUnused(Before);

@@ -2,8 +2,11 @@
 
 #include "passes/Placement/Passes.h"
 
+#include "passes/Placement/LibraryMatmuls.h"
 #include "passes/Support/Functions.h"
 #include "passes/Support/Remarks.h"
+
+#include "llvm/Support/FormatVariadic.h"
 
 namespace tenon {
 #define GEN_PASS_DEF_SELECTLIBRARYMATMULS
@@ -14,22 +17,49 @@ using namespace mlir;
 using namespace tenon;
 using namespace tenon::dnn;
 
+bool tenon::isMatmul(Operation *Op) {
+  return isa<MatmulOp, GatedMatmulOp, MoeGateUpOp, MoeDownOp>(Op);
+}
+
+std::string tenon::whyGenerated(Operation *Op) {
+  if (isa<MoeGateUpOp, MoeDownOp>(Op))
+    return "which rows an expert takes is data";
+  if (isDecodeSized(Op))
+    return "a decode-sized batch streams the weights";
+  auto Matmul = dyn_cast<MatmulOp>(Op);
+  if (!Matmul)
+    return "gate and up are one pass over the rows";
+  TargetAttr Target = targetOf(Matmul->getParentOfType<ModuleOp>());
+  StorageFormat Input = formatOf(Matmul.getInput());
+  StorageFormat Weight = Matmul.getWeight().getType().getFormat();
+  StorageFormat Output = formatOf(Matmul.getOuts());
+  if (Target.libraryServes(Input, Weight, Output))
+    return {};
+  auto Name = [](StorageFormat Format) { return infoOf(Format).Name; };
+  return llvm::formatv("{0} has no library matmul of {1} rows with panels of "
+                       "{2} that writes {3}",
+                       Target.getLevel(), Name(Input), Name(Weight),
+                       Name(Output));
+}
+
 namespace {
 
 struct SelectLibraryMatmuls
     : public tenon::impl::SelectLibraryMatmulsBase<SelectLibraryMatmuls> {
   void runOnOperation() override {
-    TargetAttr Target = targetOf(getOperation());
-    if (!Target)
+    if (!targetOf(getOperation()))
       return signalPassFailure();
     SmallVector<MatmulOp> Primitives;
-    getOperation().walk([&](MatmulOp Matmul) {
-      std::string Why = whyGenerated(Matmul, Target);
+    getOperation().walk([&](Operation *Op) {
+      if (!isMatmul(Op))
+        return;
+      std::string Why = whyGenerated(Op);
       if (!Why.empty()) {
-        remarkMissed(Matmul, "placement", "LibraryMatmul", "generated: " + Why);
+        remarkChosen(Op, "placement", "LibraryMatmul", "generated: " + Why);
         return;
       }
-      remarkPassed(Matmul, "placement", "LibraryMatmul",
+      auto Matmul = cast<MatmulOp>(Op);
+      remarkChosen(Matmul, "placement", "LibraryMatmul",
                    "computed by the library");
       auto *Same = llvm::find_if(Primitives, [&](MatmulOp Other) {
         return sharePrimitive(Matmul, Other);
@@ -38,24 +68,6 @@ struct SelectLibraryMatmuls
       if (Same == Primitives.end())
         Primitives.push_back(Matmul);
     });
-  }
-
-  /// Why the library does not compute `Matmul`; empty when it does.
-  static std::string whyGenerated(MatmulOp Matmul, TargetAttr Target) {
-    if (isDecodeSized(Matmul))
-      return "a decode-sized batch streams the weights";
-    StorageFormat Format = Matmul.getWeight().getType().getFormat();
-    std::string Name(infoOf(Format).Name);
-    if (!Target.libraryServes(Format))
-      return (Target.getLevel() + " has no library matmul for panels of " +
-              Name)
-          .str();
-    if (formatOf(Matmul.getInput()) != Format)
-      return "the library has no matmul of other activations with " + Name;
-    if (Format == StorageFormat::F32 &&
-        formatOf(Matmul.getOuts()) != StorageFormat::F32)
-      return "the library's f32 matmul writes f32";
-    return {};
   }
 
   static bool sharePrimitive(MatmulOp A, MatmulOp B) {

@@ -1,38 +1,28 @@
 //===- Remarks.h - Why something was done, or was not -----------*- C++ -*-===//
+//
+// Every remark says, beside what happened, which operation it happened to, with
+// shapes, formats and weights, and the layers whose function that is in.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TENON_PASSES_SUPPORT_REMARKS_H
 #define TENON_PASSES_SUPPORT_REMARKS_H
 
 #include "mlir/IR/Operation.h"
-#include "mlir/IR/Remarks.h"
-#include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace tenon {
 
-/// Options of a remark of category `Category` called `Name` about `Op`.
-inline mlir::remark::RemarkOpts remarkAbout(mlir::Operation *Op,
-                                            llvm::StringRef Category,
-                                            llvm::StringRef Name) {
-  llvm::StringRef Function;
-  if (auto Parent = Op->getParentOfType<mlir::FunctionOpInterface>())
-    Function = Parent.getName();
-  return mlir::remark::RemarkOpts::name(Name).category(Category).function(
-      Function);
-}
-
 /// Says that `Op` was changed as `Name` describes.
-inline void remarkPassed(mlir::Operation *Op, llvm::StringRef Category,
-                         llvm::StringRef Name, const llvm::Twine &What) {
-  mlir::remark::passed(Op->getLoc(), remarkAbout(Op, Category, Name))
-      << What.str();
-}
+void remarkPassed(mlir::Operation *Op, llvm::StringRef Category,
+                  llvm::StringRef Name, const llvm::Twine &What);
 
-/// Says why `Name` did not happen to `Op`.
-inline void remarkMissed(mlir::Operation *Op, llvm::StringRef Category,
-                         llvm::StringRef Name, const llvm::Twine &Why) {
-  mlir::remark::missed(Op->getLoc(), remarkAbout(Op, Category, Name))
-      << mlir::remark::reason("{0}", Why.str());
-}
+/// Says why `Name` did not happen to `Op`, which it would have been good for.
+void remarkMissed(mlir::Operation *Op, llvm::StringRef Category,
+                  llvm::StringRef Name, const llvm::Twine &Why);
+
+/// Says what was chosen for `Op`, and why.
+void remarkChosen(mlir::Operation *Op, llvm::StringRef Category,
+                  llvm::StringRef Name, const llvm::Twine &What);
 
 } // namespace tenon
 

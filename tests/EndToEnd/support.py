@@ -169,6 +169,7 @@ class Fixture:
         self.family = entry["family"]
         self.path = FIXTURES / self.name
         self.kind = entry["kind"]
+        self.dtype = entry["dtype"]
         self.decodes = self.kind == "logits"
         longest = entry.get("max_seq_len")
         self.options = ["--max-seq-len", longest] if longest else []

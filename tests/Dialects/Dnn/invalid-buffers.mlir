@@ -156,7 +156,7 @@ func.func @call_matmul_c4(%b: !transformer.batch, %x: memref<?x8xf32>, %w: !dnn.
 // -----
 
 func.func @call_matmul_c5(%b: !transformer.batch, %x: memref<?x8xbf16>, %w: !dnn.packed<panels, 6x8xf32>, %o: memref<?x6xf32>) {
-  // expected-error@below {{dnn_call_matmul_c5: input of a library matmul: expected f32 as the weight, got bf16}}
+  // expected-error@below {{dnn_call_matmul_c5: a library matmul with a weight of f32: expected an input of that type, got bf16}}
   dnn.call_matmul 0 of %b(%x) weight %w output %o : !transformer.batch, memref<?x8xbf16>, !dnn.packed<panels, 6x8xf32>, memref<?x6xf32>
   return
 }

@@ -50,8 +50,16 @@ func.func @matmul_c4(%x: tensor<?x8xf32>, %w: !dnn.packed<panels, 6x8xf32>, %o: 
 // -----
 
 func.func @matmul_c5(%x: tensor<?x8xf32>, %w: !dnn.packed<panels, 6x8xbf16>, %o: tensor<?x6xf32>) {
-  // expected-error@below {{dnn_matmul_c5: input of a library matmul: expected bf16 as the weight, got f32}}
+  // expected-error@below {{dnn_matmul_c5: a library matmul with a weight of bf16: expected an input of that type, got f32}}
   %0 = dnn.matmul %x weight %w primitive 0 outs(%o) : (tensor<?x8xf32>, !dnn.packed<panels, 6x8xbf16>, tensor<?x6xf32>) -> tensor<?x6xf32>
+  return
+}
+
+// -----
+
+func.func @matmul_c5(%x: tensor<?x8xf32>, %w: !dnn.packed<panels, 6x8xf32>, %o: tensor<?x6xbf16>) {
+  // expected-error@below {{dnn_matmul_c5: a library matmul with a weight of f32: expected an input of that type and an output of f32, got bf16}}
+  %0 = dnn.matmul %x weight %w primitive 0 outs(%o) : (tensor<?x8xf32>, !dnn.packed<panels, 6x8xf32>, tensor<?x6xbf16>) -> tensor<?x6xbf16>
   return
 }
 
@@ -84,5 +92,13 @@ func.func @gated_matmul_c3(%x: tensor<?x8xf32>, %g: !dnn.packed<panels, 7x8xf32>
 func.func @gated_matmul_c4(%x: tensor<?x8xf32>, %w: !dnn.packed<panels, 6x8xf32>) {
   // expected-error@below {{dnn_gated_matmul_c4: width of the destination: expected 6, got 8}}
   %0 = dnn.gated_matmul silu %x gate %w up %w outs(%x) : (tensor<?x8xf32>, !dnn.packed<panels, 6x8xf32>, !dnn.packed<panels, 6x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gated_matmul_c5(%x: tensor<?x8xf32>, %g: !dnn.packed<panels, 6x8xf32>, %u: !dnn.packed<panels, 6x8xbf16>, %o: tensor<?x6xf32>) {
+  // expected-error@below {{dnn_gated_matmul_c5: format of up: expected 'f32', got 'bf16'}}
+  %0 = dnn.gated_matmul silu %x gate %g up %u outs(%o) : (tensor<?x8xf32>, !dnn.packed<panels, 6x8xf32>, !dnn.packed<panels, 6x8xbf16>, tensor<?x6xf32>) -> tensor<?x6xf32>
   return
 }

@@ -153,6 +153,14 @@ func.func @matmul_c5(%arg0: tensor<?x8xf32>, %arg1: tensor<6x8xf32>) {
 
 // -----
 
+func.func @matmul_c6(%arg0: tensor<?x8xf32>, %arg1: tensor<6x8xf32>, %arg2: tensor<6x8xbf16>) {
+  // expected-error@+1 {{matmul_c6: type of weight 1: expected 'f32', got 'bf16'}}
+  %0 = transformer.matmul %arg0 weights(%arg1, %arg2) : (tensor<?x8xf32>, tensor<6x8xf32>, tensor<6x8xbf16>) -> tensor<?x12xf32>
+  return
+}
+
+// -----
+
 func.func @gated_matmul_c1(%arg0: tensor<?x8xf32>, %arg1: tensor<6x9xf32>, %arg2: tensor<6x8xf32>) {
   // expected-error@+1 {{gated_matmul_c1: gate input features: expected 8, got 9}}
   %0 = transformer.gated_matmul silu %arg0 gate %arg1 up %arg2 : (tensor<?x8xf32>, tensor<6x9xf32>, tensor<6x8xf32>) -> tensor<?x6xf32>
@@ -188,5 +196,21 @@ func.func @gated_matmul_c2(%arg0: tensor<?x8xf32>, %arg1: tensor<6x8xf32>, %arg2
 func.func @gated_matmul_c3(%arg0: tensor<?x8xf32>, %arg1: tensor<6x8xf32>, %arg2: tensor<5x8xf32>) {
   // expected-error@+1 {{gated_matmul_c3: up output features: expected 6, got 5}}
   %0 = transformer.gated_matmul silu %arg0 gate %arg1 up %arg2 : (tensor<?x8xf32>, tensor<6x8xf32>, tensor<5x8xf32>) -> tensor<?x5xf32>
+  return
+}
+
+// -----
+
+func.func @gated_matmul_c4(%arg0: tensor<?x8xf32>, %arg1: tensor<6x8xf32>, %arg2: tensor<6x8xbf16>) {
+  // expected-error@+1 {{gated_matmul_c4: type of up: expected 'f32', got 'bf16'}}
+  %0 = transformer.gated_matmul silu %arg0 gate %arg1 up %arg2 : (tensor<?x8xf32>, tensor<6x8xf32>, tensor<6x8xbf16>) -> tensor<?x6xf32>
+  return
+}
+
+// -----
+
+func.func @gated_feed_forward_c4(%arg0: tensor<?x8xf32>, %arg1: tensor<6x8xf32>, %arg2: tensor<6x8xbf16>, %arg3: tensor<8x6xf32>) {
+  // expected-error@+1 {{gated_feed_forward_c4: type of up: expected 'f32', got 'bf16'}}
+  %0 = transformer.gated_feed_forward silu %arg0 gate %arg1 up %arg2 down %arg3 : (tensor<?x8xf32>, tensor<6x8xf32>, tensor<6x8xbf16>, tensor<8x6xf32>) -> tensor<?x8xf32>
   return
 }

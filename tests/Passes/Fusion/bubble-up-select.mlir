@@ -11,7 +11,7 @@ func.func @rms(%x: !rows, %b: !batch, %w: !vector) -> !rows {
   // CHECK-NEXT: %[[N:.*]] = transformer.rms_norm %[[R]], %x_0
   // CHECK-NEXT: return %[[N]]
   %0 = transformer.rms_norm %x, %w eps 1e-05 : (!rows, !vector) -> !rows
-  // expected-remark@below {{[Passed] BubbleUpSelect | Category:fusion | Function=rms | Remark="transformer.rms_norm is computed for output rows only"}}
+  // expected-remark@below {{[Passed] BubbleUpSelect | Category:fusion | Function=rms | Operation="select_output_rows ?x8xf32 -> ?x8xf32", Remark="transformer.rms_norm is computed for output rows only"}}
   %1 = transformer.select_output_rows %0, %b : (!rows, !batch) -> !rows
   return %1 : !rows
 }
@@ -50,7 +50,7 @@ func.func @another_use(%x: !rows, %b: !batch, %w: !vector) -> (!rows, !rows) {
   // CHECK-NEXT: transformer.rms_norm
   // CHECK-NEXT: transformer.select_output_rows
   %0 = transformer.rms_norm %x, %w eps 1e-05 : (!rows, !vector) -> !rows
-  // expected-remark@below {{[Missed] BubbleUpSelect | Category:fusion | Function=another_use | Reason="what computes all rows has another use"}}
+  // expected-remark@below {{[Missed] BubbleUpSelect | Category:fusion | Function=another_use | Operation="select_output_rows ?x8xf32 -> ?x8xf32", Reason="what computes all rows has another use"}}
   %1 = transformer.select_output_rows %0, %b : (!rows, !batch) -> !rows
   return %1, %0 : !rows, !rows
 }

@@ -11,7 +11,7 @@ func.func @fused(%x: !rows, %w: !weight, %b: tensor<8xf32>) -> !rows {
   // CHECK-NEXT: %[[Y:.*]] = transformer.matmul %x weights(%x_0) biases(%x_1) activation tanh :
   // CHECK-NEXT: return %[[Y]]
   %0 = transformer.matmul %x weights(%w) biases(%b) : (!rows, !weight, tensor<8xf32>) -> !rows
-  // expected-remark@below {{[Passed] FuseActivation | Category:fusion | Function=fused | Remark="applied while the matmul is written"}}
+  // expected-remark@below {{[Passed] FuseActivation | Category:fusion | Function=fused | Operation="activation ?x8xf32 -> ?x8xf32", Remark="applied while the matmul is written"}}
   %1 = transformer.activation tanh %0 : !rows
   return %1 : !rows
 }
@@ -24,7 +24,7 @@ func.func @two_activations(%x: !rows, %w: !weight) -> !rows {
   %0 = transformer.matmul %x weights(%w) : (!rows, !weight) -> !rows
   // expected-remark@below {{applied while the matmul is written}}
   %1 = transformer.activation relu %0 : !rows
-  // expected-remark@below {{[Missed] FuseActivation | Category:fusion | Function=two_activations | Reason="the matmul already applies something"}}
+  // expected-remark@below {{[Missed] FuseActivation | Category:fusion | Function=two_activations | Operation="activation ?x8xf32 -> ?x8xf32", Reason="the matmul already applies something"}}
   %2 = transformer.activation sigmoid %1 : !rows
   return %2 : !rows
 }

@@ -10,7 +10,7 @@ func.func @rms(%x: !rows, %y: !rows, %w: !vector) -> (!rows, !rows) {
   // CHECK-NEXT: %[[S:.*]], %[[N:.*]] = transformer.add_norm rms %x, %x_0 weight %x_1 eps 1e-05 :
   // CHECK-NEXT: return %[[N]], %[[S]]
   %0 = transformer.residual %x, %y : !rows
-  // expected-remark@below {{[Passed] FuseAddNorm | Category:fusion | Function=rms | Remark="residual and norm are one pass over the rows"}}
+  // expected-remark@below {{[Passed] FuseAddNorm | Category:fusion | Function=rms | Operation="rms_norm ?x8xf32 -> ?x8xf32", Remark="residual and norm are one pass over the rows"}}
   %1 = transformer.rms_norm %0, %w eps 1e-05 : (!rows, !vector) -> !rows
   return %1, %0 : !rows, !rows
 }
@@ -45,7 +45,7 @@ func.func @used_before(%x: !rows, %y: !rows, %w: !vector) -> (!rows, !rows) {
   // CHECK-NEXT: transformer.rms_norm
   %0 = transformer.residual %x, %y : !rows
   %1 = transformer.residual %0, %y : !rows
-  // expected-remark@below {{[Missed] FuseAddNorm | Category:fusion | Function=used_before | Reason="the sum is used before the norm"}}
+  // expected-remark@below {{[Missed] FuseAddNorm | Category:fusion | Function=used_before | Operation="rms_norm ?x8xf32 -> ?x8xf32", Reason="the sum is used before the norm"}}
   %2 = transformer.rms_norm %0, %w eps 1e-05 : (!rows, !vector) -> !rows
   return %1, %2 : !rows, !rows
 }

@@ -14,7 +14,7 @@ func.func @rotated_differently(%s: !scope, %b: !batch, %c: !cache, %q: !rows, %k
   // CHECK-NEXT: transformer.online_attention causal %x, %batch cache %[[C]][%scope] heads 1 kv_heads 1 scale 0.5 :
   %0 = transformer.rope %k, %b heads 1 #rope : !rows
   %1 = transformer.cache_append %c[%s], %b keys %0 values %k : (!cache, !scope, !batch, !rows, !rows) -> !cache
-  // expected-remark@below {{[Missed] FuseAttention | Category:fusion | Function=rotated_differently | Reason="queries and keys are rotated differently"}}
+  // expected-remark@below {{[Missed] FuseAttention | Category:fusion | Function=rotated_differently | Operation="online_attention ?x4xf32 -> ?x4xf32", Reason="queries and keys are rotated differently"}}
   %2 = transformer.online_attention causal %q, %b cache %1[%s] heads 1 kv_heads 1 scale 0.5 : (!rows, !batch, !cache, !scope) -> !rows
   return %2 : !rows
 }

@@ -1,5 +1,11 @@
 // Norms, rotations and the append are taken into one split.
-// RUN: %tenon-opt %s --fuse-attention | FileCheck %s
+// RUN: %tenon-opt %s --fuse-attention --remark-policy=all --remarks-filter=".*" 2> %t.remarks | FileCheck %s
+// RUN: FileCheck %s --check-prefix=REMARKS < %t.remarks
+
+// What is absorbed is named, each by itself.
+// REMARKS: remark: [Passed] FuseAttention | Category:fusion | Function=cached | Operation="online_attention ?x8xf32 -> ?x8xf32", Remark="the append, rotations are one pass over queries, keys and values"
+// REMARKS: Function=cached | Operation="rope ?x8xf32 -> ?x8xf32", Remark="absorbed by the append"
+// REMARKS: Function=cached | Operation="rope ?x4xf32 -> ?x4xf32", Remark="absorbed by the append"
 
 !batch = !transformer.batch
 !scope = !transformer.scope

@@ -9,7 +9,7 @@ func.func @second_operand(%x: !rows, %r: !rows, %w: !weight, %b: tensor<8xf32>) 
   // CHECK-NEXT: %[[P:.*]] = transformer.matmul %x weights(%x_1) biases(%x_2) activation relu residual %x_0 :
   // CHECK-NEXT: return %[[P]]
   %0 = transformer.matmul %x weights(%w) biases(%b) activation relu : (!rows, !weight, tensor<8xf32>) -> !rows
-  // expected-remark@below {{[Passed] FuseResidual | Category:fusion | Function=second_operand | Remark="added while the matmul is written"}}
+  // expected-remark@below {{[Passed] FuseResidual | Category:fusion | Function=second_operand | Operation="residual ?x8xf32, ?x8xf32 -> ?x8xf32", Remark="added while the matmul is written"}}
   %1 = transformer.residual %r, %0 : !rows
   return %1 : !rows
 }
@@ -40,7 +40,7 @@ func.func @another_use(%x: !rows, %r: !rows, %w: !weight) -> (!rows, !rows) {
   // CHECK-NEXT: transformer.matmul
   // CHECK-NEXT: transformer.residual
   %0 = transformer.matmul %x weights(%w) : (!rows, !weight) -> !rows
-  // expected-remark@below {{[Missed] FuseResidual | Category:fusion | Function=another_use | Reason="the matmul has another use"}}
+  // expected-remark@below {{[Missed] FuseResidual | Category:fusion | Function=another_use | Operation="residual ?x8xf32, ?x8xf32 -> ?x8xf32", Reason="the matmul has another use"}}
   %1 = transformer.residual %0, %r : !rows
   return %1, %0 : !rows, !rows
 }

@@ -16,7 +16,7 @@ func.func @merged(%s: !scope, %b: !batch, %c: !cache, %x: !rows) -> tensor<?x8xf
   %0 = transformer.matmul %x weights(%q) : (!rows, tensor<8x8xf32>) -> tensor<?x8xf32>
   %1 = transformer.matmul %x weights(%k) : (!rows, tensor<4x8xf32>) -> tensor<?x4xf32>
   %2 = transformer.matmul %x weights(%v) : (!rows, tensor<4x8xf32>) -> tensor<?x4xf32>
-  // expected-remark@below {{[Passed] MergeQkv | Category:fusion | Function=merged | Remark="queries, keys and values are one matmul"}}
+  // expected-remark@below {{[Passed] MergeQkv | Category:fusion | Function=merged | Operation="split_append ?x8xf32, ?x4xf32, ?x4xf32 -> ?x8xf32", Remark="queries, keys and values are one matmul"}}
   %3:2 = transformer.split_append %0, %1, %2 to %c[%s], %b heads 2 kv_heads 1 : (tensor<?x8xf32>, tensor<?x4xf32>, tensor<?x4xf32>, !cache, !scope, !batch) -> (tensor<?x8xf32>, !cache)
   return %3#0 : tensor<?x8xf32>
 }

@@ -1,6 +1,6 @@
 // Layouts: panels for what is multiplied, rows for what is only gathered,
 // vectors for the rest.
-// RUN: %tenon-opt %s --assign-layouts --remark-policy=all --remarks-filter-passed=".*" -verify-diagnostics | FileCheck %s
+// RUN: %tenon-opt %s --assign-layouts --remark-policy=all --remarks-filter=".*" -verify-diagnostics | FileCheck %s
 
 !batch = !transformer.batch
 !scope = !transformer.scope
@@ -8,7 +8,7 @@
 // CHECK-LABEL: @layer
 func.func @layer(%s: !scope, %b: !batch) -> tensor<?x8xf32> {
   // CHECK-NEXT: transformer.parameter %scope "table" of embedding {dnn.layout = #dnn.layout<row_major>}
-  // expected-remark@below {{[Passed] AssignLayouts | Category:packing | Function=layer | Remark="table is stored as row_major"}}
+  // expected-remark@below {{[Analysis] AssignLayouts | Category:packing | Function=layer | Operation=parameter, Remark="table is stored as row_major"}}
   %t = transformer.parameter %s "table" of embedding : tensor<9x8xf32>
   // CHECK-NEXT: transformer.parameter %scope "weight" of ffn {dnn.layout = #dnn.layout<panels>}
   // expected-remark@below {{weight is stored as panels}}

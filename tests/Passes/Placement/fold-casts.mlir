@@ -21,7 +21,7 @@ func.func @narrowed(%b: !transformer.batch, %x: !f32, %n: !vector, %w: !weight, 
   %e = tensor.empty(%t) : !f32
   %0 = dnn.rms_norm %x, %n eps 1e-05 outs(%e) : (!f32, !vector, !f32) -> !f32
   %h = tensor.empty(%t) : !bf16
-  // expected-remark@below {{[Passed] FoldCasts | Category:placement | Function=narrowed | Remark="written in this type by its producer"}}
+  // expected-remark@below {{[Passed] FoldCasts | Category:placement | Function=narrowed | Level=avx512_bf16, Operation="cast ?x8xf32 -> ?x8xbf16", Remark="written in this type by its producer, dnn.rms_norm"}}
   %1 = dnn.cast %0 outs(%h) : (!f32, !bf16) -> !bf16
   %2 = dnn.matmul %1 weight %w outs(%o) : (!bf16, !weight, !f32) -> !f32
   %g = tensor.empty(%t) : !bf16
@@ -38,7 +38,7 @@ func.func @two_types(%x: !f32, %o: !f32, %h: !bf16) -> (!bf16, !f32, !bf16) {
   // CHECK-NEXT: %[[F:.*]] = dnn.cast %[[N]] {{.*}} -> tensor<?x8xf32>
   // CHECK-NEXT: return %[[B]], %[[F]], %[[B]]
   %0 = dnn.residual %x, %x outs(%o) : (!f32, !f32, !f32) -> !f32
-  // expected-remark@below {{[Missed] FoldCasts | Category:placement | Function=two_types | Reason="the value is read in its own type too"}}
+  // expected-remark@below {{[Missed] FoldCasts | Category:placement | Function=two_types | Level=avx512_bf16, Operation="cast ?x8xf32 -> ?x8xbf16", Reason="the value is read in its own type too"}}
   %1 = dnn.cast %0 outs(%h) : (!f32, !bf16) -> !bf16
   // expected-remark@below {{the value is read in its own type too}}
   %2 = dnn.cast %0 outs(%o) : (!f32, !f32) -> !f32
@@ -114,7 +114,7 @@ func.func @library_f32(%x: !f32, %w: !dnn.packed<panels, 8x8xf32>, %o: !f32, %h:
   // CHECK-NEXT: dnn.matmul {{.*}} -> tensor<?x8xf32>
   // CHECK-NEXT: dnn.cast
   %0 = dnn.matmul %x weight %w outs(%o) : (!f32, !dnn.packed<panels, 8x8xf32>, !f32) -> !f32
-  // expected-remark@below {{the library's f32 matmul writes f32}}
+  // expected-remark@below {{the library's matmul does not write this type}}
   %1 = dnn.cast %0 outs(%h) : (!f32, !bf16) -> !bf16
   return %1 : !bf16
 }

@@ -6,7 +6,7 @@ module attributes {dnn.target = #dnn.target<avx512_bf16, vector = 512, registers
 // CHECK-LABEL: @layer.many
 func.func @layer.many(%x: tensor<?x8xbf16>, %w: !dnn.packed<panels, 8x8xbf16>, %b: !dnn.packed<vector, 8x1xf32>, %o: tensor<?x8xf32>) attributes {transformer.variant = #transformer.variant<many>} {
   // CHECK-NEXT: dnn.matmul %x weight %weight primitive 0 outs(%x_1)
-  // expected-remark@below {{[Passed] LibraryMatmul | Category:placement | Function=layer.many | Remark="computed by the library"}}
+  // expected-remark@below {{[Analysis] LibraryMatmul | Category:placement | Function=layer.many | Level=avx512_bf16, Operation="matmul ?x8xbf16 -> ?x8xf32", Remark="computed by the library"}}
   %0 = dnn.matmul %x weight %w outs(%o) : (tensor<?x8xbf16>, !dnn.packed<panels, 8x8xbf16>, tensor<?x8xf32>) -> tensor<?x8xf32>
   // Another epilogue is another primitive.
   // CHECK-NEXT: dnn.matmul %x weight %weight bias %weight_0 primitive 1 outs(%x_1)
@@ -31,7 +31,7 @@ func.func @head.many(%x: tensor<?x8xbf16>, %w: !dnn.packed<panels, 8x8xbf16>, %o
 // CHECK-LABEL: @layer.few
 func.func @layer.few(%x: tensor<?x8xbf16>, %w: !dnn.packed<panels, 8x8xbf16>, %o: tensor<?x8xf32>) attributes {transformer.variant = #transformer.variant<few>} {
   // CHECK-NEXT: dnn.matmul %x weight %weight outs(%x_0) :
-  // expected-remark@below {{[Missed] LibraryMatmul | Category:placement | Function=layer.few | Reason="generated: a decode-sized batch streams the weights"}}
+  // expected-remark@below {{[Analysis] LibraryMatmul | Category:placement | Function=layer.few | Level=avx512_bf16, Operation="matmul ?x8xbf16 -> ?x8xf32", Remark="generated: a decode-sized batch streams the weights"}}
   %0 = dnn.matmul %x weight %w outs(%o) : (tensor<?x8xbf16>, !dnn.packed<panels, 8x8xbf16>, tensor<?x8xf32>) -> tensor<?x8xf32>
   return
 }
@@ -39,7 +39,7 @@ func.func @layer.few(%x: tensor<?x8xbf16>, %w: !dnn.packed<panels, 8x8xbf16>, %o
 // CHECK-LABEL: @step
 func.func @step(%x: tensor<?x8xbf16>, %w: !dnn.packed<panels, 8x8xbf16>, %o: tensor<?x8xf32>) attributes {transformer.role = "step"} {
   // CHECK-NEXT: dnn.matmul %x weight %weight primitive 0 outs(
-  // expected-remark@below {{[Passed] LibraryMatmul | Category:placement | Function=step | Remark="computed by the library"}}
+  // expected-remark@below {{[Analysis] LibraryMatmul | Category:placement | Function=step | Level=avx512_bf16, Operation="matmul ?x8xbf16 -> ?x8xf32", Remark="computed by the library"}}
   %0 = dnn.matmul %x weight %w outs(%o) : (tensor<?x8xbf16>, !dnn.packed<panels, 8x8xbf16>, tensor<?x8xf32>) -> tensor<?x8xf32>
   return
 }
@@ -48,10 +48,10 @@ func.func @step(%x: tensor<?x8xbf16>, %w: !dnn.packed<panels, 8x8xbf16>, %o: ten
 // CHECK-LABEL: @types
 func.func @types(%x: tensor<?x8xf32>, %y: tensor<?x8xbf16>, %w: !dnn.packed<panels, 8x8xf32>, %v: !dnn.packed<panels, 8x8xbf16>, %o: tensor<?x8xf32>, %h: tensor<?x8xbf16>) {
   // CHECK-NEXT: dnn.matmul %x weight %weight_1 outs(
-  // expected-remark@below {{generated: the library has no matmul of other activations with bf16}}
+  // expected-remark@below {{avx512_bf16 has no library matmul of f32 rows with panels of bf16 that writes f32}}
   %0 = dnn.matmul %x weight %v outs(%o) : (tensor<?x8xf32>, !dnn.packed<panels, 8x8xbf16>, tensor<?x8xf32>) -> tensor<?x8xf32>
   // CHECK-NEXT: dnn.matmul %x weight %weight outs(
-  // expected-remark@below {{generated: the library's f32 matmul writes f32}}
+  // expected-remark@below {{avx512_bf16 has no library matmul of f32 rows with panels of f32 that writes bf16}}
   %1 = dnn.matmul %x weight %w outs(%h) : (tensor<?x8xf32>, !dnn.packed<panels, 8x8xf32>, tensor<?x8xbf16>) -> tensor<?x8xbf16>
   // CHECK-NEXT: dnn.matmul %x_0 weight %weight_1 primitive 4 outs(
   // expected-remark@below {{computed by the library}}
@@ -69,7 +69,7 @@ func.func @layer.many(%x: tensor<?x8xf32>, %w: !dnn.packed<panels, 8x8xf32>, %v:
   // expected-remark@below {{computed by the library}}
   %0 = dnn.matmul %x weight %w outs(%o) : (tensor<?x8xf32>, !dnn.packed<panels, 8x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
   // CHECK-NEXT: outs(%x_1) :
-  // expected-remark@below {{generated: avx512 has no library matmul for panels of bf16}}
+  // expected-remark@below {{avx512 has no library matmul of f32 rows with panels of bf16 that writes f32}}
   %1 = dnn.matmul %x weight %v outs(%o) : (tensor<?x8xf32>, !dnn.packed<panels, 8x8xbf16>, tensor<?x8xf32>) -> tensor<?x8xf32>
   return
 }
@@ -81,7 +81,7 @@ module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, 
 // CHECK-LABEL: @layer.many
 func.func @layer.many(%x: tensor<?x8xf32>, %w: !dnn.packed<panels, 8x8xf32>, %o: tensor<?x8xf32>) attributes {transformer.variant = #transformer.variant<many>} {
   // CHECK-NEXT: outs(%x_0) :
-  // expected-remark@below {{generated: avx2 has no library matmul for panels of f32}}
+  // expected-remark@below {{avx2 has no library matmul of f32 rows with panels of f32 that writes f32}}
   %0 = dnn.matmul %x weight %w outs(%o) : (tensor<?x8xf32>, !dnn.packed<panels, 8x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
   return
 }

@@ -92,7 +92,7 @@ TEST(BuilderTest, AnotherStorageTypeIsAnotherFunction) {
       Context, "test",
       [&](StringRef Name, ArrayRef<int64_t> Shape) -> Result<ElementType> {
         Asked.push_back(Name.str());
-        return Name == "l1.up.weight" ? ElementType::BF16 : ElementType::F32;
+        return Name == "l1.down.weight" ? ElementType::BF16 : ElementType::F32;
       });
   CacheType Cache = Model.cache(3, 4, ElementType::F32);
   SmallVector<func::FuncOp> Layers;
@@ -103,6 +103,35 @@ TEST(BuilderTest, AnotherStorageTypeIsAnotherFunction) {
   EXPECT_EQ(Layers[0], Layers[2]);
   // Every layer's own tensors are asked for, shared function or not.
   EXPECT_EQ(llvm::count(Asked, "l2.q.weight"), 1);
+}
+
+TEST(BuilderTest, GateAndUpAreKeptInOneType) {
+  MLIRContext Context;
+  ModelBuilder Model(
+      Context, "test",
+      [&](StringRef Name, ArrayRef<int64_t> Shape) -> Result<ElementType> {
+        bool IsWide = Shape.size() == 1 || Name == "l0.gate.weight" ||
+                      Name == "l1.up.weight";
+        return IsWide ? ElementType::F32 : ElementType::BF16;
+      });
+  CacheType Cache = Model.cache(3, 4, ElementType::F32);
+  SmallVector<func::FuncOp> Layers;
+  for (const char *Scope : {"l0", "l1", "l2"})
+    Layers.push_back(
+        layerFunction(Model, Scope, 24, {Cache, {}, {}}, smallLayer()));
+  EXPECT_EQ(Layers[0], Layers[1]);
+  EXPECT_EQ(Model.widened(),
+            (std::vector<std::string>{"l0.up.weight", "l1.gate.weight"}));
+  auto TypesOf = [](func::FuncOp Layer) {
+    std::string Types;
+    Layer.walk([&](GatedFeedForwardOp Op) {
+      for (Value Weight : {Op.getGate(), Op.getUp(), Op.getDown()})
+        Types += getElementTypeOrSelf(Weight).isF32() ? "f32 " : "bf16 ";
+    });
+    return Types;
+  };
+  EXPECT_EQ(TypesOf(Layers[0]), "f32 f32 bf16 ");
+  EXPECT_EQ(TypesOf(Layers[2]), "bf16 bf16 bf16 ");
 }
 
 TEST(BuilderTest, LocationsNameFunctionAndKey) {

@@ -1,0 +1,19 @@
+//===- LibraryMatmuls.h - Which matmuls the library does --------*- C++ -*-===//
+
+#ifndef TENON_PASSES_PLACEMENT_LIBRARYMATMULS_H
+#define TENON_PASSES_PLACEMENT_LIBRARYMATMULS_H
+
+#include "dialects/Dnn/Dnn.h"
+
+namespace tenon {
+
+/// Whether `Op` multiplies rows with packed weights.
+bool isMatmul(mlir::Operation *Op);
+
+/// Why the matmul `Op`, of a module with a target, becomes a generated kernel;
+/// empty when the library computes it.
+std::string whyGenerated(mlir::Operation *Op);
+
+} // namespace tenon
+
+#endif // TENON_PASSES_PLACEMENT_LIBRARYMATMULS_H

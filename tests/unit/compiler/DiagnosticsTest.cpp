@@ -1,0 +1,49 @@
+//===- DiagnosticsTest.cpp - Failures after a model was imported ----------===//
+
+#include "compiler/Driver/Diagnostics.h"
+
+#include "dialects/Transformer/Transformer.h"
+#include "passes/Verify/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using namespace tenon;
+
+namespace {
+
+/// What `verify-llvm` and `Report` make of a module that is not LLVM.
+std::string messageOf(llvm::function_ref<Error(const Diagnostics &)> Report) {
+  MLIRContext Context;
+  Context.loadDialect<func::FuncDialect>();
+  auto Module = parseSourceString<ModuleOp>(
+      R"(module { func.func @f() { return } loc("layer/residual") })",
+      &Context);
+  Diagnostics Caught(Context);
+  PassManager Passes(&Context);
+  Passes.addPass(createVerifyLlvm());
+  Caught.watch(Passes);
+  EXPECT_TRUE(failed(Passes.run(*Module)));
+  return Report(Caught).message();
+}
+
+TEST(DiagnosticsTest, ADefectNamesStagePassOperationAndWhatToDo) {
+  EXPECT_EQ(
+      messageOf([](const Diagnostics &D) { return D.defect("stage 'llvm'"); }),
+      "a defect of the compiler, not of the model: stage 'llvm', pass "
+      "'verify-llvm', operation 'func.func' in layer/residual: is not allowed "
+      "after stage 'llvm': expected an operation of the llvm dialect; please "
+      "report this line with the command, the model's config.json and what "
+      "`tenon --version` prints");
+}
+
+TEST(DiagnosticsTest, AnErrorOfADumpIsMlirs) {
+  EXPECT_EQ(
+      messageOf([](const Diagnostics &D) { return D.error("stage llvm"); }),
+      "layer/residual: 'func.func' op is not allowed after stage 'llvm': "
+      "expected an operation of the llvm dialect");
+}
+
+} // namespace
