@@ -160,7 +160,7 @@ static Status evaluateOp(dnn::MoeCombineOp Op, Frame &F) {
 template <OneOf<dnn::BufferOp, dnn::OutputOp, dnn::FeaturesOp, dnn::FieldOp,
                 dnn::PageTableOp, dnn::PageOp, dnn::LatentPageOp,
                 dnn::StagedPageOp, dnn::WeightViewOp, dnn::CallMatmulOp,
-                dnn::ParallelOp, dnn::BarrierOp, dnn::LaunchOp>
+                dnn::ParallelOp, dnn::BarrierOp, dnn::KernelOp, dnn::LaunchOp>
               OpTy>
 static Status evaluateOp(OpTy, Frame &) {
   return Error("operation on buffers: expected one on tensors");

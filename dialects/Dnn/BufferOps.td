@@ -148,6 +148,16 @@ def Dnn_BarrierOp : Dnn_Op<"barrier", [
   let assemblyFormat = "$batch attr-dict";
 }
 
+def Dnn_KernelOp : Dnn_Op<"kernel", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Say what the code that follows computes";
+  let description = [{
+    `text` is the operation as `function` had it, before a kernel or a call of
+    the library took its place. Does nothing; assembly has it as a comment.
+  }];
+  let arguments = (ins StrAttr:$text, StrAttr:$function);
+  let assemblyFormat = "$text `in` $function attr-dict";
+}
+
 def Dnn_LaunchOp : Dnn_Op<"launch", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Run a function on every thread of the pool";

@@ -4,6 +4,8 @@
 #include "passes/Support/DeadCode.h"
 #include "passes/Support/Functions.h"
 
+#include "mlir/IR/AsmState.h"
+
 namespace tenon {
 #define GEN_PASS_DEF_GENERATEKERNELS
 #include "passes/Codegen/Passes.h.inc"
@@ -48,6 +50,7 @@ struct GenerateKernels
 
   void generate(func::FuncOp Function, dnn::TargetAttr Target) {
     Value Batch = batchOf(Function);
+    nameOperations(Function);
     SmallVector<Operation *> Run;
     SmallVector<Operation *> Ops = llvm::map_to_vector(
         Function.getBody().front(), [](Operation &Op) { return &Op; });
@@ -70,8 +73,30 @@ struct GenerateKernels
     }
   }
 
-  static void callLibrary(dnn::MatmulOp Matmul, Value Batch) {
+  /// Writes down every computation under the names that dumps have shown it
+  /// with, while all of the function is still there.
+  void nameOperations(func::FuncOp Function) {
+    Texts.clear();
+    AsmState Names(Function);
+    for (Operation &Op : Function.getBody().front())
+      if (isa<dnn::ComputeOpInterface>(Op)) {
+        std::string Text;
+        llvm::raw_string_ostream Stream(Text);
+        Op.print(Stream, Names);
+        StringRef Short = Text;
+        Short.consume_front("dnn.");
+        Texts[&Op] = Short;
+      }
+  }
+
+  void announce(OpBuilder &Builder, Operation *Op) {
+    dnn::KernelOp::create(Builder, Op->getLoc(), Texts[Op],
+                          Op->getParentOfType<func::FuncOp>().getName());
+  }
+
+  void callLibrary(dnn::MatmulOp Matmul, Value Batch) {
     OpBuilder Builder(Matmul);
+    announce(Builder, Matmul);
     dnn::CallMatmulOp::create(Builder, Matmul.getLoc(), *Matmul.getPrimitive(),
                               Batch, Matmul.getInput(), Matmul.getWeight(),
                               Matmul.getBias(), Matmul.getMultiplier(),
@@ -79,8 +104,8 @@ struct GenerateKernels
     Matmul->erase();
   }
 
-  static void emitRegion(ArrayRef<Operation *> Run, Value Batch,
-                         dnn::TargetAttr Target) {
+  void emitRegion(ArrayRef<Operation *> Run, Value Batch,
+                  dnn::TargetAttr Target) {
     if (Run.empty())
       return;
     OpBuilder Builder(Run.front());
@@ -91,12 +116,16 @@ struct GenerateKernels
       Builder.setInsertionPointToEnd(&Body);
       if (Op != Run.front())
         dnn::BarrierOp::create(Builder, Op->getLoc(), Batch);
+      announce(Builder, Op);
       KernelBuilder B(Builder, Op->getLoc(), Parallel, Target, IsDecode);
       DnnEmitters::emit(B, Op);
     }
     for (Operation *Op : Run)
       Op->erase();
   }
+
+  /// What each computation of the function printed as.
+  llvm::DenseMap<Operation *, std::string> Texts;
 };
 
 } // namespace

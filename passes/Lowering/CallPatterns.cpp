@@ -22,6 +22,29 @@ struct BarrierPattern : public ConvertOpToLLVMPattern<dnn::BarrierOp> {
   }
 };
 
+/// A comment in the assembly.
+struct KernelPattern : public ConvertOpToLLVMPattern<dnn::KernelOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(dnn::KernelOp Op, OpAdaptor,
+                                ConversionPatternRewriter &B) const override {
+    // Neither a second line nor what LLVM reads as an operand or a variant.
+    std::string Text = "# ";
+    for (char C : (Op.getFunction() + ": " + Op.getText()).str()) {
+      if (C == '$' || C == '{' || C == '|' || C == '}')
+        Text += '_';
+      else
+        Text += llvm::isPrint(C) ? C : ' ';
+    }
+    LLVM::InlineAsmOp::create(
+        B, Op.getLoc(), TypeRange(), ValueRange(), Text, /*constraints=*/"",
+        /*has_side_effects=*/true, /*is_align_stack=*/false,
+        LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
+        ArrayAttr());
+    B.eraseOp(Op);
+    return success();
+  }
+};
+
 struct CallMatmulPattern : public ConvertOpToLLVMPattern<dnn::CallMatmulOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(dnn::CallMatmulOp Op, OpAdaptor Operands,
@@ -115,5 +138,6 @@ struct LaunchPattern : public ConvertOpToLLVMPattern<dnn::LaunchOp> {
 
 void tenon::populateCallPatterns(LLVMTypeConverter &Converter,
                                  RewritePatternSet &Patterns) {
-  Patterns.add<BarrierPattern, CallMatmulPattern, LaunchPattern>(Converter);
+  Patterns.add<BarrierPattern, KernelPattern, CallMatmulPattern, LaunchPattern>(
+      Converter);
 }

@@ -43,7 +43,8 @@ def ConvertDnnToLlvm : Pass<"convert-dnn-to-llvm", "::mlir::ModuleOp"> {
     The batch becomes a pointer to `tenon_rt_step`, a scope one to
     `tenon_rt_scope`, a cache the number of its kind, a packed weight a
     pointer. Library matmuls, barriers and launches go through the step's
-    function table, so that the code has no undefined symbols.
+    function table, so that the code has no undefined symbols. What a kernel
+    computes becomes a comment of the assembly.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::cf::ControlFlowDialect"];

@@ -42,7 +42,8 @@ func.func private @layer.few(%s: !scope, %b: !batch, %x: !rows, %o: !rows) attri
 // CHECK: %[[B:.*]] = dnn.buffer %batch[{{.*}}] at 1024
 // CHECK: dnn.parallel
 // CHECK-NOT: dnn.{{parallel|barrier}}
-// CHECK: dnn.call_matmul 3 of %batch(%[[A]]) weight %{{.*}} residual %x output %[[B]] :
+// CHECK: dnn.kernel "matmul {{.*}}" in "layer.many"
+// CHECK-NEXT: dnn.call_matmul 3 of %batch(%[[A]]) weight %{{.*}} residual %x output %[[B]] :
 // CHECK: dnn.parallel
 // CHECK-NOT: dnn.{{parallel|barrier}}
 // CHECK: dnn.barrier %batch
@@ -65,6 +66,7 @@ func.func private @layer.many(%s: !scope, %b: !batch, %x: !rows, %o: !rows) attr
 // CHECK-LABEL: @calls.many
 // CHECK-NOT: dnn.parallel
 // CHECK: dnn.call_matmul 0
+// CHECK-NEXT: dnn.kernel "matmul %x weight %w multiplier %x_0 primitive 1 outs(%x_0) : {{.*}}" in "calls.many"
 // CHECK-NEXT: dnn.call_matmul 1
 // CHECK-NEXT: return
 func.func private @calls.many(%s: !scope, %b: !batch, %x: !rows, %o: !rows) attributes {transformer.variant = #transformer.variant<many>} {

@@ -38,10 +38,10 @@ func.func private @residual(%b: !batch, %x: !rows, %y: !rows, %o: !rows) {
 }
 
 // Of 16 columns no vector has a mask, of 3 columns there is no loop.
-// CHECK-LABEL: @no_mask
+// CHECK-LABEL: @whole_vectors
 // CHECK-NOT: mask
 // CHECK: return
-func.func private @no_mask(%b: !batch, %x: memref<?x32xf32>) {
+func.func private @whole_vectors(%b: !batch, %x: memref<?x32xf32>) {
   dnn.scale %x by 0.5 outs(%x) : (memref<?x32xf32>, memref<?x32xf32>) -> ()
   return
 }
