@@ -8,8 +8,10 @@
 #include "compiler/Bisect/BisectModel.h"
 #include "compiler/Driver/Compile.h"
 #include "compiler/Families/FamilyTable.h"
+#include "compiler/Report/Report.h"
 #include "passes/Pipelines/Pipelines.h"
 #include "runtime/Abi/CpuLevel.h"
+#include "runtime/Support/OutputFile.h"
 #include "runtime/Tool/CommandLine.h"
 
 using namespace tenon;
@@ -45,6 +47,23 @@ Result<std::vector<CpuLevel>> levelsOf(const std::vector<std::string> &Given) {
 
 /// Of bisect: results differ.
 constexpr int ExitDiffers = 3;
+
+/// Draws `Model` for the CPU level `LevelName` into the file `Path`.
+Status writeReport(const std::string &Model, const std::string &LevelName,
+                   const std::string &Path) {
+  Result<std::vector<CpuLevel>> Level = levelsOf({LevelName});
+  if (!Level)
+    return Level.error();
+  Result<OutputFile> File = OutputFile::create(Path, {{Model}});
+  if (!File)
+    return File.error();
+  Result<ModelReport> Report = reportModel(Model, Level->front());
+  if (!Report)
+    return Report.error();
+  if (Status Written = File->append(toHtml(*Report)); !Written)
+    return Written;
+  return File->finish();
+}
 
 /// Names of the stages, and what holds after each, for --help.
 std::vector<std::string> stageNames() {
@@ -161,7 +180,20 @@ int main(int Argc, char **Argv) {
                       "Tokens that FLOPs are counted for [the longest "
                       "sequence]");
   addIgnored(*Inspect, Inspection.IgnoredConfigKeys);
-  Inspect->add_flag("--json", Inspection.AsJson, "Print JSON");
+  auto *JsonFlag =
+      Inspect->add_flag("--json", Inspection.AsJson, "Print JSON");
+  std::string HtmlPath, HtmlLevel = "native";
+  auto *Html = Inspect
+                   ->add_option("--html", HtmlPath,
+                                "Write graphs, layers, matmuls and memory plan "
+                                "to this HTML file instead")
+                   ->needs(What)
+                   ->excludes(JsonFlag);
+  Inspect
+      ->add_option("--target-cpu", HtmlLevel,
+                   "CPU level that --html shows code for")
+      ->needs(Html)
+      ->capture_default_str();
 
   bisect::BisectModelOptions Bisection;
   std::string BisectLevel = "native";
@@ -200,6 +232,8 @@ int main(int Argc, char **Argv) {
   if (Inspect->parsed()) {
     if (!Families && Inspection.Model.empty())
       return fail("inspect: expected a model, or --families", ExitUsage);
+    if (!HtmlPath.empty())
+      return exitStatusOf(writeReport(Inspection.Model, HtmlLevel, HtmlPath));
     Result<std::string> Text =
         Families ? familyTable(Inspection.AsJson) : inspectModel(Inspection);
     if (!Text)

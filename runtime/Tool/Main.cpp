@@ -39,6 +39,7 @@ struct InspectArguments {
   std::optional<int64_t> Context;
   std::vector<std::string> IgnoredConfigKeys;
   InspectOptions Options;
+  std::string Html, HtmlLevel = "native";
 };
 
 } // namespace
@@ -107,6 +108,9 @@ static Status inspectUncompiled(const InspectArguments &Arguments) {
     Values.push_back("--context=" + std::to_string(*Arguments.Context));
   for (const std::string &Key : Arguments.IgnoredConfigKeys)
     Values.push_back("--ignore-config-key=" + Key);
+  if (!Arguments.Html.empty())
+    Values.insert(Values.end(), {"--html", Arguments.Html, "--target-cpu",
+                                 Arguments.HtmlLevel});
   return startCompiler(Values);
 }
 
@@ -120,6 +124,10 @@ static Status inspect(const InspectArguments &Arguments) {
   auto Refuse = [&](const char *Option, const char *Needed) {
     return Error(Arguments.File + ": " + Option + ": expected " + Needed);
   };
+  if (*Packed && !Arguments.Html.empty())
+    return Error(Arguments.File +
+                 ": is an artifact, which holds no graph: --html expects the "
+                 "model that it was compiled from");
   if (!*Packed) {
     for (auto [Option, IsGiven] :
          {std::pair("--verify", Options.Verify),
@@ -264,6 +272,15 @@ int main(int Count, char **Values) {
   InspectApp->add_flag("--families", Inspect.Families,
                        "Show the model families that can be compiled");
   InspectApp->add_flag("--json", Inspect.Options.Json, "Print one JSON object");
+  auto *Html = InspectApp->add_option(
+      "--html", Inspect.Html,
+      "Write graphs, layers, matmuls and memory plan of a model to this HTML "
+      "file instead");
+  InspectApp
+      ->add_option("--target-cpu", Inspect.HtmlLevel,
+                   "CPU level that --html shows code for")
+      ->needs(Html)
+      ->capture_default_str();
   InspectApp->add_flag("--verify", Inspect.Options.Verify,
                        "Check the weights' checksums too");
   InspectApp->add_flag("--memory-plan", Inspect.Options.MemoryPlan,
