@@ -41,6 +41,7 @@ config.substitutions += [
     ("%python", sys.executable),
     ("%tests", config.test_source_root),
     ("%examples", os.path.join(config.tenon_source, "examples")),
+    ("%docs", os.path.join(config.tenon_source, "docs")),
     ("%scripts", os.path.join(config.tenon_source, "scripts")),
 ]
 
