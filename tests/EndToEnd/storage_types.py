@@ -106,7 +106,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--levels", default=",".join(LEVELS))
     parser.add_argument("names", nargs="*")
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     test = support.Test([arguments.tenon, arguments.work, *arguments.names])
     native = test.native_level()
     levels = arguments.levels.split(",")
