@@ -193,15 +193,16 @@ private:
            "rows read and written, weights as they are kept, attributes. "
            "Functions that exist twice, for decode- and for prefill-sized "
            "batches, are shown once.</p>\n";
-    bool IsFirst = true;
+    // Layers are what one comes for; a lookup or a head can wait.
+    constexpr size_t FewNodes = 5;
     for (const FunctionGraph &G : R.Graphs) {
-      Out += std::string("<details") + (IsFirst ? " open" : "") + "><summary>" +
+      Out += std::string("<details") +
+             (G.Nodes.size() > FewNodes ? " open" : "") + "><summary>" +
              escaped(G.Name) + "</summary>\n";
       if (!G.Layers.empty())
         Out += "<p>Layers: " + escaped(G.Layers) + "</p>\n";
       graph(G);
       Out += "</details>\n";
-      IsFirst = false;
     }
   }
 

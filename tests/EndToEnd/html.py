@@ -82,7 +82,7 @@ def main():
          ["online_attention", "split_append", "self_attn.q_proj.weight + "
           "self_attn.k_proj.weight + self_attn.v_proj.weight 512x256xbf16",
           "library, primitive 0", "a decode-sized batch streams the weights",
-          "model.layers.0 … model.layers.3", "5,0"],
+          "model.layers.0 … model.layers.3", "4,999,424"],
          "--target-cpu", "avx512_bf16")
     page("tiny-llama at avx2", llama,
          ["avx2 has no library matmul of f32 rows with panels of bf16"],
