@@ -41,24 +41,32 @@ double tenon::bisect::differenceOf(const Tensor2D &Got,
   return Error / std::max(Largest, Floor);
 }
 
-static bool hasBF16(Type T) {
-  if (auto Shaped = dyn_cast<ShapedType>(T))
-    T = Shaped.getElementType();
-  if (auto Packed = dyn_cast<dnn::PackedType>(T))
-    return Packed.getFormat() == StorageFormat::BF16;
-  if (auto Cache = dyn_cast<tr::CacheType>(T))
-    return Cache.getFormat() == StorageFormat::BF16;
-  return T.isBF16();
+static double formatTolerance(StorageFormat Format) {
+  switch (Format) {
+  case StorageFormat::F32:
+    return Tolerance::F32;
+  case StorageFormat::BF16:
+    return Tolerance::OneBF16;
+  }
+  llvm_unreachable("all formats are covered");
 }
 
-static bool hasBF16(Operation *Op) {
-  auto Is = [](Type T) { return hasBF16(T); };
-  return llvm::any_of(Op->getOperandTypes(), Is) ||
-         llvm::any_of(Op->getResultTypes(), Is);
+static double typeTolerance(Type T) {
+  if (auto Packed = dyn_cast<dnn::PackedType>(T))
+    return formatTolerance(Packed.getFormat());
+  if (auto Cache = dyn_cast<tr::CacheType>(T))
+    return formatTolerance(Cache.getFormat());
+  Type Element = getElementTypeOrSelf(T);
+  return isa<FloatType>(Element) ? formatTolerance(dnn::formatOf(Element)) : 0;
 }
 
 double tenon::bisect::toleranceOf(Operation *Op) {
-  return hasBF16(Op) ? Tolerance::OneBF16 : Tolerance::F32;
+  double Largest = Tolerance::F32;
+  for (TypeRange Types :
+       {TypeRange(Op->getOperandTypes()), TypeRange(Op->getResultTypes())})
+    for (Type T : Types)
+      Largest = std::max(Largest, typeTolerance(T));
+  return Largest;
 }
 
 //===----------------------------------------------------------------------===//
@@ -555,7 +563,7 @@ Result<BisectReport> Bisection::run() {
     return Made.error();
   Runs = std::move(*Made);
   Model.walk([&](Operation *Op) {
-    if (hasBF16(Op))
+    if (toleranceOf(Op) > Tolerance::F32)
       ModelTolerance = Tolerance::ModelBF16;
   });
   say("the model");

@@ -109,9 +109,7 @@ RankedTensorType ModelBuilder::rows(int64_t Width) {
 
 CacheType ModelBuilder::cache(int64_t KvHeads, int64_t HeadDim,
                               ElementType Type, CacheKind Kind) {
-  return CacheType::get(&context(), Kind, KvHeads, HeadDim,
-                        Type == ElementType::BF16 ? StorageFormat::BF16
-                                                  : StorageFormat::F32);
+  return CacheType::get(&context(), Kind, KvHeads, HeadDim, formatOf(Type));
 }
 
 void ModelBuilder::fail(Error E) {

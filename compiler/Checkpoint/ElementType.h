@@ -3,6 +3,8 @@
 #ifndef TENON_COMPILER_CHECKPOINT_ELEMENTTYPE_H
 #define TENON_COMPILER_CHECKPOINT_ELEMENTTYPE_H
 
+#include "runtime/Abi/Types.h"
+
 #include <cstddef>
 #include <optional>
 #include <string_view>
@@ -15,7 +17,26 @@ enum class ElementType { F32, F16, BF16 };
 
 /// Bytes of one element.
 constexpr size_t sizeOf(ElementType Type) {
-  return Type == ElementType::F32 ? 4 : 2;
+  switch (Type) {
+  case ElementType::F32:
+    return 4;
+  case ElementType::F16:
+  case ElementType::BF16:
+    return 2;
+  }
+  return 0;
+}
+
+/// The format that packed weights and caches of `Type` have: f16 is widened.
+constexpr StorageFormat formatOf(ElementType Type) {
+  switch (Type) {
+  case ElementType::F32:
+  case ElementType::F16:
+    return StorageFormat::F32;
+  case ElementType::BF16:
+    return StorageFormat::BF16;
+  }
+  return StorageFormat::F32;
 }
 
 /// "f32", "f16" or "bf16".

@@ -18,11 +18,6 @@ namespace {
 /// No count may exceed this, so that a small multiple of it fits 64 bits.
 constexpr int64_t MaxCount = int64_t(1) << 58;
 
-ElementType elementTypeOf(Type T) {
-  return T.isF32() ? ElementType::F32
-                   : (T.isBF16() ? ElementType::BF16 : ElementType::F16);
-}
-
 /// Sums counts and remembers that one was too large.
 class Counter {
 public:
@@ -203,15 +198,12 @@ private:
     int64_t Elements =
         Sum.multiply(Cache.isLatent() ? 1 : 2,
                      Sum.multiply(Cache.getKvHeads(), Cache.getHeadDim()));
-    ElementType Kept = Cache.getFormat() == StorageFormat::BF16
-                           ? ElementType::BF16
-                           : ElementType::F32;
     if (Cache.isCross()) {
-      E.SourceText->CacheType = Kept;
+      E.SourceText->CacheFormat = Cache.getFormat();
       Sum.add(E.SourceText->CacheElements, Elements);
       return;
     }
-    E.CacheType = Kept;
+    E.CacheFormat = Cache.getFormat();
     E.IsLatent = Cache.isLatent();
     Sum.add(E.CacheElements, Elements);
   }
@@ -224,8 +216,7 @@ private:
   }
 
   static int64_t bytesPerElement(Type T) {
-    return static_cast<int64_t>(
-        sizeOf(elementTypeOf(cast<RankedTensorType>(T).getElementType())));
+    return cast<RankedTensorType>(T).getElementTypeBitWidth() / 8;
   }
 
   int64_t bytesOf(Type T) {
@@ -350,9 +341,9 @@ Json tenon::toJson(const ModelEstimate &E) {
                  {"weight_bytes", E.WeightBytes},
                  {"matmul_weight_bytes", E.MatmulBytes},
                  {"flops_per_token", Flops}};
-  if (E.CacheType)
+  if (E.CacheFormat)
     Result["kv_cache"] = {
-        {"type", nameOf(*E.CacheType)},
+        {"type", infoOf(*E.CacheFormat).Name},
         {"kind", E.IsLatent ? "latent" : "keys and values"},
         {"bytes_per_token", E.cacheBytesPerToken()},
         {"bytes_per_token_16_bit", E.CacheElements * 2},
@@ -361,7 +352,7 @@ Json tenon::toJson(const ModelEstimate &E) {
   if (const auto &Source = E.SourceText) {
     Result["encoder_matmul_parameters"] = Source->MatmulParameters;
     Result["cross_cache"] = {
-        {"type", nameOf(Source->CacheType)},
+        {"type", infoOf(Source->CacheFormat).Name},
         {"bytes_per_source_token", Source->cacheBytesPerToken()},
         {"max_source", Source->Tokens},
         {"bytes_full_source", Source->cacheBytesPerToken() * Source->Tokens}};
@@ -401,15 +392,15 @@ std::string tenon::toText(const ModelEstimate &E) {
     Add("  cross-attention", Source->CrossFlops,
         " FLOPs per token and source token" + Of + ", counted above");
   }
-  if (E.CacheType) {
-    std::string Type(nameOf(*E.CacheType));
+  if (E.CacheFormat) {
+    std::string Type(infoOf(*E.CacheFormat).Name);
     Add((E.IsLatent ? "latent cache, " : "key-value cache, ") + Type,
         E.cacheBytesPerToken(), " bytes per token");
     Add("  full context", E.cacheBytesPerToken() * E.MaxSequence,
         " bytes for " + grouped(E.MaxSequence) + " tokens");
   }
   if (const auto &Source = E.SourceText) {
-    Add("source cache, " + std::string(nameOf(Source->CacheType)),
+    Add("source cache, " + std::string(infoOf(Source->CacheFormat).Name),
         Source->cacheBytesPerToken(), " bytes per source token");
     Add("  full source", Source->cacheBytesPerToken() * Source->Tokens,
         " bytes for " + grouped(Source->Tokens) + " tokens");

@@ -68,7 +68,7 @@ struct ModelEstimate {
   int64_t TrainingFlops = 0;
 
   /// What the cache keeps; absent without one.
-  std::optional<ElementType> CacheType;
+  std::optional<StorageFormat> CacheFormat;
   /// Elements of keys and values, or of latent vectors, of one token in all
   /// layers.
   int64_t CacheElements = 0;
@@ -89,18 +89,17 @@ struct ModelEstimate {
     /// PrefillFlops that grows with the source text.
     int64_t CrossFlops = 0;
     /// Elements of keys and values of one source token in all layers.
-    ElementType CacheType = ElementType::F32;
+    StorageFormat CacheFormat = StorageFormat::F32;
     int64_t CacheElements = 0;
 
     int64_t cacheBytesPerToken() const {
-      return CacheElements * static_cast<int64_t>(sizeOf(CacheType));
+      return storedBytes(CacheFormat, CacheElements);
     }
   };
   std::optional<Source> SourceText;
 
   int64_t cacheBytesPerToken() const {
-    return CacheType ? CacheElements * static_cast<int64_t>(sizeOf(*CacheType))
-                     : 0;
+    return CacheFormat ? storedBytes(*CacheFormat, CacheElements) : 0;
   }
 };
 

@@ -29,18 +29,11 @@ static bool isCall(Operation *Op) {
 }
 
 void tenon::roundToType(Type Type, Tensor2D &Value) {
-  if (auto Packed = dyn_cast<dnn::PackedType>(Type)) {
-    for (int64_t Row = 0; Row < Value.Rows; ++Row)
-      roundTo(Packed.getFormat(),
-              {Value.row(Row), static_cast<size_t>(Value.Columns)});
-    return;
-  }
-  mlir::Type Element = cast<RankedTensorType>(Type).getElementType();
-  ElementType Stored = Element.isBF16()  ? ElementType::BF16
-                       : Element.isF16() ? ElementType::F16
-                                         : ElementType::F32;
-  for (float &X : Value.Data)
-    X = roundTo(Stored, X);
+  auto Packed = dyn_cast<dnn::PackedType>(Type);
+  StorageFormat Format =
+      Packed ? Packed.getFormat() : dnn::formatOf(getElementTypeOrSelf(Type));
+  for (int64_t Row = 0; Row < Value.Rows; ++Row)
+    roundTo(Format, {Value.row(Row), static_cast<size_t>(Value.Columns)});
 }
 
 //===----------------------------------------------------------------------===//

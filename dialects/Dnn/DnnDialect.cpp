@@ -263,8 +263,11 @@ Type dnn::elementTypeOf(MLIRContext *Context, StorageFormat Format) {
 }
 
 StorageFormat dnn::formatOf(Type Element) {
-  assert((Element.isF32() || Element.isBF16()) && "not a plain format");
-  return Element.isBF16() ? StorageFormat::BF16 : StorageFormat::F32;
+  for (const StorageFormatInfo &Info : StorageFormats)
+    if (Info.BlockValues == 1 &&
+        elementTypeOf(Element.getContext(), Info.Value) == Element)
+      return Info.Value;
+  llvm_unreachable("no plain format");
 }
 
 std::pair<MemRefType, MemRefType>

@@ -11,9 +11,7 @@ using namespace tenon::transformer;
 StorageFormat DnnConverter::formatOfWeight(Value Weight) {
   if (auto Packed = dyn_cast<dnn::PackedType>(Weight.getType()))
     return Packed.getFormat();
-  return cast<RankedTensorType>(Weight.getType()).getElementType().isBF16()
-             ? StorageFormat::BF16
-             : StorageFormat::F32;
+  return dnn::formatOf(getElementTypeOrSelf(Weight));
 }
 
 Type DnnConverter::inputType(Value Weight) {

@@ -120,12 +120,10 @@ Value DnnConverter::emptyRows(Location Loc, CountKind Kind, int64_t Width,
 // Weights and tables
 //===----------------------------------------------------------------------===//
 
-/// The format that a parameter of `Type` is packed in: halves are widened, and
-/// vectors are always f32.
+/// The format that a parameter of `Type` is packed in: vectors are always f32.
 static StorageFormat packedFormat(RankedTensorType Type, LayoutKind Layout) {
-  return Layout != LayoutKind::Vector && Type.getElementType().isBF16()
-             ? StorageFormat::BF16
-             : StorageFormat::F32;
+  return Layout == LayoutKind::Vector ? StorageFormat::F32
+                                      : dnn::formatOf(Type.getElementType());
 }
 
 Value DnnConverter::packed(ValueRange Sources) {

@@ -72,11 +72,19 @@ static ErrorKind kindOf(const dnnl::error &Failure) {
 
 /// The library's name of a packed layout of weights seen as [K,N].
 static std::optional<Tag> tagOf(PackedLayout Layout) {
-  if (Layout.Kind == LayoutKind::RowMajor)
+  switch (Layout.Kind) {
+  case LayoutKind::Vector:
+    return std::nullopt;
+  case LayoutKind::RowMajor:
     return Tag::ba;
-  if (Layout.Kind == LayoutKind::Panels)
-    return Layout.Format == StorageFormat::F32 ? Tag::BA16a64b
-                                               : Tag::BA16a64b2a;
+  case LayoutKind::Panels:
+    switch (Layout.Format) {
+    case StorageFormat::F32:
+      return Tag::BA16a64b;
+    case StorageFormat::BF16:
+      return Tag::BA16a64b2a;
+    }
+  }
   return std::nullopt;
 }
 

@@ -6,7 +6,10 @@
 #include "runtime/Support/Half.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <gtest/gtest.h>
+#include <iostream>
+#include <oneapi/dnnl/dnnl.hpp>
 #include <random>
 
 using namespace tenon;
@@ -247,6 +250,26 @@ TEST(EngineMatmulTest, RefusesWhatTheLibraryLacks) {
                                          std::string(infoOf(*Level).Name) +
                                          ": the library has no implementation");
   EXPECT_EQ(Library.counters().Reference, 1);
+}
+
+TEST(EngineMatmulTest, RefusesTheReferenceImplementation) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  auto Prepare = [] {
+    // Without AVX the library has nothing but plain loops for panels.
+    dnnl::set_max_cpu_isa(dnnl::cpu_isa::sse41);
+    PrimitiveInfo S;
+    S.K = 20;
+    S.N = 50;
+    S.Layout = {LayoutKind::Panels, StorageFormat::F32};
+    MatmulPrimitives Library(std::span<const PrimitiveInfo>(&S, 1),
+                             CpuLevel::AVX2);
+    Status Ready = Library.prepare(5);
+    std::cerr << (Ready ? "ready" : Ready.error().message());
+    std::exit(Library.counters().Reference == 1 ? 0 : 1);
+  };
+  EXPECT_EXIT(Prepare(), testing::ExitedWithCode(0),
+              "with 16 rows at level avx2: the library has only its reference "
+              "implementation 'ref");
 }
 
 TEST(EngineMatmulTest, RefusesWrongOperands) {

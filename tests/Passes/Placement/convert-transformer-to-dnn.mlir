@@ -14,12 +14,12 @@
 // BF16: module attributes {dnn.target = #dnn.target<avx512_bf16, vector = 512, registers = 32, dot = [bf16, int8], library = [f32, bf16]>,
 module attributes {transformer.max_sequence = 16 : i64} {
 
-// Merged parameters are one weight; halves are widened when they are packed.
+// Merged parameters are one weight. Matrices keep their type, vectors are f32.
 // CHECK-LABEL: @matmuls
 func.func private @matmuls(%s: !scope, %b: !batch, %x: !rows) -> tensor<?x12xf32> {
   %q = transformer.parameter %s "q" of attention {dnn.layout = #dnn.layout<panels>} : tensor<8x8xbf16>
   %k = transformer.parameter %s "k" of attention {dnn.layout = #dnn.layout<panels>} : tensor<4x8xbf16>
-  %h = transformer.parameter %s "h" of attention {dnn.layout = #dnn.layout<panels>} : tensor<12x12xf16>
+  %h = transformer.parameter %s "h" of attention {dnn.layout = #dnn.layout<panels>} : tensor<12x12xf32>
   %m = transformer.parameter %s "m" of attention {dnn.layout = #dnn.layout<vector>} : tensor<8xbf16>
   %n = transformer.parameter %s "n" of attention {dnn.layout = #dnn.layout<vector>} : tensor<4xbf16>
   // CHECK-NEXT: %[[T:.*]] = dnn.count tokens %batch
@@ -34,7 +34,7 @@ func.func private @matmuls(%s: !scope, %b: !batch, %x: !rows) -> tensor<?x12xf32
   // CHECK-NEXT: %[[F:.*]] = tensor.empty
   // CHECK-NEXT: dnn.matmul %[[P]] weight %[[H]] outs(%[[F]])
   %0 = transformer.matmul %x weights(%q, %k) biases(%m, %n) activation relu : (!rows, tensor<8x8xbf16>, tensor<4x8xbf16>, tensor<8xbf16>, tensor<4xbf16>) -> tensor<?x12xf32>
-  %1 = transformer.matmul %0 weights(%h) : (tensor<?x12xf32>, tensor<12x12xf16>) -> tensor<?x12xf32>
+  %1 = transformer.matmul %0 weights(%h) : (tensor<?x12xf32>, tensor<12x12xf32>) -> tensor<?x12xf32>
   return %1 : tensor<?x12xf32>
 }
 }
