@@ -180,8 +180,7 @@ int main(int Argc, char **Argv) {
                       "Tokens that FLOPs are counted for [the longest "
                       "sequence]");
   addIgnored(*Inspect, Inspection.IgnoredConfigKeys);
-  auto *JsonFlag =
-      Inspect->add_flag("--json", Inspection.AsJson, "Print JSON");
+  auto *JsonFlag = Inspect->add_flag("--json", Inspection.AsJson, "Print JSON");
   std::string HtmlPath, HtmlLevel = "native";
   auto *Html = Inspect
                    ->add_option("--html", HtmlPath,

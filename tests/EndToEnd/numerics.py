@@ -5,8 +5,9 @@ numerics.py TENON WORK DTYPE TARGET [--one-each] [FIXTURE|FAMILY...]
 Every fixture, or with --one-each the first of each family, is compiled with
 --dtype DTYPE for --target-cpu TARGET and must meet REFERENCE_TOLERANCE,
 natively and with oneDNN limited to TARGET; in f32 what it generates is equal
-too. A prefill of 32 tokens and four steps of one
-must run no matmul through oneDNN's reference implementation.
+too. A prefill of 32 tokens and four steps of one must run no matmul through
+oneDNN's reference implementation. TARGET `all` is one artifact with code for
+every level, which is limited to each level that this machine runs.
 """
 
 import json
@@ -43,7 +44,6 @@ def compare(test, fixture, artifact, dtype, isa, what):
 
 def count_matmuls(test, fixture, artifact, isa, what):
     inspected = json.loads(test.need("tenon", "inspect", artifact, "--json"))
-    primitives = sum(len(code["primitives"]) for code in inspected["code"])
     few = inspected["model"]["few_tokens"]
     if PREFILL <= few:
         test.check(False, f"{what}: {PREFILL} tokens are few, up to {few} are")
@@ -51,6 +51,9 @@ def count_matmuls(test, fixture, artifact, isa, what):
     report = json.loads(test.need(
         "tenon", "bench", artifact, "--prompt-tokens", PREFILL,
         "--new-tokens", 4, "--repeat", 1, "--json", isa=isa))
+    code, = (code for code in inspected["code"]
+             if code["level"] == report["level"])
+    primitives = len(code["primitives"])
     slow, library = report["reference_matmuls"], report["library_matmuls"]
     # A level whose matmuls are all generated has no primitives.
     test.check(slow == 0 and (library >= primitives > 0 or library == primitives == 0),
@@ -68,6 +71,10 @@ def main():
     native = test.native_level()
     if target == "native":
         limits = [None]
+    elif target == "all":
+        target = ",".join(support.LEVELS)
+        limits = [None] + [isa for level, isa in support.LEVELS.items()
+                           if support.runnable(level, native)]
     elif not support.runnable(target, native):
         test.skip(f"{dtype} at {target}", f"this machine has {native}")
         return
@@ -80,8 +87,7 @@ def main():
         artifact = test.compile(fixture.path, fixture.name, "--dtype", dtype,
                                 "--target-cpu", target, *fixture.options)
         for isa in limits:
-            level = native if target == "native" else target
-            what = f"{fixture.name} {dtype} {level}"
+            what = f"{fixture.name} {dtype} {native if target == 'native' else target}"
             if isa:
                 what += f" under {isa}"
             compare(test, fixture, artifact, dtype, isa, what)

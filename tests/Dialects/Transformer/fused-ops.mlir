@@ -7,8 +7,8 @@
 func.func @matmuls(%x: tensor<?x72xf32>, %x_0: tensor<16x72xf32>, %x_1: tensor<8x72xbf16>, %x_2: tensor<16xf32>, %x_3: tensor<8xf32>, %x_4: tensor<?x16xf32>) {
   // CHECK-NEXT: %matmul = transformer.matmul %x weights(%x_0) : (tensor<?x72xf32>, tensor<16x72xf32>) -> tensor<?x16xf32>
   %matmul = transformer.matmul %x weights(%x_0) : (tensor<?x72xf32>, tensor<16x72xf32>) -> tensor<?x16xf32>
-  // CHECK-NEXT: %matmul_5 = transformer.matmul %x weights(%x_0, %x_1) biases(%x_2, %x_3) : (tensor<?x72xf32>, tensor<16x72xf32>, tensor<8x72xbf16>, tensor<16xf32>, tensor<8xf32>) -> tensor<?x24xf32>
-  %matmul_5 = transformer.matmul %x weights(%x_0, %x_1) biases(%x_2, %x_3) : (tensor<?x72xf32>, tensor<16x72xf32>, tensor<8x72xbf16>, tensor<16xf32>, tensor<8xf32>) -> tensor<?x24xf32>
+  // CHECK-NEXT: %matmul_5 = transformer.matmul %x weights(%x_1, %x_1) biases(%x_3, %x_3) : (tensor<?x72xf32>, tensor<8x72xbf16>, tensor<8x72xbf16>, tensor<8xf32>, tensor<8xf32>) -> tensor<?x16xf32>
+  %matmul_5 = transformer.matmul %x weights(%x_1, %x_1) biases(%x_3, %x_3) : (tensor<?x72xf32>, tensor<8x72xbf16>, tensor<8x72xbf16>, tensor<8xf32>, tensor<8xf32>) -> tensor<?x16xf32>
   // CHECK-NEXT: %matmul_6 = transformer.matmul %x weights(%x_0) activation silu multiplier %x_4 residual %x_4 : (tensor<?x72xf32>, tensor<16x72xf32>, tensor<?x16xf32>, tensor<?x16xf32>) -> tensor<?x16xf32>
   %matmul_6 = transformer.matmul %x weights(%x_0) activation silu multiplier %x_4 residual %x_4 : (tensor<?x72xf32>, tensor<16x72xf32>, tensor<?x16xf32>, tensor<?x16xf32>) -> tensor<?x16xf32>
   return

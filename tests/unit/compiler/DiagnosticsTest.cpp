@@ -19,7 +19,7 @@ std::string messageOf(llvm::function_ref<Error(const Diagnostics &)> Report) {
   MLIRContext Context;
   Context.loadDialect<func::FuncDialect>();
   auto Module = parseSourceString<ModuleOp>(
-      R"(module { func.func @f() { return } loc("layer/residual") })",
+      R"(module { func.func @f() { return loc("layer/residual") } })",
       &Context);
   Diagnostics Caught(Context);
   PassManager Passes(&Context);
@@ -33,7 +33,8 @@ TEST(DiagnosticsTest, ADefectNamesStagePassOperationAndWhatToDo) {
   EXPECT_EQ(
       messageOf([](const Diagnostics &D) { return D.defect("stage 'llvm'"); }),
       "a defect of the compiler, not of the model: stage 'llvm', pass "
-      "'verify-llvm', operation 'func.func' in layer/residual: is not allowed "
+      "'verify-llvm', operation 'func.return' in layer/residual: is not "
+      "allowed "
       "after stage 'llvm': expected an operation of the llvm dialect; please "
       "report this line with the command, the model's config.json and what "
       "`tenon --version` prints");
@@ -42,7 +43,7 @@ TEST(DiagnosticsTest, ADefectNamesStagePassOperationAndWhatToDo) {
 TEST(DiagnosticsTest, AnErrorOfADumpIsMlirs) {
   EXPECT_EQ(
       messageOf([](const Diagnostics &D) { return D.error("stage llvm"); }),
-      "layer/residual: 'func.func' op is not allowed after stage 'llvm': "
+      "layer/residual: 'func.return' op is not allowed after stage 'llvm': "
       "expected an operation of the llvm dialect");
 }
 

@@ -1,6 +1,6 @@
 """`tenon inspect MODEL --html FILE`.
 
-html.py TENON WORK EXAMPLES
+report.py TENON WORK EXAMPLES
 
 Of every family's config and of one whose names try to be markup, the page is
 well-formed, refers to nothing outside of itself, and shows graphs, layers,
