@@ -2,6 +2,7 @@
 
     layering.py sources CHECKOUT       every #include and .td include
     layering.py libraries FILE...      what executables and libraries load
+    layering.py symbols LIBRARY...     functions that two sources define
     layering.py self-check             that the rules catch what they should
 
 Prints one line per violation; exit status 1 if there is any.
@@ -82,6 +83,28 @@ def check_libraries(files):
     return found
 
 
+def check_symbols(libraries):
+    """A function outside of headers has no twin, inline or not: the linker
+    would take either for both."""
+    defined, strong = {}, set()
+    for library in libraries:
+        lines = subprocess.run(["nm", "-A", "--defined-only", library],
+                               capture_output=True, text=True, check=True)
+        for line in lines.stdout.splitlines():
+            file, _, rest = line.partition(".o:")
+            _, kind, symbol = rest.split(maxsplit=2)
+            if kind in "TW" and "5tenon" in symbol:
+                defined.setdefault(symbol, set()).add(
+                    file.rpartition(":")[2].rpartition("/")[2])
+                if kind == "T":
+                    strong.add(symbol)
+    found = [f"{symbol}: defined in {', '.join(sorted(defined[symbol]))}"
+             for symbol in sorted(strong) if len(defined[symbol]) > 1]
+    if not strong:
+        found.append("no function found")
+    return found
+
+
 def self_check():
     cases = [
         ("runtime/A.cpp", '#include "mlir/IR/Builders.h"', True),
@@ -113,6 +136,8 @@ def main(arguments):
         found = check_sources(arguments[1])
     elif arguments[:1] == ["libraries"] and len(arguments) > 1:
         found = check_libraries(arguments[1:])
+    elif arguments[:1] == ["symbols"] and len(arguments) > 1:
+        found = check_symbols(arguments[1:])
     elif arguments == ["self-check"]:
         found = self_check()
     else:

@@ -2,15 +2,13 @@
 
 #include "compiler/Builder/Blocks.h"
 
+#include "dialects/Transformer/Checks.h"
+
 #include <cmath>
 
 using namespace mlir;
 using namespace tenon;
 using namespace tenon::transformer;
-
-int64_t tenon::widthOf(Value Rows) {
-  return cast<RankedTensorType>(Rows.getType()).getDimSize(1);
-}
 
 namespace {
 

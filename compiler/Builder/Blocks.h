@@ -183,9 +183,6 @@ struct Frame {
   mlir::Value BiasScope = {};
 };
 
-/// The width of `Rows`, a tensor<?xWxf32>.
-int64_t widthOf(mlir::Value Rows);
-
 /// `Input` itself when there is no norm.
 mlir::Value normBlock(Frame &F, mlir::Value Input, const NormOptions &Options);
 

@@ -2,6 +2,8 @@
 
 #include "compiler/Families/Stack.h"
 
+#include "dialects/Transformer/Checks.h"
+
 using namespace mlir;
 using namespace tenon;
 using namespace tenon::transformer;
