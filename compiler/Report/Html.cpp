@@ -249,7 +249,11 @@ private:
              Text(Tops[I]) + "\" width=\"" + Text(Width) + "\" height=\"" +
              Text(Bottoms[I] - Tops[I]) + "\"/>\n";
       int Line = Tops[I] + Padding + 12;
-      line(Left + 10, Line, Node.Name, "name");
+      line(Left + 10, Line,
+           Node.Count == 1
+               ? Node.Name
+               : Node.Name + " \u00d7 " + std::to_string(Node.Count),
+           "name");
       for (const std::string &Detail : linesOf(Node))
         line(Left + 10, Line += LineHeight, Detail, "detail");
       if (I + 1 < G.Nodes.size() && contains(G.Nodes[I + 1].Inputs, I))

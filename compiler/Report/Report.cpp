@@ -6,6 +6,7 @@
 #include "compiler/Driver/Diagnostics.h"
 #include "compiler/Driver/ManifestBuilder.h"
 #include "compiler/Families/Import.h"
+#include "dialects/Transformer/Assembly.h"
 #include "passes/Pipelines/Pipelines.h"
 #include "passes/Placement/LibraryMatmuls.h"
 #include "passes/Support/Describe.h"
@@ -77,6 +78,18 @@ static void listLayers(func::FuncOp Entry, std::vector<LayerRow> &Rows) {
 // Graphs
 //===----------------------------------------------------------------------===//
 
+/// `Value` without the names of dialect and attribute; a single word without
+/// brackets.
+static std::string bare(Attribute Value) {
+  std::string Text;
+  llvm::raw_string_ostream Stream(Text);
+  Value.printStripped(Stream);
+  StringRef Word = Text;
+  if (Word.consume_front("<") && Word.consume_back(">") && !Word.contains(','))
+    return Word.str();
+  return Text;
+}
+
 /// "heads = 8" of what an operation says of itself.
 static std::string describeAttribute(NamedAttribute Named) {
   std::string Text;
@@ -88,9 +101,9 @@ static std::string describeAttribute(NamedAttribute Named) {
   if (auto Number = dyn_cast<IntegerAttr>(Named.getValue()))
     Stream << Number.getValue();
   else if (auto Real = dyn_cast<FloatAttr>(Named.getValue()))
-    Stream << Real.getValueAsDouble();
+    Stream << shortest(Real.getValueAsDouble());
   else
-    Named.getValue().print(Stream, /*elideType=*/true);
+    Stream << bare(Named.getValue());
   return Text;
 }
 
@@ -136,6 +149,14 @@ static FunctionGraph graphOf(func::FuncOp Function) {
           Found != MadeBy.end() &&
           !llvm::is_contained(Node.Inputs, Found->second))
         Node.Inputs.push_back(Found->second);
+    if (isa<tr::DispatchOp>(Op) &&
+        Node.Inputs == std::vector<size_t>{Graph.Nodes.size() - 1} &&
+        Node.Name == Graph.Nodes.back().Name) {
+      ++Graph.Nodes.back().Count;
+      for (Value Result : Op.getResults())
+        MadeBy[Result] = Graph.Nodes.size() - 1;
+      continue;
+    }
     for (Value Result : Op.getResults())
       MadeBy[Result] = Graph.Nodes.size();
     Graph.Nodes.push_back(std::move(Node));

@@ -24,6 +24,8 @@ struct GraphNode {
   std::vector<std::string> Details;
   /// Nodes whose results it reads, by number.
   std::vector<size_t> Inputs;
+  /// Calls in a row of one function, each reading what the one before made.
+  int64_t Count = 1;
 };
 
 /// A function after fusion, in program order.

@@ -91,9 +91,10 @@ struct FuseAttention : public tenon::impl::FuseAttentionBase<FuseAttention> {
       What += ", rotations";
     remarkPassed(Attention, "fusion", "FuseAttention",
                  What + " are one pass over queries, keys and values");
-    for (const HeadChain *Chain : {&Query, &Key})
+    for (auto [Chain, Rows] : {std::pair(&Query, "queries"), {&Key, "keys"}})
       for (Operation *Op : Chain->Ops)
-        remarkPassed(Op, "fusion", "FuseAttention", "absorbed by " + With);
+        remarkPassed(Op, "fusion", "FuseAttention",
+                     Twine(Rows) + ": absorbed by " + With);
   }
 
   /// Why the append cannot become one op with what is done to queries and

@@ -2,6 +2,7 @@
 
 #include "passes/Fusion/Passes.h"
 
+#include "passes/Support/Describe.h"
 #include "passes/Support/Remarks.h"
 
 namespace tenon {
@@ -46,13 +47,13 @@ struct FuseResidual : public tenon::impl::FuseResidualBase<FuseResidual> {
     if (Matmul.getResidual())
       return "the matmul already has a residual";
     OpBuilder Builder(Residual);
-    Value Result =
+    auto Fused =
         MatmulOp::create(Builder, Matmul.getLoc(), Matmul.getInput(),
                          Matmul.getWeights(), Matmul.getBiases(),
                          Matmul.getMultiplier(), Other, Matmul.getActivation());
     remarkPassed(Residual, "fusion", "FuseResidual",
-                 "added while the matmul is written");
-    Residual.getResult().replaceAllUsesWith(Result);
+                 "fused into " + describeOperation(Fused));
+    Residual.getResult().replaceAllUsesWith(Fused.getResult());
     Residual->erase();
     Matmul->erase();
     return {};

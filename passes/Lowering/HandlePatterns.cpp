@@ -32,6 +32,20 @@ int32_t batchField(dnn::FieldKind Kind) {
   llvm_unreachable("all fields are covered");
 }
 
+/// Where the count, or that of the tokens in its chunks, stands.
+int32_t countField(CountKind Kind) {
+  switch (Kind) {
+  case CountKind::Tokens:
+  case CountKind::Chunks:
+    return TENON_FIELD(tenon_rt_batch, tokens);
+  case CountKind::OutputRows:
+    return TENON_FIELD(tenon_rt_batch, output_row_count);
+  case CountKind::Sequences:
+    return TENON_FIELD(tenon_rt_batch, sequences);
+  }
+  llvm_unreachable("all counts are covered");
+}
+
 /// The descriptor of `Rows` dense rows at `Pointer`.
 Value dynamicRows(const LLVMTypeConverter &Converter, OpBuilder &B,
                   Location Loc, MemRefType Type, Value Pointer, Value Rows) {
@@ -60,12 +74,8 @@ struct CountPattern : public ConvertOpToLLVMPattern<dnn::CountOp> {
   LogicalResult matchAndRewrite(dnn::CountOp Op, OpAdaptor Operands,
                                 ConversionPatternRewriter &B) const override {
     Abi A(B, Op.getLoc());
-    int32_t Field = TENON_FIELD(tenon_rt_batch, tokens);
-    if (Op.getKind() == CountKind::OutputRows)
-      Field = TENON_FIELD(tenon_rt_batch, output_row_count);
-    if (Op.getKind() == CountKind::Sequences)
-      Field = TENON_FIELD(tenon_rt_batch, sequences);
-    Value Count = A.word(A.batch(Operands.getBatch()), Field, A.I64);
+    Value Count =
+        A.word(A.batch(Operands.getBatch()), countField(Op.getKind()), A.I64);
     if (Op.getKind() == CountKind::Chunks) {
       Value Up = LLVM::AddOp::create(B, Op.getLoc(), Count,
                                      A.constant(PageTokens - 1));

@@ -94,7 +94,8 @@ def main():
     config["num_hidden_layers"] = 61
     deep = test.work / "deep.json"
     deep.write_text(json.dumps(config))
-    seen = page("61 layers", deep, ["… model.layers.60"], "--target-cpu",
+    seen = page("61 layers", deep, ["… model.layers.60", "eps = 1e-06",
+                 "activation = silu", "layer_moe.many × 58"], "--target-cpu",
                 "avx2").seen
     test.check(seen["svg"] < 20, f"61 layers: {seen['svg']} pictures")
 

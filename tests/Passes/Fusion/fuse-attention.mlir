@@ -4,8 +4,8 @@
 
 // What is absorbed is named, each by itself.
 // REMARKS: remark: [Passed] FuseAttention | Category:fusion | Function=cached | Operation="online_attention ?x8xf32 -> ?x8xf32", Remark="the append, rotations are one pass over queries, keys and values"
-// REMARKS: Function=cached | Operation="rope ?x8xf32 -> ?x8xf32", Remark="absorbed by the append"
-// REMARKS: Function=cached | Operation="rope ?x4xf32 -> ?x4xf32", Remark="absorbed by the append"
+// REMARKS: Function=cached | Operation="rope ?x8xf32 -> ?x8xf32", Remark="queries: absorbed by the append"
+// REMARKS: Function=cached | Operation="rope ?x4xf32 -> ?x4xf32", Remark="keys: absorbed by the append"
 
 !batch = !transformer.batch
 !scope = !transformer.scope

@@ -9,7 +9,7 @@ func.func @second_operand(%x: !rows, %r: !rows, %w: !weight, %b: tensor<8xf32>) 
   // CHECK-NEXT: %[[P:.*]] = transformer.matmul %x weights(%x_1) biases(%x_2) activation relu residual %x_0 :
   // CHECK-NEXT: return %[[P]]
   %0 = transformer.matmul %x weights(%w) biases(%b) activation relu : (!rows, !weight, tensor<8xf32>) -> !rows
-  // expected-remark@below {{[Passed] FuseResidual | Category:fusion | Function=second_operand | Operation="residual ?x8xf32, ?x8xf32 -> ?x8xf32", Remark="added while the matmul is written"}}
+  // expected-remark@below {{[Passed] FuseResidual | Category:fusion | Function=second_operand | Operation="residual ?x8xf32, ?x8xf32 -> ?x8xf32", Remark="fused into matmul ?x8xf32, ?x8xf32 -> ?x8xf32, 8x8xf32"}}
   %1 = transformer.residual %r, %0 : !rows
   return %1 : !rows
 }
@@ -18,7 +18,7 @@ func.func @second_operand(%x: !rows, %r: !rows, %w: !weight, %b: tensor<8xf32>) 
 func.func @first_operand(%x: !rows, %r: !rows, %w: !weight) -> !rows {
   // CHECK-NEXT: transformer.matmul %x weights(%x_1) residual %x_0 :
   %0 = transformer.matmul %x weights(%w) : (!rows, !weight) -> !rows
-  // expected-remark@below {{added while the matmul is written}}
+  // expected-remark@below {{fused into matmul ?x8xf32, ?x8xf32 -> ?x8xf32}}
   %1 = transformer.residual %0, %r : !rows
   return %1 : !rows
 }
@@ -30,7 +30,7 @@ func.func @two_matmuls(%x: !rows, %y: !rows, %w: !weight) -> !rows {
   // CHECK-NEXT: transformer.matmul %x_0 weights(%x_1) residual %[[P]] :
   %0 = transformer.matmul %x weights(%w) : (!rows, !weight) -> !rows
   %1 = transformer.matmul %y weights(%w) : (!rows, !weight) -> !rows
-  // expected-remark@below {{added while the matmul is written}}
+  // expected-remark@below {{fused into matmul ?x8xf32, ?x8xf32 -> ?x8xf32}}
   %2 = transformer.residual %0, %1 : !rows
   return %2 : !rows
 }
