@@ -16,25 +16,41 @@ using namespace tenon;
 namespace {
 
 /// Where the file comes from and which Python class or kernel would run it.
-/// The importer goes by model_type; auto_map names code that is never run, so
-/// it changes nothing once the model_type is one that is known. The stored
-/// type of each tensor is read from the weights. What other programs than
-/// Transformers keep here (transformers.js_config) is theirs.
-constexpr std::string_view Provenance[] = {
-    "architectures", "attn_implementation",    "auto_map",
-    "dtype",         "finetuning_task",        "is_llama_config",
-    "name_or_path",  "tokenizer_class",        "tokenizer_name",
-    "torch_dtype",   "transformers.js_config", "transformers_version",
-    "unsloth_fixed", "unsloth_version"};
+/// The importer goes by model_type; auto_map and custom_pipelines name code
+/// that is never run, so they change nothing once the model_type is one that
+/// is known. The stored type of each tensor is read from the weights. What
+/// other programs than Transformers keep here (transformers.js_config) is
+/// theirs.
+constexpr std::string_view Provenance[] = {"architectures",
+                                           "attn_implementation",
+                                           "auto_map",
+                                           "custom_pipelines",
+                                           "dtype",
+                                           "finetuning_task",
+                                           "is_llama_config",
+                                           "name_or_path",
+                                           "tokenizer_class",
+                                           "tokenizer_name",
+                                           "torch_dtype",
+                                           "transformers.js_config",
+                                           "transformers_version",
+                                           "unsloth_fixed",
+                                           "unsloth_version"};
 
 /// Starting values, losses and memory of training. pretraining_tp splits
 /// matmuls into slices of the same sum.
-constexpr std::string_view Training[] = {
-    "gradient_checkpointing", "init_std",
-    "initializer_factor",     "initializer_range",
-    "label_smoothing",        "neftune_noise_alpha",
-    "pretraining_tp",         "router_aux_loss_coef",
-    "router_z_loss_coef",     "use_reentrant_checkpointing"};
+constexpr std::string_view Training[] = {"gradient_checkpointing",
+                                         "init_std",
+                                         "initializer_factor",
+                                         "initializer_range",
+                                         "label_smoothing",
+                                         "neftune_noise_alpha",
+                                         "pretraining_tp",
+                                         "router_aux_loss_coef",
+                                         "router_z_loss_coef",
+                                         "tf_legacy_loss",
+                                         "total_flos",
+                                         "use_reentrant_checkpointing"};
 
 /// Dropout: off whenever a model is evaluated. Only as a rate.
 constexpr std::string_view Dropout[] = {"activation_dropout",
