@@ -103,8 +103,8 @@ TranslationModel tenon::readBartLike(ConfigReader &Config,
   Config.ignore({"classif_dropout", "_num_labels"});
   int64_t Extra = Config.sizeOr({"extra_pos_embeddings"}, 2, MaxContext, 0);
   Config.expect(!Traits.IsLearned || Extra == 2, "extra_pos_embeddings", "2");
-  for (const char *Key :
-       {"add_bias_logits", "add_final_layer_norm", "normalize_before"})
+  for (const char *Key : {"add_bias_logits", "add_final_layer_norm",
+                          "do_blenderbot_90_layernorm", "normalize_before"})
     Config.fixed(Key, false);
   Config.fixed("normalize_embedding", Traits.IsLearned);
   Config.fixed("static_position_embeddings", !Traits.IsLearned);

@@ -17,7 +17,9 @@ static ModelDescription read(ConfigReader &Config) {
       Config.size({"n_positions", "max_position_embeddings"}, MaxContext)};
   Model.Stack.FinalNorm = {NormKind::Layer, Eps, "ln_f"};
   Config.fixed("add_cross_attention", false);
-  Config.ignore({"n_ctx", "reorder_and_upcast_attn"});
+  // The last two are of GPT-1.
+  Config.ignore({"n_ctx", "reorder_and_upcast_attn", "n_special",
+                 "predict_special_tokens"});
 
   LayerOptions Layer;
   Layer.AttentionNorm = {NormKind::Layer, Eps, "ln_1"};

@@ -7,6 +7,15 @@
 using namespace tenon;
 using namespace tenon::transformer;
 
+/// Refuses the new name of a setting where it says something else: what counts
+/// is the older name.
+static void expectSame(ConfigReader &Config, std::string_view Key,
+                       std::string_view Older, double Default) {
+  double Value = Config.numberOr(Older, Default, 0, 1e12);
+  Config.expect(Config.numberOr(Key, Value, 0, 1e12) == Value, Key,
+                "the value of '" + std::string(Older) + "'");
+}
+
 static ModelDescription read(ConfigReader &Config) {
   DecoderModel Model;
   Model.Sizes = Config.sizes();
@@ -29,6 +38,8 @@ static ModelDescription read(ConfigReader &Config) {
                                             .ReadsPartial = true,
                                             .BaseKey = "rotary_emb_base",
                                             .PartialKey = "rotary_pct"});
+  expectSame(Config, "rope_theta", "rotary_emb_base", 10000);
+  expectSame(Config, "partial_rotary_factor", "rotary_pct", 0.25);
   bool Bias = Config.flagOr("attention_bias", true);
   setFusedByHead(Layer.Attention, "attention.query_key_value", Bias);
   Layer.Attention.Output = {"attention.dense", Bias};

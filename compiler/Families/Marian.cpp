@@ -8,6 +8,7 @@ using namespace tenon;
 static ModelDescription read(ConfigReader &Config) {
   TranslationModel Model =
       readBartLike(Config, {"gelu", /*IsLearned=*/false, "MarianMTModel"});
+  Config.fixed("force_bos_token_to_be_generated", false);
   Model.DefaultStart = 58100;
   Model.DefaultForcedLast = 0;
   bool IsShared = Config.flagOr("share_encoder_decoder_embeddings", true);

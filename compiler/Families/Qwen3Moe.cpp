@@ -19,6 +19,12 @@ static ModelDescription read(ConfigReader &Config) {
     Window = std::nullopt;
   // All layers have the window, whatever this says.
   Config.ignore({"max_window_layers"});
+  // Said by published configs, and what the model always does.
+  Config.fixed("use_qk_norm", true);
+  Config.fixed("qkv_bias", false);
+  constexpr std::string_view Shared = "shared_expert_intermediate_size";
+  Config.expect(Config.sizeOr({Shared}, 0, MaxFeedForward, 0) == 0, Shared,
+                "0");
   for (LayerOptions &Layer : Model.Stack.Layer)
     Layer.Attention.Window = Window;
   setQwenMoe(

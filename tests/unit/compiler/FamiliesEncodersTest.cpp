@@ -723,8 +723,8 @@ TEST_F(EncodersTest, BartRefuses) {
       unread("bart", "layer_norm_eps", 1e-6, "1e-06"),
       unread("bart", "is_decoder", true, "true"),
       unread("bart", "decoder_vocab_size", 53, "53")};
-  for (const char *Key :
-       {"add_bias_logits", "add_final_layer_norm", "normalize_before"})
+  for (const char *Key : {"add_bias_logits", "add_final_layer_norm",
+                          "do_blenderbot_90_layernorm", "normalize_before"})
     Cases.push_back(
         {{{Key, true}},
          std::string("field '") + Key + "' is true: expected false"});
@@ -765,6 +765,8 @@ TEST_F(EncodersTest, MarianRefuses) {
         "field 'static_position_embeddings' is false: expected true"},
        {{{"add_final_layer_norm", true}},
         "field 'add_final_layer_norm' is true: expected false"},
+       {{{"force_bos_token_to_be_generated", true}},
+        "field 'force_bos_token_to_be_generated' is true: expected false"},
        unread("marian", "layer_norm_eps", 1e-6, "1e-06")});
 }
 

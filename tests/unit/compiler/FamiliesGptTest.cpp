@@ -55,6 +55,8 @@ TEST_F(GptTest, Gpt2Defaults) {
   EXPECT_EQ(
       graphOf(with(Base, {{"n_ctx", 32},
                           {"reorder_and_upcast_attn", true},
+                          {"n_special", 0},
+                          {"predict_special_tokens", true},
                           {"summary_type", "cls_index"},
                           {"task_specific_params",
                            {{"text-generation", {{"max_length", 50}}}}}})),
@@ -191,6 +193,12 @@ TEST_F(GptTest, GptNeoxDefaults) {
          {"rope_theta", 10000},
          {"partial_rotary_factor", 0.5}}},
        {"rope_scaling", nullptr, {{"type", "linear"}, {"factor", 2}}}});
+  // Newer files have both names.
+  Json Base =
+      with(wide("gpt_neox"), {{"rotary_pct", 0.5}, {"rotary_emb_base", 500}});
+  EXPECT_EQ(graphOf(with(
+                Base, {{"partial_rotary_factor", 0.5}, {"rope_theta", 500}})),
+            graphOf(Base));
 }
 
 TEST_F(GptTest, GptNeoxRefuses) {
@@ -210,8 +218,11 @@ TEST_F(GptTest, GptNeoxRefuses) {
         "field 'hidden_size' is 97: expected a multiple of the 3 attention "
         "heads"},
        unread("gpt_neox", "is_decoder", true, "true"),
-       unread("gpt_neox", "rope_theta", 500, "500"),
-       unread("gpt_neox", "partial_rotary_factor", 0.5, "0.5"),
+       {{{"rope_theta", 500}},
+        "field 'rope_theta' is 500: expected the value of 'rotary_emb_base'"},
+       {{{"rotary_pct", 1}, {"partial_rotary_factor", 0.25}},
+        "field 'partial_rotary_factor' is 0.25: expected the value of "
+        "'rotary_pct'"},
        unread("gpt_neox", "num_key_value_heads", 1, "1"),
        unread("gpt_neox", "head_dim", 16, "16")});
 }

@@ -450,9 +450,10 @@ TEST_F(MoeTest, Qwen3MoeDefaultsAndRefusals) {
       {{{{"num_experts", 8}, {"num_local_experts", 16}},
         "field 'num_local_experts' is 16: expected 8, as 'num_experts' has"},
        {{{"shared_expert_intermediate_size", 8}},
-        "field 'shared_expert_intermediate_size' is 8: the family qwen3_moe "
-        "does not read this key, which may change the result (if not: "
-        "--ignore-config-key shared_expert_intermediate_size)"}});
+        "field 'shared_expert_intermediate_size' is 8: expected 0"},
+       {{{"use_qk_norm", false}},
+        "field 'use_qk_norm' is false: expected true"},
+       {{{"qkv_bias", true}}, "field 'qkv_bias' is true: expected false"}});
 }
 
 TEST_F(MoeTest, DeepseekV2Defaults) {
