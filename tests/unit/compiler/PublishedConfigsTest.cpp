@@ -28,7 +28,10 @@ TEST_F(PublishedConfigs, AreReadOrRefusedForWhatChangesTheResult) {
           << Model.error().message();
       continue;
     }
-    ASSERT_TRUE(Model) << Model.error().message();
+    if (!Model) {
+      ADD_FAILURE() << Model.error().message();
+      continue;
+    }
     auto Estimate = estimateModel(*Model->Module);
     ASSERT_TRUE(Estimate) << Estimate.error().message();
     if (Each.contains("parameters"))
