@@ -385,16 +385,20 @@ private:
     std::string_view TypeName =
         *Type < std::size(TensorTypes) ? TensorTypes[*Type] : "";
     Tensor.Format = storedFormat(TypeName);
-    if (!Tensor.Format)
+    if (!Tensor.Format) {
+      std::string Read;
+      for (const StoredFormat &Format : storedFormats())
+        Read.append(Read.empty() ? "" : ", ").append(Format.Name);
       return Error(Path + ": " + Where + ": type is " +
                    (TypeName.empty()
                         ? std::to_string(*Type)
                         : std::string(TypeName) + ", which is not read yet") +
-                   ": expected one of F32, F16, BF16, Q8_0, Q4_0, Q4_K, Q6_K" +
+                   ": expected one of " + Read +
                    (TypeName.empty()
                         ? ""
                         : " (llama-quantize --allow-requantize FILE "
                           "NEW.gguf Q8_0 converts it)"));
+    }
     if (Tensor.Shape[0] % Tensor.Format->Elements != 0)
       return Error(Path + ": " + Where + ": dimension 0 is " +
                    std::to_string(Tensor.Shape[0]) +

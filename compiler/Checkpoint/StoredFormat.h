@@ -32,8 +32,11 @@ struct StoredFormat {
   bool isQuantised() const { return Elements > 1; }
 };
 
-/// F32, F16, BF16, Q8_0, Q4_0, Q4_K or Q6_K; null for any other name.
+/// The format of that name; null for one that is not read.
 const StoredFormat *storedFormat(std::string_view Name);
+
+/// All formats that are read.
+std::span<const StoredFormat> storedFormats();
 
 /// Writes elements [First, First + Count) of the blocks in `Bytes`, which has
 /// them all, to `Out`. False when a scale is infinite or no number.

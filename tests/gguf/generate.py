@@ -269,7 +269,12 @@ def write_blocks(path):
     random = np.random.default_rng(7)
     writer = gguf.GGUFWriter(path, "llama")
     for kind, scales in ((Type.Q8_0, (0,)), (Type.Q4_0, (0,)),
-                         (Type.Q4_K, (0, 2)), (Type.Q6_K, (208,))):
+                         (Type.Q4_1, (0, 2)), (Type.Q5_0, (0,)),
+                         (Type.Q5_1, (0, 2)), (Type.Q2_K, (80, 82)),
+                         (Type.Q3_K, (108,)), (Type.Q4_K, (0, 2)),
+                         (Type.Q5_K, (0, 2)), (Type.Q6_K, (208,)),
+                         (Type.IQ4_NL, (0,)), (Type.IQ4_XS, (0,)),
+                         (Type.MXFP4, ())):
         elements, size = gguf.GGML_QUANT_SIZES[kind]
         stored = random.integers(0, 256, (5, size), dtype=np.uint8)
         for at in scales:
@@ -277,6 +282,9 @@ def write_blocks(path):
             values = random.standard_normal(5).astype(np.float16)
             values[3] = 3e-6
             stored[:, at:at + 2] = values[:, None].view(np.uint8)
+        if kind == Type.MXFP4:
+            # The ends of what stays finite, both subnormal scales.
+            stored[:, 0] = (0, 1, 2, 127, 250)
         stored = stored.reshape(1, -1)
         writer.add_tensor(kind.name, stored, raw_dtype=kind)
         writer.add_tensor(kind.name + ".values", quantize.decode(stored, kind))
