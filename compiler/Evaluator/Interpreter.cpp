@@ -30,8 +30,11 @@ static bool isCall(Operation *Op) {
 
 void tenon::roundToType(Type Type, Tensor2D &Value) {
   auto Packed = dyn_cast<dnn::PackedType>(Type);
-  StorageFormat Format =
-      Packed ? Packed.getFormat() : dnn::formatOf(getElementTypeOrSelf(Type));
+  mlir::Type Element = getElementTypeOrSelf(Type);
+  // Counts and indices are exact.
+  if (!Packed && !isa<FloatType>(Element))
+    return;
+  StorageFormat Format = Packed ? Packed.getFormat() : dnn::formatOf(Element);
   for (int64_t Row = 0; Row < Value.Rows; ++Row)
     roundTo(Format, {Value.row(Row), static_cast<size_t>(Value.Columns)});
 }

@@ -1,6 +1,7 @@
 //===- Encoder.cpp - Models that represent text ---------------------------===//
 
 #include "compiler/Families/Encoder.h"
+
 #include "dialects/Transformer/Checks.h"
 
 using namespace mlir;

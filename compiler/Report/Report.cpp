@@ -78,14 +78,13 @@ static void listLayers(func::FuncOp Entry, std::vector<LayerRow> &Rows) {
 // Graphs
 //===----------------------------------------------------------------------===//
 
-/// `Value` without the names of dialect and attribute; a single word without
-/// brackets.
+/// `Value` without the name of its dialect; a single word alone.
 static std::string bare(Attribute Value) {
   std::string Text;
   llvm::raw_string_ostream Stream(Text);
   Value.printStripped(Stream);
-  StringRef Word = Text;
-  if (Word.consume_front("<") && Word.consume_back(">") && !Word.contains(','))
+  StringRef Word = StringRef(Text).split('<').second;
+  if (Word.consume_back(">") && !Word.contains(','))
     return Word.str();
   return Text;
 }
