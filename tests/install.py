@@ -60,9 +60,8 @@ class Installation:
         print("ok  " if good else "FAIL", what, flush=True)
 
     def call(self, command, **more):
-        environment = {**self.environment, **more.pop("env", {})}
         return subprocess.run(list(map(str, command)), capture_output=True,
-                              text=True, env=environment, **more)
+                              text=True, env=self.environment, **more)
 
     def need(self, command, **more):
         """The standard output of a command that must succeed."""
@@ -153,8 +152,10 @@ class Installation:
         yield self.configured(examples / "generate-cpp", "generate"), True
         by_hand = self.work / "generate"
         found = self.need(["pkg-config", "--cflags", "--libs", "tenon"]).split()
+        folder = self.need(["pkg-config", "--variable=libdir", "tenon"]).strip()
         self.need([self.cc, "-std=c99", *WARNINGS, *self.flags,
-                   c / "generate.c", *found, "-o", by_hand])
+                   c / "generate.c", *found, f"-Wl,-rpath,{folder}", "-o",
+                   by_hand])
         yield by_hand, True
         yield from ((program, False) for program in self.readme())
 
@@ -178,8 +179,7 @@ class Installation:
     def run(self, program, artifact, arguments):
         """The README's program finds its artifact in the working folder."""
         command = [program, artifact, *arguments] if arguments else [program]
-        return self.call(command, cwd=artifact.parent,
-                         env={"LD_LIBRARY_PATH": str(self.library.parent)})
+        return self.call(command, cwd=artifact.parent)
 
     def generate(self):
         programs = list(self.programs())
