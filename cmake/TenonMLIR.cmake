@@ -8,6 +8,14 @@ include(TableGen)
 include(AddLLVM)
 include(AddMLIR)
 
+# LLVM's folder may hold an OpenMP runtime under the name of the compiler's,
+# which the folder of the compiler's own, searched first, keeps out.
+if(OpenMP_gomp_LIBRARY)
+  file(REAL_PATH "${OpenMP_gomp_LIBRARY}" TENON_OPENMP_RUNTIME)
+  get_filename_component(TENON_OPENMP_FOLDER "${TENON_OPENMP_RUNTIME}" DIRECTORY)
+  list(PREPEND CMAKE_BUILD_RPATH "${TENON_OPENMP_FOLDER}")
+endif()
+
 add_library(tenon_mlir INTERFACE)
 target_include_directories(tenon_mlir SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 target_include_directories(tenon_mlir INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
