@@ -47,8 +47,9 @@ install(TARGETS tenon_shared EXPORT Tenon
   LIBRARY COMPONENT runtime NAMELINK_COMPONENT development)
 
 if(NOT TENON_RUNTIME_ONLY)
-  set_target_properties(tenon-compile PROPERTIES
-    INSTALL_RPATH "${from_bin};${LLVM_LIBRARY_DIR}")
+  # LLVM's folder comes last (TenonMLIR.cmake says why).
+  set(rpath ${from_bin} ${TENON_OPENMP_FOLDER} ${LLVM_LIBRARY_DIR})
+  set_target_properties(tenon-compile PROPERTIES INSTALL_RPATH "${rpath}")
   set_target_properties(tenon-opt PROPERTIES
     INSTALL_RPATH "${LLVM_LIBRARY_DIR}")
   install(TARGETS tenon-compile tenon-opt RUNTIME COMPONENT compiler)

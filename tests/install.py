@@ -106,7 +106,9 @@ class Installation:
             lines = self.need(["ldd", tool]).splitlines()
             wrong = [line for line in lines if "not found" in line or
                      ("libdnnl" in line and private.exists() and
-                      f"{self.prefix}/" not in line)]
+                      f"{self.prefix}/" not in line) or
+                     # LLVM's OpenMP runtime under the compiler's name.
+                     ("libgomp" in line and "/llvm" in line)]
             self.check(not wrong, f"{tool.name}: loads {wrong or 'all'}")
 
     def header(self):
