@@ -117,9 +117,10 @@ TENON_API const char *tenon_last_error(void);
  *  The file is used where it is, so it should stay as it is: replace it by
  *  another of its name instead of writing to it. When it is cut off or written
  *  to, the calls that ran meanwhile and all later ones of its sessions answer
- *  damaged file; see runtime/README.md. For that the first call installs a
- *  handler of SIGBUS, which hands on to the one before it what is not its own.
- *  A program that installs its own should do so first, or hand on likewise. */
+ *  damaged file (runtime/README.md of the sources). For that the first call
+ * installs a handler of SIGBUS, which hands on to the one before it what is not
+ * its own. A program that installs its own should do so first, or hand on
+ * likewise. */
 TENON_API tenon_status tenon_model_load(const char *path, tenon_model **model);
 TENON_API void tenon_model_destroy(tenon_model *model);
 

@@ -6,16 +6,9 @@ using namespace tenon;
 
 std::span<const Family *const> tenon::families() {
   static constexpr const Family *All[] = {
-      &BartFamily,       &BertFamily,       &BloomFamily,      &CohereFamily,
-      &DeepseekV2Family, &DeepseekV3Family, &DistilbertFamily, &ElectraFamily,
-      &FalconFamily,     &Gemma2Family,     &Gemma3Family,     &GemmaFamily,
-      &Gpt2Family,       &GptNeoxFamily,    &GptOssFamily,     &GptjFamily,
-      &GraniteFamily,    &LlamaFamily,      &MarianFamily,     &MistralFamily,
-      &MixtralFamily,    &ModernbertFamily, &MptFamily,        &Olmo2Family,
-      &OptFamily,        &Phi3Family,       &PhiFamily,        &Qwen2Family,
-      &Qwen2MoeFamily,   &Qwen3Family,      &Qwen3MoeFamily,   &RobertaFamily,
-      &Smollm3Family,    &StablelmFamily,   &Starcoder2Family, &T5Family,
-      &VitFamily,        &XlmRobertaFamily};
+#define TENON_FAMILY(NAME) &NAME##Family,
+#include "compiler/Families/Families.def"
+  };
   return All;
 }
 

@@ -2,7 +2,7 @@
 //
 // A family reads a config into a description of its model, out of the parts
 // that Decoder.h, Encoder.h, Translation.h and Vision.h know how to build, and
-// a GGUF file into such a config. One file per family; families() lists them.
+// a GGUF file into such a config. One file per family; Families.def lists them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,47 +37,12 @@ struct Family {
   std::string_view NotReadYet = {};
 };
 
-extern const Family BartFamily;
-extern const Family BertFamily;
-extern const Family BloomFamily;
-extern const Family CohereFamily;
-extern const Family DeepseekV2Family;
-extern const Family DeepseekV3Family;
-extern const Family DistilbertFamily;
-extern const Family ElectraFamily;
-extern const Family FalconFamily;
-extern const Family Gemma2Family;
-extern const Family Gemma3Family;
-extern const Family Gemma3MultimodalFamily;
-extern const Family GemmaFamily;
-extern const Family Gpt2Family;
-extern const Family GptjFamily;
-extern const Family GptNeoxFamily;
-extern const Family GptOssFamily;
-extern const Family GraniteFamily;
-extern const Family LlamaFamily;
-extern const Family MarianFamily;
-extern const Family MistralFamily;
-extern const Family MixtralFamily;
-extern const Family ModernbertFamily;
-extern const Family MptFamily;
-extern const Family Olmo2Family;
-extern const Family OptFamily;
-extern const Family Phi3Family;
-extern const Family PhiFamily;
-extern const Family Qwen2Family;
-extern const Family Qwen2MoeFamily;
-extern const Family Qwen3Family;
-extern const Family Qwen3MoeFamily;
-extern const Family RobertaFamily;
-extern const Family Smollm3Family;
-extern const Family StablelmFamily;
-extern const Family Starcoder2Family;
-extern const Family T5Family;
-extern const Family VitFamily;
-extern const Family XlmRobertaFamily;
+#define TENON_FAMILY(NAME) extern const Family NAME##Family;
+#include "compiler/Families/Families.def"
 
-/// All families.
+extern const Family Gemma3MultimodalFamily;
+
+/// All families of Families.def.
 std::span<const Family *const> families();
 
 /// Models that take more than text, and of which the text model is read: that

@@ -20,37 +20,44 @@ static bool mayUseTiles() {
   return Granted;
 }
 
-/// Whether CPU and operating system have the LLVM feature `Name`; a name that
-/// no level uses is not had.
+// The features of levels, as LLVM and GCC call them.
+#define TENON_FEATURES(X)                                                      \
+  X("avx2")                                                                    \
+  X("fma")                                                                     \
+  X("f16c")                                                                    \
+  X("bmi")                                                                     \
+  X("bmi2")                                                                    \
+  X("avxvnni")                                                                 \
+  X("avx512f")                                                                 \
+  X("avx512bw")                                                                \
+  X("avx512dq")                                                                \
+  X("avx512vl")                                                                \
+  X("avx512cd")                                                                \
+  X("avx512vnni")                                                              \
+  X("avx512bf16")                                                              \
+  X("amx-tile")                                                                \
+  X("amx-int8")                                                                \
+  X("amx-bf16")
+
+/// Whether CPU and operating system have the feature `Name`.
 static bool cpuHas(std::string_view Name) {
+  if (Name.starts_with("amx-") && !mayUseTiles())
+    return false;
 #define TENON_FEATURE(FEATURE)                                                 \
   if (Name == FEATURE)                                                         \
     return __builtin_cpu_supports(FEATURE);
-  TENON_FEATURE("avx2")
-  TENON_FEATURE("fma")
-  TENON_FEATURE("f16c")
-  TENON_FEATURE("bmi")
-  TENON_FEATURE("bmi2")
-  TENON_FEATURE("avxvnni")
-  TENON_FEATURE("avx512f")
-  TENON_FEATURE("avx512bw")
-  TENON_FEATURE("avx512dq")
-  TENON_FEATURE("avx512vl")
-  TENON_FEATURE("avx512cd")
-  TENON_FEATURE("avx512vnni")
-  TENON_FEATURE("avx512bf16")
+  TENON_FEATURES(TENON_FEATURE)
 #undef TENON_FEATURE
-#define TENON_TILE_FEATURE(FEATURE)                                            \
-  if (Name == FEATURE)                                                         \
-    return __builtin_cpu_supports(FEATURE) && mayUseTiles();
-  TENON_TILE_FEATURE("amx-tile")
-  TENON_TILE_FEATURE("amx-int8")
-  TENON_TILE_FEATURE("amx-bf16")
-#undef TENON_TILE_FEATURE
   return false;
 }
 
-static std::vector<std::string_view> featuresOf(CpuLevel Level) {
+static constexpr bool isKnown(std::string_view Name) {
+#define TENON_FEATURE(FEATURE) || Name == FEATURE
+  return false TENON_FEATURES(TENON_FEATURE);
+#undef TENON_FEATURE
+}
+
+static constexpr std::vector<std::string_view> featuresOf(CpuLevel Level) {
   std::vector<std::string_view> Features;
   std::string_view Rest = infoOf(Level).Features;
   while (!Rest.empty()) {
@@ -74,17 +81,48 @@ static std::string featuresWithout(CpuLevel Level, Predicate Has) {
   return Missing;
 }
 
+/// What oneDNN calls the instructions of `Level`; 0 is not said yet.
+static constexpr unsigned librarySet(CpuLevel Level) {
+  switch (Level) {
+  case CpuLevel::AVX2:
+    return dnnl_cpu_isa_avx2;
+  case CpuLevel::AVX2_VNNI:
+    return dnnl_cpu_isa_avx2_vnni;
+  case CpuLevel::AVX512:
+    return dnnl_cpu_isa_avx512_core;
+  case CpuLevel::AVX512_VNNI:
+    return dnnl_cpu_isa_avx512_core_vnni;
+  case CpuLevel::AVX512_BF16:
+    return dnnl_cpu_isa_avx512_core_bf16;
+  case CpuLevel::AMX:
+    return dnnl_cpu_isa_avx512_core_amx;
+  }
+  return 0;
+}
+
+// What a new level needs beside its row of CpuLevels.
+static_assert(std::ranges::all_of(CpuLevels,
+                                  [](const CpuLevelInfo &Info) {
+                                    return &infoOf(Info.Level) == &Info;
+                                  }),
+              "CpuLevels has another order than CpuLevel");
+static_assert(std::ranges::all_of(CpuLevels,
+                                  [](const CpuLevelInfo &Info) {
+                                    return std::ranges::all_of(
+                                        featuresOf(Info.Level), isKnown);
+                                  }),
+              "a feature of CpuLevels is not in TENON_FEATURES");
+static_assert(std::ranges::all_of(CpuLevels,
+                                  [](const CpuLevelInfo &Info) {
+                                    return librarySet(Info.Level) != 0;
+                                  }),
+              "a level of CpuLevels has no librarySet");
+
 /// Whether oneDNN uses the instructions of `Level`. Its values are sets of
 /// bits, a higher instruction set containing those it extends.
 static bool libraryUses(CpuLevel Level) {
-  static constexpr dnnl_cpu_isa_t Sets[] = {dnnl_cpu_isa_avx2,
-                                            dnnl_cpu_isa_avx2_vnni,
-                                            dnnl_cpu_isa_avx512_core,
-                                            dnnl_cpu_isa_avx512_core_vnni,
-                                            dnnl_cpu_isa_avx512_core_bf16,
-                                            dnnl_cpu_isa_avx512_core_amx};
   auto Used = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
-  auto Wanted = static_cast<unsigned>(Sets[static_cast<size_t>(Level)]);
+  unsigned Wanted = librarySet(Level);
   return (Used & Wanted) == Wanted;
 }
 
@@ -107,18 +145,16 @@ Result<CpuLevel> tenon::effectiveLevel() {
 }
 
 bool tenon::runs(CpuLevel Code, CpuLevel Machine) {
-  if (Code > Machine)
-    return false;
-  // The one level that those above it do not imply.
-  return Code != CpuLevel::AVX2_VNNI || Machine == Code || cpuHas("avxvnni");
+  return missingFeatures(Code, Machine).empty();
 }
 
 std::string tenon::missingFeatures(CpuLevel Code, CpuLevel Machine) {
-  if (runs(Code, Machine))
-    return "";
   std::vector<std::string_view> Present = featuresOf(Machine);
   return featuresWithout(Code, [&](std::string_view Feature) {
-    return std::find(Present.begin(), Present.end(), Feature) != Present.end();
+    // Of lower levels, what the machine's does not imply (the VEX-coded dot
+    // products of AVX2_VNNI) may be there; of higher ones it is not in force.
+    return std::ranges::find(Present, Feature) != Present.end() ||
+           (Code < Machine && cpuHas(Feature));
   });
 }
 

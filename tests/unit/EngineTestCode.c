@@ -19,9 +19,10 @@ enum {
   PageFloats = 272, /* only the first PageTokens are used */
   Depth = 20,
   Width = 50,
-  Features = 4,     /* of a row of input of images */
+  Features = 4,      /* of a row of input of images */
   WaitingToken = 48, /* twice in a row: the step lasts until it is cancelled */
-  FailingToken = 49  /* makes the step ask for a matmul primitive there is none of */
+  FailingToken =
+      49 /* makes the step ask for a matmul primitive there is none of */
 };
 
 typedef struct {
@@ -38,7 +39,7 @@ static float *slotOf(const tenon_rt_step *Step, int64_t Scope, int32_t Sequence,
 
 /* Of the source text; in the second kind of cache. */
 static float *crossOf(const tenon_rt_step *Step, int32_t Sequence,
-                       int32_t Position) {
+                      int32_t Position) {
   int32_t Page = Step->batch->cross_pages[Sequence][Position / PageTokens];
   float *Base = (float *)Step->scopes[1].caches[1];
   return Base + (int64_t)Page * PageFloats + Position % PageTokens;
@@ -98,8 +99,9 @@ int64_t tenon_entry_step(const tenon_rt_step *Step) {
       Primitive = 7;
   if (Step->batch->output_row_count == 0)
     return 0;
-  return Step->functions->matmul(Step->runtime, Primitive, Step->batch->output_row_count, C.Rows,
-                            Step->scopes[0].weights[0], 0, 0, 0, Step->output);
+  return Step->functions->matmul(
+      Step->runtime, Primitive, Step->batch->output_row_count, C.Rows,
+      Step->scopes[0].weights[0], 0, 0, 0, Step->output);
 }
 
 /* id + 100 * type + 1000 * position in every column. Keeps source texts; the
@@ -111,11 +113,12 @@ int64_t tenon_entry_encode(const tenon_rt_step *Step) {
     if (Batch->cross_pages[S] && P < Batch->source_lengths[S])
       *crossOf(Step, S, P) = (float)(3 * (P + 1) * (Batch->token_ids[T] + 1));
     if (Batch->token_ids[T] == FailingToken)
-      return Step->functions->matmul(Step->runtime, 7, 1, Step->arena, Step->arena, 0,
-                              0, 0, Step->arena);
+      return Step->functions->matmul(Step->runtime, 7, 1, Step->arena,
+                                     Step->arena, 0, 0, 0, Step->arena);
   }
   /* No output rows: its class, that of the sum of its ids. */
-  for (int64_t S = 0; Batch->output_row_count == 0 && S < Batch->sequences; ++S) {
+  for (int64_t S = 0; Batch->output_row_count == 0 && S < Batch->sequences;
+       ++S) {
     int Sum = 0;
     for (int32_t T = Batch->starts[S]; T < Batch->starts[S + 1]; ++T)
       Sum += Batch->token_ids[T] + Batch->token_types[T];
@@ -150,7 +153,8 @@ int64_t tenon_entry_embed(const tenon_rt_step *Step) {
  * the last value. */
 int64_t tenon_entry_encode_image(const tenon_rt_step *Step) {
   const tenon_rt_batch *Batch = Step->batch;
-  for (int64_t S = 0; Batch->output_row_count == 0 && S < Batch->sequences; ++S) {
+  for (int64_t S = 0; Batch->output_row_count == 0 && S < Batch->sequences;
+       ++S) {
     float Sum = 0;
     const float *Last = Batch->features + Batch->starts[S + 1] * Features - 1;
     for (int64_t I = Batch->starts[S] * Features;

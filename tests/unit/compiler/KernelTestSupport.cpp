@@ -8,6 +8,8 @@
 #include "passes/Packing/Passes.h"
 #include "passes/Placement/Passes.h"
 
+#include <tuple>
+
 using namespace mlir;
 using namespace tenon;
 using namespace tenon::bisect;
@@ -21,11 +23,15 @@ std::vector<CpuLevel> KernelTest::levels() {
   if (!Machine)
     return Levels;
   for (const CpuLevelInfo &Info : CpuLevels) {
-    if (!runs(Info.Level, *Machine))
-      continue;
     // No operation multiplies int8 yet, and tiles are the library's.
-    if (Info.Level == CpuLevel::AVX2 || Info.Level == CpuLevel::AVX512 ||
-        Info.Level == CpuLevel::AVX512_BF16)
+    auto Generated = [](const CpuLevelInfo &Of) {
+      return std::tuple(Of.VectorBits, Of.Registers,
+                        Of.Dots.contains(DotProduct::BF16));
+    };
+    auto IsSame = [&](CpuLevel Other) {
+      return Generated(infoOf(Other)) == Generated(Info);
+    };
+    if (runs(Info.Level, *Machine) && llvm::none_of(Levels, IsSame))
       Levels.push_back(Info.Level);
   }
   return Levels;
