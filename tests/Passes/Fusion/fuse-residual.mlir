@@ -9,7 +9,7 @@ func.func @second_operand(%x: !rows, %r: !rows, %w: !weight, %b: tensor<8xf32>) 
   // CHECK-NEXT: %[[P:.*]] = transformer.matmul %x weights(%x_1) biases(%x_2) activation relu residual %x_0 :
   // CHECK-NEXT: return %[[P]]
   %0 = transformer.matmul %x weights(%w) biases(%b) activation relu : (!rows, !weight, tensor<8xf32>) -> !rows
-  // expected-remark@below {{[Passed] FuseResidual | Category:fusion | Function=second_operand | Operation="residual ?x8xf32, ?x8xf32 -> ?x8xf32", Remark="fused into matmul ?x8xf32, ?x8xf32 -> ?x8xf32, 8x8xf32"}}
+  // expected-remark@below {{[Passed] FuseResidual | Category:fusion | Function=second_operand | Operation="residual ?x8xf32, ?x8xf32 -> ?x8xf32", Remark="fused into matmul ?x8xf32, ?x8xf32 -> ?x8xf32"}}
   %1 = transformer.residual %r, %0 : !rows
   return %1 : !rows
 }

@@ -1052,16 +1052,18 @@ module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary =
 
 // -----
 
-// Weights of two types in one matmul.
+// Biases of two types in one matmul.
 module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary = 9 : i64} {
   func.func @encode(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.output = "hidden", transformer.role = "encode"} {
     %s = transformer.scope ""
     %t = transformer.parameter %s "t" of embedding : tensor<9x8xf32>
     %u = transformer.parameter %s "u" of ffn : tensor<8x8xf32>
-    %v = transformer.parameter %s "v" of ffn : tensor<8x8xbf16>
+    %v = transformer.parameter %s "v" of ffn : tensor<8x8xf32>
+    %c = transformer.parameter %s "c" of ffn : tensor<8xf32>
+    %d = transformer.parameter %s "d" of ffn : tensor<8xbf16>
     %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf32>) -> tensor<?x8xf32>
     // expected-error@below {{module_c25: expected weights of one scope and one element type}}
-    %1 = transformer.matmul %0 weights(%u, %v) : (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xbf16>) -> tensor<?x16xf32>
+    %1 = transformer.matmul %0 weights(%u, %v) biases(%c, %d) : (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>, tensor<8xf32>, tensor<8xbf16>) -> tensor<?x16xf32>
     %y = transformer.select_output_rows %0, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
     return %y : tensor<?x8xf32>
   }
