@@ -101,7 +101,7 @@ class Installation:
             ["readelf", "-d", self.library]))
         self.check(versions and (self.library.parent / versions[1]).exists(),
                    f"soname: {versions and versions[1]}")
-        private = self.prefix / "lib" / "tenon"
+        private = self.library.parent / "tenon"
         for tool in [self.library, *self.prefix.glob("bin/*")]:
             lines = self.need(["ldd", tool]).splitlines()
             wrong = [line for line in lines if "not found" in line or
