@@ -8,6 +8,7 @@ import pathlib
 import random
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -82,18 +83,26 @@ def no_core_dump():
 
 class Ended:
     """A process that has ended: status (negative: by a signal; None: it took
-    too long), stdout and stderr as text."""
+    more than so many seconds of processor time, or waited far longer), stdout
+    and stderr as text."""
 
     def __init__(self, command, seconds, **options):
         self.command = " ".join(map(str, command))
+
+        def limit():
+            no_core_dump()
+            whole = max(1, int(seconds))
+            resource.setrlimit(resource.RLIMIT_CPU, (whole, whole + 10))
         try:
             done = subprocess.run(
                 [str(part) for part in command], capture_output=True,
-                timeout=seconds, env=environment(), preexec_fn=no_core_dump,
+                timeout=30 * seconds, env=environment(), preexec_fn=limit,
                 check=False, stdin=subprocess.DEVNULL, **options)
             self.status = done.returncode
             self.out = done.stdout.decode(errors="replace")
             self.err = done.stderr.decode(errors="replace")
+            if self.status == -signal.SIGXCPU:
+                self.status = None
         except subprocess.TimeoutExpired:
             self.status, self.out, self.err = None, "", ""
 
