@@ -44,10 +44,9 @@ MemoryFile::MemoryFile()
 }
 
 void MemoryFile::setContent(std::string_view Content) {
-  bool IsWritten =
-      ::ftruncate(Descriptor, 0) == 0 &&
-      ::pwrite(Descriptor, Content.data(), Content.size(), 0) ==
-          static_cast<ssize_t>(Content.size());
+  bool IsWritten = ::ftruncate(Descriptor, 0) == 0 &&
+                   ::pwrite(Descriptor, Content.data(), Content.size(), 0) ==
+                       static_cast<ssize_t>(Content.size());
   require(IsWritten, "a file in memory can be written");
 }
 

@@ -39,12 +39,11 @@ static void read(std::string_view File, const ImagePreprocessing &P) {
   Result<Image> Read = readImage(Memory.path(), P.Channels);
   if (!fuzz::isGood(Read))
     return;
-  fuzz::require(Read->Channels == P.Channels && Read->Width > 0 &&
-                    Read->Height > 0 &&
-                    Read->Pixels.size() == static_cast<size_t>(
-                                               Read->Width * Read->Height *
-                                               Read->Channels),
-                "as many pixels as the sides say");
+  fuzz::require(
+      Read->Channels == P.Channels && Read->Width > 0 && Read->Height > 0 &&
+          Read->Pixels.size() ==
+              static_cast<size_t>(Read->Width * Read->Height * Read->Channels),
+      "as many pixels as the sides say");
   Result<std::vector<float>> Values = preprocess(*Read, P);
   if (fuzz::isGood(Values))
     fuzz::require(Values->size() ==

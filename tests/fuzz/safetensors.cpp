@@ -17,11 +17,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
       std::make_unique<MappedFile>(std::move(*Mapped)), File->tensors());
   fuzz::require(static_cast<bool>(Weights), "names differ");
   for (const TensorInfo &Tensor : File->tensors()) {
-    std::vector<float> Values(static_cast<size_t>(
-        Tensor.isFloat() ? Tensor.elements() : 0));
+    std::vector<float> Values(
+        static_cast<size_t>(Tensor.isFloat() ? Tensor.elements() : 0));
     int64_t Rows = Tensor.Shape.empty() ? 1 : Tensor.Shape.front();
-    Status Read =
-        Weights->readRowsAsFloat(Tensor, 0, Rows, Values.data());
+    Status Read = Weights->readRowsAsFloat(Tensor, 0, Rows, Values.data());
     fuzz::require(static_cast<bool>(Read) == Tensor.isFloat(),
                   "floats are read, all else is refused");
     fuzz::isGood(Read);

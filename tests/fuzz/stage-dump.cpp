@@ -22,9 +22,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     llvm::raw_string_ostream Stream(Text);
     printWithState(*Loaded->Module, Loaded->State, Stream);
     Memory.setContent(Text);
-    fuzz::require(
-        static_cast<bool>(readStage(fuzz::modelContext(), Memory.path(), S.Name)),
-        "a dump reads as it is written");
+    fuzz::require(static_cast<bool>(
+                      readStage(fuzz::modelContext(), Memory.path(), S.Name)),
+                  "a dump reads as it is written");
     break;
   }
   return 0;

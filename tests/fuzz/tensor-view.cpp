@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Checkpoint/TensorView.h"
+#include "runtime/Support/Json.h"
 #include "tests/fuzz/FuzzTarget.h"
 
 #include <algorithm>
@@ -25,9 +26,9 @@ struct Stored {
       std::vector<int64_t> Shape;
     };
     const Entry Entries[] = {
-        {"v", {12}},           {"m", {6, 8}},           {"c", {2, 6, 4}},
-        {"e.0.w", {4, 6}},     {"e.1.w", {4, 6}},       {"e.2.w", {4, 6}},
-        {"s.0", {5}},          {"s.1", {5}},            {"fused", {12, 3}},
+        {"v", {12}},           {"m", {6, 8}},         {"c", {2, 6, 4}},
+        {"e.0.w", {4, 6}},     {"e.1.w", {4, 6}},     {"e.2.w", {4, 6}},
+        {"s.0", {5}},          {"s.1", {5}},          {"fused", {12, 3}},
         {"odd [name]^T", {3}}, {"four", {2, 3, 2, 2}}};
     std::string Header = "{", Data;
     for (const Entry &E : Entries) {
@@ -73,11 +74,11 @@ void read(const TensorView &View) {
   for (int64_t I = 0; I < View.rows(); ++I) {
     fuzz::require(static_cast<bool>(View.readRowsAsFloat(I, 1, Row.data())),
                   "each row can be read");
-    fuzz::require(std::equal(Row.begin(), Row.end(),
-                             All.begin() + static_cast<int64_t>(
-                                               static_cast<size_t>(I) *
-                                               Columns)),
-                  "a row alone is as it is among all");
+    fuzz::require(
+        std::equal(Row.begin(), Row.end(),
+                   All.begin() +
+                       static_cast<int64_t>(static_cast<size_t>(I) * Columns)),
+        "a row alone is as it is among all");
     View.dropRows(I, 1);
   }
   fuzz::isGood(View.readRowsAsFloat(View.rows(), 1, Row.data()));
