@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "tests" / "numerics" / "fixtures"
@@ -97,7 +98,9 @@ class Ended:
             done = subprocess.run(
                 [str(part) for part in command], capture_output=True,
                 timeout=30 * seconds, env=environment(), preexec_fn=limit,
-                check=False, stdin=subprocess.DEVNULL, **options)
+                check=False, stdin=subprocess.DEVNULL,
+                # A terminal's SIGINT is for the script.
+                start_new_session=True, **options)
             self.status = done.returncode
             self.out = done.stdout.decode(errors="replace")
             self.err = done.stderr.decode(errors="replace")
@@ -127,9 +130,20 @@ class Ended:
 
 
 def in_parallel(jobs, function, items):
-    """Results in order."""
+    """Results in order; those so far when SIGINT or SIGTERM says to end."""
+    is_over = threading.Event()
+    for number in signal.SIGINT, signal.SIGTERM:
+        signal.signal(number, lambda *_: is_over.set())
+
+    def unless_over(item):
+        return None if is_over.is_set() else function(item)
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        yield from pool.map(function, items)
+        for result in pool.map(unless_over, items):
+            if result is None:
+                print("ended early", flush=True)
+                is_over.set()
+                return
+            yield result
 
 
 # Numbers at the edges of what fields hold.
