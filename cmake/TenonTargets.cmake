@@ -20,6 +20,15 @@ if(TENON_SANITIZE)
     -fsanitize=${TENON_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(tenon_options INTERFACE -fsanitize=${TENON_SANITIZE})
 endif()
+if(TENON_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "TENON_FUZZ needs clang, which has libFuzzer: use the preset fuzz")
+  endif()
+  # Everything counts its edges; only fuzz targets have libFuzzer's main. The
+  # vptr check needs run-time type information, which LLVM is built without.
+  target_compile_options(tenon_options INTERFACE
+    -fsanitize=fuzzer-no-link -fno-sanitize=vptr)
+endif()
 
 # tenon_library(NAME sources... [LIBS libs...]): a static library of one folder.
 # The global property TENON_LIBRARIES lists them all.

@@ -11,7 +11,7 @@ import lit.formats
 
 config.name = "tenon"
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["Inputs", "fixtures", "unit"]
+config.excludes = ["Inputs", "fixtures", "fuzz", "unit"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.tenon_build, "tests")
 config.test_format = lit.formats.ShTest(execute_external=False)
@@ -43,6 +43,7 @@ config.substitutions += [
     ("%examples", os.path.join(config.tenon_source, "examples")),
     ("%docs", os.path.join(config.tenon_source, "docs")),
     ("%scripts", os.path.join(config.tenon_source, "scripts")),
+    ("%build", config.tenon_build),
 ]
 
 if config.tenon_sanitize:

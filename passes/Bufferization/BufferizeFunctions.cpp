@@ -55,6 +55,11 @@ struct BufferizeFunctions
     Operation *Return = Body.getTerminator();
     Builder.setInsertionPoint(Return);
     for (Value Result : Return->getOperands()) {
+      if (!isa<RankedTensorType>(Result.getType()))
+        return Function.emitOpError()
+               << "bufferize-functions: expected a function that returns "
+                  "ranked tensors, got "
+               << Result.getType();
       MemRefType Type = bufferTypeOf(Result.getType());
       Value Out;
       if (IsEntry) {

@@ -30,6 +30,10 @@ struct ExportEntries : public tenon::impl::ExportEntriesBase<ExportEntries> {
         Function->setAttr("llvm.linkage", Internal);
         continue;
       }
+      if (Function.isExternal()) {
+        Function.emitOpError("is an entry: expected it to have a body");
+        return signalPassFailure();
+      }
       Function.setName((TENON_RT_ENTRY_PREFIX + Role.getValue()).str());
       Block &Body = Function.getBody().front();
       auto B = OpBuilder::atBlockBegin(&Body);

@@ -14,3 +14,10 @@ func.func @destination(%b: !transformer.batch, %x: tensor<?x8xf32>) -> tensor<?x
   %0 = dnn.residual %x, %x outs(%x) : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
   return %0 : tensor<?x8xf32>
 }
+
+// -----
+
+// expected-error@below {{bufferize-functions: expected a function that returns ranked tensors, got '!transformer.scope'}}
+func.func @scope(%b: !transformer.batch, %s: !transformer.scope) -> !transformer.scope {
+  return %s : !transformer.scope
+}

@@ -1,0 +1,330 @@
+#!/usr/bin/env python3
+"""Gathers what fuzzing begins with from the fixtures of the checkout.
+
+    seeds.py OUTPUT [TARGET...]
+
+writes OUTPUT/TARGET/* and, where a target has one, OUTPUT/TARGET.dict.
+"""
+
+import json
+import pathlib
+import re
+import shutil
+import sys
+
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+ROOT = TESTS.parent
+FIXTURES = TESTS / "numerics" / "fixtures"
+# Longer seeds are slow, and damage in them rarely hits anything.
+MOST_BYTES = 32 << 10
+
+TEXT = "A word, 12 don't\n été 🦙 <s>[MASK]  two  spaces\ttab"
+PATTERNS = [
+    r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|\s*[\r\n]+",
+    r"[^(\s|[.,!?…。，、।۔،])]+", r"(?=(\d{3})+(?!\d))", r"(a+)+b", r"(?<=a)b|c*?",
+    r"[[:alpha:]&&[^a-f]]{2,}", r"\h\H\R\X", r"(?<n>x)\k<n>", r"(?>a|ab)c", "."]
+EXPRESSIONS = [
+    "v", "m", "m^T", "m[2:4]", "m^T[0::2]", "c[1::3/2]", "e.*.w", "e.*.w^T[1:3]",
+    "fused[2::6/2]c", "s.*", "m[0:4]c[1::2]", "m^flat", "c[2:4]c^flat",
+    "odd [name]^T", "four", "v[1::4/2]"]
+
+# What target files begin with, by the name of the target.
+COLLECTORS = {}
+
+
+def target(function):
+    COLLECTORS[function.__name__.replace("_", "-")] = function
+    return function
+
+
+def files(*patterns):
+    """The content of all files of the checkout that match."""
+    for pattern in patterns:
+        for path in sorted(ROOT.glob(pattern)):
+            yield path.read_bytes()
+
+
+@target
+def arguments():
+    yield from (b"1,2,3", b"0", b"-1", b"2147483647,-2147483648", b"avx2,amx", b"")
+
+
+@target
+def json_():
+    yield from configs()
+    yield from files("tests/tokenizers/odd*.json",
+                     "tests/numerics/fixtures/*/model.safetensors.index.json")
+
+
+COLLECTORS["json"] = COLLECTORS.pop("json-")
+
+
+def configs():
+    yield from files("examples/families/*.json",
+                     "tests/numerics/fixtures/*/config.json")
+    for line in json.loads((TESTS / "configs" / "published.json").read_text()):
+        yield json.dumps(line["config"]).encode()
+
+
+@target
+def config():
+    yield from configs()
+
+
+@target
+def npy():
+    yield from files("tests/numerics/fixtures/*/*ids.npy",
+                     "tests/numerics/fixtures/*/greedy.npy",
+                     "tests/gguf/fixtures/*-q8_0.npy")
+
+
+def patterns():
+    """Of all tokenizers here."""
+    yield from PATTERNS
+    for path in sorted((TESTS / "tokenizers").glob("*.json")):
+        for found in re.findall(r'"Regex":\s*("(?:[^"\\]|\\.)*")', path.read_text()):
+            yield json.loads(found)
+
+
+@target
+def regex():
+    for pattern in patterns():
+        yield pattern.encode() + b"\0" + TEXT.encode()
+    yield b"(a*)*b\0" + b"a" * 64
+
+
+@target
+def tokenizer():
+    for content in tokenizers():
+        yield content + b"\0" + TEXT.encode()
+
+
+def tokenizers():
+    """Every tokenizer.json with fewer tokens, and merges of those alone."""
+    for content in files("tests/tokenizers/*.json"):
+        data = json.loads(content)
+        if isinstance(data, dict) and "model" in data:
+            yield smaller(data)
+
+
+def smaller(data):
+    model, most = data["model"], 300
+    vocabulary = model["vocab"]
+    if isinstance(vocabulary, list):
+        model["vocab"] = vocabulary[:most]
+    else:
+        # Single characters are what longer tokens are merged from.
+        kept = sorted(vocabulary.items(),
+                      key=lambda item: (len(item[0]) > 1, item[1]))[:most]
+        model["vocab"] = dict(sorted(kept, key=lambda item: item[1]))
+    if "merges" in model:
+        def known(merge):
+            parts = merge.split(" ") if isinstance(merge, str) else merge
+            return all(p in model["vocab"] for p in (*parts, "".join(parts)))
+        model["merges"] = [m for m in model["merges"] if known(m)]
+    data["added_tokens"] = (data.get("added_tokens") or [])[:20]
+    return json.dumps(data, ensure_ascii=False).encode()
+
+
+@target
+def safetensors():
+    for path in sorted(FIXTURES.glob("*/model*.safetensors")):
+        content = path.read_bytes()
+        if len(content) <= MOST_BYTES:
+            yield content
+    for dtype, size in ("F32", 4), ("BF16", 2), ("I64", 8):
+        header = json.dumps({
+            "__metadata__": {"format": "pt"},
+            "a": {"dtype": dtype, "shape": [2, 3],
+                  "data_offsets": [0, 6 * size]},
+            "b": {"dtype": "F16", "shape": [],
+                  "data_offsets": [6 * size, 6 * size + 2]}}).encode()
+        yield (len(header).to_bytes(8, "little") + header
+               + b"\x3c" * (6 * size + 2))
+
+
+@target
+def shards():
+    for names in ({"x": "a.safetensors", "y": "a.safetensors",
+                   "z": "b.safetensors"}, {"z": "b.safetensors"},
+                  {"x": "../a.safetensors"}):
+        yield json.dumps({"metadata": {"total_size": 14},
+                          "weight_map": names}).encode()
+
+
+@target
+def tensor_view():
+    shapes = [(0, 12, 0, 0), (1, 6, 8, 3), (1, 8, 6, 2), (1, 2, 8, 1),
+              (2, 3, 4, 6), (1, 4, 4, 3), (2, 2, 6, 4)]
+    for expression in EXPRESSIONS:
+        for shape in shapes:
+            yield bytes(shape) + expression.encode()
+
+
+@target
+def image():
+    for content in files("tests/image/files/*"):
+        for settings in 0x01, 0x13, 0x26, 0x3e:
+            yield bytes([settings]) + content
+
+
+def ggufs():
+    for content in files("tests/gguf/fixtures/*.gguf"):
+        if len(content) <= 2 * MOST_BYTES:
+            yield content
+
+
+@target
+def gguf():
+    yield from ggufs()
+
+
+@target
+def gguf_model():
+    yield from ggufs()
+
+
+@target
+def artifact():
+    # The rest is in the corpus: there is none in the checkout.
+    yield b"{}"
+
+
+@target
+def mlir():
+    for content in files("tests/[!f]*/**/*.mlir", "examples/**/*.mlir"):
+        for part in re.split(rb"^// -----.*$", content, flags=re.M):
+            code = re.sub(rb"^\s*//.*\n", b"", part, flags=re.M).strip()
+            if code:
+                yield code + b"\n"
+
+
+@target
+def model_directory():
+    for folder in sorted(FIXTURES.iterdir()):
+        if not folder.is_dir():
+            continue
+        parts = []
+        for path in sorted(folder.glob("*.json")):
+            if path.name != "index.json":
+                parts.append((path.name, path.read_bytes()))
+        if len(parts) > 1 or folder.name.startswith(("bert", "roberta")):
+            yield packed(parts)
+            yield packed([*parts, *SENTENCE])
+    yield packed([("config.json", b"{}"), ("tokenizer_config.json", b"{}"),
+                  ("tokenizer.json", next(files("tests/tokenizers/ties.json")))])
+
+
+SENTENCE = [
+    ("modules.json", json.dumps([
+        {"idx": index, "name": str(index), "path": path,
+         "type": f"sentence_transformers.models.{kind}"}
+        for index, (path, kind) in enumerate([
+            ("", "Transformer"), ("1_Pooling", "Pooling"),
+            ("2_Normalize", "Normalize")])]).encode()),
+    ("sentence_bert_config.json",
+     b'{"max_seq_length": 16, "do_lower_case": false}'),
+    ("1_Pooling/config.json", json.dumps({
+        "word_embedding_dimension": 32, "pooling_mode_cls_token": False,
+        "pooling_mode_mean_tokens": True, "pooling_mode_max_tokens": False,
+        "pooling_mode_mean_sqrt_len_tokens": False}).encode())]
+
+
+def packed(parts):
+    """Files as the target takes them apart again."""
+    return b"".join(b"//--- " + name.encode() + b"\n" + content.rstrip() + b"\n"
+                    for name, content in parts)
+
+
+@target
+def stage_dump():
+    # Stages are dumped by the compiler; some dumps are in the corpus.
+    yield b"module {\n}\n"
+
+
+# Words that random bytes would not find, by target.
+
+def quoted(words):
+    """A dictionary of libFuzzer."""
+    lines = []
+    for word in sorted(set(words)):
+        text = "".join(
+            chr(byte) if 32 <= byte < 127 and byte not in b'"\\'
+            else f"\\x{byte:02x}" for byte in word.encode())
+        if text:
+            lines.append(f'"{text}"')
+    return "\n".join(lines) + "\n"
+
+
+JSON_WORDS = ["{", "}", "[", "]", ":", ",", "null", "true", "false", '""', "-1",
+              "0", "1e400", "18446744073709551615", "9223372036854775808",
+              "4294967296", "0.5", "\\u0000", "\\ud800"]
+
+
+def keys_of(texts):
+    for text in texts:
+        for key in re.findall(rb'"([A-Za-z_][A-Za-z0-9_.]{1,40})"', text):
+            yield f'"{key.decode()}"'
+
+
+def dictionaries():
+    """The words of every target that has some."""
+    config_words = [*JSON_WORDS, *keys_of(configs())]
+    yield "json", JSON_WORDS
+    yield "config", config_words
+    yield "model-directory", [*config_words, "\n//--- ", *keys_of(
+        content for _, content in SENTENCE)]
+    for name in "safetensors", "shards":
+        yield name, [*JSON_WORDS, '"weight_map"', '"__metadata__"', '"dtype"',
+                     '"shape"', '"data_offsets"', '"BF16"', '"F8_E4M3"', "../"]
+    yield "artifact", [*JSON_WORDS, *keys_of(
+        files("tests/fuzz/corpus/artifact/*"))]
+    yield "npy", ["NUMPY", "'descr'", "'<f4'", "'<i8'", "'<i4'", "'>f4'",
+                  "'fortran_order'", "'shape'", "True", "False", "()", "(1,)",
+                  "9223372036854775808"]
+    yield "regex", ["(?:", "(?=", "(?!", "(?<=", "(?<!", "(?>", "(?i)", "(?i:",
+                    "(?<n>", "\\k<n>", "\\g<n>", "\\p{L}", "\\p{^N}", "\\P{Lu}",
+                    "[[:alpha:]]", "[^", "&&", "*?", "++", "{1,3}", "{,3}",
+                    "{1000}", "\\b", "\\B", "\\A", "\\z", "\\Z", "\\G", "\\s",
+                    "\\S", "\\d", "\\w", "\\h", "\\R", "\\X", "\\x{10FFFF}",
+                    "\\u00e9", "\\1", "|", "^", "$", "(?#", "(?m)", "(?x)"]
+    yield "tensor-view", ["^T", "^flat", "[1:3]", "[0::2]", "[1::4/2]", "]c",
+                          "e.*.w", "s.*", "fused", "four", "*", "::",
+                          "9223372036854775807"]
+    yield "tokenizer", [*JSON_WORDS, *(
+        word for word in keys_of(tokenizers()) if len(word) > 6)]
+    keys = set()
+    for content in ggufs():
+        keys.update(key.decode() for key in re.findall(
+            rb"[a-z0-9_]+\.[a-z_.0-9]{3,50}", content))
+    for name in "gguf", "gguf-model":
+        yield name, sorted(keys)
+    words = set()
+    for content in mlir():
+        words.update(word.decode() for word in re.findall(
+            rb"#?!?[a-z0-9_]+\.[a-z_.0-9]+|\b[a-z_]{4,}\b|<[^<>\n]{1,20}>", content))
+    yield "mlir", sorted(words)
+    yield "stage-dump", sorted(words | set(JSON_WORDS))
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit("usage: seeds.py OUTPUT [TARGET...]")
+    output = pathlib.Path(sys.argv[1])
+    wanted = sys.argv[2:] or list(COLLECTORS)
+    for name in wanted:
+        if name not in COLLECTORS:
+            sys.exit(f"seeds.py: error: no target is called {name}")
+        folder = output / name
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        for number, content in enumerate(COLLECTORS[name]()):
+            (folder / f"{number:04}").write_bytes(content)
+    for name, words in dictionaries():
+        if name in wanted:
+            (output / f"{name}.dict").write_text(quoted(words))
+
+
+if __name__ == "__main__":
+    main()
