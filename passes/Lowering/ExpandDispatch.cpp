@@ -17,7 +17,11 @@ struct ExpandDispatch : public tenon::impl::ExpandDispatchBase<ExpandDispatch> {
   void runOnOperation() override {
     ModuleOp Module = getOperation();
     auto Few = Module->getAttrOfType<IntegerAttr>(transformer::attr::FewTokens);
-    Module.walk([&](dnn::DispatchOp Op) {
+    WalkResult Walked = Module.walk([&](dnn::DispatchOp Op) {
+      if (Op.getNumResults() != 0) {
+        Op.emitOpError("has results: expected it to write buffers");
+        return WalkResult::interrupt();
+      }
       OpBuilder B(Op);
       Location Loc = Op.getLoc();
       Value Count = dnn::CountOp::create(B, Loc, B.getIndexType(),
@@ -40,7 +44,10 @@ struct ExpandDispatch : public tenon::impl::ExpandDispatchBase<ExpandDispatch> {
       scf::IfOp::create(B, Loc, IsFew, Call(Op.getFewAttr()),
                         Call(Op.getManyAttr()));
       Op->erase();
+      return WalkResult::advance();
     });
+    if (Walked.wasInterrupted())
+      signalPassFailure();
   }
 };
 
