@@ -2,8 +2,6 @@
 
 #include "compiler/Builder/Blocks.h"
 
-#include "dialects/Transformer/Checks.h"
-
 #include <cmath>
 
 using namespace mlir;

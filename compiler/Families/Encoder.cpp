@@ -2,8 +2,6 @@
 
 #include "compiler/Families/Encoder.h"
 
-#include "dialects/Transformer/Checks.h"
-
 using namespace mlir;
 using namespace tenon;
 using namespace tenon::transformer;

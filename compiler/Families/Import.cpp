@@ -180,15 +180,6 @@ ElementType cacheElement(const Checkpoint *Weights,
   return ElementType::F32;
 }
 
-/// "bf16" when a parameter is kept in it, otherwise "f32".
-std::string storedType(ModuleOp Module) {
-  WalkResult Found = Module.walk([](transformer::ParameterOp Op) {
-    return getElementTypeOrSelf(Op.getType()).isBF16() ? WalkResult::interrupt()
-                                                       : WalkResult::advance();
-  });
-  return Found.wasInterrupted() ? "bf16" : "f32";
-}
-
 /// How the model generates, of models that do.
 Status setGeneration(const Config &Settings, int64_t Vocabulary,
                      const GenerationDefaults &Defaults, ImportedModel &Model) {
@@ -318,7 +309,7 @@ private:
     if (!Module)
       return Module.error();
     Model.Module = std::move(*Module);
-    Model.StoredType = storedType(*Model.Module);
+    Model.StoredType = storedTypeOf(*Model.Module);
     if (!Widened.empty())
       Model.Notes.push_back(std::to_string(Widened.size()) +
                             " matrices that are stored in bf16 are kept in "
@@ -442,6 +433,14 @@ Result<ImportedModel> tenon::importModel(MLIRContext &Context,
   else if (IsDirectory && !Options.ConfigOnly)
     llvm::append_range(Model->Notes, notesOnMissingTokenizer(Path));
   return Model;
+}
+
+std::string tenon::storedTypeOf(ModuleOp Module) {
+  WalkResult Found = Module.walk([](transformer::ParameterOp Op) {
+    return getElementTypeOrSelf(Op.getType()).isBF16() ? WalkResult::interrupt()
+                                                       : WalkResult::advance();
+  });
+  return Found.wasInterrupted() ? "bf16" : "f32";
 }
 
 Result<OwningOpRef<ModuleOp>> tenon::importConfig(MLIRContext &Context,

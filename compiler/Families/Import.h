@@ -57,7 +57,7 @@ struct ImportedModel {
   std::optional<Checkpoint> Weights;
   /// Tensors that the checkpoint has and the model does not need.
   std::vector<std::string_view> UnneededTensors;
-  /// "bf16" when a matrix is kept in it, otherwise "f32".
+  /// storedTypeOf the module.
   std::string StoredType;
   /// What the directory asks for or holds and the model leaves out without
   /// harm to its outputs, one line each; for people.
@@ -84,6 +84,9 @@ importConfig(mlir::MLIRContext &Context, const Config &Settings);
 Result<ImportedModel> importMlir(mlir::MLIRContext &Context,
                                  const std::string &Path,
                                  const std::string &WeightsDirectory = "");
+
+/// "bf16" when a parameter of `Module` is kept in it, otherwise "f32".
+std::string storedTypeOf(mlir::ModuleOp Module);
 
 /// A description without its weights, for what is said of a model that is not
 /// compiled: what importModel reads with ConfigOnly, or a *.mlir file.

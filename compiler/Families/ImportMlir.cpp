@@ -57,7 +57,7 @@ Result<ImportedModel> tenon::importMlir(MLIRContext &Context,
       return Weights.error();
     Model.Weights = std::move(*Weights);
   }
-  Model.StoredType = "f32";
+  Model.StoredType = storedTypeOf(**Module);
   for (func::FuncOp Entry : entriesOf(**Module)) {
     Status S =
         walkModel(Entry, [&](Operation *Op, const CallFrame &Frame) -> Status {
@@ -65,8 +65,6 @@ Result<ImportedModel> tenon::importMlir(MLIRContext &Context,
           if (!Parameter)
             return {};
           auto Type = cast<RankedTensorType>(Parameter.getType());
-          if (Type.getElementType().isBF16())
-            Model.StoredType = "bf16";
           if (!Model.Weights)
             return {};
           ArrayRef<int64_t> Shape = Type.getShape();

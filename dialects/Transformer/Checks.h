@@ -14,11 +14,6 @@
 
 namespace tenon {
 
-/// Columns of activations, tensors or buffers [rows, width].
-inline int64_t widthOf(mlir::Value Activations) {
-  return llvm::cast<mlir::ShapedType>(Activations.getType()).getDimSize(1);
-}
-
 inline int64_t sizeOf(mlir::Value Shaped, unsigned Dim) {
   return llvm::cast<mlir::ShapedType>(Shaped.getType()).getDimSize(Dim);
 }

@@ -150,4 +150,11 @@ llvm::LogicalResult verifyCacheLinearity(mlir::ModuleOp Module);
 
 } // namespace tenon::transformer
 
+namespace tenon {
+/// Columns of activations, tensors or buffers [rows, width].
+inline int64_t widthOf(mlir::Value Activations) {
+  return llvm::cast<mlir::ShapedType>(Activations.getType()).getDimSize(1);
+}
+} // namespace tenon
+
 #endif // TENON_DIALECTS_TRANSFORMER_TRANSFORMER_H

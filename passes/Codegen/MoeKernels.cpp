@@ -15,10 +15,6 @@ using namespace tenon::transformer;
 /// Lower than any score.
 static constexpr float Lowest = -1e30f;
 
-static int64_t widthOf(Value Rows) {
-  return cast<MemRefType>(Rows.getType()).getDimSize(1);
-}
-
 namespace {
 
 /// Chooses the experts of one token at a time.

@@ -5,10 +5,6 @@
 using namespace mlir;
 using namespace tenon;
 
-static int64_t widthOf(Value Rows) {
-  return cast<MemRefType>(Rows.getType()).getDimSize(1);
-}
-
 static dnn::FieldKind fieldOf(transformer::IndexKind Kind) {
   switch (Kind) {
   case transformer::IndexKind::Token:
