@@ -33,7 +33,7 @@ LogicalResult DnnConverter::run() {
 }
 
 /// Checks that the weights that `Op` reads can be packed: parameters, each with
-/// a layout.
+/// a layout, and of a type that is packed as it is.
 static LogicalResult verifyWeights(Operation *Op) {
   for (Value Operand : Op->getOperands()) {
     if (!isWeight(Operand.getType()))
@@ -44,6 +44,9 @@ static LogicalResult verifyWeights(Operation *Op) {
     if (!Parameter->getAttrOfType<dnn::LayoutKindAttr>(dnn::attr::Layout))
       return Parameter.emitOpError()
              << "expected the attribute " << dnn::attr::Layout;
+    Type Element = getElementTypeOrSelf(Parameter.getType());
+    if (!Element.isF32() && !Element.isBF16())
+      return Parameter.emitOpError() << "expected f32 or bf16, got " << Element;
   }
   return success();
 }
