@@ -40,9 +40,9 @@ def main():
     missing(test, "README.md", families,
             families & set(re.findall(r"[\w-]+", table)))
 
-    for config in sorted(examples.glob("*.json")):
-        graph = config.with_suffix(".mlir").read_text()
-        for source in config, config.with_suffix(".mlir"):
+    for path in sorted(examples.glob("*.mlir")):
+        graph, config = path.read_text(), path.with_suffix(".json")
+        for source in config, path:
             made = test.need("tenon-compile", "compile", source, "--emit",
                              "transformer")
             test.check(made == graph, f"{source.name}: its graph is "
