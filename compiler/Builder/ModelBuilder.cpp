@@ -2,6 +2,8 @@
 
 #include "compiler/Builder/ModelBuilder.h"
 
+#include "runtime/Support/Json.h"
+
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/IR/Verifier.h"
@@ -52,7 +54,7 @@ Status tenon::verifyModel(ModuleOp Module) {
     if (!isa<UnknownLoc>(D.getLocation()))
       Stream << D.getLocation() << ": ";
     Stream << D;
-    First = Error(Text);
+    First = Error(escaped(Text));
     return success();
   });
   if (succeeded(verify(Module)) && succeeded(transformer::verifyModel(Module)))

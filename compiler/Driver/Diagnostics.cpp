@@ -32,14 +32,14 @@ Diagnostics::Diagnostics(mlir::MLIRContext &Context)
         } else if (D.getSeverity() == mlir::DiagnosticSeverity::Error &&
                    Message.empty()) {
           llvm::StringRef Line = llvm::StringRef(Text).split('\n').first;
-          Place = Where;
+          Place = escaped(Where);
           // An operation's own error begins with "'NAME' op ".
           auto [Name, Rest] = Line.split("' op ");
           if (Name.consume_front("'") && !Rest.empty()) {
-            Operation = Name;
+            Operation = escaped(Name);
             Line = Rest;
           }
-          Message = Line;
+          Message = escaped(Line);
         }
         return mlir::success();
       }) {}

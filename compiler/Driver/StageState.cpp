@@ -211,7 +211,7 @@ Result<LoadedStage> tenon::readStage(mlir::MLIRContext &Context,
   Loaded.Module =
       mlir::parseSourceString<mlir::ModuleOp>(*Text, Settings, Path);
   if (!Loaded.Module)
-    return Error(First ? First->substr(0, First->find('\n'))
+    return Error(First ? escaped(First->substr(0, First->find('\n')))
                        : Path + ": expected a module in MLIR's syntax");
   if (!State)
     return Error(Path + ": has no resource 'tenon.state': expected a file that "

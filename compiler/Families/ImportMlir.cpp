@@ -3,6 +3,7 @@
 #include "compiler/Builder/ModelWalk.h"
 #include "compiler/Checkpoint/TensorView.h"
 #include "compiler/Families/Import.h"
+#include "runtime/Support/Json.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
@@ -30,7 +31,7 @@ static Result<OwningOpRef<ModuleOp>> parse(MLIRContext &Context,
       Place += ":" + std::to_string(Where.getLine()) + ":" +
                std::to_string(Where.getColumn());
     std::replace(Message.begin(), Message.end(), '\n', ' ');
-    First = Error(Place + ": " + Message);
+    First = Error(Place + ": " + escaped(Message));
     return success();
   });
   ParserConfig Settings(&Context);

@@ -14,13 +14,14 @@ using namespace tenon;
 
 namespace {
 
-/// What `verify-llvm` and `Report` make of a module that is not LLVM.
-std::string messageOf(llvm::function_ref<Error(const Diagnostics &)> Report) {
+/// What `verify-llvm` and `Report` make of a module that is not LLVM, of an
+/// operation at `Place`.
+std::string messageOf(llvm::function_ref<Error(const Diagnostics &)> Report,
+                      const std::string &Place = "layer/residual") {
   MLIRContext Context;
   Context.loadDialect<func::FuncDialect>();
   auto Module = parseSourceString<ModuleOp>(
-      R"(module { func.func @f() { return loc("layer/residual") } })",
-      &Context);
+      "module { func.func @f() { return loc(\"" + Place + "\") } }", &Context);
   Diagnostics Caught(Context);
   PassManager Passes(&Context);
   Passes.addPass(createVerifyLlvm());
@@ -44,6 +45,14 @@ TEST(DiagnosticsTest, AnErrorOfADumpIsMlirs) {
   EXPECT_EQ(
       messageOf([](const Diagnostics &D) { return D.error("stage llvm"); }),
       "layer/residual: 'func.return' op is not allowed after stage 'llvm': "
+      "expected an operation of the llvm dialect");
+}
+
+TEST(DiagnosticsTest, AnErrorIsPrintable) {
+  EXPECT_EQ(
+      messageOf([](const Diagnostics &D) { return D.error("stage llvm"); },
+                R"(\1B[2J\D4)"),
+      "\\x1b[2J\\xd4: 'func.return' op is not allowed after stage 'llvm': "
       "expected an operation of the llvm dialect");
 }
 

@@ -1018,6 +1018,9 @@ TEST_F(ImportMlirTest, PrintingAndParsingIsTheSameModel) {
 
 TEST_F(ImportMlirTest, RefusesWhatIsNoModel) {
   expectMlirRefusal("module {", {"model.mlir:1:"});
+  // What a terminal would take for a command is shown as a number.
+  expectMlirRefusal("module attributes {a = #b.c<\xd4\x1b>} {}",
+                    {"model.mlir:1:", "<\\xd4\\x1b>"});
   expectMlirRefusal("module { func.func private @f() }",
                     {"model.mlir", "module_c1", "transformer.vocabulary"});
   expectMlirRefusal(R"(module attributes {transformer.vocabulary = 5 : i64,
