@@ -112,7 +112,11 @@ class Facts:
             # As the model has them: padding is nobody's work.
             parameters = weight["rows"] * weight["columns"]
             element = weight["layout"].split(".")[1]
-            size = parameters * ELEMENT_BYTES[element]
+            if element in ELEMENT_BYTES:
+                size = parameters * ELEMENT_BYTES[element]
+            else:
+                # Quantised: blocks with their scales, multiplied as bf16.
+                size, element = weight["bytes"], "bf16"
             self.weight_bytes += size
             by_type[element] = by_type.get(element, 0) + size
             if weight["rows"] == vocabulary:

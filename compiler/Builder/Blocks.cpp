@@ -60,7 +60,7 @@ AttentionShape shapeOf(Frame &F, const AttentionOptions &Options) {
   Shape.Alibi = Options.Alibi;
   Shape.Buckets = Options.Buckets;
   if (Options.Buckets)
-    Shape.Bias = F.Function.parameter(
+    Shape.Bias = F.Function.plainParameter(
         F.BiasScope ? F.BiasScope : F.Scope, Options.Bias, Component::Attention,
         {Options.Buckets.getCount(), Options.Heads});
   if (!Options.Sinks.empty())
@@ -175,7 +175,7 @@ Value tenon::latentAttentionBlock(Frame &F, Value Input,
   Value Rotated = B.rope(B.slice(Down, Options.Rank, Options.RopeDim), F.Batch,
                          /*Heads=*/1, Options.Rope);
   F.Cache = B.latentAppend(F.Cache, F.Scope, F.Batch, Latent, Rotated);
-  Value Expand = B.parameter(
+  Value Expand = B.plainParameter(
       F.Scope, Options.Expand, Part,
       {Options.Heads * (Options.KeyDim + Options.ValueDim), Options.Rank});
   Value Heads =

@@ -31,9 +31,10 @@ StringRef tenon::nameOf(Component Part) {
 }
 
 ParameterTypes tenon::uniformTypes(ElementType Matrices) {
-  return [Matrices](StringRef, ArrayRef<int64_t> Shape) -> Result<ElementType> {
-    return Shape.size() == 1 ? ElementType::F32 : Matrices;
-  };
+  return
+      [Matrices](StringRef, ArrayRef<int64_t> Shape) -> Result<StorageFormat> {
+        return Shape.size() == 1 ? StorageFormat::F32 : formatOf(Matrices);
+      };
 }
 
 std::string tenon::parameterName(StringRef Scope, StringRef Key) {
@@ -222,14 +223,26 @@ Value FunctionBuilder::parameter(Value Scope, StringRef Key, Component Part,
                                  ArrayRef<int64_t> Shape,
                                  std::optional<ElementType> Kept) {
   // Asked even when overruled: the tensor must be there.
-  Result<ElementType> Known =
+  Result<StorageFormat> Known =
       Model->Types(parameterName(ScopeNames.lookup(Scope), Key), Shape);
   if (!Known)
     Model->fail(Known.error());
-  ElementType Type = Kept ? *Kept : Known ? *Known : ElementType::F32;
+  StorageFormat Format = Kept    ? formatOf(*Kept)
+                         : Known ? *Known
+                                 : StorageFormat::F32;
   return create<ParameterOp>(
-      at(Key), RankedTensorType::get(Shape, Model->elementType(Type)), Scope,
-      Builder.getStringAttr(Key), Builder.getStringAttr(nameOf(Part)));
+      at(Key),
+      RankedTensorType::get(Shape, storedType(&Model->context(), Format)),
+      Scope, Builder.getStringAttr(Key), Builder.getStringAttr(nameOf(Part)));
+}
+
+Value FunctionBuilder::plainParameter(Value Scope, StringRef Key,
+                                      Component Part, ArrayRef<int64_t> Shape) {
+  Value Parameter = parameter(Scope, Key, Part, Shape);
+  if (auto Type = cast<RankedTensorType>(Parameter.getType());
+      isa<QuantType>(Type.getElementType()))
+    Parameter.setType(Type.clone(Builder.getF32Type()));
+  return Parameter;
 }
 
 void FunctionBuilder::keepInOneType(Value A, Value B) {

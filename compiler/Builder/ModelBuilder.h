@@ -29,9 +29,9 @@ enum class Component { Embedding, Attention, FeedForward, Norm, Head };
 /// The component's name in the IR: embedding, attention, ffn, norm or head.
 llvm::StringRef nameOf(Component Part);
 
-/// The type that the tensor called `Name` (scope and key) of this shape is kept
-/// in, or why there is no such tensor. Asked once per parameter and scope.
-using ParameterTypes = std::function<Result<ElementType>(
+/// The format that the tensor called `Name` (scope and key) of this shape is
+/// kept in, or why there is no such tensor. Asked once per parameter and scope.
+using ParameterTypes = std::function<Result<StorageFormat>(
     llvm::StringRef Name, llvm::ArrayRef<int64_t> Shape)>;
 
 /// Matrices in `Matrices`, vectors in f32: for models without a checkpoint.
@@ -77,8 +77,8 @@ public:
         transformer::CacheKind Kind = transformer::CacheKind::Sequence);
   mlir::Type elementType(ElementType Type);
 
-  /// Parameters that are kept in f32, though ParameterTypes say bf16, because
-  /// what they are computed together with is: a gate and its up.
+  /// Parameters that are kept in f32, though ParameterTypes say otherwise,
+  /// because what they are computed together with is: a gate and its up.
   const std::vector<std::string> &widened() const { return Widened; }
 
   /// The module, verified; or the first thing that went wrong while it was
@@ -164,6 +164,10 @@ public:
   mlir::Value parameter(mlir::Value Scope, llvm::StringRef Key, Component Part,
                         llvm::ArrayRef<int64_t> Shape,
                         std::optional<ElementType> Kept = std::nullopt);
+  /// One that only plain numbers can be: of quantised formats it is widened to
+  /// f32.
+  mlir::Value plainParameter(mlir::Value Scope, llvm::StringRef Key,
+                             Component Part, llvm::ArrayRef<int64_t> Shape);
 
   // One method per op; see the dialect for what each computes. Optional
   // operands may be null.
@@ -194,7 +198,7 @@ public:
                           mlir::Value Up, mlir::Value Down,
                           mlir::Value UpBias = {}, mlir::Value DownBias = {});
   /// `Gate` and `Up` are parameters; where their types differ, both become f32,
-  /// which holds every bf16.
+  /// which holds the values of every format.
   mlir::Value gatedFeedForward(transformer::Activation Act, mlir::Value Input,
                                mlir::Value Gate, mlir::Value Up,
                                mlir::Value Down, mlir::Value GateBias = {},

@@ -2,6 +2,7 @@
 
 #include "compiler/Checkpoint/GgufTensors.h"
 
+#include "runtime/Packing/Blocks.h"
 #include "runtime/Support/Json.h"
 
 #include <algorithm>
@@ -68,6 +69,26 @@ public:
     });
     if (Low < High)
       dropBytes(blocksOf(Format, Bytes, uint64_t(Low), uint64_t(High - Low)));
+  }
+
+  std::optional<StorageFormat> keptFormat() const override {
+    bool IsWhole = !Order || Columns % Format.Elements == 0;
+    return IsWhole && Added == 0 ? Format.Kept : std::nullopt;
+  }
+
+  Status readBlocks(int64_t First, int64_t Count,
+                    std::byte *Out) const override {
+    bool Finite = true;
+    forEachRun(First, Count, [&](int64_t Begin, int64_t Size, int64_t At) {
+      std::span<const std::byte> Blocks =
+          blocksOf(Format, Bytes, uint64_t(Begin), uint64_t(Size));
+      std::byte *To = Out + At / Format.Elements * Format.Bytes;
+      std::copy(Blocks.begin(), Blocks.end(), To);
+      float Values[MaxBlockValues];
+      for (size_t I = 0; I < Blocks.size(); I += Format.Bytes)
+        Finite &= Format.Decode(Blocks.data() + I, 1, Values);
+    });
+    return Finite ? Status() : Status(notFinite());
   }
 
 private:

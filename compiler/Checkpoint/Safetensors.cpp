@@ -17,6 +17,10 @@
 
 using namespace tenon;
 
+Status TensorSource::readBlocks(int64_t, int64_t, std::byte *) const {
+  return Error("the elements are not stored in blocks");
+}
+
 namespace {
 
 /// The types of the format and their sizes; some take less than a byte.

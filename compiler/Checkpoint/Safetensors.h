@@ -40,6 +40,13 @@ public:
                               float *Out) const = 0;
   /// As Checkpoint::dropElements.
   virtual void dropElements(int64_t First, int64_t Count) const = 0;
+
+  /// The quantised format that the elements are stored in, in its blocks along
+  /// rows; none when they are not, or when reading changes their values.
+  virtual std::optional<StorageFormat> keptFormat() const { return {}; }
+  /// Of a keptFormat(), writes the blocks of elements [First, First + Count),
+  /// whole blocks, as ggml lays them out. An error as of readElements.
+  virtual Status readBlocks(int64_t First, int64_t Count, std::byte *Out) const;
 };
 
 /// A stored tensor. Bytes and File live as long as the file's owner.

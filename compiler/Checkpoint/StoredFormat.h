@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -28,12 +29,18 @@ struct StoredFormat {
   /// Writes Elements × `Blocks` values, those that ggml computes, exactly.
   /// False when a block's scale is infinite or no number.
   bool (*Decode)(const std::byte *From, size_t Blocks, float *Out);
+  /// What such blocks are packed as without a change; empty when they must be
+  /// widened, and for plain elements.
+  std::optional<StorageFormat> Kept = {};
 
   bool isQuantised() const { return Elements > 1; }
 };
 
 /// The format of that name; null for one that is not read.
 const StoredFormat *storedFormat(std::string_view Name);
+
+/// The one that is kept as `Kept`, which is quantised.
+const StoredFormat &storedFormat(StorageFormat Kept);
 
 /// All formats that are read.
 std::span<const StoredFormat> storedFormats();

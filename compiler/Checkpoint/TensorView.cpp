@@ -2,10 +2,13 @@
 
 #include "compiler/Checkpoint/TensorView.h"
 
+#include "compiler/Checkpoint/StoredFormat.h"
+#include "runtime/Packing/Blocks.h"
 #include "runtime/Support/Json.h"
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 
 using namespace tenon;
@@ -464,8 +467,9 @@ int64_t TensorView::leadingOffset(int64_t Index, size_t Dims) const {
   return Offset;
 }
 
-Status TensorView::readRowsAsFloat(int64_t First, int64_t Count,
-                                   float *Out) const {
+template <typename Function>
+Status TensorView::forEachTensor(int64_t First, int64_t Count,
+                                 Function Take) const {
   if (First < 0 || Count < 0 || First > RowCount || Count > RowCount - First)
     return Error(contextOf(*Tensors[0]) + ": " + std::to_string(Count) +
                  " rows from row " + std::to_string(First) +
@@ -479,39 +483,122 @@ Status TensorView::readRowsAsFloat(int64_t First, int64_t Count,
     int64_t Part = std::min(Count, PerTensor - Inside);
     if (Status Whole = Tensor.File->checkUnchanged(); !Whole)
       return Whole;
-    Status Read = isTransposed() ? readTransposed(Tensor, Inside, Part, Out)
-                                 : readElements(Tensor, Inside, Part, Out);
-    if (!Read)
+    if (Status Read = Take(Tensor, Inside, Part); !Read)
       return Read;
     First += Part;
     Count -= Part;
-    Out += Part;
   }
   return {};
 }
 
-/// Elements in the order of storage: run after run.
-Status TensorView::readElements(const TensorInfo &Tensor, int64_t First,
-                                int64_t Count, float *Out) const {
+Status TensorView::readRowsAsFloat(int64_t First, int64_t Count,
+                                   float *Out) const {
+  return forEachTensor(
+      First, Count, [&](const TensorInfo &Tensor, int64_t From, int64_t Part) {
+        Status Read = isTransposed() ? readTransposed(Tensor, From, Part, Out)
+                                     : readElements(Tensor, From, Part, Out);
+        Out += Part;
+        return Read;
+      });
+}
+
+/// Elements in the order of storage.
+template <typename Function>
+Status TensorView::forEachRun(int64_t First, int64_t Count,
+                              Function Run) const {
   const Axis &Inner = Axes.back();
-  size_t Size = sizeOf(Tensor.Type);
   while (Count > 0) {
     int64_t Length;
     int64_t At = leadingOffset(First / Inner.Count, Axes.size() - 1) +
                  Inner.at(First % Inner.Count, Length);
     Length = std::min(Length, Count);
-    if (hasBytes(Tensor))
-      widenToFloat(Tensor.Bytes.subspan(static_cast<size_t>(At) * Size,
-                                        static_cast<size_t>(Length) * Size),
-                   Tensor.Type, Out);
-    else if (Status Read =
-                 Weights->readElementsAsFloat(Tensor, At, Length, Out);
-             !Read)
-      return Read;
+    if (Status Done = Run(At, Length); !Done)
+      return Done;
     First += Length;
     Count -= Length;
-    Out += Length;
   }
+  return {};
+}
+
+Status TensorView::readElements(const TensorInfo &Tensor, int64_t First,
+                                int64_t Count, float *Out) const {
+  size_t Size = sizeOf(Tensor.Type);
+  return forEachRun(First, Count, [&](int64_t At, int64_t Length) -> Status {
+    float *To = Out;
+    Out += Length;
+    if (!hasBytes(Tensor))
+      return Weights->readElementsAsFloat(Tensor, At, Length, To);
+    widenToFloat(Tensor.Bytes.subspan(static_cast<size_t>(At) * Size,
+                                      static_cast<size_t>(Length) * Size),
+                 Tensor.Type, To);
+    return {};
+  });
+}
+
+std::optional<StorageFormat> TensorView::keptFormat() const {
+  if (hasBytes(*Tensors[0]))
+    return {};
+  std::optional<StorageFormat> Format = Tensors[0]->Source->keptFormat();
+  if (!Format || isTransposed())
+    return {};
+  for (const TensorInfo *Tensor : Tensors)
+    if (hasBytes(*Tensor) || Tensor->Source->keptFormat() != Format)
+      return {};
+  // Every run of storage, and every row, is whole blocks.
+  int64_t Block = infoOf(*Format).BlockValues;
+  bool IsWhole = ColumnCount % Block == 0;
+  for (const Axis &Dim : Axes) {
+    if (&Dim != &Axes.back()) {
+      IsWhole = IsWhole && Dim.Stride % Block == 0;
+      continue;
+    }
+    IsWhole = IsWhole && Dim.Count % Block == 0;
+    for (const Range &Each : Dim.Ranges)
+      IsWhole = IsWhole && Each.Start % Block == 0 && Each.Step % Block == 0 &&
+                Each.Block % Block == 0;
+  }
+  return IsWhole ? Format : std::nullopt;
+}
+
+int64_t TensorView::storedRowBytes() const {
+  const StoredFormat &Format = storedFormat(*keptFormat());
+  return ColumnCount / Format.Elements * Format.Bytes;
+}
+
+Status TensorView::readStoredRows(int64_t First, int64_t Count,
+                                  std::byte *Out) const {
+  const StoredFormat &Format = storedFormat(*keptFormat());
+  return forEachTensor(
+      First, Count, [&](const TensorInfo &Tensor, int64_t From, int64_t Part) {
+        return forEachRun(From, Part, [&](int64_t At, int64_t Length) {
+          Status Read = Tensor.Source->readBlocks(At, Length, Out);
+          Out += Length / Format.Elements * Format.Bytes;
+          return Read ? Read
+                      : Status(Read.error().withContext(contextOf(Tensor)));
+        });
+      });
+}
+
+Status TensorView::readRowsQuantised(StorageFormat Format, int64_t First,
+                                     int64_t Count, float *Out) const {
+  if (Status Read = readRowsAsFloat(First, Count, Out); !Read)
+    return Read;
+  if (keptFormat() == Format)
+    return {};
+  if (!std::all_of(Out, Out + Count * ColumnCount,
+                   [](float X) { return std::isfinite(X); }))
+    return Error(contextOf(*Tensors[0]) +
+                 ": a number is infinite or none: expected finite numbers to "
+                 "quantise");
+  int64_t Block = infoOf(Format).BlockValues;
+  for (int64_t Row = 0; Row < Count; ++Row, Out += ColumnCount)
+    for (int64_t At = 0; At < ColumnCount; At += Block) {
+      int64_t Present = std::min(Block, ColumnCount - At);
+      float Values[MaxBlockValues] = {};
+      std::copy_n(Out + At, Present, Values);
+      decodeBlock(Format, quantiseBlock(Format, Values), Values);
+      std::copy_n(Values, Present, Out + At);
+    }
   return {};
 }
 

@@ -78,6 +78,20 @@ public:
   /// Checkpoint::readRowsAsFloat.
   Status readRowsAsFloat(int64_t First, int64_t Count, float *Out) const;
 
+  /// The quantised format in whose blocks every row is stored; none when rows
+  /// are not whole blocks, or for plain numbers.
+  std::optional<StorageFormat> keptFormat() const;
+  /// Bytes of a row as it is stored in keptFormat().
+  int64_t storedRowBytes() const;
+  /// Writes rows [First, First + Count) as they are stored in keptFormat(), in
+  /// ggml's blocks, storedRowBytes() each; errors as of readRowsAsFloat.
+  Status readStoredRows(int64_t First, int64_t Count, std::byte *Out) const;
+  /// Writes what is left of rows [First, First + Count) when they are stored in
+  /// the quantised `Format`, as f32: themselves when it is keptFormat(). Errors
+  /// as of readRowsAsFloat, and for a number that is not finite.
+  Status readRowsQuantised(StorageFormat Format, int64_t First, int64_t Count,
+                           float *Out) const;
+
   /// As Checkpoint::dropRows. Of a transposed tensor nothing is dropped before
   /// its last row, for every row touches all of it.
   void dropRows(int64_t First, int64_t Count) const;
@@ -105,6 +119,13 @@ private:
 
   bool isTransposed() const { return Axes.back().Stride != 1; }
   int64_t leadingOffset(int64_t Index, size_t Dims) const;
+  /// Calls `Take(tensor, first, count)` for elements of the view, as many of
+  /// one tensor as there are.
+  template <typename Function>
+  Status forEachTensor(int64_t First, int64_t Count, Function Take) const;
+  /// Calls `Run(begin, count)` for elements of storage, run after run.
+  template <typename Function>
+  Status forEachRun(int64_t First, int64_t Count, Function Run) const;
   Status readElements(const TensorInfo &Tensor, int64_t First, int64_t Count,
                       float *Out) const;
   Status readTransposed(const TensorInfo &Tensor, int64_t First, int64_t Count,

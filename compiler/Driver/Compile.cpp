@@ -18,6 +18,7 @@
 #include "runtime/Tokenizer/Tokenizer.h"
 
 #include "mlir/IR/Remarks.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Pass/Pass.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Path.h"
@@ -60,6 +61,7 @@ std::string directoryOf(const std::string &Path) {
 ImportOptions importOptions(const CompileOptions &Options) {
   ImportOptions Import;
   Import.MatrixType = Options.MatrixType;
+  Import.Requantise = Options.Quantize != "none";
   Import.MaxSequence = Options.MaxSequence;
   Import.IgnoredKeys = Options.IgnoredConfigKeys;
   return Import;
@@ -176,6 +178,7 @@ private:
                ? "--weights DIRECTORY"
                : "the directory of the model: " + directoryOf(Options.Model)));
     mlir::ModuleOp Module = *Model->Module;
+    setComputeType(Module);
     StageState State;
     Result<Manifest> Described = describeModel(Module);
     if (!Described)
@@ -191,6 +194,20 @@ private:
       return Estimate.error();
     complete(State.Model, *Estimate);
     return lower(Module, std::move(State), StageId::Transformer);
+  }
+
+  /// What matmuls of quantised weights compute in, unless the model says.
+  void setComputeType(mlir::ModuleOp Module) {
+    bool IsQuantised = Options.Quantize != "none";
+    Module.walk([&](transformer::ParameterOp Op) {
+      IsQuantised |= mlir::isa<transformer::QuantType>(
+          mlir::getElementTypeOrSelf(Op.getType()));
+    });
+    if (IsQuantised && !Module->hasAttr(transformer::attr::ComputeType))
+      Module->setAttr(
+          transformer::attr::ComputeType,
+          mlir::StringAttr::get(&Context, nameOf(Options.MatrixType.value_or(
+                                              ElementType::BF16))));
   }
 
   void complete(Manifest &M, const ModelEstimate &Estimate) {
@@ -300,6 +317,9 @@ private:
         Name += "." + std::string(infoOf(State.Code.Level).Name);
       PipelineOptions Pipeline;
       Pipeline.Level = std::string(infoOf(State.Code.Level).Name);
+      Pipeline.Quantize = Options.Quantize;
+      for (const std::string &Pattern : Options.QuantizeExclude)
+        Pipeline.QuantizeExclude.addValue(Pattern);
       Pipeline.FewTokens = State.Model.FewTokens;
       Pipeline.MaxTokens = State.Model.MaxTokensPerStep;
       for (const std::string &Pass : Options.DisabledPasses)
@@ -318,6 +338,14 @@ private:
         return Messages->defect(Where);
       }
       State.Stage = S.Name.str();
+      if (S.Id == StageId::Transformer && Options.Quantize != "none") {
+        // Sizes are those of the formats that were chosen.
+        Result<ModelEstimate> Estimate = estimateModel(Module);
+        if (!Estimate)
+          return Estimate.error();
+        Model->StoredType = storedTypeOf(Module);
+        complete(State.Model, *Estimate);
+      }
       if (S.Id == StageId::Placed) {
         State.Code.Primitives = describePrimitives(Module);
         State.Weights = collectWeights(Module);

@@ -34,6 +34,10 @@ struct CompileOptions {
   /// Levels that code is generated for; at least one.
   std::vector<CpuLevel> Levels;
   std::optional<ElementType> MatrixType;
+  /// What matrices are quantised to: "none", "int8" or "int4".
+  std::string Quantize = "none";
+  /// Patterns of the names of matrices that are not.
+  std::vector<std::string> QuantizeExclude;
   std::optional<int64_t> MaxSequence;
   /// Keys of config.json to leave out that are refused otherwise.
   std::vector<std::string> IgnoredConfigKeys;

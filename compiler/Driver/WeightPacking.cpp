@@ -4,6 +4,9 @@
 
 #include "compiler/Checkpoint/TensorView.h"
 
+#include "llvm/ADT/STLExtras.h"
+
+#include <cmath>
 #include <map>
 
 using namespace tenon;
@@ -35,17 +38,38 @@ static Status packTable(const PackedWeight &Weight, const Checkpoint &Source,
   return {};
 }
 
+/// Whether rows are packed as the blocks that are stored.
+static bool isKept(const TensorView &View, StorageFormat Format) {
+  return View.keptFormat() == Format;
+}
+
 /// Rows [First, Last) of `View`, of K columns.
-static Status packRows(const TensorView &View, int64_t First, int64_t Last,
-                       int64_t K, Packer &Pack) {
+static Status packRows(const TensorView &View, StorageFormat Format,
+                       int64_t First, int64_t Last, int64_t K, Packer &Pack) {
   // 64 rows are a panel; small rows come in larger groups.
   int64_t Group = std::max<int64_t>(64, (int64_t(1) << 16) / K / 64 * 64);
   std::vector<float> Buffer;
+  std::vector<std::byte> Stored;
+  bool IsQuantised = infoOf(Format).isQuantised();
   for (int64_t Row = First; Row < Last; Row += Group) {
     int64_t Count = std::min(Group, Last - Row);
+    if (isKept(View, Format)) {
+      Stored.resize(static_cast<size_t>(Count * View.storedRowBytes()));
+      if (Status Read = View.readStoredRows(Row, Count, Stored.data()); !Read)
+        return Read;
+      if (Status Done = Pack.appendStored(Stored, Count); !Done)
+        return Done;
+      View.dropRows(Row, Count);
+      continue;
+    }
     Buffer.resize(static_cast<size_t>(Count * K));
     if (Status Read = View.readRowsAsFloat(Row, Count, Buffer.data()); !Read)
       return Read;
+    if (IsQuantised &&
+        !llvm::all_of(Buffer, [](float X) { return std::isfinite(X); }))
+      return Error("weights: tensor " + printable(View.tensors().front()) +
+                   " has a number that is infinite or none: expected finite "
+                   "numbers to quantise");
     if (Status Done = Pack.append(Buffer); !Done)
       return Done;
     View.dropRows(Row, Count);
@@ -72,22 +96,32 @@ static Status packStack(const PackedWeight &Weight, const Checkpoint &Source,
     return View.error().withContext("weights");
   int64_t Missing = Type.getPanels() * PanelWidth - N;
   std::vector<float> Zeros(static_cast<size_t>(Missing * K));
+  // Of all formats, blocks without a bit are zeros.
+  std::vector<std::byte> ZeroBlocks;
+  if (isKept(*View, Type.getFormat()))
+    ZeroBlocks.resize(static_cast<size_t>(Missing * View->storedRowBytes()));
   for (int64_t I = 0; I < Type.getCount(); ++I) {
-    if (Status Done = packRows(*View, I * N, (I + 1) * N, K, Pack); !Done)
+    if (Status Done =
+            packRows(*View, Type.getFormat(), I * N, (I + 1) * N, K, Pack);
+        !Done)
       return Done;
-    if (Status Done = Pack.append(Zeros); !Done)
+    Status Done = isKept(*View, Type.getFormat())
+                      ? Pack.appendStored(ZeroBlocks, Missing)
+                      : Pack.append(Zeros);
+    if (!Done)
       return Done;
   }
   return {};
 }
 
 /// Streams one parameter of K columns and, if known, so many rows.
-static Status packTensor(const std::string &Name, std::optional<int64_t> Rows,
-                         int64_t K, const Checkpoint &Source, Packer &Pack) {
+static Status packTensor(const std::string &Name, StorageFormat Format,
+                         std::optional<int64_t> Rows, int64_t K,
+                         const Checkpoint &Source, Packer &Pack) {
   auto View = TensorView::resolveMatrix(Source, Name, Rows, K);
   if (!View)
     return View.error().withContext("weights");
-  return packRows(*View, 0, View->rows(), K, Pack);
+  return packRows(*View, Format, 0, View->rows(), K, Pack);
 }
 
 WeightInfo tenon::infoOf(const PackedWeight &Weight) {
@@ -113,7 +147,9 @@ Status tenon::packWeight(const PackedWeight &Weight, const Checkpoint &Source,
   if (Weight.Sources.size() == 1)
     Rows = Info.Rows;
   for (const std::string &Name : Weight.Sources)
-    if (Status Done = packTensor(Name, Rows, Info.Columns, Source, Pack); !Done)
+    if (Status Done = packTensor(Name, Info.Layout.Format, Rows, Info.Columns,
+                                 Source, Pack);
+        !Done)
       return Done;
   return Pack.finish();
 }

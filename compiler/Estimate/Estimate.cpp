@@ -160,9 +160,7 @@ private:
         continue;
       int64_t Used = usedOf(Use);
       Sum.add(W.MatmulParameters, Used);
-      Sum.add(
-          W.MatmulBytes,
-          Sum.multiply(Used, bytesPerElement(Use.Operand->get().getType())));
+      Sum.add(W.MatmulBytes, bytesOf(Use.Operand->get().getType(), Used));
       if (Use.OfOutputRows)
         Sum.add(W.HeadParameters, Used);
     }
@@ -215,12 +213,13 @@ private:
     return Elements;
   }
 
-  static int64_t bytesPerElement(Type T) {
-    return cast<RankedTensorType>(T).getElementTypeBitWidth() / 8;
-  }
+  int64_t bytesOf(Type T) { return bytesOf(T, elementsOf(T)); }
 
-  int64_t bytesOf(Type T) {
-    return Sum.multiply(elementsOf(T), bytesPerElement(T));
+  /// Bytes of some elements of a weight of type `T`.
+  int64_t bytesOf(Type T, int64_t Elements) {
+    // Blocks of quantised formats are whole numbers of bytes, values are not.
+    const StorageFormatInfo &Info = infoOf(storageFormatOf(T));
+    return Sum.multiply(Elements, Info.BlockBytes) / Info.BlockValues;
   }
 
   Status check() const {

@@ -43,7 +43,8 @@ static Status evaluateOp(dnn::WeightOp Op, Frame &F) {
   size_t Expected = Packed.Data.size();
   Packed.Data.clear();
   for (auto Key : Op.getKeys().getAsRange<StringAttr>()) {
-    auto Values = F.parameter(F.scope(Op.getScope()), Key, Shape);
+    auto Values =
+        F.parameter(F.scope(Op.getScope()), Key, Shape, Type.getFormat());
     if (!Values)
       return Values.error();
     llvm::append_range(Packed.Data, *Values);
@@ -157,11 +158,12 @@ static Status evaluateOp(dnn::MoeCombineOp Op, Frame &F) {
 // What exists on buffers only
 //===----------------------------------------------------------------------===//
 
-template <OneOf<dnn::BufferOp, dnn::OutputOp, dnn::FeaturesOp, dnn::FieldOp,
-                dnn::PageTableOp, dnn::PageOp, dnn::LatentPageOp,
-                dnn::StagedPageOp, dnn::WeightViewOp, dnn::CallMatmulOp,
-                dnn::ParallelOp, dnn::BarrierOp, dnn::KernelOp, dnn::LaunchOp>
-              OpTy>
+template <
+    OneOf<dnn::BufferOp, dnn::OutputOp, dnn::FeaturesOp, dnn::FieldOp,
+          dnn::PageTableOp, dnn::PageOp, dnn::LatentPageOp, dnn::StagedPageOp,
+          dnn::WeightViewOp, dnn::LookupOp, dnn::CallMatmulOp, dnn::ParallelOp,
+          dnn::BarrierOp, dnn::KernelOp, dnn::LaunchOp>
+        OpTy>
 static Status evaluateOp(OpTy, Frame &) {
   return Error("operation on buffers: expected one on tensors");
 }

@@ -13,8 +13,8 @@ namespace tenon {
 
 static Status evaluateOp(tr::ParameterOp Op, Frame &F) {
   auto Type = cast<RankedTensorType>(Op.getType());
-  auto Values =
-      F.parameter(F.scope(Op.getScope()), Op.getKey(), Type.getShape());
+  auto Values = F.parameter(F.scope(Op.getScope()), Op.getKey(),
+                            Type.getShape(), tr::storageFormatOf(Type));
   if (!Values)
     return Values.error();
   // Matrices of experts lie one below another.

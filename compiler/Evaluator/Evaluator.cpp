@@ -11,8 +11,8 @@ using namespace tenon;
 using namespace tenon::transformer;
 
 ParameterProvider tenon::checkpointParameters(const Checkpoint &Weights) {
-  return [&Weights](StringRef Name,
-                    ArrayRef<int64_t> Shape) -> Result<std::vector<float>> {
+  return [&Weights](StringRef Name, ArrayRef<int64_t> Shape,
+                    StorageFormat Format) -> Result<std::vector<float>> {
     auto Expression = std::string_view(Name);
     auto View =
         ShapedType::isDynamicShape(Shape)
@@ -24,8 +24,12 @@ ParameterProvider tenon::checkpointParameters(const Checkpoint &Weights) {
       return View.error();
     std::vector<float> Values(
         static_cast<size_t>(View->rows() * View->columns()));
-    if (Status S = View->readRowsAsFloat(0, View->rows(), Values.data()); !S)
-      return S.error();
+    Status Read =
+        infoOf(Format).isQuantised()
+            ? View->readRowsQuantised(Format, 0, View->rows(), Values.data())
+            : View->readRowsAsFloat(0, View->rows(), Values.data());
+    if (!Read)
+      return Read.error();
     return Values;
   };
 }

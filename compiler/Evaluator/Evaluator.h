@@ -22,9 +22,9 @@ namespace tenon {
 
 /// The row-major elements of the parameter called `Name` (scope and key), or
 /// why there are none. The first dimension of `Shape` may be dynamic: so many
-/// rows as there are.
+/// rows as there are. Of a quantised `Format`, the values that it stores.
 using ParameterProvider = std::function<Result<std::vector<float>>(
-    llvm::StringRef Name, llvm::ArrayRef<int64_t> Shape)>;
+    llvm::StringRef Name, llvm::ArrayRef<int64_t> Shape, StorageFormat Format)>;
 
 /// Provides the tensors of `Weights`, which must outlive the provider.
 ParameterProvider checkpointParameters(const Checkpoint &Weights);

@@ -31,8 +31,9 @@ static bool isCall(Operation *Op) {
 void tenon::roundToType(Type Type, Tensor2D &Value) {
   auto Packed = dyn_cast<dnn::PackedType>(Type);
   mlir::Type Element = getElementTypeOrSelf(Type);
-  // Counts and indices are exact.
-  if (!Packed && !isa<FloatType>(Element))
+  // Counts and indices are exact, and quantised weights come as they are.
+  if (Packed ? infoOf(Packed.getFormat()).isQuantised()
+             : !isa<FloatType>(Element))
     return;
   StorageFormat Format = Packed ? Packed.getFormat() : dnn::formatOf(Element);
   for (int64_t Row = 0; Row < Value.Rows; ++Row)
@@ -67,9 +68,10 @@ Result<Frame::CacheLayer> Frame::cacheLayer(Value Cache, Value Scope) const {
 
 Result<std::vector<float>> Frame::parameter(const EvaluatorScope &Scope,
                                             StringRef Key,
-                                            ArrayRef<int64_t> Shape) const {
+                                            ArrayRef<int64_t> Shape,
+                                            StorageFormat Format) const {
   std::string Name = parameterName(Scope.Name, Key);
-  auto Values = Run.Owner.Parameters(Name, Shape);
+  auto Values = Run.Owner.Parameters(Name, Shape, Format);
   if (!Values)
     return Values.error();
   auto Count = static_cast<int64_t>(Values->size());

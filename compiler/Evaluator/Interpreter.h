@@ -101,10 +101,12 @@ public:
   CacheHandle next(CacheHandle Taken) {
     return {Taken.Number, ++Run.version(Taken.Number)};
   }
-  /// The elements of a parameter of `Scope`.
+  /// The elements of a parameter of `Scope`; those of a quantised `Format` as
+  /// it stores them.
   Result<std::vector<float>> parameter(const EvaluatorScope &Scope,
                                        llvm::StringRef Key,
-                                       llvm::ArrayRef<int64_t> Shape) const;
+                                       llvm::ArrayRef<int64_t> Shape,
+                                       StorageFormat Format = {}) const;
 
   // Results.
   /// A handle, a weight or what a call answers.

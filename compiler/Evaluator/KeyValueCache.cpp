@@ -5,6 +5,7 @@
 #include "runtime/Support/Half.h"
 
 #include <algorithm>
+#include <cassert>
 
 using namespace tenon;
 
@@ -21,14 +22,10 @@ float tenon::roundTo(ElementType Type, float Value) {
 }
 
 void tenon::roundTo(StorageFormat Format, std::span<float> Row) {
-  switch (Format) {
-  case StorageFormat::F32:
-    return;
-  case StorageFormat::BF16:
+  assert(!infoOf(Format).isQuantised() && "caches hold plain numbers");
+  if (Format == StorageFormat::BF16)
     for (float &X : Row)
       X = roundTo(ElementType::BF16, X);
-    return;
-  }
 }
 
 Status KeyValueCache::store(int64_t Layer, int64_t Sequence, int64_t Position,

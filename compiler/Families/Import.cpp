@@ -19,6 +19,7 @@
 #include "llvm/ADT/StringSet.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <set>
@@ -63,11 +64,12 @@ Result<ElementType> configType(const Config &Settings) {
 /// The tensors of a checkpoint that are in use, and how each is kept.
 class TensorUse {
 public:
-  TensorUse(const Checkpoint *Weights, std::optional<ElementType> MatrixType)
-      : Weights(Weights), MatrixType(MatrixType) {}
+  TensorUse(const Checkpoint *Weights, std::optional<ElementType> MatrixType,
+            bool Requantise)
+      : Weights(Weights), MatrixType(MatrixType), Requantise(Requantise) {}
 
   /// Without a checkpoint there is a tensor of every name.
-  Result<ElementType> keep(StringRef Name, ArrayRef<int64_t> Shape) {
+  Result<StorageFormat> keep(StringRef Name, ArrayRef<int64_t> Shape) {
     std::optional<ElementType> Type = MatrixType;
     if (Weights) {
       auto View = TensorView::resolve(*Weights, std::string_view(Name),
@@ -76,18 +78,24 @@ public:
         return View.error();
       for (std::string_view Tensor : View->tensors())
         Used.insert(Tensor);
+      if (std::optional<StorageFormat> Format = View->keptFormat();
+          Format && Shape.size() > 1 && !Requantise) {
+        for (std::string_view Tensor : View->tensors())
+          KeptAsStored.insert(Tensor);
+        return *Format;
+      }
       if (!Type)
         Type = View->type() == ElementType::BF16 ? ElementType::BF16
                                                  : ElementType::F32;
     }
     if (Shape.size() == 1)
-      return ElementType::F32;
-    return Type.value_or(ElementType::F32);
+      return StorageFormat::F32;
+    return formatOf(Type.value_or(ElementType::F32));
   }
 
   /// A note when matrices of fewer bits are kept in f32 unasked.
   void noteWidened(std::vector<std::string> &Notes) const {
-    if (MatrixType)
+    if (MatrixType || Requantise)
       return;
     std::set<std::string> Types;
     double Stored = 0, Kept = 0;
@@ -96,7 +104,7 @@ public:
       const TensorInfo &Tensor = *Weights->find(std::string_view(Name));
       const StoredFormat *Format = storedFormat(Tensor.StoredType);
       if (!Format || Tensor.Shape.size() < 2 || Tensor.StoredType == "F32" ||
-          Tensor.StoredType == "BF16")
+          Tensor.StoredType == "BF16" || KeptAsStored.contains(Name))
         continue;
       auto Elements = static_cast<double>(Tensor.elements());
       Types.insert(Tensor.StoredType);
@@ -164,17 +172,23 @@ private:
 
   const Checkpoint *Weights;
   std::optional<ElementType> MatrixType;
-  llvm::StringSet<> Used;
+  bool Requantise;
+  llvm::StringSet<> Used, KeptAsStored;
 };
 
-/// What the cache keeps: bf16 where the matrices are.
-ElementType cacheElement(const Checkpoint *Weights,
-                         std::optional<ElementType> MatrixType) {
+/// What the cache keeps: bf16 where the matrices are, or are quantised.
+ElementType chooseCacheElement(const Checkpoint *Weights,
+                               std::optional<ElementType> MatrixType,
+                               bool Requantise) {
   if (MatrixType || !Weights)
     return MatrixType.value_or(ElementType::F32);
+  if (Requantise)
+    return ElementType::BF16;
   for (std::string_view Name : Weights->names()) {
     const TensorInfo *Tensor = Weights->find(Name);
-    if (Tensor->StoredType == "BF16" && Tensor->Shape.size() >= 2)
+    const StoredFormat *Format = storedFormat(Tensor->StoredType);
+    if ((Tensor->StoredType == "BF16" || (Format && Format->Kept)) &&
+        Tensor->Shape.size() >= 2)
       return ElementType::BF16;
   }
   return ElementType::F32;
@@ -294,7 +308,7 @@ private:
   }
 
   Status build(const std::string &Directory) {
-    TensorUse Use(weights(), MatrixType);
+    TensorUse Use(weights(), MatrixType, Options.Requantise);
     ModelBuilder Builder(Context, ModelType,
                          [&](StringRef Name, ArrayRef<int64_t> Shape) {
                            return Use.keep(Name, Shape);
@@ -312,9 +326,9 @@ private:
     Model.StoredType = storedTypeOf(*Model.Module);
     if (!Widened.empty())
       Model.Notes.push_back(std::to_string(Widened.size()) +
-                            " matrices that are stored in bf16 are kept in "
-                            "f32, as the gate or up that each is computed "
-                            "with is; the first is " +
+                            " matrices that are stored in fewer bits are kept "
+                            "in f32, as the gate or up that each is computed "
+                            "with has another type; the first is " +
                             printable(Widened.front()));
     if (!weights())
       return {};
@@ -329,7 +343,7 @@ private:
 
   Status build(ModelBuilder &Builder, const DecoderModel &Decoder,
                const std::string &) {
-    buildDecoder(Builder, Decoder, cacheElement(weights(), MatrixType));
+    buildDecoder(Builder, Decoder, cacheElement());
     return setGeneration(Settings, Decoder.Sizes.Vocabulary, {}, Model);
   }
 
@@ -349,7 +363,7 @@ private:
 
   Status build(ModelBuilder &Builder, const TranslationModel &Translation,
                const std::string &) {
-    buildTranslation(Builder, Translation, cacheElement(weights(), MatrixType));
+    buildTranslation(Builder, Translation, cacheElement());
     return setGeneration(
         Settings, Translation.Sizes.Vocabulary,
         {true, Translation.DefaultStart, Translation.DefaultForcedLast}, Model);
@@ -366,6 +380,10 @@ private:
       return Images.error();
     Model.Image = std::move(*Images);
     return {};
+  }
+
+  ElementType cacheElement() const {
+    return chooseCacheElement(weights(), MatrixType, Options.Requantise);
   }
 
   MLIRContext &Context;
@@ -436,11 +454,29 @@ Result<ImportedModel> tenon::importModel(MLIRContext &Context,
 }
 
 std::string tenon::storedTypeOf(ModuleOp Module) {
-  WalkResult Found = Module.walk([](transformer::ParameterOp Op) {
-    return getElementTypeOrSelf(Op.getType()).isBF16() ? WalkResult::interrupt()
-                                                       : WalkResult::advance();
+  // A layer's function has the parameters of each call.
+  llvm::StringMap<int64_t> Calls;
+  Module.walk([&](func::CallOp Call) { ++Calls[Call.getCallee()]; });
+  std::array<int64_t, StorageFormats.size()> Bytes = {};
+  Module.walk([&](transformer::ParameterOp Op) {
+    auto Type = cast<RankedTensorType>(Op.getType());
+    StorageFormat Format = transformer::storageFormatOf(Type);
+    auto Function = Op->getParentOfType<func::FuncOp>();
+    if (Type.getRank() > 1 && Format != StorageFormat::F32)
+      Bytes[static_cast<size_t>(Format)] +=
+          storedBytes(Format, Type.getNumElements()) *
+          std::max<int64_t>(1, Calls.lookup(Function.getName()));
   });
-  return Found.wasInterrupted() ? "bf16" : "f32";
+  std::vector<std::string> Names;
+  std::vector<size_t> Order;
+  for (size_t I = 0; I < Bytes.size(); ++I)
+    if (Bytes[I] != 0)
+      Order.push_back(I);
+  llvm::stable_sort(Order,
+                    [&](size_t A, size_t B) { return Bytes[A] > Bytes[B]; });
+  for (size_t I : Order)
+    Names.emplace_back(StorageFormats[I].Name);
+  return Names.empty() ? "f32" : llvm::join(Names, "+");
 }
 
 Result<OwningOpRef<ModuleOp>> tenon::importConfig(MLIRContext &Context,

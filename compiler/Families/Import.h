@@ -25,9 +25,13 @@ namespace tenon {
 using namespace artifact;
 
 struct ImportOptions {
-  /// What matrices are kept in: F32 or BF16. By default f32 and bf16 stay what
-  /// they are and f16 becomes f32. Vectors are always kept in f32.
+  /// What matrices of plain numbers are kept in: F32 or BF16. By default f32
+  /// and bf16 stay what they are and f16 becomes f32. Vectors are always kept
+  /// in f32.
   std::optional<ElementType> MatrixType = {};
+  /// Quantised matrices are widened, as a pass gives them another format;
+  /// otherwise they are kept as they are stored.
+  bool Requantise = false;
   /// Sequences have at most this many tokens; by default as many as the config
   /// allows, which is the most that can be asked for.
   std::optional<int64_t> MaxSequence = {};
@@ -85,7 +89,8 @@ Result<ImportedModel> importMlir(mlir::MLIRContext &Context,
                                  const std::string &Path,
                                  const std::string &WeightsDirectory = "");
 
-/// "bf16" when a parameter of `Module` is kept in it, otherwise "f32".
+/// The storage formats of the matrices of `Module`, most bytes first:
+/// "q4_k+q6_k"; "f32" when there is none.
 std::string storedTypeOf(mlir::ModuleOp Module);
 
 /// A description without its weights, for what is said of a model that is not

@@ -39,7 +39,7 @@ static void countParameters(func::FuncOp Function, LayerRow &Row) {
     int64_t Elements = Type.getNumElements();
     Row.Parameters += Elements;
     Row.Active += Elements - Idle.lookup(Parameter);
-    Row.Bytes += Elements * Type.getElementTypeBitWidth() / 8;
+    Row.Bytes += storedBytes(tr::storageFormatOf(Type), Elements);
   });
 }
 

@@ -14,6 +14,8 @@
 #include "runtime/Support/OutputFile.h"
 #include "runtime/Tool/CommandLine.h"
 
+#include "llvm/Support/GlobPattern.h"
+
 using namespace tenon;
 using namespace tenon::tool;
 
@@ -122,6 +124,23 @@ int main(int Argc, char **Argv) {
       ->check(CLI::IsMember({"auto", "f32", "bf16"}))
       ->capture_default_str();
   Compile
+      ->add_option("--quantize", Options.Quantize,
+                   "What matrices are quantised to; none leaves those of a "
+                   "GGUF file as they are")
+      ->check(CLI::IsMember({"none", "int8", "int4"}))
+      ->capture_default_str();
+  Compile
+      ->add_option("--quantize-exclude", Options.QuantizeExclude,
+                   "Matrices that are not: patterns of tensor names with '*', "
+                   "separated by commas")
+      ->delimiter(',')
+      ->check([](const std::string &Text) -> std::string {
+        llvm::Expected<llvm::GlobPattern> Pattern =
+            llvm::GlobPattern::create(Text);
+        return Pattern ? "" : llvm::toString(Pattern.takeError());
+      })
+      ->allow_extra_args(false);
+  Compile
       ->add_option("--target-cpu", LevelNames,
                    "CPU levels to generate code for, separated by commas")
       ->capture_default_str();
@@ -150,8 +169,9 @@ int main(int Argc, char **Argv) {
       "MODEL is what --dump-stages wrote at the end of this stage, whose "
       "options hold; needs --weights");
   FromStage->check(CLI::IsMember(stageNames()));
-  for (const char *Past : {"--dtype", "--target-cpu", "--max-seq-len",
-                           "--max-tokens-per-step", "--few-tokens"})
+  for (const char *Past :
+       {"--dtype", "--quantize", "--quantize-exclude", "--target-cpu",
+        "--max-seq-len", "--max-tokens-per-step", "--few-tokens"})
     FromStage->excludes(Compile->get_option(Past));
   std::vector<std::string> Optional;
   for (const std::string &Pass : optionalPasses())

@@ -63,6 +63,24 @@ LogicalResult StagedPageOp::verify() {
                      pageElements(KvHeads, HeadDim), {{"staged", getStaged()}});
 }
 
+LogicalResult LookupOp::verify() {
+  VectorType Codes = getCodes().getType(), Table = getTable().getType(),
+             Result = getResult().getType();
+  if (Table.getDimSize(0) != 16)
+    return emitOpError() << "dnn_lookup_c1: table: expected 16 elements, got "
+                         << Table.getDimSize(0);
+  if (Codes.getElementTypeBitWidth() != Table.getElementTypeBitWidth())
+    return emitOpError() << "dnn_lookup_c2: expected codes of "
+                         << Table.getElementTypeBitWidth()
+                         << " bits, as the table's elements are, got "
+                         << Codes.getElementTypeBitWidth();
+  if (Result != VectorType::get(Codes.getShape(), Table.getElementType()))
+    return emitOpError() << "dnn_lookup_c3: result: expected an element of the "
+                            "table for each code, got "
+                         << Result;
+  return success();
+}
+
 LogicalResult WeightViewOp::verify() {
   return checkType(*this, "dnn_weight_view_c1", "buffer",
                    getWeight().getType().getBufferType(),

@@ -124,6 +124,23 @@ def Dnn_CallMatmulOp : Dnn_Op<"call_matmul", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
+def Dnn_LookupOp : Dnn_Op<"lookup", [Pure]> {
+  let summary = "Numbers of 4-bit codes";
+  let description = [{
+    `table[code mod 16]` for each of `codes`; bits above the lowest four may be
+    anything. One instruction for bytes at every CPU level, for 16 and 32 bits
+    with registers of 512 bits.
+  }];
+  let arguments = (ins VectorOfRankAndType<[1], [I8, I16, I32]>:$codes,
+                       VectorOfRankAndType<[1], [I8, BF16, F32]>:$table);
+  let results = (outs VectorOfRankAndType<[1], [I8, BF16, F32]>:$result);
+  let assemblyFormat = [{
+    $codes `in` $table attr-dict `:` type($codes) `,` type($table) `->`
+    type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 def Dnn_ParallelOp : Dnn_Op<"parallel", [SingleBlock, NoTerminator,
                                          RecursiveMemoryEffects]> {
   let summary = "A region that every thread of the pool runs";

@@ -57,9 +57,10 @@ LogicalResult dnn::checkWeight(Operation *Op, StringRef Prefix, StringRef Name,
 LogicalResult dnn::checkFormat(Operation *Op, const Twine &Constraint,
                                StringRef Name, Value Like, Value Weight) {
   MLIRContext *Context = Op->getContext();
-  return checkType(Op, Constraint, "format of " + Name,
-                   elementTypeOf(Context, packedTypeOf(Like).getFormat()),
-                   elementTypeOf(Context, packedTypeOf(Weight).getFormat()));
+  return checkType(
+      Op, Constraint, "format of " + Name,
+      transformer::storedType(Context, packedTypeOf(Like).getFormat()),
+      transformer::storedType(Context, packedTypeOf(Weight).getFormat()));
 }
 
 LogicalResult dnn::checkRopeTable(Operation *Op, const Twine &Constraint,

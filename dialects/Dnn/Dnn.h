@@ -80,7 +80,7 @@ inline constexpr llvm::StringLiteral Layout = "dnn.layout";
 inline constexpr llvm::StringLiteral ArenaBytes = "dnn.arena_bytes";
 } // namespace attr
 
-/// The type of numbers that are stored plainly in `Format`: f32 or bf16.
+/// The elements of a buffer in `Format`: f32, bf16, or the bytes of blocks.
 mlir::Type elementTypeOf(mlir::MLIRContext *Context, StorageFormat Format);
 
 /// The format of plain numbers of `Element`, which is f32 or bf16.

@@ -84,10 +84,18 @@ def Dnn_TargetAttr : AttrDef<Dnn_Dialect, "Target"> {
     /// f32 values of a vector register.
     int64_t getLanes() const { return getVectorBits() / 32; }
     /// The type that a matmul with weights of `Format` reads its input in.
-    StorageFormat getInputFormat(StorageFormat Format) const {
-      return Format == StorageFormat::BF16 && hasDot(DotProduct::BF16)
-                 ? StorageFormat::BF16
-                 : StorageFormat::F32;
+    /// Quantised weights are multiplied in `Compute` where there is a choice;
+    /// of a decode-sized batch only codes of 4 bits, which become bf16 by one
+    /// look-up. For more rows weights are widened once for all of them.
+    StorageFormat getInputFormat(StorageFormat Format, StorageFormat Compute,
+                                 bool IsDecodeSized) const {
+      const StorageFormatInfo &Info = infoOf(Format);
+      bool IsBF16 = Format == StorageFormat::BF16;
+      if (Info.isQuantised())
+        IsBF16 = Compute == StorageFormat::BF16 &&
+                 (!IsDecodeSized || Info.Bits == 4);
+      return IsBF16 && hasDot(DotProduct::BF16) ? StorageFormat::BF16
+                                                : StorageFormat::F32;
     }
   }];
 }
@@ -114,7 +122,7 @@ def Dnn_PackedType : TypeDef<Dnn_Dialect, "Packed", [
     `!dnn.packed<panels, 97x72xbf16>`: N = 97 output features (or entries of a
     table) of K = 72 input features, stored as bf16. `vector` is f32 padded to
     64, `row_major` plain, `panels` the blocked layout that matmuls read in
-    place, 64 output features side by side. `!dnn.packed<panels, 8x97x72xbf16>`
+    place, 64 output features side by side; only panels are quantised. `!dnn.packed<panels, 8x97x72xbf16>`
     holds the panels of 8 such matrices, those of experts, one after another.
   }];
   let parameters = (ins "::tenon::LayoutKind":$layout, "int64_t":$count,
@@ -125,7 +133,8 @@ def Dnn_PackedType : TypeDef<Dnn_Dialect, "Packed", [
   let extraClassDeclaration = [{
     /// The buffer that the packed weight is: `vector` [N'], `row_major` [N, K],
     /// `panels` [count * ceil(N/64), K'/v, 64 v] with v the format's
-    /// interleave.
+    /// interleave, and of quantised formats [count * ceil(N/64), blocks, bytes
+    /// of 64 blocks] of i8.
     ::mlir::MemRefType getBufferType() const;
     /// Panels of one matrix.
     int64_t getPanels() const { return panelsOf(getOutFeatures()); }

@@ -229,6 +229,9 @@ LogicalResult PackedType::verify(function_ref<InFlightDiagnostic()> EmitError,
   if (Layout == LayoutKind::Vector &&
       (InFeatures != 1 || Format != StorageFormat::F32))
     return EmitError() << "expected a vector to be Nx1xf32";
+  if (infoOf(Format).isQuantised() && Layout != LayoutKind::Panels)
+    return EmitError() << "expected panels of " << infoOf(Format).Name
+                       << ", got " << infoOf(Layout).Name;
   return success();
 }
 
@@ -242,10 +245,15 @@ MemRefType PackedType::getBufferType() const {
   case LayoutKind::RowMajor:
     return MemRefType::get({getOutFeatures(), getInFeatures()}, Element);
   case LayoutKind::Panels: {
-    int64_t Interleave = infoOf(getFormat()).Interleave;
+    const StorageFormatInfo &Info = infoOf(getFormat());
+    int64_t Panels = getCount() * getPanels();
     int64_t Depth = paddedInFeatures(getFormat(), getInFeatures());
+    if (Info.isQuantised())
+      return MemRefType::get(
+          {Panels, Depth / Info.BlockValues, PanelWidth * Info.BlockBytes},
+          Element);
     return MemRefType::get(
-        {getCount() * getPanels(), Depth / Interleave, PanelWidth * Interleave},
+        {Panels, Depth / Info.Interleave, PanelWidth * Info.Interleave},
         Element);
   }
   }
@@ -253,13 +261,9 @@ MemRefType PackedType::getBufferType() const {
 }
 
 Type dnn::elementTypeOf(MLIRContext *Context, StorageFormat Format) {
-  switch (Format) {
-  case StorageFormat::F32:
-    return Float32Type::get(Context);
-  case StorageFormat::BF16:
-    return BFloat16Type::get(Context);
-  }
-  llvm_unreachable("all formats are covered");
+  if (infoOf(Format).isQuantised())
+    return IntegerType::get(Context, 8);
+  return transformer::storedType(Context, Format);
 }
 
 StorageFormat dnn::formatOf(Type Element) {

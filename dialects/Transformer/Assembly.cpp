@@ -102,10 +102,11 @@ void tenon::printWord(OpAsmPrinter &Printer, Operation *, StringAttr Word) {
 
 ParseResult tenon::parseDimsAndFormat(AsmParser &Parser,
                                       SmallVectorImpl<int64_t> &Dims,
-                                      StorageFormat &Format) {
+                                      StorageFormat &Format, bool IsPlain) {
   if (Parser.parseDimensionList(Dims, /*allowDynamic=*/false))
     return failure();
-  FailureOr<StorageFormat> Named = parseNamed(Parser, StorageFormats);
+  FailureOr<StorageFormat> Named = IsPlain ? parseNamed(Parser, PlainFormats)
+                                           : parseNamed(Parser, StorageFormats);
   if (failed(Named))
     return failure();
   Format = *Named;

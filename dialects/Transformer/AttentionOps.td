@@ -59,7 +59,7 @@ def Transformer_AttentionOp : Transformer_ComputeOp<"attention", [
                        Optional<Transformer_Activations>:$values,
                        Optional<Transformer_CacheType>:$cache,
                        Optional<Transformer_ScopeType>:$scope,
-                       Optional<Transformer_Matrix>:$bias,
+                       Optional<Transformer_PlainMatrix>:$bias,
                        Optional<Transformer_Vector>:$sinks,
                        Transformer_MaskAttr:$mask, I64Attr:$heads,
                        I64Attr:$kvHeads, F64Attr:$scale,

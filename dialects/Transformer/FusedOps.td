@@ -151,7 +151,7 @@ def Transformer_OnlineAttentionOp : Transformer_FusedOp<"online_attention", [
                        Optional<Transformer_Activations>:$staged,
                        Optional<Transformer_CacheType>:$cache,
                        Optional<Transformer_ScopeType>:$scope,
-                       Optional<Transformer_Matrix>:$bias,
+                       Optional<Transformer_PlainMatrix>:$bias,
                        Optional<Transformer_Vector>:$sinks,
                        Transformer_MaskAttr:$mask, I64Attr:$heads,
                        I64Attr:$kvHeads, F64Attr:$scale,

@@ -48,7 +48,7 @@ def Transformer_LatentAttentionOp
   }];
   let arguments = (ins Transformer_Activations:$query, Transformer_BatchType:$batch,
                        Transformer_CacheType:$cache,
-                       Transformer_ScopeType:$scope, Transformer_Matrix:$expand,
+                       Transformer_ScopeType:$scope, Transformer_PlainMatrix:$expand,
                        I64Attr:$heads, I64Attr:$keyDim, I64Attr:$valueDim,
                        F64Attr:$scale);
   let results = (outs Transformer_Activations:$result);

@@ -29,9 +29,9 @@ def Transformer_MoeOp : Transformer_FusedOp<"moe", [
                        Optional<Transformer_Vector>:$correction,
                        Transformer_Stack:$gate, Transformer_Stack:$up,
                        Transformer_Stack:$down,
-                       Optional<Transformer_Matrix>:$gateBias,
-                       Optional<Transformer_Matrix>:$upBias,
-                       Optional<Transformer_Matrix>:$downBias,
+                       Optional<Transformer_PlainMatrix>:$gateBias,
+                       Optional<Transformer_PlainMatrix>:$upBias,
+                       Optional<Transformer_PlainMatrix>:$downBias,
                        Transformer_RouterAttr:$router,
                        OptionalAttr<F64Attr>:$limit,
                        OptionalAttr<F64Attr>:$upOffset);

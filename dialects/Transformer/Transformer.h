@@ -98,6 +98,9 @@ inline constexpr llvm::StringLiteral MaxSequence = "transformer.max_sequence";
 inline constexpr llvm::StringLiteral TokenTypes = "transformer.token_types";
 /// On the module of an encoder-decoder: most tokens of a source text.
 inline constexpr llvm::StringLiteral MaxSource = "transformer.max_source";
+/// On the module: the type that matmuls with quantised weights compute in,
+/// "f32" or "bf16", where the CPU level has products of bf16; elsewhere f32.
+inline constexpr llvm::StringLiteral ComputeType = "transformer.compute_type";
 /// On the module: the family a model was imported as.
 inline constexpr llvm::StringLiteral Family = "transformer.family";
 /// On the module: batches of at most this many tokens run `few` variants.
@@ -116,6 +119,13 @@ inline bool isActivations(mlir::Type Type) {
   auto Tensor = llvm::dyn_cast<mlir::RankedTensorType>(Type);
   return Tensor && !Tensor.hasStaticShape();
 }
+
+/// The element type of a matrix that is stored in `Format`.
+mlir::Type storedType(mlir::MLIRContext *Context, StorageFormat Format);
+
+/// The inverse: the format of a stored weight, or of elements of that type,
+/// which is f32, bf16 or quantised.
+StorageFormat storageFormatOf(mlir::Type Stored);
 
 /// Whether `Type` is that of a stored weight: a tensor of static shape.
 inline bool isWeight(mlir::Type Type) {

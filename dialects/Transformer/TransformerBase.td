@@ -98,6 +98,20 @@ def Transformer_CacheType : Transformer_Type<"Cache", "cache"> {
   }];
 }
 
+def Transformer_QuantType : TypeDef<Transformer_Dialect, "Quant"> {
+  let mnemonic = "quant";
+  let summary = "Element of a quantised matrix";
+  let description = [{
+    `tensor<2048x8192x!transformer.quant<q4_k>>` is stored in ggml's blocks of
+    that format along its rows: codes of a few bits that share scales. The
+    operations that multiply with such a matrix compute with the values that
+    the blocks stand for.
+  }];
+  let parameters = (ins "::tenon::StorageFormat":$format);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Enumerations as attributes
 //===----------------------------------------------------------------------===//
@@ -284,14 +298,20 @@ def Transformer_Activations : ConfinedType<TensorRankOf<[F32], [2]>, [
     "rows of f32, tensor<?xWxf32>">;
 /// A stored matrix, `tensor<NxKxT>`: N output features, K input features.
 def Transformer_Matrix : ConfinedType<
-    StaticShapeTensorOf<[F32, F16, BF16]>, [HasAnyRankOfPred<[2]>], "stored matrix">;
+    StaticShapeTensorOf<[F32, F16, BF16, Transformer_QuantType]>,
+    [HasAnyRankOfPred<[2]>], "stored matrix">;
+/// One of plain numbers.
+def Transformer_PlainMatrix : ConfinedType<
+    StaticShapeTensorOf<[F32, F16, BF16]>, [HasAnyRankOfPred<[2]>],
+    "stored matrix that is not quantised">;
 /// A stored vector, `tensor<NxT>`.
 def Transformer_Vector : ConfinedType<
     StaticShapeTensorOf<[F32, F16, BF16]>, [HasAnyRankOfPred<[1]>], "stored vector">;
 
 /// Matrices of all experts, `tensor<ExNxKxT>`.
 def Transformer_Stack : ConfinedType<
-    StaticShapeTensorOf<[F32, F16, BF16]>, [HasAnyRankOfPred<[3]>],
+    StaticShapeTensorOf<[F32, F16, BF16, Transformer_QuantType]>,
+    [HasAnyRankOfPred<[3]>],
     "stored matrices of experts">;
 
 /// Results print under names that say what they are.

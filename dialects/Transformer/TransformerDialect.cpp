@@ -4,6 +4,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -55,6 +56,7 @@ static constexpr auto Outputs = [] {
     Names[I] = OutputKinds[I].Name;
   return Names;
 }();
+static constexpr StringRef ComputeTypes[] = {"f32", "bf16"};
 static constexpr AttributeRule Rules[] = {
     {attr::Role, AttributeRule::Model, false, true, AttributeRule::OneOf,
      Roles},
@@ -70,6 +72,8 @@ static constexpr AttributeRule Rules[] = {
      AttributeRule::Count},
     {attr::TokenTypes, AttributeRule::Model, true, false, AttributeRule::Count},
     {attr::MaxSource, AttributeRule::Model, true, false, AttributeRule::Count},
+    {attr::ComputeType, AttributeRule::Model, true, false, AttributeRule::OneOf,
+     ComputeTypes},
     {attr::FewTokens, AttributeRule::Pass, true, false, AttributeRule::Count},
     {attr::Family, AttributeRule::Model, true, false, AttributeRule::Text}};
 
@@ -160,7 +164,7 @@ Type CacheType::parse(AsmParser &Parser) {
     }
     Kind = *Named;
   }
-  if (parseDimsAndFormat(Parser, Dims, Format))
+  if (parseDimsAndFormat(Parser, Dims, Format, /*IsPlain=*/true))
     return {};
   if (Dims.size() != 2) {
     Parser.emitError(Location)
@@ -181,7 +185,9 @@ void CacheType::print(AsmPrinter &Printer) const {
 
 LogicalResult CacheType::verify(function_ref<InFlightDiagnostic()> EmitError,
                                 CacheKind Kind, int64_t KvHeads,
-                                int64_t HeadDim, StorageFormat) {
+                                int64_t HeadDim, StorageFormat Format) {
+  if (infoOf(Format).isQuantised())
+    return EmitError() << "expected f32 or bf16, got " << infoOf(Format).Name;
   if (KvHeads < 1 || HeadDim < 1)
     return EmitError() << "expected positive kv_heads and head_dim, got "
                        << KvHeads << " and " << HeadDim;
@@ -194,6 +200,47 @@ LogicalResult CacheType::verify(function_ref<InFlightDiagnostic()> EmitError,
 int64_t CacheType::getPageElements() const {
   return isLatent() ? latentPageElements(getHeadDim())
                     : pageElements(getKvHeads(), getHeadDim());
+}
+
+//===----------------------------------------------------------------------===//
+// Types of stored numbers
+//===----------------------------------------------------------------------===//
+
+Type QuantType::parse(AsmParser &Parser) {
+  SMLoc Location = Parser.getCurrentLocation();
+  if (Parser.parseLess())
+    return {};
+  FailureOr<StorageFormat> Format = parseNamed(Parser, StorageFormats);
+  if (failed(Format) || Parser.parseGreater())
+    return {};
+  return Parser.getChecked<QuantType>(Location, Parser.getContext(), *Format);
+}
+
+void QuantType::print(AsmPrinter &Printer) const {
+  Printer << "<" << infoOf(getFormat()).Name << ">";
+}
+
+LogicalResult QuantType::verify(function_ref<InFlightDiagnostic()> EmitError,
+                                StorageFormat Format) {
+  if (!infoOf(Format).isQuantised())
+    return EmitError() << "expected a quantised format, got "
+                       << infoOf(Format).Name;
+  return success();
+}
+
+Type transformer::storedType(MLIRContext *Context, StorageFormat Format) {
+  if (infoOf(Format).isQuantised())
+    return QuantType::get(Context, Format);
+  return Format == StorageFormat::F32 ? Type(Float32Type::get(Context))
+                                      : Type(BFloat16Type::get(Context));
+}
+
+StorageFormat transformer::storageFormatOf(Type Stored) {
+  Type Element = getElementTypeOrSelf(Stored);
+  if (auto Quant = dyn_cast<QuantType>(Element))
+    return Quant.getFormat();
+  assert((Element.isF32() || Element.isBF16()) && "no stored type");
+  return Element.isF32() ? StorageFormat::F32 : StorageFormat::BF16;
 }
 
 //===----------------------------------------------------------------------===//

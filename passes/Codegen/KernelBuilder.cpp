@@ -237,6 +237,24 @@ void KernelBuilder::store(Value Vector, Value Buffer, ValueRange At,
                                 narrow(Vector, elementOf(Buffer)));
 }
 
+void KernelBuilder::storePair(Value Even, Value Odd, Value Buffer,
+                              ValueRange At) {
+  auto Words = vecType(getI32Type());
+  auto Bits = [&](Value Vector) -> Value {
+    Value Narrow = arith::BitcastOp::create(*this, vecType(getI16Type()),
+                                            narrow(Vector, getBF16Type()));
+    return arith::ExtUIOp::create(*this, Words, Narrow);
+  };
+  Value Sixteen =
+      arith::ConstantOp::create(*this, DenseElementsAttr::get(Words, 16));
+  Value Pair = arith::OrIOp::create(
+      *this, Bits(Even), arith::ShLIOp::create(*this, Bits(Odd), Sixteen));
+  vector::StoreOp::create(
+      *this,
+      vector::BitCastOp::create(*this, vecType(getBF16Type(), 2 * Lanes), Pair),
+      Buffer, At);
+}
+
 void KernelBuilder::storeScalar(Value Scalar, Value Buffer, ValueRange At) {
   Type Element = elementOf(Buffer);
   if (!Element.isF32()) {

@@ -92,6 +92,8 @@ public:
   void store(Value Vector, Value Buffer, mlir::ValueRange At,
              int64_t Valid = Lanes);
   void store(Value Vector, Value Buffer, mlir::ValueRange At, Value Mask);
+  /// Stores two f32 vectors as bf16, lane by lane side by side.
+  void storePair(Value Even, Value Odd, Value Buffer, mlir::ValueRange At);
   void storeScalar(Value Scalar, Value Buffer, mlir::ValueRange At);
   /// First, First + 1, ... as i32.
   Value countFrom(Value First);

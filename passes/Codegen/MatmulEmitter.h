@@ -3,7 +3,11 @@
 // One thread takes whole panels of 64 output features. A block of a few rows
 // is multiplied with a group of columns of the panel, sums in registers, the
 // panel read once per block of rows. The same emitter writes the kernels of
-// all element types and CPU levels; only the inner step differs.
+// all formats and CPU levels; only the inner step differs.
+//
+// Quantised weights are multiplied as they are unpacked in decode-sized
+// batches. For more rows, a piece of the panel is widened in cache once and
+// then multiplied with all of them like a panel of plain numbers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -71,7 +75,24 @@ private:
   void emitBlock(llvm::ArrayRef<Panel> Panels, Value Row,
                  llvm::ArrayRef<InputRow> Inputs, Block Size, Epilogue Finish);
   Sums multiply(llvm::ArrayRef<Stream> Streams, llvm::ArrayRef<InputRow> Inputs,
-                Value Column, Block Size);
+                Value Column, Block Size, int64_t Features);
+  Sums multiplyGroups(llvm::ArrayRef<Stream> Streams,
+                      llvm::ArrayRef<InputRow> Inputs, Value Column,
+                      Block Size);
+  Sums group(llvm::ArrayRef<Stream> Streams, llvm::ArrayRef<InputRow> Inputs,
+             Value Column, Block Size, Sums Carried, Value Group,
+             int64_t Valid);
+  void emitWidened(llvm::ArrayRef<Panel> Panels, Value First, Value Last,
+                   llvm::function_ref<InputRow(Value)> RowOf, Epilogue Finish);
+  void widen(const Stream &From, Value FirstGroup, int64_t Features,
+             Value Widened);
+  void addProducts(Value Widened, Value FirstFeature, int64_t Features,
+                   Value First, Value Last, Value PartialColumn, Value Partial,
+                   llvm::function_ref<InputRow(Value)> RowOf);
+  void forEachBlock(Value First, Value Last, int64_t MostRows,
+                    llvm::function_ref<void(Value, int64_t)> Body);
+  Value inputNumber(const InputRow &Row, Value Feature);
+  Value inputSum(const InputRow &Row, Value Feature, int64_t Valid);
   Sums step(llvm::ArrayRef<Stream> Streams, llvm::ArrayRef<InputRow> Inputs,
             Value Column, Block Size, Sums Carried, Value Step, int64_t Valid);
   Operands loadWidened(const InputRow &Row, Value Step, int64_t Valid);
@@ -88,9 +109,12 @@ private:
   llvm::SmallVector<Value> Views;
   int64_t OutFeatures = 0;
   StorageFormat Format = StorageFormat::F32;
-  /// Input features side by side in a panel.
+  /// The format that products are made in: that of plain weights, and what
+  /// quantised ones are widened to.
+  StorageFormat Plain = StorageFormat::F32;
+  /// Input features side by side in a panel of `Plain`.
   int64_t Interleave = 1;
-  /// Whether weights are multiplied as they are stored.
+  /// Whether pairs of bf16 are multiplied.
   bool UsesDot = false;
 };
 

@@ -1,6 +1,6 @@
 //===- RowKernels.cpp - Kernels that go row by row ------------------------===//
 
-#include "passes/Codegen/KernelBuilder.h"
+#include "passes/Codegen/GroupReader.h"
 
 using namespace mlir;
 using namespace tenon;
@@ -15,6 +15,46 @@ static dnn::FieldKind fieldOf(transformer::IndexKind Kind) {
     return dnn::FieldKind::TokenTypes;
   }
   llvm_unreachable("all kinds are covered");
+}
+
+/// Writes row `Id` of a table in quantised panels: it is one lane of vectors
+/// that hold 16 rows.
+static void gatherQuantised(KernelBuilder &B, dnn::PackedType Packed,
+                            Value Table, Value Id, Value Out, Value Row) {
+  Value Values = B.scratch({GroupValues, Lanes});
+  Value Column = B.mul(B.div(B.rem(Id, PanelWidth), Lanes), Lanes);
+  Value Lane = B.rem(Id, Lanes);
+  auto Group = [&](Value Number, int64_t Valid) {
+    GroupReader Reader(B, Packed.getFormat(), Table, B.div(Id, PanelWidth),
+                       Number, Column);
+    Value Minimum = Reader.minimum();
+    // What lies behind the row's end is not read.
+    int64_t Octets = Reader.partValues() / GroupReader::OctetValues;
+    for (int64_t Part = 0; Part < Reader.parts(); ++Part) {
+      Value Scale = Reader.scale(Part, /*OfPairs=*/false);
+      B.loop(B.index(Part * Octets), B.index((Part + 1) * Octets), 1,
+             [&](Value Octet) {
+               Reader.setOctet(Octet);
+               for (int64_t I = 0; I < GroupReader::OctetValues; ++I) {
+                 Value X = B.mulf(Reader.number(I), Scale);
+                 B.store(Minimum ? B.addf(X, Minimum) : X, Values,
+                         {B.add(B.mul(Octet, GroupReader::OctetValues), I),
+                          B.index(0)});
+               }
+             });
+    }
+    Value First = B.mul(Number, GroupValues);
+    B.loop(B.index(0), B.index(Valid), 1, [&](Value I) {
+      B.storeScalar(B.loadScalar(Values, {I, Lane}), Out,
+                    {Row, B.add(First, I)});
+    });
+  };
+  int64_t Width = Packed.getInFeatures(), Full = Width / GroupValues;
+  if (Full > 0)
+    B.loop(B.index(0), B.index(Full), 1,
+           [&](Value Number) { Group(Number, GroupValues); });
+  if (int64_t Rest = Width % GroupValues)
+    Group(B.index(Full), Rest);
 }
 
 template <> void tenon::emitKernel(KernelBuilder &B, dnn::EmbeddingOp Op) {
@@ -32,6 +72,8 @@ template <> void tenon::emitKernel(KernelBuilder &B, dnn::EmbeddingOp Op) {
       });
       return;
     }
+    if (infoOf(Packed.getFormat()).isQuantised())
+      return gatherQuantised(B, Packed, Table, Id, Out, Row);
     // A row of a head packed in panels: its elements are a panel row apart.
     int64_t Interleave = infoOf(Packed.getFormat()).Interleave;
     Value Panel = B.div(Id, PanelWidth);

@@ -22,11 +22,8 @@ static SmallVector<Value> unpackBF16(KernelBuilder &B, Value Packed) {
 
 SmallVector<Value> tenon::unpack(KernelBuilder &B, StorageFormat Format,
                                  Value Packed) {
-  switch (Format) {
-  case StorageFormat::F32:
+  assert(!infoOf(Format).isQuantised() && "see GroupReader");
+  if (Format == StorageFormat::F32)
     return {Packed};
-  case StorageFormat::BF16:
-    return unpackBF16(B, Packed);
-  }
-  llvm_unreachable("all formats are covered");
+  return unpackBF16(B, Packed);
 }

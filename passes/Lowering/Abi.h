@@ -87,6 +87,9 @@ void populateHandlePatterns(mlir::LLVMTypeConverter &Converter,
 /// parallel regions.
 void populateCallPatterns(mlir::LLVMTypeConverter &Converter,
                           mlir::RewritePatternSet &Patterns);
+/// Patterns for operations on vectors.
+void populateVectorPatterns(mlir::LLVMTypeConverter &Converter,
+                            mlir::RewritePatternSet &Patterns);
 
 } // namespace tenon
 

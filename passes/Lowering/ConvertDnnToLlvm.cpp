@@ -41,6 +41,7 @@ struct ConvertDnnToLlvm
     RewritePatternSet Patterns(Context);
     populateHandlePatterns(Converter, Patterns);
     populateCallPatterns(Converter, Patterns);
+    populateVectorPatterns(Converter, Patterns);
     arith::populateArithToLLVMConversionPatterns(Converter, Patterns);
     index::populateIndexToLLVMConversionPatterns(Converter, Patterns);
     cf::populateControlFlowToLLVMConversionPatterns(Converter, Patterns);
@@ -57,7 +58,8 @@ struct ConvertDnnToLlvm
     Config.allowPatternRollback = false;
     if (failed(applyFullConversion(getOperation(), Target, std::move(Patterns),
                                    Config)))
-      signalPassFailure();
+      return signalPassFailure();
+    getOperation()->removeDiscardableAttr(dnn::attr::Target);
   }
 };
 

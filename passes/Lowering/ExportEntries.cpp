@@ -58,11 +58,13 @@ struct ExportEntries : public tenon::impl::ExportEntriesBase<ExportEntries> {
     dropModelAttributes(Module);
   }
 
-  /// What described the model has no meaning in LLVM.
+  /// What described the model has no meaning in LLVM. The target has until its
+  /// instructions are chosen.
   static void dropModelAttributes(Operation *Op) {
     for (NamedAttribute Named : llvm::to_vector(Op->getDiscardableAttrs()))
       if (isa_and_nonnull<transformer::TransformerDialect, dnn::DnnDialect>(
-              Named.getNameDialect()))
+              Named.getNameDialect()) &&
+          Named.getName() != dnn::attr::Target)
         Op->removeDiscardableAttr(Named.getName());
   }
 };

@@ -28,8 +28,10 @@ struct AssignLayouts : public tenon::impl::AssignLayoutsBase<AssignLayouts> {
       FailureOr<SmallVector<WeightUse>> Uses = weightUsesOf(Op);
       if (failed(Uses))
         return WalkResult::interrupt();
+      // Quantised weights come in panels only, whoever reads them.
       for (const WeightUse &Use : *Uses)
-        if (Use.Layout == LayoutKind::Panels)
+        if (Use.Layout == LayoutKind::Panels ||
+            isa<QuantType>(getElementTypeOrSelf(Use.Operand->get())))
           if (auto Parameter = Use.Operand->get().getDefiningOp<ParameterOp>())
             InPanels.insert(Parameter);
       return WalkResult::advance();

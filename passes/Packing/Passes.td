@@ -5,11 +5,29 @@
 
 include "mlir/Pass/PassBase.td"
 
+def QuantizeWeights : Pass<"quantize-weights", "::mlir::ModuleOp"> {
+  let summary = "Give matrices the quantised format that the user asks for";
+  let description = [{
+    Changes the element type of parameters: `int8` is ggml's Q8_0, codes of 8
+    bits in groups of 32; `int4` is IQ4_NL, 16 unevenly spaced numbers in groups
+    of 32, with heads and token embeddings in Q6_K (or Q8_0, where rows are no
+    whole blocks of 256). Stay as they are: vectors, routers, what is not read
+    in panels, matrices of fewer than 64 output features, and what `exclude`
+    names. Codes are searched when weights are packed.
+  }];
+  let options = [
+    Option<"Format", "format", "std::string", "\"none\"",
+           "none, int8 or int4">,
+    ListOption<"Exclude", "exclude", "std::string",
+               "Patterns of full names, with '*', of matrices to leave">
+  ];
+}
+
 def AssignLayouts : Pass<"assign-layouts", "::mlir::ModuleOp"> {
   let summary = "Choose the layout that each parameter is stored in";
   let description = [{
     Annotates every parameter with `dnn.layout`: `panels` for a matrix that a
-    matmul reads, `row_major` for one that is only read row by row, `vector`
+    matmul reads or that is quantised, `row_major` for one that is only read row by row, `vector`
     for norms and biases. A parameter is stored once: a table that is also a head
     (tied embeddings) is packed in panels and gathered from there.
   }];

@@ -44,6 +44,13 @@ constexpr PassRole Gate = PassRole::Gate;
 // A comment before a pass says why it is where it is; docs/stages shows it.
 
 static const StagePass TransformerPasses[] = {
+    {Required,
+     [](const Options &O) -> Made {
+       QuantizeWeightsOptions Asked;
+       Asked.Format = O.Quantize;
+       Asked.Exclude.assign(O.QuantizeExclude.begin(), O.QuantizeExclude.end());
+       return createQuantizeWeights(std::move(Asked));
+     }},
     {Gate, [](const Options &) -> Made { return createVerifyTransformer(); }},
 };
 

@@ -32,6 +32,13 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
   Option<std::string> Level{*this, "level",
                             llvm::cl::desc("CPU level to generate code for"),
                             llvm::cl::init("avx2")};
+  Option<std::string> Quantize{
+      *this, "quantize",
+      llvm::cl::desc("What matrices are quantised to: none, int8 or int4"),
+      llvm::cl::init("none")};
+  ListOption<std::string> QuantizeExclude{
+      *this, "quantize-exclude",
+      llvm::cl::desc("Matrices that are not: patterns of their names")};
   Option<int64_t> FewTokens{
       *this, "few-tokens",
       llvm::cl::desc("Most tokens of a decode-sized batch"), llvm::cl::init(8)};

@@ -11,12 +11,17 @@ using namespace tenon::transformer;
 StorageFormat DnnConverter::formatOfWeight(Value Weight) {
   if (auto Packed = dyn_cast<dnn::PackedType>(Weight.getType()))
     return Packed.getFormat();
-  return dnn::formatOf(getElementTypeOrSelf(Weight));
+  return storageFormatOf(Weight.getType());
+}
+
+StorageFormat DnnConverter::inputFormat(StorageFormat Weight) {
+  return Module.Target.getInputFormat(Weight, Module.Compute,
+                                      isDecodeSized(Function));
 }
 
 Type DnnConverter::inputType(Value Weight) {
-  return dnn::elementTypeOf(Builder.getContext(), Module.Target.getInputFormat(
-                                                      formatOfWeight(Weight)));
+  return dnn::elementTypeOf(Builder.getContext(),
+                            inputFormat(formatOfWeight(Weight)));
 }
 
 Value DnnConverter::castFor(Value Old, Value Weight) {
@@ -59,7 +64,7 @@ LogicalResult DnnConverter::convert(transformer::MatmulOp Op) {
 LogicalResult DnnConverter::convert(GatedMatmulOp Op) {
   // Of both weights; the first matmul writes what they read.
   StorageFormat Format = formatOfWeight(Op.getUp());
-  StorageFormat Rows = Module.Target.getInputFormat(Format);
+  StorageFormat Rows = inputFormat(Format);
   if (!isDecodeSized(Op) && Module.Target.libraryServes(Rows, Format, Rows) &&
       Module.Target.libraryServes(Rows, Format, StorageFormat::F32)) {
     auto Biases = [](Value Bias) {

@@ -45,8 +45,9 @@ static LogicalResult verifyWeights(Operation *Op) {
       return Parameter.emitOpError()
              << "expected the attribute " << dnn::attr::Layout;
     Type Element = getElementTypeOrSelf(Parameter.getType());
-    if (!Element.isF32() && !Element.isBF16())
-      return Parameter.emitOpError() << "expected f32 or bf16, got " << Element;
+    if (!Element.isF32() && !Element.isBF16() && !isa<QuantType>(Element))
+      return Parameter.emitOpError()
+             << "expected f32, bf16 or a quantised format, got " << Element;
   }
   return success();
 }
@@ -126,7 +127,7 @@ Value DnnConverter::emptyRows(Location Loc, CountKind Kind, int64_t Width,
 /// The format that a parameter of `Type` is packed in: vectors are always f32.
 static StorageFormat packedFormat(RankedTensorType Type, LayoutKind Layout) {
   return Layout == LayoutKind::Vector ? StorageFormat::F32
-                                      : dnn::formatOf(Type.getElementType());
+                                      : storageFormatOf(Type);
 }
 
 Value DnnConverter::packed(ValueRange Sources) {
@@ -208,9 +209,12 @@ struct ConvertTransformerToDnn
       return signalPassFailure();
     DnnConversion Shared{std::move(*Rows),
                          dnn::TargetAttr::get(&getContext(), infoOf(*Chosen)),
+                         StorageFormat::BF16,
                          1,
                          {},
                          {}};
+    if (auto Type = Module->getAttrOfType<StringAttr>(attr::ComputeType))
+      Shared.Compute = *valueNamed(StorageFormats, Type.getValue());
     Module->setAttr(dnn::attr::Target, Shared.Target);
     Module.walk([&](ScopeOp Scope) {
       if (Scope.getName().empty())

@@ -23,6 +23,8 @@ namespace tenon {
 struct DnnConversion {
   transformer::RowCounts Rows;
   dnn::TargetAttr Target;
+  /// What matmuls with quantised weights compute in.
+  StorageFormat Compute = StorageFormat::BF16;
   /// Most positions of a sequence or of a source text; sizes tables.
   int64_t Positions = 1;
   /// Numbers of scopes, by name and layer.
@@ -93,7 +95,9 @@ private:
 
   /// The storage format of a parameter's matrix or of a packed weight.
   static StorageFormat formatOfWeight(Value Weight);
-  /// The element type that a matmul with `Weight` reads its input in.
+  /// The type that a matmul with a weight of this format reads its input in.
+  StorageFormat inputFormat(StorageFormat Weight);
+  /// The same of `Weight`, as an element type.
   mlir::Type inputType(Value Weight);
   /// Activations in the type that a matmul with `Weight` reads.
   Value castFor(Value Old, Value Weight);

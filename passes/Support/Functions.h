@@ -20,7 +20,9 @@ inline mlir::Value batchOf(mlir::FunctionOpInterface Function) {
 /// Whether `Op` runs for decode-sized batches only. What is compiled once, as
 /// an entry is, runs for every batch and is written for many tokens.
 inline bool isDecodeSized(mlir::Operation *Op) {
-  auto Function = Op->getParentOfType<mlir::FunctionOpInterface>();
+  auto Function = llvm::dyn_cast<mlir::FunctionOpInterface>(Op);
+  if (!Function)
+    Function = Op->getParentOfType<mlir::FunctionOpInterface>();
   return transformer::variantOf(Function) == transformer::Variant::Few;
 }
 

@@ -5,8 +5,8 @@
 // parse and print these names, passes and generated code follow the sizes, the
 // packer and the cache lay memory out by them, manifests record the names.
 //
-// A new storage format is an entry of StorageFormats, a function that widens a
-// vector of it (passes/Codegen/Unpack.cpp), a packer (runtime/Packing), tests.
+// A new storage format is an entry of StorageFormats, a reader of its blocks
+// (runtime/Packing/Blocks.cpp), tests.
 //
 //===----------------------------------------------------------------------===//
 
@@ -73,30 +73,112 @@ template <typename Enum> struct EnumSet {
 // Storage formats
 //===----------------------------------------------------------------------===//
 
-/// How the values of a packed weight or of a cache are stored.
-enum class StorageFormat : uint32_t { F32, BF16 };
+/// How the values of a packed weight or of a cache are stored: plain numbers,
+/// or quantised in one of ggml's formats. Caches hold plain numbers.
+enum class StorageFormat : uint32_t {
+  F32,
+  BF16,
+  Q8_0,
+  Q4_0,
+  Q4_1,
+  Q5_0,
+  Q5_1,
+  Q4_K,
+  Q5_K,
+  Q6_K,
+  IQ4_NL,
+  IQ4_XS,
+  MXFP4
+};
 
-/// What reading and laying out a format takes. Values come in blocks:
-/// consecutive input features of one output feature that share scales.
+/// Consecutive input features of one output feature whose integers are unpacked
+/// together.
+inline constexpr int64_t GroupValues = 32;
+
+/// What the numbers are that multiply, and are added to, the integers of a
+/// quantised format.
+enum class ScaleKind : uint8_t {
+  /// None: plain numbers.
+  None,
+  /// f16, one per group.
+  Half,
+  /// A power of two: its exponent plus 127 in a byte, one per group (E8M0).
+  Exponent,
+  /// An integer of a byte, times one f16 of the block.
+  Integer
+};
+
+/// The numbers that the codes of a 4-bit format stand for.
+using CodeBook = std::array<int8_t, 16>;
+
+/// Of IQ4_NL and IQ4_XS.
+inline constexpr CodeBook NonLinearCodes = {
+    -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+/// Twice the numbers of E2M1 (OCP Microscaling Formats, version 1.0): MXFP4's
+/// scales are halved.
+inline constexpr CodeBook DoubledE2M1Codes = {0, 1,  2,  3,  4,  6,  8,  12,
+                                              0, -1, -2, -3, -4, -6, -8, -12};
+
+/// What reading and laying out a format takes. A quantised value is
+/// scale x (code - Offset), or scale x Codes[code], plus a minimum.
 struct StorageFormatInfo {
   StorageFormat Value;
   std::string_view Name;
-  /// Values of a block; 1 for plain numbers.
+  /// Values of a block, which share scales; 1 for plain numbers.
   int64_t BlockValues;
-  /// Bytes of a block, scales included.
+  /// Bytes of a block in a panel, scales included.
   int64_t BlockBytes;
-  /// Bytes of a block's scales and minima; 0 for plain numbers.
-  int64_t ScaleBytes;
-  /// Input features of one output feature that lie side by side in a panel:
-  /// what one lane of a dot product takes, four bytes.
+  /// Input features of one output feature that lie side by side in a panel, in
+  /// one lane of four bytes.
   int64_t Interleave;
+  /// Bits of a code; 0 for plain numbers.
+  int64_t Bits = 0;
+  int64_t Offset = 0;
+  /// Null where codes are integers.
+  const CodeBook *Codes = nullptr;
+  ScaleKind Scale = ScaleKind::None;
+  /// Values that share a scale.
+  int64_t ScaleValues = 0;
+  /// Whether groups have a minimum, of the scale's kind; of the kind Integer
+  /// it is subtracted.
+  bool HasMinimum = false;
+
+  constexpr bool isQuantised() const { return Bits != 0; }
 };
 
-inline constexpr std::array<StorageFormatInfo, 2> StorageFormats = {{
-    {StorageFormat::F32, "f32", 1, 4, 0, 1},
-    {StorageFormat::BF16, "bf16", 1, 2, 0, 2},
+inline constexpr std::array<StorageFormatInfo, 13> StorageFormats = {{
+    {StorageFormat::F32, "f32", 1, 4, 1},
+    {StorageFormat::BF16, "bf16", 1, 2, 2},
+    {StorageFormat::Q8_0, "q8_0", 32, 34, 4, 8, 0, nullptr, ScaleKind::Half,
+     32},
+    {StorageFormat::Q4_0, "q4_0", 32, 18, 8, 4, 8, nullptr, ScaleKind::Half,
+     32},
+    {StorageFormat::Q4_1, "q4_1", 32, 20, 8, 4, 0, nullptr, ScaleKind::Half, 32,
+     true},
+    {StorageFormat::Q5_0, "q5_0", 32, 22, 8, 5, 16, nullptr, ScaleKind::Half,
+     32},
+    {StorageFormat::Q5_1, "q5_1", 32, 24, 8, 5, 0, nullptr, ScaleKind::Half, 32,
+     true},
+    {StorageFormat::Q4_K, "q4_k", 256, 148, 8, 4, 0, nullptr,
+     ScaleKind::Integer, 32, true},
+    {StorageFormat::Q5_K, "q5_k", 256, 180, 8, 5, 0, nullptr,
+     ScaleKind::Integer, 32, true},
+    {StorageFormat::Q6_K, "q6_k", 256, 210, 8, 6, 32, nullptr,
+     ScaleKind::Integer, 16},
+    {StorageFormat::IQ4_NL, "iq4_nl", 32, 18, 8, 4, 0, &NonLinearCodes,
+     ScaleKind::Half, 32},
+    {StorageFormat::IQ4_XS, "iq4_xs", 256, 138, 8, 4, 0, &NonLinearCodes,
+     ScaleKind::Integer, 32},
+    {StorageFormat::MXFP4, "mxfp4", 32, 17, 8, 4, 0, &DoubledE2M1Codes,
+     ScaleKind::Exponent, 32},
 }};
 static_assert(isIndexedByValue(StorageFormats));
+
+/// Those of plain numbers, which activations and caches have.
+inline constexpr std::array<NamedValue<StorageFormat>, 2> PlainFormats = {{
+    {StorageFormat::F32, "f32"},
+    {StorageFormat::BF16, "bf16"},
+}};
 
 constexpr const StorageFormatInfo &infoOf(StorageFormat Format) {
   return StorageFormats[static_cast<size_t>(Format)];
@@ -106,6 +188,76 @@ constexpr const StorageFormatInfo &infoOf(StorageFormat Format) {
 constexpr int64_t storedBytes(StorageFormat Format, int64_t Count) {
   const StorageFormatInfo &Info = infoOf(Format);
   return (Count + Info.BlockValues - 1) / Info.BlockValues * Info.BlockBytes;
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks of quantised formats in panels
+//===----------------------------------------------------------------------===//
+
+/// Bytes that one output feature takes of each part of a block in a panel. The
+/// block is a header, the f16 that scales (and that minima) are multiplied
+/// with, then its groups: scales, minima, high bits, low bits. Each part is
+/// stored for all 64 output features of the panel, one behind another.
+struct BlockParts {
+  int64_t Header; ///< Of the block.
+  int64_t Scales; ///< Of a group, as all that follow.
+  int64_t Minimum;
+  int64_t HighBits;
+  int64_t LowBits;
+
+  constexpr int64_t group() const {
+    return Scales + Minimum + HighBits + LowBits;
+  }
+};
+
+constexpr BlockParts partsOf(const StorageFormatInfo &Info) {
+  bool IsInteger = Info.Scale == ScaleKind::Integer;
+  int64_t One = Info.Scale == ScaleKind::Half ? 2 : 1;
+  int64_t Low = Info.Bits == 8 ? 8 : 4;
+  return {IsInteger ? (Info.HasMinimum ? 4 : 2) : 0,
+          One * (GroupValues / Info.ScaleValues), Info.HasMinimum ? One : 0,
+          (Info.Bits - Low) * GroupValues / 8, Low * GroupValues / 8};
+}
+
+/// Groups of a block.
+constexpr int64_t groupsOf(const StorageFormatInfo &Info) {
+  return Info.BlockValues / GroupValues;
+}
+
+namespace detail {
+constexpr bool partsFillBlocks() {
+  for (const StorageFormatInfo &Info : StorageFormats)
+    if (Info.isQuantised() &&
+        partsOf(Info).Header + partsOf(Info).group() * groupsOf(Info) !=
+            Info.BlockBytes)
+      return false;
+  return true;
+}
+} // namespace detail
+static_assert(detail::partsFillBlocks());
+
+/// The codes of a group lie in lanes of 4 bytes, one lane per output feature.
+/// Of 4 to 6 bits, lane w of the low bits holds those of input features 8w to
+/// 8w+7; feature 8w+k is its nibble nibbleOf(k). So two neighbours are 16 bits
+/// apart, and a mask leaves four nibbles in four bytes.
+constexpr int64_t nibbleOf(int64_t Feature) {
+  return Feature % 2 * 4 + Feature / 2;
+}
+
+/// Codes are unpacked in quads, one code in each byte of a lane: a group has 8.
+/// The feature of the group in byte `Byte` of quad `Quad`; of 8 bits, the quads
+/// are what is stored.
+constexpr int64_t quadFeature(int64_t Quad, int64_t Byte) {
+  return Quad / 2 * 8 + Quad % 2 * 2 + Byte % 2 * 4 + Byte / 2;
+}
+
+/// High bits h of a quad (1 or 2 of them) lie in lane highLane at bit highShift
+/// of each byte.
+constexpr int64_t highLane(int64_t HighBits, int64_t Quad) {
+  return HighBits * Quad / 8;
+}
+constexpr int64_t highShift(int64_t HighBits, int64_t Quad) {
+  return HighBits * Quad % 8;
 }
 
 //===----------------------------------------------------------------------===//
@@ -140,9 +292,10 @@ enum class LayoutKind : uint32_t {
   Vector,
   /// [N][K].
   RowMajor,
-  /// Panels of 64 output features: [ceil(N/64)][K'/v][64][v] with v the
-  /// format's interleave and K' = paddedInFeatures; padding is zero. oneDNN
-  /// calls those of f32 BA16a64b and those of bf16 BA16a64b2a.
+  /// Panels of 64 output features; padding is zero. Of plain numbers
+  /// [ceil(N/64)][K'/v][64][v] with v the format's interleave and K' =
+  /// paddedInFeatures, what oneDNN calls BA16a64b (f32) and BA16a64b2a (bf16);
+  /// of quantised ones [ceil(N/64)][K'/B] blocks as BlockParts says.
   Panels
 };
 
@@ -175,9 +328,9 @@ constexpr int64_t panelsOf(int64_t OutFeatures) {
 /// `InFeatures` rounded up as panels store it.
 constexpr int64_t paddedInFeatures(StorageFormat Format, int64_t InFeatures) {
   const StorageFormatInfo &Info = infoOf(Format);
-  int64_t Group = PanelDepthGroups * Info.Interleave;
-  return roundUp(InFeatures,
-                 Group < Info.BlockValues ? Info.BlockValues : Group);
+  return roundUp(InFeatures, Info.isQuantised()
+                                 ? Info.BlockValues
+                                 : PanelDepthGroups * Info.Interleave);
 }
 
 //===----------------------------------------------------------------------===//

@@ -174,7 +174,8 @@ struct Manifest {
   int64_t AbiMajor = 0;   ///< TENON_RT_ABI_MAJOR of the code.
   int64_t AbiMinor = 0;   ///< TENON_RT_ABI_MINOR of the code.
   std::string Family;     ///< "llama", ...; "mlir" for hand-written models.
-  std::string WeightType; ///< "f32" or "bf16".
+  /// Formats of the matrices, most bytes first: "bf16", "q4_k+q6_k".
+  std::string WeightType;
   int64_t Vocabulary = 0;
   int64_t MaxSequence = 0; ///< Positions the model has.
   int64_t MaxTokensPerStep = 0;

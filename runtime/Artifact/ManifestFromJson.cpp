@@ -66,7 +66,7 @@ void readCache(ManifestReader &R, CacheInfo &C) {
   R.integer("layers", C.Layers, 1, MaxLayers);
   R.integer("kv_heads", C.KvHeads, 1, MaxHeads);
   R.integer("head_dim", C.HeadDim, 1, MaxHeads);
-  R.named("type", C.Format, StorageFormats);
+  R.named("type", C.Format, PlainFormats);
   R.integer("page_tokens", C.PageTokens, 16, MaxHeads);
   if (C.PageTokens % 16 != 0)
     R.fail("page_tokens", "a multiple of 16");
@@ -108,12 +108,13 @@ void readWeight(ManifestReader &R, WeightInfo &W) {
 void readPrimitive(ManifestReader &R, PrimitiveInfo &S) {
   R.integer("k", S.K, 1, MaxSide);
   R.integer("n", S.N, 1, MaxSide);
-  R.named("source", S.Source, StorageFormats);
-  R.named("destination", S.Destination, StorageFormats);
+  R.named("source", S.Source, PlainFormats);
+  R.named("destination", S.Destination, PlainFormats);
   R.choice("layout", S.Layout, layoutNamed,
            "a layout such as row_major.f32 or panels.bf16");
-  if (S.Layout.Kind == LayoutKind::Vector)
-    R.fail("layout", "a layout of matrices");
+  if (S.Layout.Kind == LayoutKind::Vector ||
+      infoOf(S.Layout.Format).isQuantised())
+    R.fail("layout", "a layout of matrices of plain numbers");
   R.boolean("bias", S.HasBias);
   R.named("activation", S.Act, Activations);
   R.optionalFormat("multiplier", S.Multiplier);

@@ -139,11 +139,11 @@ public:
         Expected);
   }
 
-  /// Null, or a storage format.
+  /// Null, or a format of plain numbers.
   void optionalFormat(std::string_view Key,
                       std::optional<StorageFormat> &Target) {
     if (!isNull(Key))
-      named(Key, Target.emplace(), StorageFormats);
+      named(Key, Target.emplace(), PlainFormats);
   }
 
   /// Null, or a whole number.

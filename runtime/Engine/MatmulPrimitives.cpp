@@ -56,13 +56,10 @@ private:
 } // namespace
 
 static dnnl::memory::data_type typeOf(StorageFormat Format) {
-  switch (Format) {
-  case StorageFormat::F32:
-    return dnnl::memory::data_type::f32;
-  case StorageFormat::BF16:
-    return dnnl::memory::data_type::bf16;
-  }
-  return dnnl::memory::data_type::undef;
+  if (infoOf(Format).isQuantised())
+    return dnnl::memory::data_type::undef;
+  return Format == StorageFormat::F32 ? dnnl::memory::data_type::f32
+                                      : dnnl::memory::data_type::bf16;
 }
 
 static ErrorKind kindOf(const dnnl::error &Failure) {
@@ -78,12 +75,10 @@ static std::optional<Tag> tagOf(PackedLayout Layout) {
   case LayoutKind::RowMajor:
     return Tag::ba;
   case LayoutKind::Panels:
-    switch (Layout.Format) {
-    case StorageFormat::F32:
-      return Tag::BA16a64b;
-    case StorageFormat::BF16:
-      return Tag::BA16a64b2a;
-    }
+    if (infoOf(Layout.Format).isQuantised())
+      return std::nullopt;
+    return Layout.Format == StorageFormat::F32 ? Tag::BA16a64b
+                                               : Tag::BA16a64b2a;
   }
   return std::nullopt;
 }

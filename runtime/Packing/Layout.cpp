@@ -17,5 +17,8 @@ std::optional<PackedLayout> tenon::layoutNamed(std::string_view Name) {
   auto Format = valueNamed(StorageFormats, Name.substr(Dot + 1));
   if (!Kind || !Format)
     return std::nullopt;
+  // Blocks are laid in panels only.
+  if (infoOf(*Format).isQuantised() && *Kind != LayoutKind::Panels)
+    return std::nullopt;
   return PackedLayout{*Kind, *Format};
 }

@@ -2,6 +2,7 @@
 
 #include "runtime/Packing/Packer.h"
 
+#include "runtime/Packing/Blocks.h"
 #include "runtime/Support/Half.h"
 
 #include <algorithm>
@@ -60,39 +61,69 @@ void packTiles(int64_t K, int64_t Rows, const float *Source, std::byte *Panel) {
   }
 }
 
-/// The functions that serve one storage format.
-struct FormatPacker {
-  StorageFormat Format;
-  void (*Convert)(int64_t, const float *, std::byte *);
-  void (*Panel)(int64_t, int64_t, const float *, std::byte *);
-};
+/// Calls `Make` for each block of a quantised row, which is K values long, and
+/// lays what it answers into the panel.
+template <typename MakeBlock>
+void layRow(StorageFormat Format, int64_t K, int64_t Row, std::byte *Panel,
+            MakeBlock Make) {
+  const StorageFormatInfo &Info = infoOf(Format);
+  int64_t Blocks = paddedInFeatures(Format, K) / Info.BlockValues;
+  for (int64_t I = 0; I < Blocks; ++I)
+    layBlock(Format, Make(I), Row, Panel + I * Info.BlockBytes * PanelWidth);
+}
 
-constexpr FormatPacker FormatPackers[] = {
-    {StorageFormat::F32, convert<StoredF32>, packTiles<StoredF32>},
-    {StorageFormat::BF16, convert<StoredBF16>, packTiles<StoredBF16>},
-};
-
-static_assert(std::size(FormatPackers) == StorageFormats.size());
-
-const FormatPacker &packerOf(StorageFormat Format) {
-  return FormatPackers[static_cast<size_t>(Format)];
+void quantisePanel(StorageFormat Format, int64_t K, int64_t Rows,
+                   const float *Source, std::byte *Panel) {
+  int64_t Size = infoOf(Format).BlockValues;
+  // Lanes of different rows are different bytes.
+#pragma omp parallel for schedule(dynamic, 8)
+  for (int64_t Row = 0; Row < Rows; ++Row)
+    layRow(Format, K, Row, Panel, [&](int64_t I) {
+      const float *Values = Source + Row * K + I * Size;
+      if ((I + 1) * Size <= K)
+        return quantiseBlock(Format, Values);
+      float Padded[MaxBlockValues] = {};
+      std::copy_n(Values, K - I * Size, Padded);
+      return quantiseBlock(Format, Padded);
+    });
 }
 
 } // namespace
 
 void tenon::packPanel(PackedLayout Layout, int64_t K, int64_t Rows,
                       const float *Source, std::byte *Panel) {
-  packerOf(Layout.Format).Panel(K, Rows, Source, Panel);
+  if (infoOf(Layout.Format).isQuantised()) {
+    std::memset(Panel, 0, panelBytes(Layout, K));
+    return quantisePanel(Layout.Format, K, Rows, Source, Panel);
+  }
+  if (Layout.Format == StorageFormat::F32)
+    return packTiles<StoredF32>(K, Rows, Source, Panel);
+  packTiles<StoredBF16>(K, Rows, Source, Panel);
+}
+
+void tenon::packStoredPanel(PackedLayout Layout, int64_t K, int64_t Rows,
+                            const std::byte *Source, int64_t RowBytes,
+                            std::byte *Panel) {
+  std::memset(Panel, 0, panelBytes(Layout, K));
+  int64_t BlockBytes = RowBytes / (paddedInFeatures(Layout.Format, K) /
+                                   infoOf(Layout.Format).BlockValues);
+  for (int64_t Row = 0; Row < Rows; ++Row)
+    layRow(Layout.Format, K, Row, Panel, [&](int64_t I) {
+      return readBlock(Layout.Format, Source + Row * RowBytes + I * BlockBytes);
+    });
 }
 
 void tenon::packRows(PackedLayout Layout, int64_t Count, const float *Source,
                      std::byte *Packed) {
-  packerOf(Layout.Format).Convert(Count, Source, Packed);
+  if (Layout.Format == StorageFormat::F32)
+    convert<StoredF32>(Count, Source, Packed);
+  else
+    convert<StoredBF16>(Count, Source, Packed);
 }
 
 void tenon::packVector(PackedLayout Layout, int64_t N, const float *Source,
                        std::byte *Packed) {
-  packerOf(Layout.Format).Convert(N, Source, Packed);
+  packRows(Layout, N, Source, Packed);
   int64_t Used = storedBytes(Layout.Format, N);
   std::memset(Packed + Used, 0, packedBytes(Layout, N, 1) - Used);
 }
@@ -115,19 +146,23 @@ Packer::Packer(PackedLayout Layout, int64_t N, int64_t K, Sink Emit)
     : Layout(Layout), N(N), K(K), Emit(std::move(Emit)),
       GroupRows(groupRows(Layout, N, K)) {}
 
-Status Packer::emitGroup(int64_t Rows, const float *Source) {
+Status Packer::emitGroup(int64_t Rows, const std::byte *Source) {
+  const auto *Values = reinterpret_cast<const float *>(Source);
   switch (Layout.Kind) {
   case LayoutKind::Vector:
     Packed.resize(packedBytes(Layout, N, 1));
-    packVector(Layout, N, Source, Packed.data());
+    packVector(Layout, N, Values, Packed.data());
     break;
   case LayoutKind::RowMajor:
     Packed.resize(packedBytes(Layout, Rows, K));
-    packRows(Layout, Rows * K, Source, Packed.data());
+    packRows(Layout, Rows * K, Values, Packed.data());
     break;
   case LayoutKind::Panels:
     Packed.resize(panelBytes(Layout, K));
-    packPanel(Layout, K, Rows, Source, Packed.data());
+    if (IsStored)
+      packStoredPanel(Layout, K, Rows, Source, RowBytes, Packed.data());
+    else
+      packPanel(Layout, K, Rows, Values, Packed.data());
     break;
   }
   return Emit(Packed);
@@ -140,21 +175,35 @@ Status Packer::append(std::span<const float> Source) {
                  std::to_string(Source.size()) + " values after " +
                  std::to_string(Taken) + " rows: expected whole rows of " +
                  std::to_string(K) + ", " + std::to_string(N) + " in all");
-  const float *Next = Source.data();
+  RowBytes = K * static_cast<int64_t>(sizeof(float));
+  return appendRows(reinterpret_cast<const std::byte *>(Source.data()), Rows);
+}
+
+Status Packer::appendStored(std::span<const std::byte> Source, int64_t Rows) {
+  if (Rows > N - Taken)
+    return Error("packing " + nameOf(Layout) + ": got " + std::to_string(Rows) +
+                 " rows after " + std::to_string(Taken) + ": expected " +
+                 std::to_string(N) + " in all");
+  IsStored = true;
+  RowBytes = Rows == 0 ? 0 : static_cast<int64_t>(Source.size()) / Rows;
+  return appendRows(Source.data(), Rows);
+}
+
+Status Packer::appendRows(const std::byte *Next, int64_t Rows) {
   while (Rows > 0) {
-    auto Held = static_cast<int64_t>(Pending.size()) / K;
+    auto Held = static_cast<int64_t>(Pending.size()) / RowBytes;
     // The last group may be shorter than the others.
     int64_t Group = std::min(GroupRows, N - (Taken - Held));
     int64_t Take = std::min(Rows, Group - Held);
     bool Direct = Held == 0 && Take == Group;
     if (!Direct)
-      Pending.insert(Pending.end(), Next, Next + Take * K);
+      Pending.insert(Pending.end(), Next, Next + Take * RowBytes);
     if (Held + Take == Group) {
       if (Status S = emitGroup(Group, Direct ? Next : Pending.data()); !S)
         return S;
       Pending.clear();
     }
-    Next += Take * K;
+    Next += Take * RowBytes;
     Rows -= Take;
     Taken += Take;
   }

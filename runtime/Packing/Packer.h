@@ -1,7 +1,8 @@
 //===- Packer.h - Packing of weights into their layouts ---------*- C++ -*-===//
 //
-// Moves f32 rows of a weight into a packed layout, panel by panel, so that no
-// whole weight is ever held. Values are only rounded to the stored type.
+// Moves rows of a weight into a packed layout, panel by panel, so that no whole
+// weight is ever held. f32 values are rounded to the stored type or quantised;
+// blocks that a file stores in the wanted format keep their bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,12 +30,19 @@ constexpr int64_t panelBytes(PackedLayout Layout, int64_t K) {
 void packPanel(PackedLayout Layout, int64_t K, int64_t Rows,
                const float *Source, std::byte *Panel);
 
-/// Converts `Count` elements into a rows layout, in order; returns through
-/// `Packed`, storedBytes(Layout.Format, Count) bytes.
+/// The same of rows that a file stores as blocks of the layout's quantised
+/// format, `RowBytes` bytes each.
+void packStoredPanel(PackedLayout Layout, int64_t K, int64_t Rows,
+                     const std::byte *Source, int64_t RowBytes,
+                     std::byte *Panel);
+
+/// Converts `Count` elements into a rows layout of a plain format, in order;
+/// returns through `Packed`, storedBytes(Layout.Format, Count) bytes.
 void packRows(PackedLayout Layout, int64_t Count, const float *Source,
               std::byte *Packed);
 
-/// Packs a vector of N elements into packedBytes(Layout, N, 1) bytes.
+/// Packs a vector of N elements, of a plain format, into
+/// packedBytes(Layout, N, 1) bytes.
 void packVector(PackedLayout Layout, int64_t N, const float *Source,
                 std::byte *Packed);
 
@@ -44,26 +52,33 @@ class Packer {
 public:
   using Sink = std::function<Status(std::span<const std::byte>)>;
 
-  /// N and K are at least 1. `Emit` receives
+  /// N and K are at least 1; quantised formats come in panels. `Emit` receives
   /// packedBytes(Layout, N, K) bytes in all, in pieces of its own size.
   Packer(PackedLayout Layout, int64_t N, int64_t K, Sink Emit);
 
   /// Packs the next Source.size() / K rows.
   Status append(std::span<const float> Source);
 
+  /// Packs the next `Rows` rows, stored as blocks of the layout's quantised
+  /// format. One packer takes rows in one of both forms.
+  Status appendStored(std::span<const std::byte> Source, int64_t Rows);
+
   /// Hands on what is left; an error when rows are missing.
   Status finish();
 
 private:
-  Status emitGroup(int64_t Rows, const float *Source);
+  Status appendRows(const std::byte *Source, int64_t Rows);
+  Status emitGroup(int64_t Rows, const std::byte *Source);
 
   PackedLayout Layout;
   int64_t N;
   int64_t K;
   Sink Emit;
-  int64_t GroupRows;          ///< Rows that are packed at once.
-  int64_t Taken = 0;          ///< Rows seen so far.
-  std::vector<float> Pending; ///< Rows of an incomplete group.
+  int64_t GroupRows;              ///< Rows that are packed at once.
+  int64_t Taken = 0;              ///< Rows seen so far.
+  int64_t RowBytes = 0;           ///< Of a row of the source.
+  bool IsStored = false;          ///< Whether the source is blocks.
+  std::vector<std::byte> Pending; ///< Rows of an incomplete group.
   std::vector<std::byte> Packed;
 };
 

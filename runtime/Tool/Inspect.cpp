@@ -127,10 +127,11 @@ static std::string shown(const Json &Value) {
   return Text;
 }
 
-/// "a key_value" as people write it.
+/// "a key_value" as people write it; names of layouts ("panels.q4_k") stay.
 static std::string label(const std::string &Key) {
   std::string Label = shown(Json(Key));
-  std::replace(Label.begin(), Label.end(), '_', ' ');
+  if (Label.find('.') == std::string::npos)
+    std::replace(Label.begin(), Label.end(), '_', ' ');
   return Label;
 }
 

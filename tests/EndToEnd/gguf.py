@@ -47,15 +47,38 @@ def check_tokenizer(test):
 
 
 def check_types(test):
-    """Matrices stay bf16 where the file has bf16, else they become f32."""
+    """Matrices keep the file's formats; f16 becomes f32."""
     for name, stored in (("qwen2-bf16", "bf16"), ("gemma-f16", "f32"),
-                         ("llama-q4_k", "f32")):
+                         ("llama-q4_k", "q4_k+q6_k+q8_0")):
         artifact = test.compile(FIXTURES / f"{name}.gguf", name)
         inspected = json.loads(test.need("tenon", "inspect", artifact,
                                          "--json"))
         kept = inspected["model"]["weight_type"]
         test.check(kept == stored,
                    f"{name}: matrices are {kept}, expected {stored}")
+        artifact.unlink()
+
+
+def check_quantize(test, entry):
+    """--quantize rounds weights, of quantised files too, and nothing else."""
+    reference = numpy.load(FIXTURES / f"{entry['name']}.npy")
+    for choice, least, most in (("int8", 1e-4, 2e-2), ("int4", 5e-3, 2e-1)):
+        what = f"{entry['name']} as {choice}"
+        artifact = test.compile(FIXTURES / f"{entry['name']}.gguf", what,
+                                "--quantize", choice, "--dtype", "f32")
+        values = test.outputs(artifact, entry["tokens"])
+        error = support.l2_error(values, reference)
+        test.check(least <= error <= most,
+                   f"{what}: L2 error {error:.1e}, {least} to {most}")
+        # Decode-sized steps and prefills multiply the same weights.
+        steps = json.loads(test.need(
+            "tenon", "run", artifact, "--token-ids",
+            support.joined(entry["tokens"]), "--max-new-tokens", 8,
+            "--temperature", 0, "--ignore-eos", "--json"))["token_ids"]
+        whole = test.outputs(artifact, entry["tokens"] + steps[:-1])
+        greedy = whole[len(entry["tokens"]) - 1:].argmax(axis=1).tolist()
+        test.check(greedy == steps, f"{what}: steps give {steps}, a prefill "
+                                    f"{greedy}")
         artifact.unlink()
 
 
@@ -82,6 +105,9 @@ def main():
     if not test.names:
         check_tokenizer(test)
         check_types(test)
+        for entry in entries:
+            if entry["name"] in ("llama-f32", "llama-q4_k"):
+                check_quantize(test, entry)
         check_errors(test)
     test.finish()
 

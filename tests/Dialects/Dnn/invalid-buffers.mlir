@@ -160,3 +160,27 @@ func.func @call_matmul_c5(%b: !transformer.batch, %x: memref<?x8xbf16>, %w: !dnn
   dnn.call_matmul 0 of %b(%x) weight %w output %o : !transformer.batch, memref<?x8xbf16>, !dnn.packed<panels, 6x8xf32>, memref<?x6xf32>
   return
 }
+
+// -----
+
+func.func @lookup_c1(%c: vector<32xi16>, %t: vector<8xbf16>) {
+  // expected-error@below {{dnn_lookup_c1: table: expected 16 elements, got 8}}
+  %0 = dnn.lookup %c in %t : vector<32xi16>, vector<8xbf16> -> vector<32xbf16>
+  return
+}
+
+// -----
+
+func.func @lookup_c2(%c: vector<32xi8>, %t: vector<16xbf16>) {
+  // expected-error@below {{dnn_lookup_c2: expected codes of 16 bits, as the table's elements are, got 8}}
+  %0 = dnn.lookup %c in %t : vector<32xi8>, vector<16xbf16> -> vector<32xbf16>
+  return
+}
+
+// -----
+
+func.func @lookup_c3(%c: vector<32xi16>, %t: vector<16xbf16>) {
+  // expected-error@below {{dnn_lookup_c3: result: expected an element of the table for each code, got 'vector<16xbf16>'}}
+  %0 = dnn.lookup %c in %t : vector<32xi16>, vector<16xbf16> -> vector<16xbf16>
+  return
+}

@@ -16,8 +16,8 @@ module attributes {
   func.func private @plan() attributes {test.a = #dnn.plan<512 bytes from 2 to 7>}
   // CHECK: #dnn.field<output_rows>
   func.func private @field() attributes {test.a = #dnn.field<output_rows>}
-  // CHECK: !dnn.packed<vector, 72x1xf32>, !dnn.packed<row_major, 97x72xbf16>, !dnn.packed<panels, 97x72xf32>, !dnn.packed<panels, 8x97x72xbf16>
-  func.func private @packed(!dnn.packed<vector, 72x1xf32>, !dnn.packed<row_major, 97x72xbf16>, !dnn.packed<panels, 97x72xf32>, !dnn.packed<panels, 8x97x72xbf16>)
+  // CHECK: !dnn.packed<vector, 72x1xf32>, !dnn.packed<row_major, 97x72xbf16>, !dnn.packed<panels, 97x72xf32>, !dnn.packed<panels, 8x97x72xbf16>, !dnn.packed<panels, 97x256xq4_k>
+  func.func private @packed(!dnn.packed<vector, 72x1xf32>, !dnn.packed<row_major, 97x72xbf16>, !dnn.packed<panels, 97x72xf32>, !dnn.packed<panels, 8x97x72xbf16>, !dnn.packed<panels, 97x256xq4_k>)
 
   // CHECK-LABEL: @layouts(
   func.func @layouts(%s: !transformer.scope) {

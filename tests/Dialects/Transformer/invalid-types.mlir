@@ -226,3 +226,26 @@ func.func @weights_are_static(%x: tensor<?x8xf32>, %w: tensor<?x8xf32>) {
   %0 = transformer.linear %x, %w : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
   return
 }
+
+// -----
+
+// expected-error@below {{expected a quantised format, got bf16}}
+func.func private @quant(tensor<4x64x!transformer.quant<bf16>>)
+
+// -----
+
+// expected-error@below {{expected one of f32, bf16, q8_0, q4_0, q4_1, q5_0, q5_1, q4_k, q5_k, q6_k, iq4_nl, iq4_xs, mxfp4, got q9_0}}
+func.func private @unknown_quant(tensor<4x64x!transformer.quant<q9_0>>)
+
+// -----
+
+// expected-error@below {{expected one of f32, bf16, got q8_0}}
+func.func private @quantised_cache(!transformer.cache<1x32xq8_0>)
+
+// -----
+
+func.func @expansions_are_plain(%q: tensor<?x72xf32>, %b: !transformer.batch, %c: !transformer.cache<latent 1x40xf32>, %s: !transformer.scope, %e: tensor<96x32x!transformer.quant<q8_0>>) {
+  // expected-error@+1 {{must be stored matrix that is not quantised, but got 'tensor<96x32x!transformer.quant<q8_0>>'}}
+  %0 = transformer.latent_attention %q, %b cache %c[%s] expand %e heads 3 key_dim 16 value_dim 16 scale 0.25 : (tensor<?x72xf32>, !transformer.batch, !transformer.cache<latent 1x40xf32>, !transformer.scope, tensor<96x32x!transformer.quant<q8_0>>) -> tensor<?x48xf32>
+  return
+}

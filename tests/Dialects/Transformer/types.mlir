@@ -4,6 +4,7 @@
 // RUN: %tenon-opt %s --emit-bytecode | %tenon-opt | FileCheck %s
 
 // CHECK-LABEL: module
+// CHECK-SAME: transformer.compute_type = "f32"
 // CHECK-SAME: transformer.family = "llama"
 // CHECK-SAME: transformer.few_tokens = 8 : i64
 // CHECK-SAME: transformer.max_sequence = 128 : i64
@@ -11,10 +12,13 @@
 // CHECK-SAME: transformer.token_types = 2 : i64
 // CHECK-SAME: transformer.vocabulary = 97 : i64
 module attributes {
+  transformer.compute_type = "f32",
   transformer.family = "llama", transformer.few_tokens = 8 : i64,
   transformer.max_sequence = 128 : i64, transformer.max_source = 64 : i64, transformer.token_types = 2 : i64,
   transformer.vocabulary = 97 : i64
 } {
+  // CHECK: func.func private @quantised(tensor<97x64x!transformer.quant<iq4_nl>>)
+  func.func private @quantised(tensor<97x64x!transformer.quant<iq4_nl>>)
   // CHECK: func.func private @step(!transformer.batch, !transformer.scope, !transformer.cache<3x24xf32>, !transformer.cache<1x128xbf16>)
   // CHECK-SAME: transformer.max_output_rows = 8 : i64
   // CHECK-SAME: transformer.max_tokens = 512 : i64

@@ -75,7 +75,7 @@ func.func @no_layout(%s: !transformer.scope, %b: !transformer.batch, %x: tensor<
 
 // Nothing is packed in f16.
 func.func @f16_weight(%s: !transformer.scope, %b: !transformer.batch) -> tensor<?x8xf32> {
-  // expected-error@below {{'transformer.parameter' op expected f32 or bf16, got 'f16'}}
+  // expected-error@below {{'transformer.parameter' op expected f32, bf16 or a quantised format, got 'f16'}}
   %t = transformer.parameter %s "t" of embedding {dnn.layout = #dnn.layout<row_major>} : tensor<9x8xf16>
   %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf16>) -> tensor<?x8xf32>
   return %0 : tensor<?x8xf32>

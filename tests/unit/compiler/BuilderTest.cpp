@@ -90,9 +90,10 @@ TEST(BuilderTest, AnotherStorageTypeIsAnotherFunction) {
   std::vector<std::string> Asked;
   ModelBuilder Model(
       Context, "test",
-      [&](StringRef Name, ArrayRef<int64_t> Shape) -> Result<ElementType> {
+      [&](StringRef Name, ArrayRef<int64_t> Shape) -> Result<StorageFormat> {
         Asked.push_back(Name.str());
-        return Name == "l1.down.weight" ? ElementType::BF16 : ElementType::F32;
+        return Name == "l1.down.weight" ? StorageFormat::BF16
+                                        : StorageFormat::F32;
       });
   CacheType Cache = Model.cache(3, 4, ElementType::F32);
   SmallVector<func::FuncOp> Layers;
@@ -109,10 +110,10 @@ TEST(BuilderTest, GateAndUpAreKeptInOneType) {
   MLIRContext Context;
   ModelBuilder Model(
       Context, "test",
-      [&](StringRef Name, ArrayRef<int64_t> Shape) -> Result<ElementType> {
+      [&](StringRef Name, ArrayRef<int64_t> Shape) -> Result<StorageFormat> {
         bool IsWide = Shape.size() == 1 || Name == "l0.gate.weight" ||
                       Name == "l1.up.weight";
-        return IsWide ? ElementType::F32 : ElementType::BF16;
+        return IsWide ? StorageFormat::F32 : StorageFormat::BF16;
       });
   CacheType Cache = Model.cache(3, 4, ElementType::F32);
   SmallVector<func::FuncOp> Layers;
@@ -172,10 +173,10 @@ TEST(BuilderTest, AMissingParameterIsTheModelsError) {
   MLIRContext Context;
   ModelBuilder Model(
       Context, "test",
-      [](StringRef Name, ArrayRef<int64_t>) -> Result<ElementType> {
+      [](StringRef Name, ArrayRef<int64_t>) -> Result<StorageFormat> {
         if (Name == "l0.k.weight")
           return Error("no tensor " + Name.str());
-        return ElementType::F32;
+        return StorageFormat::F32;
       });
   CacheType Cache = Model.cache(3, 4, ElementType::F32);
   func::FuncOp Layer =

@@ -29,8 +29,8 @@ protected:
     if (!Module)
       ADD_FAILURE() << "cannot parse " << Text.str();
     return Evaluator(*Module,
-                     [this](llvm::StringRef Name, llvm::ArrayRef<int64_t>)
-                         -> Result<std::vector<float>> {
+                     [this](llvm::StringRef Name, llvm::ArrayRef<int64_t>,
+                            StorageFormat) -> Result<std::vector<float>> {
                        auto Found = Stored.find(Name.str());
                        if (Found == Stored.end())
                          return Error("no tensor '" + Name.str() + "'");

@@ -24,8 +24,8 @@ protected:
     Module = parseSourceString<ModuleOp>(Text, &Context, "graph.mlir");
     EXPECT_TRUE(Module);
     return Evaluator(*Module,
-                     [this](StringRef Name,
-                            ArrayRef<int64_t>) -> Result<std::vector<float>> {
+                     [this](StringRef Name, ArrayRef<int64_t>,
+                            StorageFormat) -> Result<std::vector<float>> {
                        auto Found = Stored.find(Name.str());
                        if (Found == Stored.end())
                          return Error("no tensor '" + Name.str() + "'");

@@ -718,13 +718,14 @@ TEST_F(ImportTest, BertWithAndWithoutItsPrefix) {
     EXPECT_EQ(Model->UnneededTensors.size(), All.size() - Bare.size());
     // One note for all of them.
     EXPECT_EQ(Model->Notes.size(), All.size() == Bare.size() ? 0u : 1u);
-    if (!Model->Notes.empty())
+    if (!Model->Notes.empty()) {
       EXPECT_NE(Model->Notes[0].find("'bert.pooler.dense.bias', "
                                      "'bert.pooler.dense.weight', "
                                      "'classifier.bias' and 1 more are not "
                                      "needed"),
                 std::string::npos)
           << Model->Notes[0];
+    }
   }
   Bare["extra.weight"] = {"F32", {3, 72}};
   writeTensors(Bare);

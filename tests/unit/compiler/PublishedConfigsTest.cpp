@@ -34,8 +34,9 @@ TEST_F(PublishedConfigs, AreReadOrRefusedForWhatChangesTheResult) {
     }
     auto Estimate = estimateModel(*Model->Module);
     ASSERT_TRUE(Estimate) << Estimate.error().message();
-    if (Each.contains("parameters"))
+    if (Each.contains("parameters")) {
       EXPECT_EQ(Estimate->Parameters, Each["parameters"].get<int64_t>());
+    }
   }
   for (auto Known : {families(), multimodalFamilies()})
     for (const Family *F : Known)

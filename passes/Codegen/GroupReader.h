@@ -1,0 +1,80 @@
+//===- GroupReader.h - Quantised weights as vectors -------------*- C++ -*-===//
+//
+// Reads one group of 32 input features for 16 output features of a quantised
+// panel: runtime/Abi/Types.h says how its parts lie. The same code reads every
+// format; they differ in which parts there are.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_PASSES_CODEGEN_GROUPREADER_H
+#define TENON_PASSES_CODEGEN_GROUPREADER_H
+
+#include "passes/Codegen/KernelBuilder.h"
+
+namespace tenon {
+
+/// A value is number x scale of its part + minimum; numbers of the codes are
+/// multiplied with the input first, scales once per part. Numbers are read in
+/// octets: eight features, the same code for each octet of a group.
+class GroupReader {
+public:
+  using Value = mlir::Value;
+
+  /// Group `Group` of all of the row, of panel `Panel` of `View`, for the
+  /// output features from `Column` on, a multiple of 16.
+  GroupReader(KernelBuilder &B, StorageFormat Format, Value View, Value Panel,
+              Value Group, Value Column);
+
+  /// Features of an octet.
+  static constexpr int64_t OctetValues = 8;
+  /// Parts of a group that have a scale of their own, and their size.
+  int64_t parts() const { return GroupValues / Info.ScaleValues; }
+  int64_t partValues() const { return Info.ScaleValues; }
+
+  /// The order that the features of an octet are cheapest read in.
+  static std::array<int64_t, OctetValues> featureOrder(dnn::TargetAttr Target,
+                                                       StorageFormat Format);
+
+  /// Goes to octet `Octet` (0 to 3) of the group.
+  void setOctet(Value Octet);
+  /// 16 f32: the numbers of feature `Feature` of the octet, times a power of
+  /// two that scale() takes back.
+  Value number(int64_t Feature);
+  /// Whether there is pair().
+  static bool hasPairs(StorageFormat Format);
+  /// 32 bf16: the numbers of the even `Feature` of the octet and of the next,
+  /// side by side for each output feature; exact.
+  Value pair(int64_t Feature);
+
+  /// 16 f32: scales of part `Part`, for numbers or for pairs.
+  Value scale(int64_t Part, bool OfPairs);
+  /// 16 f32 that are added; null for formats without.
+  Value minimum();
+
+private:
+  bool readsByTable() const;
+  Value bytes(Value Offset, int64_t BytesPerFeature);
+  Value bytes(int64_t Offset, int64_t BytesPerFeature);
+  Value words(Value Offset);
+  Value half(int64_t Offset, bool OfBlock);
+  Value quad(int64_t Half);
+  Value highBits(int64_t Half);
+  Value splatWord(int32_t Number);
+  Value shift(Value Words, int64_t Right);
+  Value table(mlir::Type Element);
+
+  KernelBuilder &B;
+  const StorageFormatInfo &Info;
+  BlockParts Parts;
+  Value View, Panel, Block, Column;
+  /// Byte of the block that the group begins at.
+  Value Begin;
+  Value Octet;
+  /// Of the octet: lanes of low bits, two of 8-bit codes.
+  std::array<Value, 2> Low;
+  std::array<Value, 2> Quads;
+};
+
+} // namespace tenon
+
+#endif // TENON_PASSES_CODEGEN_GROUPREADER_H

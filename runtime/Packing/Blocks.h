@@ -1,0 +1,62 @@
+//===- Blocks.h - Blocks of quantised formats -------------------*- C++ -*-===//
+//
+// Codes and scales of a block, apart from how a file or a panel lays them out:
+// read from ggml's layout, made from f32, turned into f32, laid into a panel.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_RUNTIME_PACKING_BLOCKS_H
+#define TENON_RUNTIME_PACKING_BLOCKS_H
+
+#include "runtime/Abi/Types.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace tenon {
+
+/// The largest block, in values.
+inline constexpr int64_t MaxBlockValues = 256;
+
+/// 32 codes and what they are scaled with, as bits.
+struct CodeGroup {
+  /// Of 8 bits, as two's complement.
+  std::array<uint8_t, GroupValues> Codes = {};
+  /// f16, an exponent, or a signed byte, as the format's ScaleKind says; one
+  /// for each ScaleValues.
+  std::array<uint16_t, 2> Scales = {};
+  /// f16 or an unsigned byte, of formats that have it.
+  uint16_t Minimum = 0;
+};
+
+/// One block of a quantised format.
+struct CodeBlock {
+  /// f16 that scales and minima are multiplied with, of ScaleKind::Integer.
+  uint16_t Scale = 0;
+  uint16_t MinimumScale = 0;
+  /// As many as the format's blocks have.
+  std::array<CodeGroup, MaxBlockValues / GroupValues> Groups;
+};
+
+/// The block of `Format` that ggml stores at `Stored`.
+CodeBlock readBlock(StorageFormat Format, const std::byte *Stored);
+
+/// Writes the block's values, those that ggml computes, exactly: products and
+/// sums are rounded one by one in its order. False when a scale is infinite or
+/// no number.
+bool decodeBlock(StorageFormat Format, const CodeBlock &Block, float *Out);
+
+/// The block of `Format` that is close to `Values`, BlockValues finite numbers:
+/// scales are searched that make the squared error, weighted with the squares
+/// of the values, small. Codes are the nearest under those scales.
+CodeBlock quantiseBlock(StorageFormat Format, const float *Values);
+
+/// Writes the block as output feature `Feature` (0 to 63) of a panel's block at
+/// `Target`, which has 64 of them. A feature's bits must be zero before.
+void layBlock(StorageFormat Format, const CodeBlock &Block, int64_t Feature,
+              std::byte *Target);
+
+} // namespace tenon
+
+#endif // TENON_RUNTIME_PACKING_BLOCKS_H

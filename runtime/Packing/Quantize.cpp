@@ -1,0 +1,232 @@
+//===- Quantize.cpp - f32 to blocks of quantised formats ------------------===//
+//
+// For a group of values x and a format's numbers q, the squared error is least
+// at the scale sum(w x q) / sum(w q q) and is then sum(w x x) - sum(w x q)^2 /
+// sum(w q q): candidates are compared by what is subtracted.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Packing/Blocks.h"
+
+#include "runtime/Support/Half.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <tuple>
+#include <vector>
+
+using namespace tenon;
+
+namespace {
+
+/// The numbers of a format and the codes nearest to what lies between them.
+class Numbers {
+public:
+  explicit Numbers(const StorageFormatInfo &Info) {
+    if (Info.Codes) {
+      for (int X = -128; X < 128; ++X) {
+        int Best = 0;
+        for (int Code = 1; Code < 16; ++Code)
+          if (std::abs((*Info.Codes)[Code] - X) <
+              std::abs((*Info.Codes)[Best] - X))
+            Best = Code;
+        Nearest[X + 128] = static_cast<uint8_t>(Best);
+        At[X + 128] = (*Info.Codes)[Best];
+      }
+      auto [Least, Most] = std::ranges::minmax(*Info.Codes);
+      Low = Least;
+      High = Most;
+      return;
+    }
+    // -128 would make 8-bit codes lopsided.
+    Low = Info.Bits == 8 ? -127 : -static_cast<int>(Info.Offset);
+    High = Info.Bits == 8
+               ? 127
+               : (1 << Info.Bits) - 1 - static_cast<int>(Info.Offset);
+    for (int X = -128; X < 128; ++X) {
+      int Number = std::clamp(X, Low, High);
+      Nearest[X + 128] = static_cast<uint8_t>(
+          Info.Bits == 8 ? Number : Number + static_cast<int>(Info.Offset));
+      At[X + 128] = static_cast<int8_t>(Number);
+    }
+  }
+
+  /// The number nearest to `Value`.
+  float number(float Value) const { return At[place(Value)]; }
+  /// Its code.
+  uint8_t code(float Value) const { return Nearest[place(Value)]; }
+
+  int Low, High;
+
+private:
+  /// Of the nearest integer; of two as near, the higher.
+  static int place(float Value) {
+    return static_cast<int>(std::clamp(Value, -128.0f, 127.0f) + 128.5f);
+  }
+  std::array<uint8_t, 256> Nearest;
+  std::array<int8_t, 256> At;
+};
+
+const Numbers &numbersOf(const StorageFormatInfo &Info) {
+  static const auto All = [] {
+    std::vector<Numbers> Table;
+    for (const StorageFormatInfo &Each : StorageFormats)
+      Table.emplace_back(Each.isQuantised() ? Each
+                                            : infoOf(StorageFormat::Q8_0));
+    return Table;
+  }();
+  return All[static_cast<size_t>(Info.Value)];
+}
+
+/// The scale of `Count` values that have no minimum.
+float searchScale(const Numbers &N, const float *X, int64_t Count) {
+  float Extreme = 0;
+  for (int64_t I = 0; I < Count; ++I)
+    if (std::abs(X[I]) > std::abs(Extreme))
+      Extreme = X[I];
+  if (Extreme == 0)
+    return 0;
+  float Best = 0, BestGain = 0;
+  auto Try = [&](float Inverse) {
+    float Cross = 0, Square = 0;
+    for (int64_t I = 0; I < Count; ++I) {
+      float Q = N.number(X[I] * Inverse), Weight = X[I] * X[I];
+      Cross += Weight * X[I] * Q;
+      Square += Weight * Q * Q;
+    }
+    if (Square > 0 && Cross * Cross > BestGain * Square) {
+      BestGain = Cross * Cross / Square;
+      Best = Cross / Square;
+    }
+  };
+  // The largest value becomes about the lowest or the highest number. Many
+  // numbers leave nothing to search for.
+  constexpr float Steps[] = {1, 0.92f, 0.96f, 1.04f, 1.08f};
+  bool IsDense = N.High - N.Low > 64 && N.Low == -N.High;
+  for (int End : {N.Low, N.High})
+    for (float Step : std::span(Steps).first(IsDense ? 1 : std::size(Steps)))
+      Try(static_cast<float>(End) * Step / Extreme);
+  return Best;
+}
+
+/// The nearest power of two, halved, as E8M0: see ScaleKind::Exponent.
+uint16_t exponentOf(const float *X, int64_t Count) {
+  float Most = 0;
+  for (int64_t I = 0; I < Count; ++I)
+    Most = std::max(Most, std::abs(X[I]));
+  if (Most == 0)
+    return 0;
+  // The largest number of E2M1 is 1.5 x 2^2.
+  int Exponent = std::ilogb(Most) - 2 + 127;
+  return static_cast<uint16_t>(std::clamp(Exponent, 0, 254));
+}
+
+/// Scale and minimum that span the values, as real numbers.
+std::pair<float, float> spanOf(const StorageFormatInfo &Info, const float *X) {
+  auto [Least, Most] = std::minmax_element(X, X + GroupValues);
+  float Low = *Least;
+  // Of the kind Integer the minimum is subtracted and not negative.
+  if (Info.Scale == ScaleKind::Integer)
+    Low = std::min(Low, 0.0f);
+  return {(*Most - Low) / static_cast<float>((1 << Info.Bits) - 1), Low};
+}
+
+/// Nearest codes of `Count` values under a scale.
+void setCodes(const Numbers &N, const float *X, int64_t Count, float Scale,
+              float Minimum, uint8_t *Codes) {
+  // Under a scale that small every value is nothing.
+  float Inverse = 1 / Scale;
+  if (!std::isfinite(Inverse))
+    Inverse = 0;
+  for (int64_t I = 0; I < Count; ++I)
+    Codes[I] = N.code((X[I] - Minimum) * Inverse);
+}
+
+uint16_t halfOf(float Value) {
+  constexpr float MostHalf = 65504;
+  return floatToHalf(std::clamp(Value, -MostHalf, MostHalf));
+}
+
+/// Groups of one block of ScaleKind::Integer: real scales and minima first,
+/// then as multiples of the block's.
+void quantiseIntegerScales(const StorageFormatInfo &Info, const float *X,
+                           CodeBlock &Block) {
+  const Numbers &N = numbersOf(Info);
+  int64_t Count = Info.BlockValues / Info.ScaleValues;
+  std::array<float, MaxBlockValues / 16> Scales = {};
+  std::array<float, MaxBlockValues / 16> Minima = {};
+  float Extreme = 0, Deepest = 0;
+  for (int64_t I = 0; I < Count; ++I) {
+    const float *Part = X + I * Info.ScaleValues;
+    if (Info.HasMinimum)
+      std::tie(Scales[I], Minima[I]) = spanOf(Info, Part);
+    else
+      Scales[I] = searchScale(N, Part, Info.ScaleValues);
+    if (std::abs(Scales[I]) > std::abs(Extreme))
+      Extreme = Scales[I];
+    Deepest = std::min(Deepest, Minima[I]);
+  }
+  // With a minimum, six bits without sign; IQ4_XS six with, Q6_K eight.
+  int Least = Info.HasMinimum ? 0 : Info.ScaleValues == 16 ? -128 : -32;
+  int Most = Info.HasMinimum ? 63 : -Least - 1;
+  Block.Scale =
+      halfOf(Extreme / static_cast<float>(Info.HasMinimum ? Most : Least));
+  Block.MinimumScale = halfOf(-Deepest / 63);
+  float Common = halfToFloat(Block.Scale);
+  float CommonMinimum = halfToFloat(Block.MinimumScale);
+  auto Multiple = [](float Value, float Unit, int Low, int High) {
+    return Unit == 0 ? 0
+                     : static_cast<int>(std::nearbyint(
+                           std::clamp(Value / Unit, static_cast<float>(Low),
+                                      static_cast<float>(High))));
+  };
+  for (int64_t I = 0; I < Count; ++I) {
+    CodeGroup &Group = Block.Groups[I * Info.ScaleValues / GroupValues];
+    int64_t First = I * Info.ScaleValues % GroupValues;
+    int Factor = Multiple(Scales[I], Common, Least, Most);
+    Group.Scales[First / Info.ScaleValues] = static_cast<uint8_t>(Factor);
+    float Minimum = 0;
+    if (Info.HasMinimum) {
+      int Depth = Multiple(-Minima[I], CommonMinimum, 0, 63);
+      Group.Minimum = static_cast<uint16_t>(Depth);
+      Minimum = -(CommonMinimum * static_cast<float>(Depth));
+    }
+    setCodes(N, X + I * Info.ScaleValues, Info.ScaleValues,
+             Common * static_cast<float>(Factor), Minimum,
+             Group.Codes.data() + First);
+  }
+}
+
+} // namespace
+
+CodeBlock tenon::quantiseBlock(StorageFormat Format, const float *X) {
+  const StorageFormatInfo &Info = infoOf(Format);
+  const Numbers &N = numbersOf(Info);
+  CodeBlock Block;
+  CodeGroup &Group = Block.Groups[0];
+  float Scale = 0, Minimum = 0;
+  switch (Info.Scale) {
+  case ScaleKind::None:
+    return Block;
+  case ScaleKind::Integer:
+    quantiseIntegerScales(Info, X, Block);
+    return Block;
+  case ScaleKind::Half:
+    if (Info.HasMinimum)
+      std::tie(Scale, Minimum) = spanOf(Info, X);
+    else
+      Scale = searchScale(N, X, GroupValues);
+    Group.Scales[0] = halfOf(Scale);
+    Group.Minimum = halfOf(Minimum);
+    Scale = halfToFloat(Group.Scales[0]);
+    Minimum = halfToFloat(Group.Minimum);
+    break;
+  case ScaleKind::Exponent:
+    Group.Scales[0] = exponentOf(X, GroupValues);
+    Scale = std::ldexp(1.0f, Group.Scales[0] - 128);
+    break;
+  }
+  setCodes(N, X, GroupValues, Scale, Minimum, Group.Codes.data());
+  return Block;
+}

@@ -1,0 +1,84 @@
+// What int8 and int4 change: matrices that are multiplied, heads and token
+// embeddings in more bits.
+// RUN: %tenon-opt %s --quantize-weights=format=int8 | FileCheck %s --check-prefixes=CHECK,INT8
+// RUN: %tenon-opt %s --quantize-weights=format=int4 | FileCheck %s --check-prefixes=CHECK,INT4
+// RUN: %tenon-opt %s --quantize-weights="format=int4 exclude=l0.*,nothing" | FileCheck %s --check-prefix=EXCLUDE
+// RUN: %tenon-opt %s --quantize-weights | FileCheck %s --check-prefix=NONE
+// RUN: not %tenon-opt %s --quantize-weights=format=int3 2>&1 | FileCheck %s --check-prefix=ERROR
+// RUN: not %tenon-opt %s --quantize-weights="format=int4 exclude=[" 2>&1 | FileCheck %s --check-prefix=PATTERN
+// RUN: %tenon-opt %s --quantize-weights=format=int4 --remark-policy=all --remarks-filter=".*" -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+
+// NONE-NOT: transformer.quant
+// ERROR: format: expected none, int8 or int4, got 'int3'
+// PATTERN: exclude: '[':
+// REMARK: table is quantised to q6_k
+// REMARK: up is quantised to iq4_nl
+// REMARK-NOT: norm is
+
+!batch = !transformer.batch
+!scope = !transformer.scope
+
+// The table is also the head, under another key of another scope.
+// CHECK-LABEL: @embed
+// INT8: "table" of embedding : tensor<100x256x!transformer.quant<q8_0>>
+// INT4: "table" of embedding : tensor<100x256x!transformer.quant<q6_k>>
+// CHECK: "positions" of embedding : tensor<16x256xf32>
+func.func private @embed(%s: !scope, %b: !batch) -> tensor<?x256xf32> {
+  %t = transformer.parameter %s "table" of embedding : tensor<100x256xf32>
+  %p = transformer.parameter %s "positions" of embedding : tensor<16x256xf32>
+  %0 = transformer.embedding token %b, %t : (!batch, tensor<100x256xf32>) -> tensor<?x256xf32>
+  %1 = transformer.embedding position %b, %p : (!batch, tensor<16x256xf32>) -> tensor<?x256xf32>
+  %2 = transformer.residual %0, %1 : tensor<?x256xf32>
+  return %2 : tensor<?x256xf32>
+}
+
+// Routers, norms and matrices of few output features stay.
+// CHECK-LABEL: @layer
+// CHECK: "norm" of norm : tensor<256xf32>
+// INT8: "up" of ffn : tensor<80x256x!transformer.quant<q8_0>>
+// INT4: "up" of ffn : tensor<80x256x!transformer.quant<iq4_nl>>
+// CHECK: "down" of ffn : tensor<256x80x!transformer.quant
+// CHECK: "small" of ffn : tensor<8x256xbf16>
+// CHECK: "router" of ffn : tensor<64x256xf32>
+// CHECK: "gate" of ffn : tensor<64x96x256x!transformer.quant
+// EXCLUDE-LABEL: @embed
+// EXCLUDE: "table" {{.*}}quant<q6_k>
+// EXCLUDE-LABEL: @layer
+// EXCLUDE-NOT: transformer.quant
+// EXCLUDE: return
+func.func private @layer(%s: !scope, %b: !batch, %x: tensor<?x256xf32>) -> tensor<?x256xf32> {
+  %n = transformer.parameter %s "norm" of norm : tensor<256xf32>
+  %u = transformer.parameter %s "up" of ffn : tensor<80x256xbf16>
+  %d = transformer.parameter %s "down" of ffn : tensor<256x80xf32>
+  %w = transformer.parameter %s "small" of ffn : tensor<8x256xbf16>
+  %r = transformer.parameter %s "router" of ffn : tensor<64x256xf32>
+  %g = transformer.parameter %s "gate" of ffn : tensor<64x96x256xbf16>
+  %e = transformer.parameter %s "experts_up" of ffn : tensor<64x96x256xbf16>
+  %o = transformer.parameter %s "experts_down" of ffn : tensor<64x256x96xbf16>
+  %0 = transformer.rms_norm %x, %n eps 1e-05 : (tensor<?x256xf32>, tensor<256xf32>) -> tensor<?x256xf32>
+  %1 = transformer.linear %0, %u : (tensor<?x256xf32>, tensor<80x256xbf16>) -> tensor<?x80xf32>
+  %2 = transformer.linear %1, %d : (tensor<?x80xf32>, tensor<256x80xf32>) -> tensor<?x256xf32>
+  %3 = transformer.linear %2, %w : (tensor<?x256xf32>, tensor<8x256xbf16>) -> tensor<?x8xf32>
+  %4 = transformer.linear %2, %r : (tensor<?x256xf32>, tensor<64x256xf32>) -> tensor<?x64xf32>
+  %6 = transformer.moe silu %2, %4 <softmax, top = 2> gate %g up %e down %o : (tensor<?x256xf32>, tensor<?x64xf32>, tensor<64x96x256xbf16>, tensor<64x96x256xbf16>, tensor<64x256x96xbf16>) -> tensor<?x256xf32>
+  return %6 : tensor<?x256xf32>
+}
+
+// CHECK-LABEL: @head
+// INT8: "m.table" of head : tensor<100x256x!transformer.quant<q8_0>>
+// INT4: "m.table" of head : tensor<100x256x!transformer.quant<q6_k>>
+func.func private @head(%s: !scope, %b: !batch, %x: tensor<?x256xf32>) -> tensor<?x100xf32> {
+  %t = transformer.parameter %s "m.table" of head : tensor<100x256xf32>
+  %0 = transformer.lm_head %x, %b, %t : (tensor<?x256xf32>, !batch, tensor<100x256xf32>) -> tensor<?x100xf32>
+  return %0 : tensor<?x100xf32>
+}
+
+func.func @step(%b: !batch) -> tensor<?x100xf32> attributes {transformer.role = "step", transformer.output = "logits"} {
+  %root = transformer.scope ""
+  %m = transformer.scope "m"
+  %l = transformer.scope "l0"
+  %0 = call @embed(%m, %b) : (!scope, !batch) -> tensor<?x256xf32>
+  %1 = call @layer(%l, %b, %0) : (!scope, !batch, tensor<?x256xf32>) -> tensor<?x256xf32>
+  %2 = call @head(%root, %b, %1) : (!scope, !batch, tensor<?x256xf32>) -> tensor<?x100xf32>
+  return %2 : tensor<?x100xf32>
+}

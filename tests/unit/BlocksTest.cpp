@@ -1,0 +1,214 @@
+//===- BlocksTest.cpp - Quantised blocks and their panels -----------------===//
+
+#include "runtime/Packing/Blocks.h"
+#include "runtime/Packing/Packer.h"
+#include "runtime/Support/Half.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+using namespace tenon;
+
+namespace {
+
+std::vector<StorageFormat> quantisedFormats() {
+  std::vector<StorageFormat> Formats;
+  for (const StorageFormatInfo &Info : StorageFormats)
+    if (Info.isQuantised())
+      Formats.push_back(Info.Value);
+  return Formats;
+}
+
+std::vector<float> normalValues(int64_t Count, uint32_t Seed) {
+  std::mt19937 Random(Seed);
+  std::normal_distribution<float> Normal;
+  std::vector<float> Values(static_cast<size_t>(Count));
+  for (float &X : Values)
+    X = Normal(Random);
+  return Values;
+}
+
+/// The values of `X`, whole blocks, after storing.
+std::vector<float> stored(StorageFormat Format, const std::vector<float> &X) {
+  std::vector<float> Out(X.size());
+  int64_t Size = infoOf(Format).BlockValues;
+  for (size_t I = 0; I < X.size(); I += static_cast<size_t>(Size))
+    EXPECT_TRUE(decodeBlock(Format, quantiseBlock(Format, &X[I]), &Out[I]));
+  return Out;
+}
+
+/// Root of the mean squared error over that of the mean square.
+double errorOf(StorageFormat Format, const std::vector<float> &X) {
+  std::vector<float> Y = stored(Format, X);
+  double Error = 0, Square = 0;
+  for (size_t I = 0; I < X.size(); ++I) {
+    Error += (X[I] - Y[I]) * (X[I] - Y[I]);
+    Square += X[I] * X[I];
+  }
+  return std::sqrt(Error / Square);
+}
+
+TEST(BlocksTest, ErrorsAreThoseOfTheBits) {
+  std::vector<float> X = normalValues(1 << 14, 5);
+  for (StorageFormat Format : quantisedFormats()) {
+    const StorageFormatInfo &Info = infoOf(Format);
+    // Of n uniform steps over a range of 4.7 deviations, 4.7 / n / sqrt(12).
+    double Bound = 4.7 / std::sqrt(12) / (1 << Info.Bits);
+    if (Format == StorageFormat::MXFP4)
+      Bound = 0.13; // One bit of mantissa.
+    EXPECT_LT(errorOf(Format, X), Bound) << Info.Name;
+    EXPECT_GT(errorOf(Format, X), Bound / 3) << Info.Name;
+  }
+}
+
+TEST(BlocksTest, NumbersOfTheFormatStay) {
+  for (StorageFormat Format : quantisedFormats()) {
+    const StorageFormatInfo &Info = infoOf(Format);
+    if (Info.HasMinimum || Info.Scale == ScaleKind::Integer)
+      continue;
+    // All codes, the lowest one among them, at a scale that f16 holds.
+    std::vector<float> X(static_cast<size_t>(Info.BlockValues));
+    for (int I = 0; I < 32; ++I) {
+      int Code = I % (1 << std::min<int64_t>(Info.Bits, 5));
+      int Number = Info.Codes       ? (*Info.Codes)[Code]
+                   : Info.Bits == 8 ? (I == 0 ? 127 : -4 * I)
+                                    : Code - static_cast<int>(Info.Offset);
+      X[static_cast<size_t>(I)] = 0.25f * static_cast<float>(Number);
+    }
+    EXPECT_EQ(stored(Format, X), X) << Info.Name;
+  }
+}
+
+TEST(BlocksTest, ZerosAndLonelyValues) {
+  for (StorageFormat Format : quantisedFormats()) {
+    const StorageFormatInfo &Info = infoOf(Format);
+    std::vector<float> X(static_cast<size_t>(Info.BlockValues));
+    for (float Y : stored(Format, X))
+      EXPECT_EQ(Y, 0) << Info.Name;
+    X[3] = -2.5f;
+    std::vector<float> Y = stored(Format, X);
+    EXPECT_NEAR(Y[3], -2.5f, Format == StorageFormat::MXFP4 ? 0.6 : 0.03)
+        << Info.Name;
+  }
+}
+
+/// Value (n, k) of one panel, as runtime/Abi/Types.h says that it lies.
+float valueAt(StorageFormat Format, const std::byte *Panel, int64_t N,
+              int64_t K) {
+  const StorageFormatInfo &Info = infoOf(Format);
+  BlockParts Parts = partsOf(Info);
+  const std::byte *Block =
+      Panel + K / Info.BlockValues * Info.BlockBytes * PanelWidth;
+  int64_t InGroup = K % GroupValues;
+  const std::byte *Group =
+      Block + PanelWidth * (Parts.Header +
+                            K % Info.BlockValues / GroupValues * Parts.group());
+  auto Half = [](const std::byte *From) {
+    uint16_t Bits;
+    std::memcpy(&Bits, From, 2);
+    return halfToFloat(Bits);
+  };
+  auto Lane = [&](const std::byte *Lanes, int64_t Number) {
+    uint32_t Bits;
+    std::memcpy(&Bits, Lanes + (Number * PanelWidth + N) * 4, 4);
+    return Bits;
+  };
+  float Scale = 0, Minimum = 0;
+  const std::byte *AfterScales = Group + PanelWidth * Parts.Scales;
+  if (Info.Scale == ScaleKind::Half) {
+    Scale = Half(Group + 2 * N);
+    Minimum = Info.HasMinimum ? Half(AfterScales + 2 * N) : 0;
+  } else if (Info.Scale == ScaleKind::Exponent) {
+    Scale = std::ldexp(0.5f, static_cast<int>(Group[N]) - 127);
+  } else {
+    Scale = Half(Block + 2 * N) *
+            static_cast<float>(static_cast<int8_t>(
+                Group[InGroup / Info.ScaleValues * PanelWidth + N]));
+    if (Info.HasMinimum)
+      Minimum = -Half(Block + 2 * PanelWidth + 2 * N) *
+                static_cast<float>(AfterScales[N]);
+  }
+  const std::byte *High = AfterScales + PanelWidth * Parts.Minimum;
+  const std::byte *Low = High + PanelWidth * Parts.HighBits;
+  int64_t Quad = 0, Byte = 0;
+  while (quadFeature(Quad, Byte) != InGroup)
+    if (++Byte == 4) {
+      Byte = 0;
+      ++Quad;
+    }
+  if (Info.Bits == 8)
+    return Scale *
+           static_cast<float>(static_cast<int8_t>(Lane(Low, Quad) >> 8 * Byte));
+  int Code = Lane(Low, InGroup / 8) >> 4 * nibbleOf(InGroup % 8) & 15;
+  if (int64_t HighBits = Info.Bits - 4)
+    Code |= (Lane(High, highLane(HighBits, Quad)) >>
+                 (8 * Byte + highShift(HighBits, Quad)) &
+             ((1 << HighBits) - 1))
+            << 4;
+  int Number = Info.Codes ? (*Info.Codes)[static_cast<size_t>(Code)]
+                          : Code - static_cast<int>(Info.Offset);
+  return Scale * static_cast<float>(Number) + Minimum;
+}
+
+TEST(BlocksTest, PanelsHoldTheValues) {
+  constexpr int64_t Rows = 37, K = 300;
+  std::vector<float> X = normalValues(Rows * K, 7);
+  for (StorageFormat Format : quantisedFormats()) {
+    const StorageFormatInfo &Info = infoOf(Format);
+    PackedLayout Layout = {LayoutKind::Panels, Format};
+    std::vector<std::byte> Panel(static_cast<size_t>(panelBytes(Layout, K)),
+                                 std::byte(0xff));
+    packPanel(Layout, K, Rows, X.data(), Panel.data());
+    for (int64_t Row = 0; Row < Rows; ++Row) {
+      std::vector<float> Padded(
+          static_cast<size_t>(roundUp(K, Info.BlockValues)));
+      std::copy_n(&X[static_cast<size_t>(Row * K)], K, Padded.begin());
+      std::vector<float> Expected = stored(Format, Padded);
+      for (int64_t I = 0; I < K; ++I)
+        ASSERT_FLOAT_EQ(valueAt(Format, Panel.data(), Row, I),
+                        Expected[static_cast<size_t>(I)])
+            << Info.Name << " row " << Row << " value " << I;
+    }
+    // Rows that are missing are zeros.
+    EXPECT_EQ(valueAt(Format, Panel.data(), Rows, 5), 0) << Info.Name;
+  }
+}
+
+TEST(BlocksTest, StoredBlocksKeepTheirBits) {
+  // Q8_0: f16 scale and 32 codes, in a file as one behind another.
+  constexpr int64_t Rows = 3, K = 64, RowBytes = 2 * 34;
+  std::vector<std::byte> Source(Rows * RowBytes);
+  std::mt19937 Random(3);
+  for (std::byte &Each : Source)
+    Each = static_cast<std::byte>(Random());
+  for (size_t I = 0; I < Source.size(); I += 34)
+    std::memcpy(&Source[I], "\x00\x3c", 2); // A scale of 1.
+  PackedLayout Layout = {LayoutKind::Panels, StorageFormat::Q8_0};
+  std::vector<std::byte> Packed;
+  Packer Pack(Layout, Rows, K, [&](std::span<const std::byte> Bytes) -> Status {
+    Packed.insert(Packed.end(), Bytes.begin(), Bytes.end());
+    return {};
+  });
+  ASSERT_TRUE(Pack.appendStored(std::span(Source).first(2 * RowBytes), 2));
+  EXPECT_FALSE(Pack.finish());
+  EXPECT_FALSE(Pack.appendStored(Source, 3));
+  ASSERT_TRUE(Pack.appendStored(std::span(Source).subspan(2 * RowBytes), 1));
+  ASSERT_TRUE(Pack.finish());
+  ASSERT_EQ(static_cast<int64_t>(Packed.size()), packedBytes(Layout, Rows, K));
+  for (int64_t Row = 0; Row < Rows; ++Row)
+    for (int64_t I = 0; I < K; ++I)
+      EXPECT_EQ(valueAt(StorageFormat::Q8_0, Packed.data(), Row, I),
+                static_cast<int8_t>(Source[static_cast<size_t>(
+                    Row * RowBytes + I / 32 * 34 + 2 + I % 32)]));
+}
+
+TEST(BlocksTest, OnlyPanelsAreQuantised) {
+  EXPECT_TRUE(layoutNamed("panels.q4_k"));
+  EXPECT_FALSE(layoutNamed("row_major.q4_k"));
+  EXPECT_FALSE(layoutNamed("vector.q8_0"));
+}
+
+} // namespace

@@ -1,0 +1,103 @@
+//===- KernelQuantisedTest.cpp - Matmuls and look-ups of blocks -----------===//
+//
+// Every quantised format against the evaluator, which multiplies with the
+// values that the blocks stand for, at widths that are whole blocks and not.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelTestSupport.h"
+
+using namespace tenon;
+
+namespace {
+
+/// A name for each quantised format.
+std::vector<std::string> formats() {
+  std::vector<std::string> Names;
+  for (const StorageFormatInfo &Info : StorageFormats)
+    if (Info.isQuantised())
+      Names.emplace_back(Info.Name);
+  return Names;
+}
+
+KernelCase quantised(const std::string &What, const std::string &Format,
+                     int64_t N, int64_t K) {
+  KernelCase Case;
+  Case.Name =
+      What + " " + std::to_string(N) + "x" + std::to_string(K) + " " + Format;
+  Case.Inputs = {"{K}"};
+  Case.Output = "{N}";
+  Case.Settings = {
+      {"N", std::to_string(N)}, {"K", std::to_string(K)}, {"F", Format}};
+  Case.Steps = {{1}, {3}, {8}, {9}, {30, 1, 5}, {140}};
+  return Case;
+}
+
+TEST_F(KernelTest, QuantisedMatmuls) {
+  for (const std::string &Format : formats())
+    for (auto [N, K] :
+         {std::pair(64, 256), std::pair(70, 33), std::pair(1100, 300)}) {
+      // Panels go in pairs where there are many: one format shows it.
+      if (N == 1100 && Format != "q4_k")
+        continue;
+      KernelCase Case = quantised("matmul", Format, N, K);
+      Case.Body = R"(
+        %w = dnn.weight %s ["w"] of ffn : <panels, {N}x{K}x{F}>
+        %v = dnn.weight %s ["v"] of ffn : <vector, {N}x1xf32>
+        %o = tensor.empty(%t) : tensor<?x{N}xf32>
+        %r = dnn.matmul %x0 weight %w bias %v activation silu outs(%o)
+            : (tensor<?x{K}xf32>, !dnn.packed<panels, {N}x{K}x{F}>,
+               !dnn.packed<vector, {N}x1xf32>, tensor<?x{N}xf32>)
+            -> tensor<?x{N}xf32>)";
+      check(Case);
+    }
+}
+
+TEST_F(KernelTest, QuantisedMatmulsOfBF16) {
+  for (const std::string &Format : formats()) {
+    KernelCase Case = quantised("matmul of bf16", Format, 130, 301);
+    Case.Body = R"(
+      %w = dnn.weight %s ["w"] of ffn : <panels, {N}x{K}x{F}>
+      %e = tensor.empty(%t) : tensor<?x{K}xbf16>
+      %y = dnn.cast %x0 outs(%e) : (tensor<?x{K}xf32>, tensor<?x{K}xbf16>)
+          -> tensor<?x{K}xbf16>
+      %o = tensor.empty(%t) : tensor<?x{N}xf32>
+      %r = dnn.matmul %y weight %w outs(%o)
+          : (tensor<?x{K}xbf16>, !dnn.packed<panels, {N}x{K}x{F}>,
+             tensor<?x{N}xf32>) -> tensor<?x{N}xf32>)";
+    check(Case);
+  }
+}
+
+TEST_F(KernelTest, QuantisedGatedMatmuls) {
+  for (const std::string &Format : formats()) {
+    KernelCase Case = quantised("gated_matmul", Format, 136, 65);
+    Case.Body = R"(
+      %g = dnn.weight %s ["g"] of ffn : <panels, {N}x{K}x{F}>
+      %u = dnn.weight %s ["u"] of ffn : <panels, {N}x{K}x{F}>
+      %o = tensor.empty(%t) : tensor<?x{N}xf32>
+      %r = dnn.gated_matmul silu %x0 gate %g up %u outs(%o)
+          : (tensor<?x{K}xf32>, !dnn.packed<panels, {N}x{K}x{F}>,
+             !dnn.packed<panels, {N}x{K}x{F}>, tensor<?x{N}xf32>)
+          -> tensor<?x{N}xf32>)";
+    check(Case);
+  }
+}
+
+TEST_F(KernelTest, QuantisedEmbeddings) {
+  for (const std::string &Format : formats()) {
+    KernelCase Case = quantised("embedding", Format, 70, 300);
+    Case.Inputs = {"1"};
+    Case.Output = "{K}";
+    Case.Body = R"(
+      %w = dnn.weight %s ["w"] of embedding : <panels, 70x{K}x{F}>
+      %o = tensor.empty(%t) : tensor<?x{K}xf32>
+      %r = dnn.embedding token %b, %w outs(%o)
+          : (!batch, !dnn.packed<panels, 70x{K}x{F}>, tensor<?x{K}xf32>)
+          -> tensor<?x{K}xf32>)";
+    Case.Steps = {{1}, {8}, {30, 1, 5}};
+    check(Case);
+  }
+}
+
+} // namespace
