@@ -120,7 +120,10 @@ int main(int Argc, char **Argv) {
                       "Artifact, or file for the emitted text");
   Compile->add_option("--weights", Options.Weights,
                       "Checkpoint of a .mlir model or of a dump");
-  Compile->add_option("--dtype", Dtype, "What matrices are kept in")
+  Compile
+      ->add_option("--dtype", Dtype,
+                   "What matrices of plain numbers are kept in, and what "
+                   "quantised ones are multiplied in")
       ->check(CLI::IsMember({"auto", "f32", "bf16"}))
       ->capture_default_str();
   Compile

@@ -45,6 +45,23 @@ void GroupReader::setOctet(Value Number) {
                    I * LaneBytes));
 }
 
+void GroupReader::forEachOctet(
+    llvm::function_ref<void(Value, llvm::function_ref<Value(int64_t)>)> Body) {
+  Value Minimum = minimum();
+  int64_t Octets = partValues() / OctetValues;
+  for (int64_t Part = 0; Part < parts(); ++Part) {
+    Value Scale = scale(Part, /*OfPairs=*/false);
+    B.loop(B.index(Part * Octets), B.index((Part + 1) * Octets), 1,
+           [&](Value Number) {
+             setOctet(Number);
+             Body(Number, [&](int64_t Feature) {
+               Value X = number(Feature);
+               return Minimum ? B.fma(X, Scale, Minimum) : B.mulf(X, Scale);
+             });
+           });
+  }
+}
+
 bool GroupReader::hasPairs(StorageFormat Format) {
   return infoOf(Format).Bits == 4;
 }

@@ -46,6 +46,13 @@ public:
   /// side by side for each output feature; exact.
   Value pair(int64_t Feature);
 
+  /// Emits `Body` for every octet, with its number and what gives 16 f32: the
+  /// values, scaled, of one of its features.
+  void forEachOctet(
+      llvm::function_ref<void(Value Octet,
+                              llvm::function_ref<Value(int64_t Feature)>)>
+          Body);
+
   /// 16 f32: scales of part `Part`, for numbers or for pairs.
   Value scale(int64_t Part, bool OfPairs);
   /// 16 f32 that are added; null for formats without.

@@ -392,33 +392,19 @@ void MatmulEmitter::widen(const Stream &From, Value FirstGroup,
     B.loop(Zero, B.index(PanelWidth), Lanes, [&](Value Column) {
       GroupReader Reader(B, Format, From.View, From.Panel,
                          B.add(FirstGroup, Group), Column);
-      Value Minimum = Reader.minimum();
-      auto Number = [&](int64_t Feature, Value Scale) {
-        Value X = Reader.number(Feature);
-        return Minimum ? B.fma(X, Scale, Minimum) : B.mulf(X, Scale);
-      };
-      int64_t Octets = Reader.partValues() / GroupReader::OctetValues;
-      for (int64_t Part = 0; Part < Reader.parts(); ++Part) {
-        Value Scale = Reader.scale(Part, /*OfPairs=*/false);
-        B.loop(B.index(Part * Octets), B.index((Part + 1) * Octets), 1,
-               [&](Value Octet) {
-                 Reader.setOctet(Octet);
-                 for (int64_t I = 0; I < GroupReader::OctetValues;
-                      I += Interleave) {
-                   Value Feature =
-                       B.add(B.add(B.mul(Group, GroupValues),
-                                   B.mul(Octet, GroupReader::OctetValues)),
-                             I);
-                   Value Step = B.div(Feature, Interleave);
-                   Value At = B.mul(Column, Interleave);
-                   if (Interleave == 1)
-                     B.store(Number(I, Scale), Widened, {Zero, Step, At});
-                   else
-                     B.storePair(Number(I, Scale), Number(I + 1, Scale),
-                                 Widened, {Zero, Step, At});
-                 }
-               });
-      }
+      Reader.forEachOctet([&](Value Octet, auto ValueOf) {
+        for (int64_t I = 0; I < GroupReader::OctetValues; I += Interleave) {
+          Value Feature = B.add(B.add(B.mul(Group, GroupValues),
+                                      B.mul(Octet, GroupReader::OctetValues)),
+                                I);
+          SmallVector<Value> At = {Zero, B.div(Feature, Interleave),
+                                   B.mul(Column, Interleave)};
+          if (Interleave == 1)
+            B.store(ValueOf(I), Widened, At);
+          else
+            B.storePair(ValueOf(I), ValueOf(I + 1), Widened, At);
+        }
+      });
     });
   });
 }

@@ -27,22 +27,12 @@ static void gatherQuantised(KernelBuilder &B, dnn::PackedType Packed,
   auto Group = [&](Value Number, int64_t Valid) {
     GroupReader Reader(B, Packed.getFormat(), Table, B.div(Id, PanelWidth),
                        Number, Column);
-    Value Minimum = Reader.minimum();
-    // What lies behind the row's end is not read.
-    int64_t Octets = Reader.partValues() / GroupReader::OctetValues;
-    for (int64_t Part = 0; Part < Reader.parts(); ++Part) {
-      Value Scale = Reader.scale(Part, /*OfPairs=*/false);
-      B.loop(B.index(Part * Octets), B.index((Part + 1) * Octets), 1,
-             [&](Value Octet) {
-               Reader.setOctet(Octet);
-               for (int64_t I = 0; I < GroupReader::OctetValues; ++I) {
-                 Value X = B.mulf(Reader.number(I), Scale);
-                 B.store(Minimum ? B.addf(X, Minimum) : X, Values,
-                         {B.add(B.mul(Octet, GroupReader::OctetValues), I),
-                          B.index(0)});
-               }
-             });
-    }
+    Reader.forEachOctet([&](Value Octet, auto ValueOf) {
+      for (int64_t I = 0; I < GroupReader::OctetValues; ++I)
+        B.store(ValueOf(I), Values,
+                {B.add(B.mul(Octet, GroupReader::OctetValues), I), B.index(0)});
+    });
+    // What lies behind the row's end is not its own.
     Value First = B.mul(Number, GroupValues);
     B.loop(B.index(0), B.index(Valid), 1, [&](Value I) {
       B.storeScalar(B.loadScalar(Values, {I, Lane}), Out,
