@@ -93,18 +93,6 @@ void ModelBuilder::setMaxSource(int64_t Tokens) {
   setCount(attr::MaxSource, Tokens);
 }
 
-Type ModelBuilder::elementType(ElementType Type) {
-  switch (Type) {
-  case ElementType::F32:
-    return Builder.getF32Type();
-  case ElementType::F16:
-    return Builder.getF16Type();
-  case ElementType::BF16:
-    return Builder.getBF16Type();
-  }
-  return {};
-}
-
 RankedTensorType ModelBuilder::rows(int64_t Width) {
   return RankedTensorType::get({ShapedType::kDynamic, Width},
                                Builder.getF32Type());

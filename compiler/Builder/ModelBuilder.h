@@ -75,7 +75,6 @@ public:
   transformer::CacheType
   cache(int64_t KvHeads, int64_t HeadDim, ElementType Type,
         transformer::CacheKind Kind = transformer::CacheKind::Sequence);
-  mlir::Type elementType(ElementType Type);
 
   /// Parameters that are kept in f32, though ParameterTypes say otherwise,
   /// because what they are computed together with is: a gate and its up.
