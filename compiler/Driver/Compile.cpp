@@ -198,23 +198,32 @@ private:
 
   /// What matmuls of quantised weights compute in, unless the model says.
   void setComputeType(mlir::ModuleOp Module) {
-    bool IsQuantised = Options.Quantize != "none";
+    IsQuantised = Options.Quantize != "none";
     Module.walk([&](transformer::ParameterOp Op) {
       IsQuantised |= mlir::isa<transformer::QuantType>(
           mlir::getElementTypeOrSelf(Op.getType()));
     });
-    if (IsQuantised && !Module->hasAttr(transformer::attr::ComputeType))
-      Module->setAttr(
-          transformer::attr::ComputeType,
-          mlir::StringAttr::get(&Context, nameOf(Options.MatrixType.value_or(
-                                              ElementType::BF16))));
+    auto Set = [&](llvm::StringRef Name, llvm::StringRef Text) {
+      if (IsQuantised && !Module->hasAttr(Name))
+        Module->setAttr(Name, mlir::StringAttr::get(&Context, Text));
+    };
+    Set(transformer::attr::ComputeType,
+        nameOf(Options.MatrixType.value_or(ElementType::BF16)));
+    Set(transformer::attr::Activations, Options.Activations);
+    IsGrouped = IsQuantised && !transformer::isExact(Module);
+  }
+
+  /// Products of integers are cheap: fewer rows than of floating-point numbers
+  /// are bound by the memory.
+  int64_t fewTokens() const {
+    return Options.FewTokens.value_or(IsGrouped ? 3 : 8);
   }
 
   void complete(Manifest &M, const ModelEstimate &Estimate) {
     M.WeightType = Model->StoredType;
     M.MaxTokensPerStep =
         Options.MaxTokensPerStep.value_or(defaultTokensPerStep(M));
-    M.FewTokens = Options.FewTokens;
+    M.FewTokens = fewTokens();
     M.MaxTextTokens = Model->MaxTextTokens;
     M.Generation = Model->Generation;
     M.Labels = Model->Labels;
@@ -226,7 +235,7 @@ private:
     M.Compiled = {{"dtype", Model->StoredType},
                   {"target_cpu", Levels},
                   {"max_tokens_per_step", M.MaxTokensPerStep},
-                  {"few_tokens", Options.FewTokens}};
+                  {"few_tokens", M.FewTokens}};
   }
 
   //===--- From a dump ----------------------------------------------------===//
@@ -527,6 +536,9 @@ private:
   Diagnostics *Messages = nullptr;
   StageDumper Dumper;
   ImportedModel *Model = nullptr;
+  bool IsQuantised = false;
+  /// Whether activations may become grouped integers.
+  bool IsGrouped = false;
   std::vector<CpuLevel> Levels = Options.Levels;
   std::vector<std::string> Level0Weights;
   std::optional<OutputFile> Out; ///< None for standard output.

@@ -34,6 +34,9 @@ struct CompileOptions {
   /// Levels that code is generated for; at least one.
   std::vector<CpuLevel> Levels;
   std::optional<ElementType> MatrixType;
+  /// Whether activations may be quantised for products with quantised weights:
+  /// "auto" or "exact".
+  std::string Activations = "auto";
   /// What matrices are quantised to: "none", "int8" or "int4".
   std::string Quantize = "none";
   /// Patterns of the names of matrices that are not.
@@ -43,8 +46,9 @@ struct CompileOptions {
   std::vector<std::string> IgnoredConfigKeys;
   /// Most tokens of a step; chosen by kind of model without one.
   std::optional<int64_t> MaxTokensPerStep;
-  /// Batches of at most this many tokens are decode-sized.
-  int64_t FewTokens = 8;
+  /// Batches of at most this many tokens are decode-sized; chosen by what
+  /// products are made of without one.
+  std::optional<int64_t> FewTokens;
   /// Print what was and was not fused, placed and packed to stderr.
   bool Remarks = false;
   /// Print progress to stderr.

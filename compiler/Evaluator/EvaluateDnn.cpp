@@ -158,12 +158,12 @@ static Status evaluateOp(dnn::MoeCombineOp Op, Frame &F) {
 // What exists on buffers only
 //===----------------------------------------------------------------------===//
 
-template <
-    OneOf<dnn::BufferOp, dnn::OutputOp, dnn::FeaturesOp, dnn::FieldOp,
-          dnn::PageTableOp, dnn::PageOp, dnn::LatentPageOp, dnn::StagedPageOp,
-          dnn::WeightViewOp, dnn::LookupOp, dnn::CallMatmulOp, dnn::ParallelOp,
-          dnn::BarrierOp, dnn::KernelOp, dnn::LaunchOp>
-        OpTy>
+template <OneOf<dnn::BufferOp, dnn::OutputOp, dnn::FeaturesOp, dnn::FieldOp,
+                dnn::PageTableOp, dnn::PageOp, dnn::LatentPageOp,
+                dnn::StagedPageOp, dnn::WeightViewOp, dnn::RowBytesOp,
+                dnn::LookupOp, dnn::DotOp, dnn::CallMatmulOp, dnn::ParallelOp,
+                dnn::BarrierOp, dnn::KernelOp, dnn::LaunchOp>
+              OpTy>
 static Status evaluateOp(OpTy, Frame &) {
   return Error("operation on buffers: expected one on tensors");
 }

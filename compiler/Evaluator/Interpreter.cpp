@@ -28,9 +28,30 @@ static bool isCall(Operation *Op) {
   return isa<func::CallOp, transformer::DispatchOp, dnn::DispatchOp>(Op);
 }
 
+/// As kernels quantise a group: the same operations on floats.
+static void quantiseGroup(dnn::GroupedType Type, std::span<float> Group) {
+  auto Largest = static_cast<float>(Type.getLargest());
+  float Most = 0;
+  for (float X : Group)
+    Most = std::isnan(X) ? X : std::max(Most, std::abs(X));
+  float Scale = Most / Largest;
+  float Inverse = Most > dnn::SmallestGroup ? Largest / Most : 0;
+  for (float &X : Group)
+    X = std::nearbyint(X * Inverse) * Scale;
+}
+
 void tenon::roundToType(Type Type, Tensor2D &Value) {
   auto Packed = dyn_cast<dnn::PackedType>(Type);
   mlir::Type Element = getElementTypeOrSelf(Type);
+  if (auto Grouped = dyn_cast<dnn::GroupedType>(Element)) {
+    for (int64_t Row = 0; Row < Value.Rows; ++Row)
+      for (int64_t At = 0; At < Value.Columns; At += GroupValues)
+        quantiseGroup(
+            Grouped,
+            {Value.row(Row) + At,
+             static_cast<size_t>(std::min(GroupValues, Value.Columns - At))});
+    return;
+  }
   // Counts and indices are exact, and quantised weights come as they are.
   if (Packed ? infoOf(Packed.getFormat()).isQuantised()
              : !isa<FloatType>(Element))

@@ -157,7 +157,13 @@ int main(int Argc, char **Argv) {
       ->add_option("--few-tokens", Options.FewTokens,
                    "Batches of at most this many tokens are decode-sized and "
                    "stream the weights through generated kernels")
-      ->check(CLI::Range(1, 64))
+      ->check(CLI::Range(1, 64));
+  Compile
+      ->add_option("--activations", Options.Activations,
+                   "Whether activations are quantised in groups of 32 for "
+                   "products with quantised weights, where the CPU level has "
+                   "dot products of integers (auto), or never (exact)")
+      ->check(CLI::IsMember({"auto", "exact"}))
       ->capture_default_str();
   addIgnored(*Compile, Options.IgnoredConfigKeys);
   Compile->add_option("--emit", Options.Emit, "What to write")
@@ -174,7 +180,8 @@ int main(int Argc, char **Argv) {
   FromStage->check(CLI::IsMember(stageNames()));
   for (const char *Past :
        {"--dtype", "--quantize", "--quantize-exclude", "--target-cpu",
-        "--max-seq-len", "--max-tokens-per-step", "--few-tokens"})
+        "--max-seq-len", "--max-tokens-per-step", "--few-tokens",
+        "--activations"})
     FromStage->excludes(Compile->get_option(Past));
   std::vector<std::string> Optional;
   for (const std::string &Pass : optionalPasses())

@@ -81,6 +81,20 @@ LogicalResult LookupOp::verify() {
   return success();
 }
 
+LogicalResult DotOp::verify() {
+  return checkEqual(*this, "dnn_dot_c1", "codes",
+                    4 * getSums().getType().getDimSize(0),
+                    getCodes().getType().getDimSize(0));
+}
+
+LogicalResult RowBytesOp::verify() {
+  auto Rows = cast<MemRefType>(getRows().getType());
+  return checkType(*this, "dnn_row_bytes_c1", "buffer",
+                   MemRefType::get({Rows.getDimSize(0), rowBytesOf(Rows)},
+                                   IntegerType::get(getContext(), 8)),
+                   getResult().getType());
+}
+
 LogicalResult WeightViewOp::verify() {
   return checkType(*this, "dnn_weight_view_c1", "buffer",
                    getWeight().getType().getBufferType(),

@@ -104,6 +104,14 @@ def Dnn_WeightViewOp : Dnn_HandleOp<"weight_view"> {
   let hasVerifier = 1;
 }
 
+def Dnn_RowBytesOp : Dnn_HandleOp<"row_bytes"> {
+  let summary = "The records of rows of grouped integers";
+  let arguments = (ins MemRefRankOf<[Dnn_GroupedType], [2]>:$rows);
+  let results = (outs MemRefRankOf<[I8], [2]>:$result);
+  let assemblyFormat = "$rows attr-dict `:` type($rows) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 def Dnn_CallMatmulOp : Dnn_Op<"call_matmul", [AttrSizedOperandSegments]> {
   let summary = "Call the library";
   let description = [{
@@ -137,6 +145,23 @@ def Dnn_LookupOp : Dnn_Op<"lookup", [Pure]> {
   let assemblyFormat = [{
     $codes `in` $table attr-dict `:` type($codes) `,` type($table) `->`
     type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Dnn_DotOp : Dnn_Op<"dot", [
+    Pure, AllTypesMatch<["sums", "result"]>, AllTypesMatch<["codes", "digits"]>]> {
+  let summary = "Add dot products of four bytes";
+  let description = [{
+    To each lane of `sums` the products of four unsigned `codes` with four
+    signed `digits`. One instruction where the CPU level has int8 dot products.
+  }];
+  let arguments = (ins VectorOfRankAndType<[1], [I32]>:$sums,
+                       VectorOfRankAndType<[1], [I8]>:$codes,
+                       VectorOfRankAndType<[1], [I8]>:$digits);
+  let results = (outs VectorOfRankAndType<[1], [I32]>:$result);
+  let assemblyFormat = [{
+    $sums `,` $codes `by` $digits attr-dict `:` type($sums) `,` type($codes)
   }];
   let hasVerifier = 1;
 }

@@ -63,6 +63,17 @@ LogicalResult dnn::checkFormat(Operation *Op, const Twine &Constraint,
       transformer::storedType(Context, packedTypeOf(Weight).getFormat()));
 }
 
+LogicalResult dnn::checkGrouped(Operation *Op, const Twine &Constraint,
+                                Value Input, Value Weight) {
+  StorageFormat Format = packedTypeOf(Weight).getFormat();
+  if (!groupedTypeOf(Input) || infoOf(Format).isQuantised())
+    return success();
+  return Op->emitOpError() << Constraint
+                           << ": input of grouped integers: expected quantised "
+                              "weights, got "
+                           << infoOf(Format).Name;
+}
+
 LogicalResult dnn::checkRopeTable(Operation *Op, const Twine &Constraint,
                                   transformer::RopeAttr Rope, Value Table) {
   if (static_cast<bool>(Rope) != static_cast<bool>(Table))

@@ -45,7 +45,12 @@ llvm::LogicalResult checkFormat(mlir::Operation *Op,
                                 llvm::StringRef Name, mlir::Value Like,
                                 mlir::Value Weight);
 
-/// A matmul (c1 to c5), whatever it is called and wherever it writes to.
+/// Rows of grouped integers are multiplied with a quantised weight.
+llvm::LogicalResult checkGrouped(mlir::Operation *Op,
+                                 const llvm::Twine &Constraint,
+                                 mlir::Value Input, mlir::Value Weight);
+
+/// A matmul (c1 to c6), whatever it is called and wherever it writes to.
 template <typename OpTy>
 llvm::LogicalResult checkMatmul(OpTy Op, llvm::StringRef Prefix,
                                 mlir::Value Output,
@@ -58,11 +63,15 @@ llvm::LogicalResult checkMatmul(OpTy Op, llvm::StringRef Prefix,
                           {"the destination", Output}})))
     return llvm::failure();
   if (!Primitive)
-    return llvm::success();
+    return checkGrouped(Op, Prefix + "_c6", Op.getInput(), Op.getWeight());
   if (failed(checkAtLeast(Op, Prefix + "_c4", "primitive", 0,
                           static_cast<int64_t>(*Primitive))))
     return llvm::failure();
   StorageFormat Weight = packedTypeOf(Op.getWeight()).getFormat();
+  if (groupedTypeOf(Op.getInput()))
+    return Op.emitOpError() << Prefix
+                            << "_c5: a library matmul: expected an input of "
+                               "f32 or bf16, got grouped integers";
   StorageFormat Input = formatOf(Op.getInput());
   if (StorageFormat Out = formatOf(Output);
       !isLibraryMatmul(Input, Weight, Out))

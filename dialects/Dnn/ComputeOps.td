@@ -201,8 +201,8 @@ def Dnn_SliceOp : Dnn_RowWiseOp<"slice"> {
 
 def Dnn_CastOp : Dnn_RowWiseOp<"cast"> {
   let summary = "Activations in the type that a matmul reads";
-  let arguments = (ins Dnn_Activations:$input, Dnn_Activations:$outs);
-  let results = (outs Optional<Dnn_Activations>:$results);
+  let arguments = (ins Dnn_Activations:$input, Dnn_MatmulRows:$outs);
+  let results = (outs Optional<Dnn_MatmulRows>:$results);
   let assemblyFormat = [{
     $input `outs` `(` $outs `)` attr-dict `:` functional-type(operands, results)
   }];

@@ -92,6 +92,19 @@ inline StorageFormat formatOf(mlir::Value Activations) {
       llvm::cast<mlir::ShapedType>(Activations.getType()).getElementType());
 }
 
+/// What rows of grouped integers are made of; null for others.
+inline GroupedType groupedTypeOf(mlir::Value Rows) {
+  return llvm::dyn_cast<GroupedType>(
+      llvm::cast<mlir::ShapedType>(Rows.getType()).getElementType());
+}
+
+/// A group of grouped integers whose largest number is at most this has codes
+/// of 0: the reciprocal of its scale would overflow.
+inline constexpr float SmallestGroup = 1e-30f;
+
+/// Bytes of one of `Rows`, tensors or buffers of static width.
+int64_t rowBytesOf(mlir::ShapedType Rows);
+
 /// Keys and values of a page as buffers: [kv_heads, 4, head_dim, 16] and
 /// [kv_heads, 64, head_dim rounded up to 16].
 std::pair<mlir::MemRefType, mlir::MemRefType>

@@ -4,6 +4,7 @@
 #define TENON_DIALECTS_DNN_BASE_TD
 
 include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinTypeInterfaces.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/SymbolInterfaces.td"
@@ -83,20 +84,50 @@ def Dnn_TargetAttr : AttrDef<Dnn_Dialect, "Target"> {
     }
     /// f32 values of a vector register.
     int64_t getLanes() const { return getVectorBits() / 32; }
-    /// The type that a matmul with weights of `Format` reads its input in.
-    /// Quantised weights are multiplied in `Compute` where there is a choice;
-    /// of a decode-sized batch only codes of 4 bits, which become bf16 by one
-    /// look-up. For more rows weights are widened once for all of them.
-    StorageFormat getInputFormat(StorageFormat Format, StorageFormat Compute,
-                                 bool IsDecodeSized) const {
-      const StorageFormatInfo &Info = infoOf(Format);
-      bool IsBF16 = Format == StorageFormat::BF16;
-      if (Info.isQuantised())
-        IsBF16 = Compute == StorageFormat::BF16 &&
-                 (!IsDecodeSized || Info.Bits == 4);
-      return IsBF16 && hasDot(DotProduct::BF16) ? StorageFormat::BF16
-                                                : StorageFormat::F32;
-    }
+    /// The element type that a matmul with weights of `Format` reads its input
+    /// in. With quantised weights that is integers where the level has dot
+    /// products of them: of 16 bits in a decode-sized batch, which the memory
+    /// bounds, of 8 bits otherwise. `IsExact` leaves activations as they are:
+    /// weights are then multiplied in `Compute` where there is a choice; of a
+    /// decode-sized batch only codes of 4 bits, which become bf16 by one
+    /// look-up.
+    ::mlir::Type getInputType(StorageFormat Format, StorageFormat Compute,
+                              bool IsExact, bool IsDecodeSized) const;
+  }];
+}
+
+def Dnn_GroupedType : TypeDef<Dnn_Dialect, "Grouped",
+                              [MemRefElementTypeInterface]> {
+  let mnemonic = "grouped";
+  let summary = "Element of rows that are quantised in groups";
+  let description = [{
+    `tensor<?x2048x!dnn.grouped<8>>`: activations for integer dot products. Of
+    each group of 32 neighbours x, the last one of a row padded with zeros, a
+    record holds the codes q = round(x / s), s = max |x| / M, in `bits` bits: M
+    is 127, or 127 * 256 of 16 bits.
+
+    | bytes of a record | |
+    |---|---|
+    | 32 | codes as i8; of 16 bits the high digits h of q = 256 h + l |
+    | 0 or 32 | of 16 bits the low digits l, -128 to 127 |
+    | 4 | s as f32 |
+    | 8 | sums of the codes of both halves of the group as i32 |
+
+    Codes stand in the order that panels of quantised weights have (quadFeature
+    of runtime/Abi/Types.h).
+  }];
+  let parameters = (ins "int64_t":$bits);
+  let assemblyFormat = "`<` $bits `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Digits of 8 bits that a code has.
+    int64_t getDigits() const { return getBits() / 8; }
+    /// Where the scale and the sums stand in a record, and its end.
+    int64_t getScaleOffset() const { return getDigits() * GroupValues; }
+    int64_t getSumsOffset() const { return getScaleOffset() + 4; }
+    int64_t getRecordBytes() const { return getSumsOffset() + 8; }
+    /// The largest code.
+    int64_t getLargest() const { return getBits() == 8 ? 127 : 127 * 256; }
   }];
 }
 
@@ -159,6 +190,9 @@ class Dnn_RowsOf<list<Type> elements, string what> : ConfinedType<
     [CPred<"::tenon::dnn::isRows($_self)">],
     "rows of " # what # ", [rows, static width]">;
 def Dnn_Activations : Dnn_RowsOf<[F32, BF16], "f32 or bf16">;
+/// What matmuls read.
+def Dnn_MatmulRows : Dnn_RowsOf<[F32, BF16, Dnn_GroupedType],
+                                "f32, bf16 or grouped integers">;
 def Dnn_F32Rows : Dnn_RowsOf<[F32], "f32">;
 /// Numbers of experts, of choices: data, not shapes.
 def Dnn_IndexRows : Dnn_RowsOf<[I32], "i32">;
@@ -171,7 +205,8 @@ class Dnn_BufferOf<list<Type> elements, string what> : ConfinedType<
     "a buffer of rows of " # what>;
 def Dnn_Buffer : Dnn_BufferOf<[F32, BF16], "f32 or bf16">;
 def Dnn_F32Buffer : Dnn_BufferOf<[F32], "f32">;
-def Dnn_AnyBuffer : Dnn_BufferOf<[F32, BF16, I32], "f32, bf16 or i32">;
+def Dnn_AnyBuffer : Dnn_BufferOf<[F32, BF16, I32, Dnn_GroupedType],
+                                "f32, bf16, i32 or grouped integers">;
 
 /// Packed weights by the layout that an operation reads.
 class Dnn_PackedAs<string predicate, string what> : ConfinedType<

@@ -118,6 +118,22 @@ static ParseResult parseList(AsmParser &Parser, StringRef Name,
       }));
 }
 
+Type TargetAttr::getInputType(StorageFormat Format, StorageFormat Compute,
+                              bool IsExact, bool IsDecodeSized) const {
+  MLIRContext *Context = getContext();
+  const StorageFormatInfo &Info = infoOf(Format);
+  bool IsBF16 = Format == StorageFormat::BF16;
+  if (Info.isQuantised()) {
+    if (!IsExact && hasDot(DotProduct::Int8))
+      return GroupedType::get(Context, IsDecodeSized ? 16 : 8);
+    IsBF16 =
+        Compute == StorageFormat::BF16 && (!IsDecodeSized || Info.Bits == 4);
+  }
+  return elementTypeOf(Context, IsBF16 && hasDot(DotProduct::BF16)
+                                    ? StorageFormat::BF16
+                                    : StorageFormat::F32);
+}
+
 Attribute TargetAttr::parse(AsmParser &Parser, Type) {
   SMLoc Location = Parser.getCurrentLocation();
   StringRef Level;
@@ -235,6 +251,13 @@ LogicalResult PackedType::verify(function_ref<InFlightDiagnostic()> EmitError,
   return success();
 }
 
+LogicalResult GroupedType::verify(function_ref<InFlightDiagnostic()> EmitError,
+                                  int64_t Bits) {
+  if (Bits == 8 || Bits == 16)
+    return success();
+  return EmitError() << "expected codes of 8 or 16 bits, got " << Bits;
+}
+
 void PackedType::getAsmName(OpAsmSetNameFn SetName) const { SetName("weight"); }
 
 MemRefType PackedType::getBufferType() const {
@@ -272,6 +295,13 @@ StorageFormat dnn::formatOf(Type Element) {
         elementTypeOf(Element.getContext(), Info.Value) == Element)
       return Info.Value;
   llvm_unreachable("no plain format");
+}
+
+int64_t dnn::rowBytesOf(ShapedType Rows) {
+  int64_t Width = Rows.getDimSize(1);
+  if (auto Grouped = dyn_cast<GroupedType>(Rows.getElementType()))
+    return Grouped.getRecordBytes() * llvm::divideCeil(Width, GroupValues);
+  return Width * Rows.getElementTypeBitWidth() / 8;
 }
 
 std::pair<MemRefType, MemRefType>

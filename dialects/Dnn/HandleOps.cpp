@@ -67,6 +67,10 @@ void StagedPageOp::getAsmResultNames(OpAsmSetValueNameFn SetName) {
   SetName(getKeys(), "keys");
   SetName(getValues(), "values");
 }
+void RowBytesOp::getAsmResultNames(OpAsmSetValueNameFn SetName) {
+  SetName(getResult(), "bytes");
+}
+
 void WeightViewOp::getAsmResultNames(OpAsmSetValueNameFn SetName) {
   SetName(getResult(), "weight");
 }

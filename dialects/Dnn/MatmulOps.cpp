@@ -22,5 +22,8 @@ LogicalResult GatedMatmulOp::verify() {
   if (failed(checkWidths(*this, "dnn_gated_matmul_c4", elementsOf(getUp()),
                          {{"the destination", getOuts()}})))
     return failure();
-  return checkFormat(*this, "dnn_gated_matmul_c5", "up", getGate(), getUp());
+  if (failed(
+          checkFormat(*this, "dnn_gated_matmul_c5", "up", getGate(), getUp())))
+    return failure();
+  return checkGrouped(*this, "dnn_gated_matmul_c6", getInput(), getUp());
 }

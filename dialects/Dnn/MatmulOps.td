@@ -13,7 +13,7 @@ def Dnn_MatmulOp : Dnn_ComputeOp<"matmul", [AttrSizedOperandSegments]> {
     manifest.
   }];
   let resultNames = "@weight";
-  let arguments = (ins Dnn_Activations:$input, Dnn_MatrixPanels:$weight,
+  let arguments = (ins Dnn_MatmulRows:$input, Dnn_MatrixPanels:$weight,
                        Optional<Dnn_Vector>:$bias,
                        Optional<Dnn_Activations>:$multiplier,
                        Optional<Dnn_Activations>:$residual,
@@ -39,7 +39,7 @@ def Dnn_GatedMatmulOp : Dnn_ComputeOp<"gated_matmul", [
   let summary = "activation(x G^T + g) . (x U^T + u) in one kernel";
   let resultNames = "hidden";
   let arguments = (ins Transformer_ActivationAttr:$activation,
-                       Dnn_Activations:$input, Dnn_MatrixPanels:$gate,
+                       Dnn_MatmulRows:$input, Dnn_MatrixPanels:$gate,
                        Dnn_MatrixPanels:$up, Optional<Dnn_Vector>:$gateBias,
                        Optional<Dnn_Vector>:$upBias, Dnn_Activations:$outs);
   let results = (outs Optional<Dnn_Activations>:$results);

@@ -63,7 +63,10 @@ LogicalResult MoeGateUpOp::verify() {
   if (getLimit() &&
       failed(checkPositive(*this, "dnn_moe_gate_up_c6", "limit", *getLimit())))
     return failure();
-  return checkFormat(*this, "dnn_moe_gate_up_c7", "up", getGate(), getUp());
+  if (failed(
+          checkFormat(*this, "dnn_moe_gate_up_c7", "up", getGate(), getUp())))
+    return failure();
+  return checkGrouped(*this, "dnn_moe_gate_up_c8", getInput(), getUp());
 }
 
 LogicalResult MoeDownOp::verify() {
@@ -76,8 +79,19 @@ LogicalResult MoeDownOp::verify() {
       failed(checkExpertBias(*this, "dnn_moe_down_c3", "down bias", getDown(),
                              getDownBias())))
     return failure();
-  return checkWidths(*this, "dnn_moe_down_c4", Choices * Down.getOutFeatures(),
-                     {{"the destination", getOuts()}});
+  if (failed(checkWidths(*this, "dnn_moe_down_c4",
+                         Choices * Down.getOutFeatures(),
+                         {{"the destination", getOuts()}})) ||
+      failed(checkGrouped(*this, "dnn_moe_down_c5", getInput(), getDown())))
+    return failure();
+  // Each choice of a token begins with a group.
+  if (groupedTypeOf(getInput()) && Choices > 1 &&
+      Down.getInFeatures() % GroupValues != 0)
+    return emitOpError() << "dnn_moe_down_c6: input of grouped integers: "
+                            "expected a multiple of "
+                         << GroupValues << " input features, got "
+                         << Down.getInFeatures();
+  return success();
 }
 
 LogicalResult MoeCombineOp::verify() {

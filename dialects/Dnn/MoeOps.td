@@ -53,7 +53,7 @@ def Dnn_MoeGateUpOp : Dnn_ComputeOp<"moe_gate_up", [
   let description = [{
     `input` has a row per token, the destination one per choice.
   }];
-  let arguments = (ins Transformer_ActivationAttr:$activation, Dnn_Activations:$input,
+  let arguments = (ins Transformer_ActivationAttr:$activation, Dnn_MatmulRows:$input,
                        Dnn_IndexRows:$order, Dnn_IndexRows:$offsets,
                        Dnn_Panels:$gate, Dnn_Panels:$up,
                        Optional<Dnn_Rows>:$gateBias,
@@ -78,7 +78,7 @@ def Dnn_MoeDownOp : Dnn_ComputeOp<"moe_down"> {
   let description = [{
     Input and destination have a row per choice.
   }];
-  let arguments = (ins Dnn_Activations:$input, Dnn_IndexRows:$order,
+  let arguments = (ins Dnn_MatmulRows:$input, Dnn_IndexRows:$order,
                        Dnn_IndexRows:$offsets, Dnn_Panels:$down,
                        Optional<Dnn_Rows>:$downBias, Dnn_Activations:$outs);
   let results = (outs Optional<Dnn_Activations>:$results);

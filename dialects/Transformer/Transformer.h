@@ -101,6 +101,9 @@ inline constexpr llvm::StringLiteral MaxSource = "transformer.max_source";
 /// On the module: the type that matmuls with quantised weights compute in,
 /// "f32" or "bf16", where the CPU level has products of bf16; elsewhere f32.
 inline constexpr llvm::StringLiteral ComputeType = "transformer.compute_type";
+/// On the module: "exact" when activations are never quantised for products
+/// with quantised weights; "auto" otherwise.
+inline constexpr llvm::StringLiteral Activations = "transformer.activations";
 /// On the module: the family a model was imported as.
 inline constexpr llvm::StringLiteral Family = "transformer.family";
 /// On the module: batches of at most this many tokens run `few` variants.
@@ -122,6 +125,9 @@ inline bool isActivations(mlir::Type Type) {
 
 /// The element type of a matrix that is stored in `Format`.
 mlir::Type storedType(mlir::MLIRContext *Context, StorageFormat Format);
+
+/// Whether activations of `Module` are never quantised.
+bool isExact(mlir::ModuleOp Module);
 
 /// The inverse: the format of a stored weight, or of elements of that type,
 /// which is f32, bf16 or quantised.

@@ -57,6 +57,7 @@ static constexpr auto Outputs = [] {
   return Names;
 }();
 static constexpr StringRef ComputeTypes[] = {"f32", "bf16"};
+static constexpr StringRef ActivationModes[] = {"auto", "exact"};
 static constexpr AttributeRule Rules[] = {
     {attr::Role, AttributeRule::Model, false, true, AttributeRule::OneOf,
      Roles},
@@ -74,6 +75,8 @@ static constexpr AttributeRule Rules[] = {
     {attr::MaxSource, AttributeRule::Model, true, false, AttributeRule::Count},
     {attr::ComputeType, AttributeRule::Model, true, false, AttributeRule::OneOf,
      ComputeTypes},
+    {attr::Activations, AttributeRule::Model, true, false, AttributeRule::OneOf,
+     ActivationModes},
     {attr::FewTokens, AttributeRule::Pass, true, false, AttributeRule::Count},
     {attr::Family, AttributeRule::Model, true, false, AttributeRule::Text}};
 
@@ -226,6 +229,11 @@ LogicalResult QuantType::verify(function_ref<InFlightDiagnostic()> EmitError,
     return EmitError() << "expected a quantised format, got "
                        << infoOf(Format).Name;
   return success();
+}
+
+bool transformer::isExact(ModuleOp Module) {
+  auto Mode = Module->getAttrOfType<StringAttr>(attr::Activations);
+  return Mode && Mode.getValue() == "exact";
 }
 
 Type transformer::storedType(MLIRContext *Context, StorageFormat Format) {

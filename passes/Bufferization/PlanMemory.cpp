@@ -130,7 +130,7 @@ struct PlanMemory : public tenon::impl::PlanMemoryBase<PlanMemory> {
         if (failed(Rows))
           return failure();
       }
-      int64_t RowBytes = Type.getDimSize(1) * Type.getElementTypeBitWidth() / 8;
+      int64_t RowBytes = dnn::rowBytesOf(Type);
       if (llvm::MulOverflow(*Rows, RowBytes, Buffer.Bytes) ||
           Buffer.Bytes > (int64_t(1) << 46))
         return Alloc.emitOpError() << "plan-memory: a buffer of " << *Rows

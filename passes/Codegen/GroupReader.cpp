@@ -45,6 +45,13 @@ void GroupReader::setOctet(Value Number) {
                    I * LaneBytes));
 }
 
+void GroupReader::prefetch(Value First, int64_t Columns) {
+  constexpr int64_t Line = 64;
+  Value From = B.add(Begin, B.mul(First, Parts.group()));
+  for (int64_t At = 0; At < Parts.group() * Columns; At += Line)
+    B.prefetch(View, {Panel, Block, B.add(From, At)}, /*Locality=*/2);
+}
+
 void GroupReader::forEachOctet(
     llvm::function_ref<void(Value, llvm::function_ref<Value(int64_t)>)> Body) {
   Value Minimum = minimum();
@@ -124,15 +131,16 @@ Value GroupReader::shift(Value Words, int64_t Right) {
   return arith::ShLIOp::create(B, Words, By);
 }
 
-/// The 16 numbers of 4-bit codes.
-Value GroupReader::table(Type Element) {
+/// The 16 numbers of 4-bit codes, plus `Added`.
+Value GroupReader::table(Type Element, int64_t Added) {
   SmallVector<Attribute> Entries;
   for (int64_t Code = 0; Code < 16; ++Code) {
-    int64_t Number = Info.Codes ? (*Info.Codes)[Code] : Code - Info.Offset;
+    int64_t Number =
+        Added + (Info.Codes ? (*Info.Codes)[Code] : Code - Info.Offset);
     if (isa<FloatType>(Element))
       Entries.push_back(B.getFloatAttr(Element, static_cast<double>(Number)));
     else
-      Entries.push_back(B.getIntegerAttr(Element, Number));
+      Entries.push_back(B.getIntegerAttr(Element, static_cast<int8_t>(Number)));
   }
   return arith::ConstantOp::create(
       B, DenseElementsAttr::get(B.vecType(Element, 16), Entries));
@@ -151,29 +159,55 @@ Value GroupReader::highBits(int64_t Half) {
                                splatWord(Bits == 1 ? 0x10101010 : 0x30303030));
 }
 
+/// 64 bytes: the codes of half an octet for each output feature.
+Value GroupReader::rawCodes(int64_t Half) {
+  Value Words = Low[Info.Bits == 8 ? Half : 0];
+  if (Info.Bits != 8)
+    Words =
+        arith::AndIOp::create(B, shift(Words, Half * 4), splatWord(0x0f0f0f0f));
+  if (Info.Bits > 4 && Info.Bits < 8)
+    Words = arith::OrIOp::create(B, Words, highBits(Half));
+  return vector::BitCastOp::create(B, B.vecType(B.getI8Type(), 4 * Lanes),
+                                   Words);
+}
+
 /// 64 s8: the numbers of half an octet for each output feature.
 Value GroupReader::quad(int64_t Half) {
   if (Quads[Half])
     return Quads[Half];
   auto Bytes = B.vecType(B.getI8Type(), 4 * Lanes);
-  auto AsBytes = [&](Value Words) -> Value {
-    return vector::BitCastOp::create(B, Bytes, Words);
-  };
-  if (Info.Bits == 8)
-    return Quads[Half] = AsBytes(Low[Half]);
-  Value Codes =
-      arith::AndIOp::create(B, shift(Low[0], Half * 4), splatWord(0x0f0f0f0f));
+  Value Codes = rawCodes(Half);
   if (Info.Bits == 4)
-    return Quads[Half] = dnn::LookupOp::create(B, Bytes, AsBytes(Codes),
-                                               table(B.getI8Type()));
-  Value All = AsBytes(arith::OrIOp::create(B, Codes, highBits(Half)));
-  if (Info.Offset != 0)
-    All = arith::SubIOp::create(
-        B, All,
+    Codes = dnn::LookupOp::create(B, Bytes, Codes, table(B.getI8Type()));
+  else if (Info.Offset != 0)
+    Codes = arith::SubIOp::create(
+        B, Codes,
         arith::ConstantOp::create(
             B,
             DenseElementsAttr::get(Bytes, static_cast<int8_t>(Info.Offset))));
-  return Quads[Half] = All;
+  return Quads[Half] = Codes;
+}
+
+/// What makes signed numbers unsigned.
+static constexpr int64_t SignBias = 128;
+
+int64_t GroupReader::biasOf(StorageFormat Format) {
+  const StorageFormatInfo &Info = infoOf(Format);
+  return Info.Codes || Info.Bits == 8 ? SignBias : Info.Offset;
+}
+
+Value GroupReader::codes(int64_t Half) {
+  auto Bytes = B.vecType(B.getI8Type(), 4 * Lanes);
+  Value Codes = rawCodes(Half);
+  if (Info.Codes)
+    return dnn::LookupOp::create(B, Bytes, Codes,
+                                 table(B.getI8Type(), SignBias));
+  if (Info.Bits == 8)
+    return arith::XOrIOp::create(
+        B, Codes,
+        arith::ConstantOp::create(
+            B, DenseElementsAttr::get(Bytes, static_cast<int8_t>(SignBias))));
+  return Codes;
 }
 
 Value GroupReader::number(int64_t Feature) {

@@ -35,6 +35,9 @@ public:
   static std::array<int64_t, OctetValues> featureOrder(dnn::TargetAttr Target,
                                                        StorageFormat Format);
 
+  /// Asks for the share that `Columns` columns from `First` on have of the
+  /// bytes of the group, which lie mixed.
+  void prefetch(Value First, int64_t Columns);
   /// Goes to octet `Octet` (0 to 3) of the group.
   void setOctet(Value Octet);
   /// 16 f32: the numbers of feature `Feature` of the octet, times a power of
@@ -53,6 +56,11 @@ public:
                               llvm::function_ref<Value(int64_t Feature)>)>
           Body);
 
+  /// 64 u8 of half `Half` of the octet, four for each output feature: the
+  /// numbers plus bias().
+  Value codes(int64_t Half);
+  static int64_t biasOf(StorageFormat Format);
+
   /// 16 f32: scales of part `Part`, for numbers or for pairs.
   Value scale(int64_t Part, bool OfPairs);
   /// 16 f32 that are added; null for formats without.
@@ -68,7 +76,8 @@ private:
   Value highBits(int64_t Half);
   Value splatWord(int32_t Number);
   Value shift(Value Words, int64_t Right);
-  Value table(mlir::Type Element);
+  Value table(mlir::Type Element, int64_t Added = 0);
+  Value rawCodes(int64_t Half);
 
   KernelBuilder &B;
   const StorageFormatInfo &Info;

@@ -272,6 +272,11 @@ Value KernelBuilder::countFrom(Value First) {
   return arith::AddIOp::create(*this, splatIndex(First), Steps);
 }
 
+void KernelBuilder::prefetch(Value Buffer, ValueRange At, unsigned Locality) {
+  memref::PrefetchOp::create(*this, Buffer, At, /*isWrite=*/false, Locality,
+                             /*isDataCache=*/true);
+}
+
 Value KernelBuilder::splatIndex(Value Index) {
   return splat(arith::IndexCastOp::create(*this, getI32Type(), Index));
 }

@@ -95,6 +95,9 @@ public:
   /// Stores two f32 vectors as bf16, lane by lane side by side.
   void storePair(Value Even, Value Odd, Value Buffer, mlir::ValueRange At);
   void storeScalar(Value Scalar, Value Buffer, mlir::ValueRange At);
+  /// Asks for the cache line of an element that is read soon, into the first
+  /// level of the cache (3) or the second (2).
+  void prefetch(Value Buffer, mlir::ValueRange At, unsigned Locality = 3);
   /// First, First + 1, ... as i32.
   Value countFrom(Value First);
   /// An index in every lane, as i32.

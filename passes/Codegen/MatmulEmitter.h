@@ -2,12 +2,14 @@
 //
 // One thread takes whole panels of 64 output features. A block of a few rows
 // is multiplied with a group of columns of the panel, sums in registers, the
-// panel read once per block of rows. The same emitter writes the kernels of
-// all formats and CPU levels; only the inner step differs.
+// panel read once per block of rows. There is an emitter for products of
+// floating-point numbers (FloatMatmul.cpp) and one for those of grouped
+// integers (IntegerMatmul.cpp); each serves all formats and CPU levels, of
+// which only the inner step differs.
 //
 // Quantised weights are multiplied as they are unpacked in decode-sized
 // batches. For more rows, a piece of the panel is widened in cache once and
-// then multiplied with all of them like a panel of plain numbers.
+// then multiplied with all of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +17,8 @@
 #define TENON_PASSES_CODEGEN_MATMULEMITTER_H
 
 #include "passes/Codegen/KernelBuilder.h"
+
+#include <memory>
 
 namespace tenon {
 
@@ -35,25 +39,32 @@ public:
     Value Number;
     Value Feature;
   };
+  /// Finds the elements of a row.
+  using RowFinder = llvm::function_ref<InputRow(Value Row)>;
   /// Given the number of a row, an output feature, a mask (null when all 16
   /// features from there on exist) and a vector of sums per weight.
   using Epilogue =
       llvm::function_ref<void(Value Row, Value Feature, Value Mask, Sums)>;
 
-  /// `InFeatures` elements of each row are multiplied with `Weights`, which
-  /// have one type.
-  MatmulEmitter(KernelBuilder &B, Value Input, int64_t InFeatures,
-                mlir::ValueRange Weights);
+  /// For products of `InFeatures` elements of each row of `Input` with
+  /// `Weights`, which have one type.
+  static std::unique_ptr<MatmulEmitter> create(KernelBuilder &B, Value Input,
+                                               int64_t InFeatures,
+                                               mlir::ValueRange Weights);
+  virtual ~MatmulEmitter() = default;
 
   /// Multiplies rows [First, Last), whose elements `RowOf` finds, with the
   /// panels, side by side where the sums of all fit into registers.
-  void emit(llvm::ArrayRef<Panel> Panels, Value First, Value Last,
-            llvm::function_ref<InputRow(Value Row)> RowOf, Epilogue Finish);
+  virtual void emit(llvm::ArrayRef<Panel> Panels, Value First, Value Last,
+                    RowFinder RowOf, Epilogue Finish) = 0;
+  /// Whether two panels are streamed at once: that hides more of the memory's
+  /// latency where each is read once.
+  virtual bool streamsPanels() const = 0;
 
   /// Panels of one matrix.
-  int64_t panels() const;
+  int64_t panels() const { return panelsOf(OutFeatures); }
 
-private:
+protected:
   /// How many rows and columns of sums are kept in registers.
   struct Block {
     int64_t Rows;
@@ -64,59 +75,48 @@ private:
     Value View;
     Value Panel;
   };
-  using Operands = llvm::SmallVector<Value, 2>;
 
-  Block blockFor(int64_t Rows, int64_t Matrices) const;
-  int64_t mostRows() const;
-  int64_t sumRegisters() const;
-  int64_t perVector() const;
-  void emitRows(llvm::ArrayRef<Panel> Panels, Value Row,
-                llvm::ArrayRef<InputRow> Inputs, Epilogue Finish);
-  void emitBlock(llvm::ArrayRef<Panel> Panels, Value Row,
-                 llvm::ArrayRef<InputRow> Inputs, Block Size, Epilogue Finish);
-  Sums multiply(llvm::ArrayRef<Stream> Streams, llvm::ArrayRef<InputRow> Inputs,
-                Value Column, Block Size, int64_t Features);
-  Sums multiplyGroups(llvm::ArrayRef<Stream> Streams,
-                      llvm::ArrayRef<InputRow> Inputs, Value Column,
-                      Block Size);
-  Sums group(llvm::ArrayRef<Stream> Streams, llvm::ArrayRef<InputRow> Inputs,
-             Value Column, Block Size, Sums Carried, Value Group,
-             int64_t Valid);
-  void emitWidened(llvm::ArrayRef<Panel> Panels, Value First, Value Last,
-                   llvm::function_ref<InputRow(Value)> RowOf, Epilogue Finish);
-  void widen(const Stream &From, Value FirstGroup, int64_t Features,
-             Value Widened);
-  void addProducts(Value Widened, Value FirstFeature, int64_t Features,
-                   Value First, Value Last, Value PartialColumn, Value Partial,
-                   llvm::function_ref<InputRow(Value)> RowOf);
+  MatmulEmitter(KernelBuilder &B, int64_t InFeatures, mlir::ValueRange Weights);
+
+  /// Registers that a vector of 16 lanes takes.
+  int64_t perVector() const { return Lanes / B.Target.getLanes(); }
+  int64_t matrices() const { return static_cast<int64_t>(Views.size()); }
+  /// Calls `Body` with the first row and the number of rows of each block.
   void forEachBlock(Value First, Value Last, int64_t MostRows,
                     llvm::function_ref<void(Value, int64_t)> Body);
-  Value inputNumber(const InputRow &Row, Value Feature);
-  Value inputSum(const InputRow &Row, Value Feature, int64_t Valid);
-  Sums step(llvm::ArrayRef<Stream> Streams, llvm::ArrayRef<InputRow> Inputs,
-            Value Column, Block Size, Sums Carried, Value Step, int64_t Valid);
-  Operands loadWidened(const InputRow &Row, Value Step, int64_t Valid);
-  Value loadForDot(const InputRow &Row, Value Step, int64_t Valid);
-  Operands loadWeight(Value View, Value Panel, Value Step, Value Column);
-  Value accumulate(Value Sum, llvm::ArrayRef<Value> Inputs,
-                   llvm::ArrayRef<Value> Weight);
+  /// The inputs of `Count` rows, from `Feature` on.
+  llvm::SmallVector<InputRow> inputs(Value Row, int64_t Count, RowFinder RowOf,
+                                     Value Feature = {});
+  /// All panels of all weights.
+  llvm::SmallVector<Stream> streams(llvm::ArrayRef<Panel> Panels) const;
+
+  /// Sums of `Rows` rows that wait in memory while pieces of one panel are
+  /// multiplied, those of one weight behind those of the other.
+  Value partialSums(int64_t Rows);
+  void zero(Value Partial, Value Rows);
+  /// Hands what was summed up for rows [First, Last) to the epilogue.
+  void finish(Value Partial, const Panel &P, Value First, Value Last,
+              Epilogue Finish);
+  /// The same of a block, by weight, row and 16 columns.
   void finishBlock(const Panel &P, Value Row, Value Column, Block Size,
                    llvm::ArrayRef<Value> Result, Epilogue Finish);
 
   KernelBuilder &B;
-  Value Input;
   int64_t InFeatures;
   llvm::SmallVector<Value> Views;
   int64_t OutFeatures = 0;
   StorageFormat Format = StorageFormat::F32;
-  /// The format that products are made in: that of plain weights, and what
-  /// quantised ones are widened to.
-  StorageFormat Plain = StorageFormat::F32;
-  /// Input features side by side in a panel of `Plain`.
-  int64_t Interleave = 1;
-  /// Whether pairs of bf16 are multiplied.
-  bool UsesDot = false;
 };
+
+/// The two emitters, for inputs that are not and that are grouped integers.
+std::unique_ptr<MatmulEmitter> createFloatMatmul(KernelBuilder &B,
+                                                 mlir::Value Input,
+                                                 int64_t InFeatures,
+                                                 mlir::ValueRange Weights);
+std::unique_ptr<MatmulEmitter> createIntegerMatmul(KernelBuilder &B,
+                                                   mlir::Value Input,
+                                                   int64_t InFeatures,
+                                                   mlir::ValueRange Weights);
 
 /// 16 elements of a row of `Buffer`, those of the mask if there is one.
 mlir::Value loadMaybeMasked(KernelBuilder &B, mlir::Value Buffer,

@@ -8,12 +8,12 @@ using namespace tenon;
 /// Multiplies all rows of `Input`, panels shared out among threads.
 static void emitAllRows(KernelBuilder &B, Value Input, ValueRange Weights,
                         MatmulEmitter::Epilogue Finish) {
-  MatmulEmitter Matmul(
-      B, Input, cast<MemRefType>(Input.getType()).getDimSize(1), Weights);
-  int64_t Panels = Matmul.panels();
-  // Two streams of one weight hide more of the memory's latency than one, if
-  // there are panels enough for all threads.
-  int64_t PerUnit = Weights.size() == 1 && Panels >= 16 ? 2 : 1;
+  std::unique_ptr<MatmulEmitter> Matmul =
+      MatmulEmitter::create(B, Input, widthOf(Input), Weights);
+  int64_t Panels = Matmul->panels();
+  // If there are panels enough for all threads.
+  int64_t PerUnit =
+      Matmul->streamsPanels() && Weights.size() == 1 && Panels >= 16 ? 2 : 1;
   Value Rows = B.dim0(Input), Zero = B.index(0);
   auto PanelOf = [&](Value Number) {
     return MatmulEmitter::Panel{Number, B.mul(Number, PanelWidth)};
@@ -24,7 +24,7 @@ static void emitAllRows(KernelBuilder &B, Value Input, ValueRange Weights,
     if (PerUnit == 2)
       Mine.push_back(
           PanelOf(B.min(B.add(Mine[0].Number, 1), B.index(Panels - 1))));
-    Matmul.emit(
+    Matmul->emit(
         Mine, Zero, Rows,
         [&](Value Row) { return MatmulEmitter::InputRow{Row, Zero}; }, Finish);
   });

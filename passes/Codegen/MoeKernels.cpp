@@ -266,8 +266,8 @@ template <> void tenon::emitKernel(KernelBuilder &B, dnn::MoeGroupOp Op) {
 }
 
 template <> void tenon::emitKernel(KernelBuilder &B, dnn::MoeGateUpOp Op) {
-  MatmulEmitter Matmul(B, Op.getInput(), widthOf(Op.getInput()),
-                       {Op.getGate(), Op.getUp()});
+  std::unique_ptr<MatmulEmitter> Matmul = MatmulEmitter::create(
+      B, Op.getInput(), widthOf(Op.getInput()), {Op.getGate(), Op.getUp()});
   int64_t Inner = Op.getGate().getType().getOutFeatures();
   Value GateBias = Op.getGateBias() ? B.weightView(Op.getGateBias()) : Value();
   Value UpBias = Op.getUpBias() ? B.weightView(Op.getUpBias()) : Value();
@@ -278,7 +278,7 @@ template <> void tenon::emitKernel(KernelBuilder &B, dnn::MoeGateUpOp Op) {
   Value Zero = B.index(0);
   ExpertEmitter(B, Op.getOrder(), Op.getOffsets())
       .emit(
-          Matmul,
+          *Matmul,
           [&](Value Token, Value) {
             return MatmulEmitter::InputRow{Token, Zero};
           },
@@ -302,11 +302,12 @@ template <> void tenon::emitKernel(KernelBuilder &B, dnn::MoeGateUpOp Op) {
 template <> void tenon::emitKernel(KernelBuilder &B, dnn::MoeDownOp Op) {
   dnn::PackedType Down = Op.getDown().getType();
   int64_t Inner = Down.getInFeatures(), Width = Down.getOutFeatures();
-  MatmulEmitter Matmul(B, Op.getInput(), Inner, Op.getDown());
+  std::unique_ptr<MatmulEmitter> Matmul =
+      MatmulEmitter::create(B, Op.getInput(), Inner, Op.getDown());
   Value Bias = Op.getDownBias() ? B.weightView(Op.getDownBias()) : Value();
   ExpertEmitter(B, Op.getOrder(), Op.getOffsets())
       .emit(
-          Matmul,
+          *Matmul,
           [&](Value Token, Value Choice) {
             return MatmulEmitter::InputRow{Token, B.mul(Choice, Inner)};
           },

@@ -1,6 +1,7 @@
 //===- RowKernels.cpp - Kernels that go row by row ------------------------===//
 
 #include "passes/Codegen/GroupReader.h"
+#include "passes/Codegen/GroupedRows.h"
 
 using namespace mlir;
 using namespace tenon;
@@ -107,7 +108,35 @@ template <> void tenon::emitKernel(KernelBuilder &B, dnn::ResidualOp Op) {
   });
 }
 
+/// Quantises rows, several groups at a time.
+static void groupRows(KernelBuilder &B, Value Input, Value Out) {
+  GroupedRows Rows(B, Out);
+  constexpr int64_t GroupsOfItem = 8;
+  int64_t Width = widthOf(Out), Full = Width / GroupValues;
+  int64_t Items = llvm::divideCeil(Rows.groups(), GroupsOfItem);
+  B.share(B.mul(B.dim0(Out), Items), [&](Value Item) {
+    Value Row = B.div(Item, Items);
+    Value First = B.mul(B.rem(Item, Items), GroupsOfItem);
+    auto Store = [&](Value Group, int64_t Valid) {
+      Value Column = B.mul(Group, GroupValues);
+      auto Half = [&](int64_t From) {
+        int64_t Count = std::min(Lanes, Valid - From);
+        return Count > 0 ? B.load(Input, {Row, B.add(Column, From)}, Count)
+                         : B.vecConst(0);
+      };
+      Rows.store(Row, Group, Half(0), Half(Lanes));
+    };
+    Value End = B.min(B.add(First, GroupsOfItem), B.index(Full));
+    B.loop(First, End, 1, [&](Value Group) { Store(Group, GroupValues); });
+    if (int64_t Rest = Width % GroupValues)
+      B.ifThen(B.isEqual(B.rem(Item, Items), B.index(Items - 1)),
+               [&] { Store(B.index(Full), Rest); });
+  });
+}
+
 template <> void tenon::emitKernel(KernelBuilder &B, dnn::CastOp Op) {
+  if (dnn::groupedTypeOf(Op.getOuts()))
+    return groupRows(B, Op.getInput(), Op.getOuts());
   writeRows(B, Op.getOuts(), [&](Value Row, Value Column, int64_t Valid) {
     return B.load(Op.getInput(), {Row, Column}, Valid);
   });

@@ -36,6 +36,8 @@ struct ConvertDnnToLlvm
     Converter.addConversion([=](transformer::ScopeType) { return Ptr; });
     Converter.addConversion([=](dnn::PackedType) { return Ptr; });
     Converter.addConversion(
+        [=](dnn::GroupedType) { return IntegerType::get(Context, 8); });
+    Converter.addConversion(
         [=](transformer::CacheType) { return IntegerType::get(Context, 64); });
 
     RewritePatternSet Patterns(Context);

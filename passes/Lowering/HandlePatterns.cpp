@@ -125,6 +125,19 @@ struct WeightViewPattern : public ConvertOpToLLVMPattern<dnn::WeightViewOp> {
   }
 };
 
+struct RowBytesPattern : public ConvertOpToLLVMPattern<dnn::RowBytesOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(dnn::RowBytesOp Op, OpAdaptor Operands,
+                                ConversionPatternRewriter &B) const override {
+    MemRefDescriptor Rows(Operands.getRows());
+    B.replaceOp(Op, dynamicRows(*getTypeConverter(), B, Op.getLoc(),
+                                cast<MemRefType>(Op.getType()),
+                                Rows.alignedPtr(B, Op.getLoc()),
+                                Rows.size(B, Op.getLoc(), 0)));
+    return success();
+  }
+};
+
 struct FieldPattern : public ConvertOpToLLVMPattern<dnn::FieldOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(dnn::FieldOp Op, OpAdaptor Operands,
@@ -257,8 +270,8 @@ void tenon::populateHandlePatterns(LLVMTypeConverter &Converter,
                                    RewritePatternSet &Patterns) {
   Patterns.add<CountPattern, ScopePattern, WeightIndexPattern<dnn::WeightOp>,
                WeightIndexPattern<dnn::TableOp>, WeightViewPattern,
-               FieldPattern, PageTablePattern, PagePattern, LatentPagePattern,
-               StagedPagePattern, RowsPattern<dnn::BufferOp>,
+               RowBytesPattern, FieldPattern, PageTablePattern, PagePattern,
+               LatentPagePattern, StagedPagePattern, RowsPattern<dnn::BufferOp>,
                RowsPattern<dnn::FeaturesOp>, RowsPattern<dnn::OutputOp>>(
       Converter);
 }

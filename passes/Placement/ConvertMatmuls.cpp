@@ -14,23 +14,21 @@ StorageFormat DnnConverter::formatOfWeight(Value Weight) {
   return storageFormatOf(Weight.getType());
 }
 
-StorageFormat DnnConverter::inputFormat(StorageFormat Weight) {
-  return Module.Target.getInputFormat(Weight, Module.Compute,
-                                      isDecodeSized(Function));
-}
-
 Type DnnConverter::inputType(Value Weight) {
-  return dnn::elementTypeOf(Builder.getContext(),
-                            inputFormat(formatOfWeight(Weight)));
+  return Module.Target.getInputType(formatOfWeight(Weight), Module.Compute,
+                                    Module.IsExact, isDecodeSized(Function));
 }
 
 Value DnnConverter::castFor(Value Old, Value Weight) {
   Value Rows = mapped(Old);
   Type InputType = inputType(Weight);
-  if (cast<ShapedType>(Rows.getType()).getElementType() == InputType)
+  if (getElementTypeOrSelf(Rows) == InputType)
     return Rows;
-  Value Out = emptyLike(Old, InputType);
-  return dnn::CastOp::create(Builder, Old.getLoc(), Out.getType(), Rows, Out)
+  return castInto(Rows, emptyLike(Old, InputType));
+}
+
+Value DnnConverter::castInto(Value Rows, Value Out) {
+  return dnn::CastOp::create(Builder, Rows.getLoc(), Out.getType(), Rows, Out)
       .getResults();
 }
 
@@ -64,9 +62,9 @@ LogicalResult DnnConverter::convert(transformer::MatmulOp Op) {
 LogicalResult DnnConverter::convert(GatedMatmulOp Op) {
   // Of both weights; the first matmul writes what they read.
   StorageFormat Format = formatOfWeight(Op.getUp());
-  StorageFormat Rows = inputFormat(Format);
-  if (!isDecodeSized(Op) && Module.Target.libraryServes(Rows, Format, Rows) &&
-      Module.Target.libraryServes(Rows, Format, StorageFormat::F32)) {
+  if (!isDecodeSized(Op) &&
+      Module.Target.libraryServes(Format, Format, Format) &&
+      Module.Target.libraryServes(Format, Format, StorageFormat::F32)) {
     auto Biases = [](Value Bias) {
       return Bias ? SmallVector<Value>{Bias} : SmallVector<Value>();
     };
@@ -107,8 +105,15 @@ LogicalResult DnnConverter::convert(MoeOp Op) {
       Builder, Loc, TypeRange{Order.getType(), Offsets.getType()},
       Route.getResults()[0], Order, Offsets);
   Value Gate = packed(Op.getGate()), Down = packed(Op.getDown());
+  Type DownType = inputType(Op.getDown());
+  bool IsGrouped = isa<dnn::GroupedType>(DownType);
+  // Each choice of a token begins with a group.
+  if (IsGrouped && Top > 1 && Op.getInner() % GroupValues != 0) {
+    DownType = F32;
+    IsGrouped = false;
+  }
   Value Hidden =
-      emptyRows(Loc, Count, Top * Op.getInner(), inputType(Op.getDown()));
+      emptyRows(Loc, Count, Top * Op.getInner(), IsGrouped ? F32 : DownType);
   Hidden = dnn::MoeGateUpOp::create(
                Builder, Loc, Hidden.getType(), Op.getActivationAttr(),
                castFor(Op.getInput(), Gate), Group.getResults()[0],
@@ -116,6 +121,9 @@ LogicalResult DnnConverter::convert(MoeOp Op) {
                packed(Op.getGateBias()), packed(Op.getUpBias()), Hidden,
                Op.getLimitAttr(), Op.getUpOffsetAttr())
                .getResults();
+  if (IsGrouped)
+    Hidden =
+        castInto(Hidden, emptyRows(Loc, Count, Top * Op.getInner(), DownType));
   Value Out = emptyLike(Op.getResult());
   int64_t Width = cast<RankedTensorType>(Out.getType()).getDimSize(1);
   Value Parts = emptyRows(Loc, Count, Top * Width, F32);

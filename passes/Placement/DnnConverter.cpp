@@ -210,6 +210,7 @@ struct ConvertTransformerToDnn
     DnnConversion Shared{std::move(*Rows),
                          dnn::TargetAttr::get(&getContext(), infoOf(*Chosen)),
                          StorageFormat::BF16,
+                         isExact(Module),
                          1,
                          {},
                          {}};

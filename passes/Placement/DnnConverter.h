@@ -25,6 +25,8 @@ struct DnnConversion {
   dnn::TargetAttr Target;
   /// What matmuls with quantised weights compute in.
   StorageFormat Compute = StorageFormat::BF16;
+  /// Whether activations are never quantised.
+  bool IsExact = false;
   /// Most positions of a sequence or of a source text; sizes tables.
   int64_t Positions = 1;
   /// Numbers of scopes, by name and layer.
@@ -95,12 +97,12 @@ private:
 
   /// The storage format of a parameter's matrix or of a packed weight.
   static StorageFormat formatOfWeight(Value Weight);
-  /// The type that a matmul with a weight of this format reads its input in.
-  StorageFormat inputFormat(StorageFormat Weight);
-  /// The same of `Weight`, as an element type.
+  /// The element type that a matmul with `Weight` reads its input in.
   mlir::Type inputType(Value Weight);
   /// Activations in the type that a matmul with `Weight` reads.
   Value castFor(Value Old, Value Weight);
+  /// `Rows` in the type of the destination `Out`.
+  Value castInto(Value Rows, Value Out);
   Value matmul(mlir::Location Loc, Value Old, Value OldInput,
                mlir::ValueRange Weights, mlir::ValueRange Biases,
                Activation Act, Value Multiplier, Value Residual,

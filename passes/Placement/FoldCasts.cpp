@@ -63,6 +63,8 @@ struct FoldCasts : public tenon::impl::FoldCastsBase<FoldCasts> {
   static StringRef fold(CastOp Cast, TargetAttr Target) {
     Value Source = Cast.getInput();
     auto Producer = Source.getDefiningOp<ComputeOpInterface>();
+    if (groupedTypeOf(Cast.getOuts()))
+      return "a group needs all of its elements at once";
     if (!Source.hasOneUse())
       return "the value is read in its own type too";
     if (!Producer)

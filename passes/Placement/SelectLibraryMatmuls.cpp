@@ -29,6 +29,8 @@ std::string tenon::whyGenerated(Operation *Op) {
   auto Matmul = dyn_cast<MatmulOp>(Op);
   if (!Matmul)
     return "gate and up are one pass over the rows";
+  if (groupedTypeOf(Matmul.getInput()))
+    return "the library has no dot products of groups";
   TargetAttr Target = targetOf(Matmul->getParentOfType<ModuleOp>());
   StorageFormat Input = formatOf(Matmul.getInput());
   StorageFormat Weight = Matmul.getWeight().getType().getFormat();

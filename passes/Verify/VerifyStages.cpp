@@ -109,7 +109,7 @@ struct VerifyBuffers : public tenon::impl::VerifyBuffersBase<VerifyBuffers> {
     // Kernels keep scratch of their own, and move numbers.
     if (isa<memref::MemRefDialect>(Home))
       return isa<memref::AllocaOp, memref::LoadOp, memref::StoreOp,
-                 memref::DimOp>(Op);
+                 memref::PrefetchOp, memref::DimOp>(Op);
     return isa<arith::ArithDialect, math::MathDialect, scf::SCFDialect,
                vector::VectorDialect, x86vector::X86VectorDialect>(Home);
   }

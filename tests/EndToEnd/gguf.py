@@ -15,7 +15,8 @@ FIXTURES = pathlib.Path(__file__).parent.parent / "gguf" / "fixtures"
 
 def compare(test, entry):
     name = entry["name"]
-    artifact = test.compile(FIXTURES / f"{name}.gguf", name, "--dtype", "f32")
+    artifact = test.compile(FIXTURES / f"{name}.gguf", name, "--dtype", "f32",
+                            "--activations", "exact")
     reference = numpy.load(FIXTURES / f"{name}.npy")
     _, limit = support.REFERENCE_TOLERANCE["f32"]
     error = support.largest_error(test.outputs(artifact, entry["tokens"]),
@@ -65,7 +66,8 @@ def check_quantize(test, entry):
     for choice, least, most in (("int8", 1e-4, 2e-2), ("int4", 5e-3, 2e-1)):
         what = f"{entry['name']} as {choice}"
         artifact = test.compile(FIXTURES / f"{entry['name']}.gguf", what,
-                                "--quantize", choice, "--dtype", "f32")
+                                "--quantize", choice, "--dtype", "f32",
+                                "--activations", "exact")
         values = test.outputs(artifact, entry["tokens"])
         error = support.l2_error(values, reference)
         test.check(least <= error <= most,
@@ -79,6 +81,28 @@ def check_quantize(test, entry):
         greedy = whole[len(entry["tokens"]) - 1:].argmax(axis=1).tolist()
         test.check(greedy == steps, f"{what}: steps give {steps}, a prefill "
                                     f"{greedy}")
+        artifact.unlink()
+
+
+def check_activations(test, entry):
+    """Rows of integers: 8 bits in a prefill, 16 in decode-sized steps."""
+    name = entry["name"]
+    reference = numpy.load(FIXTURES / f"{name}.npy")
+    few = entry["tokens"][:3]
+    native = test.native_level()
+    for level, whole, step in (("avx512_vnni", (1e-3, 4e-2), (1e-6, 2e-4)),
+                               ("avx512", (0, 2e-6), (0, 2e-6))):
+        if not support.runnable(level, native):
+            continue
+        artifact = test.compile(FIXTURES / f"{name}.gguf", f"{name} {level}",
+                                "--dtype", "f32", "--target-cpu", level)
+        for what, tokens, (least, most) in (("prefill", entry["tokens"], whole),
+                                            ("step", few, step)):
+            error = support.l2_error(test.outputs(artifact, tokens),
+                                     reference[:len(tokens)])
+            test.check(least <= error <= most,
+                       f"{name} at {level}: L2 error of a {what} {error:.1e}, "
+                       f"{least} to {most}")
         artifact.unlink()
 
 
@@ -108,6 +132,8 @@ def main():
         for entry in entries:
             if entry["name"] in ("llama-f32", "llama-q4_k"):
                 check_quantize(test, entry)
+            if entry["name"] == "llama-q4_k":
+                check_activations(test, entry)
         check_errors(test)
     test.finish()
 

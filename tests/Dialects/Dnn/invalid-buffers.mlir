@@ -36,7 +36,7 @@ func.func @plan(%b: !transformer.batch, %n: index) {
 // -----
 
 func.func @buffer_type(%b: !transformer.batch, %n: index) {
-  // expected-error@below {{result #0 must be a buffer of rows of f32, bf16 or i32, but got 'memref<?x?xf32>'}}
+  // expected-error@below {{result #0 must be a buffer of rows of f32, bf16, i32 or grouped integers, but got 'memref<?x?xf32>'}}
   %0 = dnn.buffer %b[%n] at 0 : memref<?x?xf32>
   return
 }
@@ -182,5 +182,21 @@ func.func @lookup_c2(%c: vector<32xi8>, %t: vector<16xbf16>) {
 func.func @lookup_c3(%c: vector<32xi16>, %t: vector<16xbf16>) {
   // expected-error@below {{dnn_lookup_c3: result: expected an element of the table for each code, got 'vector<16xbf16>'}}
   %0 = dnn.lookup %c in %t : vector<32xi16>, vector<16xbf16> -> vector<16xbf16>
+  return
+}
+
+// -----
+
+func.func @row_bytes_c1(%x: memref<?x40x!dnn.grouped<8>>) {
+  // expected-error@below {{dnn_row_bytes_c1: buffer: expected 'memref<?x88xi8>', got 'memref<?x80xi8>'}}
+  %0 = dnn.row_bytes %x : memref<?x40x!dnn.grouped<8>> -> memref<?x80xi8>
+  return
+}
+
+// -----
+
+func.func @dot_c1(%s: vector<16xi32>, %c: vector<32xi8>) {
+  // expected-error@below {{dnn_dot_c1: codes: expected 64, got 32}}
+  %0 = dnn.dot %s, %c by %c : vector<16xi32>, vector<32xi8>
   return
 }

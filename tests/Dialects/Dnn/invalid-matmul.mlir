@@ -102,3 +102,27 @@ func.func @gated_matmul_c5(%x: tensor<?x8xf32>, %g: !dnn.packed<panels, 6x8xf32>
   %0 = dnn.gated_matmul silu %x gate %g up %u outs(%o) : (tensor<?x8xf32>, !dnn.packed<panels, 6x8xf32>, !dnn.packed<panels, 6x8xbf16>, tensor<?x6xf32>) -> tensor<?x6xf32>
   return
 }
+
+// -----
+
+func.func @matmul_c6(%x: tensor<?x64x!dnn.grouped<8>>, %w: !dnn.packed<panels, 6x64xbf16>, %o: tensor<?x6xf32>) {
+  // expected-error@below {{dnn_matmul_c6: input of grouped integers: expected quantised weights, got bf16}}
+  %0 = dnn.matmul %x weight %w outs(%o) : (tensor<?x64x!dnn.grouped<8>>, !dnn.packed<panels, 6x64xbf16>, tensor<?x6xf32>) -> tensor<?x6xf32>
+  return
+}
+
+// -----
+
+func.func @matmul_c5_grouped(%x: tensor<?x64x!dnn.grouped<8>>, %w: !dnn.packed<panels, 6x64xq8_0>, %o: tensor<?x6xf32>) {
+  // expected-error@below {{dnn_matmul_c5: a library matmul: expected an input of f32 or bf16, got grouped integers}}
+  %0 = dnn.matmul %x weight %w primitive 0 outs(%o) : (tensor<?x64x!dnn.grouped<8>>, !dnn.packed<panels, 6x64xq8_0>, tensor<?x6xf32>) -> tensor<?x6xf32>
+  return
+}
+
+// -----
+
+func.func @gated_matmul_c6(%x: tensor<?x64x!dnn.grouped<16>>, %w: !dnn.packed<panels, 6x64xf32>, %o: tensor<?x6xf32>) {
+  // expected-error@below {{dnn_gated_matmul_c6: input of grouped integers: expected quantised weights, got f32}}
+  %0 = dnn.gated_matmul silu %x gate %w up %w outs(%o) : (tensor<?x64x!dnn.grouped<16>>, !dnn.packed<panels, 6x64xf32>, !dnn.packed<panels, 6x64xf32>, tensor<?x6xf32>) -> tensor<?x6xf32>
+  return
+}

@@ -158,3 +158,27 @@ func.func @moe_combine_c1(%p: tensor<?x16xf32>, %w: tensor<?x2xf32>, %o: tensor<
   %0 = dnn.moe_combine %p by %w outs(%o) : (tensor<?x16xf32>, tensor<?x2xf32>, tensor<?x6xf32>) -> tensor<?x6xf32>
   return
 }
+
+// -----
+
+func.func @moe_gate_up_c8(%x: tensor<?x32x!dnn.grouped<8>>, %i: tensor<?x2xi32>, %f: tensor<1x7xi32>, %g: !dnn.packed<panels, 6x4x32xbf16>, %h: tensor<?x8xf32>) {
+  // expected-error@below {{dnn_moe_gate_up_c8: input of grouped integers: expected quantised weights, got bf16}}
+  %0 = dnn.moe_gate_up silu %x by %i, %f gate %g up %g outs(%h) : (tensor<?x32x!dnn.grouped<8>>, tensor<?x2xi32>, tensor<1x7xi32>, !dnn.packed<panels, 6x4x32xbf16>, !dnn.packed<panels, 6x4x32xbf16>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @moe_down_c5(%h: tensor<?x64x!dnn.grouped<8>>, %i: tensor<?x2xi32>, %f: tensor<1x7xi32>, %d: !dnn.packed<panels, 6x8x32xf32>, %p: tensor<?x16xf32>) {
+  // expected-error@below {{dnn_moe_down_c5: input of grouped integers: expected quantised weights, got f32}}
+  %0 = dnn.moe_down %h by %i, %f down %d outs(%p) : (tensor<?x64x!dnn.grouped<8>>, tensor<?x2xi32>, tensor<1x7xi32>, !dnn.packed<panels, 6x8x32xf32>, tensor<?x16xf32>) -> tensor<?x16xf32>
+  return
+}
+
+// -----
+
+func.func @moe_down_c6(%h: tensor<?x80x!dnn.grouped<8>>, %i: tensor<?x2xi32>, %f: tensor<1x7xi32>, %d: !dnn.packed<panels, 6x8x40xq8_0>, %p: tensor<?x16xf32>) {
+  // expected-error@below {{dnn_moe_down_c6: input of grouped integers: expected a multiple of 32 input features, got 40}}
+  %0 = dnn.moe_down %h by %i, %f down %d outs(%p) : (tensor<?x80x!dnn.grouped<8>>, tensor<?x2xi32>, tensor<1x7xi32>, !dnn.packed<panels, 6x8x40xq8_0>, tensor<?x16xf32>) -> tensor<?x16xf32>
+  return
+}

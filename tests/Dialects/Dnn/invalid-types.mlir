@@ -68,3 +68,8 @@ module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, 
 
 // expected-error@below {{expected panels of q4_k, got row_major}}
 func.func private @rows(!dnn.packed<row_major, 8x256xq4_k>)
+
+// -----
+
+// expected-error@below {{expected codes of 8 or 16 bits, got 4}}
+func.func private @grouped(tensor<?x32x!dnn.grouped<4>>)

@@ -284,7 +284,8 @@ TEST_F(KernelTest, Moe) {
   struct MoeLine {
     int64_t Width, Inner, Experts, Top;
     const char *Format, *Router;
-    bool HasAll; ///< Correction, biases and limits.
+    bool HasAll;  ///< Correction, biases and limits.
+    int Bits = 0; ///< Of rows of grouped integers.
   };
   for (const MoeLine &Line :
        {MoeLine{1, 1, 2, 1, "f32", "<softmax, top = {K}>", false},
@@ -292,10 +293,25 @@ TEST_F(KernelTest, Moe) {
         MoeLine{37, 63, 5, 3, "f32", "<sigmoid, top = {K}, normalize>", true},
         MoeLine{64, 100, 8, 2, "f32", "<softmax, top = {K}>", true},
         MoeLine{16, 8, 4, 2, "bf16", "<softmax, top = {K}>", false},
-        MoeLine{37, 63, 5, 3, "bf16", "<sigmoid, top = {K}, normalize>",
-                true}}) {
+        MoeLine{37, 63, 5, 3, "bf16", "<sigmoid, top = {K}, normalize>", true},
+        MoeLine{37, 63, 5, 3, "q4_k", "<softmax, top = {K}>", true},
+        MoeLine{37, 64, 5, 3, "q4_k", "<softmax, top = {K}>", true, 8},
+        MoeLine{300, 96, 4, 2, "q6_k", "<softmax, top = {K}>", false, 16},
+        MoeLine{33, 45, 3, 1, "q8_0", "<softmax, top = {K}>", true, 8}}) {
     KernelCase Case;
-    Case.Name = "moe " + std::to_string(Line.Width) + " " + Line.Format;
+    Case.Name = "moe " + std::to_string(Line.Width) + " " + Line.Format +
+                (Line.Bits ? " of " + std::to_string(Line.Bits) + " bits" : "");
+    std::string Element =
+        Line.Bits ? "!dnn.grouped<" + std::to_string(Line.Bits) + ">" : "f32";
+    // %q is %x in the type that matmuls read.
+    auto Cast = [&](const std::string &X, const std::string &Width,
+                    const std::string &Q) {
+      std::string From = "tensor<?x" + Width + "xf32>";
+      std::string To = "tensor<?x" + Width + "x" + Element + ">";
+      return Q + "e = tensor.empty(%t) : " + To + "\n" + Q + " = dnn.cast " +
+             X + " outs(" + Q + "e) : (" + From + ", " + To + ") -> " + To +
+             "\n";
+    };
     auto Put = [&](const char *Name, int64_t Value) {
       Case.Settings[Name] = std::to_string(Value);
     };
@@ -332,19 +348,22 @@ TEST_F(KernelTest, Moe) {
         "%l:2 = dnn.moe_group %a#0 outs(%o2, %o3) : (tensor<?x{K}xi32>, "
         "tensor<?x{K}xi32>, tensor<1x{N1}xi32>) -> (tensor<?x{K}xi32>, "
         "tensor<1x{N1}xi32>)\n"
-        "%o4 = tensor.empty(%t) : tensor<?x{KI}xf32>\n"
-        "%h = dnn.moe_gate_up silu %x0 by %l#0, %l#1 gate %g " +
+        "%o4 = tensor.empty(%t) : tensor<?x{KI}xf32>\n" +
+        Cast("%x0", "{W}", "%q") +
+        "%h = dnn.moe_gate_up silu %q by %l#0, %l#1 gate %g " +
         If("bias %gb ") + "up %u " + If("bias %gb limit 0.25 up_offset 1.0 ") +
-        "outs(%o4) : (tensor<?x{W}xf32>, tensor<?x{K}xi32>, "
+        "outs(%o4) : (tensor<?x{W}x" + Element +
+        ">, tensor<?x{K}xi32>, "
         "tensor<1x{N1}xi32>, !dnn.packed<panels, {N}x{I}x{W}x{F}>, "
         "!dnn.packed<panels, {N}x{I}x{W}x{F}>, " +
         If("!dnn.packed<row_major, {N}x{I}xf32>, !dnn.packed<row_major, "
            "{N}x{I}xf32>, ") +
-        "tensor<?x{KI}xf32>) -> tensor<?x{KI}xf32>\n"
+        "tensor<?x{KI}xf32>) -> tensor<?x{KI}xf32>\n" +
+        Cast("%h", "{KI}", "%hq") +
         "%o5 = tensor.empty(%t) : tensor<?x{KW}xf32>\n"
-        "%p = dnn.moe_down %h by %l#0, %l#1 down %d " +
-        If("bias %db ") +
-        "outs(%o5) : (tensor<?x{KI}xf32>, tensor<?x{K}xi32>, "
+        "%p = dnn.moe_down %hq by %l#0, %l#1 down %d " +
+        If("bias %db ") + "outs(%o5) : (tensor<?x{KI}x" + Element +
+        ">, tensor<?x{K}xi32>, "
         "tensor<1x{N1}xi32>, !dnn.packed<panels, {N}x{W}x{I}x{F}>, " +
         If("!dnn.packed<row_major, {N}x{W}xf32>, ") +
         "tensor<?x{KW}xf32>) -> tensor<?x{KW}xf32>\n"

@@ -69,6 +69,56 @@ TEST_F(KernelTest, QuantisedMatmulsOfBF16) {
   }
 }
 
+/// Rows as grouped integers: `Body` reads them as %y.
+std::string grouped(int Bits, const std::string &Body) {
+  std::string Type = "tensor<?x{K}x!dnn.grouped<" + std::to_string(Bits) + ">>";
+  std::string Text = R"(
+      %e = tensor.empty(%t) : {Q}
+      %y = dnn.cast %x0 outs(%e) : (tensor<?x{K}xf32>, {Q}) -> {Q})" +
+                     Body;
+  for (size_t At = 0; (At = Text.find("{Q}", At)) != std::string::npos;)
+    Text.replace(At, 3, Type);
+  return Text;
+}
+
+TEST_F(KernelTest, QuantisedMatmulsOfIntegers) {
+  for (const std::string &Format : formats())
+    for (int Bits : {8, 16})
+      for (auto [N, K] :
+           {std::pair(64, 256), std::pair(70, 33), std::pair(1100, 300)}) {
+        if (N == 1100 && Format != "q4_k")
+          continue;
+        KernelCase Case = quantised(
+            "matmul of " + std::to_string(Bits) + " bits", Format, N, K);
+        Case.Body = grouped(Bits, R"(
+        %w = dnn.weight %s ["w"] of ffn : <panels, {N}x{K}x{F}>
+        %v = dnn.weight %s ["v"] of ffn : <vector, {N}x1xf32>
+        %o = tensor.empty(%t) : tensor<?x{N}xf32>
+        %r = dnn.matmul %y weight %w bias %v activation silu outs(%o)
+            : ({Q}, !dnn.packed<panels, {N}x{K}x{F}>,
+               !dnn.packed<vector, {N}x1xf32>, tensor<?x{N}xf32>)
+            -> tensor<?x{N}xf32>)");
+        check(Case);
+      }
+}
+
+TEST_F(KernelTest, QuantisedGatedMatmulsOfIntegers) {
+  for (const std::string &Format : formats())
+    for (int Bits : {8, 16}) {
+      KernelCase Case = quantised(
+          "gated_matmul of " + std::to_string(Bits) + " bits", Format, 136, 65);
+      Case.Body = grouped(Bits, R"(
+      %g = dnn.weight %s ["g"] of ffn : <panels, {N}x{K}x{F}>
+      %u = dnn.weight %s ["u"] of ffn : <panels, {N}x{K}x{F}>
+      %o = tensor.empty(%t) : tensor<?x{N}xf32>
+      %r = dnn.gated_matmul silu %y gate %g up %u outs(%o)
+          : ({Q}, !dnn.packed<panels, {N}x{K}x{F}>,
+             !dnn.packed<panels, {N}x{K}x{F}>, tensor<?x{N}xf32>)
+          -> tensor<?x{N}xf32>)");
+      check(Case);
+    }
+}
+
 TEST_F(KernelTest, QuantisedGatedMatmuls) {
   for (const std::string &Format : formats()) {
     KernelCase Case = quantised("gated_matmul", Format, 136, 65);

@@ -1,0 +1,457 @@
+//===- FloatMatmul.cpp - Products of floating-point numbers ---------------===//
+
+#include "passes/Codegen/GroupReader.h"
+#include "passes/Codegen/MatmulEmitter.h"
+#include "passes/Codegen/Unpack.h"
+
+#include <vector>
+
+using namespace mlir;
+using namespace tenon;
+
+namespace {
+
+class FloatMatmul : public MatmulEmitter {
+public:
+  FloatMatmul(KernelBuilder &B, Value Input, int64_t InFeatures,
+              ValueRange Weights);
+
+  void emit(ArrayRef<Panel> Panels, Value First, Value Last, RowFinder RowOf,
+            Epilogue Finish) override;
+  bool streamsPanels() const override { return !isWidened(); }
+
+private:
+  using Operands = SmallVector<Value, 2>;
+
+  bool isWidened() const {
+    return infoOf(Format).isQuantised() && !B.IsDecodeSized;
+  }
+  Block blockFor(int64_t Rows, int64_t Matrices) const;
+  int64_t mostRows() const;
+  int64_t sumRegisters() const;
+  void emitRows(ArrayRef<Panel> Panels, Value Row, ArrayRef<InputRow> Inputs,
+                Epilogue Finish);
+  void emitBlock(ArrayRef<Panel> Panels, Value Row, ArrayRef<InputRow> Inputs,
+                 Block Size, Epilogue Finish);
+  Sums multiply(ArrayRef<Stream> Streams, ArrayRef<InputRow> Inputs,
+                Value Column, Block Size, int64_t Features);
+  Sums multiplyGroups(ArrayRef<Stream> Streams, ArrayRef<InputRow> Inputs,
+                      Value Column, Block Size);
+  Sums group(ArrayRef<Stream> Streams, ArrayRef<InputRow> Inputs, Value Column,
+             Block Size, Sums Carried, Value Group, int64_t Valid);
+  void emitWidened(ArrayRef<Panel> Panels, Value First, Value Last,
+                   RowFinder RowOf, Epilogue Finish);
+  void widen(const Stream &From, Value FirstGroup, int64_t Features,
+             Value Widened);
+  void addProducts(Value Widened, Value FirstFeature, int64_t Features,
+                   Value First, Value Last, Value PartialColumn, Value Partial,
+                   RowFinder RowOf);
+  Value inputNumber(const InputRow &Row, Value Feature);
+  Value inputSum(const InputRow &Row, Value Feature, int64_t Valid);
+  Sums step(ArrayRef<Stream> Streams, ArrayRef<InputRow> Inputs, Value Column,
+            Block Size, Sums Carried, Value Step, int64_t Valid);
+  Operands loadWidened(const InputRow &Row, Value Step, int64_t Valid);
+  Value loadForDot(const InputRow &Row, Value Step, int64_t Valid);
+  Operands loadWeight(Value View, Value Panel, Value Step, Value Column);
+  Value accumulate(Value Sum, ArrayRef<Value> Inputs, ArrayRef<Value> Weight);
+
+  Value Input;
+  /// The format that products are made in: that of plain weights, and what
+  /// quantised ones are widened to.
+  StorageFormat Plain;
+  /// Input features side by side in a panel of `Plain`.
+  int64_t Interleave;
+  /// Whether pairs of bf16 are multiplied.
+  bool UsesDot;
+};
+
+} // namespace
+
+std::unique_ptr<MatmulEmitter> tenon::createFloatMatmul(KernelBuilder &B,
+                                                        Value Input,
+                                                        int64_t InFeatures,
+                                                        ValueRange Weights) {
+  return std::make_unique<FloatMatmul>(B, Input, InFeatures, Weights);
+}
+
+FloatMatmul::FloatMatmul(KernelBuilder &B, Value Input, int64_t InFeatures,
+                         ValueRange Weights)
+    : MatmulEmitter(B, InFeatures, Weights), Input(Input), Plain(Format) {
+  // Otherwise weights are widened to f32, as the input is.
+  UsesDot = dnn::formatOf(Input) == StorageFormat::BF16 &&
+            B.Target.hasDot(DotProduct::BF16);
+  if (Format == StorageFormat::F32)
+    UsesDot = false;
+  if (infoOf(Format).isQuantised()) {
+    if (B.IsDecodeSized && !GroupReader::hasPairs(Format))
+      UsesDot = false;
+    Plain = UsesDot ? StorageFormat::BF16 : StorageFormat::F32;
+  }
+  Interleave = infoOf(Plain).Interleave;
+}
+
+/// Registers for sums: a quarter is left for operands.
+int64_t FloatMatmul::sumRegisters() const {
+  return B.Target.getRegisters() * 3 / 4;
+}
+
+/// Largest block of `Rows` rows of `Matrices` matmuls whose sums leave
+/// registers for the operands.
+MatmulEmitter::Block FloatMatmul::blockFor(int64_t Rows,
+                                           int64_t Matrices) const {
+  for (int64_t Columns = PanelWidth; Columns > Lanes; Columns /= 2)
+    if (Rows * Matrices * (Columns / Lanes) * perVector() <= sumRegisters())
+      return {Rows, Columns};
+  return {Rows, Lanes};
+}
+
+/// Most rows of a block: as many as fit with the narrowest columns, but not
+/// more than whole panels have room for where registers are many.
+int64_t FloatMatmul::mostRows() const {
+  int64_t Matrices = matrices();
+  int64_t Fit = sumRegisters() / (Matrices * perVector());
+  constexpr int64_t MostOfWholePanels = 4;
+  return perVector() == 1 ? std::min(Fit, MostOfWholePanels) : Fit;
+}
+
+void FloatMatmul::emit(ArrayRef<Panel> Panels, Value First, Value Last,
+                       RowFinder RowOf, Epilogue Finish) {
+  if (isWidened())
+    return emitWidened(Panels, First, Last, RowOf, Finish);
+  forEachBlock(First, Last, mostRows(), [&](Value Row, int64_t Count) {
+    emitRows(Panels, Row, inputs(Row, Count, RowOf), Finish);
+  });
+}
+
+/// All columns of `Panels` for the rows from `Row` on.
+void FloatMatmul::emitRows(ArrayRef<Panel> Panels, Value Row,
+                           ArrayRef<InputRow> Inputs, Epilogue Finish) {
+  int64_t Matrices = matrices();
+  auto PanelCount = static_cast<int64_t>(Panels.size());
+  auto Count = static_cast<int64_t>(Inputs.size());
+  Block Wide = blockFor(Count, Matrices * PanelCount);
+  if (Wide.Columns == PanelWidth)
+    return emitBlock(Panels, Row, Inputs, Wide, Finish);
+  for (const Panel &P : Panels)
+    emitBlock(P, Row, Inputs, blockFor(Count, Matrices), Finish);
+}
+
+void FloatMatmul::emitBlock(ArrayRef<Panel> Panels, Value Row,
+                            ArrayRef<InputRow> Inputs, Block Size,
+                            Epilogue Finish) {
+  SmallVector<Stream> Streams = streams(Panels);
+  B.loop(B.index(0), B.index(PanelWidth), Size.Columns, [&](Value Column) {
+    Sums Result = infoOf(Format).isQuantised()
+                      ? multiplyGroups(Streams, Inputs, Column, Size)
+                      : multiply(Streams, Inputs, Column, Size, InFeatures);
+    size_t PerPanel = Result.size() / Panels.size();
+    for (auto [I, P] : llvm::enumerate(Panels))
+      finishBlock(P, Row, Column, Size,
+                  ArrayRef(Result).slice(I * PerPanel, PerPanel), Finish);
+  });
+}
+
+/// Sums of a block over the first `Features` of panels of plain numbers, by
+/// stream, row and group of 16 columns.
+MatmulEmitter::Sums FloatMatmul::multiply(ArrayRef<Stream> Streams,
+                                          ArrayRef<InputRow> Inputs,
+                                          Value Column, Block Size,
+                                          int64_t Features) {
+  int64_t Groups = Size.Columns / Lanes;
+  Sums Result(Streams.size() * Size.Rows * Groups, B.vecConst(0));
+  constexpr int64_t Unroll = 4;
+  // A step takes the input features that lie side by side.
+  int64_t Steps = Features / Interleave;
+  int64_t Full = Steps / Unroll * Unroll;
+  if (Full > 0)
+    Result = B.loop(B.index(0), B.index(Full), Unroll, Result,
+                    [&](Value Step, ValueRange Carried) {
+                      Sums Next(Carried);
+                      for (int64_t I = 0; I < Unroll; ++I)
+                        Next = step(Streams, Inputs, Column, Size, Next,
+                                    B.add(Step, I), Interleave);
+                      return Next;
+                    });
+  for (int64_t I = Full; I < Steps; ++I)
+    Result =
+        step(Streams, Inputs, Column, Size, Result, B.index(I), Interleave);
+  if (int64_t Rest = Features % Interleave)
+    Result = step(Streams, Inputs, Column, Size, Result, B.index(Steps), Rest);
+  return Result;
+}
+
+/// One step, of which the input has the first `Valid` features.
+MatmulEmitter::Sums FloatMatmul::step(ArrayRef<Stream> Streams,
+                                      ArrayRef<InputRow> Inputs, Value Column,
+                                      Block Size, Sums Carried, Value Step,
+                                      int64_t Valid) {
+  int64_t Groups = Size.Columns / Lanes;
+  SmallVector<Operands> Loaded;
+  for (const InputRow &Row : Inputs)
+    Loaded.push_back(UsesDot ? Operands{loadForDot(Row, Step, Valid)}
+                             : loadWidened(Row, Step, Valid));
+  for (auto [I, S] : llvm::enumerate(Streams))
+    for (int64_t G = 0; G < Groups; ++G) {
+      Operands Weight =
+          loadWeight(S.View, S.Panel, Step, B.add(Column, G * Lanes));
+      for (int64_t R = 0; R < Size.Rows; ++R) {
+        Value &Sum = Carried[(I * Size.Rows + R) * Groups + G];
+        Sum = accumulate(Sum, Loaded[R], Weight);
+      }
+    }
+  return Carried;
+}
+
+/// Each of the input's features in every lane, as f32.
+FloatMatmul::Operands FloatMatmul::loadWidened(const InputRow &Row, Value Step,
+                                               int64_t Valid) {
+  Value First = B.mul(Step, Interleave);
+  Operands Features;
+  for (int64_t I = 0; I < Valid; ++I)
+    Features.push_back(inputNumber(Row, B.add(First, I)));
+  return Features;
+}
+
+/// One of the input's features in every lane, as f32.
+Value FloatMatmul::inputNumber(const InputRow &Row, Value Feature) {
+  return B.splat(B.loadScalar(Input, {Row.Row, B.add(Row.Column, Feature)}));
+}
+
+/// The sum of `Valid` features of the input from `Feature` on, in every lane.
+Value FloatMatmul::inputSum(const InputRow &Row, Value Feature, int64_t Valid) {
+  Value Sum;
+  for (int64_t I = 0; I < Valid; I += Lanes) {
+    Value Part = B.load(Input, {Row.Row, B.add(B.add(Row.Column, Feature), I)},
+                        std::min(Lanes, Valid - I));
+    Sum = Sum ? B.addf(Sum, Part) : Part;
+  }
+  return B.splat(B.sum(Sum));
+}
+
+/// The input's pair of bf16 features in every lane.
+Value FloatMatmul::loadForDot(const InputRow &Row, Value Step, int64_t Valid) {
+  Value First = B.add(Row.Column, B.mul(Step, Interleave));
+  auto PairType = B.vecType(B.getBF16Type(), Interleave);
+  Value Pair;
+  if (Valid == Interleave) {
+    Pair =
+        vector::LoadOp::create(B, PairType, Input, ValueRange{Row.Row, First});
+  } else {
+    // What lies behind the row is not the row's.
+    Value Element =
+        memref::LoadOp::create(B, Input, ValueRange{Row.Row, First});
+    Value Zero = arith::ConstantOp::create(B, B.getZeroAttr(PairType));
+    Pair = vector::InsertOp::create(B, Element, Zero, 0);
+  }
+  // A pair is one 32-bit lane; broadcasting it repeats the pair.
+  Value Word = vector::ExtractOp::create(
+      B, vector::BitCastOp::create(B, B.vecType(B.getI32Type(), 1), Pair), 0);
+  return vector::BitCastOp::create(
+      B, B.vecType(B.getBF16Type(), Interleave * Lanes), B.splat(Word));
+}
+
+/// 16 columns of one step: as stored for a dot product, otherwise a vector for
+/// each input feature.
+FloatMatmul::Operands FloatMatmul::loadWeight(Value View, Value Panel,
+                                              Value Step, Value Column) {
+  Type Element = cast<MemRefType>(View.getType()).getElementType();
+  Value Packed = vector::LoadOp::create(
+      B, B.vecType(Element, Interleave * Lanes), View,
+      ValueRange{Panel, Step, B.mul(Column, Interleave)});
+  return UsesDot ? Operands{Packed} : Operands(unpack(B, Plain, Packed));
+}
+
+Value FloatMatmul::accumulate(Value Sum, ArrayRef<Value> Inputs,
+                              ArrayRef<Value> Weight) {
+  if (UsesDot)
+    return x86vector::DotBF16Op::create(B, B.vecType(), Sum, Inputs[0],
+                                        Weight[0]);
+  for (auto [In, W] : llvm::zip(Inputs, Weight))
+    Sum = B.fma(In, W, Sum);
+  return Sum;
+}
+
+//===----------------------------------------------------------------------===//
+// Quantised weights
+//===----------------------------------------------------------------------===//
+
+/// Sums of a block, as multiply gives them.
+MatmulEmitter::Sums FloatMatmul::multiplyGroups(ArrayRef<Stream> Streams,
+                                                ArrayRef<InputRow> Inputs,
+                                                Value Column, Block Size) {
+  int64_t Groups = Size.Columns / Lanes;
+  Sums Result(Streams.size() * Size.Rows * Groups, B.vecConst(0));
+  int64_t Full = InFeatures / GroupValues;
+  if (Full > 0)
+    Result = B.loop(B.index(0), B.index(Full), 1, Result,
+                    [&](Value Group, ValueRange Carried) {
+                      return group(Streams, Inputs, Column, Size, Sums(Carried),
+                                   Group, GroupValues);
+                    });
+  if (int64_t Rest = InFeatures % GroupValues)
+    Result = group(Streams, Inputs, Column, Size, Result, B.index(Full), Rest);
+  return Result;
+}
+
+/// The first `Valid` features of one group: numbers are multiplied first, then
+/// their sum with the scale.
+MatmulEmitter::Sums FloatMatmul::group(ArrayRef<Stream> Streams,
+                                       ArrayRef<InputRow> Inputs, Value Column,
+                                       Block Size, Sums Carried, Value Group,
+                                       int64_t Valid) {
+  int64_t Groups = Size.Columns / Lanes;
+  Value First = B.mul(Group, GroupValues);
+  std::vector<GroupReader> Readers;
+  for (const Stream &S : Streams)
+    for (int64_t G = 0; G < Groups; ++G)
+      Readers.emplace_back(B, Format, S.View, S.Panel, Group,
+                           B.add(Column, G * Lanes));
+  // As Carried: of reader R and row I.
+  auto At = [&](size_t R, int64_t I) {
+    auto Reader = static_cast<int64_t>(R);
+    return (Reader / Groups * Size.Rows + I) * Groups + Reader % Groups;
+  };
+  constexpr int64_t OctetValues = GroupReader::OctetValues;
+  int64_t PartValues = Readers.front().partValues();
+  auto Order = GroupReader::featureOrder(B.Target, Format);
+  // The first `Present` features of an octet.
+  auto Octet = [&](Value Number, int64_t Present, Sums Products) {
+    Value Begin = B.add(First, B.mul(Number, OctetValues));
+    for (GroupReader &Reader : Readers)
+      Reader.setOctet(Number);
+    for (int64_t Feature : Order) {
+      if (Feature >= Present || (UsesDot && Feature % 2 != 0))
+        continue;
+      SmallVector<Value> Loaded;
+      for (const InputRow &Row : Inputs)
+        Loaded.push_back(
+            UsesDot ? loadForDot(Row, B.div(B.add(Begin, Feature), 2),
+                                 std::min<int64_t>(2, Present - Feature))
+                    : inputNumber(Row, B.add(Begin, Feature)));
+      for (auto [R, Reader] : llvm::enumerate(Readers)) {
+        Value Weight = UsesDot ? Reader.pair(Feature) : Reader.number(Feature);
+        for (int64_t I = 0; I < Size.Rows; ++I) {
+          Value &Sum = Products[At(R, I)];
+          Sum = accumulate(Sum, Loaded[I], Weight);
+        }
+      }
+    }
+    return Products;
+  };
+  for (int64_t Part = 0; Part * PartValues < Valid; ++Part) {
+    Sums Products(Carried.size(), B.vecConst(0));
+    int64_t Begin = Part * PartValues;
+    int64_t Count = std::min(PartValues, Valid - Begin);
+    int64_t From = Begin / OctetValues, To = From + Count / OctetValues;
+    if (To > From)
+      Products = B.loop(B.index(From), B.index(To), 1, Products,
+                        [&](Value Number, ValueRange Inner) {
+                          return Octet(Number, OctetValues, Sums(Inner));
+                        });
+    if (int64_t Rest = Count % OctetValues)
+      Products = Octet(B.index(To), Rest, Products);
+    for (auto [R, Reader] : llvm::enumerate(Readers)) {
+      Value Scale = Reader.scale(Part, /*OfPairs=*/UsesDot);
+      for (int64_t I = 0; I < Size.Rows; ++I) {
+        Value &Sum = Carried[At(R, I)];
+        Sum = B.fma(Products[At(R, I)], Scale, Sum);
+      }
+    }
+  }
+  if (!infoOf(Format).HasMinimum)
+    return Carried;
+  for (int64_t I = 0; I < Size.Rows; ++I) {
+    Value Total = inputSum(Inputs[I], First, Valid);
+    for (auto [R, Reader] : llvm::enumerate(Readers)) {
+      Value &Sum = Carried[At(R, I)];
+      Sum = B.fma(Total, Reader.minimum(), Sum);
+    }
+  }
+  return Carried;
+}
+
+/// Widens a piece of `PieceFeatures` of one panel, which stays in the
+/// first-level cache while `PieceRows` rows are multiplied with it. Their sums
+/// wait in memory for the next piece.
+void FloatMatmul::emitWidened(ArrayRef<Panel> Panels, Value First, Value Last,
+                              RowFinder RowOf, Epilogue Finish) {
+  constexpr int64_t PieceFeatures = 128, PieceRows = 128;
+  Type Element = dnn::elementTypeOf(B.getContext(), Plain);
+  Value Widened = B.scratch(
+      {1, PieceFeatures / Interleave, PanelWidth * Interleave}, Element);
+  Value Partial = partialSums(PieceRows);
+  int64_t Full = InFeatures / PieceFeatures * PieceFeatures;
+  for (const Panel &P : Panels)
+    B.loop(First, Last, PieceRows, [&](Value From) {
+      Value To = B.min(B.add(From, PieceRows), Last);
+      zero(Partial, B.sub(To, From));
+      for (int64_t M = 0; M < matrices(); ++M) {
+        Stream S = {Views[M], P.Number};
+        auto Piece = [&](Value Feature, int64_t Features) {
+          widen(S, B.div(Feature, GroupValues), Features, Widened);
+          addProducts(Widened, Feature, Features, From, To,
+                      B.index(M * PanelWidth), Partial, RowOf);
+        };
+        if (Full > 0)
+          B.loop(B.index(0), B.index(Full), PieceFeatures,
+                 [&](Value Feature) { Piece(Feature, PieceFeatures); });
+        if (Full < InFeatures)
+          Piece(B.index(Full), InFeatures - Full);
+      }
+      finish(Partial, P, From, To, Finish);
+    });
+}
+
+/// Writes `Features` of a panel from a group on as a panel of `Plain`.
+void FloatMatmul::widen(const Stream &From, Value FirstGroup, int64_t Features,
+                        Value Widened) {
+  int64_t Groups = llvm::divideCeil(Features, GroupValues);
+  Value Zero = B.index(0);
+  B.loop(Zero, B.index(Groups), 1, [&](Value Group) {
+    B.loop(Zero, B.index(PanelWidth), Lanes, [&](Value Column) {
+      GroupReader Reader(B, Format, From.View, From.Panel,
+                         B.add(FirstGroup, Group), Column);
+      Reader.forEachOctet([&](Value Octet, auto ValueOf) {
+        for (int64_t I = 0; I < GroupReader::OctetValues; I += Interleave) {
+          Value Feature = B.add(B.add(B.mul(Group, GroupValues),
+                                      B.mul(Octet, GroupReader::OctetValues)),
+                                I);
+          SmallVector<Value> At = {Zero, B.div(Feature, Interleave),
+                                   B.mul(Column, Interleave)};
+          if (Interleave == 1)
+            B.store(ValueOf(I), Widened, At);
+          else
+            B.storePair(ValueOf(I), ValueOf(I + 1), Widened, At);
+        }
+      });
+    });
+  });
+}
+
+/// Adds products of rows [First, Last) with what was widened to `Partial`, row
+/// by row from `PartialColumn` on.
+void FloatMatmul::addProducts(Value Widened, Value FirstFeature,
+                              int64_t Features, Value First, Value Last,
+                              Value PartialColumn, Value Partial,
+                              RowFinder RowOf) {
+  int64_t MostRows = sumRegisters() / (perVector() * (PanelWidth / Lanes));
+  if (MostRows < 2)
+    MostRows = mostRows();
+  forEachBlock(First, Last, MostRows, [&](Value Row, int64_t Count) {
+    SmallVector<InputRow> Inputs = inputs(Row, Count, RowOf, FirstFeature);
+    Block Size = blockFor(Count, 1);
+    B.loop(B.index(0), B.index(PanelWidth), Size.Columns, [&](Value Column) {
+      Sums Products =
+          multiply(Stream{Widened, B.index(0)}, Inputs, Column, Size, Features);
+      int64_t Groups = Size.Columns / Lanes;
+      for (int64_t I = 0; I < Count; ++I)
+        for (int64_t G = 0; G < Groups; ++G) {
+          SmallVector<Value> At = {
+              B.add(B.sub(Row, First), I),
+              B.add(B.add(PartialColumn, Column), G * Lanes)};
+          B.store(B.addf(B.load(Partial, At), Products[I * Groups + G]),
+                  Partial, At);
+        }
+    });
+  });
+}

@@ -1,0 +1,127 @@
+//===- GroupedRows.cpp - Rows of grouped integers -------------------------===//
+
+#include "passes/Codegen/GroupedRows.h"
+
+using namespace mlir;
+using namespace tenon;
+
+GroupedRows::GroupedRows(KernelBuilder &B, Value Rows)
+    : B(B), Type(dnn::groupedTypeOf(Rows)) {
+  auto Buffer = cast<MemRefType>(Rows.getType());
+  Groups = llvm::divideCeil(Buffer.getDimSize(1), GroupValues);
+  auto BytesType = MemRefType::get(
+      {Buffer.getDimSize(0), dnn::rowBytesOf(Buffer)}, B.getI8Type());
+  Bytes = dnn::RowBytesOp::create(B, BytesType, Rows);
+}
+
+Value GroupedRows::at(Value Group, int64_t Offset) {
+  return B.add(B.mul(Group, Type.getRecordBytes()), Offset);
+}
+
+//===----------------------------------------------------------------------===//
+// Quantising
+//===----------------------------------------------------------------------===//
+
+void GroupedRows::store(Value Row, Value Group, Value First, Value Second) {
+  auto Words = B.vecType(B.getI32Type());
+  auto Splat = [&](int32_t Number) { return B.splat(B.i32(Number)); };
+  std::array<Value, 2> Halves = {First, Second};
+
+  // Compared as integers, a NaN is the largest: it ends up in the scale.
+  Value Most;
+  for (Value X : Halves) {
+    Value Bits = arith::AndIOp::create(
+        B, vector::BitCastOp::create(B, Words, X), Splat(INT32_MAX));
+    Most = Most ? Value(arith::MaxUIOp::create(B, Most, Bits)) : Bits;
+  }
+  Most = arith::BitcastOp::create(
+      B, B.getF32Type(),
+      vector::ReductionOp::create(B, vector::CombiningKind::MAXUI, Most));
+  Value Largest = B.f32(static_cast<float>(Type.getLargest()));
+  Value Scale = B.divf(Most, Largest);
+  Value IsNormal = arith::CmpFOp::create(B, arith::CmpFPredicate::OGT, Most,
+                                         B.f32(dnn::SmallestGroup));
+  Value Inverse = B.splat(
+      arith::SelectOp::create(B, IsNormal, B.divf(Largest, Most), B.f32(0)));
+
+  SmallVector<Value> High, Low;
+  for (auto [Half, X] : llvm::enumerate(Halves)) {
+    Value Code = arith::FPToSIOp::create(
+        B, Words, math::RoundEvenOp::create(B, B.mulf(X, Inverse)));
+    Value Sum =
+        vector::ReductionOp::create(B, vector::CombiningKind::ADD, Code);
+    vector::StoreOp::create(
+        B,
+        vector::BitCastOp::create(
+            B, B.vecType(B.getI8Type(), 4),
+            vector::BroadcastOp::create(B, B.vecType(B.getI32Type(), 1), Sum)),
+        Bytes,
+        ValueRange{Row, at(Group, Type.getSumsOffset() +
+                                      4 * static_cast<int64_t>(Half))});
+    Value Top = Code;
+    if (digits() == 2) {
+      Top = arith::ShRSIOp::create(
+          B, arith::AddIOp::create(B, Code, Splat(128)), Splat(8));
+      Low.push_back(arith::SubIOp::create(
+          B, Code, arith::ShLIOp::create(B, Top, Splat(8))));
+    }
+    High.push_back(Top);
+  }
+  vector::StoreOp::create(
+      B,
+      vector::BitCastOp::create(
+          B, B.vecType(B.getI8Type(), 4),
+          vector::BroadcastOp::create(B, B.vecType({}, 1), Scale)),
+      Bytes, ValueRange{Row, at(Group, Type.getScaleOffset())});
+
+  SmallVector<int64_t> Order;
+  for (int64_t I = 0; I < GroupValues; ++I)
+    Order.push_back(quadFeature(I / 4, I % 4));
+  auto StoreDigit = [&](ArrayRef<Value> Digits, int64_t Offset) {
+    auto Type = B.vecType(B.getI8Type());
+    Value All = vector::ShuffleOp::create(
+        B, arith::TruncIOp::create(B, Type, Digits[0]),
+        arith::TruncIOp::create(B, Type, Digits[1]), Order);
+    vector::StoreOp::create(B, All, Bytes, ValueRange{Row, at(Group, Offset)});
+  };
+  StoreDigit(High, 0);
+  if (digits() == 2)
+    StoreDigit(Low, GroupValues);
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+/// Four bytes at `Offset` of a record as i32.
+Value GroupedRows::word(Value Row, Value Group, int64_t Offset) {
+  Value Loaded = vector::LoadOp::create(B, B.vecType(B.getI8Type(), 4), Bytes,
+                                        ValueRange{Row, at(Group, Offset)});
+  return vector::ExtractOp::create(
+      B, vector::BitCastOp::create(B, B.vecType(B.getI32Type(), 1), Loaded), 0);
+}
+
+Value GroupedRows::quad(Value Row, Value Group, int64_t Quad, int64_t Digit) {
+  Value Word = word(Row, Group, Digit * GroupValues + 4 * Quad);
+  return vector::BitCastOp::create(B, B.vecType(B.getI8Type(), 4 * Lanes),
+                                   B.splat(Word));
+}
+
+Value GroupedRows::scale(Value Row, Value Group) {
+  Value Bits = word(Row, Group, Type.getScaleOffset());
+  return B.splat(arith::BitcastOp::create(B, B.getF32Type(), Bits));
+}
+
+Value GroupedRows::sumOfHalf(Value Row, Value Group, int64_t Half) {
+  return B.splat(word(Row, Group, Type.getSumsOffset() + 4 * Half));
+}
+
+Value GroupedRows::sum(Value Row, Value Group) {
+  return arith::AddIOp::create(B, sumOfHalf(Row, Group, 0),
+                               sumOfHalf(Row, Group, 1));
+}
+
+void GroupedRows::prefetch(Value Row, Value Group, int64_t Count) {
+  for (int64_t At = 0; At < Count * Type.getRecordBytes(); At += 64)
+    B.prefetch(Bytes, {Row, at(Group, At)});
+}

@@ -1,0 +1,53 @@
+//===- GroupedRows.h - Rows of grouped integers -----------------*- C++ -*-===//
+//
+// Activations for integer dot products, as !dnn.grouped describes them: how a
+// group is quantised, and how matmuls read it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_PASSES_CODEGEN_GROUPEDROWS_H
+#define TENON_PASSES_CODEGEN_GROUPEDROWS_H
+
+#include "passes/Codegen/KernelBuilder.h"
+
+namespace tenon {
+
+class GroupedRows {
+public:
+  using Value = mlir::Value;
+
+  /// Of a buffer of grouped integers.
+  GroupedRows(KernelBuilder &B, Value Rows);
+
+  int64_t digits() const { return Type.getDigits(); }
+  /// Groups of a row.
+  int64_t groups() const { return Groups; }
+
+  /// Quantises 16 f32 and the 16 behind them; what is not in the row is 0.
+  void store(Value Row, Value Group, Value First, Value Second);
+
+  /// 64 i8: four codes in every lane, digit `Digit` (the highest is 0) of quad
+  /// `Quad`, 0 to 7.
+  Value quad(Value Row, Value Group, int64_t Quad, int64_t Digit);
+  /// 16 f32: the group's scale.
+  Value scale(Value Row, Value Group);
+  /// 16 i32: the sum of the codes of a half of the group, or of all.
+  Value sumOfHalf(Value Row, Value Group, int64_t Half);
+  Value sum(Value Row, Value Group);
+
+  /// Asks for `Count` groups from `Group` on.
+  void prefetch(Value Row, Value Group, int64_t Count);
+
+private:
+  Value at(Value Group, int64_t Offset);
+  Value word(Value Row, Value Group, int64_t Offset);
+
+  KernelBuilder &B;
+  dnn::GroupedType Type;
+  int64_t Groups;
+  Value Bytes;
+};
+
+} // namespace tenon
+
+#endif // TENON_PASSES_CODEGEN_GROUPEDROWS_H

@@ -1,0 +1,438 @@
+//===- IntegerMatmul.cpp - Products of grouped integers -------------------===//
+//
+// With codes u = w + b of the weights and q of the input, the sum of w q over
+// a group is that of u q, by dot products of unsigned with signed bytes, minus
+// b times the sum of q, which the sums start from. They are exact; what is
+// rounded is only their multiplication with both scales. So a row's result
+// does not depend on how rows are divided into blocks.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Codegen/GroupReader.h"
+#include "passes/Codegen/GroupedRows.h"
+#include "passes/Codegen/MatmulEmitter.h"
+
+#include <vector>
+
+using namespace mlir;
+using namespace tenon;
+
+namespace {
+
+/// Quads of a group.
+constexpr int64_t GroupQuads = GroupValues / 4;
+
+class IntegerMatmul : public MatmulEmitter {
+public:
+  IntegerMatmul(KernelBuilder &B, Value Input, int64_t InFeatures,
+                ValueRange Weights)
+      : MatmulEmitter(B, InFeatures, Weights), Rows(B, Input),
+        Info(infoOf(Format)), Parts(GroupValues / Info.ScaleValues),
+        Groups(llvm::divideCeil(InFeatures, GroupValues)) {}
+
+  void emit(ArrayRef<Panel> Panels, Value First, Value Last, RowFinder RowOf,
+            Epilogue Finish) override {
+    if (isWidened())
+      return emitWidened(Panels, First, Last, RowOf, Finish);
+    forEachBlock(First, Last, mostStreamedRows(),
+                 [&](Value Row, int64_t Count) {
+                   emitStreamed(Panels, Row, inputs(Row, Count, RowOf), Finish);
+                 });
+  }
+  bool streamsPanels() const override { return !isWidened(); }
+
+private:
+  /// Rows of a block that is multiplied as the weights are unpacked.
+  int64_t mostStreamedRows() const {
+    return std::clamp<int64_t>(streamedProducts(), 1, 4);
+  }
+  /// Products of a row and 16 columns whose sums, of each digit and of all
+  /// groups, fit into registers beside the operands.
+  int64_t streamedProducts() const {
+    return vectors() * 13 / 16 / (Rows.digits() + 1);
+  }
+  /// A piece of a panel that is widened stays in the first-level cache while
+  /// so many rows are multiplied with it.
+  static constexpr int64_t PieceGroups = 8, PieceRows = 128;
+
+  /// Unpacks a group for a number of columns of 16 output features.
+  struct Weights {
+    /// 64 u8 of a quad of the group.
+    llvm::function_ref<Value(int64_t Column, int64_t Quad)> Codes;
+    llvm::function_ref<Value(int64_t Column, int64_t Part)> Scale;
+    /// For formats that have minima.
+    llvm::function_ref<Value(int64_t Column)> Minimum;
+  };
+  /// A group of an input row.
+  struct Place {
+    Value Row;
+    Value Group;
+  };
+
+  /// Codes of 8 bits belong to the many rows of a prefill.
+  bool isWidened() const { return Rows.digits() == 1; }
+  /// How many columns of 16 and rows of a piece are multiplied at once: there
+  /// are a product and a sum for each, and operands.
+  int64_t wideColumns() const { return perVector() == 1 ? 2 : 1; }
+  int64_t wideRows() const {
+    return (vectors() - wideColumns() - 3) / (2 * wideColumns());
+  }
+  int64_t vectors() const { return B.Target.getRegisters() / perVector(); }
+  Value bias(const Place &At, int64_t Part);
+  Value sums(ArrayRef<Value> Digits);
+  void multiply(ArrayRef<Place> Inputs, int64_t Columns, const Weights &W,
+                llvm::function_ref<Value &(int64_t Row, int64_t Column)> SumOf);
+  SmallVector<Place> places(ArrayRef<InputRow> Inputs, Value Group);
+  void emitStreamed(ArrayRef<Panel> Panels, Value Row,
+                    ArrayRef<InputRow> Inputs, Epilogue Finish);
+  void emitWidened(ArrayRef<Panel> Panels, Value First, Value Last,
+                   RowFinder RowOf, Epilogue Finish);
+  struct Piece;
+  void widen(const Stream &From, Value FirstGroup, const Piece &To);
+  void prefetch(const Piece &P, Value FirstGroup, Value Row, int64_t Count,
+                Value First, Value Last, Value PartialColumn, Value Partial,
+                RowFinder RowOf);
+  void prefetchNext(const Stream &From, Value Group, Value Column,
+                    int64_t Columns);
+  void addProducts(const Stream &Source, const Piece &P, Value FirstGroup,
+                   Value First, Value Last, Value PartialColumn, Value Partial,
+                   RowFinder RowOf);
+
+  GroupedRows Rows;
+  const StorageFormatInfo &Info;
+  /// Parts of a group with a scale of their own.
+  int64_t Parts;
+  int64_t Groups;
+};
+
+} // namespace
+
+std::unique_ptr<MatmulEmitter> tenon::createIntegerMatmul(KernelBuilder &B,
+                                                          Value Input,
+                                                          int64_t InFeatures,
+                                                          ValueRange Weights) {
+  return std::make_unique<IntegerMatmul>(B, Input, InFeatures, Weights);
+}
+
+//===----------------------------------------------------------------------===//
+// One group
+//===----------------------------------------------------------------------===//
+
+static Value splatWord(KernelBuilder &B, int64_t Number) {
+  return B.splat(B.i32(static_cast<int32_t>(Number)));
+}
+
+/// Where the sums of a part start from: -b times the sum of its codes.
+Value IntegerMatmul::bias(const Place &At, int64_t Part) {
+  int64_t Bias = GroupReader::biasOf(Format);
+  if (Bias == 0)
+    return splatWord(B, 0);
+  Value Sum = Parts == 1 ? Rows.sum(At.Row, At.Group)
+                         : Rows.sumOfHalf(At.Row, At.Group, Part);
+  Value Times =
+      arith::ShLIOp::create(B, Sum, splatWord(B, llvm::Log2_64(Bias)));
+  return arith::SubIOp::create(B, splatWord(B, 0), Times);
+}
+
+/// One f32 of the sums of products with each digit.
+Value IntegerMatmul::sums(ArrayRef<Value> Digits) {
+  Value Sum = Digits.back();
+  if (Digits.size() == 2)
+    Sum = arith::AddIOp::create(
+        B, Sum, arith::ShLIOp::create(B, Digits[0], splatWord(B, 8)));
+  return B.toFloats(Sum);
+}
+
+/// Adds products of a group of `Columns` times 16 output features with rows to
+/// their sums. Quad by quad: an input is broadcast once for all columns, and
+/// neighbouring instructions do not wait for each other.
+void IntegerMatmul::multiply(
+    ArrayRef<Place> Inputs, int64_t Columns, const Weights &W,
+    llvm::function_ref<Value &(int64_t, int64_t)> SumOf) {
+  auto Count = static_cast<int64_t>(Inputs.size());
+  auto ForEach = [&](llvm::function_ref<void(int64_t Row, int64_t Column)> Do) {
+    for (int64_t Column = 0; Column < Columns; ++Column)
+      for (int64_t Row = 0; Row < Count; ++Row)
+        Do(Row, Column);
+  };
+  int64_t Quads = GroupQuads / Parts;
+  for (int64_t Part = 0; Part < Parts; ++Part) {
+    SmallVector<SmallVector<Value, 2>> Products(Count * Columns);
+    for (int64_t Row = 0; Row < Count; ++Row) {
+      SmallVector<Value, 2> Start(Rows.digits(), splatWord(B, 0));
+      Start.back() = bias(Inputs[Row], Part);
+      for (int64_t Column = 0; Column < Columns; ++Column)
+        Products[Column * Count + Row] = Start;
+    }
+    for (int64_t Quad = Part * Quads; Quad < (Part + 1) * Quads; ++Quad) {
+      SmallVector<SmallVector<Value, 2>> Digits(Count);
+      for (int64_t Row = 0; Row < Count; ++Row)
+        for (int64_t Digit = 0; Digit < Rows.digits(); ++Digit)
+          Digits[Row].push_back(
+              Rows.quad(Inputs[Row].Row, Inputs[Row].Group, Quad, Digit));
+      Value Codes;
+      ForEach([&](int64_t Row, int64_t Column) {
+        if (Row == 0)
+          Codes = W.Codes(Column, Quad);
+        for (auto [Sum, Digit] :
+             llvm::zip(Products[Column * Count + Row], Digits[Row]))
+          Sum = dnn::DotOp::create(B, Sum.getType(), Sum, Codes, Digit);
+      });
+    }
+    Value Scale;
+    ForEach([&](int64_t Row, int64_t Column) {
+      if (Row == 0)
+        Scale = W.Scale(Column, Part);
+      Value &Sum = SumOf(Row, Column);
+      Value Factor =
+          B.mulf(Scale, Rows.scale(Inputs[Row].Row, Inputs[Row].Group));
+      Sum = B.fma(sums(Products[Column * Count + Row]), Factor, Sum);
+    });
+  }
+  if (!Info.HasMinimum)
+    return;
+  SmallVector<Value> Totals;
+  for (const Place &At : Inputs)
+    Totals.push_back(B.mulf(B.toFloats(Rows.sum(At.Row, At.Group)),
+                            Rows.scale(At.Row, At.Group)));
+  Value Minimum;
+  ForEach([&](int64_t Row, int64_t Column) {
+    if (Row == 0)
+      Minimum = W.Minimum(Column);
+    Value &Sum = SumOf(Row, Column);
+    Sum = B.fma(Minimum, Totals[Row], Sum);
+  });
+}
+
+SmallVector<IntegerMatmul::Place>
+IntegerMatmul::places(ArrayRef<InputRow> Inputs, Value Group) {
+  SmallVector<Place> Places;
+  for (const InputRow &In : Inputs)
+    Places.push_back({In.Row, B.add(B.div(In.Column, GroupValues), Group)});
+  return Places;
+}
+
+//===----------------------------------------------------------------------===//
+// Few rows
+//===----------------------------------------------------------------------===//
+
+void IntegerMatmul::emitStreamed(ArrayRef<Panel> Panels, Value Row,
+                                 ArrayRef<InputRow> Inputs, Epilogue Finish) {
+  auto Count = static_cast<int64_t>(Inputs.size());
+  SmallVector<Stream> Streams = streams(Panels);
+  auto Fits = [&](int64_t Columns) {
+    return Count * static_cast<int64_t>(Streams.size()) * (Columns / Lanes) <=
+           streamedProducts();
+  };
+  if (Panels.size() > 1 && !Fits(PanelWidth)) {
+    for (const Panel &P : Panels)
+      emitStreamed(P, Row, Inputs, Finish);
+    return;
+  }
+  Block Size{Count, PanelWidth};
+  while (Size.Columns > Lanes && !Fits(Size.Columns))
+    Size.Columns /= 2;
+  int64_t Wide = Size.Columns / Lanes;
+  B.loop(B.index(0), B.index(PanelWidth), Size.Columns, [&](Value Column) {
+    Sums Result(Streams.size() * Count * Wide, B.vecConst(0));
+    Result = B.loop(
+        B.index(0), B.index(Groups), 1, Result,
+        [&](Value Group, ValueRange Carried) {
+          Sums Next(Carried);
+          std::vector<GroupReader> Readers;
+          for (const Stream &From : Streams)
+            for (int64_t G = 0; G < Wide; ++G)
+              Readers.emplace_back(B, Format, From.View, From.Panel, Group,
+                                   B.add(Column, G * Lanes));
+          auto Codes = [&](int64_t C, int64_t Quad) {
+            if (Quad % 2 == 0)
+              Readers[C].setOctet(B.index(Quad / 2));
+            return Readers[C].codes(Quad % 2);
+          };
+          auto Scale = [&](int64_t C, int64_t Part) {
+            return Readers[C].scale(Part, /*OfPairs=*/true);
+          };
+          auto Minimum = [&](int64_t C) { return Readers[C].minimum(); };
+          multiply(places(Inputs, Group), static_cast<int64_t>(Readers.size()),
+                   {Codes, Scale, Minimum},
+                   [&](int64_t R, int64_t C) -> Value & {
+                     return Next[(C / Wide * Count + R) * Wide + C % Wide];
+                   });
+          return Next;
+        });
+    size_t PerPanel = Result.size() / Panels.size();
+    for (auto [I, P] : llvm::enumerate(Panels))
+      finishBlock(P, Row, Column, Size,
+                  ArrayRef(Result).slice(I * PerPanel, PerPanel), Finish);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Many rows
+//===----------------------------------------------------------------------===//
+
+/// Groups of a panel whose codes and factors were unpacked.
+struct IntegerMatmul::Piece {
+  /// [groups * 8 quads, 64 output features * 4] of u8.
+  Value Codes;
+  /// [groups * parts, 64] and [groups, 64] of f32; no minima are null.
+  Value Scales;
+  Value Minima;
+  int64_t Groups;
+};
+
+void IntegerMatmul::emitWidened(ArrayRef<Panel> Panels, Value First, Value Last,
+                                RowFinder RowOf, Epilogue Finish) {
+  Piece Scratch{
+      B.scratch({PieceGroups * GroupQuads, 4 * PanelWidth}, B.getI8Type()),
+      B.scratch({PieceGroups * Parts, PanelWidth}),
+      Info.HasMinimum ? B.scratch({PieceGroups, PanelWidth}) : Value(),
+      PieceGroups};
+  Value Partial = partialSums(PieceRows);
+  int64_t Full = Groups / PieceGroups * PieceGroups;
+  for (const Panel &P : Panels)
+    B.loop(First, Last, PieceRows, [&](Value From) {
+      Value To = B.min(B.add(From, PieceRows), Last);
+      zero(Partial, B.sub(To, From));
+      for (int64_t M = 0; M < matrices(); ++M) {
+        auto Do = [&](Value Group, int64_t Count) {
+          Piece This = Scratch;
+          This.Groups = Count;
+          Stream Source{Views[M], P.Number};
+          B.ifThen(B.isLess(B.index(wideRows() - 1), B.sub(To, From)), [&] {
+            B.loop(B.index(0), B.index(Count), 1, [&](Value I) {
+              prefetchNext(Source, B.add(Group, I), B.index(0), PanelWidth);
+            });
+          });
+          widen(Source, Group, This);
+          addProducts(Source, This, Group, From, To, B.index(M * PanelWidth),
+                      Partial, RowOf);
+        };
+        if (Full > 0)
+          B.loop(B.index(0), B.index(Full), PieceGroups,
+                 [&](Value Group) { Do(Group, PieceGroups); });
+        if (Full < Groups)
+          Do(B.index(Full), Groups - Full);
+      }
+      finish(Partial, P, From, To, Finish);
+    });
+}
+
+void IntegerMatmul::widen(const Stream &From, Value FirstGroup,
+                          const Piece &To) {
+  B.loop(B.index(0), B.index(To.Groups), 1, [&](Value Group) {
+    // Cache lines in the order that they lie in, which the hardware foresees.
+    std::vector<GroupReader> Readers;
+    for (int64_t Column = 0; Column < PanelWidth; Column += Lanes)
+      Readers.emplace_back(B, Format, From.View, From.Panel,
+                           B.add(FirstGroup, Group), B.index(Column));
+    auto ForEach =
+        [&](llvm::function_ref<void(GroupReader &, Value Column)> Do) {
+          for (auto [I, Reader] : llvm::enumerate(Readers))
+            Do(Reader, B.index(static_cast<int64_t>(I) * Lanes));
+        };
+    for (int64_t Part = 0; Part < Parts; ++Part)
+      ForEach([&](GroupReader &Reader, Value Column) {
+        B.store(Reader.scale(Part, /*OfPairs=*/true), To.Scales,
+                {B.add(B.mul(Group, Parts), Part), Column});
+      });
+    if (To.Minima)
+      ForEach([&](GroupReader &Reader, Value Column) {
+        B.store(Reader.minimum(), To.Minima, {Group, Column});
+      });
+    for (int64_t Quad = 0; Quad < GroupQuads; ++Quad)
+      ForEach([&](GroupReader &Reader, Value Column) {
+        if (Quad % 2 == 0)
+          Reader.setOctet(B.index(Quad / 2));
+        vector::StoreOp::create(
+            B, Reader.codes(Quad % 2), To.Codes,
+            ValueRange{B.add(B.mul(Group, GroupQuads), Quad),
+                       B.mul(Column, 4)});
+      });
+  });
+}
+
+/// Asks for what is multiplied a piece later than group `Group`, of `Columns`
+/// output features from `Column` on.
+void IntegerMatmul::prefetchNext(const Stream &From, Value Group, Value Column,
+                                 int64_t Columns) {
+  GroupReader(B, Format, From.View, From.Panel, B.add(Group, PieceGroups),
+              B.index(0))
+      .prefetch(Column, Columns);
+}
+
+/// Asks for what the block of `Count` rows from `Row` on reads: short pieces of
+/// rows that lie apart, which the hardware does not foresee.
+void IntegerMatmul::prefetch(const Piece &P, Value FirstGroup, Value Row,
+                             int64_t Count, Value First, Value Last,
+                             Value PartialColumn, Value Partial,
+                             RowFinder RowOf) {
+  Value End = B.sub(Last, B.index(1));
+  for (int64_t R = 0; R < Count; ++R) {
+    Value At = B.min(B.add(Row, R), End);
+    InputRow In = RowOf(At);
+    Rows.prefetch(In.Row, B.add(B.div(In.Column, GroupValues), FirstGroup),
+                  P.Groups);
+    for (int64_t Column = 0; Column < PanelWidth; Column += Lanes)
+      B.prefetch(Partial, {B.sub(At, First), B.add(PartialColumn, Column)});
+  }
+}
+
+/// Adds products of rows [First, Last) with a piece to `Partial`, row by row
+/// from `PartialColumn` on.
+void IntegerMatmul::addProducts(const Stream &Source, const Piece &P,
+                                Value FirstGroup, Value First, Value Last,
+                                Value PartialColumn, Value Partial,
+                                RowFinder RowOf) {
+  int64_t Wide = wideColumns(), MostRows = wideRows();
+  forEachBlock(First, Last, MostRows, [&](Value Row, int64_t Count) {
+    SmallVector<InputRow> Inputs = inputs(Row, Count, RowOf);
+    if (Count == MostRows)
+      prefetch(P, FirstGroup, B.add(Row, Count), Count, First, Last,
+               PartialColumn, Partial, RowOf);
+    B.loop(B.index(0), B.index(PanelWidth), Wide * Lanes, [&](Value Column) {
+      auto At = [&](int64_t R, int64_t G) {
+        return SmallVector<Value>{
+            B.add(B.sub(Row, First), R),
+            B.add(B.add(PartialColumn, Column), G * Lanes)};
+      };
+      Sums Result;
+      for (int64_t R = 0; R < Count; ++R)
+        for (int64_t G = 0; G < Wide; ++G)
+          Result.push_back(B.load(Partial, At(R, G)));
+      Result = B.loop(
+          B.index(0), B.index(P.Groups), 1, Result,
+          [&](Value Group, ValueRange Carried) {
+            Sums Next(Carried);
+            Value Number = B.add(FirstGroup, Group);
+            // The last block of rows is the only one of few: while they are
+            // multiplied, the next weights are read.
+            if (Count < MostRows)
+              prefetchNext(Source, Number, Column, Wide * Lanes);
+            SmallVector<Place> Places = places(Inputs, Number);
+            auto From = [&](int64_t C) { return B.add(Column, C * Lanes); };
+            auto Codes = [&](int64_t C, int64_t Quad) -> Value {
+              return vector::LoadOp::create(
+                  B, B.vecType(B.getI8Type(), 4 * Lanes), P.Codes,
+                  ValueRange{B.add(B.mul(Group, GroupQuads), Quad),
+                             B.mul(From(C), 4)});
+            };
+            auto Scale = [&](int64_t C, int64_t Part) {
+              return B.load(P.Scales,
+                            {B.add(B.mul(Group, Parts), Part), From(C)});
+            };
+            auto Minimum = [&](int64_t C) {
+              return B.load(P.Minima, {Group, From(C)});
+            };
+            multiply(Places, Wide, {Codes, Scale, Minimum},
+                     [&](int64_t R, int64_t C) -> Value & {
+                       return Next[R * Wide + C];
+                     });
+            return Next;
+          });
+      for (int64_t R = 0; R < Count; ++R)
+        for (int64_t G = 0; G < Wide; ++G)
+          B.store(Result[R * Wide + G], Partial, At(R, G));
+    });
+  });
+}
