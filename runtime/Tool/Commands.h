@@ -72,6 +72,24 @@ struct EmbedOptions {
 /// Prints one pooled embedding per text.
 Status embedTexts(const EmbedOptions &Options);
 
+struct EvaluateOptions {
+  std::string File;
+  /// The artifact to compare with; empty: none.
+  std::string Against;
+  /// A file, or "-" for standard input.
+  std::string Text;
+  /// As parseTokens reads it.
+  std::string TokenIds;
+  /// Tokens of a window; default: 512, or the longest sequence if that is less.
+  std::optional<int64_t> Context;
+  int64_t Threads = 0;
+  bool Json = false;
+};
+
+/// Prints a decoder's perplexity on a text and, with another artifact, how far
+/// its probabilities are from that one's.
+Status evaluateModel(const EvaluateOptions &Options);
+
 struct BenchOptions {
   std::string File;
   int64_t PromptTokens = 512;

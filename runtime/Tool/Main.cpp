@@ -252,6 +252,33 @@ int main(int Count, char **Values) {
                        "Threads; 0: one per core [0]");
   EmbedApp->add_flag("--json", Embed.Json, "Print one JSON object");
 
+  EvaluateOptions Evaluate;
+  CLI::App *EvaluateApp = App.add_subcommand(
+      "evaluate", "Print a decoder's perplexity on a text, and how far it is "
+                  "from another artifact");
+  EvaluateApp->footer(
+      "The text is cut into windows of equal length that share no token; what "
+      "fills none at its end is left out. Of a window of n tokens those from "
+      "n/2 + 1 on are scored, counted from 0, each given all before it in the "
+      "window. Of a text that is shorter than a window all but the first are "
+      "scored. The special tokens that the tokenizer puts before a text stand "
+      "at the beginning of every window, in place of its own.");
+  EvaluateApp->add_option("file", Evaluate.File, "Artifact")->required();
+  EvaluateApp->add_option("--text", Evaluate.Text,
+                          "File with the text; -: standard input");
+  EvaluateApp->add_option("--token-ids", Evaluate.TokenIds,
+                          "Token ids in place of text: 1,2,3 or @FILE.npy");
+  EvaluateApp->add_option("--against", Evaluate.Against,
+                          "Artifact to compare with, the reference: its "
+                          "perplexity, the KL divergence from it in nats per "
+                          "token, and how often the likeliest tokens agree");
+  EvaluateApp->add_option("--context", Evaluate.Context,
+                          "Tokens of a window [512, or the longest sequence "
+                          "where that is shorter]");
+  EvaluateApp->add_option("--threads", Evaluate.Threads,
+                          "Threads; 0: one per core [0]");
+  EvaluateApp->add_flag("--json", Evaluate.Json, "Print one JSON object");
+
   TokenizeArguments Tokenize;
   CLI::App *TokenizeApp =
       App.add_subcommand("tokenize", "Turn text into token ids, or back");
@@ -354,6 +381,11 @@ int main(int Count, char **Values) {
       return fail("embed: expected --text or --text-file", ExitUsage);
     Done =
         whenAble(Embed.File, Embed.Threads, [&] { return embedTexts(Embed); });
+  } else if (EvaluateApp->parsed()) {
+    if (Evaluate.Text.empty() == Evaluate.TokenIds.empty())
+      return fail("evaluate: expected --text or --token-ids", ExitUsage);
+    Done = whenAble(Evaluate.File, Evaluate.Threads,
+                    [&] { return evaluateModel(Evaluate); });
   } else if (TokenizeApp->parsed()) {
     Done = tokenize(Tokenize);
   } else if (InspectApp->parsed()) {

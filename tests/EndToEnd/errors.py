@@ -155,7 +155,8 @@ class Errors:
             for command in (["run", path, "--token-ids", "1",
                              "--max-new-tokens", "1"],
                             ["inspect", path, "--verify"],
-                            ["bench", path, "--prompt-tokens", "1"]):
+                            ["bench", path, "--prompt-tokens", "1"],
+                            ["evaluate", path, "--token-ids", "1,2"]):
                 self.test.expect_error(f"{command[0]}: {what}",
                                        "damaged.tenon",
                                        command=["tenon", *command])
@@ -221,6 +222,42 @@ class Errors:
                 "0,5", "--output", self.test.work / "o.npy"])
         self.test.expect_error("nothing to embed", command=[
             "tenon", "embed", self.artifact, "--text", "a"])
+        short, empty = self.test.work / "short", self.test.work / "no-text"
+        short.write_text("a")
+        empty.write_text("")
+        evaluate = ["tenon", "evaluate", self.artifact]
+        ids = ["--token-ids", "1,2,3"]
+        for what, parts, options in (
+                ("one token to score", ["1 token", "at least 2"],
+                 ["--token-ids", "1"]),
+                ("scoring beyond the vocabulary",
+                 [f"id {vocabulary} (token 1)", "good.tenon"],
+                 ["--token-ids", f"1,{vocabulary}"]),
+                ("windows of two tokens", ["--context is 2", f"3 to {most}"],
+                 [*ids, "--context", 2]),
+                ("windows beyond the model", [f"--context is {most + 1}"],
+                 [*ids, "--context", most + 1]),
+                ("scoring text without a tokenizer",
+                 ["good.tenon", "tokenizer"], ["--text", short]),
+                ("no text to score", ["no-text: empty"], ["--text", empty]),
+                ("scoring against an encoder",
+                 ["--against", "bert.tenon", "is an encoder"],
+                 [*ids, "--against", bert]),
+                ("scoring against a model", ["--against", "tenon compile"],
+                 [*ids, "--against", self.good])):
+            self.test.expect_error(what, *parts, command=[*evaluate, *options])
+        self.test.expect_error("scoring an encoder", "bert.tenon",
+                               "is an encoder: expected a decoder",
+                               command=["tenon", "evaluate", bert, *ids])
+        other = self.test.compile(support.FIXTURES / "llama-mha", "other")
+        self.test.expect_error(
+            "other vocabularies", "other.tenon", "'vocabulary' is 97",
+            f"expected {vocabulary}",
+            command=[*evaluate, *ids, "--against", other])
+        t5 = self.test.compile(support.FIXTURES / "t5-relu", "t5")
+        self.test.expect_error("scoring an encoder-decoder", "t5.tenon",
+                               "is an encoder-decoder: expected a decoder",
+                               command=["tenon", "evaluate", t5, *ids])
         done = self.test.run("tenon", *run[1:], "--token-ids",
                              support.joined([1] * (most - 1)),
                              "--max-new-tokens", 9, "--json")
@@ -363,6 +400,10 @@ class Errors:
                 ["inspect", gguf], ["inspect", mlir], ["bench", fifo],
                 ["embed", fifo, "--text", "a"],
                 ["tokenize", fifo, "--text", "a"],
+                ["evaluate", fifo, "--token-ids", "1,2"],
+                ["evaluate", self.artifact, "--text", fifo],
+                ["evaluate", self.artifact, "--token-ids", "1,2",
+                 "--against", fifo],
                 [*run, "--token-ids", f"@{fifo}"],
                 [*run, "--prompt-file", fifo],
                 ["compile", gguf, "-o", self.test.work / "x.tenon"],
@@ -384,6 +425,7 @@ class Errors:
                          "--new-tokens", 2, "--repeat", 1],
                         ["run", self.artifact, "--token-ids", "1",
                          "--max-new-tokens", 2],
+                        ["evaluate", self.artifact, "--token-ids", "1,2"],
                         ["compile", self.good, "--emit", "fused"],
                         ["compile", self.good, "--emit", "asm"],
                         ["bisect", self.good, "--token-ids", "1,2"]):
@@ -453,6 +495,10 @@ class Errors:
             dtype, shape, b"\x00\x00\xc0\x7f" * (len(data) // 4))
         models.write_safetensors(path / "model.safetensors", tensors)
         artifact = self.test.compile(path, "nan")
+        self.test.expect_error(
+            "NaN in what is scored", "window 1", "nan.tenon",
+            "logit of token 0 is NaN",
+            command=["tenon", "evaluate", artifact, "--token-ids", "1,2"])
         for options in [], ["--num-beams", "2"]:
             done = self.test.run("tenon", "run", artifact, "--token-ids", "1,2",
                                  *options)

@@ -1,0 +1,61 @@
+//===- Evaluation.cpp - How well logits predict a text --------------------===//
+
+#include "runtime/Tool/Evaluation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace tenon;
+using namespace tenon::tool;
+
+Result<LogProbabilities> LogProbabilities::of(std::span<const float> Logits) {
+  size_t Best = 0;
+  for (size_t I = 0; I < Logits.size(); ++I) {
+    // False for NaN and +inf alike.
+    if (!(Logits[I] <= std::numeric_limits<float>::max()))
+      return Error("logit of token " + std::to_string(I) + " is " +
+                   (std::isnan(Logits[I]) ? "NaN" : "infinite") +
+                   ": the model's output is unusable");
+    if (Logits[I] > Logits[Best])
+      Best = I;
+  }
+  if (Logits.empty() || Logits[Best] == -std::numeric_limits<float>::infinity())
+    return Error("every logit is -infinity: the model's output is unusable");
+  // Relative to the largest, so that nothing overflows and the sum is at least
+  // 1.
+  double Largest = Logits[Best], Sum = 0;
+  for (float Logit : Logits)
+    Sum += std::exp(Logit - Largest);
+  return LogProbabilities(Logits, Largest + std::log(Sum), Best);
+}
+
+double tool::divergence(const LogProbabilities &Reference,
+                        const LogProbabilities &Other) {
+  double Sum = 0;
+  for (size_t I = 0; I < Reference.size(); ++I)
+    if (double Probability = std::exp(Reference[I]); Probability != 0)
+      Sum += Probability * (Reference[I] - Other[I]);
+  // Rounding may leave a little less than the 0 of two equal rows.
+  return std::max(Sum, 0.0);
+}
+
+double tool::percentile(std::vector<double> Values, double Share) {
+  double Place = Share * static_cast<double>(Values.size() - 1);
+  auto Below = static_cast<size_t>(Place);
+  auto Middle = Values.begin() + static_cast<std::ptrdiff_t>(Below);
+  std::nth_element(Values.begin(), Middle, Values.end());
+  if (Below + 1 == Values.size())
+    return *Middle;
+  double Above = *std::min_element(Middle + 1, Values.end());
+  // Two infinite neighbours have no difference.
+  double Part = Place - static_cast<double>(Below);
+  return Part == 0 ? *Middle : (1 - Part) * *Middle + Part * Above;
+}
+
+Windows tool::windowsOf(int64_t Length, int64_t Context, int64_t Given) {
+  if (Length < Context)
+    return {1, Length, Given, 0};
+  return {Length / Context, Context, std::max(Context / 2 + 1, Given),
+          Length % Context};
+}
