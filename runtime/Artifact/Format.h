@@ -8,6 +8,11 @@
 //
 // The header finds the manifest, the manifest finds every other section.
 //
+// The writer makes the file of pieces of 2 MiB at multiples of 2 MiB, so that
+// the kernel can hold it, and map it, in huge pages (Support/HugePages.h).
+// Sections need no such alignment for it, and readers rely on none: a huge page
+// may hold the end of one weight and the beginning of another.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef TENON_RUNTIME_ARTIFACT_FORMAT_H

@@ -3,6 +3,7 @@
 #include "runtime/Support/OutputFile.h"
 
 #include "runtime/Support/Console.h"
+#include "runtime/Support/HugePages.h"
 #include "runtime/Support/InputFile.h"
 
 #include <algorithm>
@@ -110,8 +111,9 @@ private:
 // The file
 //===----------------------------------------------------------------------===//
 
-/// Small pieces are gathered up to this size, larger ones written at once.
-static constexpr size_t GatherBytes = 1 << 20;
+/// What is appended is written in pieces of this size, at multiples of it: the
+/// kernel then keeps them in huge pages, where the file system has such.
+static constexpr size_t PieceBytes = HugePageBytes;
 
 struct OutputFile::Implementation {
   std::string Path;       ///< As it was given, for messages.
@@ -302,7 +304,7 @@ Status OutputFile::Implementation::flush() {
 }
 
 Status OutputFile::Implementation::copyToSink() {
-  std::vector<char> Piece(GatherBytes);
+  std::vector<char> Piece(PieceBytes);
   for (uint64_t Done = 0; Done < Position;) {
     size_t Wanted = std::min<uint64_t>(Piece.size(), Position - Done);
     ssize_t Count =
@@ -377,13 +379,26 @@ const std::string &OutputFile::path() const { return Impl->Path; }
 uint64_t OutputFile::position() const { return Impl->Position; }
 
 Status OutputFile::append(std::span<const std::byte> Bytes) {
-  if (Impl->Gathered.size() + Bytes.size() > GatherBytes)
-    if (Status Done = Impl->flush(); !Done)
-      return Done;
-  Impl->Position += Bytes.size();
-  if (Bytes.size() > GatherBytes)
-    return Impl->write(Impl->Position - Bytes.size(), Bytes);
-  Impl->Gathered.insert(Impl->Gathered.end(), Bytes.begin(), Bytes.end());
+  while (!Bytes.empty()) {
+    size_t Missing = PieceBytes - Impl->Position % PieceBytes;
+    std::span<const std::byte> Part;
+    if (Missing == PieceBytes && Bytes.size() >= PieceBytes) {
+      // Nothing is gathered at the beginning of a piece.
+      Part = Bytes.first(Bytes.size() / PieceBytes * PieceBytes);
+      if (Status Done = Impl->write(Impl->Position, Part); !Done)
+        return Done;
+      Impl->Position += Part.size();
+    } else {
+      Part = Bytes.first(std::min(Missing, Bytes.size()));
+      Impl->Gathered.reserve(PieceBytes);
+      Impl->Gathered.insert(Impl->Gathered.end(), Part.begin(), Part.end());
+      Impl->Position += Part.size();
+      if (Part.size() == Missing)
+        if (Status Done = Impl->flush(); !Done)
+          return Done;
+    }
+    Bytes = Bytes.subspan(Part.size());
+  }
   return {};
 }
 
@@ -392,6 +407,12 @@ Status OutputFile::append(std::string_view Text) {
 }
 
 Status OutputFile::skipTo(uint64_t Position) {
+  // A short gap is written, which leaves its piece in one; a long one is a
+  // hole.
+  if (Position - Impl->Position < PieceBytes) {
+    std::vector<std::byte> Zeros(Position - Impl->Position);
+    return append(Zeros);
+  }
   if (Status Done = Impl->flush(); !Done)
     return Done;
   if (::ftruncate(Impl->File.get(), static_cast<off_t>(Position)) != 0)

@@ -77,6 +77,43 @@ TEST_F(OutputFiles, PiecesHolesAndCorrections) {
   EXPECT_EQ(contentOf(pathOf("a")), "headab" + Large + std::string(2, '\0'));
 }
 
+// Content does not depend on where the pieces end that are written.
+TEST_F(OutputFiles, PiecesOfAnySize) {
+  constexpr size_t Piece = 2 << 20;
+  std::string Expected;
+  Result<OutputFile> File = OutputFile::create(pathOf("a"));
+  ASSERT_TRUE(File);
+  auto Append = [&](size_t Bytes) {
+    std::string Part;
+    for (size_t I = 0; I < Bytes; ++I)
+      Part += static_cast<char>((Expected.size() + I) * 31 >> 9);
+    ASSERT_TRUE(File->append(Part));
+    Expected += Part;
+    ASSERT_EQ(File->position(), Expected.size());
+  };
+  auto Skip = [&](size_t Bytes) {
+    Expected.resize(Expected.size() + Bytes);
+    ASSERT_TRUE(File->skipTo(Expected.size()));
+    ASSERT_EQ(File->position(), Expected.size());
+  };
+  for (size_t Bytes : {size_t(1), Piece - 2, size_t(1), Piece, 2 * Piece + 7,
+                       Piece - 8, size_t(1), 3 * Piece, size_t(0)})
+    Append(Bytes);
+  for (size_t Bytes : {size_t(0), size_t(9), Piece - 1, Piece, 3 * Piece + 5}) {
+    Skip(Bytes);
+    Append(Bytes / 2 + 3);
+  }
+  // What is still gathered too.
+  for (size_t At : {size_t(5), Piece - 2, Expected.size() - 4}) {
+    ASSERT_TRUE(File->overwrite(At, std::as_bytes(std::span("over", 4))));
+    Expected.replace(At, 4, "over");
+  }
+  Append(Piece + 1);
+  Skip(3);
+  ASSERT_TRUE(File->finish());
+  EXPECT_TRUE(contentOf(pathOf("a")) == Expected);
+}
+
 TEST_F(OutputFiles, KeepsModesAndLinks) {
   ASSERT_TRUE(writeTo(pathOf("a"), "1"));
   fs::permissions(pathOf("a"), fs::perms(0600));
