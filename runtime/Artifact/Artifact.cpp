@@ -39,7 +39,7 @@ Result<bool> artifact::isArtifact(const std::string &Path) {
 }
 
 Result<Artifact> Artifact::open(const std::string &Path) {
-  Result<MappedFile> File = MappedFile::open(Path);
+  Result<MappedFile> File = MappedFile::open(Path, MappedPages::Huge);
   if (!File)
     return File.error();
   std::span<const std::byte> Bytes = File->bytes();

@@ -35,6 +35,9 @@ public:
 
   const std::string &path() const { return File.path(); }
   uint64_t fileBytes() const { return File.bytes().size(); }
+  /// The file as it is mapped, from a multiple of HugePageBytes on unless it is
+  /// shorter than that.
+  std::span<const std::byte> bytes() const { return File.bytes(); }
   const Manifest &manifest() const { return Contents; }
 
   /// The bytes of Manifest::Weights[Index], page-aligned.

@@ -2,6 +2,8 @@
 
 #include "runtime/Cache/PageCache.h"
 
+#include "runtime/Support/HugePages.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -81,8 +83,8 @@ Result<PageCache> PageCache::create(std::span<const CacheInfo> Kinds,
                    "cache: " + std::to_string(Tokens) +
                        " tokens take more bytes than 64 bits count");
     if (K.Bytes != 0) {
-      void *Base = ::mmap(nullptr, K.Bytes, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      void *Base = mapHuge(K.Bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
       if (Base == MAP_FAILED)
         return Error(ErrorKind::OutOfMemory,
                      "cache: cannot reserve " + std::to_string(K.Bytes) +
@@ -340,6 +342,14 @@ const int32_t *PageCache::pages(SequenceId Id) const {
 void *PageCache::layer(size_t Kind, int64_t Layer) const {
   const auto &K = Kinds[Kind];
   return K.Base + static_cast<uint64_t>(Layer * PageCount) * K.PageBytes;
+}
+
+std::vector<std::span<const std::byte>> PageCache::memory() const {
+  std::vector<std::span<const std::byte>> Ranges;
+  for (const Kind &K : Kinds)
+    if (K.Base)
+      Ranges.emplace_back(K.Base, K.Bytes);
+  return Ranges;
 }
 
 uint64_t PageCache::bytesPerPage() const {

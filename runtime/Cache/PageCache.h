@@ -23,7 +23,8 @@ enum class SequenceId : int64_t {};
 /// One mapping [layer][page][page bytes] per kind of cache. A page number
 /// stands for the same page of every layer of every kind. Pages handed out
 /// are zero. Memory is reserved at once and taken from the machine when a page
-/// is first written. Not thread-safe.
+/// is first written, 2 MiB at a time where the machine has huge pages. Not
+/// thread-safe.
 class PageCache {
 public:
   /// Room for `Tokens` tokens (rounded up to whole pages) of caches as
@@ -74,6 +75,8 @@ public:
   int64_t freePages() const { return static_cast<int64_t>(Free.size()); }
   /// Bytes of one page number over all layers and kinds.
   uint64_t bytesPerPage() const;
+  /// What is reserved, one range for each kind that has layers.
+  std::vector<std::span<const std::byte>> memory() const;
 
 private:
   struct Sequence {

@@ -2,6 +2,8 @@
 
 #include "runtime/Engine/Memory.h"
 
+#include "runtime/Support/HugePages.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -17,8 +19,8 @@ Result<WorkingMemory> WorkingMemory::reserve(uint64_t Bytes, const char *What) {
   WorkingMemory M;
   if (Bytes == 0)
     return M;
-  void *Address = ::mmap(nullptr, Bytes, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *Address = mapHuge(Bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
   if (Address == MAP_FAILED)
     return Error(ErrorKind::OutOfMemory,
                  std::string(What) + ": cannot reserve " +

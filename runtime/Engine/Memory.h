@@ -1,7 +1,8 @@
 //===- Memory.h - Large working memory --------------------------*- C++ -*-===//
 //
 // Working memory straight from the operating system: reserved at once, taken
-// from the machine when first touched, page-aligned.
+// from the machine when first touched, page-aligned, from 2 MiB on in huge
+// pages if the machine has them.
 //
 //===----------------------------------------------------------------------===//
 

@@ -2,6 +2,13 @@
 
 #include "runtime/Engine/Model.h"
 
+#include "runtime/Engine/Executor.h"
+#include "runtime/Engine/Memory.h"
+#include "runtime/Support/HugePages.h"
+
+#include <algorithm>
+#include <atomic>
+
 using namespace tenon;
 using namespace tenon::artifact;
 using namespace tenon::engine;
@@ -37,6 +44,37 @@ Result<std::shared_ptr<const Model>> Model::load(const std::string &Path) {
                           : M->File.weight(static_cast<size_t>(Weight)).data());
   }
   return std::shared_ptr<const Model>(std::move(M));
+}
+
+namespace {
+
+/// A file whose parts threads take in order, as disks like it.
+struct Unmapped {
+  std::span<const std::byte> Bytes;
+  std::atomic<size_t> Taken{0};
+};
+
+} // namespace
+
+static void prefaultParts(void *Environment, int64_t, int64_t) {
+  constexpr size_t PartBytes = 16 * HugePageBytes;
+  auto &File = *static_cast<Unmapped *>(Environment);
+  for (size_t From;
+       (From = File.Taken.fetch_add(PartBytes)) < File.Bytes.size();)
+    // An older kernel, or a file that has just become shorter: whoever reads
+    // the pages will see.
+    if (!populate(File.Bytes.subspan(
+            From, std::min(PartBytes, File.Bytes.size() - From))))
+      return;
+}
+
+void Model::prefault(Executor &Threads) const {
+  std::call_once(PrefaultOnce, [&] {
+    Unmapped Rest{File.bytes()};
+    if (isPrefaulted(Rest.Bytes.size(),
+                     std::min(availableMemory(), machineMemory())))
+      Threads.run([&] { Threads.parallel(prefaultParts, &Rest); });
+  });
 }
 
 bool Model::hasEntry(std::string_view Role) const {

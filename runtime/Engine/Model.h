@@ -26,6 +26,15 @@ struct Entry {
   tenon_rt_entry Function = nullptr;
 };
 
+/// Whether a file of so many bytes is read whole as a session begins: not one
+/// so small that it does not matter, nor one that would push out the memory of
+/// others, or its own pages, where so many bytes are available.
+constexpr bool isPrefaulted(uint64_t FileBytes, uint64_t AvailableBytes) {
+  return FileBytes >= (16u << 20) && FileBytes <= AvailableBytes;
+}
+
+class Executor;
+
 /// Thread-safe; sessions share one.
 class Model {
 public:
@@ -50,6 +59,11 @@ public:
     return WeightTables;
   }
 
+  /// Maps all pages of the file, by all threads, so that no kernel has to wait
+  /// for one: reads from disk what is not in memory. The first time only, and
+  /// only a file that isPrefaulted().
+  void prefault(Executor &Threads) const;
+
   /// The artifact's tokenizer, built on first use; an error when it has none.
   Result<const tokenizer::Tokenizer *> tokenizer() const;
 
@@ -61,6 +75,7 @@ private:
   artifact::LoadedCode Code;
   std::vector<Entry> Entries;
   std::vector<std::vector<const void *>> WeightTables;
+  mutable std::once_flag PrefaultOnce;
   mutable std::once_flag TokenizerOnce;
   mutable std::optional<Result<tokenizer::Tokenizer>> Text;
 };

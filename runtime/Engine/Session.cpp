@@ -64,6 +64,7 @@ Result<Session> Session::create(std::shared_ptr<const Model> M,
   if (!Arena)
     return Arena.error().withContext(M->path());
 
+  M->prefault(*Threads);
   std::unique_ptr<Implementation> I(new Implementation{
       M,
       std::move(*Threads),
@@ -152,6 +153,16 @@ void Session::cancel() { Impl->IsCancelled.store(true); }
 Result<int64_t> Session::length(SequenceId Id) const {
   return Impl->Cache.length(Id);
 }
+std::optional<PageUse> Session::memoryUse() const {
+  std::vector<std::span<const std::byte>> Ranges = Impl->Cache.memory();
+  if (Impl->Sources)
+    for (std::span<const std::byte> Range : Impl->Sources->memory())
+      Ranges.push_back(Range);
+  for (const WorkingMemory *Each : {&Impl->Arena, &Impl->Output})
+    Ranges.emplace_back(Each->data(), Each->size());
+  return pageUse(Ranges);
+}
+
 const MatmulCounters &Session::matmulCounters() const {
   return Impl->Library.counters();
 }

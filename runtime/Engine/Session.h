@@ -12,6 +12,7 @@
 #include "runtime/Cache/PageCache.h"
 #include "runtime/Engine/MatmulPrimitives.h"
 #include "runtime/Engine/Model.h"
+#include "runtime/Support/HugePages.h"
 
 #include <algorithm>
 #include <memory>
@@ -148,6 +149,9 @@ public:
   /// the kind Cancelled, all sequences as before it.
   void cancel();
 
+  /// How the memory that the session has taken is held: caches, arena, output.
+  /// Nothing where the system does not say. Not during a call.
+  std::optional<PageUse> memoryUse() const;
   const MatmulCounters &matmulCounters() const;
   const cache::PageCache &cache() const;
   /// Pages of the source texts; null but for encoder-decoders.

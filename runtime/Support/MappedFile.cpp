@@ -2,12 +2,15 @@
 
 #include "runtime/Support/MappedFile.h"
 
+#include "runtime/Support/HugePages.h"
+
 #include <sys/mman.h>
 #include <utility>
 
 using namespace tenon;
 
-Result<MappedFile> MappedFile::open(const std::string &Path) {
+Result<MappedFile> MappedFile::open(const std::string &Path,
+                                    MappedPages Pages) {
   Result<InputFile> Opened = openInput(Path);
   if (!Opened)
     return Opened.error();
@@ -15,8 +18,11 @@ Result<MappedFile> MappedFile::open(const std::string &Path) {
   auto Size = static_cast<size_t>(File.Opened.Info.st_size);
   if (Size == 0)
     return File;
-  void *Address = ::mmap(nullptr, Size, PROT_READ, MAP_SHARED,
-                         File.Opened.Descriptor.get(), 0);
+  int Descriptor = File.Opened.Descriptor.get();
+  void *Address =
+      Pages == MappedPages::Huge
+          ? mapHuge(Size, PROT_READ, MAP_SHARED, Descriptor)
+          : ::mmap(nullptr, Size, PROT_READ, MAP_SHARED, Descriptor, 0);
   if (Address == MAP_FAILED)
     return systemError(Path, "cannot map");
   File.Data = static_cast<const std::byte *>(Address);

@@ -14,6 +14,10 @@
 
 namespace tenon {
 
+/// What a file is mapped for. What is read over and over takes huge pages, if
+/// the kernel has the file in such: see HugePages.h.
+enum class MappedPages { Small, Huge };
+
 /// A whole file mapped read-only and shared; unmapped on destruction.
 ///
 /// Reading it never ends the process: where the file is cut off while it is
@@ -22,7 +26,8 @@ namespace tenon {
 class MappedFile {
 public:
   /// Maps the regular file at `Path`; an empty file has an empty span.
-  static Result<MappedFile> open(const std::string &Path);
+  static Result<MappedFile> open(const std::string &Path,
+                                 MappedPages Pages = MappedPages::Small);
 
   MappedFile(MappedFile &&Other) noexcept;
   MappedFile &operator=(MappedFile &&Other) noexcept;

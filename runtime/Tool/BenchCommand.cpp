@@ -198,6 +198,14 @@ Status tool::benchModel(const BenchOptions &Options) {
   J["first_token_s"] = FirstToken;
   J["load_s"] = Load;
   J["peak_rss_mb"] = peakResidentMegabytes();
+  // What the system does not say is left out.
+  auto Say = [&](const char *Name, const std::optional<PageUse> &Use) {
+    if (std::optional<double> Share = Use ? Use->share() : std::nullopt)
+      J[Name] = *Share;
+  };
+  std::span<const std::byte> File = (*Loaded)->artifact().bytes();
+  Say("huge_pages_of_file", pageUse({&File, 1}));
+  Say("huge_pages_of_memory", S->memoryUse());
   J["prompt_tokens"] = PromptTokens;
   J["new_tokens"] = NewTokens;
   J["batch"] = Options.Batch;

@@ -2,7 +2,10 @@
 
 #include "runtime/Tool/Inspect.h"
 
+#include "runtime/Support/HugePages.h"
+
 #include <algorithm>
+#include <cmath>
 
 using namespace tenon;
 using namespace tenon::artifact;
@@ -77,7 +80,8 @@ static Json weightsReport(const Manifest &M, const Json &Form) {
           {"list", List}};
 }
 
-static Json reportOf(const Artifact &A, bool Verified) {
+static Json reportOf(const Artifact &A, bool Verified,
+                     std::optional<double> HugePages) {
   const Manifest &M = A.manifest();
   Json Form = toJson(M);
   return {
@@ -97,7 +101,8 @@ static Json reportOf(const Artifact &A, bool Verified) {
       {"generation", Form.at("generation")},
       {"image", Form.at("image")},
       {"labels", Form.at("labels")},
-      {"weights_verified", Verified}};
+      {"weights_verified", Verified},
+      {"huge_pages", HugePages ? Json(*HugePages) : Json()}};
 }
 
 //===----------------------------------------------------------------------===//
@@ -294,6 +299,10 @@ static void putWeights(const Json &Report, TextReport &Text) {
                            (Report.at("weights_verified").get<bool>()
                                 ? ", all checksums right"
                                 : ""));
+  if (Json Share = Report.at("huge_pages"); Share.is_number())
+    Text.line("huge pages",
+              shown(Json(std::llround(100 * Share.get<double>()))) +
+                  " % of the file in memory");
 }
 
 static void putRest(const Json &Report, bool Generates, TextReport &Text) {
@@ -357,7 +366,12 @@ Status tool::inspectArtifact(const Artifact &A, const InspectOptions &Options,
   if (Options.Verify)
     if (Status S = A.verifyWeights(); !S)
       return S;
-  Json Report = reportOf(A, Options.Verify);
+  // Until all of the file has been read little of it is mapped.
+  std::span<const std::byte> File = A.bytes();
+  std::optional<PageUse> Use;
+  if (Options.Verify && File.size() >= HugePageBytes)
+    Use = pageUse({&File, 1});
+  Json Report = reportOf(A, Options.Verify, Use ? Use->share() : std::nullopt);
   if (Options.Json)
     Out += Report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   else

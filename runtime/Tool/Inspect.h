@@ -15,8 +15,10 @@
 namespace tenon::tool {
 
 struct InspectOptions {
-  bool Json = false;       ///< One JSON object instead of text.
-  bool Verify = false;     ///< Read all weights and compare their checksums.
+  bool Json = false; ///< One JSON object instead of text.
+  /// Read all weights, compare their checksums, and say how much of the file
+  /// is in huge pages.
+  bool Verify = false;
   bool MemoryPlan = false; ///< In the text: where values lie in the arenas.
   bool Matmuls = false;    ///< In the text: the library's matmuls.
 };
@@ -28,7 +30,8 @@ struct InspectOptions {
 /// compiled, caches (with bytes_per_token and bytes_full_context over all
 /// layers), code (per level, with its memory plan), weights (count, bytes,
 /// by_layout, list), tokenizer_bytes, generation, image, labels,
-/// weights_verified.
+/// weights_verified, huge_pages (the share of the file in memory that is in
+/// huge pages; null where that is not known, as without Verify).
 Status inspectArtifact(const artifact::Artifact &A,
                        const InspectOptions &Options, std::string &Out);
 

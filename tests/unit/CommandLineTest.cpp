@@ -284,6 +284,11 @@ TEST_F(CommandLineTest, InspectAndBench) {
                           "first_token_s", "peak_rss_mb", "load_s"})
     EXPECT_GT(J[Key].get<double>(), 0) << Key;
   EXPECT_EQ(J["reference_matmuls"], 0);
+  // Left out where the system does not say.
+  for (const char *Key : {"huge_pages_of_file", "huge_pages_of_memory"}) {
+    double Share = J.value(Key, 0.0);
+    EXPECT_TRUE(Share >= 0 && Share <= 1) << Key << " is " << Share;
+  }
 }
 
 TEST_F(CommandLineTest, WithoutACompilerBesideIt) {

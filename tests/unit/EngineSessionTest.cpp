@@ -9,6 +9,7 @@
 #include <chrono>
 #include <fstream>
 #include <omp.h>
+#include <sys/mman.h>
 #include <thread>
 
 using namespace tenon;
@@ -67,6 +68,42 @@ template <typename T> ErrorKind kindOf(const Result<T> &R) {
 }
 
 } // namespace
+
+// A file large enough for it is mapped whole before the first step.
+TEST_F(EngineSessionTest, MapsLargeFilesAtOnce) {
+  auto MappedBytes = [](const Model &M) -> uint64_t {
+    std::span<const std::byte> Bytes = M.artifact().bytes();
+    std::optional<PageUse> Use = pageUse({&Bytes, 1});
+    return Use ? Use->Resident : 0;
+  };
+  for (size_t Padding : {1u << 20, 17u << 20}) {
+    ASSERT_TRUE(writeModel(File, nullptr, "{}" + std::string(Padding, ' ')));
+    Result<std::shared_ptr<const Model>> M = Model::load(File);
+    ASSERT_TRUE(M);
+    std::span<const std::byte> Bytes = (*M)->artifact().bytes();
+    // Opening has read the padding. Of what is taken away nothing is lost.
+    ASSERT_EQ(::madvise(const_cast<std::byte *>(Bytes.data()), Bytes.size(),
+                        MADV_DONTNEED),
+              0);
+    ASSERT_EQ(MappedBytes(**M), 0u);
+    bool Can = populate(Bytes.first(1));
+    for (int64_t Threads : {3, 1}) {
+      Result<Session> S = Session::create(*M, {Threads, 100});
+      ASSERT_TRUE(S);
+      if (Can && Padding > (16u << 20))
+        EXPECT_GE(MappedBytes(**M), Bytes.size());
+      else
+        EXPECT_LT(MappedBytes(**M), Bytes.size());
+      Tokens T = someTokens(30);
+      Result<std::vector<float>> Logits = step(*S, S->createSequence(), T);
+      ASSERT_TRUE(Logits);
+      EXPECT_EQ(*Logits, expectedLogits(T));
+      std::optional<PageUse> Use = S->memoryUse();
+      ASSERT_TRUE(Use);
+      EXPECT_GT(Use->Resident, 0u);
+    }
+  }
+}
 
 // Two sessions are called at once from a region of two threads.
 TEST_F(EngineSessionTest, InsideAParallelRegion) {
