@@ -156,7 +156,8 @@ int main(int Argc, char **Argv) {
   Compile
       ->add_option("--few-tokens", Options.FewTokens,
                    "Batches of at most this many tokens are decode-sized and "
-                   "stream the weights through generated kernels")
+                   "stream the weights through generated kernels; 8, or 3 "
+                   "where activations may be quantised")
       ->check(CLI::Range(1, 64));
   Compile
       ->add_option("--activations", Options.Activations,

@@ -103,6 +103,14 @@ def check_activations(test, entry):
             test.check(least <= error <= most,
                        f"{name} at {level}: L2 error of a {what} {error:.1e}, "
                        f"{least} to {most}")
+        # However many rows are multiplied at once, blocks of them whole or not.
+        whole = test.outputs(artifact, entry["tokens"])
+        same = all(numpy.array_equal(test.outputs(artifact,
+                                                  entry["tokens"][:count]),
+                                     whole[:count])
+                   for count in (4, 5, 6, 7, 11))
+        test.check(same, f"{name} at {level}: rows of prefills of 4 to 11 "
+                         "tokens have the bits that one of 12 gives them")
         artifact.unlink()
 
 

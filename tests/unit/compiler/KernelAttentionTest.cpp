@@ -301,6 +301,8 @@ TEST_F(KernelTest, Moe) {
     KernelCase Case;
     Case.Name = "moe " + std::to_string(Line.Width) + " " + Line.Format +
                 (Line.Bits ? " of " + std::to_string(Line.Bits) + " bits" : "");
+    if (Line.Bits)
+      Case.Needs = DotProduct::Int8;
     std::string Element =
         Line.Bits ? "!dnn.grouped<" + std::to_string(Line.Bits) + ">" : "f32";
     // %q is %x in the type that matmuls read.

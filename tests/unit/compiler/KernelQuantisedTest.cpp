@@ -81,16 +81,14 @@ std::string grouped(int Bits, const std::string &Body) {
   return Text;
 }
 
+/// Of groups, pieces and panels that are whole and not.
 TEST_F(KernelTest, QuantisedMatmulsOfIntegers) {
-  for (const std::string &Format : formats())
-    for (int Bits : {8, 16})
-      for (auto [N, K] :
-           {std::pair(64, 256), std::pair(70, 33), std::pair(1100, 300)}) {
-        if (N == 1100 && Format != "q4_k")
-          continue;
-        KernelCase Case = quantised(
-            "matmul of " + std::to_string(Bits) + " bits", Format, N, K);
-        Case.Body = grouped(Bits, R"(
+  auto Check = [&](const std::string &Format, int Bits, int64_t N, int64_t K,
+                   std::optional<DotProduct> Needs) {
+    KernelCase Case =
+        quantised("matmul of " + std::to_string(Bits) + " bits", Format, N, K);
+    Case.Needs = Needs;
+    Case.Body = grouped(Bits, R"(
         %w = dnn.weight %s ["w"] of ffn : <panels, {N}x{K}x{F}>
         %v = dnn.weight %s ["v"] of ffn : <vector, {N}x1xf32>
         %o = tensor.empty(%t) : tensor<?x{N}xf32>
@@ -98,8 +96,16 @@ TEST_F(KernelTest, QuantisedMatmulsOfIntegers) {
             : ({Q}, !dnn.packed<panels, {N}x{K}x{F}>,
                !dnn.packed<vector, {N}x1xf32>, tensor<?x{N}xf32>)
             -> tensor<?x{N}xf32>)");
-        check(Case);
-      }
+    check(Case);
+  };
+  for (int Bits : {8, 16}) {
+    for (const std::string &Format : formats())
+      Check(Format, Bits, 70, 300, DotProduct::Int8);
+    // Panels go in pairs where there are many.
+    Check("q4_k", Bits, 1100, 256, DotProduct::Int8);
+    // The same bits without the instruction.
+    Check("q6_k", Bits, 70, 33, {});
+  }
 }
 
 TEST_F(KernelTest, QuantisedGatedMatmulsOfIntegers) {
@@ -107,6 +113,7 @@ TEST_F(KernelTest, QuantisedGatedMatmulsOfIntegers) {
     for (int Bits : {8, 16}) {
       KernelCase Case = quantised(
           "gated_matmul of " + std::to_string(Bits) + " bits", Format, 136, 65);
+      Case.Needs = DotProduct::Int8;
       Case.Body = grouped(Bits, R"(
       %g = dnn.weight %s ["g"] of ffn : <panels, {N}x{K}x{F}>
       %u = dnn.weight %s ["u"] of ffn : <panels, {N}x{K}x{F}>

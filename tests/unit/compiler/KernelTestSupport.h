@@ -43,6 +43,8 @@ struct KernelCase {
   std::string Encode = {};
   /// Whether sequences begin with tokens that see each other.
   bool HasPrefixes = false;
+  /// Dot products without which a level is left out.
+  std::optional<DotProduct> Needs = {};
   /// Steps: tokens of the sequences of one batch. They are new sequences, but
   /// go on in steps that have as many as the one before and begin with a
   /// zero.
