@@ -236,6 +236,8 @@ private:
                   {"target_cpu", Levels},
                   {"max_tokens_per_step", M.MaxTokensPerStep},
                   {"few_tokens", M.FewTokens}};
+    if (IsQuantised)
+      M.Compiled["activations"] = Options.Activations;
   }
 
   //===--- From a dump ----------------------------------------------------===//
