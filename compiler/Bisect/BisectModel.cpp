@@ -3,6 +3,7 @@
 #include "compiler/Bisect/BisectModel.h"
 
 #include "compiler/Bisect/Bisect.h"
+#include "compiler/Driver/ManifestBuilder.h"
 #include "compiler/Families/Import.h"
 #include "compiler/Native/NativeCode.h"
 #include "runtime/Tool/Arguments.h"
@@ -70,7 +71,8 @@ tenon::bisect::bisectModel(const BisectModelOptions &Options) {
     Bisection.TokenIds.assign(Ids->begin(), Ids->end());
   }
   Bisection.Settings.Level = Options.Level;
-  Bisection.Settings.FewTokens = Options.FewTokens;
+  Bisection.Settings.FewTokens = Options.FewTokens.value_or(defaultFewTokens(
+      isQuantised(*Model->Module) && !transformer::isExact(*Model->Module)));
   Bisection.Settings.Disabled = Options.DisabledPasses;
   bool IsShown = ::isatty(2);
   if (IsShown)

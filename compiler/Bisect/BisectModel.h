@@ -23,7 +23,8 @@ struct BisectModelOptions {
   /// A .npy file of reference outputs, if not empty.
   std::string Against;
   CpuLevel Level = CpuLevel::AVX2;
-  int64_t FewTokens = 8;
+  /// As `tenon compile` chooses without one.
+  std::optional<int64_t> FewTokens;
   std::vector<std::string> DisabledPasses;
   /// Keys of config.json to leave out that are refused otherwise.
   std::vector<std::string> IgnoredConfigKeys;

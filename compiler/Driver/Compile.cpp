@@ -178,7 +178,7 @@ private:
                ? "--weights DIRECTORY"
                : "the directory of the model: " + directoryOf(Options.Model)));
     mlir::ModuleOp Module = *Model->Module;
-    setComputeType(Module);
+    setProducts(Module);
     StageState State;
     Result<Manifest> Described = describeModel(Module);
     if (!Described)
@@ -196,34 +196,28 @@ private:
     return lower(Module, std::move(State), StageId::Transformer);
   }
 
-  /// What matmuls of quantised weights compute in, unless the model says.
-  void setComputeType(mlir::ModuleOp Module) {
-    IsQuantised = Options.Quantize != "none";
-    Module.walk([&](transformer::ParameterOp Op) {
-      IsQuantised |= mlir::isa<transformer::QuantType>(
-          mlir::getElementTypeOrSelf(Op.getType()));
-    });
+  /// What products with quantised weights are made of, unless the model says;
+  /// activations are exact if either does.
+  void setProducts(mlir::ModuleOp Module) {
+    IsQuantised = Options.Quantize != "none" || isQuantised(Module);
+    if (!IsQuantised)
+      return;
     auto Set = [&](llvm::StringRef Name, llvm::StringRef Text) {
-      if (IsQuantised && !Module->hasAttr(Name))
-        Module->setAttr(Name, mlir::StringAttr::get(&Context, Text));
+      Module->setAttr(Name, mlir::StringAttr::get(&Context, Text));
     };
-    Set(transformer::attr::ComputeType,
-        nameOf(Options.MatrixType.value_or(ElementType::BF16)));
-    Set(transformer::attr::Activations, Options.Activations);
-    IsGrouped = IsQuantised && !transformer::isExact(Module);
-  }
-
-  /// Products of integers are cheap: fewer rows than of floating-point numbers
-  /// are bound by the memory.
-  int64_t fewTokens() const {
-    return Options.FewTokens.value_or(IsGrouped ? 3 : 8);
+    if (!Module->hasAttr(transformer::attr::ComputeType))
+      Set(transformer::attr::ComputeType,
+          nameOf(Options.MatrixType.value_or(ElementType::BF16)));
+    IsExact = Options.Activations == "exact" || transformer::isExact(Module);
+    Set(transformer::attr::Activations, IsExact ? "exact" : "auto");
   }
 
   void complete(Manifest &M, const ModelEstimate &Estimate) {
     M.WeightType = Model->StoredType;
     M.MaxTokensPerStep =
         Options.MaxTokensPerStep.value_or(defaultTokensPerStep(M));
-    M.FewTokens = fewTokens();
+    M.FewTokens =
+        Options.FewTokens.value_or(defaultFewTokens(IsQuantised && !IsExact));
     M.MaxTextTokens = Model->MaxTextTokens;
     M.Generation = Model->Generation;
     M.Labels = Model->Labels;
@@ -237,7 +231,7 @@ private:
                   {"max_tokens_per_step", M.MaxTokensPerStep},
                   {"few_tokens", M.FewTokens}};
     if (IsQuantised)
-      M.Compiled["activations"] = Options.Activations;
+      M.Compiled["activations"] = IsExact ? "exact" : "auto";
   }
 
   //===--- From a dump ----------------------------------------------------===//
@@ -539,8 +533,8 @@ private:
   StageDumper Dumper;
   ImportedModel *Model = nullptr;
   bool IsQuantised = false;
-  /// Whether activations may become grouped integers.
-  bool IsGrouped = false;
+  /// Whether activations stay numbers.
+  bool IsExact = false;
   std::vector<CpuLevel> Levels = Options.Levels;
   std::vector<std::string> Level0Weights;
   std::optional<OutputFile> Out; ///< None for standard output.

@@ -95,6 +95,19 @@ int64_t tenon::defaultTokensPerStep(const Manifest &M) {
                      : std::min<int64_t>(512, M.MaxSequence);
 }
 
+bool tenon::isQuantised(mlir::ModuleOp Module) {
+  bool Is = false;
+  Module.walk([&](transformer::ParameterOp Op) {
+    Is |= mlir::isa<transformer::QuantType>(
+        mlir::getElementTypeOrSelf(Op.getType()));
+  });
+  return Is;
+}
+
+int64_t tenon::defaultFewTokens(bool HasIntegerProducts) {
+  return HasIntegerProducts ? 3 : 8;
+}
+
 std::vector<PrimitiveInfo> tenon::describePrimitives(mlir::ModuleOp Module) {
   std::vector<PrimitiveInfo> Primitives;
   auto TypeOf = [](mlir::Value Rows) -> std::optional<StorageFormat> {

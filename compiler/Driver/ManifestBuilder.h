@@ -19,6 +19,13 @@ Result<Manifest> describeModel(mlir::ModuleOp Module);
 /// texts to encode in one piece.
 int64_t defaultTokensPerStep(const Manifest &M);
 
+/// Whether a matrix of `Module` is quantised.
+bool isQuantised(mlir::ModuleOp Module);
+
+/// Most tokens of a decode-sized batch where nobody says: with products of
+/// integers, which are cheap, fewer rows are bound by the memory.
+int64_t defaultFewTokens(bool HasIntegerProducts);
+
 /// The matmul primitives of a module after stage `placed`, by number.
 std::vector<PrimitiveInfo> describePrimitives(mlir::ModuleOp Module);
 

@@ -246,9 +246,8 @@ int main(int Argc, char **Argv) {
       ->capture_default_str();
   Bisect
       ->add_option("--few-tokens", Bisection.FewTokens,
-                   "Most tokens of a decode-sized batch")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
+                   "Most tokens of a decode-sized batch, as for compile")
+      ->check(CLI::Range(1, 64));
   Bisect
       ->add_option("--disable-pass", Bisection.DisabledPasses,
                    "Optional passes to leave out, separated by commas")

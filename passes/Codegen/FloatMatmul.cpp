@@ -44,8 +44,7 @@ private:
   void widen(const Stream &From, Value FirstGroup, int64_t Features,
              Value Widened);
   void addProducts(Value Widened, Value FirstFeature, int64_t Features,
-                   Value First, Value Last, Value PartialColumn, Value Partial,
-                   RowFinder RowOf);
+                   const Partial &Into, RowFinder RowOf);
   Value inputNumber(const InputRow &Row, Value Feature);
   Value inputSum(const InputRow &Row, Value Feature, int64_t Valid);
   Sums step(ArrayRef<Stream> Streams, ArrayRef<InputRow> Inputs, Value Column,
@@ -144,10 +143,7 @@ void FloatMatmul::emitBlock(ArrayRef<Panel> Panels, Value Row,
     Sums Result = infoOf(Format).isQuantised()
                       ? multiplyGroups(Streams, Inputs, Column, Size)
                       : multiply(Streams, Inputs, Column, Size, InFeatures);
-    size_t PerPanel = Result.size() / Panels.size();
-    for (auto [I, P] : llvm::enumerate(Panels))
-      finishBlock(P, Row, Column, Size,
-                  ArrayRef(Result).slice(I * PerPanel, PerPanel), Finish);
+    finishBlock(Panels, Row, Column, Size, Result, Finish);
   });
 }
 
@@ -370,36 +366,22 @@ MatmulEmitter::Sums FloatMatmul::group(ArrayRef<Stream> Streams,
   return Carried;
 }
 
-/// Widens a piece of `PieceFeatures` of one panel, which stays in the
-/// first-level cache while `PieceRows` rows are multiplied with it. Their sums
-/// wait in memory for the next piece.
+/// Widens a piece of one panel, which stays in the first-level cache while rows
+/// are multiplied with it.
 void FloatMatmul::emitWidened(ArrayRef<Panel> Panels, Value First, Value Last,
                               RowFinder RowOf, Epilogue Finish) {
-  constexpr int64_t PieceFeatures = 128, PieceRows = 128;
+  constexpr int64_t PieceFeatures = 128;
   Type Element = dnn::elementTypeOf(B.getContext(), Plain);
   Value Widened = B.scratch(
       {1, PieceFeatures / Interleave, PanelWidth * Interleave}, Element);
-  Value Partial = partialSums(PieceRows);
-  int64_t Full = InFeatures / PieceFeatures * PieceFeatures;
-  for (const Panel &P : Panels)
-    B.loop(First, Last, PieceRows, [&](Value From) {
-      Value To = B.min(B.add(From, PieceRows), Last);
-      zero(Partial, B.sub(To, From));
-      for (int64_t M = 0; M < matrices(); ++M) {
-        Stream S = {Views[M], P.Number};
-        auto Piece = [&](Value Feature, int64_t Features) {
-          widen(S, B.div(Feature, GroupValues), Features, Widened);
-          addProducts(Widened, Feature, Features, From, To,
-                      B.index(M * PanelWidth), Partial, RowOf);
-        };
-        if (Full > 0)
-          B.loop(B.index(0), B.index(Full), PieceFeatures,
-                 [&](Value Feature) { Piece(Feature, PieceFeatures); });
-        if (Full < InFeatures)
-          Piece(B.index(Full), InFeatures - Full);
-      }
-      finish(Partial, P, From, To, Finish);
-    });
+  emitPieces(
+      Panels, First, Last, InFeatures, PieceFeatures,
+      [&](const Stream &From, Value Feature, int64_t Features,
+          const Partial &Into) {
+        widen(From, B.div(Feature, GroupValues), Features, Widened);
+        addProducts(Widened, Feature, Features, Into, RowOf);
+      },
+      Finish);
 }
 
 /// Writes `Features` of a panel from a group on as a panel of `Plain`.
@@ -428,16 +410,14 @@ void FloatMatmul::widen(const Stream &From, Value FirstGroup, int64_t Features,
   });
 }
 
-/// Adds products of rows [First, Last) with what was widened to `Partial`, row
-/// by row from `PartialColumn` on.
+/// Adds products of rows with what was widened to their sums.
 void FloatMatmul::addProducts(Value Widened, Value FirstFeature,
-                              int64_t Features, Value First, Value Last,
-                              Value PartialColumn, Value Partial,
+                              int64_t Features, const Partial &Into,
                               RowFinder RowOf) {
   int64_t MostRows = sumRegisters() / (perVector() * (PanelWidth / Lanes));
   if (MostRows < 2)
     MostRows = mostRows();
-  forEachBlock(First, Last, MostRows, [&](Value Row, int64_t Count) {
+  forEachBlock(Into.First, Into.Last, MostRows, [&](Value Row, int64_t Count) {
     SmallVector<InputRow> Inputs = inputs(Row, Count, RowOf, FirstFeature);
     Block Size = blockFor(Count, 1);
     B.loop(B.index(0), B.index(PanelWidth), Size.Columns, [&](Value Column) {
@@ -447,10 +427,10 @@ void FloatMatmul::addProducts(Value Widened, Value FirstFeature,
       for (int64_t I = 0; I < Count; ++I)
         for (int64_t G = 0; G < Groups; ++G) {
           SmallVector<Value> At = {
-              B.add(B.sub(Row, First), I),
-              B.add(B.add(PartialColumn, Column), G * Lanes)};
-          B.store(B.addf(B.load(Partial, At), Products[I * Groups + G]),
-                  Partial, At);
+              B.add(B.sub(Row, Into.First), I),
+              B.add(B.add(Into.Column, Column), G * Lanes)};
+          B.store(B.addf(B.load(Into.Sums, At), Products[I * Groups + G]),
+                  Into.Sums, At);
         }
     });
   });

@@ -51,9 +51,8 @@ private:
   int64_t streamedProducts() const {
     return vectors() * 13 / 16 / (Rows.digits() + 1);
   }
-  /// A piece of a panel that is widened stays in the first-level cache while
-  /// so many rows are multiplied with it.
-  static constexpr int64_t PieceGroups = 8, PieceRows = 128;
+  /// A piece of a panel that is widened: it stays in the first-level cache.
+  static constexpr int64_t PieceGroups = 8;
 
   /// Unpacks a group for a number of columns of 16 output features.
   struct Weights {
@@ -89,14 +88,12 @@ private:
                    RowFinder RowOf, Epilogue Finish);
   struct Piece;
   void widen(const Stream &From, Value FirstGroup, const Piece &To);
-  void prefetch(const Piece &P, Value FirstGroup, Value Row, int64_t Count,
-                Value First, Value Last, Value PartialColumn, Value Partial,
-                RowFinder RowOf);
+  void prefetch(Value FirstGroup, int64_t PieceCount, Value Row, int64_t Count,
+                const Partial &Into, RowFinder RowOf);
   void prefetchNext(const Stream &From, Value Group, Value Column,
                     int64_t Columns);
-  void addProducts(const Stream &Source, const Piece &P, Value FirstGroup,
-                   Value First, Value Last, Value PartialColumn, Value Partial,
-                   RowFinder RowOf);
+  void addProducts(const Stream &From, const Piece &P, Value FirstGroup,
+                   const Partial &Into, RowFinder RowOf);
 
   GroupedRows Rows;
   const StorageFormatInfo &Info;
@@ -260,10 +257,7 @@ void IntegerMatmul::emitStreamed(ArrayRef<Panel> Panels, Value Row,
                    });
           return Next;
         });
-    size_t PerPanel = Result.size() / Panels.size();
-    for (auto [I, P] : llvm::enumerate(Panels))
-      finishBlock(P, Row, Column, Size,
-                  ArrayRef(Result).slice(I * PerPanel, PerPanel), Finish);
+    finishBlock(Panels, Row, Column, Size, Result, Finish);
   });
 }
 
@@ -288,34 +282,21 @@ void IntegerMatmul::emitWidened(ArrayRef<Panel> Panels, Value First, Value Last,
       B.scratch({PieceGroups * Parts, PanelWidth}),
       Info.HasMinimum ? B.scratch({PieceGroups, PanelWidth}) : Value(),
       PieceGroups};
-  Value Partial = partialSums(PieceRows);
-  int64_t Full = Groups / PieceGroups * PieceGroups;
-  for (const Panel &P : Panels)
-    B.loop(First, Last, PieceRows, [&](Value From) {
-      Value To = B.min(B.add(From, PieceRows), Last);
-      zero(Partial, B.sub(To, From));
-      for (int64_t M = 0; M < matrices(); ++M) {
-        auto Do = [&](Value Group, int64_t Count) {
-          Piece This = Scratch;
-          This.Groups = Count;
-          Stream Source{Views[M], P.Number};
-          B.ifThen(B.isLess(B.index(wideRows() - 1), B.sub(To, From)), [&] {
-            B.loop(B.index(0), B.index(Count), 1, [&](Value I) {
-              prefetchNext(Source, B.add(Group, I), B.index(0), PanelWidth);
-            });
+  emitPieces(
+      Panels, First, Last, Groups, PieceGroups,
+      [&](const Stream &From, Value Group, int64_t Count, const Partial &Into) {
+        Piece This = Scratch;
+        This.Groups = Count;
+        Value RowCount = B.sub(Into.Last, Into.First);
+        B.ifThen(B.isLess(B.index(wideRows() - 1), RowCount), [&] {
+          B.loop(B.index(0), B.index(Count), 1, [&](Value I) {
+            prefetchNext(From, B.add(Group, I), B.index(0), PanelWidth);
           });
-          widen(Source, Group, This);
-          addProducts(Source, This, Group, From, To, B.index(M * PanelWidth),
-                      Partial, RowOf);
-        };
-        if (Full > 0)
-          B.loop(B.index(0), B.index(Full), PieceGroups,
-                 [&](Value Group) { Do(Group, PieceGroups); });
-        if (Full < Groups)
-          Do(B.index(Full), Groups - Full);
-      }
-      finish(Partial, P, From, To, Finish);
-    });
+        });
+        widen(From, Group, This);
+        addProducts(From, This, Group, Into, RowOf);
+      },
+      Finish);
 }
 
 void IntegerMatmul::widen(const Stream &From, Value FirstGroup,
@@ -363,43 +344,39 @@ void IntegerMatmul::prefetchNext(const Stream &From, Value Group, Value Column,
 
 /// Asks for what the block of `Count` rows from `Row` on reads: short pieces of
 /// rows that lie apart, which the hardware does not foresee.
-void IntegerMatmul::prefetch(const Piece &P, Value FirstGroup, Value Row,
-                             int64_t Count, Value First, Value Last,
-                             Value PartialColumn, Value Partial,
+void IntegerMatmul::prefetch(Value FirstGroup, int64_t PieceCount, Value Row,
+                             int64_t Count, const Partial &Into,
                              RowFinder RowOf) {
-  Value End = B.sub(Last, B.index(1));
+  Value End = B.sub(Into.Last, B.index(1));
   for (int64_t R = 0; R < Count; ++R) {
     Value At = B.min(B.add(Row, R), End);
     InputRow In = RowOf(At);
     Rows.prefetch(In.Row, B.add(B.div(In.Column, GroupValues), FirstGroup),
-                  P.Groups);
+                  PieceCount);
     for (int64_t Column = 0; Column < PanelWidth; Column += Lanes)
-      B.prefetch(Partial, {B.sub(At, First), B.add(PartialColumn, Column)});
+      B.prefetch(Into.Sums,
+                 {B.sub(At, Into.First), B.add(Into.Column, Column)});
   }
 }
 
-/// Adds products of rows [First, Last) with a piece to `Partial`, row by row
-/// from `PartialColumn` on.
-void IntegerMatmul::addProducts(const Stream &Source, const Piece &P,
-                                Value FirstGroup, Value First, Value Last,
-                                Value PartialColumn, Value Partial,
+/// Adds products of rows with a piece to their sums.
+void IntegerMatmul::addProducts(const Stream &From, const Piece &P,
+                                Value FirstGroup, const Partial &Into,
                                 RowFinder RowOf) {
   int64_t Wide = wideColumns(), MostRows = wideRows();
-  forEachBlock(First, Last, MostRows, [&](Value Row, int64_t Count) {
+  forEachBlock(Into.First, Into.Last, MostRows, [&](Value Row, int64_t Count) {
     SmallVector<InputRow> Inputs = inputs(Row, Count, RowOf);
     if (Count == MostRows)
-      prefetch(P, FirstGroup, B.add(Row, Count), Count, First, Last,
-               PartialColumn, Partial, RowOf);
+      prefetch(FirstGroup, P.Groups, B.add(Row, Count), Count, Into, RowOf);
     B.loop(B.index(0), B.index(PanelWidth), Wide * Lanes, [&](Value Column) {
       auto At = [&](int64_t R, int64_t G) {
-        return SmallVector<Value>{
-            B.add(B.sub(Row, First), R),
-            B.add(B.add(PartialColumn, Column), G * Lanes)};
+        return SmallVector<Value>{B.add(B.sub(Row, Into.First), R),
+                                  B.add(B.add(Into.Column, Column), G * Lanes)};
       };
       Sums Result;
       for (int64_t R = 0; R < Count; ++R)
         for (int64_t G = 0; G < Wide; ++G)
-          Result.push_back(B.load(Partial, At(R, G)));
+          Result.push_back(B.load(Into.Sums, At(R, G)));
       Result = B.loop(
           B.index(0), B.index(P.Groups), 1, Result,
           [&](Value Group, ValueRange Carried) {
@@ -408,21 +385,21 @@ void IntegerMatmul::addProducts(const Stream &Source, const Piece &P,
             // The last block of rows is the only one of few: while they are
             // multiplied, the next weights are read.
             if (Count < MostRows)
-              prefetchNext(Source, Number, Column, Wide * Lanes);
+              prefetchNext(From, Number, Column, Wide * Lanes);
             SmallVector<Place> Places = places(Inputs, Number);
-            auto From = [&](int64_t C) { return B.add(Column, C * Lanes); };
+            auto Begin = [&](int64_t C) { return B.add(Column, C * Lanes); };
             auto Codes = [&](int64_t C, int64_t Quad) -> Value {
               return vector::LoadOp::create(
                   B, B.vecType(B.getI8Type(), 4 * Lanes), P.Codes,
                   ValueRange{B.add(B.mul(Group, GroupQuads), Quad),
-                             B.mul(From(C), 4)});
+                             B.mul(Begin(C), 4)});
             };
             auto Scale = [&](int64_t C, int64_t Part) {
               return B.load(P.Scales,
-                            {B.add(B.mul(Group, Parts), Part), From(C)});
+                            {B.add(B.mul(Group, Parts), Part), Begin(C)});
             };
             auto Minimum = [&](int64_t C) {
-              return B.load(P.Minima, {Group, From(C)});
+              return B.load(P.Minima, {Group, Begin(C)});
             };
             multiply(Places, Wide, {Codes, Scale, Minimum},
                      [&](int64_t R, int64_t C) -> Value & {
@@ -432,7 +409,7 @@ void IntegerMatmul::addProducts(const Stream &Source, const Piece &P,
           });
       for (int64_t R = 0; R < Count; ++R)
         for (int64_t G = 0; G < Wide; ++G)
-          B.store(Result[R * Wide + G], Partial, At(R, G));
+          B.store(Result[R * Wide + G], Into.Sums, At(R, G));
     });
   });
 }

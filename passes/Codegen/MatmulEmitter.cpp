@@ -59,47 +59,60 @@ MatmulEmitter::streams(ArrayRef<Panel> Panels) const {
 // Sums
 //===----------------------------------------------------------------------===//
 
-Value MatmulEmitter::partialSums(int64_t Rows) {
-  return B.scratch({Rows, matrices() * PanelWidth});
-}
-
-void MatmulEmitter::zero(Value Partial, Value Rows) {
-  B.loop(B.index(0), Rows, 1, [&](Value Row) {
-    B.columns(matrices() * PanelWidth, [&](Value Column, int64_t) {
-      B.store(B.vecConst(0), Partial, {Row, Column});
+void MatmulEmitter::emitPieces(ArrayRef<Panel> Panels, Value First, Value Last,
+                               int64_t Units, int64_t PieceUnits,
+                               PieceEmitter Multiply, Epilogue Finish) {
+  constexpr int64_t PieceRows = 128;
+  int64_t Width = matrices() * PanelWidth;
+  Value Sums = B.scratch({PieceRows, Width});
+  int64_t Full = Units / PieceUnits * PieceUnits;
+  for (const Panel &P : Panels)
+    B.loop(First, Last, PieceRows, [&](Value From) {
+      Value To = B.min(B.add(From, PieceRows), Last);
+      B.loop(B.index(0), B.sub(To, From), 1, [&](Value Row) {
+        B.columns(Width, [&](Value Column, int64_t) {
+          B.store(B.vecConst(0), Sums, {Row, Column});
+        });
+      });
+      for (int64_t M = 0; M < matrices(); ++M) {
+        Stream Source{Views[M], P.Number};
+        Partial Into{Sums, B.index(M * PanelWidth), From, To};
+        if (Full > 0)
+          B.loop(B.index(0), B.index(Full), PieceUnits,
+                 [&](Value Unit) { Multiply(Source, Unit, PieceUnits, Into); });
+        if (Full < Units)
+          Multiply(Source, B.index(Full), Units - Full, Into);
+      }
+      B.loop(From, To, 1, [&](Value Row) {
+        B.loop(B.index(0), B.index(PanelWidth), Lanes, [&](Value Column) {
+          SmallVector<Value> Result;
+          for (int64_t M = 0; M < matrices(); ++M)
+            Result.push_back(B.load(
+                Sums, {B.sub(Row, From), B.add(Column, M * PanelWidth)}));
+          finishBlock(P, Row, Column, {1, Lanes}, Result, Finish);
+        });
+      });
     });
-  });
 }
 
-void MatmulEmitter::finish(Value Partial, const Panel &P, Value First,
-                           Value Last, Epilogue Finish) {
-  B.loop(First, Last, 1, [&](Value Row) {
-    B.loop(B.index(0), B.index(PanelWidth), Lanes, [&](Value Column) {
-      Sums Result;
-      for (int64_t M = 0; M < matrices(); ++M)
-        Result.push_back(B.load(
-            Partial, {B.sub(Row, First), B.add(Column, M * PanelWidth)}));
-      finishBlock(P, Row, Column, {1, Lanes}, Result, Finish);
-    });
-  });
-}
-
-void MatmulEmitter::finishBlock(const Panel &P, Value Row, Value Column,
+void MatmulEmitter::finishBlock(ArrayRef<Panel> Panels, Value Row, Value Column,
                                 Block Size, ArrayRef<Value> Result,
                                 Epilogue Finish) {
   int64_t Groups = Size.Columns / Lanes;
-  for (int64_t G = 0; G < Groups; ++G) {
-    Value At = B.add(P.Feature, B.add(Column, G * Lanes));
-    Value Mask;
-    if (OutFeatures % PanelWidth != 0)
-      Mask = B.maskOf(B.sub(B.index(OutFeatures), At));
-    for (int64_t R = 0; R < Size.Rows; ++R) {
-      Sums PerMatrix;
-      for (size_t Matrix = 0; Matrix < Views.size(); ++Matrix)
-        PerMatrix.push_back(Result[(Matrix * Size.Rows + R) * Groups + G]);
-      Finish(B.add(Row, R), At, Mask, PerMatrix);
+  for (auto [I, P] : llvm::enumerate(Panels))
+    for (int64_t G = 0; G < Groups; ++G) {
+      Value At = B.add(P.Feature, B.add(Column, G * Lanes));
+      Value Mask;
+      if (OutFeatures % PanelWidth != 0)
+        Mask = B.maskOf(B.sub(B.index(OutFeatures), At));
+      for (int64_t R = 0; R < Size.Rows; ++R) {
+        Sums PerMatrix;
+        for (size_t M = 0; M < Views.size(); ++M)
+          PerMatrix.push_back(
+              Result[((I * Views.size() + M) * Size.Rows + R) * Groups + G]);
+        Finish(B.add(Row, R), At, Mask, PerMatrix);
+      }
     }
-  }
 }
 
 Value tenon::loadMaybeMasked(KernelBuilder &B, Value Buffer, ValueRange At,

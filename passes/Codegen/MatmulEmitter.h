@@ -90,16 +90,26 @@ protected:
   /// All panels of all weights.
   llvm::SmallVector<Stream> streams(llvm::ArrayRef<Panel> Panels) const;
 
-  /// Sums of `Rows` rows that wait in memory while pieces of one panel are
-  /// multiplied, those of one weight behind those of the other.
-  Value partialSums(int64_t Rows);
-  void zero(Value Partial, Value Rows);
-  /// Hands what was summed up for rows [First, Last) to the epilogue.
-  void finish(Value Partial, const Panel &P, Value First, Value Last,
-              Epilogue Finish);
-  /// The same of a block, by weight, row and 16 columns.
-  void finishBlock(const Panel &P, Value Row, Value Column, Block Size,
-                   llvm::ArrayRef<Value> Result, Epilogue Finish);
+  /// Where the sums of rows wait while one piece of a panel after the other is
+  /// multiplied: those of row First + i are [i, Column] on.
+  struct Partial {
+    Value Sums;
+    Value Column;
+    Value First; ///< Rows [First, Last).
+    Value Last;
+  };
+  /// Multiplies `Count` of the units that a piece is counted in.
+  using PieceEmitter = llvm::function_ref<void(
+      const Stream &From, Value FirstUnit, int64_t Count, const Partial &Into)>;
+  /// Goes through panels of `Units` units, piece by piece, so that each piece
+  /// is unpacked once for PieceRows rows.
+  void emitPieces(llvm::ArrayRef<Panel> Panels, Value First, Value Last,
+                  int64_t Units, int64_t PieceUnits, PieceEmitter Multiply,
+                  Epilogue Finish);
+  /// Hands the sums of a block to the epilogue: by panel, weight, row and 16
+  /// columns.
+  void finishBlock(llvm::ArrayRef<Panel> Panels, Value Row, Value Column,
+                   Block Size, llvm::ArrayRef<Value> Result, Epilogue Finish);
 
   KernelBuilder &B;
   int64_t InFeatures;

@@ -2,8 +2,52 @@
 
 #include "passes/Lowering/Abi.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace tenon;
+
+/// What `Op` is compiled for; null where the module does not say.
+static dnn::TargetAttr targetAround(Operation *Op) {
+  return Op->getParentOfType<ModuleOp>()->getAttrOfType<dnn::TargetAttr>(
+      dnn::attr::Target);
+}
+
+/// `Count` elements of `Vector`, each the one that `From` says.
+static Value shuffled(OpBuilder &B, Location Loc, Value Vector, int64_t Count,
+                      llvm::function_ref<int64_t(int64_t)> From) {
+  SmallVector<int32_t> Mask;
+  for (int64_t I = 0; I < Count; ++I)
+    Mask.push_back(static_cast<int32_t>(From(I)));
+  return LLVM::ShuffleVectorOp::create(B, Loc, Vector, Vector, Mask);
+}
+
+/// `Size` elements of `Vector` from `First` on.
+static Value slice(OpBuilder &B, Location Loc, Value Vector, int64_t First,
+                   int64_t Size) {
+  if (cast<VectorType>(Vector.getType()).getDimSize(0) == Size)
+    return Vector;
+  return shuffled(B, Loc, Vector, Size, [&](int64_t I) { return First + I; });
+}
+
+/// Vectors of one length as one.
+static Value joined(OpBuilder &B, Location Loc, ArrayRef<Value> Parts) {
+  int64_t Size = cast<VectorType>(Parts[0].getType()).getDimSize(0);
+  Value All = Parts[0];
+  int64_t Length = Size;
+  for (Value Part : Parts.drop_front()) {
+    // A shuffle takes two vectors of one length.
+    Value Wide = Part;
+    if (Length != Size)
+      Wide = shuffled(B, Loc, Part, Length,
+                      [&](int64_t I) { return std::min(I, Size - 1); });
+    SmallVector<int32_t> Mask(Length + Size);
+    std::iota(Mask.begin(), Mask.end(), 0);
+    All = LLVM::ShuffleVectorOp::create(B, Loc, All, Wide, Mask);
+    Length += Size;
+  }
+  return All;
+}
 
 namespace {
 
@@ -30,9 +74,7 @@ struct LookupPattern : public ConvertOpToLLVMPattern<dnn::LookupOp> {
   LogicalResult matchAndRewrite(dnn::LookupOp Op, OpAdaptor Operands,
                                 ConversionPatternRewriter &B) const override {
     Location Loc = Op.getLoc();
-    auto Target =
-        Op->getParentOfType<ModuleOp>()->getAttrOfType<dnn::TargetAttr>(
-            dnn::attr::Target);
+    dnn::TargetAttr Target = targetAround(Op);
     int64_t VectorBits = Target ? Target.getVectorBits() : 0;
     VectorType Type = Op.getCodes().getType();
     auto Element = cast<IntegerType>(Type.getElementType());
@@ -64,14 +106,6 @@ struct LookupPattern : public ConvertOpToLLVMPattern<dnn::LookupOp> {
   }
 
 private:
-  static Value shuffled(OpBuilder &B, Location Loc, Value Vector, int64_t Count,
-                        llvm::function_ref<int64_t(int64_t)> From) {
-    SmallVector<int32_t> Mask;
-    for (int64_t I = 0; I < Count; ++I)
-      Mask.push_back(static_cast<int32_t>(From(I)));
-    return LLVM::ShuffleVectorOp::create(B, Loc, Vector, Vector, Mask);
-  }
-
   /// With one instruction for each register of codes.
   static Value pick(OpBuilder &B, Location Loc, const LookupInstruction &With,
                     Value Table, Value Codes) {
@@ -80,29 +114,14 @@ private:
     auto Part = VectorType::get({Size}, Type.getElementType());
     Value Repeated =
         shuffled(B, Loc, Table, Size, [](int64_t I) { return I % 16; });
-    Value Result;
-    for (int64_t First = 0; First < Count; First += Size) {
-      Value Indices =
-          Size == Count ? Codes : shuffled(B, Loc, Codes, Size, [&](int64_t I) {
-            return First + I;
-          });
-      Value Picked = LLVM::CallIntrinsicOp::create(
-                         B, Loc, Part, B.getStringAttr(With.Name),
-                         ValueRange{Repeated, Indices})
-                         .getResults();
-      if (!Result) {
-        Result = Picked;
-        continue;
-      }
-      // Both as long as they are together.
-      Value Wide = shuffled(B, Loc, Picked, First,
-                            [&](int64_t I) { return std::min(I, Size - 1); });
-      SmallVector<int32_t> Mask;
-      for (int64_t I = 0; I < First + Size; ++I)
-        Mask.push_back(static_cast<int32_t>(I));
-      Result = LLVM::ShuffleVectorOp::create(B, Loc, Result, Wide, Mask);
-    }
-    return Result;
+    SmallVector<Value> Parts;
+    for (int64_t First = 0; First < Count; First += Size)
+      Parts.push_back(
+          LLVM::CallIntrinsicOp::create(
+              B, Loc, Part, B.getStringAttr(With.Name),
+              ValueRange{Repeated, slice(B, Loc, Codes, First, Size)})
+              .getResults());
+    return joined(B, Loc, Parts);
   }
 
   static Value pickOneByOne(OpBuilder &B, Location Loc, Value Table,
@@ -127,9 +146,7 @@ struct DotPattern : public ConvertOpToLLVMPattern<dnn::DotOp> {
   LogicalResult matchAndRewrite(dnn::DotOp Op, OpAdaptor Operands,
                                 ConversionPatternRewriter &B) const override {
     Location Loc = Op.getLoc();
-    auto Target =
-        Op->getParentOfType<ModuleOp>()->getAttrOfType<dnn::TargetAttr>(
-            dnn::attr::Target);
+    dnn::TargetAttr Target = targetAround(Op);
     int64_t Count = Op.getSums().getType().getDimSize(0);
     Value Sums = Operands.getSums(), Codes = Operands.getCodes(),
           Digits = Operands.getDigits();
@@ -156,39 +173,14 @@ struct DotPattern : public ConvertOpToLLVMPattern<dnn::DotOp> {
   }
 
 private:
-  static Value slice(OpBuilder &B, Location Loc, Value Vector, int64_t First,
-                     int64_t Size) {
-    if (cast<VectorType>(Vector.getType()).getDimSize(0) == Size)
-      return Vector;
-    return LLVM::ShuffleVectorOp::create(B, Loc, Vector, Vector,
-                                         counted(First, Size, 1));
-  }
-
-  /// One or two vectors as one.
-  static Value joined(OpBuilder &B, Location Loc, ArrayRef<Value> Parts) {
-    if (Parts.size() == 1)
-      return Parts[0];
-    int64_t Size = cast<VectorType>(Parts[0].getType()).getDimSize(0);
-    return LLVM::ShuffleVectorOp::create(B, Loc, Parts[0], Parts[1],
-                                         counted(0, 2 * Size, 1));
-  }
-
-  static SmallVector<int32_t> counted(int64_t First, int64_t Count,
-                                      int64_t Step) {
-    SmallVector<int32_t> Mask;
-    for (int64_t I = 0; I < Count; ++I)
-      Mask.push_back(static_cast<int32_t>(First + I * Step));
-    return Mask;
-  }
-
   static Value inWords(OpBuilder &B, Location Loc, Value Sums, Value Codes,
                        Value Digits) {
     auto Words = cast<VectorType>(Sums.getType());
     int64_t Count = Words.getDimSize(0);
     for (int64_t Byte = 0; Byte < 4; ++Byte) {
-      auto Each = [&](Value Bytes) -> Value {
-        return LLVM::ShuffleVectorOp::create(B, Loc, Bytes, Bytes,
-                                             counted(Byte, Count, 4));
+      auto Each = [&](Value Bytes) {
+        return shuffled(B, Loc, Bytes, Count,
+                        [&](int64_t I) { return Byte + 4 * I; });
       };
       Value Code = LLVM::ZExtOp::create(B, Loc, Words, Each(Codes));
       Value Digit = LLVM::SExtOp::create(B, Loc, Words, Each(Digits));

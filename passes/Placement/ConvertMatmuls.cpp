@@ -14,14 +14,14 @@ StorageFormat DnnConverter::formatOfWeight(Value Weight) {
   return storageFormatOf(Weight.getType());
 }
 
-Type DnnConverter::inputType(Value Weight) {
+Type DnnConverter::inputType(Value Weight, bool IsExact) {
   return Module.Target.getInputType(formatOfWeight(Weight), Module.Compute,
-                                    Module.IsExact, isDecodeSized(Function));
+                                    IsExact, isDecodeSized(Function));
 }
 
 Value DnnConverter::castFor(Value Old, Value Weight) {
   Value Rows = mapped(Old);
-  Type InputType = inputType(Weight);
+  Type InputType = inputType(Weight, Module.IsExact);
   if (getElementTypeOrSelf(Rows) == InputType)
     return Rows;
   return castInto(Rows, emptyLike(Old, InputType));
@@ -68,9 +68,10 @@ LogicalResult DnnConverter::convert(GatedMatmulOp Op) {
     auto Biases = [](Value Bias) {
       return Bias ? SmallVector<Value>{Bias} : SmallVector<Value>();
     };
-    Value Up = matmul(Op.getLoc(), Op.getResult(), Op.getInput(),
-                      Value(Op.getUp()), Biases(Op.getUpBias()),
-                      Activation::None, {}, {}, inputType(Op.getUp()));
+    Value Up =
+        matmul(Op.getLoc(), Op.getResult(), Op.getInput(), Value(Op.getUp()),
+               Biases(Op.getUpBias()), Activation::None, {}, {},
+               inputType(Op.getUp(), Module.IsExact));
     map(Op,
         matmul(Op.getLoc(), Op.getResult(), Op.getInput(), Value(Op.getGate()),
                Biases(Op.getGateBias()), Op.getActivation(), Up, {}));
@@ -105,13 +106,10 @@ LogicalResult DnnConverter::convert(MoeOp Op) {
       Builder, Loc, TypeRange{Order.getType(), Offsets.getType()},
       Route.getResults()[0], Order, Offsets);
   Value Gate = packed(Op.getGate()), Down = packed(Op.getDown());
-  Type DownType = inputType(Op.getDown());
+  // Each choice of a token would have to begin with a group.
+  bool IsSplit = Top > 1 && Op.getInner() % GroupValues != 0;
+  Type DownType = inputType(Op.getDown(), Module.IsExact || IsSplit);
   bool IsGrouped = isa<dnn::GroupedType>(DownType);
-  // Each choice of a token begins with a group.
-  if (IsGrouped && Top > 1 && Op.getInner() % GroupValues != 0) {
-    DownType = F32;
-    IsGrouped = false;
-  }
   Value Hidden =
       emptyRows(Loc, Count, Top * Op.getInner(), IsGrouped ? F32 : DownType);
   Hidden = dnn::MoeGateUpOp::create(

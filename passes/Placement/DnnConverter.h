@@ -98,7 +98,7 @@ private:
   /// The storage format of a parameter's matrix or of a packed weight.
   static StorageFormat formatOfWeight(Value Weight);
   /// The element type that a matmul with `Weight` reads its input in.
-  mlir::Type inputType(Value Weight);
+  mlir::Type inputType(Value Weight, bool IsExact);
   /// Activations in the type that a matmul with `Weight` reads.
   Value castFor(Value Old, Value Weight);
   /// `Rows` in the type of the destination `Out`.

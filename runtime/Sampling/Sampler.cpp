@@ -26,7 +26,7 @@ Result<Sampler> Sampler::create(const SamplingOptions &Options) {
   return Sampler(Options);
 }
 
-Result<int32_t> Sampler::pick(std::span<const float> Logits) {
+Result<int32_t> sampling::likeliest(std::span<const float> Logits) {
   if (Logits.empty() ||
       Logits.size() > static_cast<size_t>(std::numeric_limits<int32_t>::max()))
     return Error("sampling from " + std::to_string(Logits.size()) +
@@ -43,8 +43,14 @@ Result<int32_t> Sampler::pick(std::span<const float> Logits) {
   }
   if (Logits[Best] == -std::numeric_limits<float>::infinity())
     return Error("every logit is -infinity: the model's output is unusable");
-  if (Options.Temperature == 0 || Options.TopK == 1)
-    return static_cast<int32_t>(Best);
+  return static_cast<int32_t>(Best);
+}
+
+Result<int32_t> Sampler::pick(std::span<const float> Logits) {
+  Result<int32_t> Found = likeliest(Logits);
+  if (!Found || Options.Temperature == 0 || Options.TopK == 1)
+    return Found;
+  auto Best = static_cast<size_t>(*Found);
 
   Order.resize(Logits.size());
   std::iota(Order.begin(), Order.end(), 0);

@@ -27,6 +27,10 @@ struct SamplingOptions {
   uint64_t Seed = 0;
 };
 
+/// The index of the largest of `Logits` [vocabulary], of equal ones the lowest.
+/// Errors: no logits, one that is NaN or +inf, or -inf all.
+Result<int32_t> likeliest(std::span<const float> Logits);
+
 /// A stream of choices. The same options and logits give the same tokens on
 /// every machine.
 class Sampler {
@@ -35,7 +39,7 @@ public:
   static Result<Sampler> create(const SamplingOptions &Options);
 
   /// The chosen index into `Logits` [vocabulary]. Of equal logits the lower
-  /// index comes first. A NaN or +inf logit is an error; -inf is never chosen.
+  /// index comes first; -inf is never chosen. Errors as likeliest().
   Result<int32_t> pick(std::span<const float> Logits);
 
 private:

@@ -2,32 +2,25 @@
 
 #include "runtime/Tool/Evaluation.h"
 
+#include "runtime/Sampling/Sampler.h"
+
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 using namespace tenon;
 using namespace tenon::tool;
 
 Result<LogProbabilities> LogProbabilities::of(std::span<const float> Logits) {
-  size_t Best = 0;
-  for (size_t I = 0; I < Logits.size(); ++I) {
-    // False for NaN and +inf alike.
-    if (!(Logits[I] <= std::numeric_limits<float>::max()))
-      return Error("logit of token " + std::to_string(I) + " is " +
-                   (std::isnan(Logits[I]) ? "NaN" : "infinite") +
-                   ": the model's output is unusable");
-    if (Logits[I] > Logits[Best])
-      Best = I;
-  }
-  if (Logits.empty() || Logits[Best] == -std::numeric_limits<float>::infinity())
-    return Error("every logit is -infinity: the model's output is unusable");
+  Result<int32_t> Best = sampling::likeliest(Logits);
+  if (!Best)
+    return Best.error();
+  auto At = static_cast<size_t>(*Best);
   // Relative to the largest, so that nothing overflows and the sum is at least
   // 1.
-  double Largest = Logits[Best], Sum = 0;
+  double Largest = Logits[At], Sum = 0;
   for (float Logit : Logits)
     Sum += std::exp(Logit - Largest);
-  return LogProbabilities(Logits, Largest + std::log(Sum), Best);
+  return LogProbabilities(Logits, Largest + std::log(Sum), At);
 }
 
 double tool::divergence(const LogProbabilities &Reference,

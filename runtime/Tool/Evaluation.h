@@ -20,7 +20,7 @@ namespace tenon::tool {
 /// outlive it.
 class LogProbabilities {
 public:
-  /// An error for logits that are NaN or +infinity, or -infinity all.
+  /// Errors as sampling::likeliest().
   static Result<LogProbabilities> of(std::span<const float> Logits);
 
   size_t size() const { return Logits.size(); }

@@ -90,13 +90,13 @@ def check_activations(test, entry):
     reference = numpy.load(FIXTURES / f"{name}.npy")
     few = entry["tokens"][:3]
     native = test.native_level()
-    for level, whole, step in (("avx512_vnni", (1e-3, 4e-2), (1e-6, 2e-4)),
+    for level, prefill, step in (("avx512_vnni", (1e-3, 4e-2), (1e-6, 2e-4)),
                                ("avx512", (0, 2e-6), (0, 2e-6))):
         if not support.runnable(level, native):
             continue
         artifact = test.compile(FIXTURES / f"{name}.gguf", f"{name} {level}",
                                 "--dtype", "f32", "--target-cpu", level)
-        for what, tokens, (least, most) in (("prefill", entry["tokens"], whole),
+        for what, tokens, (least, most) in (("prefill", entry["tokens"], prefill),
                                             ("step", few, step)):
             error = support.l2_error(test.outputs(artifact, tokens),
                                      reference[:len(tokens)])

@@ -47,9 +47,9 @@ TEST(EvaluationTest, UnusableLogits) {
             "logit of token 1 is NaN: the model's output is unusable");
   EXPECT_EQ(MessageOf({Infinity, 1}),
             "logit of token 0 is infinite: the model's output is unusable");
-  for (const auto &None : {std::vector<float>{-Infinity}, {}})
-    EXPECT_EQ(MessageOf(None),
-              "every logit is -infinity: the model's output is unusable");
+  EXPECT_EQ(MessageOf({-Infinity}),
+            "every logit is -infinity: the model's output is unusable");
+  EXPECT_EQ(MessageOf({}), "sampling from 0 logits: expected 1 to 2^31-1");
 }
 
 TEST(EvaluationTest, Divergence) {
