@@ -277,7 +277,8 @@ NativeProgram::Implementation::allocate(ModuleOp Placed, PackedWeights &Source,
       Table.push_back(static_cast<int32_t>(S * PerSequence + P));
     Table.resize(Table.size() + cache::PageTablePadding);
   }
-  for (tr::CacheType Type : CacheNumbering(Placed).types()) {
+  CacheNumbering Numbering(Placed);
+  for (tr::CacheType Type : Numbering.types()) {
     Pages &Kind = Caches.emplace_back();
     Kind.Type = Type;
     Kind.Count = Options.MaxSequences * PerSequence;

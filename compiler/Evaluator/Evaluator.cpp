@@ -40,7 +40,8 @@ ParameterProvider tenon::checkpointParameters(const Checkpoint &Weights) {
 
 Evaluator::Evaluator(ModuleOp Module, ParameterProvider Parameters)
     : Module(Module), Parameters(std::move(Parameters)) {
-  for (CacheType Cache : CacheNumbering(Module).types())
+  CacheNumbering Numbering(Module);
+  for (CacheType Cache : Numbering.types())
     addCache(Cache);
 }
 

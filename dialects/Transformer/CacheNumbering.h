@@ -27,7 +27,8 @@ public:
   }
 
   /// The types of all caches, by number.
-  llvm::ArrayRef<transformer::CacheType> types() const { return Types; }
+  llvm::ArrayRef<transformer::CacheType> types() const & { return Types; }
+  llvm::ArrayRef<transformer::CacheType> types() const && = delete;
 
   /// Numbers the cache arguments of one entry, asked in their order.
   class Entry {
