@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
-#include <set>
 
 using namespace tenon;
 
@@ -248,11 +247,12 @@ Result<Checkpoint> Checkpoint::openSharded(const std::string &Directory,
   return Opened;
 }
 
-Result<Checkpoint> Checkpoint::fromTensors(std::unique_ptr<MappedFile> File,
-                                           std::vector<TensorInfo> Tensors) {
+Result<Checkpoint>
+Checkpoint::fromTensors(std::vector<std::unique_ptr<MappedFile>> Files,
+                        std::vector<TensorInfo> Tensors) {
   Checkpoint Opened;
-  Opened.Path = File->path();
-  Opened.Mapped = std::move(File);
+  Opened.Path = Files.front()->path();
+  Opened.Mapped = std::move(Files);
   Opened.Given = std::move(Tensors);
   std::sort(
       Opened.Given.begin(), Opened.Given.end(),
@@ -264,6 +264,21 @@ Result<Checkpoint> Checkpoint::fromTensors(std::unique_ptr<MappedFile> File,
     Opened.ByName.push_back(&Tensor);
   }
   return Opened;
+}
+
+Status Checkpoint::replace(const std::set<std::string_view> &Old,
+                           std::vector<TensorInfo> New) {
+  std::erase_if(ByName,
+                [&](const TensorInfo *T) { return Old.contains(T->Name); });
+  Given = std::move(New);
+  for (const TensorInfo &Tensor : Given)
+    ByName.push_back(&Tensor);
+  std::ranges::sort(ByName, {}, &TensorInfo::Name);
+  auto Same = std::ranges::adjacent_find(ByName, {}, &TensorInfo::Name);
+  if (Same != ByName.end())
+    return Error(contextOf(**Same) +
+                 " is stored both quantised and as it is: expected it once");
+  return {};
 }
 
 const TensorInfo *Checkpoint::find(std::string_view Name) const {
@@ -346,7 +361,10 @@ Status Checkpoint::checkUnchanged() const {
   for (const SafetensorsFile &File : Files)
     if (Status Same = File.mapping().checkUnchanged(); !Same)
       return Same;
-  return Mapped ? Mapped->checkUnchanged() : Status();
+  for (const auto &File : Mapped)
+    if (Status Same = File->checkUnchanged(); !Same)
+      return Same;
+  return {};
 }
 
 void Checkpoint::dropRows(const TensorInfo &Tensor, int64_t FirstRow,

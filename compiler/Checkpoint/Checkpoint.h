@@ -9,6 +9,8 @@
 
 #include "compiler/Checkpoint/Safetensors.h"
 
+#include <set>
+
 namespace tenon {
 
 /// More shards than this are refused: each takes a mapping and a descriptor.
@@ -23,10 +25,17 @@ public:
   /// files (.bin, .pt, .pth, .ckpt) are never read: unpickling runs code.
   static Result<Checkpoint> open(const std::string &Directory);
 
-  /// The given tensors of one mapped file, such as a GGUF file's, by name. An
+  /// The given tensors of mapped files, such as the parts of a GGUF file, by
+  /// name. Errors name the first file; one when two tensors have the same name.
+  static Result<Checkpoint>
+  fromTensors(std::vector<std::unique_ptr<MappedFile>> Files,
+              std::vector<TensorInfo> Tensors);
+
+  /// Puts `New` in the place of the tensors named `Old`, once; of a checkpoint
+  /// of safetensors files, to whose bytes the sources of `New` may refer. An
   /// error when two have the same name.
-  static Result<Checkpoint> fromTensors(std::unique_ptr<MappedFile> File,
-                                        std::vector<TensorInfo> Tensors);
+  Status replace(const std::set<std::string_view> &Old,
+                 std::vector<TensorInfo> New);
 
   /// The tensor named `Name`, of any type, or null.
   const TensorInfo *find(std::string_view Name) const;
@@ -41,6 +50,9 @@ public:
   Result<const TensorInfo *> requireFloat(std::string_view Name,
                                           std::string_view Expected) const;
 
+  /// The file that errors name: the only one, or the index of several.
+  const std::string &path() const { return Path; }
+
   /// All names, sorted.
   std::vector<std::string_view> names() const;
 
@@ -51,7 +63,8 @@ public:
   Status readRowsAsFloat(const TensorInfo &Tensor, int64_t FirstRow,
                          int64_t Rows, float *Out) const;
 
-  /// The same for elements [First, First + Count) in row-major order.
+  /// The same for elements [First, First + Count) in the order of storage,
+  /// which is row-major unless the tensor has its ColumnsFirst.
   Status readElementsAsFloat(const TensorInfo &Tensor, int64_t First,
                              int64_t Count, float *Out) const;
 
@@ -59,7 +72,7 @@ public:
   /// a checkpoint front to back keeps little of it in memory. Reading them
   /// later still works. Rows out of range are clipped.
   void dropRows(const TensorInfo &Tensor, int64_t FirstRow, int64_t Rows) const;
-  /// The same for elements [First, First + Count) in row-major order.
+  /// The same for elements [First, First + Count) in the order of storage.
   void dropElements(const TensorInfo &Tensor, int64_t First,
                     int64_t Count) const;
   /// dropRows for the whole tensor.
@@ -74,10 +87,11 @@ private:
   static Result<Checkpoint> openSharded(const std::string &Directory,
                                         const std::string &IndexPath);
 
-  std::string Path; // The file that errors name: the only one, or the index.
+  std::string Path;
   std::vector<SafetensorsFile> Files;
-  // What fromTensors was given.
-  std::unique_ptr<MappedFile> Mapped;
+  // Of fromTensors.
+  std::vector<std::unique_ptr<MappedFile>> Mapped;
+  // What fromTensors or replace was given.
   std::vector<TensorInfo> Given;
   std::vector<const TensorInfo *> ByName;
 };

@@ -23,6 +23,11 @@ static_assert(std::endian::native == std::endian::little);
 
 namespace {
 
+/// Keys of a file that is one part of several.
+constexpr const char *SplitNumber = "split.no", *SplitCount = "split.count";
+/// As many as a name can count.
+constexpr int64_t MaxGgufParts = 99'999;
+
 constexpr std::string_view ValueTypes[] = {
     "uint8",   "int8",   "uint16", "int16",  "uint32", "int32",  "float32",
     "boolean", "string", "array",  "uint64", "int64",  "float64"};
@@ -160,7 +165,7 @@ namespace tenon {
 class GgufReader {
 public:
   explicit GgufReader(GgufFile &Into)
-      : Into(Into), Path(Into.path()), Rest(Into.File->bytes()) {}
+      : Into(Into), Path(Into.path()), Rest(Into.Files.front()->bytes()) {}
 
   Status read() {
     if (Status S = readStart(); !S)
@@ -182,7 +187,7 @@ public:
     for (uint64_t I = 0; I < TensorCount; ++I)
       if (Status S = readTensor(I, Alignment); !S)
         return S;
-    uint64_t Header = Into.File->bytes().size() - Rest.size();
+    uint64_t Header = Into.Files.front()->bytes().size() - Rest.size();
     uint64_t Padding = (Alignment - Header % Alignment) % Alignment;
     if (TensorCount != 0 && Padding > Rest.size())
       return Error(Path + ": ends before its data, at byte " +
@@ -437,6 +442,7 @@ private:
                      std::to_string(Offset) + ": expected them within " +
                      std::to_string(Data.size()) + " bytes of data");
       Into.Tensors[I].Bytes = Data.subspan(Offset, Bytes);
+      Into.Tensors[I].File = Into.Files.front().get();
     }
     std::sort(Order.begin(), Order.end(), [&](size_t A, size_t B) {
       return Places[A].Offset < Places[B].Offset;
@@ -467,7 +473,7 @@ private:
 
 } // namespace tenon
 
-Result<GgufFile> GgufFile::open(const std::string &Path) {
+Result<GgufFile> GgufFile::openPart(const std::string &Path) {
   auto Mapped = MappedFile::open(Path);
   if (!Mapped)
     return Mapped.error();
@@ -475,6 +481,90 @@ Result<GgufFile> GgufFile::open(const std::string &Path) {
   if (Status S = GgufReader(Opened).read(); !S)
     return S.error();
   return Opened;
+}
+
+Result<GgufFile> GgufFile::open(const std::string &Path) {
+  auto Opened = openPart(Path);
+  if (Opened && Opened->has(SplitCount))
+    if (Status Added = Opened->addParts(); !Added)
+      return Added.error();
+  return Opened;
+}
+
+/// "-00002-of-00003.gguf".
+static std::string partSuffix(int64_t Number, int64_t Count) {
+  char Text[64];
+  std::snprintf(Text, sizeof(Text), "-%05d-of-%05d.gguf",
+                static_cast<int>(Number), static_cast<int>(Count));
+  return Text;
+}
+
+std::vector<std::string> tenon::ggufPartsOf(const std::string &Path) {
+  size_t Length = partSuffix(1, 1).size();
+  int Number = 0, Count = 0;
+  if (Path.size() <= Length ||
+      std::sscanf(Path.c_str() + Path.size() - Length, "-%5d-of-%5d", &Number,
+                  &Count) != 2 ||
+      !Path.ends_with(partSuffix(Number, Count)))
+    return {Path};
+  std::string Stem = Path.substr(0, Path.size() - Length);
+  std::vector<std::string> Parts;
+  for (int I = 1; I <= Count; ++I)
+    Parts.push_back(Stem + partSuffix(I, Count));
+  return Parts;
+}
+
+Status GgufFile::addParts() {
+  auto Count = integer(SplitCount, 0, MaxGgufParts);
+  if (!Count)
+    return Count.error();
+  if (*Count <= 1)
+    return {};
+  auto Number = integer(SplitNumber, 0, *Count - 1);
+  if (!Number)
+    return Number.error();
+  std::vector<std::string> Names = ggufPartsOf(Path);
+  std::string Place = Path + ": is part " + std::to_string(*Number + 1) +
+                      " of " + std::to_string(*Count) + ": expected ";
+  if (Names.size() != static_cast<size_t>(*Count) ||
+      Names[static_cast<size_t>(*Number)] != Path)
+    return Error(Place + "a name that ends in " +
+                 partSuffix(*Number + 1, *Count));
+  if (*Number != 0)
+    return Error(Place + "the first, " + Names.front());
+  for (int64_t I = 1; I < *Count; ++I) {
+    auto Part = openPart(Names[static_cast<size_t>(I)]);
+    if (!Part)
+      return Part.error();
+    auto PartNumber = Part->integer(SplitNumber, I, I);
+    if (!PartNumber)
+      return PartNumber.error();
+    if (auto Parts = Part->integer(SplitCount, *Count, *Count); !Parts)
+      return Parts.error();
+    if (Tensors.size() + Part->Tensors.size() > MaxTensors)
+      return Error(Part->Path + ": has more tensors than " +
+                   std::to_string(MaxTensors) + " with the parts before it");
+    for (GgufTensor &Tensor : Part->Tensors) {
+      if (!TensorIndex.try_emplace(Tensor.Name, Tensors.size()).second)
+        return Error(Part->Path + ": tensor " + printable(Tensor.Name) +
+                     " is in a part before it too: expected it once");
+      Tensors.push_back(std::move(Tensor));
+    }
+    Files.push_back(std::move(Part->Files.front()));
+  }
+  constexpr const char *TensorTotal = "split.tensors.count";
+  auto Total = static_cast<int64_t>(Tensors.size());
+  if (has(TensorTotal))
+    if (auto Same = integer(TensorTotal, Total, Total); !Same)
+      return Same.error();
+  return {};
+}
+
+Status GgufFile::checkUnchanged() const {
+  for (const auto &File : Files)
+    if (Status Same = File->checkUnchanged(); !Same)
+      return Same;
+  return {};
 }
 
 const GgufValue *GgufFile::find(const std::string &Key) const {

@@ -57,21 +57,28 @@ struct GgufTensor {
   std::vector<int64_t> Shape;
   const StoredFormat *Format = nullptr;
   std::span<const std::byte> Bytes;
+  /// The part that holds it.
+  const MappedFile *File = nullptr;
 };
 
 /// A mapped GGUF file of version 2 or 3, little-endian, whose header has been
 /// checked: keys and tensors have names of their own, every value and tensor
 /// lies inside the file, tensors do not overlap and have types that are read.
-/// The getters' errors name the file, the key, its value and what was expected.
+/// A file that llama.cpp's gguf-split divided is read from its first part,
+/// which has all keys, and all parts beside it. The getters' errors name the
+/// file, the key, its value and what was expected.
 class GgufFile {
 public:
   static Result<GgufFile> open(const std::string &Path);
 
   const std::string &path() const { return Path; }
-  /// The mapping that all spans refer to; they stay valid while the taker keeps
-  /// it.
-  std::unique_ptr<MappedFile> takeMapping() { return std::move(File); }
-  const MappedFile *mapping() const { return File.get(); }
+  /// The mappings that all spans refer to; they stay valid while the taker
+  /// keeps them.
+  std::vector<std::unique_ptr<MappedFile>> takeMappings() {
+    return std::move(Files);
+  }
+  /// An error when a part has changed since it was opened.
+  Status checkUnchanged() const;
 
   /// In the file's order.
   const std::vector<std::string> &keys() const { return Keys; }
@@ -99,25 +106,33 @@ public:
   /// makes it "FILE: missing field 'KEY': expected EXPECTED".
   Error expected(const std::string &Key, std::string_view Expected) const;
 
-  /// In the file's order.
+  /// In the file's order, part by part.
   const std::vector<GgufTensor> &tensors() const { return Tensors; }
   const GgufTensor *findTensor(const std::string &Name) const;
 
 private:
-  explicit GgufFile(std::unique_ptr<MappedFile> Mapped)
-      : Path(Mapped->path()), File(std::move(Mapped)) {}
+  explicit GgufFile(std::unique_ptr<MappedFile> Mapped) : Path(Mapped->path()) {
+    Files.push_back(std::move(Mapped));
+  }
   friend class GgufReader;
+  /// One part.
+  static Result<GgufFile> openPart(const std::string &Path);
+  Status addParts();
 
   /// The value of `Key`, if it is a single one.
   const GgufValue *single(const std::string &Key) const;
 
   std::string Path;
-  std::unique_ptr<MappedFile> File;
+  std::vector<std::unique_ptr<MappedFile>> Files;
   std::vector<std::string> Keys;
   std::unordered_map<std::string, GgufValue> Values;
   std::vector<GgufTensor> Tensors;
   std::unordered_map<std::string, size_t> TensorIndex;
 };
+
+/// The paths of all parts, by that of one, "NAME-00002-of-00003.gguf"; `Path`
+/// alone when it is no such name.
+std::vector<std::string> ggufPartsOf(const std::string &Path);
 
 /// True when the file at `Path` begins as GGUF files do, or ends in ".gguf".
 bool isGgufFile(const std::string &Path);

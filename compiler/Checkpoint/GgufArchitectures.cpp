@@ -18,12 +18,6 @@ static Status checkOtherKeys(const GgufFile &File, const std::string &Name,
       return File.expected("general.type", "'model'");
   }
   for (const std::string &Key : File.keys()) {
-    if (Key == "split.count") {
-      auto Count = File.integer(Key, 0, 1);
-      if (!Count)
-        return File.expected(Key, "1: the shards joined in one file");
-      continue;
-    }
     bool IsKnown = false;
     for (std::string_view Prefix :
          {"general.", "tokenizer.", "split.", "quantize."})

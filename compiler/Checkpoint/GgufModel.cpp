@@ -71,7 +71,7 @@ Result<GgufModel> tenon::openGgufModel(const std::string &Path,
     Settings->setGeneration(*Generation);
   }
   auto Weights =
-      Checkpoint::fromTensors(File->takeMapping(), std::move(Parts->Tensors));
+      Checkpoint::fromTensors(File->takeMappings(), std::move(Parts->Tensors));
   if (!Weights)
     return Weights.error();
   return GgufModel{std::move(*Settings), std::move(*Weights),

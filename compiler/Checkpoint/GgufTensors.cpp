@@ -91,6 +91,8 @@ public:
     return Finite ? Status() : Status(notFinite());
   }
 
+  const StoredFormat &format() const { return Format; }
+
 private:
   /// Calls `Run(begin, size, at)` for stored elements one after another; `at`
   /// counts from `First`.
@@ -113,67 +115,117 @@ private:
   float Added;
 };
 
-/// See interleaveTransposed.
-class InterleavedTranspose final : public TensorSource {
+/// [E, K, N] of a stored [E, N, K].
+class Transposed final : public TensorSource {
 public:
-  InterleavedTranspose(std::vector<const GgufTensor *> From, int64_t Inner,
-                       int64_t Outer)
-      : Inner(Inner), Outer(Outer) {
-    for (const GgufTensor *Part : From)
-      Parts.push_back({Part->Format, Part->Bytes});
-  }
+  Transposed(const GgufTensor &From, int64_t N, int64_t K)
+      : Format(*From.Format), Bytes(From.Bytes), N(N), K(K) {}
 
   Status readElements(int64_t First, int64_t Count, float *Out) const override {
-    auto Ways = static_cast<int64_t>(Parts.size());
-    int64_t RowSize = Outer * Ways, GroupSize = Inner * RowSize;
+    int64_t MatrixSize = K * N;
     bool Finite = true;
     std::vector<float> Row;
     int64_t End = First + Count;
-    for (int64_t Group = First / GroupSize; Group * GroupSize < End; ++Group) {
-      int64_t Begin = std::max(First - Group * GroupSize, int64_t(0));
-      int64_t Stop = std::min(End - Group * GroupSize, GroupSize);
+    for (int64_t E = First / MatrixSize; E * MatrixSize < End; ++E) {
+      int64_t Begin = std::max(First - E * MatrixSize, int64_t(0));
+      int64_t Stop = std::min(End - E * MatrixSize, MatrixSize);
       // These columns of every stored row.
-      int64_t FirstK = Begin / RowSize, LastK = (Stop - 1) / RowSize;
+      int64_t FirstK = Begin / N, LastK = (Stop - 1) / N;
       Row.resize(static_cast<size_t>(LastK - FirstK + 1));
-      for (int64_t Way = 0; Way < Ways; ++Way)
-        for (int64_t I = 0; I < Outer; ++I) {
-          const Part &From = Parts[static_cast<size_t>(Way)];
-          Finite &=
-              decodeElements(*From.Format, From.Bytes,
-                             uint64_t((Group * Outer + I) * Inner + FirstK),
-                             Row.size(), Row.data());
-          for (int64_t K = FirstK; K <= LastK; ++K) {
-            int64_t At = K * RowSize + I * Ways + Way;
-            if (At >= Begin && At < Stop)
-              Out[Group * GroupSize + At - First] =
-                  Row[static_cast<size_t>(K - FirstK)];
-          }
-        }
+      for (int64_t I = 0; I < N; ++I) {
+        Finite &=
+            decodeElements(Format, Bytes, uint64_t((E * N + I) * K + FirstK),
+                           Row.size(), Row.data());
+        for (int64_t At = FirstK; At <= LastK; ++At)
+          if (int64_t To = At * N + I; To >= Begin && To < Stop)
+            Out[E * MatrixSize + To - First] =
+                Row[static_cast<size_t>(At - FirstK)];
+      }
     }
     return Finite ? Status() : Status(notFinite());
   }
 
   void dropElements(int64_t First, int64_t Count) const override {
-    // Only whole groups: a part of one is spread over all of its rows.
-    int64_t Ways = static_cast<int64_t>(Parts.size());
-    int64_t GroupSize = Inner * Outer * Ways;
-    int64_t Begin = (First + GroupSize - 1) / GroupSize;
-    int64_t End = (First + Count) / GroupSize;
-    if (Begin >= End)
-      return;
-    for (const Part &From : Parts)
-      dropBytes(blocksOf(*From.Format, From.Bytes,
-                         uint64_t(Begin * Inner * Outer),
-                         uint64_t((End - Begin) * Inner * Outer)));
+    // Only whole matrices: a part of one is spread over all of its rows.
+    int64_t Begin = (First + K * N - 1) / (K * N);
+    int64_t End = (First + Count) / (K * N);
+    if (Begin < End)
+      dropBytes(blocksOf(Format, Bytes, uint64_t(Begin * K * N),
+                         uint64_t((End - Begin) * K * N)));
   }
 
 private:
-  struct Part {
-    const StoredFormat *Format;
-    std::span<const std::byte> Bytes;
-  };
-  std::vector<Part> Parts;
-  int64_t Inner, Outer;
+  const StoredFormat &Format;
+  std::span<const std::byte> Bytes;
+  int64_t N, K;
+};
+
+/// See interleaveRows.
+class InterleavedRows final : public TensorSource {
+public:
+  InterleavedRows(const std::vector<const GgufTensor *> &From, int64_t Columns)
+      : Columns(Columns) {
+    for (const GgufTensor *Part : From)
+      Parts.push_back(std::make_shared<StoredRows>(*Part->Format, Part->Bytes,
+                                                   RowOrder(), Columns, 0));
+  }
+
+  Status readElements(int64_t First, int64_t Count, float *Out) const override {
+    return forEachRun(
+        First, Count,
+        [&](const StoredRows &Part, int64_t Begin, int64_t Size, int64_t At) {
+          return Part.readElements(Begin, Size, Out + At);
+        });
+  }
+
+  void dropElements(int64_t First, int64_t Count) const override {
+    // Of each part, the rows that begin in what is dropped.
+    auto Ways = static_cast<int64_t>(Parts.size());
+    int64_t Begin = First / Columns / Ways;
+    int64_t End = (First + Count) / Columns / Ways;
+    for (const auto &Part : Parts)
+      Part->dropElements(Begin * Columns, (End - Begin) * Columns);
+  }
+
+  std::optional<StorageFormat> keptFormat() const override {
+    std::optional<StorageFormat> Format = Parts[0]->keptFormat();
+    for (const auto &Part : Parts)
+      if (Part->keptFormat() != Format)
+        return {};
+    return Format && Columns % infoOf(*Format).BlockValues == 0 ? Format
+                                                                : std::nullopt;
+  }
+
+  Status readBlocks(int64_t First, int64_t Count,
+                    std::byte *Out) const override {
+    const StoredFormat &Format = Parts[0]->format();
+    return forEachRun(
+        First, Count,
+        [&](const StoredRows &Part, int64_t Begin, int64_t Size, int64_t At) {
+          return Part.readBlocks(Begin, Size,
+                                 Out + At / Format.Elements * Format.Bytes);
+        });
+  }
+
+private:
+  /// Calls `Run(part, begin, size, at)`, row by row; `at` counts from `First`.
+  template <typename Function>
+  Status forEachRun(int64_t First, int64_t Count, Function Run) const {
+    auto Ways = static_cast<int64_t>(Parts.size());
+    for (int64_t At = 0; At < Count;) {
+      int64_t Row = (First + At) / Columns, Column = (First + At) % Columns;
+      int64_t Size = std::min(Columns - Column, Count - At);
+      if (Status Done = Run(*Parts[static_cast<size_t>(Row % Ways)],
+                            Row / Ways * Columns + Column, Size, At);
+          !Done)
+        return Done;
+      At += Size;
+    }
+    return {};
+  }
+
+  std::vector<std::shared_ptr<const StoredRows>> Parts;
+  int64_t Columns;
 };
 
 /// Runs of two sources in turn.
@@ -223,15 +275,17 @@ private:
   Side Sides[2];
 };
 
-/// What is stored of one tensor: as it is when nothing is to be done to it.
-TensorInfo plain(const GgufFile &File, std::string Name,
-                 const StoredFormat &Format, std::span<const std::byte> Bytes,
-                 std::vector<int64_t> Shape, RowOrder Order, float Added) {
+/// The `Bytes` that are stored of one tensor: as they are when nothing is to be
+/// done to it.
+TensorInfo plain(std::string Name, const GgufTensor &From,
+                 std::span<const std::byte> Bytes, std::vector<int64_t> Shape,
+                 RowOrder Order, float Added) {
+  const StoredFormat &Format = *From.Format;
   TensorInfo To;
   To.Name = std::move(Name);
   To.Type = Format.Type;
   To.Shape = std::move(Shape);
-  To.File = File.mapping();
+  To.File = From.File;
   To.StoredType = Format.Name;
   if (!Format.isQuantised() && !Order && Added == 0) {
     To.Bytes = Bytes;
@@ -290,9 +344,8 @@ private:
 
   void put(const GgufTensor &From, std::string Name, RowOrder Order = {}) {
     bool IsNorm = From.Name.ends_with("norm.weight");
-    Tensors.push_back(plain(File, std::move(Name), *From.Format, From.Bytes,
-                            From.Shape, std::move(Order),
-                            IsNorm ? -Naming.NormOffset : 0));
+    Tensors.push_back(plain(std::move(Name), From, From.Bytes, From.Shape,
+                            std::move(Order), IsNorm ? -Naming.NormOffset : 0));
   }
 
   Status convert(const GgufTensor &From, std::string Name, GgufForm Form) {
@@ -323,9 +376,9 @@ private:
       }
       if (From.Shape.size() != 2)
         return wrongShape(From, "two dimensions");
-      Tensors.push_back(interleaveTransposed(File, std::move(Name), {&From},
-                                             From.Shape[0], From.Shape[1],
-                                             {From.Shape[1], From.Shape[0]}));
+      put(From, std::move(Name));
+      std::swap(Tensors.back().Shape[0], Tensors.back().Shape[1]);
+      Tensors.back().ColumnsFirst = true;
       return {};
     }
     return {};
@@ -404,7 +457,7 @@ private:
     for (int64_t I = 0; I < Count; ++I) {
       std::string One = Name;
       One.replace(Star, 1, std::to_string(I));
-      Tensors.push_back(plain(File, std::move(One), *From.Format,
+      Tensors.push_back(plain(std::move(One), From,
                               From.Bytes.subspan(size_t(I) * Bytes, Bytes),
                               Shape, {}, 0));
     }
@@ -433,23 +486,20 @@ tenon::nameGgufTensors(const GgufFile &File, const GgufNaming &Naming,
   return std::move(Names.Tensors);
 }
 
-TensorInfo tenon::interleaveTransposed(const GgufFile &File, std::string Name,
-                                       std::vector<const GgufTensor *> Parts,
-                                       int64_t Outer, int64_t Inner,
-                                       std::vector<int64_t> Shape) {
+TensorInfo tenon::interleaveRows(std::string Name,
+                                 const std::vector<const GgufTensor *> &Parts,
+                                 int64_t Columns, std::vector<int64_t> Shape) {
   TensorInfo To;
   To.Name = std::move(Name);
   To.Type = Parts[0]->Format->Type;
   To.StoredType = Parts[0]->Format->Name;
-  To.File = File.mapping();
-  To.Source =
-      std::make_shared<InterleavedTranspose>(std::move(Parts), Inner, Outer);
+  To.File = Parts[0]->File;
+  To.Source = std::make_shared<InterleavedRows>(Parts, Columns);
   To.Shape = std::move(Shape);
   return To;
 }
 
-TensorInfo tenon::alternateRows(const GgufFile &File, std::string Name,
-                                const GgufTensor &First,
+TensorInfo tenon::alternateRows(std::string Name, const GgufTensor &First,
                                 const GgufTensor &Second) {
   int64_t Groups = Second.Shape[0], K = Second.Shape[2];
   int64_t A = First.Shape[2], B = Second.Shape[1];
@@ -457,10 +507,10 @@ TensorInfo tenon::alternateRows(const GgufFile &File, std::string Name,
   To.Name = std::move(Name);
   To.Type = Second.Format->Type;
   To.StoredType = Second.Format->Name;
-  To.File = File.mapping();
+  To.File = Second.File;
   To.Shape = {Groups * (A + B), K};
   To.Source = std::make_shared<Alternating>(
-      std::make_shared<InterleavedTranspose>(std::vector{&First}, A, K), A * K,
+      std::make_shared<Transposed>(First, K, A), A * K,
       std::make_shared<StoredRows>(*Second.Format, Second.Bytes, RowOrder(), K,
                                    0),
       B * K);
@@ -469,7 +519,7 @@ TensorInfo tenon::alternateRows(const GgufFile &File, std::string Name,
 
 Result<std::vector<double>> tenon::readGgufVector(const GgufFile &File,
                                                   const GgufTensor &Tensor) {
-  if (Status Whole = File.mapping()->checkUnchanged(); !Whole)
+  if (Status Whole = Tensor.File->checkUnchanged(); !Whole)
     return Whole.error();
   constexpr int64_t MaxElements = 1'000'000;
   if (product(Tensor.Shape) > MaxElements)

@@ -66,18 +66,16 @@ Result<std::vector<TensorInfo>>
 nameGgufTensors(const GgufFile &File, const GgufNaming &Naming,
                 const std::function<bool(const std::string &)> &Skip);
 
-/// [E, Inner, Outer × n] out of n stored [E, Outer, Inner]: element
-/// (e, k, i × n + j) is element (e, i, k) of the j-th. With E and n 1 this is a
-/// transposition.
-TensorInfo interleaveTransposed(const GgufFile &File, std::string Name,
-                                std::vector<const GgufTensor *> Parts,
-                                int64_t Outer, int64_t Inner,
-                                std::vector<int64_t> Shape);
+/// n stored tensors of one shape as one of `Shape`, whose rows of `Columns`
+/// elements are theirs in turn: row r is row r / n of the (r mod n)-th.
+TensorInfo interleaveRows(std::string Name,
+                          const std::vector<const GgufTensor *> &Parts,
+                          int64_t Columns, std::vector<int64_t> Shape);
 
 /// [E × (A + B), K] out of stored [E, K, A], transposed, and [E, B, K]: for
 /// each e, A rows of the first and B of the second.
-TensorInfo alternateRows(const GgufFile &File, std::string Name,
-                         const GgufTensor &First, const GgufTensor &Second);
+TensorInfo alternateRows(std::string Name, const GgufTensor &First,
+                         const GgufTensor &Second);
 
 /// All elements of a tensor that has at most a million of them.
 Result<std::vector<double>> readGgufVector(const GgufFile &File,

@@ -346,12 +346,13 @@ Result<SafetensorsFile> SafetensorsFile::open(const std::string &Path) {
     To.StoredType = std::move(From.StoredType);
     To.Shape = std::move(From.Shape);
     To.File = Opened.File.get();
+    To.Stored = Data.subspan(From.Begin, From.End - From.Begin);
     if (!To.isFloat())
       continue;
     To.Type = To.StoredType == "F32"   ? ElementType::F32
               : To.StoredType == "F16" ? ElementType::F16
                                        : ElementType::BF16;
-    To.Bytes = Data.subspan(From.Begin, From.End - From.Begin);
+    To.Bytes = To.Stored;
   }
   return Opened;
 }

@@ -29,7 +29,7 @@ inline constexpr size_t MaxTensorName = 1024;
 
 /// Reads a tensor whose file stores it in another form: in quantised blocks,
 /// with its rows in another order, as a part of a larger one. Elements count in
-/// row-major order, and those asked for exist.
+/// the order of storage, and those asked for exist.
 class TensorSource {
 public:
   virtual ~TensorSource() = default;
@@ -45,8 +45,11 @@ public:
   /// rows; none when they are not, or when reading changes their values.
   virtual std::optional<StorageFormat> keptFormat() const { return {}; }
   /// Of a keptFormat(), writes the blocks of elements [First, First + Count),
-  /// whole blocks, as ggml lays them out. An error as of readElements.
+  /// whole blocks, as readBlock() reads them. An error as of readElements.
   virtual Status readBlocks(int64_t First, int64_t Count, std::byte *Out) const;
+  /// Of quantised elements without a keptFormat(), why there is none: what
+  /// follows "matrices".
+  virtual std::string_view whyWidened() const { return {}; }
 };
 
 /// A stored tensor. Bytes and File live as long as the file's owner.
@@ -56,10 +59,15 @@ struct TensorInfo {
   ElementType Type = ElementType::F32;
   /// Outermost dimension first, each at least 1; empty for a scalar.
   std::vector<int64_t> Shape;
-  /// Row-major elements, at any alignment. Empty unless isFloat(), so that no
-  /// other type is taken for floats, and with a Source. Call
-  /// File->checkUnchanged() before use.
+  /// Whether the file has the last two dimensions the other way round, each
+  /// column's elements side by side. TensorView reads such a tensor.
+  bool ColumnsFirst = false;
+  /// Elements in the order of storage, at any alignment. Empty unless
+  /// isFloat(), so that no other type is taken for floats, and with a Source.
+  /// Call File->checkUnchanged() before use.
   std::span<const std::byte> Bytes;
+  /// What a safetensors file has of the tensor, whatever its type.
+  std::span<const std::byte> Stored;
   /// Set when the file holds the tensor in another form than Bytes: it is then
   /// read through Checkpoint alone.
   std::shared_ptr<const TensorSource> Source;

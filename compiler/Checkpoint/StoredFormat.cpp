@@ -48,22 +48,23 @@ bool decodeBF16(const std::byte *From, size_t Blocks, float *Out) {
 }
 
 /// Blocks of a format that is kept as it is.
-template <StorageFormat Kept, size_t Bytes>
+template <StorageFormat Kept>
 bool decodeKept(const std::byte *From, size_t Blocks, float *Out) {
   bool Finite = true;
-  for (; Blocks != 0; --Blocks, From += Bytes, Out += infoOf(Kept).BlockValues)
+  for (; Blocks != 0; --Blocks, From += storedBlockBytes(Kept),
+                      Out += infoOf(Kept).BlockValues)
     Finite &= decodeBlock(Kept, readBlock(Kept, From), Out);
   return Finite;
 }
 
 /// A row of the table for it.
-template <StorageFormat Kept, uint32_t Bytes>
+template <StorageFormat Kept>
 constexpr StoredFormat keptFormat(std::string_view Name) {
   return {Name,
           static_cast<uint32_t>(infoOf(Kept).BlockValues),
-          Bytes,
+          static_cast<uint32_t>(storedBlockBytes(Kept)),
           ElementType::F32,
-          decodeKept<Kept, Bytes>,
+          decodeKept<Kept>,
           Kept};
 }
 
@@ -116,19 +117,19 @@ constexpr StoredFormat Formats[] = {
     {"F32", 1, 4, ElementType::F32, decodeF32},
     {"F16", 1, 2, ElementType::F16, decodeF16},
     {"BF16", 1, 2, ElementType::BF16, decodeBF16},
-    keptFormat<StorageFormat::Q8_0, 34>("Q8_0"),
-    keptFormat<StorageFormat::Q4_0, 18>("Q4_0"),
-    keptFormat<StorageFormat::Q4_1, 20>("Q4_1"),
-    keptFormat<StorageFormat::Q5_0, 22>("Q5_0"),
-    keptFormat<StorageFormat::Q5_1, 24>("Q5_1"),
+    keptFormat<StorageFormat::Q8_0>("Q8_0"),
+    keptFormat<StorageFormat::Q4_0>("Q4_0"),
+    keptFormat<StorageFormat::Q4_1>("Q4_1"),
+    keptFormat<StorageFormat::Q5_0>("Q5_0"),
+    keptFormat<StorageFormat::Q5_1>("Q5_1"),
     {"Q2_K", 256, 84, ElementType::F32, decodeQ2_K},
     {"Q3_K", 256, 110, ElementType::F32, decodeQ3_K},
-    keptFormat<StorageFormat::Q4_K, 144>("Q4_K"),
-    keptFormat<StorageFormat::Q5_K, 176>("Q5_K"),
-    keptFormat<StorageFormat::Q6_K, 210>("Q6_K"),
-    keptFormat<StorageFormat::IQ4_NL, 18>("IQ4_NL"),
-    keptFormat<StorageFormat::IQ4_XS, 136>("IQ4_XS"),
-    keptFormat<StorageFormat::MXFP4, 17>("MXFP4")};
+    keptFormat<StorageFormat::Q4_K>("Q4_K"),
+    keptFormat<StorageFormat::Q5_K>("Q5_K"),
+    keptFormat<StorageFormat::Q6_K>("Q6_K"),
+    keptFormat<StorageFormat::IQ4_NL>("IQ4_NL"),
+    keptFormat<StorageFormat::IQ4_XS>("IQ4_XS"),
+    keptFormat<StorageFormat::MXFP4>("MXFP4")};
 
 } // namespace
 
@@ -139,10 +140,6 @@ const StoredFormat *tenon::storedFormat(std::string_view Name) {
     if (Format.Name == Name)
       return &Format;
   return nullptr;
-}
-
-const StoredFormat &tenon::storedFormat(StorageFormat Kept) {
-  return *std::ranges::find(Formats, std::optional(Kept), &StoredFormat::Kept);
 }
 
 bool tenon::decodeElements(const StoredFormat &Format,

@@ -39,9 +39,6 @@ struct StoredFormat {
 /// The format of that name; null for one that is not read.
 const StoredFormat *storedFormat(std::string_view Name);
 
-/// The one that is kept as `Kept`, which is quantised.
-const StoredFormat &storedFormat(StorageFormat Kept);
-
 /// All formats that are read.
 std::span<const StoredFormat> storedFormats();
 

@@ -2,7 +2,6 @@
 
 #include "compiler/Checkpoint/TensorView.h"
 
-#include "compiler/Checkpoint/StoredFormat.h"
 #include "runtime/Packing/Blocks.h"
 #include "runtime/Support/Json.h"
 
@@ -234,6 +233,11 @@ Status TensorView::Resolver::begin() {
   int64_t Stride = (*First)->elements();
   for (int64_t Size : (*First)->Shape)
     View.Axes.push_back({Size, Stride /= Size, {}});
+  if ((*First)->ColumnsFirst) {
+    size_t Own = View.Axes.size();
+    View.Axes[Own - 2].Stride = 1;
+    View.Axes[Own - 1].Stride = View.Axes[Own - 2].Count;
+  }
   for (const Expression::Suffix &Next : Parsed.Suffixes)
     if (Status Applied = apply(Next); !Applied)
       return Applied;
@@ -306,7 +310,8 @@ Status TensorView::Resolver::addTensors(int64_t Count) {
                                                  " of shape " + ExpectedShape);
     if (!Next)
       return Next.error();
-    if ((*Next)->Shape != First.Shape)
+    if ((*Next)->Shape != First.Shape ||
+        (*Next)->ColumnsFirst != First.ColumnsFirst)
       return Error(contextOf(**Next) + " has shape " +
                    shapeText((*Next)->Shape) + ": expected " +
                    shapeText(First.Shape) + ", as " + printable(First.Name) +
@@ -561,18 +566,18 @@ std::optional<StorageFormat> TensorView::keptFormat() const {
 }
 
 int64_t TensorView::storedRowBytes() const {
-  const StoredFormat &Format = storedFormat(*keptFormat());
-  return ColumnCount / Format.Elements * Format.Bytes;
+  StorageFormat Format = *keptFormat();
+  return ColumnCount / infoOf(Format).BlockValues * storedBlockBytes(Format);
 }
 
 Status TensorView::readStoredRows(int64_t First, int64_t Count,
                                   std::byte *Out) const {
-  const StoredFormat &Format = storedFormat(*keptFormat());
+  StorageFormat Format = *keptFormat();
   return forEachTensor(
       First, Count, [&](const TensorInfo &Tensor, int64_t From, int64_t Part) {
         return forEachRun(From, Part, [&](int64_t At, int64_t Length) {
           Status Read = Tensor.Source->readBlocks(At, Length, Out);
-          Out += Length / Format.Elements * Format.Bytes;
+          Out += Length / infoOf(Format).BlockValues * storedBlockBytes(Format);
           return Read ? Read
                       : Status(Read.error().withContext(contextOf(Tensor)));
         });

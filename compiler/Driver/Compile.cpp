@@ -2,6 +2,7 @@
 
 #include "compiler/Driver/Compile.h"
 
+#include "compiler/Checkpoint/Gguf.h"
 #include "compiler/Driver/Diagnostics.h"
 #include "compiler/Driver/DumpStages.h"
 #include "compiler/Driver/ManifestBuilder.h"
@@ -99,7 +100,7 @@ bool isCompiled(const std::filesystem::path &Path) {
 void addInputs(const std::string &Path, std::vector<std::string> &Files) {
   std::error_code Failure;
   if (!std::filesystem::is_directory(Path, Failure)) {
-    Files.push_back(Path);
+    llvm::append_range(Files, ggufPartsOf(Path));
     return;
   }
   // Some checkpoints have parts in folders of their own.

@@ -171,8 +171,7 @@ static void joinLatentParts(GgufTranslation &T) {
         return;
     T.Taken.insert(KeyName);
     T.Taken.insert(ValueName);
-    T.Tensors.push_back(alternateRows(S.file(),
-                                      "model.layers." + std::to_string(I) +
+    T.Tensors.push_back(alternateRows("model.layers." + std::to_string(I) +
                                           ".self_attn.kv_b_proj.weight",
                                       *Key, *Value));
   }

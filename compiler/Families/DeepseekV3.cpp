@@ -40,7 +40,4 @@ static ModelDescription read(ConfigReader &Config) {
 }
 
 const Family tenon::DeepseekV3Family = {
-    "deepseek_v3",
-    read,
-    {"deepseek2", readDeepseekGguf, isDeepseekV3Gguf},
-    "FP8 in blocks"};
+    "deepseek_v3", read, {"deepseek2", readDeepseekGguf, isDeepseekV3Gguf}};

@@ -33,8 +33,6 @@ struct Family {
   ModelDescription (*Read)(ConfigReader &Config);
   /// How GGUF files hold its models, if they do.
   GgufArchitecture Gguf = {};
-  /// What its makers publish its checkpoints in, if that is not read yet.
-  std::string_view NotReadYet = {};
 };
 
 #define TENON_FAMILY(NAME) extern const Family NAME##Family;

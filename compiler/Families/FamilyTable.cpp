@@ -103,7 +103,6 @@ Result<std::vector<FamilyRow>> tenon::describeFamilies() {
     Row->Formats = {"safetensors"};
     if (!F->Gguf.Name.empty())
       Row->Formats.push_back("GGUF");
-    Row->NotReadYet = F->NotReadYet;
     Rows.push_back(std::move(*Row));
   }
   return Rows;
@@ -119,17 +118,13 @@ Result<std::string> tenon::familyTable(bool AsJson) {
       All.push_back({{"model_type", Row.ModelType},
                      {"entries", Row.Entries},
                      {"operations", Row.Operations},
-                     {"formats", Row.Formats},
-                     {"not_read_yet", Row.NotReadYet}});
+                     {"formats", Row.Formats}});
     return All.dump(2) + "\n";
   }
   std::string Text;
   for (const FamilyRow &Row : *Rows)
     Text += Row.ModelType + "\n  entries     " + llvm::join(Row.Entries, ", ") +
             "\n  formats     " + llvm::join(Row.Formats, ", ") +
-            (Row.NotReadYet.empty()
-                 ? ""
-                 : ", not yet " + Row.NotReadYet + ", as published") +
             "\n  operations  " + llvm::join(Row.Operations, ", ") + "\n";
   return Text;
 }

@@ -21,7 +21,6 @@ struct FamilyRow {
   /// Forms that checkpoints come in: "safetensors", "GGUF".
   std::vector<std::string> Formats;
   /// What its makers publish it in and is not read yet; empty for nothing.
-  std::string NotReadYet;
 };
 
 /// Builds the graph of every family's example and lists what it uses. An error

@@ -72,7 +72,7 @@ void gguf::readSizes(GgufTranslation &T, const ConfigKeys &Keys) {
     Config["torch_dtype"] = Table->Format->Name == "BF16"  ? "bfloat16"
                             : Table->Format->Name == "F16" ? "float16"
                                                            : "float32";
-    if (Status Whole = S.file().mapping()->checkUnchanged(); !Whole)
+    if (Status Whole = S.file().checkUnchanged(); !Whole)
       return S.refuse(Whole.error());
     // Older files hold a tied head once more.
     const GgufTensor *Head = S.file().findTensor("output.weight");

@@ -96,15 +96,15 @@ static void joinGgufExperts(GgufTranslation &T, int64_t Experts, int64_t Inner,
     auto *UpBias = Take("ffn_up_exps.bias", {Experts, Inner});
     if (!Gate || !Up || !Down || !GateBias || !UpBias)
       return;
-    T.Tensors.push_back(interleaveTransposed(S.file(), Prefix + "gate_up_proj",
-                                             {Gate, Up}, Inner, Width,
-                                             {Experts, Width, 2 * Inner}));
-    T.Tensors.push_back(interleaveTransposed(
-        S.file(), Prefix + "gate_up_proj_bias", {GateBias, UpBias}, Inner, 1,
-        {Experts, 2 * Inner}));
-    T.Tensors.push_back(interleaveTransposed(S.file(), Prefix + "down_proj",
-                                             {Down}, Width, Inner,
-                                             {Experts, Inner, Width}));
+    T.Tensors.push_back(interleaveRows(Prefix + "gate_up_proj", {Gate, Up},
+                                       Width, {Experts, Width, 2 * Inner}));
+    T.Tensors.back().ColumnsFirst = true;
+    T.Tensors.push_back(interleaveRows(Prefix + "gate_up_proj_bias",
+                                       {GateBias, UpBias}, 1,
+                                       {Experts, 2 * Inner}));
+    T.Tensors.push_back(interleaveRows(Prefix + "down_proj", {Down}, Inner,
+                                       {Experts, Inner, Width}));
+    T.Tensors.back().ColumnsFirst = true;
   }
 }
 
@@ -131,5 +131,4 @@ static void readGguf(GgufTranslation &T) {
   joinGgufExperts(T, Experts, Inner, S.size("embedding_length"));
 }
 
-const Family tenon::GptOssFamily = {
-    "gpt_oss", read, {"gpt-oss", readGguf}, "MXFP4"};
+const Family tenon::GptOssFamily = {"gpt_oss", read, {"gpt-oss", readGguf}};

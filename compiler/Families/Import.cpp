@@ -22,6 +22,7 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <set>
 
 using namespace mlir;
@@ -126,6 +127,30 @@ public:
                     Megabytes(Kept / 2) + ")");
   }
 
+  /// Notes when quantised matrices are kept in f32 unasked, for a reason each.
+  void noteQuantised(std::vector<std::string> &Notes) const {
+    if (MatrixType || Requantise)
+      return;
+    std::map<std::string_view, std::vector<const TensorInfo *>> Reasons;
+    for (const auto &Name : Used.keys()) {
+      const TensorInfo *Tensor = Weights->find(std::string_view(Name));
+      if (!Tensor->Source || KeptAsStored.contains(Name))
+        continue;
+      if (std::string_view Why = Tensor->Source->whyWidened(); !Why.empty())
+        Reasons[Why].push_back(Tensor);
+    }
+    for (const auto &[Why, Tensors] : Reasons) {
+      const TensorInfo *First =
+          *std::ranges::min_element(Tensors, {}, &TensorInfo::Name);
+      Notes.push_back(First->File->path() + ": " +
+                      std::to_string(Tensors.size()) + " quantised matrices " +
+                      std::string(Why) +
+                      " are kept as f32 (--dtype bf16 rounds them); the first "
+                      "is " +
+                      printable(First->Name));
+    }
+  }
+
   /// An error that names the first tensor that is neither used nor among
   /// `Unneeded`; sets the model's UnneededTensors, with one note for all.
   Status checkUnused(std::string_view ModelType,
@@ -187,8 +212,9 @@ ElementType chooseCacheElement(const Checkpoint *Weights,
   for (std::string_view Name : Weights->names()) {
     const TensorInfo *Tensor = Weights->find(Name);
     const StoredFormat *Format = storedFormat(Tensor->StoredType);
-    if ((Tensor->StoredType == "BF16" || (Format && Format->Kept)) &&
-        Tensor->Shape.size() >= 2)
+    bool IsKept = (Format && Format->Kept) ||
+                  (Tensor->Source && Tensor->Source->keptFormat());
+    if ((Tensor->StoredType == "BF16" || IsKept) && Tensor->Shape.size() >= 2)
       return ElementType::BF16;
   }
   return ElementType::F32;
@@ -288,10 +314,10 @@ private:
     auto Kind = findFamily(Settings);
     if (!Kind)
       return Kind.error();
-    if (Status Plain =
-            checkQuantisation(Settings, weights() != nullptr, Model.Notes);
-        !Plain)
-      return Plain;
+    if (Status Read = readQuantisation(
+            Settings, Model.Weights ? &*Model.Weights : nullptr, Model.Notes);
+        !Read)
+      return Read;
     loadModelDialects(Context);
     FamilyInput Input{Context, Settings, weights(), Options.MaxSequence,
                       &Model.Notes};
@@ -338,6 +364,7 @@ private:
         },
         Description);
     Use.noteWidened(Model.Notes);
+    Use.noteQuantised(Model.Notes);
     return Use.checkUnused(ModelType, Unused, Model);
   }
 

@@ -2,6 +2,8 @@
 
 #include "compiler/Families/StoredForm.h"
 
+#include "compiler/Checkpoint/QuantisedTensors.h"
+
 #include <filesystem>
 
 using namespace tenon;
@@ -10,14 +12,8 @@ using namespace tenon;
 // Quantised weights
 //===----------------------------------------------------------------------===//
 
-/// How to come to plain weights, by quant_method; others take the general way.
-static constexpr std::pair<std::string_view, std::string_view> Dequantising[] =
-    {{"mxfp4", "load it in Transformers with Mxfp4Config(dequantize=True)"},
-     {"fp8", "load it in Transformers with "
-             "FineGrainedFP8Config(dequantize=True)"}};
-
-Status tenon::checkQuantisation(const Config &Settings, bool HasWeights,
-                                std::vector<std::string> &Notes) {
+Status tenon::readQuantisation(const Config &Settings, Checkpoint *Weights,
+                               std::vector<std::string> &Notes) {
   constexpr std::string_view Key = "quantization_config";
   auto Form = Settings.optionalObject(Key);
   if (!Form)
@@ -28,6 +24,13 @@ Status tenon::checkQuantisation(const Config &Settings, bool HasWeights,
   if (!Method)
     return Method.error();
   std::string Name = Method->value_or("an unnamed method");
+  if (auto Known = quantMethodNamed(Name); Known && Weights) {
+    auto Read = readQuantisationForm(*Known, **Form);
+    if (!Read)
+      return Read.error();
+    Settings.discard(Key);
+    return restoreQuantised(*Read, *Weights, Notes);
+  }
   std::string Shown = printable(Name);
   Shown = Shown.substr(1, Shown.size() - 2);
   if (auto Bits = (*Form)->optionalInteger("bits", 1, 32); Bits && *Bits)
@@ -40,18 +43,15 @@ Status tenon::checkQuantisation(const Config &Settings, bool HasWeights,
   Settings.discard(Key);
   std::string Where = Settings.file() + ": field '" + std::string(Key) +
                       "': the weights are quantised (" + Shown + ")";
-  if (!HasWeights) {
+  if (!Weights) {
     Notes.push_back(Where + ": sizes are those of plain weights");
     return {};
   }
-  std::string_view Way = "load it in Transformers and call dequantize()";
-  for (auto [Known, Own] : Dequantising)
-    if (Known == Name)
-      Way = Own;
   return Error(Where +
-               ", which is not read: expected plain weights: use the "
-               "checkpoint that this one was made from, or " +
-               std::string(Way) + ", and save_pretrained()");
+               ", which is not read: expected gptq, awq, compressed-tensors, "
+               "fp8, mxfp4 or plain weights: use the checkpoint that this one "
+               "was made from, or load it in Transformers and call "
+               "dequantize() and save_pretrained()");
 }
 
 //===----------------------------------------------------------------------===//

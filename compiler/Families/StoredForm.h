@@ -7,6 +7,7 @@
 #ifndef TENON_COMPILER_FAMILIES_STOREDFORM_H
 #define TENON_COMPILER_FAMILIES_STOREDFORM_H
 
+#include "compiler/Checkpoint/Checkpoint.h"
 #include "compiler/Checkpoint/Config.h"
 
 #include <string>
@@ -14,11 +15,12 @@
 
 namespace tenon {
 
-/// Reads `quantization_config`, if the config has it. With weights that is an
-/// error, which says by which method they are quantised and what to do;
-/// without, a note that sizes are those of plain weights.
-Status checkQuantisation(const Config &Settings, bool HasWeights,
-                         std::vector<std::string> &Notes);
+/// Reads `quantization_config`, if the config has it, and restores the matrices
+/// of `Weights`. An error for a method that is not read says what to do.
+/// Without weights, which is null then, a note that sizes are those of plain
+/// ones.
+Status readQuantisation(const Config &Settings, Checkpoint *Weights,
+                        std::vector<std::string> &Notes);
 
 /// A note for a directory without tokenizer.json that has a tokenizer in other
 /// files; none without these.

@@ -354,7 +354,7 @@ MatmulEmitter::Sums FloatMatmul::group(ArrayRef<Stream> Streams,
       }
     }
   }
-  if (!infoOf(Format).HasMinimum)
+  if (!infoOf(Format).hasMinimum())
     return Carried;
   for (int64_t I = 0; I < Size.Rows; ++I) {
     Value Total = inputSum(Inputs[I], First, Valid);

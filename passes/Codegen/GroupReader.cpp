@@ -272,11 +272,21 @@ Value GroupReader::scale(int64_t Part, bool OfPairs) {
 }
 
 Value GroupReader::minimum() {
-  if (!Info.HasMinimum)
+  switch (Info.Minimum) {
+  case MinimumKind::None:
     return {};
-  if (Info.Scale == ScaleKind::Half)
-    return half(Parts.Scales, /*OfBlock=*/false);
-  Value Factor =
-      arith::UIToFPOp::create(B, B.vecType(), bytes(Parts.Scales, 1));
-  return arith::NegFOp::create(B, B.mulf(half(2, /*OfBlock=*/true), Factor));
+  case MinimumKind::Number: {
+    if (Info.Scale == ScaleKind::Half)
+      return half(Parts.Scales, /*OfBlock=*/false);
+    Value Factor =
+        arith::UIToFPOp::create(B, B.vecType(), bytes(Parts.Scales, 1));
+    return arith::NegFOp::create(B, B.mulf(half(2, /*OfBlock=*/true), Factor));
+  }
+  case MinimumKind::ZeroPoint: {
+    Value Zero =
+        arith::SIToFPOp::create(B, B.vecType(), bytes(Parts.Scales, 1));
+    return arith::NegFOp::create(B, B.mulf(half(0, /*OfBlock=*/false), Zero));
+  }
+  }
+  llvm_unreachable("no such kind");
 }

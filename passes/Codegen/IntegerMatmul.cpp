@@ -186,7 +186,7 @@ void IntegerMatmul::multiply(
       Sum = B.fma(sums(Products[Column * Count + Row]), Factor, Sum);
     });
   }
-  if (!Info.HasMinimum)
+  if (!Info.hasMinimum())
     return;
   SmallVector<Value> Totals;
   for (const Place &At : Inputs)
@@ -280,7 +280,7 @@ void IntegerMatmul::emitWidened(ArrayRef<Panel> Panels, Value First, Value Last,
   Piece Scratch{
       B.scratch({PieceGroups * GroupQuads, 4 * PanelWidth}, B.getI8Type()),
       B.scratch({PieceGroups * Parts, PanelWidth}),
-      Info.HasMinimum ? B.scratch({PieceGroups, PanelWidth}) : Value(),
+      Info.hasMinimum() ? B.scratch({PieceGroups, PanelWidth}) : Value(),
       PieceGroups};
   emitPieces(
       Panels, First, Last, Groups, PieceGroups,

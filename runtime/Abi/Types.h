@@ -74,7 +74,8 @@ template <typename Enum> struct EnumSet {
 //===----------------------------------------------------------------------===//
 
 /// How the values of a packed weight or of a cache are stored: plain numbers,
-/// or quantised in one of ggml's formats. Caches hold plain numbers.
+/// or quantised, in one of ggml's formats or in 4 bits with a zero point, as
+/// GPTQ, AWQ and compressed-tensors have it. Caches hold plain numbers.
 enum class StorageFormat : uint32_t {
   F32,
   BF16,
@@ -88,7 +89,8 @@ enum class StorageFormat : uint32_t {
   Q6_K,
   IQ4_NL,
   IQ4_XS,
-  MXFP4
+  MXFP4,
+  U4_ZP
 };
 
 /// Consecutive input features of one output feature whose integers are unpacked
@@ -106,6 +108,16 @@ enum class ScaleKind : uint8_t {
   Exponent,
   /// An integer of a byte, times one f16 of the block.
   Integer
+};
+
+/// What a quantised format adds to scaled integers.
+enum class MinimumKind : uint8_t {
+  None,
+  /// A number of the scale's kind per group; of the kind Integer it is
+  /// subtracted.
+  Number,
+  /// Minus the scale times an integer, a signed byte per group.
+  ZeroPoint
 };
 
 /// The numbers that the codes of a 4-bit format stand for.
@@ -139,14 +151,13 @@ struct StorageFormatInfo {
   ScaleKind Scale = ScaleKind::None;
   /// Values that share a scale.
   int64_t ScaleValues = 0;
-  /// Whether groups have a minimum, of the scale's kind; of the kind Integer
-  /// it is subtracted.
-  bool HasMinimum = false;
+  MinimumKind Minimum = MinimumKind::None;
 
   constexpr bool isQuantised() const { return Bits != 0; }
+  constexpr bool hasMinimum() const { return Minimum != MinimumKind::None; }
 };
 
-inline constexpr std::array<StorageFormatInfo, 13> StorageFormats = {{
+inline constexpr std::array<StorageFormatInfo, 14> StorageFormats = {{
     {StorageFormat::F32, "f32", 1, 4, 1},
     {StorageFormat::BF16, "bf16", 1, 2, 2},
     {StorageFormat::Q8_0, "q8_0", 32, 34, 4, 8, 0, nullptr, ScaleKind::Half,
@@ -154,15 +165,15 @@ inline constexpr std::array<StorageFormatInfo, 13> StorageFormats = {{
     {StorageFormat::Q4_0, "q4_0", 32, 18, 8, 4, 8, nullptr, ScaleKind::Half,
      32},
     {StorageFormat::Q4_1, "q4_1", 32, 20, 8, 4, 0, nullptr, ScaleKind::Half, 32,
-     true},
+     MinimumKind::Number},
     {StorageFormat::Q5_0, "q5_0", 32, 22, 8, 5, 16, nullptr, ScaleKind::Half,
      32},
     {StorageFormat::Q5_1, "q5_1", 32, 24, 8, 5, 0, nullptr, ScaleKind::Half, 32,
-     true},
+     MinimumKind::Number},
     {StorageFormat::Q4_K, "q4_k", 256, 148, 8, 4, 0, nullptr,
-     ScaleKind::Integer, 32, true},
+     ScaleKind::Integer, 32, MinimumKind::Number},
     {StorageFormat::Q5_K, "q5_k", 256, 180, 8, 5, 0, nullptr,
-     ScaleKind::Integer, 32, true},
+     ScaleKind::Integer, 32, MinimumKind::Number},
     {StorageFormat::Q6_K, "q6_k", 256, 210, 8, 6, 32, nullptr,
      ScaleKind::Integer, 16},
     {StorageFormat::IQ4_NL, "iq4_nl", 32, 18, 8, 4, 0, &NonLinearCodes,
@@ -171,6 +182,8 @@ inline constexpr std::array<StorageFormatInfo, 13> StorageFormats = {{
      ScaleKind::Integer, 32},
     {StorageFormat::MXFP4, "mxfp4", 32, 17, 8, 4, 0, &DoubledE2M1Codes,
      ScaleKind::Exponent, 32},
+    {StorageFormat::U4_ZP, "u4_zp", 32, 19, 8, 4, 0, nullptr, ScaleKind::Half,
+     32, MinimumKind::ZeroPoint},
 }};
 static_assert(isIndexedByValue(StorageFormats));
 
@@ -214,8 +227,11 @@ constexpr BlockParts partsOf(const StorageFormatInfo &Info) {
   bool IsInteger = Info.Scale == ScaleKind::Integer;
   int64_t One = Info.Scale == ScaleKind::Half ? 2 : 1;
   int64_t Low = Info.Bits == 8 ? 8 : 4;
-  return {IsInteger ? (Info.HasMinimum ? 4 : 2) : 0,
-          One * (GroupValues / Info.ScaleValues), Info.HasMinimum ? One : 0,
+  int64_t Minimum = Info.Minimum == MinimumKind::Number      ? One
+                    : Info.Minimum == MinimumKind::ZeroPoint ? 1
+                                                             : 0;
+  return {IsInteger ? (Info.hasMinimum() ? 4 : 2) : 0,
+          One * (GroupValues / Info.ScaleValues), Minimum,
           (Info.Bits - Low) * GroupValues / 8, Low * GroupValues / 8};
 }
 

@@ -146,6 +146,11 @@ CodeBlock tenon::readBlock(StorageFormat Format, const std::byte *From) {
     First.Scales[0] = byteAt(From, 0);
     readNibbles(From + 1, First);
     break;
+  case StorageFormat::U4_ZP:
+    First.Scales[0] = wordAt(From, 0);
+    First.Minimum = byteAt(From, 2);
+    readNibbles(From + 3, First);
+    break;
   }
   return Block;
 }
@@ -171,6 +176,25 @@ static float scaleOf(const StorageFormatInfo &Info, uint16_t Bits,
   return 0;
 }
 
+/// What is added to the scaled numbers of a group; subtracting is adding the
+/// negative.
+static float minimumOf(const StorageFormatInfo &Info, const CodeGroup &Group,
+                       float Common) {
+  switch (Info.Minimum) {
+  case MinimumKind::None:
+    return 0;
+  case MinimumKind::Number:
+    return Info.Scale == ScaleKind::Half
+               ? halfToFloat(Group.Minimum)
+               : -(Common * static_cast<float>(Group.Minimum));
+  case MinimumKind::ZeroPoint:
+    // Exact: 11 bits by 8.
+    return -(halfToFloat(Group.Scales[0]) *
+             static_cast<float>(static_cast<int8_t>(Group.Minimum)));
+  }
+  return 0;
+}
+
 /// The number that a code stands for.
 static int numberOf(const StorageFormatInfo &Info, uint8_t Code) {
   if (Info.Codes)
@@ -188,19 +212,14 @@ bool tenon::decodeBlock(StorageFormat Format, const CodeBlock &Block,
   bool Finite = std::isfinite(Common) && std::isfinite(CommonMinimum);
   for (int64_t G = 0; G < groupsOf(Info); ++G) {
     const CodeGroup &Group = Block.Groups[G];
-    // Subtracting is adding the negative.
-    float Minimum = 0;
-    if (Info.HasMinimum)
-      Minimum = Info.Scale == ScaleKind::Half
-                    ? halfToFloat(Group.Minimum)
-                    : -(CommonMinimum * static_cast<float>(Group.Minimum));
+    float Minimum = minimumOf(Info, Group, CommonMinimum);
     Finite &= std::isfinite(Minimum);
     for (int64_t I = 0; I < GroupValues; ++I) {
       float Scale = scaleOf(Info, Group.Scales[I / Info.ScaleValues], Common);
       Finite &= std::isfinite(Scale);
       float Product =
           Scale * static_cast<float>(numberOf(Info, Group.Codes[I]));
-      *Out++ = Info.HasMinimum ? Product + Minimum : Product;
+      *Out++ = Info.hasMinimum() ? Product + Minimum : Product;
     }
   }
   return Finite;

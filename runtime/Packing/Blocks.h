@@ -26,7 +26,7 @@ struct CodeGroup {
   /// f16, an exponent, or a signed byte, as the format's ScaleKind says; one
   /// for each ScaleValues.
   std::array<uint16_t, 2> Scales = {};
-  /// f16 or an unsigned byte, of formats that have it.
+  /// f16, an unsigned byte or a zero point, of formats that have it.
   uint16_t Minimum = 0;
 };
 
@@ -39,7 +39,33 @@ struct CodeBlock {
   std::array<CodeGroup, MaxBlockValues / GroupValues> Groups;
 };
 
-/// The block of `Format` that ggml stores at `Stored`.
+/// Bytes of a block as readBlock() takes it.
+constexpr int64_t storedBlockBytes(StorageFormat Format) {
+  int64_t InPanel = infoOf(Format).BlockBytes;
+  switch (Format) {
+  case StorageFormat::Q4_K:
+  case StorageFormat::Q5_K:
+    return InPanel - 4; // Scales and minima have 6 bits.
+  case StorageFormat::IQ4_XS:
+    return InPanel - 2; // Scales have 6 bits.
+  case StorageFormat::F32:
+  case StorageFormat::BF16:
+  case StorageFormat::Q8_0:
+  case StorageFormat::Q4_0:
+  case StorageFormat::Q4_1:
+  case StorageFormat::Q5_0:
+  case StorageFormat::Q5_1:
+  case StorageFormat::Q6_K:
+  case StorageFormat::IQ4_NL:
+  case StorageFormat::MXFP4:
+  case StorageFormat::U4_ZP:
+    return InPanel;
+  }
+  return InPanel;
+}
+
+/// The block of `Format` at `Stored`, as ggml lays it out; of U4_ZP f16 scale,
+/// zero point, then codes as in Q4_0.
 CodeBlock readBlock(StorageFormat Format, const std::byte *Stored);
 
 /// Writes the block's values, those that ggml computes, exactly: products and

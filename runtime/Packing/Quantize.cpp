@@ -126,10 +126,15 @@ uint16_t exponentOf(const float *X, int64_t Count) {
 std::pair<float, float> spanOf(const StorageFormatInfo &Info, const float *X) {
   auto [Least, Most] = std::minmax_element(X, X + GroupValues);
   float Low = *Least;
-  // Of the kind Integer the minimum is subtracted and not negative.
-  if (Info.Scale == ScaleKind::Integer)
+  // Of the kind Integer the minimum is subtracted and not negative; with a zero
+  // point in the range of codes, zero is among the values.
+  float High = *Most;
+  if (Info.Scale == ScaleKind::Integer ||
+      Info.Minimum == MinimumKind::ZeroPoint)
     Low = std::min(Low, 0.0f);
-  return {(*Most - Low) / static_cast<float>((1 << Info.Bits) - 1), Low};
+  if (Info.Minimum == MinimumKind::ZeroPoint)
+    High = std::max(High, 0.0f);
+  return {(High - Low) / static_cast<float>((1 << Info.Bits) - 1), Low};
 }
 
 /// Nearest codes of `Count` values under a scale.
@@ -159,7 +164,7 @@ void quantiseIntegerScales(const StorageFormatInfo &Info, const float *X,
   float Extreme = 0, Deepest = 0;
   for (int64_t I = 0; I < Count; ++I) {
     const float *Part = X + I * Info.ScaleValues;
-    if (Info.HasMinimum)
+    if (Info.hasMinimum())
       std::tie(Scales[I], Minima[I]) = spanOf(Info, Part);
     else
       Scales[I] = searchScale(N, Part, Info.ScaleValues);
@@ -168,10 +173,10 @@ void quantiseIntegerScales(const StorageFormatInfo &Info, const float *X,
     Deepest = std::min(Deepest, Minima[I]);
   }
   // With a minimum, six bits without sign; IQ4_XS six with, Q6_K eight.
-  int Least = Info.HasMinimum ? 0 : Info.ScaleValues == 16 ? -128 : -32;
-  int Most = Info.HasMinimum ? 63 : -Least - 1;
+  int Least = Info.hasMinimum() ? 0 : Info.ScaleValues == 16 ? -128 : -32;
+  int Most = Info.hasMinimum() ? 63 : -Least - 1;
   Block.Scale =
-      halfOf(Extreme / static_cast<float>(Info.HasMinimum ? Most : Least));
+      halfOf(Extreme / static_cast<float>(Info.hasMinimum() ? Most : Least));
   Block.MinimumScale = halfOf(-Deepest / 63);
   float Common = halfToFloat(Block.Scale);
   float CommonMinimum = halfToFloat(Block.MinimumScale);
@@ -187,7 +192,7 @@ void quantiseIntegerScales(const StorageFormatInfo &Info, const float *X,
     int Factor = Multiple(Scales[I], Common, Least, Most);
     Group.Scales[First / Info.ScaleValues] = static_cast<uint8_t>(Factor);
     float Minimum = 0;
-    if (Info.HasMinimum) {
+    if (Info.hasMinimum()) {
       int Depth = Multiple(-Minima[I], CommonMinimum, 0, 63);
       Group.Minimum = static_cast<uint16_t>(Depth);
       Minimum = -(CommonMinimum * static_cast<float>(Depth));
@@ -213,13 +218,21 @@ CodeBlock tenon::quantiseBlock(StorageFormat Format, const float *X) {
     quantiseIntegerScales(Info, X, Block);
     return Block;
   case ScaleKind::Half:
-    if (Info.HasMinimum)
+    if (Info.hasMinimum())
       std::tie(Scale, Minimum) = spanOf(Info, X);
     else
       Scale = searchScale(N, X, GroupValues);
     Group.Scales[0] = halfOf(Scale);
-    Group.Minimum = halfOf(Minimum);
     Scale = halfToFloat(Group.Scales[0]);
+    if (Info.Minimum == MinimumKind::ZeroPoint) {
+      int Zero = Scale == 0 ? 0
+                            : static_cast<int>(std::nearbyint(std::clamp(
+                                  -Minimum / Scale, -128.0f, 127.0f)));
+      Group.Minimum = static_cast<uint8_t>(Zero);
+      Minimum = -Scale * static_cast<float>(Zero);
+      break;
+    }
+    Group.Minimum = halfOf(Minimum);
     Minimum = halfToFloat(Group.Minimum);
     break;
   case ScaleKind::Exponent:

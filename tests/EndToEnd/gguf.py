@@ -114,6 +114,91 @@ def check_activations(test, entry):
         artifact.unlink()
 
 
+def split(path, folder, parts):
+    """Divides a file as llama.cpp's gguf-split does; the first part has the
+    keys and no tensor. Returns its path."""
+    data = path.read_bytes()
+    at = 8
+
+    def take(size):
+        nonlocal at
+        at += size
+        return data[at - size:at]
+
+    def number(size):
+        return int.from_bytes(take(size), "little")
+
+    def skip_value(kind):
+        if kind == 8:
+            take(number(8))
+        elif kind == 9:
+            element, count = number(4), number(8)
+            for _ in range(count):
+                skip_value(element)
+        else:
+            take([1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8][kind])
+
+    tensor_count, key_count = number(8), number(8)
+    begin = at
+    for _ in range(key_count):
+        take(number(8))
+        skip_value(number(4))
+    keys = data[begin:at]
+    tensors = []
+    for _ in range(tensor_count):
+        begin = at
+        take(number(8))
+        take(8 * number(4))
+        take(4)
+        tensors.append((data[begin:at], number(8)))
+    start = -(-at // 32) * 32
+    ends = sorted(offset for _, offset in tensors)[1:] + [len(data) - start]
+    places = dict(zip(sorted(offset for _, offset in tensors), ends))
+
+    def key(name, kind, value):
+        return (len(name).to_bytes(8, "little") + name.encode()
+                + kind.to_bytes(4, "little") + value)
+
+    folder.mkdir(parents=True)
+    for part in range(parts):
+        mine = tensors[part - 1::parts - 1] if part else []
+        content = key("split.no", 2, part.to_bytes(2, "little"))
+        content += key("split.count", 2, parts.to_bytes(2, "little"))
+        content += key("split.tensors.count", 5,
+                       tensor_count.to_bytes(4, "little"))
+        count = 3
+        if part == 0:
+            content, count = keys + content, key_count + 3
+        body = b""
+        for info, offset in mine:
+            content += info + len(body).to_bytes(8, "little")
+            body += data[start + offset:start + places[offset]]
+            body += bytes(-len(body) % 32)
+        head = (data[:8] + len(mine).to_bytes(8, "little")
+                + count.to_bytes(8, "little") + content)
+        (folder / f"m-{part + 1:05}-of-{parts:05}.gguf").write_bytes(
+            head + bytes(-len(head) % 32) + body)
+    return folder / f"m-00001-of-{parts:05}.gguf"
+
+
+def check_parts(test, entry):
+    """A file in parts is the same model; no part of it is overwritten."""
+    name = entry["name"]
+    options = ["--dtype", "f32"]
+    first = split(FIXTURES / f"{name}.gguf", test.work / "parts", 3)
+    whole = test.compile(FIXTURES / f"{name}.gguf", "whole", *options)
+    parts = test.compile(first, "parts", *options)
+    test.check(numpy.array_equal(test.outputs(whole, entry["tokens"]),
+                                 test.outputs(parts, entry["tokens"])),
+               f"{name} in parts: the bits of one file")
+    last = first.with_name("m-00003-of-00003.gguf")
+    content = last.read_bytes()
+    done = test.run("tenon-compile", "compile", first, "-o", last)
+    test.check(done.returncode == 1 and last.read_bytes() == content,
+               f"a part as output: exit status {done.returncode}, "
+               f"{done.stderr!r}")
+
+
 def check_errors(test):
     """One line that names the file and what is wrong."""
     good = (FIXTURES / "llama-q8_0.gguf").read_bytes()
@@ -142,6 +227,7 @@ def main():
                 check_quantize(test, entry)
             if entry["name"] == "llama-q4_k":
                 check_activations(test, entry)
+                check_parts(test, entry)
         check_errors(test)
     test.finish()
 

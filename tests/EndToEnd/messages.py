@@ -65,11 +65,9 @@ class Messages:
         quantised = {name: self.config(f"quantised-{name}",
                                        quantization_config=form)
                      for name, form in {
-                         "gptq": {"quant_method": "gptq", "bits": 4},
                          "bitsandbytes": {"quant_method": "bitsandbytes",
                                           "load_in_4bit": True},
-                         "mxfp4": {"quant_method": "mxfp4"},
-                         "fp8": {"quant_method": "fp8"}}.items()}
+                         "hqq": {"quant_method": "hqq"}}.items()}
         rows = [
             # What is no model.
             ("missing path", ["compile", work / "none", *out], 1,
@@ -122,14 +120,10 @@ class Messages:
             ("a key that is read",
              ["compile", good, *out, "--ignore-config-key", "hidden_size"], 1,
              ["--ignore-config-key is 'hidden_size'"]),
-            ("GPTQ", ["compile", quantised["gptq"], *out], 1,
-             ["quantised (gptq, 4 bits)", "dequantize()"]),
             ("bitsandbytes", ["compile", quantised["bitsandbytes"], *out], 1,
-             ["quantised (bitsandbytes, 4 bits)"]),
-            ("MXFP4", ["compile", quantised["mxfp4"], *out], 1,
-             ["quantised (mxfp4)", "Mxfp4Config(dequantize=True)"]),
-            ("FP8", ["compile", quantised["fp8"], *out], 1,
-             ["quantised (fp8)", "FineGrainedFP8Config(dequantize=True)"]),
+             ["quantised (bitsandbytes, 4 bits)", "dequantize()"]),
+            ("HQQ", ["compile", quantised["hqq"], *out], 1,
+             ["quantised (hqq)"]),
             # Options.
             ("two outputs", ["compile", good, *out, *out], USAGE,
              ["--output is given 2 times"]),

@@ -13,8 +13,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     return 0;
   Result<MappedFile> Mapped = MappedFile::open(Memory.path());
   fuzz::require(static_cast<bool>(Mapped), "the file opens twice");
-  Result<Checkpoint> Weights = Checkpoint::fromTensors(
-      std::make_unique<MappedFile>(std::move(*Mapped)), File->tensors());
+  std::vector<std::unique_ptr<MappedFile>> Files;
+  Files.push_back(std::make_unique<MappedFile>(std::move(*Mapped)));
+  Result<Checkpoint> Weights =
+      Checkpoint::fromTensors(std::move(Files), File->tensors());
   fuzz::require(static_cast<bool>(Weights), "names differ");
   for (const TensorInfo &Tensor : File->tensors()) {
     std::vector<float> Values(

@@ -238,6 +238,53 @@ def packed(parts):
 
 
 @target
+def quantised():
+    """A module in each form, of zeros; I32 words hold whole groups of 32."""
+    def words(*shape):
+        return "I32", shape
+    gptq = {"quant_method": "gptq", "bits": 4, "group_size": 32}
+    for form, tensors in (
+            (gptq, {"m.qweight": words(8, 8), "m.qzeros": words(2, 1),
+                    "m.scales": ("F16", (2, 8)), "m.g_idx": words(64)}),
+            ({**gptq, "bits": 8, "checkpoint_format": "gptq_v2"},
+             {"m.qweight": words(16, 4), "m.qzeros": words(2, 1),
+              "m.scales": ("F16", (2, 4))}),
+            ({"quant_method": "awq", "bits": 4, "version": "gemm"},
+             {"m.qweight": words(64, 1), "m.qzeros": words(2, 1),
+              "m.scales": ("F16", (2, 8))}),
+            (compressed("pack-quantized", 4),
+             {"m.weight_packed": words(8, 8), "m.weight_shape": words(2),
+              "m.weight_scale": ("BF16", (8, 2)),
+              "m.weight_zero_point": words(1, 2), "m.weight_g_idx": words(64)}),
+            (compressed("int-quantized", 8),
+             {"m.weight": ("I8", (4, 32)), "m.weight_scale": ("F32", (4, 1)),
+              "m.weight_zero_point": ("I8", (4, 1)),
+              "m.input_scale": ("F32", (1,))}),
+            ({"quant_method": "fp8", "weight_block_size": [4, 16]},
+             {"m.weight": ("F8_E4M3", (6, 40)),
+              "m.weight_scale_inv": ("F32", (2, 3))}),
+            ({"quant_method": "mxfp4"},
+             {"m_blocks": ("U8", (2, 3, 2, 16)), "m_scales": ("U8", (2, 3, 2))})):
+        header, data = {}, b""
+        for name, (kind, shape) in tensors.items():
+            size = {"I32": 4, "F32": 4, "F16": 2, "BF16": 2}.get(kind, 1)
+            for extent in shape:
+                size *= extent
+            header[name] = {"dtype": kind, "shape": shape,
+                            "data_offsets": [len(data), len(data) + size]}
+            data += (b"\x08\0\0\0\x40\0\0\0" if name == "m.weight_shape"
+                     else bytes(size))
+        text = json.dumps(header).encode()
+        yield (json.dumps(form).encode() + b"\0" + len(text).to_bytes(8, "little")
+               + text + data)
+
+
+def compressed(form, bits):
+    return {"quant_method": "compressed-tensors", "format": form,
+            "config_groups": {"g": {"weights": {"num_bits": bits}}}}
+
+
+@target
 def stage_dump():
     # Stages are dumped by the compiler; some dumps are in the corpus.
     yield b"module {\n}\n"
@@ -275,7 +322,7 @@ def dictionaries():
     yield "config", config_words
     yield "model-directory", [*config_words, "\n//--- ", *keys_of(
         content for _, content in SENTENCE)]
-    for name in "safetensors", "shards":
+    for name in "safetensors", "shards", "quantised":
         yield name, [*JSON_WORDS, '"weight_map"', '"__metadata__"', '"dtype"',
                      '"shape"', '"data_offsets"', '"BF16"', '"F8_E4M3"', "../"]
     yield "artifact", [*JSON_WORDS, *keys_of(

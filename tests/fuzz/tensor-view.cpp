@@ -55,8 +55,10 @@ struct Stored {
     fuzz::require(static_cast<bool>(Opened), "the fixed file opens");
     Result<MappedFile> Mapped = MappedFile::open(File.path());
     fuzz::require(static_cast<bool>(Mapped), "the fixed file opens twice");
-    Result<Checkpoint> Made = Checkpoint::fromTensors(
-        std::make_unique<MappedFile>(std::move(*Mapped)), Opened->tensors());
+    std::vector<std::unique_ptr<MappedFile>> Files;
+    Files.push_back(std::make_unique<MappedFile>(std::move(*Mapped)));
+    Result<Checkpoint> Made =
+        Checkpoint::fromTensors(std::move(Files), Opened->tensors());
     fuzz::require(static_cast<bool>(Made), "the fixed tensors have names");
     Weights.emplace(std::move(*Made));
   }

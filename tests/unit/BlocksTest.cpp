@@ -67,7 +67,7 @@ TEST(BlocksTest, ErrorsAreThoseOfTheBits) {
 TEST(BlocksTest, NumbersOfTheFormatStay) {
   for (StorageFormat Format : quantisedFormats()) {
     const StorageFormatInfo &Info = infoOf(Format);
-    if (Info.HasMinimum || Info.Scale == ScaleKind::Integer)
+    if (Info.hasMinimum() || Info.Scale == ScaleKind::Integer)
       continue;
     // All codes, the lowest one among them, at a scale that f16 holds.
     std::vector<float> X(static_cast<size_t>(Info.BlockValues));
@@ -120,14 +120,18 @@ float valueAt(StorageFormat Format, const std::byte *Panel, int64_t N,
   const std::byte *AfterScales = Group + PanelWidth * Parts.Scales;
   if (Info.Scale == ScaleKind::Half) {
     Scale = Half(Group + 2 * N);
-    Minimum = Info.HasMinimum ? Half(AfterScales + 2 * N) : 0;
+    if (Info.Minimum == MinimumKind::Number)
+      Minimum = Half(AfterScales + 2 * N);
+    else if (Info.Minimum == MinimumKind::ZeroPoint)
+      Minimum =
+          -Scale * static_cast<float>(static_cast<int8_t>(AfterScales[N]));
   } else if (Info.Scale == ScaleKind::Exponent) {
     Scale = std::ldexp(0.5f, static_cast<int>(Group[N]) - 127);
   } else {
     Scale = Half(Block + 2 * N) *
             static_cast<float>(static_cast<int8_t>(
                 Group[InGroup / Info.ScaleValues * PanelWidth + N]));
-    if (Info.HasMinimum)
+    if (Info.hasMinimum())
       Minimum = -Half(Block + 2 * PanelWidth + 2 * N) *
                 static_cast<float>(AfterScales[N]);
   }

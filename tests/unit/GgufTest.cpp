@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <limits>
 
@@ -322,6 +323,80 @@ TEST_F(GgufTest, DequantisesBitByBit) {
   }
   // All but F32.
   EXPECT_EQ(Formats + 1, storedFormats().size());
+}
+
+/// Part `Number` of `Count`, of one tensor.
+GgufBytes part(uint16_t Number, uint16_t Count, std::string_view Tensor) {
+  GgufBytes B;
+  B.key("split.no", GgufType::UInt16, GgufBytes::number(Number))
+      .key("split.count", GgufType::UInt16, GgufBytes::number(Count));
+  if (!Tensor.empty())
+    B.tensor(Tensor, {4}, 0, 0);
+  return B;
+}
+
+TEST_F(GgufTest, ReadsAllParts) {
+  GgufBytes First = part(0, 3, "");
+  First.text("text", "all")
+      .key("split.tensors.count", GgufType::Int32,
+           GgufBytes::number<int32_t>(2));
+  std::string Path = write("m-00001-of-00003.gguf", First.file());
+  write("m-00002-of-00003.gguf",
+        part(1, 3, "a").file(rawBytes<float>({1, 2, 3, 4})));
+  write("m-00003-of-00003.gguf",
+        part(2, 3, "b").file(rawBytes<float>({5, 6, 7, 8})));
+  auto File = GgufFile::open(Path);
+  ASSERT_TRUE(File) << File.error().message();
+  EXPECT_EQ(*File->string("text"), "all");
+  ASSERT_EQ(File->tensors().size(), 2u);
+  for (const auto &[Name, Value] : {std::pair("a", 1.0f), {"b", 5.0f}}) {
+    const GgufTensor *Tensor = File->findTensor(Name);
+    ASSERT_NE(Tensor, nullptr);
+    float Stored;
+    std::memcpy(&Stored, Tensor->Bytes.data(), sizeof(Stored));
+    EXPECT_EQ(Stored, Value);
+    EXPECT_EQ(Tensor->File->path(),
+              pathOf(Name == std::string_view("a") ? "m-00002-of-00003.gguf"
+                                                   : "m-00003-of-00003.gguf"));
+  }
+  EXPECT_TRUE(File->checkUnchanged());
+  EXPECT_EQ(ggufPartsOf(Path),
+            (std::vector{Path, pathOf("m-00002-of-00003.gguf"),
+                         pathOf("m-00003-of-00003.gguf")}));
+  EXPECT_EQ(ggufPartsOf("m-0002-of-0003.gguf").size(), 1u);
+  // A file that is all of its parts.
+  EXPECT_TRUE(GgufFile::open(
+      write("one.gguf", part(0, 1, "a").file(std::string(16, '\0')))));
+}
+
+TEST_F(GgufTest, RefusesPartsThatDoNotFit) {
+  std::string Data(16, '\0');
+  std::string First =
+      write("m-00001-of-00002.gguf", part(0, 2, "a").file(Data));
+  auto Refused = [&](const std::string &Second, const std::string &Where,
+                     const std::string &What) {
+    write("m-00002-of-00002.gguf", Second);
+    EXPECT_ERROR(GgufFile::open(First), Where, What);
+  };
+  std::string Second = pathOf("m-00002-of-00002.gguf");
+  EXPECT_ERROR(GgufFile::open(First), Second, "No such file");
+  Refused(part(1, 2, "a").file(Data), Second,
+          "tensor 'a' is in a part before it too");
+  Refused(part(0, 2, "b").file(Data), Second, "'split.no' is 0: expected 1");
+  Refused(part(1, 3, "b").file(Data), Second, "'split.count' is 3: expected 2");
+  Refused(GgufBytes().file(), Second, "missing field 'split.no'");
+  write("m-00002-of-00002.gguf", part(1, 2, "b").file(Data));
+  EXPECT_TRUE(GgufFile::open(First));
+  EXPECT_ERROR(GgufFile::open(Second), Second,
+               "is part 2 of 2: expected the first, " + First);
+  std::string Renamed = write("first.gguf", part(0, 2, "a").file(Data));
+  EXPECT_ERROR(GgufFile::open(Renamed), Renamed,
+               "expected a name that ends in -00001-of-00002.gguf");
+  GgufBytes Wrong = part(0, 2, "a");
+  Wrong.size("split.tensors.count", 5);
+  write("m-00001-of-00002.gguf", Wrong.file(Data));
+  EXPECT_ERROR(GgufFile::open(First), First,
+               "'split.tensors.count' is 5: expected 2");
 }
 
 TEST_F(GgufTest, ToldByNameOrContent) {

@@ -148,8 +148,9 @@ protected:
       Sources.push_back(Source.get());
       Next.Source = std::move(Source);
     }
-    auto Opened =
-        Checkpoint::fromTensors(std::move(Mapped), std::move(Tensors));
+    std::vector<std::unique_ptr<MappedFile>> Files;
+    Files.push_back(std::move(Mapped));
+    auto Opened = Checkpoint::fromTensors(std::move(Files), std::move(Tensors));
     EXPECT_TRUE(Opened) << Opened.error().message();
     Weights = std::make_unique<Checkpoint>(std::move(*Opened));
     return *Weights;

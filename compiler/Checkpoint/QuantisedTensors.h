@@ -1,0 +1,58 @@
+//===- QuantisedTensors.h - Quantised Hugging Face tensors ------*- C++ -*-===//
+//
+// Checkpoints whose config.json has a quantization_config store a matrix as
+// several tensors: integers packed into words, scales, zero points. Here they
+// become one tensor of the name and shape that the model has without it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_COMPILER_CHECKPOINT_QUANTISEDTENSORS_H
+#define TENON_COMPILER_CHECKPOINT_QUANTISEDTENSORS_H
+
+#include "compiler/Checkpoint/Checkpoint.h"
+#include "compiler/Checkpoint/Config.h"
+
+namespace tenon {
+
+/// What a quantization_config says of the tensors beside it.
+struct QuantisationForm {
+  /// `quant_method`.
+  enum class Method { GPTQ, AWQ, CompressedTensors, FP8, MXFP4 };
+  Method Kind;
+  /// Of an integer; of compressed-tensors those that its groups of layers have.
+  std::vector<int64_t> Bits = {};
+  /// Of GPTQ: input features that share a scale; none when all do.
+  std::optional<int64_t> GroupSize = {};
+  /// Of GPTQ: zero points are stored minus one, as before checkpoint_format
+  /// gptq_v2.
+  bool ZerosLessOne = false;
+  /// Of FP8: output and input features that share a scale.
+  std::vector<int64_t> Tile = {};
+};
+
+/// The method that `quant_method` names; none for one that is not read.
+std::optional<QuantisationForm::Method> quantMethodNamed(std::string_view Name);
+
+/// Reads a quantization_config of one of these methods. An error for what is
+/// not read: AWQ's other layouts, rotations, sparsity.
+Result<QuantisationForm> readQuantisationForm(QuantisationForm::Method Method,
+                                              const Config &Settings);
+
+/// Puts matrices into `Weights`, whose files are safetensors, in place of the
+/// tensors that `Form` stores of them. Integers and scales stay in the file;
+/// reading gives scale x (integer - zero point) in f32, and TensorSource's
+/// keptFormat() one of our formats with the same values where there is one:
+///
+///   up to 4 bits           q4_0 if every zero point is the same, else u4_zp
+///   5 to 8 bits, symmetric q8_0
+///   MXFP4                  mxfp4
+///
+/// unless a scale is none of f16, or 32 input features from a multiple of 32
+/// on have several scales (GPTQ's desc_act). An error names a tensor that is
+/// missing or has another type or shape than expected.
+Status restoreQuantised(const QuantisationForm &Form, Checkpoint &Weights,
+                        std::vector<std::string> &Notes);
+
+} // namespace tenon
+
+#endif // TENON_COMPILER_CHECKPOINT_QUANTISEDTENSORS_H
