@@ -35,6 +35,9 @@ bool isAligned(const void *Address) {
 
 /// Write calls of this process so far, nothing where that is not counted.
 std::optional<int64_t> writeCalls() {
+#ifdef __SANITIZE_ADDRESS__
+  return std::nullopt; // The sanitizers have calls of their own.
+#endif
   std::ifstream File("/proc/self/io");
   for (std::string Name; File >> Name;)
     if (int64_t Count; Name == "syscw:" && File >> Count)
