@@ -1,0 +1,147 @@
+//===- QuantisationForm.cpp - What quantization_config says ---------------===//
+
+#include "compiler/Checkpoint/QuantisationForm.h"
+
+#include <algorithm>
+
+using namespace tenon;
+
+using Method = QuantisationForm::Method;
+
+std::optional<Method> tenon::quantMethodNamed(std::string_view Name) {
+  static constexpr std::pair<std::string_view, Method> Methods[] = {
+      {"gptq", Method::GPTQ},
+      {"awq", Method::AWQ},
+      {"compressed-tensors", Method::CompressedTensors},
+      {"fp8", Method::FP8},
+      {"mxfp4", Method::MXFP4}};
+  for (auto [Known, Value] : Methods)
+    if (Known == Name)
+      return Value;
+  return std::nullopt;
+}
+
+static Status readGptq(const Config &Settings, QuantisationForm &Form) {
+  auto Bits = Settings.integer("bits", 2, 8);
+  if (!Bits)
+    return Bits.error();
+  Form.Bits = {*Bits};
+  auto Size = Settings.integerOr("group_size", -1, -1, INT32_MAX);
+  if (!Size)
+    return Size.error();
+  if (*Size == 0)
+    return Settings.expected("group_size", "-1 or at least 1");
+  if (*Size > 0)
+    Form.GroupSize = *Size;
+  auto Format = Settings.stringOr("checkpoint_format", "gptq");
+  if (!Format)
+    return Format.error();
+  if (*Format != "gptq" && *Format != "gptq_v2")
+    return Settings.expected("checkpoint_format", "gptq or gptq_v2");
+  Form.ZerosLessOne = *Format == "gptq";
+  // Modules with bits or groups of their own.
+  if (Settings.has("dynamic"))
+    return Settings.expected("dynamic", "no settings of single modules");
+  return {};
+}
+
+static Status readAwq(const Config &Settings) {
+  auto Bits = Settings.integer("bits", 4, 4);
+  if (!Bits)
+    return Bits.error();
+  auto Version = Settings.stringOr("version", "gemm");
+  if (!Version)
+    return Version.error();
+  if (*Version != "gemm" && *Version != "GEMM")
+    return Settings.expected("version", "gemm");
+  return {};
+}
+
+static Status readCompressedTensors(const Config &Settings,
+                                    QuantisationForm &Form) {
+  auto Format = Settings.string("format");
+  if (!Format)
+    return Format.error();
+  constexpr std::string_view Read[] = {"pack-quantized", "int-quantized",
+                                       "naive-quantized", "float-quantized"};
+  if (std::ranges::find(Read, *Format) == std::end(Read))
+    return Settings.expected("format",
+                             "pack-quantized, int-quantized, naive-quantized "
+                             "or float-quantized");
+  if (auto Sparsity = Settings.optionalObject("sparsity_config"); !Sparsity)
+    return Sparsity.error();
+  else if (*Sparsity) {
+    auto Kind = (*Sparsity)->stringOr("format", "dense");
+    if (!Kind)
+      return Kind.error();
+    if (*Kind != "dense")
+      return (*Sparsity)->expected("format", "dense");
+  }
+  if (auto Transform = Settings.optionalObject("transform_config"); !Transform)
+    return Transform.error();
+  else if (*Transform && (*Transform)->has("config_groups"))
+    return Settings.expected("transform_config", "no rotations");
+  auto Groups = Settings.object("config_groups");
+  if (!Groups)
+    return Groups.error();
+  for (const std::string &Path : Groups->unreadKeys()) {
+    std::string Name = Path.substr(Path.rfind('.') + 1);
+    auto Group = Groups->object(Name);
+    if (!Group)
+      return Group.error();
+    auto Scheme = Group->optionalObject("weights");
+    if (!Scheme)
+      return Scheme.error();
+    if (!*Scheme)
+      continue;
+    auto Bits = (*Scheme)->integer("num_bits", 2, 8);
+    if (!Bits)
+      return Bits.error();
+    if (std::ranges::find(Form.Bits, *Bits) == Form.Bits.end())
+      Form.Bits.push_back(*Bits);
+    auto Tile = (*Scheme)->optionalIntegers("block_structure", 1, INT32_MAX);
+    if (!Tile)
+      return Tile.error();
+    if (Tile->size() == 2)
+      Form.Tile = *Tile;
+  }
+  return {};
+}
+
+static Status readFp8(const Config &Settings, QuantisationForm &Form) {
+  auto Kind = Settings.stringOr("fmt", "e4m3");
+  if (!Kind)
+    return Kind.error();
+  if (*Kind != "e4m3")
+    return Settings.expected("fmt", "e4m3");
+  auto Tile = Settings.optionalIntegers("weight_block_size", 1, INT32_MAX);
+  if (!Tile)
+    return Tile.error();
+  if (!Tile->empty() && Tile->size() != 2)
+    return Settings.expected("weight_block_size", "two sizes");
+  Form.Tile = *Tile;
+  return {};
+}
+
+Result<QuantisationForm> tenon::readQuantisationForm(Method Method,
+                                                     const Config &Settings) {
+  QuantisationForm Form{Method};
+  auto Read = [&]() -> Status {
+    switch (Method) {
+    case Method::GPTQ:
+      return readGptq(Settings, Form);
+    case Method::AWQ:
+      return readAwq(Settings);
+    case Method::CompressedTensors:
+      return readCompressedTensors(Settings, Form);
+    case Method::FP8:
+      return readFp8(Settings, Form);
+    case Method::MXFP4:
+      return {};
+    }
+    return {};
+  };
+  if (Status Done = Read(); !Done)
+    return Done.error();
+  return Form;
+}
