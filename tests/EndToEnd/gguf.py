@@ -60,6 +60,20 @@ def check_types(test):
         artifact.unlink()
 
 
+def check_transposed(test):
+    """What the checkpoint has the other way round keeps its blocks too."""
+    for name, part, count in (("gpt2-q8_0", ".mlp.c_", 2),
+                              ("gpt-oss-q8_0", ".experts.", 6)):
+        artifact = test.compile(FIXTURES / f"{name}.gguf", name)
+        inspected = json.loads(test.need("tenon", "inspect", artifact,
+                                         "--json"))
+        layouts = [weight["layout"] for weight in inspected["weights"]["list"]
+                   if part in weight["name"] and "bias" not in weight["name"]]
+        test.check(layouts == ["panels.q8_0"] * count,
+                   f"{name}: {part} in {layouts}, expected {count} in q8_0")
+        artifact.unlink()
+
+
 def check_quantize(test, entry):
     """--quantize rounds weights, of quantised files too, and nothing else."""
     reference = numpy.load(FIXTURES / f"{entry['name']}.npy")
@@ -222,6 +236,7 @@ def main():
     if not test.names:
         check_tokenizer(test)
         check_types(test)
+        check_transposed(test)
         for entry in entries:
             if entry["name"] in ("llama-f32", "llama-q4_k"):
                 check_quantize(test, entry)
