@@ -505,6 +505,7 @@ std::vector<std::string> tenon::ggufPartsOf(const std::string &Path) {
   if (Path.size() <= Length ||
       std::sscanf(Path.c_str() + Path.size() - Length, "-%5d-of-%5d", &Number,
                   &Count) != 2 ||
+      Number < 1 || Number > Count ||
       !Path.ends_with(partSuffix(Number, Count)))
     return {Path};
   std::string Stem = Path.substr(0, Path.size() - Length);

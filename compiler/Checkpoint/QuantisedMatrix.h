@@ -78,9 +78,10 @@ struct QuantisedMatrix {
   /// The group of each column.
   std::vector<int32_t> GroupOf;
   int64_t Groups = 1;
-  /// By row and group; without, every zero point is `Zero`. Stored ones have
-  /// `Zero` added, of as many bits.
+  /// By row, or rows that share a scale, and group; without, every zero point
+  /// is `Zero`. Stored ones have `Zero` added, of as many bits.
   std::optional<PackedIntegers> Zeros;
+  /// Whether a line of zero points is that of a row of scales, not of a group.
   bool ZeroLinesAreRows = false;
   int Zero = 0;
 
@@ -90,8 +91,8 @@ struct QuantisedMatrix {
   int zero(int64_t Row, int64_t Group) const {
     if (!Zeros)
       return Zero;
-    int Stored =
-        ZeroLinesAreRows ? Zeros->at(Row, Group) : Zeros->at(Group, Row);
+    int Stored = ZeroLinesAreRows ? Zeros->at(Row / Scales.RowsPerScale, Group)
+                                  : Zeros->at(Group, Row);
     return (Stored + Zero) & ((1 << Zeros->Bits) - 1);
   }
 };

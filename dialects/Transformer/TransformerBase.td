@@ -102,8 +102,8 @@ def Transformer_QuantType : TypeDef<Transformer_Dialect, "Quant"> {
   let mnemonic = "quant";
   let summary = "Element of a quantised matrix";
   let description = [{
-    `tensor<2048x8192x!transformer.quant<q4_k>>` is stored in ggml's blocks of
-    that format along its rows: codes of a few bits that share scales. The
+    `tensor<2048x8192x!transformer.quant<q4_k>>` is stored in blocks of that
+    format along its rows: codes of a few bits that share scales. The
     operations that multiply with such a matrix compute with the values that
     the blocks stand for.
   }];

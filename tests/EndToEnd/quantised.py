@@ -145,6 +145,21 @@ def int_quantized(random, n, k, symmetric=True, shape=None):
     return parts, scales * (codes - zeros)
 
 
+def int_tiles(random, n, k, tile=(40, 64)):
+    """Integers whose scales and zero points are those of tiles."""
+    codes = random.codes((n, k), 8) - 128
+    shape = (-(-n // tile[0]), -(-k // tile[1]))
+    scales = random.scales(shape, 8).astype(numpy.float32)
+    zeros = random.codes(shape, 8) - 128
+
+    def spread(values):
+        return values.repeat(tile[0], 0)[:n].repeat(tile[1], 1)[:, :k]
+    return {".weight": stored(codes.astype(numpy.int8)),
+            ".weight_scale": stored(scales),
+            ".weight_zero_point": stored(zeros.astype(numpy.int8))}, (
+                spread(scales) * (codes - spread(zeros)))
+
+
 def float_codes(random, n, k):
     codes = random.codes((n, k), 8)
     return numpy.where(codes & 127 == 127, 0, codes)
@@ -230,6 +245,9 @@ CASES = [
     ("int-zeros", compressed_config("int-quantized", 8, symmetric=False),
      int_quantized, {"symmetric": False}, "f32",
      "of more than 4 bits with zero points"),
+    ("int-tiles", compressed_config("int-quantized", 8, symmetric=False,
+                                    block_structure=[40, 64]),
+     int_tiles, {}, "f32", "with scales that f16 does not hold"),
     ("float", compressed_config("float-quantized", 8, type="float"),
      float_quantized, {}, "f32", FLOATS),
     ("fp8", FP8_CONFIG, fp8, {}, "f32", FLOATS),

@@ -260,6 +260,9 @@ def quantised():
              {"m.weight": ("I8", (4, 32)), "m.weight_scale": ("F32", (4, 1)),
               "m.weight_zero_point": ("I8", (4, 1)),
               "m.input_scale": ("F32", (1,))}),
+            (compressed("int-quantized", 8, block_structure=[4, 16]),
+             {"m.weight": ("I8", (6, 40)), "m.weight_scale": ("F32", (2, 3)),
+              "m.weight_zero_point": ("I8", (2, 3))}),
             ({"quant_method": "fp8", "weight_block_size": [4, 16]},
              {"m.weight": ("F8_E4M3", (6, 40)),
               "m.weight_scale_inv": ("F32", (2, 3))}),
@@ -279,9 +282,9 @@ def quantised():
                + text + data)
 
 
-def compressed(form, bits):
+def compressed(form, bits, **weights):
     return {"quant_method": "compressed-tensors", "format": form,
-            "config_groups": {"g": {"weights": {"num_bits": bits}}}}
+            "config_groups": {"g": {"weights": {"num_bits": bits, **weights}}}}
 
 
 @target
