@@ -50,7 +50,8 @@ static double typeTolerance(Type T) {
   if (auto Packed = dyn_cast<dnn::PackedType>(T))
     return formatTolerance(Packed.getFormat());
   if (auto Cache = dyn_cast<tr::CacheType>(T))
-    return formatTolerance(Cache.getFormat());
+    return Cache.getFormat() == CacheFormat::F32 ? Tolerance::F32
+                                                 : Tolerance::OneBF16;
   Type Element = getElementTypeOrSelf(T);
   return isa<FloatType>(Element) ? formatTolerance(dnn::formatOf(Element)) : 0;
 }

@@ -100,7 +100,8 @@ RankedTensorType ModelBuilder::rows(int64_t Width) {
 
 CacheType ModelBuilder::cache(int64_t KvHeads, int64_t HeadDim,
                               ElementType Type, CacheKind Kind) {
-  return CacheType::get(&context(), Kind, KvHeads, HeadDim, formatOf(Type));
+  return CacheType::get(&context(), Kind, KvHeads, HeadDim,
+                        cacheFormatOf(Type));
 }
 
 void ModelBuilder::fail(Error E) {

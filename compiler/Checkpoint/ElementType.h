@@ -27,7 +27,7 @@ constexpr size_t sizeOf(ElementType Type) {
   return 0;
 }
 
-/// The format that packed weights and caches of `Type` have: f16 is widened.
+/// The format that packed weights of `Type` have: f16 is widened.
 constexpr StorageFormat formatOf(ElementType Type) {
   switch (Type) {
   case ElementType::F32:
@@ -37,6 +37,11 @@ constexpr StorageFormat formatOf(ElementType Type) {
     return StorageFormat::BF16;
   }
   return StorageFormat::F32;
+}
+
+/// The same of caches.
+constexpr CacheFormat cacheFormatOf(ElementType Type) {
+  return Type == ElementType::BF16 ? CacheFormat::BF16 : CacheFormat::F32;
 }
 
 /// "f32", "f16" or "bf16".

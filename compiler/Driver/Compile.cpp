@@ -326,6 +326,7 @@ private:
       Pipeline.Quantize = Options.Quantize;
       for (const std::string &Pattern : Options.QuantizeExclude)
         Pipeline.QuantizeExclude.addValue(Pattern);
+      Pipeline.KvCache = Options.KvCache;
       Pipeline.FewTokens = State.Model.FewTokens;
       Pipeline.MaxTokens = State.Model.MaxTokensPerStep;
       for (const std::string &Pass : Options.DisabledPasses)
@@ -344,8 +345,9 @@ private:
         return Messages->defect(Where);
       }
       State.Stage = S.Name.str();
-      if (S.Id == StageId::Transformer && Options.Quantize != "none") {
+      if (S.Id == StageId::Transformer) {
         // Sizes are those of the formats that were chosen.
+        State.Model.Caches = describeCaches(Module);
         Result<ModelEstimate> Estimate = estimateModel(Module);
         if (!Estimate)
           return Estimate.error();

@@ -41,6 +41,8 @@ struct CompileOptions {
   std::string Quantize = "none";
   /// Patterns of the names of matrices that are not.
   std::vector<std::string> QuantizeExclude;
+  /// What caches store: "auto", "f32", "bf16" or "int8".
+  std::string KvCache = "auto";
   std::optional<int64_t> MaxSequence;
   /// Keys of config.json to leave out that are refused otherwise.
   std::vector<std::string> IgnoredConfigKeys;

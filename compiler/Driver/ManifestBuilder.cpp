@@ -35,14 +35,10 @@ Result<Manifest> tenon::describeModel(mlir::ModuleOp Module) {
   M.TokenTypes = integerOf(Module, tr::attr::TokenTypes, 0);
   M.MaxSource = integerOf(Module, tr::attr::MaxSource, 0);
 
-  int64_t Layers = 0;
   bool UsesTypes = false;
   int64_t Features = 0;
   Module.walk([&](mlir::Operation *Op) {
-    if (auto Scope = llvm::dyn_cast<tr::ScopeOp>(Op)) {
-      if (Scope.getLayer())
-        Layers = std::max(Layers, static_cast<int64_t>(*Scope.getLayer()) + 1);
-    } else if (auto Embedding = llvm::dyn_cast<tr::EmbeddingOp>(Op)) {
+    if (auto Embedding = llvm::dyn_cast<tr::EmbeddingOp>(Op)) {
       UsesTypes |= Embedding.getIndex() == tr::IndexKind::TokenType;
     } else if (auto Input = llvm::dyn_cast<tr::InputFeaturesOp>(Op)) {
       Features = Input.getResult().getType().getShape()[1];
@@ -70,6 +66,17 @@ Result<Manifest> tenon::describeModel(mlir::ModuleOp Module) {
       Entry.Features = Features;
     M.Entries.push_back(Entry);
   }
+  M.Caches = describeCaches(Module);
+  return M;
+}
+
+std::vector<CacheInfo> tenon::describeCaches(mlir::ModuleOp Module) {
+  int64_t Layers = 0;
+  Module.walk([&](tr::ScopeOp Scope) {
+    if (Scope.getLayer())
+      Layers = std::max(Layers, static_cast<int64_t>(*Scope.getLayer()) + 1);
+  });
+  std::vector<CacheInfo> Result;
   CacheNumbering Caches(Module);
   for (tr::CacheType Cache : Caches.types()) {
     CacheInfo Info;
@@ -83,9 +90,9 @@ Result<Manifest> tenon::describeModel(mlir::ModuleOp Module) {
       Info.Content = CacheContent::Cross;
     if (Cache.isLatent())
       Info.Form = "latent";
-    M.Caches.push_back(Info);
+    Result.push_back(Info);
   }
-  return M;
+  return Result;
 }
 
 int64_t tenon::defaultTokensPerStep(const Manifest &M) {

@@ -15,6 +15,9 @@ using namespace artifact;
 /// counted from the scopes.
 Result<Manifest> describeModel(mlir::ModuleOp Module);
 
+/// The caches of a valid model, by number.
+std::vector<CacheInfo> describeCaches(mlir::ModuleOp Module);
+
 /// Most tokens of a step where nobody says: prompts of decoders come in chunks,
 /// texts to encode in one piece.
 int64_t defaultTokensPerStep(const Manifest &M);

@@ -197,13 +197,15 @@ private:
         Sum.multiply(Cache.isLatent() ? 1 : 2,
                      Sum.multiply(Cache.getKvHeads(), Cache.getHeadDim()));
     if (Cache.isCross()) {
-      E.SourceText->CacheFormat = Cache.getFormat();
+      E.SourceText->CachedAs = Cache.getFormat();
       Sum.add(E.SourceText->CacheElements, Elements);
+      Sum.add(E.SourceText->CacheScaleBytes, Cache.getScaleBytes());
       return;
     }
-    E.CacheFormat = Cache.getFormat();
+    E.CachedAs = Cache.getFormat();
     E.IsLatent = Cache.isLatent();
     Sum.add(E.CacheElements, Elements);
+    Sum.add(E.CacheScaleBytes, Cache.getScaleBytes());
   }
 
   int64_t elementsOf(Type T) {
@@ -340,9 +342,9 @@ Json tenon::toJson(const ModelEstimate &E) {
                  {"weight_bytes", E.WeightBytes},
                  {"matmul_weight_bytes", E.MatmulBytes},
                  {"flops_per_token", Flops}};
-  if (E.CacheFormat)
+  if (E.CachedAs)
     Result["kv_cache"] = {
-        {"type", infoOf(*E.CacheFormat).Name},
+        {"type", infoOf(*E.CachedAs).Name},
         {"kind", E.IsLatent ? "latent" : "keys and values"},
         {"bytes_per_token", E.cacheBytesPerToken()},
         {"bytes_per_token_16_bit", E.CacheElements * 2},
@@ -351,7 +353,7 @@ Json tenon::toJson(const ModelEstimate &E) {
   if (const auto &Source = E.SourceText) {
     Result["encoder_matmul_parameters"] = Source->MatmulParameters;
     Result["cross_cache"] = {
-        {"type", infoOf(Source->CacheFormat).Name},
+        {"type", infoOf(Source->CachedAs).Name},
         {"bytes_per_source_token", Source->cacheBytesPerToken()},
         {"max_source", Source->Tokens},
         {"bytes_full_source", Source->cacheBytesPerToken() * Source->Tokens}};
@@ -391,15 +393,15 @@ std::string tenon::toText(const ModelEstimate &E) {
     Add("  cross-attention", Source->CrossFlops,
         " FLOPs per token and source token" + Of + ", counted above");
   }
-  if (E.CacheFormat) {
-    std::string Type(infoOf(*E.CacheFormat).Name);
+  if (E.CachedAs) {
+    std::string Type(infoOf(*E.CachedAs).Name);
     Add((E.IsLatent ? "latent cache, " : "key-value cache, ") + Type,
         E.cacheBytesPerToken(), " bytes per token");
     Add("  full context", E.cacheBytesPerToken() * E.MaxSequence,
         " bytes for " + grouped(E.MaxSequence) + " tokens");
   }
   if (const auto &Source = E.SourceText) {
-    Add("source cache, " + std::string(infoOf(Source->CacheFormat).Name),
+    Add("source cache, " + std::string(infoOf(Source->CachedAs).Name),
         Source->cacheBytesPerToken(), " bytes per source token");
     Add("  full source", Source->cacheBytesPerToken() * Source->Tokens,
         " bytes for " + grouped(Source->Tokens) + " tokens");

@@ -68,10 +68,12 @@ struct ModelEstimate {
   int64_t TrainingFlops = 0;
 
   /// What the cache keeps; absent without one.
-  std::optional<StorageFormat> CacheFormat;
+  std::optional<CacheFormat> CachedAs;
   /// Elements of keys and values, or of latent vectors, of one token in all
   /// layers.
   int64_t CacheElements = 0;
+  /// Bytes of the scales beside them.
+  int64_t CacheScaleBytes = 0;
   bool IsLatent = false;
   /// The longest sequence.
   int64_t MaxSequence = 0;
@@ -89,17 +91,19 @@ struct ModelEstimate {
     /// PrefillFlops that grows with the source text.
     int64_t CrossFlops = 0;
     /// Elements of keys and values of one source token in all layers.
-    StorageFormat CacheFormat = StorageFormat::F32;
+    CacheFormat CachedAs = CacheFormat::F32;
     int64_t CacheElements = 0;
+    int64_t CacheScaleBytes = 0;
 
     int64_t cacheBytesPerToken() const {
-      return storedBytes(CacheFormat, CacheElements);
+      return infoOf(CachedAs).Bytes * CacheElements + CacheScaleBytes;
     }
   };
   std::optional<Source> SourceText;
 
   int64_t cacheBytesPerToken() const {
-    return CacheFormat ? storedBytes(*CacheFormat, CacheElements) : 0;
+    return CachedAs ? infoOf(*CachedAs).Bytes * CacheElements + CacheScaleBytes
+                    : 0;
   }
 };
 

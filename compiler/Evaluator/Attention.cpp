@@ -243,33 +243,13 @@ Result<Tensor2D> evaluate::splitAppend(std::span<const Tensor2D *const> Qkv,
   return std::move(Parts.Query);
 }
 
-namespace {
-
-/// Where a row of staged keys and values keeps its elements.
-struct PageLayout {
-  int64_t KvHeads, HeadDim;
-
-  int64_t key(int64_t KvHead, int64_t Token, int64_t D) const {
-    int64_t Block = KvHead * (PageTokens / KeyBlock) + Token / KeyBlock;
-    return (Block * HeadDim + D) * KeyBlock + Token % KeyBlock;
-  }
-  int64_t value(int64_t KvHead, int64_t Token, int64_t D) const {
-    int64_t Padded = (HeadDim + KeyBlock - 1) / KeyBlock * KeyBlock;
-    return KvHeads * PageTokens * HeadDim +
-           (KvHead * PageTokens + Token) * Padded + D;
-  }
-};
-
-} // namespace
-
 SplitStageResult evaluate::splitStage(std::span<const Tensor2D *const> Qkv,
                                       const EvaluatorBatch &Batch,
                                       const SplitShape &Shape) {
   SplitParts Parts = split(Qkv, Batch, Shape);
   PageLayout Layout = {Shape.KvHeads, Parts.Keys.Columns / Shape.KvHeads};
   int64_t Tokens = Parts.Keys.Rows;
-  Tensor2D Staged((Tokens + PageTokens - 1) / PageTokens,
-                  pageElements(Layout.KvHeads, Layout.HeadDim));
+  Tensor2D Staged((Tokens + PageTokens - 1) / PageTokens, Layout.elements());
   for (int64_t T = 0; T < Tokens; ++T)
     for (int64_t H = 0; H < Layout.KvHeads; ++H)
       for (int64_t D = 0; D < Layout.HeadDim; ++D) {
@@ -291,7 +271,7 @@ namespace {
 class OnlineSoftmax {
 public:
   OnlineSoftmax(int64_t HeadDim, const AttentionShape &Shape, int64_t Head)
-      : Output(HeadDim) {
+      : RoundsWeights(Shape.RoundsWeights), Output(HeadDim) {
     if (!Shape.Sinks)
       return;
     Maximum = Shape.Sinks->at(0, Head);
@@ -312,6 +292,8 @@ public:
     for (size_t J = 0; J < Scores.size(); ++J) {
       double Weight = std::exp(Scores[J] - NewMaximum);
       Sum += Weight;
+      if (RoundsWeights)
+        Weight = roundTo(ElementType::BF16, static_cast<float>(Weight));
       for (size_t D = 0; D < Output.size(); ++D)
         Output[D] += Weight * Values[J][D];
     }
@@ -324,6 +306,7 @@ public:
   }
 
 private:
+  bool RoundsWeights;
   double Maximum = -std::numeric_limits<double>::infinity();
   double Sum = 0;
   std::vector<double> Output;

@@ -46,6 +46,9 @@ struct AttentionShape {
   const Tensor2D *Table = nullptr;
   /// [1, heads], or null.
   const Tensor2D *Sinks = nullptr;
+  /// Whether values are multiplied with exponentials rounded to bf16, page by
+  /// page.
+  bool RoundsWeights = false;
 
   /// Whether a query at position `Query` sees the key at `Key` of its
   /// sequence. Bidirectional: all, of which a window leaves those less than W

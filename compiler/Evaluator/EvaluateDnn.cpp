@@ -100,6 +100,7 @@ static Status evaluateOp(dnn::MatmulOp Op, Frame &F) {
 
 static Status evaluateOp(dnn::AttentionOp Op, Frame &F) {
   evaluate::AttentionShape Shape = attentionShapeOf(Op, F);
+  Shape.RoundsWeights = getElementTypeOrSelf(Op.getQuery()).isBF16();
   if (tr::TableAttrInterface Content = Op.getContentAttr()) {
     Shape.Alibi = dyn_cast<tr::AlibiAttr>(Content);
     Shape.Buckets = dyn_cast<tr::BucketsAttr>(Content);

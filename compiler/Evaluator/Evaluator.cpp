@@ -48,7 +48,7 @@ Evaluator::Evaluator(ModuleOp Module, ParameterProvider Parameters)
 size_t Evaluator::addCache(CacheType Type) {
   int64_t Width = Type.getKvHeads() * Type.getHeadDim();
   Caches.push_back({Type, KeyValueCache(Width, Type.isLatent() ? 0 : Width,
-                                        Type.getFormat())});
+                                        Type.getFormat(), Type.getHeadDim())});
   return Caches.size() - 1;
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 
 using namespace tenon;
 
@@ -21,8 +22,26 @@ float tenon::roundTo(ElementType Type, float Value) {
   return Value;
 }
 
+void tenon::roundTo(CacheFormat Format, std::span<float> Head) {
+  switch (Format) {
+  case CacheFormat::F32:
+    return;
+  case CacheFormat::BF16:
+    return roundTo(StorageFormat::BF16, Head);
+  case CacheFormat::I8: {
+    float Largest = 0;
+    for (float X : Head)
+      Largest = std::max(Largest, std::fabs(X));
+    float Inverse = 127.0f / std::max(Largest, SmallestCachedHead);
+    for (float &X : Head)
+      X = std::nearbyint(X * Inverse) * (Largest / 127.0f);
+    return;
+  }
+  }
+}
+
 void tenon::roundTo(StorageFormat Format, std::span<float> Row) {
-  assert(!infoOf(Format).isQuantised() && "caches hold plain numbers");
+  assert(!infoOf(Format).isQuantised() && "expected plain numbers");
   if (Format == StorageFormat::BF16)
     for (float &X : Row)
       X = roundTo(ElementType::BF16, X);
@@ -41,11 +60,13 @@ Status KeyValueCache::store(int64_t Layer, int64_t Sequence, int64_t Position,
     To.Keys.resize(To.Keys.size() + static_cast<size_t>(KeyWidth));
     To.Values.resize(To.Values.size() + static_cast<size_t>(ValueWidth));
   }
+  auto HeadOf = static_cast<size_t>(HeadDim);
   auto Write = [&](const float *From, int64_t Width, std::vector<float> &Rows) {
     std::span<float> Row(Rows.data() + Position * Width,
                          static_cast<size_t>(Width));
     std::copy_n(From, Width, Row.begin());
-    roundTo(Format, Row);
+    for (size_t First = 0; First < Row.size(); First += HeadOf)
+      roundTo(Format, Row.subspan(First, HeadOf));
   };
   Write(Key, KeyWidth, To.Keys);
   Write(Value, ValueWidth, To.Values);

@@ -16,17 +16,22 @@ namespace tenon {
 /// `Value` as an element of `Type` holds it.
 float roundTo(ElementType Type, float Value);
 
-/// Rounds the values of a row, whole blocks, as `Format` stores them: to
-/// nearest, ties to even.
+/// Rounds values that share a scale, a head's of one token, as a cache of
+/// `Format` stores them: to nearest, ties to even.
+void roundTo(CacheFormat Format, std::span<float> Head);
+
+/// Rounds plain numbers the same way.
 void roundTo(StorageFormat Format, std::span<float> Row);
 
 /// One kind of cache of all layers and sequences. Latent vectors are keys
 /// without values.
 class KeyValueCache {
 public:
-  /// Rows of kv_heads * head_dim values, stored in `Format`.
-  KeyValueCache(int64_t KeyWidth, int64_t ValueWidth, StorageFormat Format)
-      : KeyWidth(KeyWidth), ValueWidth(ValueWidth), Format(Format) {}
+  /// Rows of heads of `HeadDim` values, stored in `Format`.
+  KeyValueCache(int64_t KeyWidth, int64_t ValueWidth, CacheFormat Format,
+                int64_t HeadDim = 1)
+      : KeyWidth(KeyWidth), ValueWidth(ValueWidth), HeadDim(HeadDim),
+        Format(Format) {}
 
   /// Stores a key and a value row at `Position`, which may be one already
   /// stored, or the next. An error when it lies further on.
@@ -48,8 +53,8 @@ private:
     std::vector<float> Keys, Values;
   };
 
-  int64_t KeyWidth, ValueWidth;
-  StorageFormat Format;
+  int64_t KeyWidth, ValueWidth, HeadDim;
+  CacheFormat Format;
   std::map<std::pair<int64_t, int64_t>, Rows> Stored; // by layer and sequence
 };
 

@@ -134,7 +134,7 @@ private:
       fact("Decode" + At, scaled(double(*E.DecodeFlops), "FLOP/token"));
     fact((E.DecodeFlops ? "Prefill" : "Encode") + At,
          scaled(double(E.PrefillFlops), "FLOP/token"));
-    if (E.CacheFormat) {
+    if (E.CachedAs) {
       fact(E.IsLatent ? "Latent cache" : "Key-value cache",
            scaled(double(E.cacheBytesPerToken()), "B/token"));
       fact("Cache of a full context",

@@ -144,6 +144,12 @@ int main(int Argc, char **Argv) {
       })
       ->allow_extra_args(false);
   Compile
+      ->add_option("--kv-cache", Options.KvCache,
+                   "What caches of keys and values store; int8 is integers "
+                   "with a scale per token and head")
+      ->check(CLI::IsMember({"auto", "f32", "bf16", "int8"}))
+      ->capture_default_str();
+  Compile
       ->add_option("--target-cpu", LevelNames,
                    "CPU levels to generate code for, separated by commas")
       ->capture_default_str();
@@ -180,7 +186,7 @@ int main(int Argc, char **Argv) {
       "options hold; needs --weights");
   FromStage->check(CLI::IsMember(stageNames()));
   for (const char *Past :
-       {"--dtype", "--quantize", "--quantize-exclude", "--target-cpu",
+       {"--dtype", "--quantize", "--quantize-exclude", "--kv-cache", "--target-cpu",
         "--max-seq-len", "--max-tokens-per-step", "--few-tokens",
         "--activations"})
     FromStage->excludes(Compile->get_option(Past));

@@ -19,8 +19,9 @@ LogicalResult SplitStageOp::verify() {
   int64_t Width = widthOf(getOut());
   if (failed(checkSplit(*this, "dnn_split_stage", Width, elementsOf)) ||
       failed(checkEqual(*this, "dnn_split_stage_c8", "width of staged",
-                        pageElements(static_cast<int64_t>(getKvHeads()),
-                                     Width / static_cast<int64_t>(getHeads())),
+                        PageLayout{static_cast<int64_t>(getKvHeads()),
+                                   Width / static_cast<int64_t>(getHeads())}
+                            .elements(),
                         widthOf(getStagedOut()))))
     return failure();
   return checkRopeTable(*this, "dnn_split_stage_c9", getRopeAttr(), getTable());

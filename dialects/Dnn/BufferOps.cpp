@@ -14,14 +14,14 @@ LogicalResult BufferOp::verify() {
                        << BufferAlignment << ", got " << Offset;
 }
 
-/// NUMBER_c2: the two buffers of a page of `KvHeads` heads.
+/// `Constraint`: the buffers of a page.
 static LogicalResult checkPage(Operation *Op, const Twine &Constraint,
-                               int64_t KvHeads, int64_t HeadDim, Type Element,
-                               Value Keys, Value Values) {
-  auto [KeysType, ValuesType] = pageTypes(KvHeads, HeadDim, Element);
-  if (failed(checkType(Op, Constraint, "keys", KeysType, Keys.getType())))
+                               const PageLayout &Layout, Value Keys,
+                               Value Values) {
+  PageTypes Types = pageTypes(Op->getContext(), Layout);
+  if (failed(checkType(Op, Constraint, "keys", Types.Keys, Keys.getType())))
     return failure();
-  return checkType(Op, Constraint, "values", ValuesType, Values.getType());
+  return checkType(Op, Constraint, "values", Types.Values, Values.getType());
 }
 
 LogicalResult PageOp::verify() {
@@ -30,9 +30,17 @@ LogicalResult PageOp::verify() {
     return emitOpError() << "dnn_page_c1: cache: expected one of keys and "
                             "values, got "
                          << Cache;
-  return checkPage(*this, "dnn_page_c2", Cache.getKvHeads(), Cache.getHeadDim(),
-                   elementTypeOf(getContext(), Cache.getFormat()), getKeys(),
-                   getValues());
+  PageLayout Layout = Cache.getPageLayout();
+  if (failed(
+          checkPage(*this, "dnn_page_c2", Layout, getKeys(), getValues())))
+    return failure();
+  MemRefType Scales = pageTypes(getContext(), Layout).Scales;
+  if (static_cast<bool>(Scales) != static_cast<bool>(getScales()))
+    return emitOpError() << "dnn_page_c3: expected scales with integers, and "
+                            "with nothing else";
+  return Scales ? checkType(*this, "dnn_page_c3", "scales", Scales,
+                            getScales().getType())
+                : success();
 }
 
 LogicalResult LatentPageOp::verify() {
@@ -56,11 +64,12 @@ LogicalResult StagedPageOp::verify() {
                          << Keys.getRank();
   // How many heads there are, the row alone does not say.
   int64_t KvHeads = Keys.getDimSize(0), HeadDim = Keys.getDimSize(2);
-  if (failed(checkPage(*this, "dnn_staged_page_c1", KvHeads, HeadDim,
-                       Float32Type::get(getContext()), getKeys(), getValues())))
+  PageLayout Layout{KvHeads, HeadDim};
+  if (failed(checkPage(*this, "dnn_staged_page_c1", Layout, getKeys(),
+                       getValues())))
     return failure();
-  return checkWidths(*this, "dnn_staged_page_c2",
-                     pageElements(KvHeads, HeadDim), {{"staged", getStaged()}});
+  return checkWidths(*this, "dnn_staged_page_c2", Layout.elements(),
+                     {{"staged", getStaged()}});
 }
 
 LogicalResult LookupOp::verify() {

@@ -56,15 +56,19 @@ def Dnn_PageTableOp : Dnn_HandleOp<"page_table"> {
 def Dnn_PageOp : Dnn_HandleOp<"page"> {
   let summary = "Keys and values of one page of a layer's cache";
   let description = [{
-    Keys are [kv_heads, 4, head_dim, 16], values [kv_heads, 64, head_dim rounded
-    up to 16].
+    Words of four bytes hold P values of the cache's format, 1 of f32, 2 of bf16
+    and 4 of i8: neighbours of a head for keys, neighbouring tokens for values.
+    Keys are [kv_heads, 4, head_dim / P rounded up, 16 P], values [kv_heads,
+    64 / P, P times head_dim rounded up to 16]. i8 has scales, [2, kv_heads, 64]:
+    those of keys, then those of values.
   }];
   let arguments = (ins Transformer_CacheType:$cache, Transformer_ScopeType:$scope,
                        Index:$page);
-  let results = (outs AnyStaticShapeMemRef:$keys, AnyStaticShapeMemRef:$values);
+  let results = (outs AnyStaticShapeMemRef:$keys, AnyStaticShapeMemRef:$values,
+                      Optional<AnyStaticShapeMemRef>:$scales);
   let assemblyFormat = [{
     $cache `[` $scope `]` `,` $page attr-dict `:` type($cache) `->` type($keys)
-    `,` type($values)
+    `,` type($values) (`,` type($scales)^)?
   }];
   let hasVerifier = 1;
 }

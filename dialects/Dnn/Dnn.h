@@ -83,6 +83,9 @@ inline constexpr llvm::StringLiteral ArenaBytes = "dnn.arena_bytes";
 /// The elements of a buffer in `Format`: f32, bf16, or the bytes of blocks.
 mlir::Type elementTypeOf(mlir::MLIRContext *Context, StorageFormat Format);
 
+/// The values of a cache in `Format`.
+mlir::Type elementTypeOf(mlir::MLIRContext *Context, CacheFormat Format);
+
 /// The format of plain numbers of `Element`, which is f32 or bf16.
 StorageFormat formatOf(mlir::Type Element);
 
@@ -105,10 +108,13 @@ inline constexpr float SmallestGroup = 1e-30f;
 /// Bytes of one of `Rows`, tensors or buffers of static width.
 int64_t rowBytesOf(mlir::ShapedType Rows);
 
-/// Keys and values of a page as buffers: [kv_heads, 4, head_dim, 16] and
-/// [kv_heads, 64, head_dim rounded up to 16].
-std::pair<mlir::MemRefType, mlir::MemRefType>
-pageTypes(int64_t KvHeads, int64_t HeadDim, mlir::Type Element);
+/// A page as buffers, with words of P values (see PageLayout): keys [kv_heads,
+/// 4, head_dim / P rounded up, 16 P], values [kv_heads, 64 / P, P times head_dim
+/// rounded up to 16], scales [2, kv_heads, 64], null where there are none.
+struct PageTypes {
+  mlir::MemRefType Keys, Values, Scales;
+};
+PageTypes pageTypes(mlir::MLIRContext *Context, const PageLayout &Layout);
 
 /// Latent vectors of a page as a buffer: [64, width rounded up to 16].
 mlir::MemRefType latentPageType(int64_t Width, mlir::Type Element);

@@ -93,6 +93,12 @@ def Dnn_TargetAttr : AttrDef<Dnn_Dialect, "Target"> {
     /// look-up.
     ::mlir::Type getInputType(StorageFormat Format, StorageFormat Compute,
                               bool IsExact, bool IsDecodeSized) const;
+    /// The element type that attention over a cache of `Format` reads its
+    /// queries in: bf16 where pairs of it are multiplied, unless the batch is
+    /// decode-sized, which the memory bounds, or integers are multiplied with
+    /// activations that are to stay exact.
+    ::mlir::Type getQueryType(CacheFormat Format, bool IsExact,
+                              bool IsDecodeSized) const;
   }];
 }
 

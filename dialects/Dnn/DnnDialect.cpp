@@ -134,6 +134,25 @@ Type TargetAttr::getInputType(StorageFormat Format, StorageFormat Compute,
                                     : StorageFormat::F32);
 }
 
+Type TargetAttr::getQueryType(CacheFormat Format, bool IsExact,
+                              bool IsDecodeSized) const {
+  bool IsBF16 = false;
+  switch (Format) {
+  case CacheFormat::F32:
+    break;
+  case CacheFormat::BF16:
+    IsBF16 = true;
+    break;
+  case CacheFormat::I8:
+    IsBF16 = !IsExact;
+    break;
+  }
+  return elementTypeOf(getContext(), IsBF16 && !IsDecodeSized &&
+                                             hasDot(DotProduct::BF16)
+                                         ? StorageFormat::BF16
+                                         : StorageFormat::F32);
+}
+
 Attribute TargetAttr::parse(AsmParser &Parser, Type) {
   SMLoc Location = Parser.getCurrentLocation();
   StringRef Level;
@@ -304,12 +323,31 @@ int64_t dnn::rowBytesOf(ShapedType Rows) {
   return Width * Rows.getElementTypeBitWidth() / 8;
 }
 
-std::pair<MemRefType, MemRefType>
-dnn::pageTypes(int64_t KvHeads, int64_t HeadDim, Type Element) {
-  return {MemRefType::get({KvHeads, PageTokens / KeyBlock, HeadDim, KeyBlock},
-                          Element),
-          MemRefType::get({KvHeads, PageTokens, roundUp(HeadDim, KeyBlock)},
-                          Element)};
+Type dnn::elementTypeOf(MLIRContext *Context, CacheFormat Format) {
+  switch (Format) {
+  case CacheFormat::F32:
+    return Float32Type::get(Context);
+  case CacheFormat::BF16:
+    return BFloat16Type::get(Context);
+  case CacheFormat::I8:
+    return IntegerType::get(Context, 8);
+  }
+  llvm_unreachable("all formats are covered");
+}
+
+dnn::PageTypes dnn::pageTypes(MLIRContext *Context, const PageLayout &Layout) {
+  Type Element = elementTypeOf(Context, Layout.Format);
+  int64_t P = Layout.wordValues();
+  PageTypes Types;
+  Types.Keys = MemRefType::get({Layout.KvHeads, PageTokens / KeyBlock,
+                                Layout.keyWords(), KeyBlock * P},
+                               Element);
+  Types.Values = MemRefType::get(
+      {Layout.KvHeads, PageTokens / P, Layout.valueWords() * P}, Element);
+  if (infoOf(Layout.Format).HasScales)
+    Types.Scales = MemRefType::get({2, Layout.KvHeads, PageTokens},
+                                   Float32Type::get(Context));
+  return Types;
 }
 
 MemRefType dnn::latentPageType(int64_t Width, Type Element) {

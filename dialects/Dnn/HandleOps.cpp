@@ -59,6 +59,8 @@ void PageTableOp::getAsmResultNames(OpAsmSetValueNameFn SetName) {
 void PageOp::getAsmResultNames(OpAsmSetValueNameFn SetName) {
   SetName(getKeys(), "keys");
   SetName(getValues(), "values");
+  if (getScales())
+    SetName(getScales(), "scales");
 }
 void LatentPageOp::getAsmResultNames(OpAsmSetValueNameFn SetName) {
   SetName(getResult(), "latent");

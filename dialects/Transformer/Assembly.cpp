@@ -100,15 +100,27 @@ void tenon::printWord(OpAsmPrinter &Printer, Operation *, StringAttr Word) {
   Printer.printKeywordOrString(Word.getValue());
 }
 
-ParseResult tenon::parseDimsAndFormat(AsmParser &Parser,
-                                      SmallVectorImpl<int64_t> &Dims,
-                                      StorageFormat &Format, bool IsPlain) {
+template <typename Formats, typename Enum>
+static ParseResult parseDimsAndNamed(AsmParser &Parser,
+                                     SmallVectorImpl<int64_t> &Dims,
+                                     const Formats &Table, Enum &Format) {
   if (Parser.parseDimensionList(Dims, /*allowDynamic=*/false))
     return failure();
-  FailureOr<StorageFormat> Named = IsPlain ? parseNamed(Parser, PlainFormats)
-                                           : parseNamed(Parser, StorageFormats);
+  FailureOr<Enum> Named = parseNamed(Parser, Table);
   if (failed(Named))
     return failure();
   Format = *Named;
   return Parser.parseGreater();
+}
+
+ParseResult tenon::parseDimsAndFormat(AsmParser &Parser,
+                                      SmallVectorImpl<int64_t> &Dims,
+                                      StorageFormat &Format) {
+  return parseDimsAndNamed(Parser, Dims, StorageFormats, Format);
+}
+
+ParseResult tenon::parseDimsAndFormat(AsmParser &Parser,
+                                      SmallVectorImpl<int64_t> &Dims,
+                                      CacheFormat &Format) {
+  return parseDimsAndNamed(Parser, Dims, CacheFormats, Format);
 }

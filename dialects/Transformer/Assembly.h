@@ -70,12 +70,13 @@ void printEnum(mlir::OpAsmPrinter &Printer, mlir::Operation *, EnumAttr Attr) {
   Printer << stringifyEnum(Attr.getValue());
 }
 
-/// "6x8xbf16>": dimensions, the name of a storage format, of plain numbers if
-/// only those can be, and the end of a type.
+/// "6x8xbf16>": dimensions, the name of a format, and the end of a type.
 mlir::ParseResult parseDimsAndFormat(mlir::AsmParser &Parser,
                                      llvm::SmallVectorImpl<int64_t> &Dims,
-                                     StorageFormat &Format,
-                                     bool IsPlain = false);
+                                     StorageFormat &Format);
+mlir::ParseResult parseDimsAndFormat(mlir::AsmParser &Parser,
+                                     llvm::SmallVectorImpl<int64_t> &Dims,
+                                     CacheFormat &Format);
 
 } // namespace tenon
 

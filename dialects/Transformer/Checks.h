@@ -282,7 +282,7 @@ llvm::LogicalResult checkStaged(OpTy Op, llvm::StringRef Prefix) {
       widthOf(Op.getQuery()) / static_cast<int64_t>(Op.getHeads());
   return checkEqual(
       Op, Prefix + "_c9", "width of staged",
-      pageElements(static_cast<int64_t>(Op.getKvHeads()), HeadDim),
+      PageLayout{static_cast<int64_t>(Op.getKvHeads()), HeadDim}.elements(),
       widthOf(Op.getStaged()));
 }
 

@@ -86,8 +86,9 @@ LogicalResult SplitStageOp::verify() {
   if (failed(checkSplit(*this, "split_stage", Width, elementsOf)))
     return failure();
   return checkEqual(*this, "split_stage_c8", "width of staged",
-                    pageElements(static_cast<int64_t>(getKvHeads()),
-                                 Width / static_cast<int64_t>(getHeads())),
+                    PageLayout{static_cast<int64_t>(getKvHeads()),
+                                   Width / static_cast<int64_t>(getHeads())}
+                            .elements(),
                     widthOf(getStaged()));
 }
 

@@ -46,7 +46,7 @@ struct Real {
 using tenon::Activation;
 using tenon::KeyBlock;
 using tenon::latentPageElements;
-using tenon::pageElements;
+using tenon::PageLayout;
 using tenon::PageTokens;
 } // namespace tenon::transformer
 

@@ -70,6 +70,7 @@ def Transformer_CacheType : Transformer_Type<"Cache", "cache"> {
     !transformer.cache<8x64xbf16>          keys and values, 8 heads of 64
     !transformer.cache<cross 8x64xbf16>    those of a source text
     !transformer.cache<latent 1x576xbf16>  576 values per token (MLA)
+    !transformer.cache<8x64xi8>            integers and a scale per head
     ```
 
     The last word is the storage format. A `cross` cache, which cross-attention
@@ -79,21 +80,21 @@ def Transformer_CacheType : Transformer_Type<"Cache", "cache"> {
   }];
   let parameters = (ins "::tenon::transformer::CacheKind":$kind,
                         "int64_t":$kvHeads, "int64_t":$headDim,
-                        "::tenon::StorageFormat":$format);
+                        "::tenon::CacheFormat":$format);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     bool isCross() const { return getKind() == CacheKind::Cross; }
     bool isLatent() const { return getKind() == CacheKind::Latent; }
-    /// Values of one page of one layer.
-    int64_t getPageElements() const;
-    /// Bytes of one page of one layer.
-    int64_t getPageBytes() const {
-      return storedBytes(getFormat(), getPageElements());
+    /// Of the pages of keys and values.
+    PageLayout getPageLayout() const {
+      return {getKvHeads(), getHeadDim(), getFormat()};
     }
-    /// Values of one token of one layer, without padding.
-    int64_t getTokenElements() const {
-      return (isLatent() ? 1 : 2) * getKvHeads() * getHeadDim();
+    /// Bytes of one page of one layer.
+    int64_t getPageBytes() const;
+    /// Bytes of a value, and of the scales of one token of one layer.
+    int64_t getScaleBytes() const {
+      return infoOf(getFormat()).HasScales ? 2 * 4 * getKvHeads() : 0;
     }
   }];
 }

@@ -154,7 +154,7 @@ Type CacheType::parse(AsmParser &Parser) {
   SMLoc Location = Parser.getCurrentLocation();
   StringRef KindName;
   SmallVector<int64_t> Dims;
-  StorageFormat Format = StorageFormat::F32;
+  CacheFormat Format = CacheFormat::F32;
   if (Parser.parseLess())
     return {};
   CacheKind Kind = CacheKind::Sequence;
@@ -167,7 +167,7 @@ Type CacheType::parse(AsmParser &Parser) {
     }
     Kind = *Named;
   }
-  if (parseDimsAndFormat(Parser, Dims, Format, /*IsPlain=*/true))
+  if (parseDimsAndFormat(Parser, Dims, Format))
     return {};
   if (Dims.size() != 2) {
     Parser.emitError(Location)
@@ -188,9 +188,10 @@ void CacheType::print(AsmPrinter &Printer) const {
 
 LogicalResult CacheType::verify(function_ref<InFlightDiagnostic()> EmitError,
                                 CacheKind Kind, int64_t KvHeads,
-                                int64_t HeadDim, StorageFormat Format) {
-  if (infoOf(Format).isQuantised())
-    return EmitError() << "expected f32 or bf16, got " << infoOf(Format).Name;
+                                int64_t HeadDim, CacheFormat Format) {
+  if (Kind == CacheKind::Latent && infoOf(Format).HasScales)
+    return EmitError() << "expected latent vectors of f32 or bf16, got "
+                       << infoOf(Format).Name;
   if (KvHeads < 1 || HeadDim < 1)
     return EmitError() << "expected positive kv_heads and head_dim, got "
                        << KvHeads << " and " << HeadDim;
@@ -200,9 +201,10 @@ LogicalResult CacheType::verify(function_ref<InFlightDiagnostic()> EmitError,
   return success();
 }
 
-int64_t CacheType::getPageElements() const {
-  return isLatent() ? latentPageElements(getHeadDim())
-                    : pageElements(getKvHeads(), getHeadDim());
+int64_t CacheType::getPageBytes() const {
+  return isLatent() ? latentPageElements(getHeadDim()) *
+                          infoOf(getFormat()).Bytes
+                    : getPageLayout().bytes();
 }
 
 //===----------------------------------------------------------------------===//

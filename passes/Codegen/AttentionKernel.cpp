@@ -1,13 +1,16 @@
 //===- AttentionKernel.cpp - Online-softmax attention over pages ----------===//
 //
-// One work item is a block of tokens and one key-value head: the queries of
-// these tokens that share the head go through its pages together, so that
-// every key and value is read once for all of them. Per page: scores of 64
-// keys, running maximum and sum, and the weighted sum of values.
+// One work item is some tokens and one key-value head: the queries of these
+// tokens that share the head go through its pages together, so that every key
+// and value is read once for all of them. Per page and block of rows: scores of
+// 64 keys, running maximum and sum, and the weighted sum of values, all in
+// registers.
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Codegen/KernelBuilder.h"
+#include "passes/Codegen/Unpack.h"
+
+#include "mlir/Dialect/X86Vector/X86VectorDialect.h"
 
 using namespace mlir;
 using namespace tenon;
@@ -18,6 +21,9 @@ namespace {
 /// Lower than any score, and finite: differences of it are zero, not NaN.
 constexpr float Lowest = -1e30f;
 
+/// Rows that a page is read into the cache for.
+constexpr int64_t MostItemRows = 32;
+
 class AttentionEmitter {
 public:
   AttentionEmitter(KernelBuilder &B, dnn::AttentionOp Op)
@@ -25,24 +31,27 @@ public:
         KvHeads(static_cast<int64_t>(Op.getKvHeads())), Group(Heads / KvHeads),
         HeadDim(cast<MemRefType>(Op.getQuery().getType()).getDimSize(1) /
                 Heads) {
-    // A score and a weighted sum per row stay in registers, with room for keys.
-    int64_t MostRows = B.Target.getRegisters() / 4;
-    HeadsPerItem = std::min(Group, MostRows);
-    // Several tokens share the keys that are read.
-    TokensPerItem =
-        B.IsDecodeSized ? 1 : std::max<int64_t>(1, MostRows / Group);
-    Rows = HeadsPerItem * TokensPerItem;
-    PaddedDim = roundUp(HeadDim, Lanes);
-    Queries = B.scratch({Rows, HeadDim});
-    Scores = B.scratch({Rows, PageTokens});
-    Sums = B.scratch({Rows, PaddedDim});
-    Highest = B.scratch({Rows});
-    Total = B.scratch({Rows});
+    if (auto Cache = Op.getCache()) {
+      auto Type = cast<CacheType>(Cache.getType());
+      Layout = Type.getPageLayout();
+      IsCross = Type.isCross();
+    } else {
+      Layout = {KvHeads, HeadDim};
+    }
+    chooseProducts();
+    chooseBlocks();
+    Queries = B.scratch({ItemRows, KeyWords * P}, Element);
+    Scores = B.scratch({BlockRows, PageTokens});
+    Weights = Element.isF32() ? Scores
+                              : B.scratch({BlockRows, PageTokens}, Element);
+    Sums = B.scratch({ItemRows, Layout.valueWords()});
+    Highest = B.scratch({ItemRows});
+    Total = B.scratch({ItemRows});
+    for (Value *Each : {&Froms, &Tos, &Owns})
+      *Each = B.scratch({ItemTokens}, B.getI32Type());
     Positions = B.field(dnn::FieldKind::Positions, Op.getBatch());
     SequenceOf = B.field(dnn::FieldKind::SequenceOf, Op.getBatch());
     Starts = B.field(dnn::FieldKind::Starts, Op.getBatch());
-    if (auto Cache = Op.getCache())
-      IsCross = cast<CacheType>(Cache.getType()).isCross();
     if (IsCross)
       SourceLengths = B.field(dnn::FieldKind::SourceLengths, Op.getBatch());
     if (Op.getMask() == MaskKind::Prefix)
@@ -55,178 +64,351 @@ public:
 
   void emit() {
     Value Tokens = B.dim0(Op.getQuery());
-    Value Blocks = B.ceilDiv(Tokens, TokensPerItem);
+    Value Items = B.ceilDiv(Tokens, ItemTokens);
     int64_t Splits = llvm::divideCeil(Group, HeadsPerItem);
-    int64_t PerBlock = KvHeads * Splits;
+    int64_t PerTokens = KvHeads * Splits;
     // Later tokens see more keys: dealing items out in turn evens that.
-    B.deal(B.mul(Blocks, PerBlock), [&](Value Item) {
-      Value First = B.mul(B.div(Item, PerBlock), TokensPerItem);
-      Value Rest = B.rem(Item, PerBlock);
+    B.deal(B.mul(Items, PerTokens), [&](Value Item) {
+      Value First = B.mul(B.div(Item, PerTokens), ItemTokens);
+      Value Rest = B.rem(Item, PerTokens);
       Value KvHead = B.div(Rest, Splits);
       // The last split may repeat heads of the one before it.
       Value HeadInGroup = B.min(B.mul(B.rem(Rest, Splits), HeadsPerItem),
                                 B.index(Group - HeadsPerItem));
       Value FirstHead = B.add(B.mul(KvHead, Group), HeadInGroup);
       Value LastToken =
-          B.min(B.add(First, TokensPerItem - 1), B.sub(Tokens, B.index(1)));
+          B.min(B.add(First, ItemTokens - 1), B.sub(Tokens, B.index(1)));
       Value FirstSequence = B.loadIndex(SequenceOf, First);
       Value LastSequence = B.loadIndex(SequenceOf, LastToken);
-      // A block may straddle sequences: each pass is for one of them and only
+      // An item may straddle sequences: each pass is for one of them and only
       // stores its own rows.
       B.loop(FirstSequence, B.add(LastSequence, 1), 1, [&](Value Sequence) {
-        onePass(Tokens, First, FirstHead, KvHead, Sequence);
+        onePass({Tokens, First, FirstHead, KvHead, Sequence});
       });
     });
   }
 
 private:
-  /// One token of the block: which keys it sees.
+  /// What a pass is about.
+  struct Pass {
+    Value Tokens, First, FirstHead, KvHead, Sequence;
+  };
+  /// One token: which keys it sees.
   struct Token {
     Value Index;
     Value IsMine; ///< Exists and belongs to this pass's sequence.
     Value From, To;
     Value Own; ///< Where the query is among the keys.
   };
+  /// Keys and values of one head of a page, by lines of 16 words.
+  struct Page {
+    llvm::function_ref<Value(Value Group, Value Word)> Keys;
+    llvm::function_ref<Value(Value Word, Value Column)> Values;
+    Value Scales; ///< Null where there are none.
+  };
 
-  Token tokenAt(Value Tokens, Value First, int64_t I, Value Sequence) {
+  /// bf16 queries are multiplied in pairs where the target can: with pages of
+  /// bf16 as they are, with integers after they have been widened once for all
+  /// rows of an item. Otherwise everything is widened to f32.
+  void chooseProducts() {
+    Element = cast<MemRefType>(Op.getQuery().getType()).getElementType();
+    bool HasPairs = Element.isBF16() && B.Target.hasDot(DotProduct::BF16);
+    WidensPages = HasPairs && Layout.Format == CacheFormat::I8;
+    UsesDot = WidensPages || (HasPairs && Layout.Format == CacheFormat::BF16);
+    P = WidensPages ? 2 : Layout.wordValues();
+    KeyWords = Layout.keyWords() * (Layout.wordValues() / P);
+    if (!WidensPages)
+      return;
+    int64_t PairLanes = P * Lanes;
+    WideKeys =
+        B.scratch({PageTokens / KeyBlock, KeyWords, PairLanes}, Element);
+    WideValues = B.scratch({PageTokens / P, Layout.valueWords() * P}, Element);
+  }
+
+  void chooseBlocks() {
+    // As many sums as leave half of the registers for what they are made of;
+    // two lines share what is loaded of a row.
+    int64_t MostRows = B.Target.getRegisters() / 4;
+    LinesAtOnce = B.Target.getLanes() == Lanes ? 2 : 1;
+    HeadsPerItem = std::min(Group, MostRows);
+    // Several tokens share the keys that are read, and several blocks of them
+    // the page that is in cache then.
+    TokensPerBlock =
+        B.IsDecodeSized ? 1 : std::max<int64_t>(1, MostRows / Group);
+    BlockRows = HeadsPerItem * TokensPerBlock;
+    Blocks = B.IsDecodeSized ? 1 : std::max<int64_t>(1, MostItemRows / BlockRows);
+    ItemTokens = TokensPerBlock * Blocks;
+    ItemRows = BlockRows * Blocks;
+  }
+
+  Token tokenAt(const Pass &In, Value Offset) {
     Token T;
-    Value Unclamped = B.add(First, I);
-    Value Last = B.sub(Tokens, B.index(1));
+    Value Unclamped = B.add(In.First, Offset);
+    Value Last = B.sub(In.Tokens, B.index(1));
     T.Index = B.min(Unclamped, Last);
     Value Exists =
         arith::CmpIOp::create(B, arith::CmpIPredicate::sle, Unclamped, Last);
     Value Same =
         arith::CmpIOp::create(B, arith::CmpIPredicate::eq,
-                              B.loadIndex(SequenceOf, T.Index), Sequence);
+                              B.loadIndex(SequenceOf, T.Index), In.Sequence);
     T.IsMine = arith::AndIOp::create(B, Exists, Same);
-    Value Start = Op.getCache() ? B.index(0) : B.loadIndex(Starts, Sequence);
+    Value Start =
+        Op.getCache() ? B.index(0) : B.loadIndex(Starts, In.Sequence);
     // Keys count from the sequence's start in a cache, from the step's start
     // when staged.
-    Value Own = Op.getCache() ? B.loadIndex(Positions, T.Index) : T.Index;
-    Value To = B.add(Own, 1);
+    T.Own = Op.getCache() ? B.loadIndex(Positions, T.Index) : T.Index;
+    Value To = B.add(T.Own, 1);
     if (IsCross)
-      To = B.loadIndex(SourceLengths, Sequence);
+      To = B.loadIndex(SourceLengths, In.Sequence);
     else if (Op.getMask() == MaskKind::Bidirectional)
-      To = B.loadIndex(Starts, B.add(Sequence, 1));
+      To = B.loadIndex(Starts, B.add(In.Sequence, 1));
     else if (Op.getMask() == MaskKind::Prefix)
-      To = B.max(To, B.loadIndex(Prefixes, Sequence));
+      To = B.max(To, B.loadIndex(Prefixes, In.Sequence));
     Value From = Start;
     if (auto Window = Op.getWindow()) {
       auto Width = static_cast<int64_t>(*Window);
-      From = B.max(Start, B.sub(Own, B.index(Width - 1)));
-      To = B.min(To, B.add(Own, Width));
+      From = B.max(Start, B.sub(T.Own, B.index(Width - 1)));
+      To = B.min(To, B.add(T.Own, Width));
     }
-    T.From = From;
-    T.Own = Own;
-    T.To = arith::SelectOp::create(B, T.IsMine, To, From);
+    // Rows of other sequences have no keys.
+    T.From = arith::SelectOp::create(B, T.IsMine, From, B.index(INT32_MAX));
+    T.To = arith::SelectOp::create(B, T.IsMine, To, B.index(0));
     return T;
   }
 
-  void onePass(Value Tokens, Value First, Value FirstHead, Value KvHead,
-               Value Sequence) {
-    SmallVector<Token> Block;
-    Value From, To;
-    for (int64_t I = 0; I < TokensPerItem; ++I) {
-      Block.push_back(tokenAt(Tokens, First, I, Sequence));
-      const Token &T = Block.back();
-      // Rows of other sequences have no keys; they must not widen the range.
-      Value OwnFrom =
-          arith::SelectOp::create(B, T.IsMine, T.From, B.index(INT32_MAX));
-      Value OwnTo = arith::SelectOp::create(B, T.IsMine, T.To, B.index(0));
-      From = From ? B.min(From, OwnFrom) : OwnFrom;
-      To = To ? B.max(To, OwnTo) : OwnTo;
-    }
-    begin(Block, FirstHead);
-    B.loop(
-        B.div(From, PageTokens), B.ceilDiv(To, PageTokens), 1,
-        [&](Value Page) { onePage(Block, Page, FirstHead, KvHead, Sequence); });
-    finish(Block, FirstHead);
+  void onePass(const Pass &In) {
+    auto [From, To] = begin(In);
+    B.loop(B.div(From, PageTokens), B.ceilDiv(To, PageTokens), 1,
+           [&](Value Number) { onePage(In, Number); });
+    finish(In);
   }
 
-  /// Scales queries into scratch and clears the running values.
-  void begin(ArrayRef<Token> Block, Value FirstHead) {
-    Value Scale =
-        B.vecConst(static_cast<float>(Op.getScale().convertToDouble()));
-    forEachRow(Block, FirstHead, [&](int64_t Row, const Token &T, Value Head) {
-      Value Base = B.mul(Head, HeadDim);
-      B.columns(HeadDim, [&](Value At, int64_t Valid) {
-        Value Q = B.load(Op.getQuery(), {T.Index, B.add(Base, At)}, Valid);
-        B.store(B.mulf(Q, Scale), Queries, {B.index(Row), At}, Valid);
+  /// Copies queries into scratch, f32 ones scaled, clears the running values
+  /// and writes down which keys each token sees; the range of all of them.
+  std::pair<Value, Value> begin(const Pass &In) {
+    Value Scale = Element.isF32() ? B.vecConst(scale()) : Value();
+    SmallVector<Value> Range = B.loop(
+        B.index(0), B.index(ItemTokens), 1, {B.index(INT32_MAX), B.index(0)},
+        [&](Value Offset, ValueRange Carried) {
+          Token T = tokenAt(In, Offset);
+          B.storeIndex(T.From, Froms, {Offset});
+          B.storeIndex(T.To, Tos, {Offset});
+          B.storeIndex(T.Own, Owns, {Offset});
+          for (int64_t H = 0; H < HeadsPerItem; ++H)
+            beginRow(T, B.add(In.FirstHead, H), rowAt(Offset, H), Scale);
+          return SmallVector<Value>{B.min(Carried[0], T.From),
+                                    B.max(Carried[1], T.To)};
+        });
+    // Without any key there is no page.
+    return {B.min(Range[0], Range[1]), Range[1]};
+  }
+
+  Value rowAt(Value Offset, int64_t Head) {
+    return B.add(B.mul(Offset, HeadsPerItem), Head);
+  }
+
+  float scale() {
+    return static_cast<float>(Op.getScale().convertToDouble());
+  }
+
+  void beginRow(const Token &T, Value Head, Value Row, Value Scale) {
+    if (KeyWords * P != HeadDim)
+      B.columns(KeyWords * P, [&](Value At, int64_t Valid) {
+        B.store(B.vecConst(0), Queries, {Row, At}, Valid);
       });
-      B.columns(PaddedDim, [&](Value At, int64_t) {
-        B.store(B.vecConst(0), Sums, {B.index(Row), At});
+    Value Base = B.mul(Head, HeadDim);
+    B.columns(HeadDim, [&](Value At, int64_t Valid) {
+      Value Q = B.load(Op.getQuery(), {T.Index, B.add(Base, At)}, Valid);
+      B.store(Scale ? B.mulf(Q, Scale) : Q, Queries, {Row, At}, Valid);
+    });
+    B.columns(Layout.valueWords(), [&](Value At, int64_t) {
+      B.store(B.vecConst(0), Sums, {Row, At});
+    });
+    // A sink is a key of this score without a value.
+    B.storeScalar(Sinks ? B.loadScalar(Sinks, {Head}) : B.f32(Lowest), Highest,
+                  {Row});
+    B.storeScalar(B.f32(Sinks ? 1 : 0), Total, {Row});
+  }
+
+  void onePage(const Pass &In, Value Number) {
+    auto [Keys, Values, Scales] = pageOf(In, Number);
+    auto Line = [&](Value Buffer, ValueRange At) -> Value {
+      auto Stored = cast<MemRefType>(Buffer.getType()).getElementType();
+      int64_t Count = Lanes * 32 / Stored.getIntOrFloatBitWidth();
+      return vector::LoadOp::create(B, B.vecType(Stored, Count), Buffer, At);
+    };
+    int64_t StoredP = Layout.wordValues();
+    auto KeyLine = [&, Keys = Keys](Value KeyGroup, Value Word) {
+      return Line(Keys, {In.KvHead, KeyGroup, Word, B.index(0)});
+    };
+    auto ValueLine = [&, Values = Values](Value Word, Value Column) {
+      return Line(Values, {In.KvHead, Word, B.mul(Column, StoredP)});
+    };
+    if (!WidensPages)
+      return blocks(In, Number, {KeyLine, ValueLine, Scales});
+    widen({KeyLine, ValueLine, Scales});
+    auto WideKeyLine = [&](Value KeyGroup, Value Word) {
+      return Line(WideKeys, {KeyGroup, Word, B.index(0)});
+    };
+    auto WideValueLine = [&](Value Word, Value Column) {
+      return Line(WideValues, {Word, B.mul(Column, P)});
+    };
+    blocks(In, Number, {WideKeyLine, WideValueLine, Scales});
+  }
+
+  /// The page's buffers; scales are null where there are none.
+  std::array<Value, 3> pageOf(const Pass &In, Value Number) {
+    dnn::PageTypes Types = dnn::pageTypes(B.getContext(), Layout);
+    if (!Op.getCache()) {
+      auto Page = dnn::StagedPageOp::create(B, Types.Keys, Types.Values,
+                                            Op.getStaged(), Number);
+      return {Page.getKeys(), Page.getValues(), {}};
+    }
+    Value Table = dnn::PageTableOp::create(
+        B, MemRefType::get({ShapedType::kDynamic}, B.getI32Type()),
+        Op.getBatch(), In.Sequence, IsCross);
+    auto Page = dnn::PageOp::create(B, Types.Keys, Types.Values, Types.Scales,
+                                    Op.getCache(), Op.getScope(),
+                                    B.loadIndex(Table, Number));
+    return {Page.getKeys(), Page.getValues(), Page.getScales()};
+  }
+
+  /// Integers of a head as pairs of bf16: two lines of each.
+  void widen(const Page &From) {
+    auto Store = [&](Value Line, Value Buffer, ValueRange At) {
+      vector::StoreOp::create(B, Line, Buffer, At);
+    };
+    B.loop(B.index(0), B.index(PageTokens / KeyBlock), 1, [&](Value KeyGroup) {
+      B.loop(B.index(0), B.index(Layout.keyWords()), 1, [&](Value Word) {
+        auto Pairs = unpackToPairs(B, From.Keys(KeyGroup, Word));
+        for (auto [I, Pair] : llvm::enumerate(Pairs))
+          Store(Pair, WideKeys,
+                {KeyGroup, B.add(B.mul(Word, P), static_cast<int64_t>(I)),
+                 B.index(0)});
       });
-      // A sink is a key of this score without a value.
-      B.storeScalar(Sinks ? B.loadScalar(Sinks, {Head}) : B.f32(Lowest),
-                    Highest, {B.index(Row)});
-      B.storeScalar(B.f32(Sinks ? 1 : 0), Total, {B.index(Row)});
+    });
+    int64_t Words = PageTokens / Layout.wordValues();
+    B.loop(B.index(0), B.index(Words), 1, [&](Value Word) {
+      B.columns(Layout.valueWords(), [&](Value Column, int64_t) {
+        auto Pairs = unpackToPairs(B, From.Values(Word, Column));
+        for (auto [I, Pair] : llvm::enumerate(Pairs))
+          Store(Pair, WideValues,
+                {B.add(B.mul(Word, P), static_cast<int64_t>(I)),
+                 B.mul(Column, P)});
+      });
     });
   }
 
-  void onePage(ArrayRef<Token> Block, Value Number, Value FirstHead,
-               Value KvHead, Value Sequence) {
-    auto [Keys, Values] = page(Number, Sequence);
-    score(Block, Number, FirstHead, KvHead, Keys);
-    SmallVector<Value> Corrections;
-    for (int64_t Row = 0; Row < Rows; ++Row)
-      Corrections.push_back(softmax(Row));
-    weigh(KvHead, Values, Corrections);
-  }
-
-  std::pair<Value, Value> page(Value Number, Value Sequence) {
-    if (Value Cache = Op.getCache()) {
-      auto Type = cast<CacheType>(Cache.getType());
-      auto [KeysType, ValuesType] =
-          dnn::pageTypes(KvHeads, HeadDim,
-                         dnn::elementTypeOf(B.getContext(), Type.getFormat()));
-      Value Table = dnn::PageTableOp::create(
-          B, MemRefType::get({ShapedType::kDynamic}, B.getI32Type()),
-          Op.getBatch(), Sequence, IsCross);
-      auto Page =
-          dnn::PageOp::create(B, KeysType, ValuesType, Op.getCache(),
-                              Op.getScope(), B.loadIndex(Table, Number));
-      return {Page.getKeys(), Page.getValues()};
-    }
-    auto [KeysType, ValuesType] =
-        dnn::pageTypes(KvHeads, HeadDim, B.getF32Type());
-    auto Page = dnn::StagedPageOp::create(B, KeysType, ValuesType,
-                                          Op.getStaged(), Number);
-    return {Page.getKeys(), Page.getValues()};
-  }
-
-  /// Scores of all rows with the page's keys, masked, into scratch.
-  void score(ArrayRef<Token> Block, Value Number, Value FirstHead, Value KvHead,
-             Value Keys) {
+  /// The page for each block of rows that sees any of it.
+  void blocks(const Pass &In, Value Number, const Page &With) {
     Value FirstKey = B.mul(Number, PageTokens);
-    B.loop(B.index(0), B.index(PageTokens / KeyBlock), 1, [&](Value KeyGroup) {
-      SmallVector<Value> Dots =
-          B.loop(B.index(0), B.index(HeadDim), 1,
-                 SmallVector<Value>(Rows, B.vecConst(0)),
-                 [&](Value At, ValueRange Carried) {
-                   Value Key = B.load(Keys, {KvHead, KeyGroup, At, B.index(0)});
-                   SmallVector<Value> Next;
-                   for (int64_t Row = 0; Row < Rows; ++Row)
-                     Next.push_back(B.fma(
-                         B.splat(B.loadScalar(Queries, {B.index(Row), At})),
-                         Key, Carried[Row]));
-                   return Next;
-                 });
-      Value GroupStart = B.mul(KeyGroup, KeyBlock);
-      Value Index = B.countFrom(B.add(FirstKey, GroupStart));
-      for (auto [I, T] : llvm::enumerate(Block)) {
-        Value Above = arith::CmpIOp::create(B, arith::CmpIPredicate::sge, Index,
-                                            B.splatIndex(T.From));
-        Value Below = arith::CmpIOp::create(B, arith::CmpIPredicate::slt, Index,
-                                            B.splatIndex(T.To));
-        Value Seen = arith::AndIOp::create(B, Above, Below);
-        for (int64_t H = 0; H < HeadsPerItem; ++H) {
-          auto Row = static_cast<int64_t>(I) * HeadsPerItem + H;
-          Value Score = capped(Dots[Row]);
-          if (Bias)
-            Score = B.addf(Score, bias(T, B.add(FirstHead, H), Index));
-          Value Masked =
-              arith::SelectOp::create(B, Seen, Score, B.vecConst(Lowest));
-          B.store(Masked, Scores, {B.index(Row), GroupStart});
+    B.loop(B.index(0), B.index(Blocks), 1, [&](Value Block) {
+      SmallVector<Token> Tokens;
+      Value From, To;
+      for (int64_t I = 0; I < TokensPerBlock; ++I) {
+        Value Offset = B.add(B.mul(Block, TokensPerBlock), I);
+        Token T;
+        T.From = B.loadIndex(Froms, Offset);
+        T.To = B.loadIndex(Tos, Offset);
+        T.Own = B.loadIndex(Owns, Offset);
+        From = From ? B.min(From, T.From) : T.From;
+        To = To ? B.max(To, T.To) : T.To;
+        Tokens.push_back(T);
+      }
+      Value Seen = arith::AndIOp::create(
+          B, B.isLess(From, B.add(FirstKey, PageTokens)),
+          B.isLess(FirstKey, To));
+      B.ifThen(Seen, [&] {
+        Value FirstRow = B.mul(Block, BlockRows);
+        score(In, Tokens, FirstRow, FirstKey, With);
+        SmallVector<Value> Corrections;
+        for (int64_t Row = 0; Row < BlockRows; ++Row)
+          Corrections.push_back(softmax(In, FirstRow, Row, With));
+        weigh(FirstRow, Corrections, With);
+      });
+    });
+  }
+
+  /// Adds to Carried, by row and line, the products of the block's rows of
+  /// `Left`, from `FirstRow` on, with words `Word` of each of `Lines`.
+  SmallVector<Value> multiply(Value Left, Value FirstRow, Value Word,
+                              ArrayRef<Value> Lines, ValueRange Carried) {
+    SmallVector<Value> Next(Carried);
+    SmallVector<SmallVector<Value>> Parts;
+    if (!UsesDot)
+      for (Value Line : Lines)
+        Parts.push_back(unpackWords(B, Line));
+    Value First = B.mul(Word, P);
+    for (int64_t Row = 0; Row < BlockRows; ++Row) {
+      MutableArrayRef<Value> OfRow =
+          MutableArrayRef(Next).slice(Row * Lines.size(), Lines.size());
+      Value At = B.add(FirstRow, Row);
+      if (UsesDot) {
+        Value Pair = B.splatPair(
+            vector::LoadOp::create(B, B.vecType(Element, P), Left,
+                                   ValueRange{At, First}));
+        for (auto [Sum, Line] : llvm::zip(OfRow, Lines))
+          Sum = x86vector::DotBF16Op::create(B, B.vecType(), Sum, Line, Pair);
+        continue;
+      }
+      for (int64_t I = 0; I < P; ++I) {
+        Value Number = B.splat(B.loadScalar(Left, {At, B.add(First, I)}));
+        for (auto [Sum, Part] : llvm::zip(OfRow, Parts))
+          Sum = B.fma(Number, Part[I], Sum);
+      }
+    }
+    return Next;
+  }
+
+  /// Calls `Body` with the first of as many lines of `Count` as are multiplied
+  /// at once, and how many these are.
+  void forLines(int64_t Count, llvm::function_ref<void(Value, int64_t)> Body) {
+    int64_t Full = Count / LinesAtOnce * LinesAtOnce;
+    if (Full > 0)
+      B.loop(B.index(0), B.index(Full), LinesAtOnce,
+             [&](Value First) { Body(First, LinesAtOnce); });
+    if (Full != Count)
+      Body(B.index(Full), Count - Full);
+  }
+
+  /// Scores of a block's rows with the page's keys, masked, into scratch.
+  void score(const Pass &In, ArrayRef<Token> Tokens, Value FirstRow,
+             Value FirstKey, const Page &With) {
+    forLines(PageTokens / KeyBlock, [&](Value KeyGroup, int64_t Lines) {
+      SmallVector<Value> Dots = B.loop(
+          B.index(0), B.index(KeyWords), 1,
+          SmallVector<Value>(BlockRows * Lines, B.vecConst(0)),
+          [&](Value Word, ValueRange Carried) {
+            SmallVector<Value> Loaded;
+            for (int64_t L = 0; L < Lines; ++L)
+              Loaded.push_back(With.Keys(B.add(KeyGroup, L), Word));
+            return multiply(Queries, FirstRow, Word, Loaded, Carried);
+          });
+      for (int64_t L = 0; L < Lines; ++L) {
+        Value GroupStart = B.mul(B.add(KeyGroup, L), KeyBlock);
+        Value Scale;
+        if (With.Scales)
+          Scale = B.load(With.Scales, {B.index(0), In.KvHead, GroupStart});
+        if (!Element.isF32())
+          Scale = Scale ? B.mulf(Scale, B.vecConst(scale()))
+                        : B.vecConst(scale());
+        Value Index = B.countFrom(B.add(FirstKey, GroupStart));
+        for (auto [I, T] : llvm::enumerate(Tokens)) {
+          Value Above = arith::CmpIOp::create(B, arith::CmpIPredicate::sge,
+                                              Index, B.splatIndex(T.From));
+          Value Below = arith::CmpIOp::create(B, arith::CmpIPredicate::slt,
+                                              Index, B.splatIndex(T.To));
+          Value Seen = arith::AndIOp::create(B, Above, Below);
+          for (int64_t H = 0; H < HeadsPerItem; ++H) {
+            auto Row = static_cast<int64_t>(I) * HeadsPerItem + H;
+            Value Dot = Dots[Row * Lines + L];
+            Value Score = capped(Scale ? B.mulf(Dot, Scale) : Dot);
+            if (Bias)
+              Score = B.addf(Score, bias(T, B.add(In.FirstHead, H), Index));
+            Value Masked =
+                arith::SelectOp::create(B, Seen, Score, B.vecConst(Lowest));
+            B.store(Masked, Scores, {B.index(Row), GroupStart});
+          }
         }
       }
     });
@@ -268,25 +450,29 @@ private:
                                     B.vecConst(0));
   }
 
-  /// Turns a row's scores into weights relative to the new maximum; the factor
-  /// that earlier sums shrink by, in every lane.
-  Value softmax(int64_t Row) {
-    Value R = B.index(Row);
+  /// Turns the scores of a block's row into weights relative to the new maximum;
+  /// the factor that earlier sums shrink by, in every lane.
+  Value softmax(const Pass &In, Value FirstRow, int64_t Row,
+                const Page &With) {
+    Value R = B.add(FirstRow, Row);
     SmallVector<Value> Parts;
     for (int64_t At = 0; At < PageTokens; At += Lanes)
-      Parts.push_back(B.load(Scores, {R, B.index(At)}));
+      Parts.push_back(B.load(Scores, {B.index(Row), B.index(At)}));
     Value BlockMax = Parts[0];
     for (Value Part : ArrayRef(Parts).drop_front())
       BlockMax = B.maxf(BlockMax, Part);
     Value Before = B.loadScalar(Highest, {R});
     Value NewMax = B.maxf(Before, B.largest(BlockMax));
     Value Center = B.splat(NewMax);
-    Value Correction = math::ExpOp::create(B, B.subf(B.splat(Before), Center));
+    Value Correction = B.expOfNonPositive(B.subf(B.splat(Before), Center));
     Value Sum = B.vecConst(0);
     for (auto [I, Part] : llvm::enumerate(Parts)) {
-      Value Weight = math::ExpOp::create(B, B.subf(Part, Center));
+      Value Weight = B.expOfNonPositive(B.subf(Part, Center));
       Sum = B.addf(Sum, Weight);
-      B.store(Weight, Scores, {R, B.index(static_cast<int64_t>(I) * Lanes)});
+      Value At = B.index(static_cast<int64_t>(I) * Lanes);
+      if (With.Scales)
+        Weight = B.mulf(Weight, B.load(With.Scales, {B.index(1), In.KvHead, At}));
+      B.store(Weight, Weights, {B.index(Row), At});
     }
     Value Shrunk = B.mulf(B.loadScalar(Total, {R}),
                           vector::ExtractOp::create(B, Correction, 0));
@@ -295,62 +481,68 @@ private:
     return Correction;
   }
 
-  /// Adds the page's values, weighted, to the shrunken sums.
-  void weigh(Value KvHead, Value Values, ArrayRef<Value> Corrections) {
-    B.columns(PaddedDim, [&](Value At, int64_t) {
+  /// Adds the page's values, weighted, to a block's shrunken sums.
+  void weigh(Value FirstRow, ArrayRef<Value> Corrections, const Page &With) {
+    forLines(Layout.valueWords() / Lanes, [&](Value Line, int64_t Lines) {
+      auto Each = [&](llvm::function_ref<void(int64_t, ValueRange)> Body) {
+        for (int64_t Row = 0; Row < BlockRows; ++Row)
+          for (int64_t L = 0; L < Lines; ++L)
+            Body(Row, {B.add(FirstRow, Row), B.mul(B.add(Line, L), Lanes)});
+      };
       SmallVector<Value> Begin;
-      for (int64_t Row = 0; Row < Rows; ++Row)
-        Begin.push_back(
-            B.mulf(B.load(Sums, {B.index(Row), At}), Corrections[Row]));
-      SmallVector<Value> End =
-          B.loop(B.index(0), B.index(PageTokens), 1, Begin,
-                 [&](Value Key, ValueRange Carried) {
-                   Value V = B.load(Values, {KvHead, Key, At});
-                   SmallVector<Value> Next;
-                   for (int64_t Row = 0; Row < Rows; ++Row)
-                     Next.push_back(B.fma(
-                         B.splat(B.loadScalar(Scores, {B.index(Row), Key})), V,
-                         Carried[Row]));
-                   return Next;
-                 });
-      for (int64_t Row = 0; Row < Rows; ++Row)
-        B.store(End[Row], Sums, {B.index(Row), At});
+      Each([&](int64_t Row, ValueRange At) {
+        Begin.push_back(B.mulf(B.load(Sums, At), Corrections[Row]));
+      });
+      SmallVector<Value> End = B.loop(
+          B.index(0), B.index(PageTokens / P), 1, Begin,
+          [&](Value Word, ValueRange Carried) {
+            SmallVector<Value> Loaded;
+            for (int64_t L = 0; L < Lines; ++L)
+              Loaded.push_back(
+                  With.Values(Word, B.mul(B.add(Line, L), Lanes)));
+            return multiply(Weights, B.index(0), Word, Loaded, Carried);
+          });
+      const Value *Next = End.begin();
+      Each([&](int64_t, ValueRange At) { B.store(*Next++, Sums, At); });
     });
   }
 
-  void finish(ArrayRef<Token> Block, Value FirstHead) {
-    forEachRow(Block, FirstHead, [&](int64_t Row, const Token &T, Value Head) {
+  void finish(const Pass &In) {
+    B.loop(B.index(0), B.index(ItemTokens), 1, [&](Value Offset) {
+      Token T = tokenAt(In, Offset);
       B.ifThen(T.IsMine, [&] {
-        Value Inverse =
-            B.splat(B.divf(B.f32(1), B.loadScalar(Total, {B.index(Row)})));
-        Value Base = B.mul(Head, HeadDim);
-        B.columns(HeadDim, [&](Value At, int64_t Valid) {
-          Value Sum = B.load(Sums, {B.index(Row), At}, Valid);
-          B.store(B.mulf(Sum, Inverse), Op.getOuts(),
-                  {T.Index, B.add(Base, At)}, Valid);
-        });
+        for (int64_t H = 0; H < HeadsPerItem; ++H) {
+          Value Row = rowAt(Offset, H);
+          Value Inverse =
+              B.splat(B.divf(B.f32(1), B.loadScalar(Total, {Row})));
+          Value Base = B.mul(B.add(In.FirstHead, H), HeadDim);
+          B.columns(HeadDim, [&](Value At, int64_t Valid) {
+            B.store(B.mulf(B.load(Sums, {Row, At}, Valid), Inverse),
+                    Op.getOuts(), {T.Index, B.add(Base, At)}, Valid);
+          });
+        }
       });
     });
-  }
-
-  void
-  forEachRow(ArrayRef<Token> Block, Value FirstHead,
-             llvm::function_ref<void(int64_t, const Token &, Value)> Body) {
-    for (auto [I, T] : llvm::enumerate(Block))
-      for (int64_t H = 0; H < HeadsPerItem; ++H)
-        Body(static_cast<int64_t>(I) * HeadsPerItem + H, T,
-             B.add(FirstHead, H));
   }
 
   KernelBuilder &B;
   dnn::AttentionOp Op;
   int64_t Heads, KvHeads, Group, HeadDim;
-  int64_t HeadsPerItem, TokensPerItem, Rows, PaddedDim;
-  Value Queries, Scores, Sums, Highest, Total;
-  Value Positions, SequenceOf, Starts;
+  PageLayout Layout;
   bool IsCross = false;
+  /// Of queries and weights in scratch.
+  Type Element;
+  /// Whether pairs of bf16 are multiplied, and integers widened to such pairs.
+  bool UsesDot = false, WidensPages = false;
+  /// Values of a word as it is multiplied, and words of a key.
+  int64_t P = 1, KeyWords = 0;
+  /// Rows of a block share what is loaded of a page, blocks of an item the page.
+  int64_t LinesAtOnce, HeadsPerItem, TokensPerBlock, BlockRows, Blocks;
+  int64_t ItemTokens, ItemRows;
+  Value Queries, Scores, Weights, Sums, Highest, Total, Froms, Tos, Owns;
+  Value Positions, SequenceOf, Starts;
   /// Null where the op has no such thing.
-  Value SourceLengths, Prefixes, Bias, Sinks;
+  Value WideKeys, WideValues, SourceLengths, Prefixes, Bias, Sinks;
 };
 
 } // namespace

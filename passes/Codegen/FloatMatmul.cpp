@@ -239,11 +239,7 @@ Value FloatMatmul::loadForDot(const InputRow &Row, Value Step, int64_t Valid) {
     Value Zero = arith::ConstantOp::create(B, B.getZeroAttr(PairType));
     Pair = vector::InsertOp::create(B, Element, Zero, 0);
   }
-  // A pair is one 32-bit lane; broadcasting it repeats the pair.
-  Value Word = vector::ExtractOp::create(
-      B, vector::BitCastOp::create(B, B.vecType(B.getI32Type(), 1), Pair), 0);
-  return vector::BitCastOp::create(
-      B, B.vecType(B.getBF16Type(), Interleave * Lanes), B.splat(Word));
+  return B.splatPair(Pair);
 }
 
 /// 16 columns of one step: as stored for a dot product, otherwise a vector for

@@ -314,6 +314,47 @@ Value KernelBuilder::maxf(Value A, Value B) {
 Value KernelBuilder::minf(Value A, Value B) {
   return arith::MinNumFOp::create(*this, A, B);
 }
+Value KernelBuilder::splatPair(Value Pair) {
+  Value Word = vector::ExtractOp::create(
+      *this, vector::BitCastOp::create(*this, vecType(getI32Type(), 1), Pair),
+      0);
+  return vector::BitCastOp::create(*this, vecType(getBF16Type(), 2 * Lanes),
+                                   splat(Word));
+}
+
+Value KernelBuilder::expOfNonPositive(Value Vector) {
+  auto Words = vecType(getI32Type());
+  // 2^y = 2^n 2^f with n the nearest integer. The error of y grows with it, and
+  // the result falls faster.
+  // A comparison that lets a NaN through.
+  Value Lowest = vecConst(-87.25f);
+  Value IsBelow =
+      arith::CmpFOp::create(*this, arith::CmpFPredicate::OLT, Vector, Lowest);
+  Value Clamped = arith::SelectOp::create(*this, IsBelow, Lowest, Vector);
+  Value Y = mulf(Clamped, vecConst(1.44269504088896340736f));
+  Value N = math::RoundEvenOp::create(*this, Y);
+  Value F = subf(Y, N);
+  // Of the polynomials of degree 5 with p(0) = 1, that of the least largest
+  // relative error over [-1/2, 1/2], 9e-8.
+  constexpr float Coefficients[] = {
+      0.001326472731307149f, 0.009671512991189957f, 0.05550733581185341f,
+      0.24022242426872253f,  0.6931470036506653f,   1.0f};
+  Value P = vecConst(Coefficients[0]);
+  for (float C : llvm::drop_begin(Coefficients))
+    P = fma(P, F, vecConst(C));
+  Value Exponent = arith::ShLIOp::create(
+      *this, arith::FPToSIOp::create(*this, Words, N),
+      arith::ConstantOp::create(*this, DenseElementsAttr::get(Words, 23)));
+  Value Scaled = arith::BitcastOp::create(
+      *this, vecType(),
+      arith::AddIOp::create(
+          *this, arith::BitcastOp::create(*this, Words, P), Exponent));
+  // What is masked out must not count at all.
+  Value IsZero = arith::CmpFOp::create(*this, arith::CmpFPredicate::OLT, Vector,
+                                       vecConst(-87.0f));
+  return arith::SelectOp::create(*this, IsZero, vecConst(0), Scaled);
+}
+
 Value KernelBuilder::sum(Value Vector) {
   // Lanes may be added in any order, as those of a row are anyway.
   return vector::ReductionOp::create(*this, vector::CombiningKind::ADD, Vector,

@@ -18,7 +18,8 @@ namespace {
 struct Slot {
   Value Keys;
   Value Values;
-  Value Token; ///< 0 to 63.
+  Value Scales; ///< Null where the format has none.
+  Value Token;  ///< 0 to 63.
 };
 
 /// The page of `Cache` that `Row`'s position lies in.
@@ -34,31 +35,71 @@ Value pageOf(KernelBuilder &B, Value Cache, Value Batch, Value Row,
 /// Where in `Cache` the keys and values of `Row` go.
 Slot slotOf(KernelBuilder &B, TypedValue<CacheType> Cache, Value Scope,
             Value Batch, Value Row) {
-  CacheType Type = Cache.getType();
-  auto [KeysType, ValuesType] =
-      dnn::pageTypes(Type.getKvHeads(), Type.getHeadDim(),
-                     dnn::elementTypeOf(B.getContext(), Type.getFormat()));
+  dnn::PageTypes Types =
+      dnn::pageTypes(B.getContext(), Cache.getType().getPageLayout());
   Value Position = B.loadIndex(B.field(dnn::FieldKind::Positions, Batch), Row);
-  auto Page = dnn::PageOp::create(B, KeysType, ValuesType, Cache, Scope,
+  auto Page = dnn::PageOp::create(B, Types.Keys, Types.Values, Types.Scales,
+                                  Cache, Scope,
                                   pageOf(B, Cache, Batch, Row, Position));
-  return {Page.getKeys(), Page.getValues(), B.rem(Position, PageTokens)};
+  return {Page.getKeys(), Page.getValues(), Page.getScales(),
+          B.rem(Position, PageTokens)};
+}
+
+/// Values of a word of a page's buffer of `Lines` of 16 words, or of more.
+int64_t wordValues(Value Buffer) {
+  return 32 / cast<MemRefType>(Buffer.getType()).getElementTypeBitWidth();
+}
+
+/// Stores a head's key (0) or value (1) as the page has it: element `At` where
+/// `Place` says. Integers get their scale.
+void storeHead(KernelBuilder &B, Value Head, int64_t HeadDim, const Slot &To,
+               Value KvHead, int64_t Part, Value Buffer,
+               llvm::function_ref<SmallVector<Value>(Value)> Place) {
+  if (!To.Scales)
+    return B.loop(B.index(0), B.index(HeadDim), 1, [&](Value At) {
+      B.storeScalar(B.loadScalar(Head, {At}), Buffer, Place(At));
+    });
+  Value Largest = B.largest(
+      B.columns(HeadDim, B.vecConst(0),
+                [&](Value At, int64_t Valid, ValueRange Carried) {
+                  Value X = B.load(Head, {At}, Valid);
+                  return SmallVector<Value>{
+                      B.maxf(Carried[0], math::AbsFOp::create(B, X))};
+                })[0]);
+  B.storeScalar(B.divf(Largest, B.f32(127)), To.Scales,
+                {B.index(Part), KvHead, To.Token});
+  Value Inverse =
+      B.divf(B.f32(127), B.maxf(Largest, B.f32(SmallestCachedHead)));
+  B.loop(B.index(0), B.index(HeadDim), 1, [&](Value At) {
+    Value Code = math::RoundEvenOp::create(
+        B, B.mulf(B.loadScalar(Head, {At}), Inverse));
+    memref::StoreOp::create(
+        B, arith::FPToSIOp::create(B, B.getI8Type(), Code), Buffer, Place(At));
+  });
 }
 
 void storeKey(KernelBuilder &B, Value Head, int64_t HeadDim, const Slot &To,
               Value KvHead) {
+  int64_t P = wordValues(To.Keys);
   Value BlockOf = B.div(To.Token, KeyBlock);
-  Value Lane = B.rem(To.Token, KeyBlock);
-  B.loop(B.index(0), B.index(HeadDim), 1, [&](Value At) {
-    B.storeScalar(B.loadScalar(Head, {At}), To.Keys,
-                  {KvHead, BlockOf, At, Lane});
+  Value Lane = B.mul(B.rem(To.Token, KeyBlock), P);
+  storeHead(B, Head, HeadDim, To, KvHead, 0, To.Keys, [&](Value At) {
+    return SmallVector<Value>{KvHead, BlockOf, B.div(At, P),
+                              P == 1 ? Lane : B.add(Lane, B.rem(At, P))};
   });
 }
 
 void storeValue(KernelBuilder &B, Value Head, int64_t HeadDim, const Slot &To,
                 Value KvHead) {
-  B.columns(HeadDim, [&](Value At, int64_t Valid) {
-    B.store(B.load(Head, {At}, Valid), To.Values, {KvHead, To.Token, At},
-            Valid);
+  int64_t P = wordValues(To.Values);
+  if (P == 1)
+    return B.columns(HeadDim, [&](Value At, int64_t Valid) {
+      B.store(B.load(Head, {At}, Valid), To.Values, {KvHead, To.Token, At},
+              Valid);
+    });
+  Value Word = B.div(To.Token, P), InWord = B.rem(To.Token, P);
+  storeHead(B, Head, HeadDim, To, KvHead, 1, To.Values, [&](Value At) {
+    return SmallVector<Value>{KvHead, Word, B.add(B.mul(At, P), InWord)};
   });
 }
 
@@ -286,12 +327,12 @@ template <> void tenon::emitKernel(KernelBuilder &B, dnn::SplitStageOp Op) {
   Emitter.queries();
   int64_t HeadDim = cast<MemRefType>(Query.getType()).getDimSize(1) /
                     static_cast<int64_t>(Op.getHeads());
-  auto [KeysType, ValuesType] = dnn::pageTypes(
-      static_cast<int64_t>(Op.getKvHeads()), HeadDim, B.getF32Type());
+  dnn::PageTypes Types = dnn::pageTypes(
+      B.getContext(), {static_cast<int64_t>(Op.getKvHeads()), HeadDim});
   auto SlotOf = [&](Value Row) -> Slot {
-    auto Page = dnn::StagedPageOp::create(B, KeysType, ValuesType, Staged,
+    auto Page = dnn::StagedPageOp::create(B, Types.Keys, Types.Values, Staged,
                                           B.div(Row, PageTokens));
-    return {Page.getKeys(), Page.getValues(), B.rem(Row, PageTokens)};
+    return {Page.getKeys(), Page.getValues(), {}, B.rem(Row, PageTokens)};
   };
   Value Tokens = B.dim0(Query);
   Emitter.keysAndValues(Tokens, SlotOf);

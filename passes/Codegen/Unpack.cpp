@@ -1,21 +1,23 @@
-//===- Unpack.cpp - Values of storage formats as f32 ----------------------===//
+//===- Unpack.cpp - Stored values as f32 ----------------------===//
 
 #include "passes/Codegen/Unpack.h"
 
 using namespace mlir;
 using namespace tenon;
 
+static Value splatWord(KernelBuilder &B, int32_t Number) {
+  return arith::ConstantOp::create(
+      B, DenseElementsAttr::get(B.vecType(B.getI32Type()), Number));
+}
+
 /// bf16 is the high half of f32: the even element moves up, the odd one only
 /// loses its neighbour.
 static SmallVector<Value> unpackBF16(KernelBuilder &B, Value Packed) {
   auto Words = B.vecType(B.getI32Type());
   Value Bits = vector::BitCastOp::create(B, Words, Packed);
-  auto Splat = [&](int32_t Number) -> Value {
-    return arith::ConstantOp::create(B, DenseElementsAttr::get(Words, Number));
-  };
-  Value Even = arith::ShLIOp::create(B, Bits, Splat(16));
-  Value Odd =
-      arith::AndIOp::create(B, Bits, Splat(static_cast<int32_t>(0xffff0000u)));
+  Value Even = arith::ShLIOp::create(B, Bits, splatWord(B, 16));
+  Value Odd = arith::AndIOp::create(
+      B, Bits, splatWord(B, static_cast<int32_t>(0xffff0000u)));
   return {arith::BitcastOp::create(B, B.vecType(), Even),
           arith::BitcastOp::create(B, B.vecType(), Odd)};
 }
@@ -26,4 +28,40 @@ SmallVector<Value> tenon::unpack(KernelBuilder &B, StorageFormat Format,
   if (Format == StorageFormat::F32)
     return {Packed};
   return unpackBF16(B, Packed);
+}
+
+/// Each of four integers goes to the top of its word and back, with its sign.
+static SmallVector<Value> unpackI8(KernelBuilder &B, Value Packed) {
+  Value Bits = vector::BitCastOp::create(B, B.vecType(B.getI32Type()), Packed);
+  SmallVector<Value> Parts;
+  for (int32_t Byte = 0; Byte < 4; ++Byte) {
+    Value Top = Byte == 3 ? Bits
+                          : Value(arith::ShLIOp::create(
+                                B, Bits, splatWord(B, 24 - 8 * Byte)));
+    Parts.push_back(
+        B.toFloats(arith::ShRSIOp::create(B, Top, splatWord(B, 24))));
+  }
+  return Parts;
+}
+
+SmallVector<Value> tenon::unpackWords(KernelBuilder &B, Value Words) {
+  Type Element = cast<VectorType>(Words.getType()).getElementType();
+  if (Element.isF32())
+    return {Words};
+  return Element.isBF16() ? unpackBF16(B, Words) : unpackI8(B, Words);
+}
+
+SmallVector<Value> tenon::unpackToPairs(KernelBuilder &B, Value Words) {
+  auto Ints = B.vecType(B.getI32Type());
+  SmallVector<Value> Parts = unpackI8(B, Words), Pairs;
+  for (size_t Even = 0; Even < Parts.size(); Even += 2) {
+    // The low halves of their f32 are zero.
+    Value Low = arith::ShRUIOp::create(
+        B, arith::BitcastOp::create(B, Ints, Parts[Even]), splatWord(B, 16));
+    Value High = arith::BitcastOp::create(B, Ints, Parts[Even + 1]);
+    Pairs.push_back(vector::BitCastOp::create(
+        B, B.vecType(B.getBF16Type(), 2 * Lanes),
+        arith::OrIOp::create(B, Low, High)));
+  }
+  return Pairs;
 }

@@ -43,7 +43,7 @@ struct LowerAttention : public tenon::impl::LowerAttentionBase<LowerAttention> {
         QueryType.getDimSize(1) / static_cast<int64_t>(Op.getHeads());
     auto StagedType = RankedTensorType::get(
         {ShapedType::kDynamic,
-         pageElements(static_cast<int64_t>(Op.getKvHeads()), HeadDim)},
+         PageLayout{static_cast<int64_t>(Op.getKvHeads()), HeadDim}.elements()},
         Builder.getF32Type());
     return SplitStageOp::create(
         Builder, Op.getLoc(), QueryType, StagedType,

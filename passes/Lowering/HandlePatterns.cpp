@@ -173,13 +173,25 @@ struct PageTablePattern : public ConvertOpToLLVMPattern<dnn::PageTableOp> {
 
 /// Keys and values as descriptors of the page at `Base`.
 SmallVector<Value> pageDescriptors(const LLVMTypeConverter &Converter,
-                                   OpBuilder &B, Location Loc, MemRefType Keys,
-                                   MemRefType Values, Value Base) {
+                                   OpBuilder &B, Location Loc, TypeRange Parts,
+                                   Value Base) {
   Abi A(B, Loc);
-  Value ValuesAt = A.offset(Base, A.constant(1), bytesOf(Keys));
-  return {
-      MemRefDescriptor::fromStaticShape(B, Loc, Converter, Keys, Base),
-      MemRefDescriptor::fromStaticShape(B, Loc, Converter, Values, ValuesAt)};
+  SmallVector<Value> Descriptors;
+  for (Type Part : Parts) {
+    auto Buffer = cast<MemRefType>(Part);
+    Descriptors.push_back(
+        MemRefDescriptor::fromStaticShape(B, Loc, Converter, Buffer, Base));
+    Base = A.offset(Base, A.constant(1), bytesOf(Buffer));
+  }
+  return Descriptors;
+}
+
+/// Bytes of all of `Parts`.
+int64_t bytesOfAll(TypeRange Parts) {
+  int64_t Bytes = 0;
+  for (Type Part : Parts)
+    Bytes += bytesOf(cast<MemRefType>(Part));
+  return Bytes;
 }
 
 /// Page `Number` of the layer of `Scope` in the cache of number `Cache`.
@@ -194,13 +206,11 @@ struct PagePattern : public ConvertOpToLLVMPattern<dnn::PageOp> {
   LogicalResult matchAndRewrite(dnn::PageOp Op, OpAdaptor Operands,
                                 ConversionPatternRewriter &B) const override {
     Abi A(B, Op.getLoc());
-    auto Keys = cast<MemRefType>(Op.getKeys().getType());
-    auto Values = cast<MemRefType>(Op.getValues().getType());
-    Value Page =
-        pageAddress(A, Operands.getScope(), Operands.getCache(),
-                    Operands.getPage(), bytesOf(Keys) + bytesOf(Values));
-    B.replaceOp(Op, pageDescriptors(*getTypeConverter(), B, Op.getLoc(), Keys,
-                                    Values, Page));
+    TypeRange Parts = Op->getResultTypes();
+    Value Page = pageAddress(A, Operands.getScope(), Operands.getCache(),
+                             Operands.getPage(), bytesOfAll(Parts));
+    B.replaceOp(Op, pageDescriptors(*getTypeConverter(), B, Op.getLoc(), Parts,
+                                    Page));
     return success();
   }
 };
@@ -224,13 +234,12 @@ struct StagedPagePattern : public ConvertOpToLLVMPattern<dnn::StagedPageOp> {
   LogicalResult matchAndRewrite(dnn::StagedPageOp Op, OpAdaptor Operands,
                                 ConversionPatternRewriter &B) const override {
     Abi A(B, Op.getLoc());
-    auto Keys = cast<MemRefType>(Op.getKeys().getType());
-    auto Values = cast<MemRefType>(Op.getValues().getType());
+    TypeRange Parts = Op->getResultTypes();
     MemRefDescriptor Staged(Operands.getStaged());
     Value Page = A.offset(Staged.alignedPtr(B, Op.getLoc()), Operands.getRow(),
-                          bytesOf(Keys) + bytesOf(Values));
-    B.replaceOp(Op, pageDescriptors(*getTypeConverter(), B, Op.getLoc(), Keys,
-                                    Values, Page));
+                          bytesOfAll(Parts));
+    B.replaceOp(Op, pageDescriptors(*getTypeConverter(), B, Op.getLoc(), Parts,
+                                    Page));
     return success();
   }
 };

@@ -23,6 +23,18 @@ def QuantizeWeights : Pass<"quantize-weights", "::mlir::ModuleOp"> {
   ];
 }
 
+def SetCacheFormat : Pass<"set-cache-format", "::mlir::ModuleOp"> {
+  let summary = "Store caches in the format that the user asks for";
+  let description = [{
+    Changes the type of every cache. `int8` is i8: integers with an f32 scale per
+    token and head. Caches of latent vectors are not stored in it.
+  }];
+  let options = [
+    Option<"Format", "format", "std::string", "\"auto\"",
+           "auto (what the model says), f32, bf16 or int8">
+  ];
+}
+
 def AssignLayouts : Pass<"assign-layouts", "::mlir::ModuleOp"> {
   let summary = "Choose the layout that each parameter is stored in";
   let description = [{

@@ -51,6 +51,8 @@ static const StagePass TransformerPasses[] = {
        Asked.Exclude.assign(O.QuantizeExclude.begin(), O.QuantizeExclude.end());
        return createQuantizeWeights(std::move(Asked));
      }},
+    {Required,
+     [](const Options &O) -> Made { return createSetCacheFormat({O.KvCache}); }},
     {Gate, [](const Options &) -> Made { return createVerifyTransformer(); }},
 };
 

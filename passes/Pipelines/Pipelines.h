@@ -39,6 +39,10 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
   ListOption<std::string> QuantizeExclude{
       *this, "quantize-exclude",
       llvm::cl::desc("Matrices that are not: patterns of their names")};
+  Option<std::string> KvCache{
+      *this, "kv-cache",
+      llvm::cl::desc("What caches store: auto, f32, bf16 or int8"),
+      llvm::cl::init("auto")};
   Option<int64_t> FewTokens{
       *this, "few-tokens",
       llvm::cl::desc("Most tokens of a decode-sized batch"), llvm::cl::init(8)};

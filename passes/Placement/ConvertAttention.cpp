@@ -2,6 +2,8 @@
 
 #include "passes/Placement/DnnConverter.h"
 
+#include "passes/Support/Functions.h"
+
 using namespace mlir;
 using namespace tenon;
 using namespace tenon::transformer;
@@ -47,11 +49,18 @@ LogicalResult DnnConverter::convert(OnlineAttentionOp Op) {
     Content = Alibi;
     Bias = table(Op.getLoc(), anyScope(), Alibi, Heads, *Alibi.getTableWidth());
   }
+  Value Query = mapped(Op.getQuery());
+  if (Op.getCache()) {
+    CacheFormat Format = cast<CacheType>(Op.getCache().getType()).getFormat();
+    Type QueryType = Module.Target.getQueryType(Format, Module.IsExact,
+                                                isDecodeSized(Function));
+    if (getElementTypeOrSelf(Query) != QueryType)
+      Query = castInto(Query, emptyLike(Op.getQuery(), QueryType));
+  }
   Value Out = emptyLike(Op.getResult());
   map(Op,
       dnn::AttentionOp::create(
-          Builder, Op.getLoc(), Out.getType(), Op.getMaskAttr(),
-          mapped(Op.getQuery()), Batch, mapped(Op.getStaged()),
+          Builder, Op.getLoc(), Out.getType(), Op.getMaskAttr(), Query, Batch, mapped(Op.getStaged()),
           mapped(Op.getCache()), mapped(Op.getScope()), Bias,
           packed(Op.getSinks()), Out, Op.getHeadsAttr(), Op.getKvHeadsAttr(),
           Op.getScaleAttr(), Op.getWindowAttr(), Op.getSoftCapAttr(), Content)

@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-#define TENON_RT_ABI_MAJOR 3
+#define TENON_RT_ABI_MAJOR 4
 #define TENON_RT_ABI_MINOR 0
 
 /** Symbol of an entry point: this prefix and the role (step, encode,

@@ -73,9 +73,9 @@ template <typename Enum> struct EnumSet {
 // Storage formats
 //===----------------------------------------------------------------------===//
 
-/// How the values of a packed weight or of a cache are stored: plain numbers,
-/// or quantised, in one of ggml's formats or in 4 bits with a zero point, as
-/// GPTQ, AWQ and compressed-tensors have it. Caches hold plain numbers.
+/// How the values of a packed weight are stored: plain numbers, or quantised, in
+/// one of ggml's formats or in 4 bits with a zero point, as GPTQ, AWQ and
+/// compressed-tensors have it.
 enum class StorageFormat : uint32_t {
   F32,
   BF16,
@@ -187,7 +187,7 @@ inline constexpr std::array<StorageFormatInfo, 14> StorageFormats = {{
 }};
 static_assert(isIndexedByValue(StorageFormats));
 
-/// Those of plain numbers, which activations and caches have.
+/// Those of plain numbers, which activations have.
 inline constexpr std::array<NamedValue<StorageFormat>, 2> PlainFormats = {{
     {StorageFormat::F32, "f32"},
     {StorageFormat::BF16, "bf16"},
@@ -358,11 +358,94 @@ inline constexpr int64_t PageTokens = 64;
 /// Keys lie transposed in blocks of this many tokens.
 inline constexpr int64_t KeyBlock = 16;
 
-/// Values of one page of one layer: keys [kv_heads][64/16][head_dim][16], then
-/// values [kv_heads][64][head_dim rounded up to 16].
-constexpr int64_t pageElements(int64_t KvHeads, int64_t HeadDim) {
-  return KvHeads * PageTokens * (HeadDim + roundUp(HeadDim, KeyBlock));
+/// How the values of a cache are stored.
+enum class CacheFormat : uint32_t {
+  F32,
+  BF16,
+  /// Signed integers of a byte, -127 to 127, times an f32 per token and head:
+  /// the largest magnitude / 127.
+  I8
+};
+
+struct CacheFormatInfo {
+  CacheFormat Value;
+  std::string_view Name;
+  int64_t Bytes; ///< Of a value.
+  /// Whether a page holds scales beside its values.
+  bool HasScales;
+
+  /// Values of a word of four bytes.
+  constexpr int64_t wordValues() const { return 4 / Bytes; }
+};
+
+inline constexpr std::array<CacheFormatInfo, 3> CacheFormats = {{
+    {CacheFormat::F32, "f32", 4, false},
+    {CacheFormat::BF16, "bf16", 2, false},
+    {CacheFormat::I8, "i8", 1, true},
+}};
+static_assert(isIndexedByValue(CacheFormats));
+
+/// A head of i8 whose largest magnitude is below this has integers of 0: the
+/// reciprocal of its scale would overflow.
+inline constexpr float SmallestCachedHead = 1e-30f;
+
+constexpr const CacheFormatInfo &infoOf(CacheFormat Format) {
+  return CacheFormats[static_cast<size_t>(Format)];
 }
+
+/// Where a page of keys and values of one layer, and a row of staged ones, has
+/// them. Words of four bytes hold P values that are multiplied together, P = 1
+/// of f32, 2 of bf16, 4 of i8: neighbours of a head for keys, neighbouring
+/// tokens for values. Keys [kv_heads][64/16][head_dim/P, rounded up][16][P],
+/// then values [kv_heads][64/P][head_dim rounded up to 16][P], then of i8 the
+/// scales of the keys and those of the values, [2][kv_heads][64] f32.
+struct PageLayout {
+  int64_t KvHeads = 1;
+  int64_t HeadDim = 1;
+  CacheFormat Format = CacheFormat::F32;
+  /// Of a page; only tests have fewer.
+  int64_t Tokens = PageTokens;
+
+  constexpr int64_t wordValues() const { return infoOf(Format).wordValues(); }
+  /// Tokens of a block of keys.
+  constexpr int64_t block() const {
+    return Tokens < KeyBlock ? Tokens : KeyBlock;
+  }
+  /// Words of one token's key.
+  constexpr int64_t keyWords() const {
+    return (HeadDim + wordValues() - 1) / wordValues();
+  }
+  /// Words of the values of `wordValues()` tokens.
+  constexpr int64_t valueWords() const { return roundUp(HeadDim, block()); }
+  constexpr int64_t keyElements() const {
+    return KvHeads * Tokens * keyWords() * wordValues();
+  }
+  /// Of keys and values, with padding.
+  constexpr int64_t elements() const {
+    return keyElements() + KvHeads * Tokens * valueWords();
+  }
+  /// Which element of the page is number `D` of a token's key.
+  constexpr int64_t key(int64_t KvHead, int64_t Token, int64_t D) const {
+    int64_t P = wordValues();
+    int64_t Row = (KvHead * Tokens / block() + Token / block()) * keyWords();
+    return ((Row + D / P) * block() + Token % block()) * P + D % P;
+  }
+  /// The same of its value.
+  constexpr int64_t value(int64_t KvHead, int64_t Token, int64_t D) const {
+    int64_t P = wordValues();
+    int64_t Row = KvHead * Tokens / P + Token / P;
+    return keyElements() + (Row * valueWords() + D) * P + Token % P;
+  }
+  /// Where the scale of a token's key, and that of its value, begins, in bytes.
+  constexpr int64_t scale(bool OfValue, int64_t KvHead, int64_t Token) const {
+    int64_t Index = ((OfValue ? KvHeads : 0) + KvHead) * Tokens + Token;
+    return elements() * infoOf(Format).Bytes + Index * 4;
+  }
+  constexpr int64_t bytes() const {
+    return infoOf(Format).HasScales ? scale(true, KvHeads, 0)
+                                    : elements() * infoOf(Format).Bytes;
+  }
+};
 
 /// Values of one page of one layer of latent vectors: [64][width rounded up to
 /// 16].

@@ -55,8 +55,7 @@ inline constexpr std::string_view KeysValuesForm = "keys_values";
 inline constexpr std::string_view LatentForm = "latent";
 
 /// One kind of paged cache. A page of one layer is PageBytes long. In the form
-/// "keys_values": keys [kv_heads][page_tokens/16][head_dim][16], then values
-/// [kv_heads][page_tokens][head_dim rounded up to 16]. In the form "latent":
+/// "keys_values" it is laid out as PageLayout says. In the form "latent":
 /// head_dim values per token for one head, which stand for keys and values.
 /// Pages start zeroed, as slots that are masked out are still multiplied by
 /// zero.
@@ -64,11 +63,14 @@ struct CacheInfo {
   int64_t Layers = 0;
   int64_t KvHeads = 0;
   int64_t HeadDim = 0;
-  StorageFormat Format = StorageFormat::F32;
+  CacheFormat Format = CacheFormat::F32;
   int64_t PageTokens = 0;
   int64_t PageBytes = 0;
   CacheContent Content = CacheContent::Sequence;
   std::string Form{KeysValuesForm};
+
+  /// Of the form "keys_values".
+  PageLayout layout() const { return {KvHeads, HeadDim, Format, PageTokens}; }
 };
 
 /// One library matmul, shared by all equal ones of the code: dst[rows,N] =

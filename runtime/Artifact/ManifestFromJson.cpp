@@ -66,7 +66,7 @@ void readCache(ManifestReader &R, CacheInfo &C) {
   R.integer("layers", C.Layers, 1, MaxLayers);
   R.integer("kv_heads", C.KvHeads, 1, MaxHeads);
   R.integer("head_dim", C.HeadDim, 1, MaxHeads);
-  R.named("type", C.Format, PlainFormats);
+  R.named("type", C.Format, CacheFormats);
   R.integer("page_tokens", C.PageTokens, 16, MaxHeads);
   if (C.PageTokens % 16 != 0)
     R.fail("page_tokens", "a multiple of 16");
@@ -75,11 +75,14 @@ void readCache(ManifestReader &R, CacheInfo &C) {
   bool Latent = C.Form == LatentForm;
   if (Latent && C.KvHeads != 1)
     R.fail("kv_heads", "1 for a latent cache");
-  // A latent cache has no values of its own.
-  int64_t ValueDim = Latent ? 0 : (C.HeadDim + 15) / 16 * 16;
+  if (Latent && infoOf(C.Format).HasScales)
+    R.fail("type", "f32 or bf16 for a latent cache");
+  if (R.failed())
+    return;
   // At most 2^16 * 2^16 * 2^17 * 4.
-  int64_t Needed =
-      storedBytes(C.Format, C.KvHeads * C.PageTokens * (C.HeadDim + ValueDim));
+  int64_t Needed = Latent
+                       ? C.PageTokens * C.HeadDim * infoOf(C.Format).Bytes
+                       : C.layout().bytes();
   R.integer("page_bytes", C.PageBytes, 1, std::numeric_limits<int64_t>::max());
   if (C.PageBytes < Needed || C.PageBytes > MaxBytes)
     R.fail("page_bytes", std::to_string(Needed) + " to " +

@@ -254,33 +254,38 @@ Status PageCache::truncateSequence(SequenceId Id, int64_t Length) {
   return {};
 }
 
-/// Zeroes the tokens of a page from `From` on: rows of keys in blocks of 16
-/// tokens, transposed, then rows of values; or rows of latent vectors.
+/// Zeroes the tokens of a page from `From` on.
 static void zeroTokensOf(std::byte *Page, const artifact::CacheInfo &Info,
                          int64_t From) {
-  // Only tests have pages of fewer tokens.
-  const int64_t Block = std::min<int64_t>(16, Info.PageTokens);
-  auto Zero = [&](int64_t Offset, int64_t Count) {
-    std::memset(Page + Offset, 0, static_cast<size_t>(Count));
+  auto Zero = [&](int64_t Begin, int64_t End) {
+    std::memset(Page + Begin, 0, static_cast<size_t>(End - Begin));
   };
-  const int64_t Bytes = infoOf(Info.Format).BlockBytes;
   if (Info.Form == artifact::LatentForm) {
     int64_t Row = Info.PageBytes / Info.PageTokens;
-    return Zero(From * Row, (Info.PageTokens - From) * Row);
+    return Zero(From * Row, Info.PageTokens * Row);
   }
-  int64_t KeyRow = Info.HeadDim * Bytes;
-  int64_t ValueRow = (Info.HeadDim + Block - 1) / Block * Block * Bytes;
-  int64_t Values = Info.KvHeads * Info.PageTokens * KeyRow;
-  int64_t First = From / Block * Block, Lane = From % Block;
+  const PageLayout Layout = Info.layout();
+  const int64_t Bytes = infoOf(Info.Format).Bytes, P = Layout.wordValues();
+  // Blocks of keys and words of values that hold earlier tokens too.
+  int64_t SharedKeys = From % Layout.block(), SharedValues = From % P;
+  int64_t NextBlock = roundUp(From, Layout.block()), NextWord = roundUp(From, P);
   for (int64_t Head = 0; Head < Info.KvHeads; ++Head) {
-    int64_t Keys = Head * Info.PageTokens * KeyRow;
-    for (int64_t D = 0; D < Info.HeadDim; ++D)
-      Zero(Keys + First * KeyRow + (D * Block + Lane) * Bytes,
-           (Block - Lane) * Bytes);
-    Zero(Keys + (First + Block) * KeyRow,
-         (Info.PageTokens - First - Block) * KeyRow);
-    Zero(Values + (Head * Info.PageTokens + From) * ValueRow,
-         (Info.PageTokens - From) * ValueRow);
+    if (SharedKeys != 0)
+      for (int64_t D = 0; D < Info.HeadDim; D += P)
+        Zero(Layout.key(Head, From, D) * Bytes,
+             (Layout.key(Head, NextBlock - 1, D) + P) * Bytes);
+    Zero(Layout.key(Head, NextBlock, 0) * Bytes,
+         Layout.key(Head + 1, 0, 0) * Bytes);
+    if (SharedValues != 0)
+      for (int64_t D = 0; D < Info.HeadDim; ++D)
+        Zero(Layout.value(Head, From, D) * Bytes,
+             (Layout.value(Head, NextWord - 1, D) + 1) * Bytes);
+    Zero(Layout.value(Head, NextWord, 0) * Bytes,
+         Layout.value(Head + 1, 0, 0) * Bytes);
+    if (infoOf(Info.Format).HasScales)
+      for (bool OfValue : {false, true})
+        Zero(Layout.scale(OfValue, Head, From),
+             Layout.scale(OfValue, Head, Info.PageTokens));
   }
 }
 

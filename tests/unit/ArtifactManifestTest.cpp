@@ -73,7 +73,7 @@ TEST(ArtifactManifest, RoundTrips) {
   EXPECT_EQ(Read->Caches[0].Layers, 2);
   EXPECT_EQ(Read->Caches[0].KvHeads, 3);
   EXPECT_EQ(Read->Caches[0].HeadDim, 24);
-  EXPECT_EQ(Read->Caches[0].Format, StorageFormat::BF16);
+  EXPECT_EQ(Read->Caches[0].Format, CacheFormat::BF16);
   EXPECT_EQ(Read->Caches[0].PageTokens, 16);
   EXPECT_EQ(Read->Caches[0].PageBytes, 3 * 16 * (24 + 32) * 2);
   EXPECT_EQ(Read->Caches[0].Content, CacheContent::Sequence);
@@ -184,7 +184,7 @@ TEST(ArtifactManifest, NamesWhatIsWrong) {
        "f: field 'abi_minor' is 1: expected at most 0 (run the model with a "
        "newer version)"},
       {"/abi_major", 1,
-       "f: field 'abi_major' is 1: expected 3 (compile the model again "
+       "f: field 'abi_major' is 1: expected 4 (compile the model again "
        "with this version)"},
       {"/family", "a\x1b[31m",
        "field 'family' is 'a\\x1b[31m': expected a name"},
@@ -212,7 +212,7 @@ TEST(ArtifactManifest, NamesWhatIsWrong) {
       {"/caches/0/page_bytes", 5375,
        "field 'caches[0].page_bytes' is 5375: expected 5376 to"},
       {"/caches/0/page_bytes", Big, "field 'caches[0].page_bytes' is"},
-      {"/caches/0/type", "f64", "expected f32 or bf16"},
+      {"/caches/0/type", "f64", "expected f32, bf16 or i8"},
       {"/caches/1/content", "memories",
        "field 'caches[1].content' is 'memories': expected sequence or cross"},
       {"/caches/1/content", "sequence",

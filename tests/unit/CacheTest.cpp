@@ -187,3 +187,56 @@ TEST(CacheTest, ForksShareUntilOneWrites) {
   EXPECT_EQ(Byte(0, 1, Full), 0);
   EXPECT_FALSE(C->forkSequence(A));
 }
+
+/// Which token each byte of a page of keys and values belongs to, from the
+/// layout as it is written down.
+static std::vector<int64_t> tokensOfBytes(const CacheInfo &Info) {
+  std::vector<int64_t> Tokens;
+  int64_t Bytes = infoOf(Info.Format).Bytes, P = 4 / Bytes;
+  auto Add = [&](int64_t Token, int64_t Count) {
+    Tokens.insert(Tokens.end(), static_cast<size_t>(Count), Token);
+  };
+  for (int64_t Head = 0; Head < Info.KvHeads; ++Head)
+    for (int64_t Block = 0; Block < 4; ++Block)
+      for (int64_t Word = 0; Word < (Info.HeadDim + P - 1) / P; ++Word)
+        for (int64_t Lane = 0; Lane < 16; ++Lane)
+          Add(Block * 16 + Lane, 4);
+  for (int64_t Head = 0; Head < Info.KvHeads; ++Head)
+    for (int64_t Word = 0; Word < 64 / P; ++Word)
+      for (int64_t D = 0; D < (Info.HeadDim + 15) / 16 * 16; ++D)
+        for (int64_t I = 0; I < P; ++I)
+          Add(Word * P + I, Bytes);
+  if (Info.Format == CacheFormat::I8)
+    for (int64_t Scale = 0; Scale < 2 * Info.KvHeads * 64; ++Scale)
+      Add(Scale % 64, 4);
+  return Tokens;
+}
+
+TEST(CacheTest, DroppedTokensAreZeroBeforeTheNextOne) {
+  for (const CacheFormatInfo &Format : CacheFormats)
+    for (int64_t HeadDim : {1, 6, 19, 64})
+      for (int64_t Length : {1, 2, 3, 15, 16, 17, 33, 50, 63}) {
+        CacheInfo Info = kindOf(2, 64, 0);
+        Info.KvHeads = 3;
+        Info.HeadDim = HeadDim;
+        Info.Format = Format.Value;
+        std::vector<int64_t> Tokens = tokensOfBytes(Info);
+        Info.PageBytes = static_cast<int64_t>(Tokens.size());
+        ASSERT_EQ(Info.layout().bytes(), Info.PageBytes) << Format.Name;
+        Result<PageCache> C =
+            PageCache::create(std::vector<CacheInfo>{Info}, 128, 128);
+        ASSERT_TRUE(C) << C.error().message();
+        SequenceId Id = C->createSequence();
+        ASSERT_TRUE(C->reserve(Id, 64));
+        ASSERT_TRUE(C->setLength(Id, 64));
+        auto *Page = static_cast<uint8_t *>(C->layer(0, 1)) +
+                     C->pages(Id)[0] * Info.PageBytes;
+        std::memset(Page, 0xff, Tokens.size());
+        ASSERT_TRUE(C->truncateSequence(Id, Length));
+        ASSERT_TRUE(C->reserve(Id, 1));
+        for (size_t I = 0; I < Tokens.size(); ++I)
+          ASSERT_EQ(Page[I], Tokens[I] < Length ? 0xff : 0)
+              << Format.Name << ", heads of " << HeadDim << ", length "
+              << Length << ": byte " << I << " of token " << Tokens[I];
+      }
+}

@@ -52,16 +52,40 @@ func.func @page_c1(%c: !transformer.cache<latent 1x6xbf16>, %s: !transformer.sco
 // -----
 
 func.func @page_c2(%c: !transformer.cache<1x4xbf16>, %s: !transformer.scope, %n: index) {
-  // expected-error@below {{dnn_page_c2: keys: expected 'memref<1x4x4x16xbf16>', got 'memref<1x4x4x16xf32>'}}
-  %0:2 = dnn.page %c[%s], %n : <1x4xbf16> -> memref<1x4x4x16xf32>, memref<1x64x16xbf16>
+  // expected-error@below {{dnn_page_c2: keys: expected 'memref<1x4x2x32xbf16>', got 'memref<1x4x4x16xf32>'}}
+  %0:2 = dnn.page %c[%s], %n : <1x4xbf16> -> memref<1x4x4x16xf32>, memref<1x32x32xbf16>
   return
 }
 
 // -----
 
 func.func @page_c2_values(%c: !transformer.cache<1x4xbf16>, %s: !transformer.scope, %n: index) {
-  // expected-error@below {{dnn_page_c2: values: expected 'memref<1x64x16xbf16>', got 'memref<1x64x4xbf16>'}}
-  %0:2 = dnn.page %c[%s], %n : <1x4xbf16> -> memref<1x4x4x16xbf16>, memref<1x64x4xbf16>
+  // expected-error@below {{dnn_page_c2: values: expected 'memref<1x32x32xbf16>', got 'memref<1x64x4xbf16>'}}
+  %0:2 = dnn.page %c[%s], %n : <1x4xbf16> -> memref<1x4x2x32xbf16>, memref<1x64x4xbf16>
+  return
+}
+
+// -----
+
+func.func @page_c3(%c: !transformer.cache<1x4xi8>, %s: !transformer.scope, %n: index) {
+  // expected-error@below {{dnn_page_c3: expected scales with integers, and with nothing else}}
+  %0:2 = dnn.page %c[%s], %n : <1x4xi8> -> memref<1x4x1x64xi8>, memref<1x16x64xi8>
+  return
+}
+
+// -----
+
+func.func @page_c3_none(%c: !transformer.cache<1x4xbf16>, %s: !transformer.scope, %n: index) {
+  // expected-error@below {{dnn_page_c3: expected scales with integers, and with nothing else}}
+  %0:3 = dnn.page %c[%s], %n : <1x4xbf16> -> memref<1x4x2x32xbf16>, memref<1x32x32xbf16>, memref<2x1x64xf32>
+  return
+}
+
+// -----
+
+func.func @page_c3_shape(%c: !transformer.cache<1x4xi8>, %s: !transformer.scope, %n: index) {
+  // expected-error@below {{dnn_page_c3: scales: expected 'memref<2x1x64xf32>', got 'memref<1x64xf32>'}}
+  %0:3 = dnn.page %c[%s], %n : <1x4xi8> -> memref<1x4x1x64xi8>, memref<1x16x64xi8>, memref<1x64xf32>
   return
 }
 

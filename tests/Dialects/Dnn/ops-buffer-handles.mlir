@@ -44,13 +44,15 @@ func.func @fields(%batch: !transformer.batch, %arg0: index) {
 }
 
 // CHECK-LABEL: @pages(
-func.func @pages(%cache: !transformer.cache<1x4xbf16>, %cache_0: !transformer.cache<latent 1x40xbf16>, %scope: !transformer.scope, %arg0: index, %x: memref<?x1280xf32>) {
-  // CHECK-NEXT: %keys, %values = dnn.page %cache[%scope], %arg0 : <1x4xbf16> -> memref<1x4x4x16xbf16>, memref<1x64x16xbf16>
-  %keys, %values = dnn.page %cache[%scope], %arg0 : <1x4xbf16> -> memref<1x4x4x16xbf16>, memref<1x64x16xbf16>
+func.func @pages(%cache: !transformer.cache<1x4xbf16>, %cache_0: !transformer.cache<latent 1x40xbf16>, %scope: !transformer.scope, %arg0: index, %x: memref<?x1280xf32>, %cache_1: !transformer.cache<3x6xi8>) {
+  // CHECK-NEXT: %keys, %values = dnn.page %cache[%scope], %arg0 : <1x4xbf16> -> memref<1x4x2x32xbf16>, memref<1x32x32xbf16>
+  %keys, %values = dnn.page %cache[%scope], %arg0 : <1x4xbf16> -> memref<1x4x2x32xbf16>, memref<1x32x32xbf16>
+  // CHECK-NEXT: %keys_2, %values_3, %scales = dnn.page %cache_1[%scope], %arg0 : <3x6xi8> -> memref<3x4x2x64xi8>, memref<3x16x64xi8>, memref<2x3x64xf32>
+  %keys_2, %values_3, %scales = dnn.page %cache_1[%scope], %arg0 : <3x6xi8> -> memref<3x4x2x64xi8>, memref<3x16x64xi8>, memref<2x3x64xf32>
   // CHECK-NEXT: %latent = dnn.latent_page %cache_0[%scope], %arg0 : <latent 1x40xbf16> -> memref<64x48xbf16>
   %latent = dnn.latent_page %cache_0[%scope], %arg0 : <latent 1x40xbf16> -> memref<64x48xbf16>
-  // CHECK-NEXT: %keys_1, %values_2 = dnn.staged_page %x[%arg0] : memref<?x1280xf32> -> memref<1x4x4x16xf32>, memref<1x64x16xf32>
-  %keys_1, %values_2 = dnn.staged_page %x[%arg0] : memref<?x1280xf32> -> memref<1x4x4x16xf32>, memref<1x64x16xf32>
+  // CHECK-NEXT: %keys_4, %values_5 = dnn.staged_page %x[%arg0] : memref<?x1280xf32> -> memref<1x4x4x16xf32>, memref<1x64x16xf32>
+  %keys_4, %values_5 = dnn.staged_page %x[%arg0] : memref<?x1280xf32> -> memref<1x4x4x16xf32>, memref<1x64x16xf32>
   return
 }
 

@@ -16,7 +16,7 @@ func.func private @cache_head_dim(!transformer.cache<1x0xf32>)
 
 // -----
 
-// expected-error@+1 {{expected one of f32, bf16, got f16}}
+// expected-error@+1 {{expected one of f32, bf16, i8, got f16}}
 func.func private @cache_element(!transformer.cache<1x4xf16>)
 
 // -----
@@ -239,8 +239,13 @@ func.func private @unknown_quant(tensor<4x64x!transformer.quant<q9_0>>)
 
 // -----
 
-// expected-error@below {{expected one of f32, bf16, got q8_0}}
+// expected-error@below {{expected one of f32, bf16, i8, got q8_0}}
 func.func private @quantised_cache(!transformer.cache<1x32xq8_0>)
+
+// -----
+
+// expected-error@below {{expected latent vectors of f32 or bf16, got i8}}
+func.func private @latent_integers(!transformer.cache<latent 1x32xi8>)
 
 // -----
 

@@ -9,18 +9,21 @@
 
 module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, dot = [], library = []>} {
 
-// Four rows of registers: two tokens of two heads. Keys a token sees lie from its
-// position less 7 up to its position; tokens of another sequence, or beyond the
-// last, see none.
+// Blocks of four rows, two tokens of two heads, and eight blocks for a page. Keys
+// a token sees lie from its position less 7 up to its position; tokens of another
+// sequence, or beyond the last, see none.
 // CHECK-LABEL: @cached
+// CHECK-COUNT-3: memref.alloca() {alignment = 64 : i64} : memref<16xi32>
 // CHECK-DAG: memref.alloca() {alignment = 64 : i64} : memref<4x64xf32>
-// CHECK-DAG: memref.alloca() {alignment = 64 : i64} : memref<4x16xf32>
-// CHECK-DAG: memref.alloca() {alignment = 64 : i64} : memref<4x6xf32>
+// CHECK-DAG: memref.alloca() {alignment = 64 : i64} : memref<32x16xf32>
+// CHECK-DAG: memref.alloca() {alignment = 64 : i64} : memref<32x6xf32>
 // CHECK-NOT: {{memref.alloc\(|memref.alloca\(%}}
 // CHECK: scf.for %[[ITEM:.*]] = %{{.*}} to %{{.*}} step %{{.*}} {
-// CHECK: %[[FIRST:.*]] = arith.muli %[[ITEM]], %c2
+// CHECK: %[[FIRST:.*]] = arith.muli %[[ITEM]], %c16
 // CHECK: scf.for %[[SEQUENCE:.*]] = %{{.*}} to %{{.*}} step %c1 {
-// CHECK: %[[EXISTS:.*]] = arith.cmpi sle, %[[FIRST]], %
+// CHECK: %[[RANGE:.*]]:2 = scf.for %[[OFFSET:.*]] = %c0 to %c16 step %c1 iter_args
+// CHECK: %[[INDEX:.*]] = arith.addi %[[FIRST]], %[[OFFSET]]
+// CHECK: %[[EXISTS:.*]] = arith.cmpi sle, %[[INDEX]], %
 // CHECK: memref.load %sequence_of
 // CHECK: %[[SAME:.*]] = arith.cmpi eq, %{{.*}}, %[[SEQUENCE]]
 // CHECK: %[[MINE:.*]] = arith.andi %[[EXISTS]], %[[SAME]]
@@ -28,32 +31,45 @@ module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, 
 // CHECK: %[[OWN:.*]] = arith.index_cast
 // CHECK: arith.addi %[[OWN]], %c1
 // CHECK: %[[BACK:.*]] = arith.subi %[[OWN]], %c7
-// CHECK: %[[FROM:.*]] = arith.maxsi %c0, %[[BACK]]
+// CHECK: %[[SINCE:.*]] = arith.maxsi %c0, %[[BACK]]
 // CHECK: %[[END:.*]] = arith.minsi
-// CHECK: %[[TO:.*]] = arith.select %[[MINE]], %[[END]], %[[FROM]]
+// CHECK: %[[FROM:.*]] = arith.select %[[MINE]], %[[SINCE]], %c2147483647
+// CHECK: %[[TO:.*]] = arith.select %[[MINE]], %[[END]], %c0
 // Queries are scaled into scratch.
 // CHECK: vector.maskedload %x[
+// CHECK: arith.minsi %{{.*}}, %[[FROM]]
+// CHECK: arith.maxsi %{{.*}}, %[[TO]]
+// CHECK: scf.for %[[PAGE:.*]] = %
 // CHECK: %pages = dnn.page_table %batch[%[[SEQUENCE]]]
-// CHECK: memref.load %pages[%[[PAGE:.*]]]
-// CHECK: %keys, %values = dnn.page %cache[%scope], %{{.*}} : <1x6xbf16> -> memref<1x4x6x16xbf16>, memref<1x64x16xbf16>
+// CHECK: memref.load %pages[%[[PAGE]]]
+// CHECK: %keys, %values = dnn.page %cache[%scope], %{{.*}} : <1x6xbf16> -> memref<1x4x3x32xbf16>, memref<1x32x32xbf16>
 // CHECK: %[[KEY0:.*]] = arith.muli %[[PAGE]], %c64
+// A block that sees nothing of the page does nothing.
+// CHECK: scf.for %[[BLOCK:.*]] = %c0 to %c8 step %c1 {
+// CHECK: arith.minsi
+// CHECK: arith.maxsi
+// CHECK: %[[ANY:.*]] = arith.andi
+// CHECK: scf.if %[[ANY]] {
+// Pairs of elements: one line of keys for all rows.
 // CHECK: scf.for %[[GROUP:.*]] = %c0 to %c4 step %c1 {
-// CHECK: :4 = scf.for %[[AT:.*]] = %c0 to %c6 step %c1
-// CHECK: vector.load %keys[%c0, %[[GROUP]], %[[AT]], %c0]
+// CHECK: :4 = scf.for %[[WORD:.*]] = %c0 to %c3{{.*}} step %c1
+// CHECK: vector.load %keys[%c0, %[[GROUP]], %[[WORD]], %c0]
+// CHECK-COUNT-8: math.fma
+// CHECK-NOT: math.fma
 // CHECK: scf.yield
 // CHECK: arith.addi %[[KEY0]], %
-// CHECK: %[[INDEX:.*]] = arith.addi %{{.*}}, %{{.*}} : vector<16xi32>
-// CHECK: arith.index_cast %[[FROM]]
-// CHECK: %[[ABOVE:.*]] = arith.cmpi sge, %[[INDEX]], %
-// CHECK: arith.index_cast %[[TO]]
-// CHECK: %[[BELOW:.*]] = arith.cmpi slt, %[[INDEX]], %
+// CHECK: %[[KEYS:.*]] = arith.addi %{{.*}}, %{{.*}} : vector<16xi32>
+// CHECK: %[[ABOVE:.*]] = arith.cmpi sge, %[[KEYS]], %
+// CHECK: %[[BELOW:.*]] = arith.cmpi slt, %[[KEYS]], %
 // CHECK: %[[SEEN:.*]] = arith.andi %[[ABOVE]], %[[BELOW]]
 // CHECK: arith.select %[[SEEN]], %
-// CHECK: math.exp
-// CHECK: scf.for %[[KEY:.*]] = %c0 to %c64 step %c1
+// CHECK: math.roundeven
+// CHECK: scf.for %[[KEY:.*]] = %c0 to %c32{{.*}} step %c1
 // CHECK: vector.load %values[%c0, %[[KEY]], %
 // Only tokens of this pass are written.
-// CHECK: scf.if %[[MINE]] {
+// CHECK: arith.cmpi sle
+// CHECK: %[[OWNED:.*]] = arith.andi %{{.*}} : i1
+// CHECK: scf.if %[[OWNED]] {
 // CHECK: vector.maskedstore %x_0[
 // CHECK-NOT: {{memref.alloc\(|memref.alloca\(%}}
 // CHECK: return
@@ -65,7 +81,7 @@ func.func private @cached(%s: !scope, %b: !batch, %c: !transformer.cache<1x6xbf1
 // A decode-sized batch has sequences of one token: a block is one token.
 // CHECK-LABEL: @decode
 // CHECK: memref.alloca() {alignment = 64 : i64} : memref<2x64xf32>
-// CHECK: :2 = scf.for %{{.*}} = %c0 to %c6 step %c1
+// CHECK: :2 = scf.for %{{.*}} = %c0 to %c3{{.*}} step %c1
 // CHECK: return
 func.func private @decode(%s: !scope, %b: !batch, %c: !transformer.cache<1x6xbf16>, %q: !rows, %o: !rows) attributes {transformer.variant = #transformer.variant<few>} {
   dnn.attention causal %q, %b cache %c[%s] heads 2 kv_heads 1 scale 0.5 outs(%o) : (!rows, !batch, !transformer.cache<1x6xbf16>, !scope, !rows) -> ()

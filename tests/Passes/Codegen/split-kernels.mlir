@@ -9,7 +9,8 @@
 module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, dot = [], library = []>} {
 
 // Keys begin at column 12, values at 18. Token t of a page is lane t % 16 of key
-// block t / 16 and row t of the values.
+// block t / 16, two elements to a word, and half t % 2 of the words of row t / 2
+// of the values.
 // CHECK-LABEL: @append
 // CHECK: scf.for %[[ITEM:.*]] =
 // CHECK: %[[ROW:.*]] = arith.divui %[[ITEM]], %[[C2:c2.*]] : index
@@ -28,13 +29,42 @@ module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, 
 // CHECK: arith.addi %{{.*}}, %c12
 // CHECK: %[[BLOCK:.*]] = arith.divui %[[T]], %[[C16:c16.*]] : index
 // CHECK: %[[LANE:.*]] = arith.remui %[[T]], %[[C16]]
+// CHECK: %[[PAIR:.*]] = arith.muli %[[LANE]], %[[C2]]
 // CHECK: scf.for %[[AT:.*]] = %c0 to %[[C6]] step %c1
-// CHECK: memref.store %{{.*}}, %keys[%c0, %[[BLOCK]], %[[AT]], %[[LANE]]]
+// CHECK: %[[WORD:.*]] = arith.divui %[[AT]], %[[C2]]
+// CHECK: %[[HALF:.*]] = arith.remui %[[AT]], %[[C2]]
+// CHECK: %[[IN:.*]] = arith.addi %[[PAIR]], %[[HALF]]
+// CHECK: memref.store %{{.*}}, %keys[%c0, %[[BLOCK]], %[[WORD]], %[[IN]]]
 // CHECK: arith.addi %{{.*}}, %c18
-// CHECK: vector.maskedstore %values[%c0, %[[T]], %
+// CHECK: %[[ROW:.*]] = arith.divui %[[T]], %[[C2]]
+// CHECK: %[[PARITY:.*]] = arith.remui %[[T]], %[[C2]]
+// CHECK: scf.for %[[AT:.*]] = %c0 to %[[C6]] step %c1
+// CHECK: %[[TWICE:.*]] = arith.muli %[[AT]], %[[C2]]
+// CHECK: %[[IN:.*]] = arith.addi %[[TWICE]], %[[PARITY]]
+// CHECK: memref.store %{{.*}}, %values[%c0, %[[ROW]], %[[IN]]]
 // CHECK: return
 func.func private @append(%s: !scope, %b: !batch, %c: !cache, %x: memref<?x24xf32>, %o: memref<?x12xf32>) {
   dnn.split_append %x to %c[%s], %b heads 2 kv_heads 1 outs(%o) : (memref<?x24xf32>, !cache, !scope, !batch, memref<?x12xf32>) -> ()
+  return
+}
+
+// Integers: each part of a head has the largest magnitude / 127 as its scale.
+// CHECK-LABEL: @append_integers
+// CHECK: dnn.page %cache[%scope], %{{.*}} : <1x6xi8> -> memref<1x4x2x64xi8>, memref<1x16x64xi8>, memref<2x1x64xf32>
+// CHECK: math.absf
+// CHECK: %[[MAX:.*]] = vector.reduction <maxnumf>
+// CHECK: %[[SCALE:.*]] = arith.divf %[[MAX]], %{{.*}}
+// CHECK: memref.store %[[SCALE]], %scales[%c0, %c0, %
+// CHECK: math.roundeven
+// CHECK: arith.fptosi %{{.*}} : f32 to i8
+// CHECK: memref.store %{{.*}}, %keys[
+// CHECK: math.absf
+// CHECK: memref.store %{{.*}}, %scales[%c1{{.*}}, %c0, %
+// CHECK: arith.fptosi %{{.*}} : f32 to i8
+// CHECK: memref.store %{{.*}}, %values[
+// CHECK: return
+func.func private @append_integers(%s: !scope, %b: !batch, %c: !transformer.cache<1x6xi8>, %x: memref<?x24xf32>, %o: memref<?x12xf32>) {
+  dnn.split_append %x to %c[%s], %b heads 2 kv_heads 1 outs(%o) : (memref<?x24xf32>, !transformer.cache<1x6xi8>, !scope, !batch, memref<?x12xf32>) -> ()
   return
 }
 

@@ -100,9 +100,9 @@ func.func @handles(%b: !batch) -> (index, !scope, !rows, !rows) {
 // CHECK: %[[KEYS:.*]] = llvm.getelementptr %[[PAGES]][%[[OFFSET]]]
 // CHECK: %[[BEHIND:.*]] = llvm.mul %{{.*}}, %[[KEY_BYTES]]
 // CHECK: llvm.getelementptr %[[KEYS]][%[[BEHIND]]]
-func.func @page(%s: !scope, %c: !cache, %n: index) -> (memref<1x4x4x16xbf16>, memref<1x64x16xbf16>) {
-  %k, %v = dnn.page %c[%s], %n : <1x4xbf16> -> memref<1x4x4x16xbf16>, memref<1x64x16xbf16>
-  return %k, %v : memref<1x4x4x16xbf16>, memref<1x64x16xbf16>
+func.func @page(%s: !scope, %c: !cache, %n: index) -> (memref<1x4x2x32xbf16>, memref<1x32x32xbf16>) {
+  %k, %v = dnn.page %c[%s], %n : <1x4xbf16> -> memref<1x4x2x32xbf16>, memref<1x32x32xbf16>
+  return %k, %v : memref<1x4x2x32xbf16>, memref<1x32x32xbf16>
 }
 
 // A launched function is called with what the environment holds.

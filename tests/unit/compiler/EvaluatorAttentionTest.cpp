@@ -131,7 +131,7 @@ TEST_F(EvaluatorOps, BiasesAndSinksByHand) {
 }
 
 TEST_F(EvaluatorOps, PrefixesSeeEachOther) {
-  KeyValueCache Cache(1, 1, StorageFormat::F32);
+  KeyValueCache Cache(1, 1, CacheFormat::F32);
   EvaluatorBatch Batch = batchOf({3, 2});
   Batch.Prefixes = {2, 0};
   Tensor2D Zero = matrix({{0}, {0}, {0}, {0}, {0}});
@@ -160,7 +160,7 @@ TEST_F(EvaluatorOps, PrefixesSeeEachOther) {
 
 TEST_F(EvaluatorOps, SourceTextsAreSeenWhole) {
   // Source texts of 3 and 1 tokens, then one target token of each.
-  KeyValueCache Cache(1, 1, StorageFormat::F32);
+  KeyValueCache Cache(1, 1, CacheFormat::F32);
   EvaluatorBatch Source = batchOf({3, 1});
   ASSERT_TRUE(evaluate::cacheAppend(Cache, 2, Source,
                                     matrix({{0}, {0}, {0}, {0}}),
@@ -193,7 +193,7 @@ TEST_F(EvaluatorOps, QueryHeadsShareKeyValueHeads) {
 }
 
 TEST_F(EvaluatorOps, CacheKeepsSequencesAndLayersApart) {
-  KeyValueCache Cache(2, 2, StorageFormat::F32);
+  KeyValueCache Cache(2, 2, CacheFormat::F32);
   EvaluatorBatch Batch;
   Batch.add(7, {{0, 0}}, 0, 0);
   Batch.add(3, {{0}}, 0, 0);
@@ -218,7 +218,7 @@ TEST_F(EvaluatorOps, CacheKeepsSequencesAndLayersApart) {
 }
 
 TEST_F(EvaluatorOps, CacheRounds) {
-  KeyValueCache Cache(1, 1, StorageFormat::BF16);
+  KeyValueCache Cache(1, 1, CacheFormat::BF16);
   float Key = 1.0039062f, Value = -3.0117188f; // Ties, to the even side.
   ASSERT_TRUE(Cache.store(0, 0, 0, &Key, &Value));
   EXPECT_EQ(*Cache.key(0, 0, 0), 1.0f);
@@ -271,7 +271,7 @@ TEST_F(EvaluatorOps, SplitTakesApartNormalisesAndRotates) {
   expectNear(Parts.Query, WantedQuery);
   expectNear(Parts.Keys, WantedKeys);
 
-  KeyValueCache Cache(2, 2, StorageFormat::F32);
+  KeyValueCache Cache(2, 2, CacheFormat::F32);
   EXPECT_FALSE(evaluate::splitAppend(One, Cache, 4, Batch, Shape));
   Batch.Positions = {0};
   ASSERT_TRUE(evaluate::splitAppend(One, Cache, 4, Batch, Shape));
@@ -291,7 +291,7 @@ TEST_F(EvaluatorOps, StagedPages) {
   const Tensor2D *Qkv[] = {&Query, &Keys, &Values};
   Tensor2D Staged = evaluate::splitStage(Qkv, batchOf({Tokens}), Shape).Staged;
   ASSERT_EQ(Staged.Rows, 2);
-  ASSERT_EQ(Staged.Columns, pageElements(KvHeads, HeadDim));
+  ASSERT_EQ(Staged.Columns, (PageLayout{KvHeads, HeadDim}.elements()));
   ASSERT_EQ(Staged.Columns, 2 * 64 * (3 + 16));
   // Token 67 is 3 in page 1, token 37 is 5 in block 2 of page 0.
   EXPECT_EQ(Staged.at(1, 64 * 3 + 2 * 16 + 3), Keys.at(67, 5));
@@ -314,7 +314,7 @@ TEST_F(EvaluatorOps, OnlineAttentionIsAttention) {
   Split.Heads = 4;
   Split.KvHeads = KvHeads;
   Tensor2D Staged = evaluate::splitStage(Qkv, Batch, Split).Staged;
-  KeyValueCache Cache(KvHeads * HeadDim, KvHeads * HeadDim, StorageFormat::F32);
+  KeyValueCache Cache(KvHeads * HeadDim, KvHeads * HeadDim, CacheFormat::F32);
   ASSERT_TRUE(evaluate::cacheAppend(Cache, 0, Batch, Keys, Values));
 
   evaluate::AttentionShape Shape;
@@ -383,7 +383,7 @@ struct LatentCase {
   Tensor2D Rotated = scattered(Tokens, RopeDim, 3);
   Tensor2D Expand = scattered(Heads * (KeyDim + ValueDim), Rank, 4);
   evaluate::LatentShape Shape = {Heads, KeyDim, ValueDim, 3};
-  KeyValueCache Cache{Rank + RopeDim, 0, StorageFormat::F32};
+  KeyValueCache Cache{Rank + RopeDim, 0, CacheFormat::F32};
 
   Tensor2D run() {
     EXPECT_TRUE(evaluate::latentAppend(Cache, 0, Batch, Latent, Rotated));

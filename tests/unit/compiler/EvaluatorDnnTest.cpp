@@ -343,7 +343,7 @@ TEST_F(EvaluatorDnn, SplitAppendAndAttention) {
   Shape.SoftCap = 2;
   Shape.Sinks = &Sinks;
   KeyValueCache Cache(KvHeads * HeadDim, KvHeads * HeadDim,
-                      StorageFormat::BF16);
+                      CacheFormat::BF16);
   for (auto [Position, Count] : {std::pair(0, 70), std::pair(70, 3)}) {
     EvaluatorBatch Batch;
     Batch.add(7, std::vector<int64_t>(Count), Position, 0);
@@ -488,7 +488,7 @@ TEST_F(EvaluatorDnn, AppendsAndLatentAttention) {
     })");
   auto Got = E.call(function(), Batch, {{Q, C, R, Expand}, {{"s", 1}}});
   ASSERT_TRUE(Got) << Got.error().message();
-  KeyValueCache Cache(6, 0, StorageFormat::F32);
+  KeyValueCache Cache(6, 0, CacheFormat::F32);
   ASSERT_TRUE(evaluate::latentAppend(Cache, 1, Batch, C, R));
   expectNear(
       (*Got)[0],

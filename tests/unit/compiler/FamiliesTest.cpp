@@ -246,7 +246,7 @@ TEST_F(ImportTest, HeadDimMayDifferFromTheWidth) {
   AttentionOp Attention = opsOf<AttentionOp>(*Model->Module).front();
   EXPECT_EQ(
       Attention.getCache().getType(),
-      CacheType::get(&Context, CacheKind::Sequence, 3, 24, StorageFormat::F32));
+      CacheType::get(&Context, CacheKind::Sequence, 3, 24, CacheFormat::F32));
   EXPECT_EQ(static_cast<float>(Attention.getScale().convertToDouble()),
             static_cast<float>(1 / std::sqrt(24.0)));
 }
@@ -421,7 +421,7 @@ TEST_F(ImportTest, StoredTypesDecideHowMatricesAreKept) {
                       .front()
                       .getCache()
                       .getType()
-                      .getFormat() == StorageFormat::BF16,
+                      .getFormat() == CacheFormat::BF16,
               IsBf16);
   }
 }

@@ -20,6 +20,7 @@ struct AttentionLine {
   const char *Table = "";   ///< Binds %e.
   const char *Types = "";   ///< Of %e.
   const char *Mask = "causal";
+  const char *Query = "f32"; ///< Element type of the queries.
 };
 
 KernelSettings settingsOf(const AttentionLine &Line) {
@@ -29,6 +30,7 @@ KernelSettings settingsOf(const AttentionLine &Line) {
           {"HD", std::to_string(Line.H * Line.D)},
           {"GD", std::to_string(Line.G * Line.D)},
           {"F", Line.Format},
+          {"Q", Line.Query},
           {"M", Line.Mask},
           {"O", Line.Options},
           {"T", Line.Table},
@@ -40,7 +42,7 @@ KernelSettings settingsOf(const AttentionLine &Line) {
 std::string nameOf(const AttentionLine &Line) {
   return std::string(Line.Name) + " " + std::to_string(Line.H) + "/" +
          std::to_string(Line.G) + " of " + std::to_string(Line.D) + " " +
-         Line.Format;
+         Line.Format + ", queries of " + Line.Query;
 }
 
 /// `Steps` and, behind each, one and some more tokens of its sequences.
@@ -86,7 +88,27 @@ const AttentionLine Cached[] = {
      "bias %e content #transformer.buckets<8, max = 12>", Buckets,
      "!dnn.packed<row_major, {H}x25xf32>, "},
     {"prefix", 4, 2, 16, "f32", "", "", "", "prefix"},
-    {"prefix", 2, 1, 24, "bf16", "", "", "", "prefix"}};
+    {"prefix", 2, 1, 24, "bf16", "", "", "", "prefix"},
+    {"causal", 1, 1, 1, "i8"},
+    {"causal", 4, 2, 16, "i8"},
+    {"causal", 6, 3, 24, "i8"},
+    {"causal", 3, 1, 33, "i8"},
+    {"window, sinks", 8, 1, 80, "i8", "window 9 sinks %e", Sinks,
+     "!dnn.packed<vector, {H}x1xf32>, "},
+    {"causal", 1, 1, 1, "bf16", "", "", "", "causal", "bf16"},
+    {"causal", 4, 2, 16, "bf16", "", "", "", "causal", "bf16"},
+    {"causal", 3, 1, 33, "bf16", "", "", "", "causal", "bf16"},
+    {"causal", 12, 1, 80, "bf16", "", "", "", "causal", "bf16"},
+    {"causal", 4, 4, 64, "bf16", "", "", "", "causal", "bf16"},
+    {"causal", 4, 2, 16, "f32", "", "", "", "causal", "bf16"},
+    {"soft_cap, window", 2, 1, 24, "bf16", "window 65 soft_cap 0.5", "", "",
+     "causal", "bf16"},
+    {"alibi", 4, 2, 16, "bf16", "bias %e content #transformer.alibi<max = 8.0>",
+     Alibi, "!dnn.packed<row_major, {H}x1xf32>, ", "causal", "bf16"},
+    {"causal", 4, 2, 16, "i8", "", "", "", "causal", "bf16"},
+    {"causal", 3, 1, 33, "i8", "", "", "", "causal", "bf16"},
+    {"causal", 9, 1, 64, "i8", "", "", "", "causal", "bf16"},
+    {"prefix", 2, 1, 24, "i8", "", "", "", "prefix", "bf16"}};
 
 TEST_F(KernelTest, CachedAttention) {
   for (const AttentionLine &Line : Cached) {
@@ -98,16 +120,19 @@ TEST_F(KernelTest, CachedAttention) {
     Case.Cache = "!transformer.cache<" + Case.Settings["G"] + "x" +
                  Case.Settings["D"] + "x" + Line.Format + ">";
     Case.HasPrefixes = Line.Mask == std::string("prefix");
+    // No pass makes queries of bf16 for other levels.
+    if (Line.Query == std::string("bf16"))
+      Case.Needs = DotProduct::BF16;
     Case.Body = R"(
       {T}
-      %p = tensor.empty(%t) : tensor<?x{HD}xf32>
+      %p = tensor.empty(%t) : tensor<?x{HD}x{Q}>
       %q = dnn.split_append %x0, %x1, %x2 to %c[%s], %b heads {H} kv_heads {G}
           outs(%p) : (tensor<?x{HD}xf32>, tensor<?x{GD}xf32>,
-          tensor<?x{GD}xf32>, !cache, !scope, !batch, tensor<?x{HD}xf32>)
-          -> tensor<?x{HD}xf32>
+          tensor<?x{GD}xf32>, !cache, !scope, !batch, tensor<?x{HD}x{Q}>)
+          -> tensor<?x{HD}x{Q}>
       %o = tensor.empty(%t) : tensor<?x{HD}xf32>
       %r = dnn.attention {M} %q, %b cache %c[%s] heads {H} kv_heads {G}
-          scale 0.5 {O} outs(%o) : (tensor<?x{HD}xf32>, !batch, !cache, !scope,
+          scale 0.5 {O} outs(%o) : (tensor<?x{HD}x{Q}>, !batch, !cache, !scope,
           {E}tensor<?x{HD}xf32>) -> tensor<?x{HD}xf32>)";
     Case.Steps = CachedSteps;
     check(Case);
@@ -203,7 +228,7 @@ TEST_F(KernelTest, StagedAttention) {
     KernelCase Case;
     Case.Name = nameOf(Line) + " " + Line.Mask;
     Case.Settings = settingsOf(Line);
-    Case.Settings["P"] = std::to_string(pageElements(Line.G, Line.D));
+    Case.Settings["P"] = std::to_string(PageLayout{Line.G, Line.D}.elements());
     Case.Inputs = {"{HD}", "{GD}", "{GD}"};
     Case.Output = "{HD}";
     Case.Body = R"(
