@@ -186,9 +186,9 @@ int main(int Argc, char **Argv) {
       "options hold; needs --weights");
   FromStage->check(CLI::IsMember(stageNames()));
   for (const char *Past :
-       {"--dtype", "--quantize", "--quantize-exclude", "--kv-cache", "--target-cpu",
-        "--max-seq-len", "--max-tokens-per-step", "--few-tokens",
-        "--activations"})
+       {"--dtype", "--quantize", "--quantize-exclude", "--kv-cache",
+        "--target-cpu", "--max-seq-len", "--max-tokens-per-step",
+        "--few-tokens", "--activations"})
     FromStage->excludes(Compile->get_option(Past));
   std::vector<std::string> Optional;
   for (const std::string &Pass : optionalPasses())

@@ -31,8 +31,7 @@ LogicalResult PageOp::verify() {
                             "values, got "
                          << Cache;
   PageLayout Layout = Cache.getPageLayout();
-  if (failed(
-          checkPage(*this, "dnn_page_c2", Layout, getKeys(), getValues())))
+  if (failed(checkPage(*this, "dnn_page_c2", Layout, getKeys(), getValues())))
     return failure();
   MemRefType Scales = pageTypes(getContext(), Layout).Scales;
   if (static_cast<bool>(Scales) != static_cast<bool>(getScales()))

@@ -109,8 +109,9 @@ inline constexpr float SmallestGroup = 1e-30f;
 int64_t rowBytesOf(mlir::ShapedType Rows);
 
 /// A page as buffers, with words of P values (see PageLayout): keys [kv_heads,
-/// 4, head_dim / P rounded up, 16 P], values [kv_heads, 64 / P, P times head_dim
-/// rounded up to 16], scales [2, kv_heads, 64], null where there are none.
+/// 4, head_dim / P rounded up, 16 P], values [kv_heads, 64 / P, P times
+/// head_dim rounded up to 16], scales [2, kv_heads, 64], null where there are
+/// none.
 struct PageTypes {
   mlir::MemRefType Keys, Values, Scales;
 };

@@ -147,10 +147,10 @@ Type TargetAttr::getQueryType(CacheFormat Format, bool IsExact,
     IsBF16 = !IsExact;
     break;
   }
-  return elementTypeOf(getContext(), IsBF16 && !IsDecodeSized &&
-                                             hasDot(DotProduct::BF16)
-                                         ? StorageFormat::BF16
-                                         : StorageFormat::F32);
+  return elementTypeOf(getContext(),
+                       IsBF16 && !IsDecodeSized && hasDot(DotProduct::BF16)
+                           ? StorageFormat::BF16
+                           : StorageFormat::F32);
 }
 
 Attribute TargetAttr::parse(AsmParser &Parser, Type) {
@@ -339,9 +339,9 @@ dnn::PageTypes dnn::pageTypes(MLIRContext *Context, const PageLayout &Layout) {
   Type Element = elementTypeOf(Context, Layout.Format);
   int64_t P = Layout.wordValues();
   PageTypes Types;
-  Types.Keys = MemRefType::get({Layout.KvHeads, PageTokens / KeyBlock,
-                                Layout.keyWords(), KeyBlock * P},
-                               Element);
+  Types.Keys = MemRefType::get(
+      {Layout.KvHeads, PageTokens / KeyBlock, Layout.keyWords(), KeyBlock * P},
+      Element);
   Types.Values = MemRefType::get(
       {Layout.KvHeads, PageTokens / P, Layout.valueWords() * P}, Element);
   if (infoOf(Layout.Format).HasScales)

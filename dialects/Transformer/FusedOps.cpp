@@ -87,8 +87,8 @@ LogicalResult SplitStageOp::verify() {
     return failure();
   return checkEqual(*this, "split_stage_c8", "width of staged",
                     PageLayout{static_cast<int64_t>(getKvHeads()),
-                                   Width / static_cast<int64_t>(getHeads())}
-                            .elements(),
+                               Width / static_cast<int64_t>(getHeads())}
+                        .elements(),
                     widthOf(getStaged()));
 }
 

@@ -202,9 +202,9 @@ LogicalResult CacheType::verify(function_ref<InFlightDiagnostic()> EmitError,
 }
 
 int64_t CacheType::getPageBytes() const {
-  return isLatent() ? latentPageElements(getHeadDim()) *
-                          infoOf(getFormat()).Bytes
-                    : getPageLayout().bytes();
+  return isLatent()
+             ? latentPageElements(getHeadDim()) * infoOf(getFormat()).Bytes
+             : getPageLayout().bytes();
 }
 
 //===----------------------------------------------------------------------===//

@@ -42,8 +42,8 @@ public:
     chooseBlocks();
     Queries = B.scratch({ItemRows, KeyWords * P}, Element);
     Scores = B.scratch({BlockRows, PageTokens});
-    Weights = Element.isF32() ? Scores
-                              : B.scratch({BlockRows, PageTokens}, Element);
+    Weights =
+        Element.isF32() ? Scores : B.scratch({BlockRows, PageTokens}, Element);
     Sums = B.scratch({ItemRows, Layout.valueWords()});
     Highest = B.scratch({ItemRows});
     Total = B.scratch({ItemRows});
@@ -120,8 +120,7 @@ private:
     if (!WidensPages)
       return;
     int64_t PairLanes = P * Lanes;
-    WideKeys =
-        B.scratch({PageTokens / KeyBlock, KeyWords, PairLanes}, Element);
+    WideKeys = B.scratch({PageTokens / KeyBlock, KeyWords, PairLanes}, Element);
     WideValues = B.scratch({PageTokens / P, Layout.valueWords() * P}, Element);
   }
 
@@ -136,7 +135,8 @@ private:
     TokensPerBlock =
         B.IsDecodeSized ? 1 : std::max<int64_t>(1, MostRows / Group);
     BlockRows = HeadsPerItem * TokensPerBlock;
-    Blocks = B.IsDecodeSized ? 1 : std::max<int64_t>(1, MostItemRows / BlockRows);
+    Blocks =
+        B.IsDecodeSized ? 1 : std::max<int64_t>(1, MostItemRows / BlockRows);
     ItemTokens = TokensPerBlock * Blocks;
     ItemRows = BlockRows * Blocks;
   }
@@ -152,8 +152,7 @@ private:
         arith::CmpIOp::create(B, arith::CmpIPredicate::eq,
                               B.loadIndex(SequenceOf, T.Index), In.Sequence);
     T.IsMine = arith::AndIOp::create(B, Exists, Same);
-    Value Start =
-        Op.getCache() ? B.index(0) : B.loadIndex(Starts, In.Sequence);
+    Value Start = Op.getCache() ? B.index(0) : B.loadIndex(Starts, In.Sequence);
     // Keys count from the sequence's start in a cache, from the step's start
     // when staged.
     T.Own = Op.getCache() ? B.loadIndex(Positions, T.Index) : T.Index;
@@ -207,9 +206,7 @@ private:
     return B.add(B.mul(Offset, HeadsPerItem), Head);
   }
 
-  float scale() {
-    return static_cast<float>(Op.getScale().convertToDouble());
-  }
+  float scale() { return static_cast<float>(Op.getScale().convertToDouble()); }
 
   void beginRow(const Token &T, Value Head, Value Row, Value Scale) {
     if (KeyWords * P != HeadDim)
@@ -315,9 +312,9 @@ private:
         To = To ? B.max(To, T.To) : T.To;
         Tokens.push_back(T);
       }
-      Value Seen = arith::AndIOp::create(
-          B, B.isLess(From, B.add(FirstKey, PageTokens)),
-          B.isLess(FirstKey, To));
+      Value Seen =
+          arith::AndIOp::create(B, B.isLess(From, B.add(FirstKey, PageTokens)),
+                                B.isLess(FirstKey, To));
       B.ifThen(Seen, [&] {
         Value FirstRow = B.mul(Block, BlockRows);
         score(In, Tokens, FirstRow, FirstKey, With);
@@ -344,9 +341,8 @@ private:
           MutableArrayRef(Next).slice(Row * Lines.size(), Lines.size());
       Value At = B.add(FirstRow, Row);
       if (UsesDot) {
-        Value Pair = B.splatPair(
-            vector::LoadOp::create(B, B.vecType(Element, P), Left,
-                                   ValueRange{At, First}));
+        Value Pair = B.splatPair(vector::LoadOp::create(
+            B, B.vecType(Element, P), Left, ValueRange{At, First}));
         for (auto [Sum, Line] : llvm::zip(OfRow, Lines))
           Sum = x86vector::DotBF16Op::create(B, B.vecType(), Sum, Line, Pair);
         continue;
@@ -375,23 +371,23 @@ private:
   void score(const Pass &In, ArrayRef<Token> Tokens, Value FirstRow,
              Value FirstKey, const Page &With) {
     forLines(PageTokens / KeyBlock, [&](Value KeyGroup, int64_t Lines) {
-      SmallVector<Value> Dots = B.loop(
-          B.index(0), B.index(KeyWords), 1,
-          SmallVector<Value>(BlockRows * Lines, B.vecConst(0)),
-          [&](Value Word, ValueRange Carried) {
-            SmallVector<Value> Loaded;
-            for (int64_t L = 0; L < Lines; ++L)
-              Loaded.push_back(With.Keys(B.add(KeyGroup, L), Word));
-            return multiply(Queries, FirstRow, Word, Loaded, Carried);
-          });
+      SmallVector<Value> Dots =
+          B.loop(B.index(0), B.index(KeyWords), 1,
+                 SmallVector<Value>(BlockRows * Lines, B.vecConst(0)),
+                 [&](Value Word, ValueRange Carried) {
+                   SmallVector<Value> Loaded;
+                   for (int64_t L = 0; L < Lines; ++L)
+                     Loaded.push_back(With.Keys(B.add(KeyGroup, L), Word));
+                   return multiply(Queries, FirstRow, Word, Loaded, Carried);
+                 });
       for (int64_t L = 0; L < Lines; ++L) {
         Value GroupStart = B.mul(B.add(KeyGroup, L), KeyBlock);
         Value Scale;
         if (With.Scales)
           Scale = B.load(With.Scales, {B.index(0), In.KvHead, GroupStart});
         if (!Element.isF32())
-          Scale = Scale ? B.mulf(Scale, B.vecConst(scale()))
-                        : B.vecConst(scale());
+          Scale =
+              Scale ? B.mulf(Scale, B.vecConst(scale())) : B.vecConst(scale());
         Value Index = B.countFrom(B.add(FirstKey, GroupStart));
         for (auto [I, T] : llvm::enumerate(Tokens)) {
           Value Above = arith::CmpIOp::create(B, arith::CmpIPredicate::sge,
@@ -450,10 +446,9 @@ private:
                                     B.vecConst(0));
   }
 
-  /// Turns the scores of a block's row into weights relative to the new maximum;
-  /// the factor that earlier sums shrink by, in every lane.
-  Value softmax(const Pass &In, Value FirstRow, int64_t Row,
-                const Page &With) {
+  /// Turns the scores of a block's row into weights relative to the new
+  /// maximum; the factor that earlier sums shrink by, in every lane.
+  Value softmax(const Pass &In, Value FirstRow, int64_t Row, const Page &With) {
     Value R = B.add(FirstRow, Row);
     SmallVector<Value> Parts;
     for (int64_t At = 0; At < PageTokens; At += Lanes)
@@ -471,7 +466,8 @@ private:
       Sum = B.addf(Sum, Weight);
       Value At = B.index(static_cast<int64_t>(I) * Lanes);
       if (With.Scales)
-        Weight = B.mulf(Weight, B.load(With.Scales, {B.index(1), In.KvHead, At}));
+        Weight =
+            B.mulf(Weight, B.load(With.Scales, {B.index(1), In.KvHead, At}));
       B.store(Weight, Weights, {B.index(Row), At});
     }
     Value Shrunk = B.mulf(B.loadScalar(Total, {R}),
@@ -498,8 +494,7 @@ private:
           [&](Value Word, ValueRange Carried) {
             SmallVector<Value> Loaded;
             for (int64_t L = 0; L < Lines; ++L)
-              Loaded.push_back(
-                  With.Values(Word, B.mul(B.add(Line, L), Lanes)));
+              Loaded.push_back(With.Values(Word, B.mul(B.add(Line, L), Lanes)));
             return multiply(Weights, B.index(0), Word, Loaded, Carried);
           });
       const Value *Next = End.begin();
@@ -513,8 +508,7 @@ private:
       B.ifThen(T.IsMine, [&] {
         for (int64_t H = 0; H < HeadsPerItem; ++H) {
           Value Row = rowAt(Offset, H);
-          Value Inverse =
-              B.splat(B.divf(B.f32(1), B.loadScalar(Total, {Row})));
+          Value Inverse = B.splat(B.divf(B.f32(1), B.loadScalar(Total, {Row})));
           Value Base = B.mul(B.add(In.FirstHead, H), HeadDim);
           B.columns(HeadDim, [&](Value At, int64_t Valid) {
             B.store(B.mulf(B.load(Sums, {Row, At}, Valid), Inverse),
@@ -536,7 +530,8 @@ private:
   bool UsesDot = false, WidensPages = false;
   /// Values of a word as it is multiplied, and words of a key.
   int64_t P = 1, KeyWords = 0;
-  /// Rows of a block share what is loaded of a page, blocks of an item the page.
+  /// Rows of a block share what is loaded of a page, blocks of an item the
+  /// page.
   int64_t LinesAtOnce, HeadsPerItem, TokensPerBlock, BlockRows, Blocks;
   int64_t ItemTokens, ItemRows;
   Value Queries, Scores, Weights, Sums, Highest, Total, Froms, Tos, Owns;

@@ -347,8 +347,8 @@ Value KernelBuilder::expOfNonPositive(Value Vector) {
       arith::ConstantOp::create(*this, DenseElementsAttr::get(Words, 23)));
   Value Scaled = arith::BitcastOp::create(
       *this, vecType(),
-      arith::AddIOp::create(
-          *this, arith::BitcastOp::create(*this, Words, P), Exponent));
+      arith::AddIOp::create(*this, arith::BitcastOp::create(*this, Words, P),
+                            Exponent));
   // What is masked out must not count at all.
   Value IsZero = arith::CmpFOp::create(*this, arith::CmpFPredicate::OLT, Vector,
                                        vecConst(-87.0f));

@@ -38,9 +38,9 @@ Slot slotOf(KernelBuilder &B, TypedValue<CacheType> Cache, Value Scope,
   dnn::PageTypes Types =
       dnn::pageTypes(B.getContext(), Cache.getType().getPageLayout());
   Value Position = B.loadIndex(B.field(dnn::FieldKind::Positions, Batch), Row);
-  auto Page = dnn::PageOp::create(B, Types.Keys, Types.Values, Types.Scales,
-                                  Cache, Scope,
-                                  pageOf(B, Cache, Batch, Row, Position));
+  auto Page =
+      dnn::PageOp::create(B, Types.Keys, Types.Values, Types.Scales, Cache,
+                          Scope, pageOf(B, Cache, Batch, Row, Position));
   return {Page.getKeys(), Page.getValues(), Page.getScales(),
           B.rem(Position, PageTokens)};
 }
@@ -59,22 +59,21 @@ void storeHead(KernelBuilder &B, Value Head, int64_t HeadDim, const Slot &To,
     return B.loop(B.index(0), B.index(HeadDim), 1, [&](Value At) {
       B.storeScalar(B.loadScalar(Head, {At}), Buffer, Place(At));
     });
-  Value Largest = B.largest(
-      B.columns(HeadDim, B.vecConst(0),
-                [&](Value At, int64_t Valid, ValueRange Carried) {
-                  Value X = B.load(Head, {At}, Valid);
-                  return SmallVector<Value>{
-                      B.maxf(Carried[0], math::AbsFOp::create(B, X))};
-                })[0]);
+  Value Largest = B.largest(B.columns(
+      HeadDim, B.vecConst(0), [&](Value At, int64_t Valid, ValueRange Carried) {
+        Value X = B.load(Head, {At}, Valid);
+        return SmallVector<Value>{
+            B.maxf(Carried[0], math::AbsFOp::create(B, X))};
+      })[0]);
   B.storeScalar(B.divf(Largest, B.f32(127)), To.Scales,
                 {B.index(Part), KvHead, To.Token});
   Value Inverse =
       B.divf(B.f32(127), B.maxf(Largest, B.f32(SmallestCachedHead)));
   B.loop(B.index(0), B.index(HeadDim), 1, [&](Value At) {
-    Value Code = math::RoundEvenOp::create(
-        B, B.mulf(B.loadScalar(Head, {At}), Inverse));
-    memref::StoreOp::create(
-        B, arith::FPToSIOp::create(B, B.getI8Type(), Code), Buffer, Place(At));
+    Value Code =
+        math::RoundEvenOp::create(B, B.mulf(B.loadScalar(Head, {At}), Inverse));
+    memref::StoreOp::create(B, arith::FPToSIOp::create(B, B.getI8Type(), Code),
+                            Buffer, Place(At));
   });
 }
 

@@ -59,9 +59,9 @@ SmallVector<Value> tenon::unpackToPairs(KernelBuilder &B, Value Words) {
     Value Low = arith::ShRUIOp::create(
         B, arith::BitcastOp::create(B, Ints, Parts[Even]), splatWord(B, 16));
     Value High = arith::BitcastOp::create(B, Ints, Parts[Even + 1]);
-    Pairs.push_back(vector::BitCastOp::create(
-        B, B.vecType(B.getBF16Type(), 2 * Lanes),
-        arith::OrIOp::create(B, Low, High)));
+    Pairs.push_back(
+        vector::BitCastOp::create(B, B.vecType(B.getBF16Type(), 2 * Lanes),
+                                  arith::OrIOp::create(B, Low, High)));
   }
   return Pairs;
 }

@@ -13,10 +13,9 @@ namespace tenon {
 llvm::SmallVector<mlir::Value> unpack(KernelBuilder &B, StorageFormat Format,
                                       mlir::Value Packed);
 
-/// Widens 16 words of four bytes of a cache, of f32, pairs of bf16 or four i8: a
-/// vector of 16 f32 values for each place in the word.
-llvm::SmallVector<mlir::Value> unpackWords(KernelBuilder &B,
-                                           mlir::Value Words);
+/// Widens 16 words of four bytes of a cache, of f32, pairs of bf16 or four i8:
+/// a vector of 16 f32 values for each place in the word.
+llvm::SmallVector<mlir::Value> unpackWords(KernelBuilder &B, mlir::Value Words);
 
 /// 16 words of four i8 as two vectors of 16 pairs of bf16, which hold them
 /// exactly.

@@ -209,8 +209,8 @@ struct PagePattern : public ConvertOpToLLVMPattern<dnn::PageOp> {
     TypeRange Parts = Op->getResultTypes();
     Value Page = pageAddress(A, Operands.getScope(), Operands.getCache(),
                              Operands.getPage(), bytesOfAll(Parts));
-    B.replaceOp(Op, pageDescriptors(*getTypeConverter(), B, Op.getLoc(), Parts,
-                                    Page));
+    B.replaceOp(
+        Op, pageDescriptors(*getTypeConverter(), B, Op.getLoc(), Parts, Page));
     return success();
   }
 };
@@ -238,8 +238,8 @@ struct StagedPagePattern : public ConvertOpToLLVMPattern<dnn::StagedPageOp> {
     MemRefDescriptor Staged(Operands.getStaged());
     Value Page = A.offset(Staged.alignedPtr(B, Op.getLoc()), Operands.getRow(),
                           bytesOfAll(Parts));
-    B.replaceOp(Op, pageDescriptors(*getTypeConverter(), B, Op.getLoc(), Parts,
-                                    Page));
+    B.replaceOp(
+        Op, pageDescriptors(*getTypeConverter(), B, Op.getLoc(), Parts, Page));
     return success();
   }
 };

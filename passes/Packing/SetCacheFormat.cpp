@@ -24,8 +24,7 @@ constexpr NamedValue<CacheFormat> Choices[] = {
     {CacheFormat::I8, "int8"},
 };
 
-struct SetCacheFormat
-    : public tenon::impl::SetCacheFormatBase<SetCacheFormat> {
+struct SetCacheFormat : public tenon::impl::SetCacheFormatBase<SetCacheFormat> {
   using SetCacheFormatBase::SetCacheFormatBase;
 
   void runOnOperation() override {

@@ -52,7 +52,9 @@ static const StagePass TransformerPasses[] = {
        return createQuantizeWeights(std::move(Asked));
      }},
     {Required,
-     [](const Options &O) -> Made { return createSetCacheFormat({O.KvCache}); }},
+     [](const Options &O) -> Made {
+       return createSetCacheFormat({O.KvCache});
+     }},
     {Gate, [](const Options &) -> Made { return createVerifyTransformer(); }},
 };
 

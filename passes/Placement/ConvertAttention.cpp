@@ -58,13 +58,13 @@ LogicalResult DnnConverter::convert(OnlineAttentionOp Op) {
       Query = castInto(Query, emptyLike(Op.getQuery(), QueryType));
   }
   Value Out = emptyLike(Op.getResult());
-  map(Op,
-      dnn::AttentionOp::create(
-          Builder, Op.getLoc(), Out.getType(), Op.getMaskAttr(), Query, Batch, mapped(Op.getStaged()),
-          mapped(Op.getCache()), mapped(Op.getScope()), Bias,
-          packed(Op.getSinks()), Out, Op.getHeadsAttr(), Op.getKvHeadsAttr(),
-          Op.getScaleAttr(), Op.getWindowAttr(), Op.getSoftCapAttr(), Content)
-          .getResults());
+  map(Op, dnn::AttentionOp::create(
+              Builder, Op.getLoc(), Out.getType(), Op.getMaskAttr(), Query,
+              Batch, mapped(Op.getStaged()), mapped(Op.getCache()),
+              mapped(Op.getScope()), Bias, packed(Op.getSinks()), Out,
+              Op.getHeadsAttr(), Op.getKvHeadsAttr(), Op.getScaleAttr(),
+              Op.getWindowAttr(), Op.getSoftCapAttr(), Content)
+              .getResults());
   return success();
 }
 

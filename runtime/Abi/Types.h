@@ -73,8 +73,8 @@ template <typename Enum> struct EnumSet {
 // Storage formats
 //===----------------------------------------------------------------------===//
 
-/// How the values of a packed weight are stored: plain numbers, or quantised, in
-/// one of ggml's formats or in 4 bits with a zero point, as GPTQ, AWQ and
+/// How the values of a packed weight are stored: plain numbers, or quantised,
+/// in one of ggml's formats or in 4 bits with a zero point, as GPTQ, AWQ and
 /// compressed-tensors have it.
 enum class StorageFormat : uint32_t {
   F32,

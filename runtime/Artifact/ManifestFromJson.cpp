@@ -80,9 +80,8 @@ void readCache(ManifestReader &R, CacheInfo &C) {
   if (R.failed())
     return;
   // At most 2^16 * 2^16 * 2^17 * 4.
-  int64_t Needed = Latent
-                       ? C.PageTokens * C.HeadDim * infoOf(C.Format).Bytes
-                       : C.layout().bytes();
+  int64_t Needed = Latent ? C.PageTokens * C.HeadDim * infoOf(C.Format).Bytes
+                          : C.layout().bytes();
   R.integer("page_bytes", C.PageBytes, 1, std::numeric_limits<int64_t>::max());
   if (C.PageBytes < Needed || C.PageBytes > MaxBytes)
     R.fail("page_bytes", std::to_string(Needed) + " to " +

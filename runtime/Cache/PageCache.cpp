@@ -268,7 +268,8 @@ static void zeroTokensOf(std::byte *Page, const artifact::CacheInfo &Info,
   const int64_t Bytes = infoOf(Info.Format).Bytes, P = Layout.wordValues();
   // Blocks of keys and words of values that hold earlier tokens too.
   int64_t SharedKeys = From % Layout.block(), SharedValues = From % P;
-  int64_t NextBlock = roundUp(From, Layout.block()), NextWord = roundUp(From, P);
+  int64_t NextBlock = roundUp(From, Layout.block()),
+          NextWord = roundUp(From, P);
   for (int64_t Head = 0; Head < Info.KvHeads; ++Head) {
     if (SharedKeys != 0)
       for (int64_t D = 0; D < Info.HeadDim; D += P)
@@ -277,7 +278,7 @@ static void zeroTokensOf(std::byte *Page, const artifact::CacheInfo &Info,
     Zero(Layout.key(Head, NextBlock, 0) * Bytes,
          Layout.key(Head + 1, 0, 0) * Bytes);
     if (SharedValues != 0)
-      for (int64_t D = 0; D < Info.HeadDim; ++D)
+      for (int64_t D = 0; D < Layout.valueWords(); ++D)
         Zero(Layout.value(Head, From, D) * Bytes,
              (Layout.value(Head, NextWord - 1, D) + 1) * Bytes);
     Zero(Layout.value(Head, NextWord, 0) * Bytes,

@@ -92,8 +92,8 @@ inline Manifest sampleManifest() {
                {"embed", OutputKind::Pooled, 24, true},
                {"encode_image", OutputKind::Classes, 3, false, 4 * 2, 0}};
   M.Caches = {{2, 3, 24, CacheFormat::BF16, 16, 3 * 16 * (24 + 32) * 2},
-              {1, 1, 40, CacheFormat::F32, 32, 32 * 40 * 4,
-               CacheContent::Cross, std::string(LatentForm)}};
+              {1, 1, 40, CacheFormat::F32, 32, 32 * 40 * 4, CacheContent::Cross,
+               std::string(LatentForm)}};
   M.MaxSource = 77;
   M.Scopes = {{"model", {-1, -1}, {0}}, {"layer.0", {0, 0}, {1, 2}}};
   M.Image = {1, 12, 6, 4, 2, {}};

@@ -342,8 +342,7 @@ TEST_F(EvaluatorDnn, SplitAppendAndAttention) {
   Shape.Window = 3;
   Shape.SoftCap = 2;
   Shape.Sinks = &Sinks;
-  KeyValueCache Cache(KvHeads * HeadDim, KvHeads * HeadDim,
-                      CacheFormat::BF16);
+  KeyValueCache Cache(KvHeads * HeadDim, KvHeads * HeadDim, CacheFormat::BF16);
   for (auto [Position, Count] : {std::pair(0, 70), std::pair(70, 3)}) {
     EvaluatorBatch Batch;
     Batch.add(7, std::vector<int64_t>(Count), Position, 0);
