@@ -10,7 +10,8 @@ PANEL = LABEL + BARS + VALUE
 
 
 def number(value):
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+    """Three digits of it, or all before the point."""
+    return f"{value:,.0f}" if value >= 99.95 else f"{value:#.3g}"
 
 
 def text(x, y, content, size=12, anchor="start", colour="#1f2328", weight=400):
