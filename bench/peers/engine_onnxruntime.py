@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -32,12 +33,12 @@ def convert(checkpoint, format, output):
 
 
 def build_decoder(checkpoint, format, output):
+    cache = output + ".cache"
     command = [sys.executable, "-m", "onnxruntime_genai.models.builder",
                "-i", checkpoint, "-o", output, "-p", format, "-e", "cpu",
-               "-c", output + ".cache", "--extra_options",
-               "prune_lm_head=true"]
-    done = subprocess.run(command, stdout=2, stderr=subprocess.PIPE, text=True,
-                          env=dict(os.environ, HF_HUB_OFFLINE="1"))
+               "-c", cache, "--extra_options", "prune_lm_head=true"]
+    done = subprocess.run(command, stdout=2, stderr=subprocess.PIPE, text=True)
+    shutil.rmtree(cache, ignore_errors=True)
     if done.returncode != 0:
         lines = done.stderr.strip().splitlines() or ["no reason given"]
         raise protocol.Cannot(lines[-1])
