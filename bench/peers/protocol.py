@@ -40,9 +40,8 @@ import statistics
 import sys
 import time
 
-# A pass over more tokens takes so long that it is done once, and warmed up
-# with a shorter one.
-MANY_TOKENS = 1024
+# Prompts are warmed up with no more tokens than this, all together.
+WARM_TOKENS = 512
 
 
 class Cannot(Exception):
@@ -109,17 +108,12 @@ def measure_decode(engine, file, format, asked):
     steps = texts([sequences] * new, asked["vocabulary"])
     model = engine["Decoder"](file, format, asked["threads"], sequences,
                               prompt + new)
-    many = sequences * prompt > MANY_TOKENS
-    warm = max(1, MANY_TOKENS // sequences) if many else prompt
+    warm = min(prompt, max(1, WARM_TOKENS // sequences))
     model.prefill([ids[:warm] for ids in prompts])
     for ids in steps[:4]:
         model.step(ids)
-    prefill, decode = [], []
-    for _ in range(1 if many else 2):
-        prefill.append(seconds(model.prefill, prompts))
-        decode.append(seconds(lambda: [model.step(ids) for ids in steps]))
-    return {"prefill_s": statistics.median(prefill),
-            "decode_s": statistics.median(decode)}
+    return {"prefill_s": seconds(model.prefill, prompts),
+            "decode_s": seconds(lambda: [model.step(ids) for ids in steps])}
 
 
 def measure_start(engine, file, format, asked):
