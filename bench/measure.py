@@ -42,9 +42,10 @@ def add_build_option(parser):
     )
 
 
-def limits(build, only, seconds=0.5):
+def limits(build, only, seconds=0.5, megabytes=2048):
     """Limits of the machine now: see tenon-limits."""
-    command = [build / "bin" / "tenon-limits", "--seconds", seconds]
+    command = [build / "bin" / "tenon-limits", "--seconds", seconds,
+               "--megabytes", megabytes]
     for name in only:
         command += ["--only", name]
     return run_json(command)
