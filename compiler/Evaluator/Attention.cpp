@@ -245,9 +245,11 @@ Result<Tensor2D> evaluate::splitAppend(std::span<const Tensor2D *const> Qkv,
 
 SplitStageResult evaluate::splitStage(std::span<const Tensor2D *const> Qkv,
                                       const EvaluatorBatch &Batch,
-                                      const SplitShape &Shape) {
+                                      const SplitShape &Shape,
+                                      CacheFormat Format) {
   SplitParts Parts = split(Qkv, Batch, Shape);
-  PageLayout Layout = {Shape.KvHeads, Parts.Keys.Columns / Shape.KvHeads};
+  PageLayout Layout = {Shape.KvHeads, Parts.Keys.Columns / Shape.KvHeads,
+                       Format};
   int64_t Tokens = Parts.Keys.Rows;
   Tensor2D Staged((Tokens + PageTokens - 1) / PageTokens, Layout.elements());
   for (int64_t T = 0; T < Tokens; ++T)
@@ -320,14 +322,14 @@ Tensor2D evaluate::onlineAttention(const Tensor2D &Query,
                                    const AttentionShape &Shape) {
   Tensor2D Result(Query.Rows, Query.Columns);
   int64_t HeadDim = Query.Columns / Shape.Heads;
-  PageLayout Layout = {Shape.KvHeads, HeadDim};
+  PageLayout Layout = {Shape.KvHeads, HeadDim, Shape.StagedAs};
   for (int64_t T = 0; T < Query.Rows; ++T)
     for (int64_t H = 0; H < Shape.Heads; ++H) {
       int64_t KvHead = H / (Shape.Heads / Shape.KvHeads);
       OnlineSoftmax Softmax(HeadDim, Shape, H);
       for (int64_t Chunk = 0; Chunk < Staged.Rows; ++Chunk) {
         std::vector<double> Scores;
-        std::vector<const float *> Values;
+        std::vector<std::vector<float>> Rows;
         const float *Page = Staged.row(Chunk);
         for (int64_t Slot = 0; Slot < PageTokens; ++Slot) {
           int64_t J = Chunk * PageTokens + Slot;
@@ -340,8 +342,13 @@ Tensor2D evaluate::onlineAttention(const Tensor2D &Query,
                    Page[Layout.key(KvHead, Slot, D)];
           Scores.push_back(
               Shape.score(H, Dot, Batch.Positions[T], Batch.Positions[J]));
-          Values.push_back(Page + Layout.value(KvHead, Slot, 0));
+          std::vector<float> &Row = Rows.emplace_back();
+          for (int64_t D = 0; D < HeadDim; ++D)
+            Row.push_back(Page[Layout.value(KvHead, Slot, D)]);
         }
+        std::vector<const float *> Values;
+        for (const std::vector<float> &Row : Rows)
+          Values.push_back(Row.data());
         Softmax.addPage(Scores, Values);
       }
       Softmax.write(Result.row(T) + H * HeadDim);

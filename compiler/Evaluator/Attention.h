@@ -46,6 +46,8 @@ struct AttentionShape {
   const Tensor2D *Table = nullptr;
   /// [1, heads], or null.
   const Tensor2D *Sinks = nullptr;
+  /// How staged keys and values are laid out.
+  CacheFormat StagedAs = CacheFormat::F32;
   /// Whether values are multiplied with exponentials rounded to bf16, page by
   /// page.
   bool RoundsWeights = false;
@@ -126,12 +128,12 @@ struct SplitStageResult {
   Tensor2D Staged;
 };
 /// split, then keys and values in the layout of cache pages: row c of `Staged`
-/// holds tokens [64 c, 64 c + 64), keys [kv_heads][4][head_dim][16], then
-/// values [kv_heads][64][head_dim rounded up to 16], zero where there is
-/// nothing.
+/// holds tokens [64 c, 64 c + 64) as PageLayout says for `Format`, zero where
+/// there is nothing.
 SplitStageResult splitStage(std::span<const Tensor2D *const> Qkv,
                             const EvaluatorBatch &Batch,
-                            const SplitShape &Shape);
+                            const SplitShape &Shape,
+                            CacheFormat Format = CacheFormat::F32);
 
 } // namespace tenon::evaluate
 

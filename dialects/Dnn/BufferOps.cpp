@@ -61,9 +61,10 @@ LogicalResult StagedPageOp::verify() {
     return emitOpError() << "dnn_staged_page_c1: keys: expected four "
                             "dimensions, got "
                          << Keys.getRank();
-  // How many heads there are, the row alone does not say.
-  int64_t KvHeads = Keys.getDimSize(0), HeadDim = Keys.getDimSize(2);
-  PageLayout Layout{KvHeads, HeadDim};
+  // How many heads there are, the row alone does not say; nor is it known
+  // whether the last word of a head is whole, which changes nothing.
+  PageLayout Layout = stagedLayout(Keys.getDimSize(0), 1, getStaged());
+  Layout.HeadDim = Keys.getDimSize(2) * Layout.wordValues();
   if (failed(checkPage(*this, "dnn_staged_page_c1", Layout, getKeys(),
                        getValues())))
     return failure();

@@ -89,7 +89,7 @@ def Dnn_LatentPageOp : Dnn_HandleOp<"latent_page"> {
 
 def Dnn_StagedPageOp : Dnn_HandleOp<"staged_page"> {
   let summary = "Keys and values of one row of a staging buffer";
-  let arguments = (ins Dnn_F32Buffer:$staged, Index:$row);
+  let arguments = (ins Dnn_Buffer:$staged, Index:$row);
   let results = (outs AnyStaticShapeMemRef:$keys, AnyStaticShapeMemRef:$values);
   let assemblyFormat = [{
     $staged `[` $row `]` attr-dict `:` type($staged) `->` type($keys) `,`

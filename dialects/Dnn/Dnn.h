@@ -117,6 +117,9 @@ struct PageTypes {
 };
 PageTypes pageTypes(mlir::MLIRContext *Context, const PageLayout &Layout);
 
+/// How rows of staged keys and values, f32 or bf16, are laid out.
+PageLayout stagedLayout(int64_t KvHeads, int64_t HeadDim, mlir::Value Staged);
+
 /// Latent vectors of a page as a buffer: [64, width rounded up to 16].
 mlir::MemRefType latentPageType(int64_t Width, mlir::Type Element);
 

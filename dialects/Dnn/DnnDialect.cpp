@@ -350,6 +350,12 @@ dnn::PageTypes dnn::pageTypes(MLIRContext *Context, const PageLayout &Layout) {
   return Types;
 }
 
+PageLayout dnn::stagedLayout(int64_t KvHeads, int64_t HeadDim, Value Staged) {
+  return {KvHeads, HeadDim,
+          getElementTypeOrSelf(Staged).isBF16() ? CacheFormat::BF16
+                                                : CacheFormat::F32};
+}
+
 MemRefType dnn::latentPageType(int64_t Width, Type Element) {
   return MemRefType::get({PageTokens, roundUp(Width, KeyBlock)}, Element);
 }

@@ -36,7 +36,7 @@ public:
       Layout = Type.getPageLayout();
       IsCross = Type.isCross();
     } else {
-      Layout = {KvHeads, HeadDim};
+      Layout = dnn::stagedLayout(KvHeads, HeadDim, Op.getStaged());
     }
     chooseProducts();
     chooseBlocks();

@@ -327,7 +327,8 @@ template <> void tenon::emitKernel(KernelBuilder &B, dnn::SplitStageOp Op) {
   int64_t HeadDim = cast<MemRefType>(Query.getType()).getDimSize(1) /
                     static_cast<int64_t>(Op.getHeads());
   dnn::PageTypes Types = dnn::pageTypes(
-      B.getContext(), {static_cast<int64_t>(Op.getKvHeads()), HeadDim});
+      B.getContext(), dnn::stagedLayout(static_cast<int64_t>(Op.getKvHeads()),
+                                        HeadDim, Staged));
   auto SlotOf = [&](Value Row) -> Slot {
     auto Page = dnn::StagedPageOp::create(B, Types.Keys, Types.Values, Staged,
                                           B.div(Row, PageTokens));

@@ -23,8 +23,30 @@ LogicalResult DnnConverter::convert(SplitAppendOp Op) {
   return success();
 }
 
+/// What queries, keys and values that are staged are multiplied in: bf16 where
+/// the matmul that they come from multiplies it.
+Type DnnConverter::stagedType(SplitStageOp Op) {
+  auto Matmul = Op.getQkv().front().getDefiningOp<transformer::MatmulOp>();
+  CacheFormat Format = CacheFormat::F32;
+  if (Matmul && !Matmul.getWeights().empty() &&
+      inputType(Matmul.getWeights().front(), /*IsExact=*/true).isBF16())
+    Format = CacheFormat::BF16;
+  return Module.Target.getQueryType(Format, /*IsExact=*/true,
+                                    isDecodeSized(Function));
+}
+
 LogicalResult DnnConverter::convert(SplitStageOp Op) {
-  Value Query = emptyLike(Op.getQuery()), Staged = emptyLike(Op.getStaged());
+  Type Element = stagedType(Op);
+  Value Query = emptyLike(Op.getQuery(), Element);
+  Value Staged = emptyLike(Op.getStaged(), Element);
+  if (Element.isBF16()) {
+    int64_t HeadDim = cast<ShapedType>(Query.getType()).getDimSize(1) /
+                      static_cast<int64_t>(Op.getHeads());
+    PageLayout Layout = dnn::stagedLayout(static_cast<int64_t>(Op.getKvHeads()),
+                                          HeadDim, Staged);
+    Staged = emptyRows(Op.getLoc(), Module.Rows.of(Op.getStaged()),
+                       Layout.elements(), Element);
+  }
   auto New = dnn::SplitStageOp::create(
       Builder, Op.getLoc(), TypeRange{Query.getType(), Staged.getType()},
       mapped(Op.getQkv()), Batch, packed(Op.getQueryNorm()),

@@ -99,6 +99,7 @@ private:
   static StorageFormat formatOfWeight(Value Weight);
   /// The element type that a matmul with `Weight` reads its input in.
   mlir::Type inputType(Value Weight, bool IsExact);
+  mlir::Type stagedType(transformer::SplitStageOp Op);
   /// Activations in the type that a matmul with `Weight` reads.
   Value castFor(Value Old, Value Weight);
   /// `Rows` in the type of the destination `Out`.

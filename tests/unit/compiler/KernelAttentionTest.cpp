@@ -221,29 +221,41 @@ const AttentionLine Staged[] = {
      "!dnn.packed<row_major, {H}x1xf32>, ", "bidirectional"},
     {"staged buckets", 3, 3, 16, "f32",
      "bias %e content #transformer.buckets<8, max = 12, bidirectional>",
-     Buckets, "!dnn.packed<row_major, {H}x25xf32>, ", "bidirectional"}};
+     Buckets, "!dnn.packed<row_major, {H}x25xf32>, ", "bidirectional"},
+    {"staged", 1, 1, 1, "bf16", "", "", "", "bidirectional", "bf16"},
+    {"staged", 4, 2, 16, "bf16", "", "", "", "bidirectional", "bf16"},
+    {"staged", 3, 3, 33, "bf16", "", "", "", "bidirectional", "bf16"},
+    {"staged", 4, 4, 64, "bf16", "", "", "", "causal", "bf16"},
+    {"staged window", 2, 1, 24, "bf16", "window 4", "", "", "bidirectional",
+     "bf16"}};
 
 TEST_F(KernelTest, StagedAttention) {
   for (const AttentionLine &Line : Staged) {
     KernelCase Case;
     Case.Name = nameOf(Line) + " " + Line.Mask;
     Case.Settings = settingsOf(Line);
-    Case.Settings["P"] = std::to_string(PageLayout{Line.G, Line.D}.elements());
+    bool IsBF16 = Line.Format == std::string("bf16");
+    PageLayout Layout = {Line.G, Line.D,
+                         IsBF16 ? CacheFormat::BF16 : CacheFormat::F32};
+    Case.Settings["P"] = std::to_string(Layout.elements());
+    // No pass stages bf16 for other levels.
+    if (IsBF16)
+      Case.Needs = DotProduct::BF16;
     Case.Inputs = {"{HD}", "{GD}", "{GD}"};
     Case.Output = "{HD}";
     Case.Body = R"(
       {T}
       %k = dnn.count chunks %b
-      %p = tensor.empty(%t) : tensor<?x{HD}xf32>
-      %l = tensor.empty(%k) : tensor<?x{P}xf32>
+      %p = tensor.empty(%t) : tensor<?x{HD}x{Q}>
+      %l = tensor.empty(%k) : tensor<?x{P}x{F}>
       %q:2 = dnn.split_stage %x0, %x1, %x2 of %b heads {H} kv_heads {G}
           outs(%p, %l) : (tensor<?x{HD}xf32>, tensor<?x{GD}xf32>,
-          tensor<?x{GD}xf32>, !batch, tensor<?x{HD}xf32>, tensor<?x{P}xf32>)
-          -> (tensor<?x{HD}xf32>, tensor<?x{P}xf32>)
+          tensor<?x{GD}xf32>, !batch, tensor<?x{HD}x{Q}>, tensor<?x{P}x{F}>)
+          -> (tensor<?x{HD}x{Q}>, tensor<?x{P}x{F}>)
       %o = tensor.empty(%t) : tensor<?x{HD}xf32>
       %r = dnn.attention {M} %q#0, %b staged %q#1 heads {H} kv_heads {G}
-          scale 0.5 {O} outs(%o) : (tensor<?x{HD}xf32>, !batch,
-          tensor<?x{P}xf32>, {E}tensor<?x{HD}xf32>) -> tensor<?x{HD}xf32>)";
+          scale 0.5 {O} outs(%o) : (tensor<?x{HD}x{Q}>, !batch,
+          tensor<?x{P}x{F}>, {E}tensor<?x{HD}xf32>) -> tensor<?x{HD}xf32>)";
     check(Case);
   }
 }
