@@ -135,13 +135,42 @@ void readBuffer(ManifestReader &R, PlannedBuffer &B, uint64_t ArenaBytes) {
     R.fail("last_use", "at least the first use, " + std::to_string(B.FirstUse));
 }
 
-void readCode(ManifestReader &R, CodeInfo &C) {
+void readCost(ManifestReader &R, KernelCost &Cost) {
+  for (const KernelCostField &Field : KernelCostFields)
+    R.integer(Field.Name, Cost.*Field.Member, Field.Default, MaxKernelCost);
+  R.named("keys", Cost.Keys, KeysSeenKinds);
+  R.named("numbers", Cost.Numbers, Arithmetics);
+  if (Cost.UsedParts > Cost.Parts)
+    R.fail("used_parts", "at most the parts, " + std::to_string(Cost.Parts));
+}
+
+void readKernel(ManifestReader &R, KernelInfo &K, const CodeInfo &C) {
+  R.name("text", K.Text, MaxWeightName);
+  R.name("function", K.Function);
+  R.optionalInteger("primitive", K.Primitive, 0,
+                    static_cast<int64_t>(C.Primitives.size()) - 1);
+  if (!R.isNull("reason"))
+    R.name("reason", K.Reason);
+  R.object("cost", [&](ManifestReader &Nested) { readCost(Nested, K.Cost); });
+}
+
+/// `AbiMinor` is that of the code.
+void readCode(ManifestReader &R, CodeInfo &C, int64_t AbiMinor) {
   R.choice("level", C.Level, cpuLevelNamed, "a CPU level such as avx2");
   readSection(R, C.Offset, C.Bytes, C.Checksum);
   R.integer("arena_bytes", C.ArenaBytes, 0, MaxBytes);
   R.objects("primitives", C.Primitives, readPrimitive);
   R.objects("plan", C.Plan, [&](ManifestReader &Nested, PlannedBuffer &B) {
     readBuffer(Nested, B, C.ArenaBytes);
+  });
+  if (AbiMinor < 1)
+    return;
+  if (auto Kernels = R.member("kernels");
+      Kernels && Kernels->json().size() > static_cast<size_t>(MaxKernels))
+    return R.fail("kernels",
+                  "at most " + std::to_string(MaxKernels) + " elements");
+  R.objects("kernels", C.Kernels, [&](ManifestReader &Nested, KernelInfo &K) {
+    readKernel(Nested, K, C);
   });
 }
 
@@ -304,7 +333,9 @@ Result<Manifest> artifact::manifestFromJson(const Json &J,
   R.objects("scopes", M.Scopes, [&](ManifestReader &Nested, ScopeInfo &S) {
     readScope(Nested, S, M);
   });
-  R.objects("code", M.Code, readCode);
+  R.objects("code", M.Code, [&](ManifestReader &Nested, CodeInfo &C) {
+    readCode(Nested, C, M.AbiMinor);
+  });
   if (!R.isNull("tokenizer"))
     R.object("tokenizer", [&](ManifestReader &Nested) {
       TokenizerInfo &T = M.Tokenizer.emplace();
