@@ -424,6 +424,9 @@ static int64_t bisectMatmul(void *Runtime, int64_t Primitive, int64_t Rows,
                Destination});
 }
 
+static void bisectMark(void *, int64_t, const tenon_rt_scope *, int64_t,
+                       int64_t) {}
+
 } // extern "C"
 
 Result<Tensor2D> NativeProgram::run(StringRef Role,
@@ -494,8 +497,9 @@ Result<Tensor2D> NativeProgram::run(StringRef Role,
     return Done ? 0 : 1;
   };
   void *Runtime[] = {&I.Threads, &Call};
-  constexpr tenon_rt_functions Functions = {
-      sizeof(tenon_rt_functions), bisectParallel, bisectBarrier, bisectMatmul};
+  constexpr tenon_rt_functions Functions = {sizeof(tenon_rt_functions),
+                                            bisectParallel, bisectBarrier,
+                                            bisectMatmul, bisectMark};
   tenon_rt_step Step = {};
   Step.size = sizeof(Step);
   Step.functions = &Functions;

@@ -360,6 +360,7 @@ private:
       } else if (S.Id == StageId::Buffers) {
         State.Code.ArenaBytes = arenaBytes(Module);
         State.Code.Plan = describePlan(Module);
+        State.Code.Kernels = describeKernels(Module);
       }
       if (Status Dumped = Dumper.endStage(Module, State, Number, Name); !Dumped)
         return Dumped.error();

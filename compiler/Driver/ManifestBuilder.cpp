@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
 
@@ -163,6 +164,33 @@ std::vector<PlannedBuffer> tenon::describePlan(mlir::ModuleOp Module) {
     });
   }
   return Plan;
+}
+
+/// `Text` without control characters, cut to what a manifest takes.
+static std::string textOf(llvm::StringRef Text) {
+  constexpr size_t Most = 1024;
+  std::string Name;
+  for (char C : Text.take_front(Most))
+    Name += llvm::isPrint(C) ? C : '?';
+  return Name.empty() ? "?" : Name;
+}
+
+std::vector<KernelInfo> tenon::describeKernels(mlir::ModuleOp Module) {
+  std::vector<KernelInfo> Kernels;
+  Module.walk([&](dnn::KernelOp Kernel) {
+    auto Number = static_cast<size_t>(Kernel.getNumber());
+    if (Kernels.size() <= Number)
+      Kernels.resize(Number + 1);
+    KernelInfo &Info = Kernels[Number];
+    Info.Text = textOf(Kernel.getText());
+    Info.Function = textOf(Kernel.getFunction());
+    if (std::optional<uint64_t> Primitive = Kernel.getPrimitive())
+      Info.Primitive = static_cast<int64_t>(*Primitive);
+    if (std::optional<llvm::StringRef> Reason = Kernel.getReason())
+      Info.Reason = textOf(*Reason);
+    Info.Cost = Kernel.getCost().getCost();
+  });
+  return Kernels;
 }
 
 uint64_t tenon::arenaBytes(mlir::ModuleOp Module) {

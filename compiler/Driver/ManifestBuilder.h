@@ -35,6 +35,9 @@ std::vector<PrimitiveInfo> describePrimitives(mlir::ModuleOp Module);
 /// The memory plan of a module after stage `buffers`.
 std::vector<PlannedBuffer> describePlan(mlir::ModuleOp Module);
 
+/// The kernels of a module after stage `buffers`, by number.
+std::vector<KernelInfo> describeKernels(mlir::ModuleOp Module);
+
 /// The arena's size of a module after stage `buffers`.
 uint64_t arenaBytes(mlir::ModuleOp Module);
 

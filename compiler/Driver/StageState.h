@@ -32,7 +32,7 @@ struct StageState {
   Manifest Model;
   /// From `placed` on.
   std::vector<ScopeTable> Weights;
-  /// Primitives from `placed`, arena and plan from `buffers` on.
+  /// Primitives from `placed`, arena, plan and kernels from `buffers` on.
   CodeInfo Code;
 };
 

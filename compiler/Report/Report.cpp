@@ -198,13 +198,12 @@ static void listMatmuls(func::FuncOp Function, std::vector<MatmulRow> &Rows) {
                                Packed.getOutFeatures(), Row.Inputs);
     }
     Row.Flops = 2 * Row.Inputs * Row.Outputs;
-    Row.Reason = whyGenerated(Op);
+    Row.Reason = whyPlaced(Op);
     Row.Placement = "kernel";
-    if (auto Matmul = dyn_cast<dnn::MatmulOp>(Op); Matmul && Row.Reason.empty())
+    if (auto Matmul = dyn_cast<dnn::MatmulOp>(Op);
+        Matmul && Matmul.isLibraryCall())
       Row.Placement =
           "library, primitive " + std::to_string(*Matmul.getPrimitive());
-    if (Row.Reason.empty())
-      Row.Reason = "prefill-sized rows, of formats that it serves";
     Rows.push_back(std::move(Row));
   });
 }

@@ -113,3 +113,14 @@ LogicalResult WeightViewOp::verify() {
 LogicalResult CallMatmulOp::verify() {
   return checkMatmul(*this, "dnn_call_matmul", getOutput(), getPrimitive());
 }
+
+LogicalResult KernelOp::verify() {
+  auto Number = static_cast<int64_t>(getNumber());
+  if (Number < 0 || Number >= MaxKernels)
+    return emitOpError() << "dnn_kernel_c1: number: expected 0 to "
+                         << MaxKernels - 1 << ", got " << Number;
+  if (!getPrimitive())
+    return success();
+  return checkAtLeast(*this, "dnn_kernel_c2", "primitive", 0,
+                      static_cast<int64_t>(*getPrimitive()));
+}

@@ -194,14 +194,32 @@ def Dnn_BarrierOp : Dnn_Op<"barrier", [
   let assemblyFormat = "$batch attr-dict";
 }
 
-def Dnn_KernelOp : Dnn_Op<"kernel", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Dnn_KernelOp : Dnn_Op<"kernel", [
+    MemoryEffects<[MemRead, MemWrite]>, AttrSizedOperandSegments]> {
   let summary = "Say what the code that follows computes";
   let description = [{
     `text` is the operation as `function` had it, before a kernel or a call of
-    the library took its place. Does nothing; assembly has it as a comment.
+    the library took its place; `number` is its place in the manifest. Computes
+    nothing: the runtime is told that the kernel begins, on `rows` rows for the
+    layer `scope`, in thread `thread` of a region or outside of one; assembly
+    has the text as a comment.
+
+    `cost` is what it moves and computes. `primitive` is that of the library
+    matmul that follows; `reason` says why a matmul is the library's, or why it
+    is not.
   }];
-  let arguments = (ins StrAttr:$text, StrAttr:$function);
-  let assemblyFormat = "$text `in` $function attr-dict";
+  let arguments = (ins StrAttr:$text, StrAttr:$function, I64Attr:$number,
+                       Transformer_BatchType:$batch,
+                       Optional<Transformer_ScopeType>:$scope, Index:$rows,
+                       Optional<Index>:$thread, Dnn_CostAttr:$cost,
+                       OptionalAttr<I64Attr>:$primitive,
+                       OptionalAttr<StrAttr>:$reason);
+  let assemblyFormat = [{
+    $text `in` $function `number` $number `of` $batch (`[` $scope^ `]`)? `rows`
+    $rows (`thread` $thread^)? `cost` $cost (`primitive` $primitive^)?
+    (`because` $reason^)? attr-dict
+  }];
+  let hasVerifier = 1;
 }
 
 def Dnn_LaunchOp : Dnn_Op<"launch", [

@@ -28,6 +28,11 @@ constexpr bool isLibraryMatmul(StorageFormat Input, StorageFormat Weight,
 
 } // namespace tenon::dnn
 
+namespace tenon {
+/// For attributes, which are uniqued by their parameters.
+llvm::hash_code hash_value(const KernelCost &Cost);
+} // namespace tenon
+
 #define GET_TYPEDEF_CLASSES
 #include "dialects/Dnn/DnnTypes.h.inc"
 
@@ -122,6 +127,13 @@ PageLayout stagedLayout(int64_t KvHeads, int64_t HeadDim, mlir::Value Staged);
 
 /// Latent vectors of a page as a buffer: [64, width rounded up to 16].
 mlir::MemRefType latentPageType(int64_t Width, mlir::Type Element);
+
+/// What a call of the kernel of `Op`, or of the library in its place, moves and
+/// computes: the one place that says so.
+KernelCost costOf(ComputeOpInterface Op);
+
+/// The operand whose rows those of the cost are.
+mlir::Value rowsOf(ComputeOpInterface Op);
 
 /// What `Module` is compiled for; null, with an error, before placement.
 TargetAttr targetOf(mlir::ModuleOp Module);

@@ -151,6 +151,23 @@ def Dnn_PlanAttr : AttrDef<Dnn_Dialect, "Plan"> {
   let genVerifyDecl = 1;
 }
 
+def Dnn_CostAttr : AttrDef<Dnn_Dialect, "Cost"> {
+  let mnemonic = "cost";
+  let summary = "What a kernel moves and computes";
+  let description = [{
+    The numbers of KernelCost (runtime/Abi/Types.h) under their names, those
+    that say nothing left out:
+
+    ```
+    #dnn.cost<weight_bytes = 8388608, row_bytes = 12288, row_flops = 8388608,
+              numbers = bf16>
+    ```
+  }];
+  let parameters = (ins "::tenon::KernelCost":$cost);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
 def Dnn_PackedType : TypeDef<Dnn_Dialect, "Packed", [
     DeclareTypeInterfaceMethods<OpAsmTypeInterface, ["getAsmName"]>]> {
   let mnemonic = "packed";

@@ -210,6 +210,79 @@ LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> EmitError,
                      << Bytes << ", " << First << " and " << Last;
 }
 
+//===----------------------------------------------------------------------===//
+// Costs
+//===----------------------------------------------------------------------===//
+
+llvm::hash_code tenon::hash_value(const KernelCost &Cost) {
+  llvm::hash_code Code = llvm::hash_combine(
+      static_cast<uint32_t>(Cost.Keys), static_cast<uint32_t>(Cost.Numbers));
+  for (const KernelCostField &Field : KernelCostFields)
+    Code = llvm::hash_combine(Code, Cost.*Field.Member);
+  return Code;
+}
+
+Attribute CostAttr::parse(AsmParser &Parser, Type) {
+  SMLoc Location = Parser.getCurrentLocation();
+  KernelCost Cost;
+  auto ParseField = [&]() -> ParseResult {
+    SMLoc At = Parser.getCurrentLocation();
+    StringRef Name;
+    if (Parser.parseKeyword(&Name) || Parser.parseEqual())
+      return failure();
+    auto ParseNamed = [&](auto &Target, const auto &Table) -> ParseResult {
+      auto Value = parseNamed(Parser, Table);
+      if (succeeded(Value))
+        Target = *Value;
+      return failure(failed(Value));
+    };
+    if (Name == "keys")
+      return ParseNamed(Cost.Keys, KeysSeenKinds);
+    if (Name == "numbers")
+      return ParseNamed(Cost.Numbers, Arithmetics);
+    for (const KernelCostField &Field : KernelCostFields)
+      if (Name == StringRef(Field.Name))
+        return Parser.parseInteger(Cost.*Field.Member);
+    return Parser.emitError(At) << "unknown cost " << Name;
+  };
+  if (Parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
+                                     ParseField))
+    return {};
+  return Parser.getChecked<CostAttr>(Location, Parser.getContext(), Cost);
+}
+
+void CostAttr::print(AsmPrinter &Printer) const {
+  const KernelCost Cost = getCost();
+  StringRef Separator;
+  auto Print = [&](std::string_view Name, const auto &Value) {
+    Printer << Separator << StringRef(Name) << " = " << Value;
+    Separator = ", ";
+  };
+  Printer << "<";
+  for (const KernelCostField &Field : KernelCostFields)
+    if (Cost.*Field.Member != Field.Default)
+      Print(Field.Name, Cost.*Field.Member);
+  if (Cost.Keys != KeysSeen::None)
+    Print("keys", infoOf(Cost.Keys).Name);
+  // Always, so that there is something between the brackets.
+  Print("numbers", infoOf(Cost.Numbers).Name);
+  Printer << ">";
+}
+
+LogicalResult CostAttr::verify(function_ref<InFlightDiagnostic()> EmitError,
+                               KernelCost Cost) {
+  for (const KernelCostField &Field : KernelCostFields)
+    if (int64_t Value = Cost.*Field.Member;
+        Value < Field.Default || Value > MaxKernelCost)
+      return EmitError() << StringRef(Field.Name) << ": expected "
+                         << Field.Default << " to " << MaxKernelCost << ", got "
+                         << Value;
+  if (Cost.UsedParts > Cost.Parts)
+    return EmitError() << "used_parts: expected at most the " << Cost.Parts
+                       << " parts, got " << Cost.UsedParts;
+  return success();
+}
+
 TargetAttr dnn::targetOf(ModuleOp Module) {
   auto Target = Module->getAttrOfType<TargetAttr>(attr::Target);
   if (!Target)

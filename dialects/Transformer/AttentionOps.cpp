@@ -103,13 +103,21 @@ CountKind OnlineAttentionOp::getOperandCount(unsigned Operand) {
                                             : CountKind::Tokens;
 }
 
-AttentionCost AttentionOp::getAttentionCost() {
+AttentionCost tenon::attentionCost(int64_t QueryWidth,
+                                   std::optional<uint64_t> Window,
+                                   bool IsCausal, bool IsCross) {
   AttentionCost Cost;
   // Scores and their weighted sum: 2 + 2 operations per query element and key.
-  Cost.DecodeFlopsPerKey = Cost.PrefillFlopsPerKey = 4 * widthOf(getQuery());
-  if (std::optional<uint64_t> Window = getWindow())
+  Cost.DecodeFlopsPerKey = Cost.PrefillFlopsPerKey = 4 * QueryWidth;
+  if (Window)
     Cost.Window = static_cast<int64_t>(*Window);
-  Cost.IsCausal = getMask() != MaskKind::Bidirectional;
-  Cost.IsCross = getCache() && cast<CacheType>(getCache().getType()).isCross();
+  Cost.IsCausal = IsCausal;
+  Cost.IsCross = IsCross;
   return Cost;
+}
+
+AttentionCost AttentionOp::getAttentionCost() {
+  return attentionCost(
+      widthOf(getQuery()), getWindow(), getMask() != MaskKind::Bidirectional,
+      getCache() && cast<CacheType>(getCache().getType()).isCross());
 }

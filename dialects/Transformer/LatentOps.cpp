@@ -34,13 +34,18 @@ SmallVector<WeightUse> LatentAttentionOp::getWeightUses() {
   return {Use};
 }
 
-AttentionCost LatentAttentionOp::getAttentionCost() {
-  auto Heads = static_cast<int64_t>(getHeads());
-  int64_t Expanded = static_cast<int64_t>(getKeyDim()) + getRopeDim() +
-                     static_cast<int64_t>(getValueDim());
+AttentionCost tenon::latentAttentionCost(int64_t Heads, int64_t KeyDim,
+                                         int64_t ValueDim, int64_t Rank,
+                                         int64_t RopeDim) {
   AttentionCost Cost;
   // A token alone has K absorbed into its query; a prompt expands the cache.
-  Cost.DecodeFlopsPerKey = 2 * Heads * (2 * getRank() + getRopeDim());
-  Cost.PrefillFlopsPerKey = 2 * Heads * Expanded;
+  Cost.DecodeFlopsPerKey = 2 * Heads * (2 * Rank + RopeDim);
+  Cost.PrefillFlopsPerKey = 2 * Heads * (KeyDim + RopeDim + ValueDim);
   return Cost;
+}
+
+AttentionCost LatentAttentionOp::getAttentionCost() {
+  return latentAttentionCost(
+      static_cast<int64_t>(getHeads()), static_cast<int64_t>(getKeyDim()),
+      static_cast<int64_t>(getValueDim()), getRank(), getRopeDim());
 }

@@ -78,6 +78,15 @@ struct AttentionCost {
   bool IsCross = false;
 };
 
+/// Of queries of `QueryWidth` columns, all heads together.
+AttentionCost attentionCost(int64_t QueryWidth, std::optional<uint64_t> Window,
+                            bool IsCausal, bool IsCross);
+
+/// Of latent attention (MLA) with vectors of `Rank` and `RopeDim` elements.
+AttentionCost latentAttentionCost(int64_t Heads, int64_t KeyDim,
+                                  int64_t ValueDim, int64_t Rank,
+                                  int64_t RopeDim);
+
 } // namespace tenon
 
 #endif // TENON_DIALECTS_TRANSFORMER_TRAITS_H

@@ -1,6 +1,7 @@
 //===- GenerateKernels.cpp - A kernel for every generated operation -------===//
 
 #include "passes/Codegen/KernelBuilder.h"
+#include "passes/Placement/LibraryMatmuls.h"
 #include "passes/Support/DeadCode.h"
 #include "passes/Support/Functions.h"
 
@@ -42,6 +43,7 @@ struct GenerateKernels
     dnn::TargetAttr Target = dnn::targetOf(getOperation());
     if (!Target)
       return signalPassFailure();
+    NextNumber = 0;
     for (auto Function : getOperation().getOps<func::FuncOp>())
       if (!Function.isExternal())
         generate(Function, Target);
@@ -89,14 +91,33 @@ struct GenerateKernels
       }
   }
 
-  void announce(OpBuilder &Builder, Operation *Op) {
-    dnn::KernelOp::create(Builder, Op->getLoc(), Texts[Op],
-                          Op->getParentOfType<func::FuncOp>().getName());
+  /// Says that `Op` begins. `Thread` is null outside of regions.
+  void announce(OpBuilder &Builder, dnn::ComputeOpInterface Op, Value Batch,
+                Value Thread) {
+    auto Function = Op->getParentOfType<func::FuncOp>();
+    Value Scope;
+    for (BlockArgument Argument : Function.getArguments())
+      if (!Scope && isa<transformer::ScopeType>(Argument.getType()))
+        Scope = Argument;
+    Location Loc = Op.getLoc();
+    Value Rows = memref::DimOp::create(Builder, Loc, dnn::rowsOf(Op), 0);
+    IntegerAttr Primitive;
+    if (auto Matmul = dyn_cast<dnn::MatmulOp>(*Op))
+      Primitive = Matmul.getPrimitiveAttr();
+    StringAttr Reason;
+    if (isMatmul(Op))
+      Reason = Builder.getStringAttr(whyPlaced(Op));
+    dnn::KernelOp::create(
+        Builder, Loc, Builder.getStringAttr(Texts[Op]),
+        Function.getSymNameAttr(), Builder.getI64IntegerAttr(NextNumber++),
+        Batch, Scope, Rows, Thread,
+        dnn::CostAttr::get(Builder.getContext(), dnn::costOf(Op)), Primitive,
+        Reason);
   }
 
   void callLibrary(dnn::MatmulOp Matmul, Value Batch) {
     OpBuilder Builder(Matmul);
-    announce(Builder, Matmul);
+    announce(Builder, Matmul, Batch, /*Thread=*/{});
     dnn::CallMatmulOp::create(Builder, Matmul.getLoc(), *Matmul.getPrimitive(),
                               Batch, Matmul.getInput(), Matmul.getWeight(),
                               Matmul.getBias(), Matmul.getMultiplier(),
@@ -116,7 +137,8 @@ struct GenerateKernels
       Builder.setInsertionPointToEnd(&Body);
       if (Op != Run.front())
         dnn::BarrierOp::create(Builder, Op->getLoc(), Batch);
-      announce(Builder, Op);
+      announce(Builder, cast<dnn::ComputeOpInterface>(Op), Batch,
+               Parallel.getThread());
       KernelBuilder B(Builder, Op->getLoc(), Parallel, Target, IsDecode);
       DnnEmitters::emit(B, Op);
     }
@@ -124,6 +146,8 @@ struct GenerateKernels
       Op->erase();
   }
 
+  /// The place in the manifest of the next kernel or call.
+  int64_t NextNumber = 0;
   /// What each computation of the function printed as.
   llvm::DenseMap<Operation *, std::string> Texts;
 };

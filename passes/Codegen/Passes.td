@@ -12,7 +12,8 @@ def GenerateKernels : Pass<"generate-kernels", "::mlir::ModuleOp"> {
     every thread does its share of each operation and waits at a barrier
     before the next: a `.few` function is a single region, a `.many` function
     has regions between its library matmuls. A `dnn.kernel` before each kernel
-    and library call has the operation as the memory plan had it.
+    and library call has the operation as the memory plan had it, its number
+    and what it costs.
 
     Kernels are written for the model's constants (widths, heads, epsilon,
     activations) and for the CPU level: 16 f32 lanes everywhere, matmuls of

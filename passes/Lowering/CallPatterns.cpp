@@ -22,10 +22,10 @@ struct BarrierPattern : public ConvertOpToLLVMPattern<dnn::BarrierOp> {
   }
 };
 
-/// A comment in the assembly.
+/// A comment in the assembly, and a call that the runtime may measure by.
 struct KernelPattern : public ConvertOpToLLVMPattern<dnn::KernelOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
-  LogicalResult matchAndRewrite(dnn::KernelOp Op, OpAdaptor,
+  LogicalResult matchAndRewrite(dnn::KernelOp Op, OpAdaptor Operands,
                                 ConversionPatternRewriter &B) const override {
     // Neither a second line nor what LLVM reads as an operand or a variant.
     std::string Text = "# ";
@@ -40,6 +40,16 @@ struct KernelPattern : public ConvertOpToLLVMPattern<dnn::KernelOp> {
         /*has_side_effects=*/true, /*is_align_stack=*/false,
         LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
         ArrayAttr());
+    Location Loc = Op.getLoc();
+    Abi A(B, Loc);
+    Value Scope = Operands.getScope();
+    if (!Scope)
+      Scope = LLVM::ZeroOp::create(B, Loc, A.Ptr);
+    Value Thread = Operands.getThread();
+    A.call(Operands.getBatch(), TENON_FIELD(tenon_rt_functions, mark),
+           {A.constant(static_cast<int64_t>(Op.getNumber())), Scope,
+            Operands.getRows(), Thread ? Thread : A.constant(0)},
+           /*MayFail=*/false);
     B.eraseOp(Op);
     return success();
   }

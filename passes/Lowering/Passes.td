@@ -44,7 +44,8 @@ def ConvertDnnToLlvm : Pass<"convert-dnn-to-llvm", "::mlir::ModuleOp"> {
     `tenon_rt_scope`, a cache the number of its kind, a packed weight a
     pointer. Library matmuls, barriers and launches go through the step's
     function table, so that the code has no undefined symbols. What a kernel
-    computes becomes a comment of the assembly.
+    computes becomes a comment of the assembly and a call that says that it
+    begins.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::cf::ControlFlowDialect"];

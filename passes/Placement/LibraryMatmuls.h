@@ -14,6 +14,9 @@ bool isMatmul(mlir::Operation *Op);
 /// empty when the library computes it.
 std::string whyGenerated(mlir::Operation *Op);
 
+/// Why the matmul `Op`, which has been placed, is the library's or is not.
+std::string whyPlaced(mlir::Operation *Op);
+
 } // namespace tenon
 
 #endif // TENON_PASSES_PLACEMENT_LIBRARYMATMULS_H

@@ -44,6 +44,15 @@ std::string tenon::whyGenerated(Operation *Op) {
                        Name(Output));
 }
 
+std::string tenon::whyPlaced(Operation *Op) {
+  if (std::string Why = whyGenerated(Op); !Why.empty())
+    return Why;
+  auto Matmul = dyn_cast<MatmulOp>(Op);
+  return Matmul && Matmul.isLibraryCall()
+             ? "prefill-sized rows, of formats that it serves"
+             : "library matmuls were not selected";
+}
+
 namespace {
 
 struct SelectLibraryMatmuls

@@ -95,6 +95,15 @@ typedef struct tenon_rt_functions {
   int64_t (*matmul)(void *runtime, int64_t primitive, int64_t rows,
                     const void *src, const void *weights, const void *bias,
                     const void *multiplier, const void *residual, void *dst);
+  /**
+   * Kernel `kernel` of the manifest begins, on `rows` rows, in
+   * thread `thread` of a body, or outside of bodies, where `thread` is 0. It
+   * ends with the next mark of the thread, its body or its library matmul.
+   * `scope` is the layer that it runs for, null where it is none's. Computes
+   * nothing.
+   */
+  void (*mark)(void *runtime, int64_t kernel, const tenon_rt_scope *scope,
+               int64_t rows, int64_t thread);
 } tenon_rt_functions;
 
 /** The single argument of an entry point. */

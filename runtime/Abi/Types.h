@@ -299,6 +299,101 @@ constexpr const NamedValue<DotProduct> &infoOf(DotProduct Dot) {
 }
 
 //===----------------------------------------------------------------------===//
+// What a kernel costs
+//===----------------------------------------------------------------------===//
+
+/// The numbers that a kernel multiplies, which bound its rate.
+enum class Arithmetic : uint32_t { F32, BF16, Int8 };
+
+inline constexpr std::array<NamedValue<Arithmetic>, 3> Arithmetics = {{
+    {Arithmetic::F32, "f32"},
+    {Arithmetic::BF16, "bf16"},
+    {Arithmetic::Int8, "int8"},
+}};
+static_assert(isIndexedByValue(Arithmetics));
+
+constexpr const NamedValue<Arithmetic> &infoOf(Arithmetic Numbers) {
+  return Arithmetics[static_cast<size_t>(Numbers)];
+}
+
+/// Which keys a token sees.
+enum class KeysSeen : uint32_t {
+  /// The kernel reads no keys.
+  None,
+  /// Those of its sequence up to its own, and of the prefix.
+  Causal,
+  /// All of its sequence in the step.
+  Sequence,
+  /// All of its source text.
+  Source
+};
+
+inline constexpr std::array<NamedValue<KeysSeen>, 4> KeysSeenKinds = {{
+    {KeysSeen::None, "none"},
+    {KeysSeen::Causal, "causal"},
+    {KeysSeen::Sequence, "sequence"},
+    {KeysSeen::Source, "source"},
+}};
+static_assert(isIndexedByValue(KeysSeenKinds));
+
+constexpr const NamedValue<KeysSeen> &infoOf(KeysSeen Keys) {
+  return KeysSeenKinds[static_cast<size_t>(Keys)];
+}
+
+/// What one call of a kernel moves and computes, every operand being read or
+/// written once:
+///   bytes = WeightBytes + rows RowBytes + keys KeyBytes
+///   FLOPs = rows RowFlops + pairs KeyFlops
+/// over `keys` different keys and `pairs` of a row and a key that it sees. A
+/// multiplication and an addition are two operations; norms, activations and
+/// softmax are left out.
+struct KernelCost {
+  /// Of packed weights and tables that are read whole.
+  int64_t WeightBytes = 0;
+  /// Rows read and written, and what is looked up for each.
+  int64_t RowBytes = 0;
+  int64_t RowFlops = 0;
+  /// Keys and values, or the latent vectors that stand for them.
+  int64_t KeyBytes = 0;
+  int64_t KeyFlops = 0;
+  /// A row sees this many keys at most; 0: no limit. Of KeysSeen::Sequence on
+  /// either side.
+  int64_t Window = 0;
+  /// A row takes `UsedParts` of `Parts` equal parts of the weights: chosen
+  /// experts of all. Fewer rows than use all parts read fewer bytes.
+  int64_t UsedParts = 1;
+  int64_t Parts = 1;
+  KeysSeen Keys = KeysSeen::None;
+  Arithmetic Numbers = Arithmetic::F32;
+
+  bool operator==(const KernelCost &) const = default;
+};
+
+/// A number of KernelCost, its name in text, and what it is if that says
+/// nothing.
+struct KernelCostField {
+  std::string_view Name;
+  int64_t KernelCost::*Member;
+  int64_t Default = 0;
+};
+
+inline constexpr std::array<KernelCostField, 8> KernelCostFields = {{
+    {"weight_bytes", &KernelCost::WeightBytes},
+    {"row_bytes", &KernelCost::RowBytes},
+    {"row_flops", &KernelCost::RowFlops},
+    {"key_bytes", &KernelCost::KeyBytes},
+    {"key_flops", &KernelCost::KeyFlops},
+    {"window", &KernelCost::Window},
+    {"used_parts", &KernelCost::UsedParts, 1},
+    {"parts", &KernelCost::Parts, 1},
+}};
+
+/// The largest number of KernelCost, and of kernels of a program: products of
+/// two fit a double.
+inline constexpr int64_t MaxKernelCost = int64_t(1) << 62;
+inline constexpr int64_t MaxKernels = 1 << 16;
+
+//===----------------------------------------------------------------------===//
 // Layouts of packed weights
 //===----------------------------------------------------------------------===//
 

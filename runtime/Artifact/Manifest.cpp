@@ -91,6 +91,23 @@ static Json bufferJson(const PlannedBuffer &B) {
           {"first_use", B.FirstUse}, {"last_use", B.LastUse}};
 }
 
+static Json costJson(const KernelCost &Cost) {
+  Json J = Json::object();
+  for (const KernelCostField &Field : KernelCostFields)
+    J[std::string(Field.Name)] = Cost.*Field.Member;
+  J["keys"] = infoOf(Cost.Keys).Name;
+  J["numbers"] = infoOf(Cost.Numbers).Name;
+  return J;
+}
+
+static Json kernelJson(const KernelInfo &K) {
+  return {{"text", K.Text},
+          {"function", K.Function},
+          {"primitive", optionalJson(K.Primitive)},
+          {"reason", K.Reason.empty() ? Json() : Json(K.Reason)},
+          {"cost", costJson(K.Cost)}};
+}
+
 static Json codeJson(const CodeInfo &C) {
   return {{"level", infoOf(C.Level).Name},
           {"offset", C.Offset},
@@ -98,7 +115,8 @@ static Json codeJson(const CodeInfo &C) {
           {"checksum", hex(C.Checksum)},
           {"arena_bytes", C.ArenaBytes},
           {"primitives", arrayOf(C.Primitives, primitiveJson)},
-          {"plan", arrayOf(C.Plan, bufferJson)}};
+          {"plan", arrayOf(C.Plan, bufferJson)},
+          {"kernels", arrayOf(C.Kernels, kernelJson)}};
 }
 
 static Json generationJson(const GenerationInfo &G) {

@@ -97,6 +97,20 @@ struct PlannedBuffer {
   int64_t LastUse = 0;
 };
 
+/// One kernel of the code, generated or a library matmul, by the number that it
+/// is marked with (TenonRt.h).
+struct KernelInfo {
+  /// The operation, as the stage `buffers` had it.
+  std::string Text;
+  /// The function that it is in: "layer.few" runs for decode-sized batches.
+  std::string Function;
+  /// That of the library matmul; none for generated kernels.
+  std::optional<int64_t> Primitive;
+  /// Of a matmul, why it is the library's or is not; empty for others.
+  std::string Reason;
+  KernelCost Cost;
+};
+
 /// The code generated for one CPU level.
 struct CodeInfo {
   CpuLevel Level = CpuLevel::AVX2;
@@ -106,6 +120,7 @@ struct CodeInfo {
   uint64_t ArenaBytes = 0;
   std::vector<PrimitiveInfo> Primitives;
   std::vector<PlannedBuffer> Plan;
+  std::vector<KernelInfo> Kernels;
 };
 
 /// One entry point; its symbol is TENON_RT_ENTRY_PREFIX + Role.

@@ -137,6 +137,25 @@ void readBuffer(ManifestReader &R, PlannedBuffer &B, uint64_t ArenaBytes) {
     R.fail("last_use", "at least the first use, " + std::to_string(B.FirstUse));
 }
 
+void readCost(ManifestReader &R, KernelCost &Cost) {
+  for (const KernelCostField &Field : KernelCostFields)
+    R.integer(Field.Name, Cost.*Field.Member, Field.Default, MaxKernelCost);
+  R.named("keys", Cost.Keys, KeysSeenKinds);
+  R.named("numbers", Cost.Numbers, Arithmetics);
+  if (Cost.UsedParts > Cost.Parts)
+    R.fail("used_parts", "at most the parts, " + std::to_string(Cost.Parts));
+}
+
+void readKernel(ManifestReader &R, KernelInfo &K, const CodeInfo &C) {
+  R.name("text", K.Text, MaxWeightName);
+  R.name("function", K.Function);
+  R.optionalInteger("primitive", K.Primitive, 0,
+                    static_cast<int64_t>(C.Primitives.size()) - 1);
+  if (!R.isNull("reason"))
+    R.name("reason", K.Reason);
+  R.object("cost", [&](ManifestReader &Nested) { readCost(Nested, K.Cost); });
+}
+
 void readCode(ManifestReader &R, CodeInfo &C) {
   R.choice("level", C.Level, cpuLevelNamed, "a CPU level such as avx2");
   readSection(R, C.Offset, C.Bytes, C.Checksum);
@@ -144,6 +163,13 @@ void readCode(ManifestReader &R, CodeInfo &C) {
   R.objects("primitives", C.Primitives, readPrimitive);
   R.objects("plan", C.Plan, [&](ManifestReader &Nested, PlannedBuffer &B) {
     readBuffer(Nested, B, C.ArenaBytes);
+  });
+  if (auto Kernels = R.member("kernels");
+      Kernels && Kernels->json().size() > static_cast<size_t>(MaxKernels))
+    return R.fail("kernels",
+                  "at most " + std::to_string(MaxKernels) + " elements");
+  R.objects("kernels", C.Kernels, [&](ManifestReader &Nested, KernelInfo &K) {
+    readKernel(Nested, K, C);
   });
 }
 

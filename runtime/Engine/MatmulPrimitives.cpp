@@ -5,6 +5,7 @@
 
 #include "runtime/Abi/TenonRt.h"
 
+#include <algorithm>
 #include <dnnl.hpp>
 #include <map>
 #include <new>
@@ -28,6 +29,8 @@ struct Prepared {
   int MultiplierArgument = -1;
   int ResidualArgument = -1;
   size_t ScratchBytes = 0;
+  /// The library's name of the implementation.
+  std::string Kernel;
 };
 
 /// Memory that a primitive works in; grows, is never read across calls.
@@ -236,6 +239,7 @@ Result<Prepared *> MatmulPrimitives::Implementation::get(size_t Index,
                        Kernel + "'");
   }
   ++Counters.Primitives;
+  Built->Kernel = std::move(Kernel);
   return &Known.emplace(Bucket, std::move(*Built)).first->second;
 }
 
@@ -249,6 +253,15 @@ MatmulPrimitives::~MatmulPrimitives() = default;
 
 const MatmulCounters &MatmulPrimitives::counters() const {
   return Impl->Counters;
+}
+
+std::vector<std::string>
+MatmulPrimitives::implementations(size_t Primitive) const {
+  std::vector<std::string> Names;
+  for (const auto &[Bucket, Ready] : Impl->Cache[Primitive])
+    if (std::find(Names.begin(), Names.end(), Ready.Kernel) == Names.end())
+      Names.push_back(Ready.Kernel);
+  return Names;
 }
 
 Status MatmulPrimitives::prepare(int64_t Rows) {

@@ -57,6 +57,10 @@ public:
 
   const MatmulCounters &counters() const;
 
+  /// The library's names of what it runs for a primitive of the manifest, one
+  /// for each way of doing it, of the row counts so far.
+  std::vector<std::string> implementations(size_t Primitive) const;
+
 private:
   struct Implementation;
   std::unique_ptr<Implementation> Impl;

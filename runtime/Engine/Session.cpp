@@ -163,6 +163,13 @@ std::optional<PageUse> Session::memoryUse() const {
   return pageUse(Ranges);
 }
 
+void Session::setProfile(Profile *Recorder) { Impl->Recorder = Recorder; }
+
+std::vector<std::string>
+Session::matmulImplementations(size_t Primitive) const {
+  return Impl->Library.implementations(Primitive);
+}
+
 const MatmulCounters &Session::matmulCounters() const {
   return Impl->Library.counters();
 }

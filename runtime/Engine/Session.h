@@ -12,6 +12,7 @@
 #include "runtime/Cache/PageCache.h"
 #include "runtime/Engine/MatmulPrimitives.h"
 #include "runtime/Engine/Model.h"
+#include "runtime/Engine/Profile.h"
 #include "runtime/Support/HugePages.h"
 
 #include <algorithm>
@@ -152,7 +153,14 @@ public:
   /// How the memory that the session has taken is held: caches, arena, output.
   /// Nothing where the system does not say. Not during a call.
   std::optional<PageUse> memoryUse() const;
+  /// Records the steps of later calls in `Recorder`, made for the model's code;
+  /// null: no more. Not during a call; results do not depend on it.
+  void setProfile(Profile *Recorder);
+
   const MatmulCounters &matmulCounters() const;
+  /// The library's names of what it ran for a primitive of the manifest so far,
+  /// one for each way of doing it.
+  std::vector<std::string> matmulImplementations(size_t Primitive) const;
   const cache::PageCache &cache() const;
   /// Pages of the source texts; null but for encoder-decoders.
   const cache::PageCache *sourceCache() const;

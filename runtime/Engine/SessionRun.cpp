@@ -18,6 +18,8 @@ struct Callee {
   Executor &Threads;
   MatmulPrimitives &Library;
   const std::atomic<bool> &IsCancelled;
+  /// Null unless steps are profiled.
+  Profile *Recorder;
   /// Why a function answered CallFailed.
   std::optional<Error> Failure;
 
@@ -41,6 +43,8 @@ static int64_t runParallel(void *Runtime, tenon_rt_body Body,
   if (C.IsCancelled.load(std::memory_order_relaxed))
     return C.fail(cancelled());
   C.Threads.parallel(Body, Environment);
+  if (C.Recorder)
+    C.Recorder->endKernel();
   return 0;
 }
 
@@ -57,13 +61,26 @@ static int64_t runMatmul(void *Runtime, int64_t Primitive, int64_t Rows,
     return C.fail(cancelled());
   Status Done = C.Library.run({Primitive, Rows, Source, Weights, Bias,
                                Multiplier, Residual, Destination});
+  if (C.Recorder)
+    C.Recorder->endKernel();
   return Done ? 0 : C.fail(Done.error());
+}
+
+/// Called by every thread of a body before every kernel: what is not profiled
+/// must cost nothing. The first thread is the control thread.
+static void markKernel(void *Runtime, int64_t Kernel,
+                       const tenon_rt_scope *Scope, int64_t Rows,
+                       int64_t Thread) {
+  Profile *Recorder = static_cast<Callee *>(Runtime)->Recorder;
+  if (Recorder && Thread == 0)
+    Recorder->beginKernel(Kernel, Scope, Rows);
 }
 
 } // extern "C"
 
-static constexpr tenon_rt_functions Functions = {
-    sizeof(tenon_rt_functions), runParallel, meetAtBarrier, runMatmul};
+static constexpr tenon_rt_functions Functions = {sizeof(tenon_rt_functions),
+                                                 runParallel, meetAtBarrier,
+                                                 runMatmul, markKernel};
 
 /// tenon_rt_bucket rounds up by less than this.
 static constexpr uint64_t LargestBucketStep = 256;
@@ -99,7 +116,7 @@ Session::Implementation::checkTokens(const Entry &Code,
 Status Session::Implementation::runStep(const Entry &Code, float *Rows) {
   if (IsCancelled.load())
     return cancelled().withContext(Shared->path());
-  Callee Runtime{Threads, Library, IsCancelled, std::nullopt};
+  Callee Runtime{Threads, Library, IsCancelled, Recorder, std::nullopt};
   tenon_rt_step Step = {};
   Step.size = sizeof(Step);
   Step.functions = &Functions;
@@ -108,7 +125,11 @@ Status Session::Implementation::runStep(const Entry &Code, float *Rows) {
   Step.scopes = Scopes.data();
   Step.arena = reinterpret_cast<char *>(Arena.data());
   Step.output = Rows;
+  if (Recorder)
+    Recorder->beginStep(Step);
   int64_t Answer = Code.Function(&Step);
+  if (Recorder)
+    Recorder->endStep();
   // Whatever came of weights that are no longer there, no one gets to see it.
   if (Status Same = Shared->artifact().checkUnchanged(); !Same)
     return Same;

@@ -49,6 +49,8 @@ struct Session::Implementation {
   std::unordered_map<int64_t, SequenceExtras> Extras;
   /// Set by cancel(), from any thread; cleared as a call begins.
   std::atomic<bool> IsCancelled{false};
+  /// Where steps are recorded; null: nowhere.
+  Profile *Recorder = nullptr;
 
   const artifact::Manifest &manifest() const { return Shared->manifest(); }
 

@@ -3,8 +3,10 @@
 #include "runtime/Engine/Session.h"
 #include "runtime/Sampling/Sampler.h"
 #include "runtime/Support/Console.h"
+#include "runtime/Support/OutputFile.h"
 #include "runtime/Tool/Commands.h"
 #include "runtime/Tool/ProcessInfo.h"
+#include "runtime/Tool/ProfileReport.h"
 
 #include <algorithm>
 #include <random>
@@ -24,6 +26,54 @@ struct Round {
   double Decode = 0;
 };
 
+/// Phases of a round, recorded if they are profiled.
+class Phases {
+public:
+  static constexpr const char *Encode = "encode", *Prefill = "prefill",
+                              *Decode = "decode";
+
+  explicit Phases(Session &S) : S(S) {}
+
+  /// Records from now on. An error when the code cannot be profiled.
+  Status record() {
+    const Model &M = S.model();
+    for (const char *Name : {Encode, Prefill, Decode}) {
+      Result<Profile> Recorder = Profile::create(M.manifest(), M.code());
+      if (!Recorder)
+        return Recorder.error().withContext(M.path());
+      Recorded.push_back({Name, std::move(*Recorder)});
+    }
+    return {};
+  }
+
+  /// Runs `Work`, a part of the phase `Name`, and answers its seconds.
+  template <typename Function> double run(const char *Name, Function Work) {
+    auto Phase = std::find_if(
+        Recorded.begin(), Recorded.end(),
+        [&](const ProfiledPhase &Each) { return Each.Name == Name; });
+    S.setProfile(Phase == Recorded.end() ? nullptr : &Phase->Recorder);
+    double Begin = secondsNow();
+    Work();
+    double Seconds = secondsNow() - Begin;
+    S.setProfile(nullptr);
+    if (Phase != Recorded.end())
+      Phase->Seconds += Seconds;
+    return Seconds;
+  }
+
+  /// Those that have run.
+  std::vector<ProfiledPhase> take() {
+    std::erase_if(Recorded, [](const ProfiledPhase &Each) {
+      return Each.Recorder.steps() == 0;
+    });
+    return std::move(Recorded);
+  }
+
+private:
+  Session &S;
+  std::vector<ProfiledPhase> Recorded;
+};
+
 } // namespace
 
 static double medianOf(std::vector<double> Values) {
@@ -40,11 +90,17 @@ static Status firstFailure(const std::vector<ItemResult> &Answers) {
   return {};
 }
 
+/// The outcome of a call, and of each of its items.
+static Status outcomeOf(const Result<std::vector<ItemResult>> &Answers) {
+  return Answers ? firstFailure(*Answers) : Status(Answers.error());
+}
+
 /// One prefill of every prompt and the decoding steps after it. The prompts of
 /// an encoder-decoder are its source texts.
 static Result<Round> runDecoder(Session &S,
                                 const std::vector<std::vector<int32_t>> &Ids,
-                                int64_t NewTokens, double &FirstToken) {
+                                int64_t NewTokens, double &FirstToken,
+                                Phases &Parts) {
   Result<Sampler> Greedy = Sampler::create({});
   if (!Greedy)
     return Greedy.error();
@@ -63,20 +119,14 @@ static Result<Round> runDecoder(Session &S,
     Sources.push_back({Id, Prompt});
   }
   Round Times;
-  for (int64_t Step = 0; Step <= NewTokens; ++Step) {
-    double Begin = secondsNow();
-    if (Step == 0 && Translates) {
-      Result<std::vector<ItemResult>> Encoded = S.encodeSources(Sources);
-      if (!Encoded)
-        return Encoded.error();
-      if (Status Outcome = firstFailure(*Encoded); !Outcome)
-        return Outcome.error();
-    }
+  Status Done;
+  if (Translates)
+    Times.Prefill += Parts.run(
+        Phases::Encode, [&] { Done = outcomeOf(S.encodeSources(Sources)); });
+  auto RunStep = [&]() -> Status {
     Result<std::vector<ItemResult>> Answers = S.step(Items);
-    if (!Answers)
-      return Answers.error();
-    if (Status Outcome = firstFailure(*Answers); !Outcome)
-      return Outcome.error();
+    if (Status Outcome = outcomeOf(Answers); !Outcome)
+      return Outcome;
     for (size_t I = 0; I < Ids.size(); ++I) {
       Result<int32_t> Token = Greedy->pick(
           scoresOf((*Answers)[I].Values, S.model().manifest(), (*Code)->Info));
@@ -85,10 +135,17 @@ static Result<Round> runDecoder(Session &S,
       Chosen[I] = *Token;
       Items[I].Tokens = {&Chosen[I], 1};
     }
-    (Step == 0 ? Times.Prefill : Times.Decode) += secondsNow() - Begin;
-    if (FirstToken == 0)
+    return {};
+  };
+  for (int64_t Step = 0; Done && Step <= NewTokens; ++Step) {
+    double Taken = Parts.run(Step == 0 ? Phases::Prefill : Phases::Decode,
+                             [&] { Done = RunStep(); });
+    (Step == 0 ? Times.Prefill : Times.Decode) += Taken;
+    if (Done && FirstToken == 0)
       FirstToken = secondsSinceStart();
   }
+  if (!Done)
+    return Done.error();
   for (const StepItem &Item : Items)
     if (Status Ended = S.endSequence(Item.Sequence); !Ended)
       return Ended.error();
@@ -98,42 +155,64 @@ static Result<Round> runDecoder(Session &S,
 /// One pass over every text of an encoder.
 static Result<Round> runEncoder(Session &S,
                                 const std::vector<std::vector<int32_t>> &Ids,
-                                double &FirstToken) {
+                                double &FirstToken, Phases &Parts) {
   std::vector<EncodeItem> Items;
   for (const std::vector<int32_t> &Text : Ids)
     Items.push_back({Text, {}, OutputRows::All});
-  double Begin = secondsNow();
-  Result<std::vector<ItemResult>> Answers =
-      S.model().hasEntry("embed") ? S.embed(Items) : S.encode(Items);
-  if (!Answers)
-    return Answers.error();
-  if (Status Outcome = firstFailure(*Answers); !Outcome)
-    return Outcome.error();
+  Status Done;
+  double Taken = Parts.run(Phases::Encode, [&] {
+    Done = outcomeOf(S.model().hasEntry("embed") ? S.embed(Items)
+                                                 : S.encode(Items));
+  });
+  if (!Done)
+    return Done.error();
   if (FirstToken == 0)
     FirstToken = secondsSinceStart();
-  return Round{secondsNow() - Begin, 0};
+  return Round{Taken, 0};
 }
 
 /// One pass over `Count` images of zeros.
-static Result<Round> runImages(Session &S, int64_t Count, double &FirstToken) {
+static Result<Round> runImages(Session &S, int64_t Count, double &FirstToken,
+                               Phases &Parts) {
   const ImageInfo &Image = *S.model().manifest().Image;
   std::vector<float> Patches(
       static_cast<size_t>(Image.patches() * Image.patchValues()));
   std::vector<ImageItem> Items(static_cast<size_t>(Count),
                                {Patches, OutputRows::All});
-  double Begin = secondsNow();
-  Result<std::vector<ItemResult>> Answers = S.encodeImages(Items);
-  if (!Answers)
-    return Answers.error();
-  if (Status Outcome = firstFailure(*Answers); !Outcome)
-    return Outcome.error();
+  Status Done;
+  double Taken = Parts.run(Phases::Encode,
+                           [&] { Done = outcomeOf(S.encodeImages(Items)); });
+  if (!Done)
+    return Done.error();
   if (FirstToken == 0)
     FirstToken = secondsSinceStart();
-  return Round{secondsNow() - Begin, 0};
+  return Round{Taken, 0};
+}
+
+/// Measures the limits, and puts together what there is to say.
+static Result<ProfileReport> reportOf(const Session &S,
+                                      const BenchOptions &Options,
+                                      std::vector<ProfiledPhase> Recorded) {
+  const Model &M = S.model();
+  Result<MachineRates> Rates = measureRates(M.code(), Options.Threads);
+  if (!Rates)
+    return Rates.error();
+  ProfileReport Report{M.manifest(), M.code(), {}, *Rates, std::move(Recorded)};
+  for (size_t I = 0; I < M.code().Primitives.size(); ++I)
+    Report.Implementations.push_back(S.matmulImplementations(I));
+  return Report;
 }
 
 Status tool::benchModel(const BenchOptions &Options) {
   double Begin = secondsNow();
+  std::optional<OutputFile> Svg;
+  if (!Options.ProfileSvg.empty()) {
+    Result<OutputFile> Created =
+        OutputFile::create(Options.ProfileSvg, {&Options.File, 1});
+    if (!Created)
+      return Created.error();
+    Svg = std::move(*Created);
+  }
   Result<std::shared_ptr<const Model>> Loaded = Model::load(Options.File);
   if (!Loaded)
     return Loaded.error();
@@ -178,10 +257,21 @@ Status tool::benchModel(const BenchOptions &Options) {
 
   std::vector<double> Prefill, Decode;
   double FirstToken = 0;
+  auto RunRound = [&](Phases &Parts) {
+    return Decodes ? runDecoder(*S, Ids, NewTokens, FirstToken, Parts)
+           : Sees  ? runImages(*S, Options.Batch, FirstToken, Parts)
+                   : runEncoder(*S, Ids, FirstToken, Parts);
+  };
+  Phases Parts(*S);
+  if (Options.Profile) {
+    if (Status Able = Parts.record(); !Able)
+      return Able;
+    Phases Unrecorded(*S);
+    if (Result<Round> WarmUp = RunRound(Unrecorded); !WarmUp)
+      return WarmUp.error();
+  }
   for (int64_t I = 0; I < Options.Repeat; ++I) {
-    Result<Round> Times = Decodes ? runDecoder(*S, Ids, NewTokens, FirstToken)
-                          : Sees  ? runImages(*S, Options.Batch, FirstToken)
-                                  : runEncoder(*S, Ids, FirstToken);
+    Result<Round> Times = RunRound(Parts);
     if (!Times)
       return Times.error();
     Prefill.push_back(Times->Prefill);
@@ -214,6 +304,25 @@ Status tool::benchModel(const BenchOptions &Options) {
   J["level"] = infoOf((*Loaded)->code().Level).Name;
   J["library_matmuls"] = S->matmulCounters().Library;
   J["reference_matmuls"] = S->matmulCounters().Reference;
+  std::string Tables;
+  if (Options.Profile) {
+    // Only now: it takes memory that the peak above must not have.
+    Result<ProfileReport> Report = reportOf(*S, Options, Parts.take());
+    if (!Report)
+      return Report.error();
+    if (Svg) {
+      if (Status Written = Svg->append(profileSvg(*Report)); !Written)
+        return Written;
+      if (Status Finished = Svg->finish(); !Finished)
+        return Finished;
+    }
+    if (Options.Json) {
+      J["limits"] = limitsJson(Report->Rates);
+      J["profile"] = profileJson(*Report);
+    } else {
+      Tables = "\n" + profileText(*Report, Options.ProfileLayers);
+    }
+  }
   if (Options.Json)
     return print(J.dump() + "\n");
   std::string Text;
@@ -221,5 +330,5 @@ Status tool::benchModel(const BenchOptions &Options) {
     Text += Key + std::string(24 - std::min<size_t>(Key.size(), 23), ' ') +
             (Value.is_string() ? Value.get<std::string>() : Value.dump()) +
             "\n";
-  return print(Text);
+  return print(Text + Tables);
 }

@@ -98,6 +98,11 @@ struct BenchOptions {
   int64_t Repeat = 3;
   int64_t Threads = 0;
   bool Json = false;
+  /// Says what every kernel took, also layer by layer.
+  bool Profile = false;
+  bool ProfileLayers = false;
+  /// The file of its picture; empty: none.
+  std::string ProfileSvg;
 };
 
 /// Measures prefill and decode with random tokens.

@@ -345,6 +345,18 @@ int main(int Count, char **Values) {
   BenchApp->add_option("--threads", Bench.Threads,
                        "Threads; 0: one per core [0]");
   BenchApp->add_flag("--json", Bench.Json, "Print one JSON object");
+  auto *Profile = BenchApp->add_flag(
+      "--profile", Bench.Profile,
+      "Say what every kernel takes, and how far that is from what the machine "
+      "can do; a round before those that count warms up");
+  BenchApp
+      ->add_flag("--profile-layers", Bench.ProfileLayers,
+                 "Add a table by layer (--json has every kernel by layer)")
+      ->needs(Profile);
+  BenchApp
+      ->add_option("--profile-svg", Bench.ProfileSvg,
+                   "Draw the profile as a roofline into this SVG file")
+      ->needs(Profile);
 
   auto IsCommand = [&](const CLI::App *Command) {
     return Command->check_name(Values[1]);

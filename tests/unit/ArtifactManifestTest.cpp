@@ -12,6 +12,7 @@ namespace {
 Manifest placedManifest() {
   Manifest M = sampleManifest();
   M.AbiMajor = TENON_RT_ABI_MAJOR;
+  M.AbiMinor = TENON_RT_ABI_MINOR;
   uint64_t Next = ArtifactPage;
   auto Place = [&](uint64_t &Offset, uint64_t Bytes) {
     Offset = Next;
@@ -118,6 +119,24 @@ TEST(ArtifactManifest, RoundTrips) {
   EXPECT_EQ(C.Plan[1].Bytes, 512u);
   EXPECT_EQ(C.Plan[1].FirstUse, 1);
   EXPECT_EQ(C.Plan[1].LastUse, 2);
+  ASSERT_EQ(C.Kernels.size(), 2u);
+  EXPECT_EQ(C.Kernels[0].Text, "matmul %x weight %w outs(%y)");
+  EXPECT_EQ(C.Kernels[0].Function, "layer.many");
+  EXPECT_EQ(C.Kernels[0].Primitive, 1);
+  EXPECT_EQ(C.Kernels[0].Reason, "many rows");
+  EXPECT_EQ(C.Kernels[0].Cost.WeightBytes, 6656);
+  EXPECT_EQ(C.Kernels[0].Cost.RowBytes, 454);
+  EXPECT_EQ(C.Kernels[0].Cost.RowFlops, 6402);
+  EXPECT_EQ(C.Kernels[0].Cost.Numbers, Arithmetic::BF16);
+  EXPECT_EQ(C.Kernels[0].Cost.Keys, KeysSeen::None);
+  EXPECT_EQ(C.Kernels[1].Primitive, std::nullopt);
+  EXPECT_EQ(C.Kernels[1].Reason, "");
+  EXPECT_EQ(C.Kernels[1].Cost.KeyBytes, 80);
+  EXPECT_EQ(C.Kernels[1].Cost.KeyFlops, 32);
+  EXPECT_EQ(C.Kernels[1].Cost.Window, 16);
+  EXPECT_EQ(C.Kernels[1].Cost.UsedParts, 2);
+  EXPECT_EQ(C.Kernels[1].Cost.Parts, 8);
+  EXPECT_EQ(C.Kernels[1].Cost.Keys, KeysSeen::Sequence);
   ASSERT_TRUE(Read->Tokenizer);
   EXPECT_EQ(Read->Tokenizer->Offset, M.Tokenizer->Offset);
   EXPECT_EQ(Read->Tokenizer->Bytes, 10u);
@@ -292,6 +311,32 @@ TEST(ArtifactManifest, NamesWhatIsWrong) {
        "'code[0].primitives[0].activation'"},
       {"/code/0/primitives/1/residual", "int4",
        "'code[0].primitives[1].residual'"},
+      {"/code/0/kernels", 1, "field 'code[0].kernels' is 1: expected an array"},
+      {"/code/0/kernels/0/text", "", "field 'code[0].kernels[0].text' is ''"},
+      {"/code/0/kernels/0/function", "a\n",
+       "field 'code[0].kernels[0].function'"},
+      {"/code/0/kernels/0/primitive", 2,
+       "field 'code[0].kernels[0].primitive' is 2: expected a whole number "
+       "from 0 to 1"},
+      {"/code/0/kernels/0/primitive", -1,
+       "field 'code[0].kernels[0].primitive' is -1"},
+      {"/code/0/kernels/0/reason", "",
+       "field 'code[0].kernels[0].reason' is ''"},
+      {"/code/0/kernels/0/cost", nullptr,
+       "field 'code[0].kernels[0].cost' is null: expected an object"},
+      {"/code/0/kernels/0/cost/weight_bytes", -1,
+       "field 'code[0].kernels[0].cost.weight_bytes' is -1"},
+      {"/code/0/kernels/0/cost/row_flops", INT64_MAX,
+       "field 'code[0].kernels[0].cost.row_flops' is 9223372036854775807"},
+      {"/code/0/kernels/0/cost/parts", 0,
+       "field 'code[0].kernels[0].cost.parts' is 0"},
+      {"/code/0/kernels/1/cost/used_parts", 9,
+       "field 'code[0].kernels[1].cost.used_parts' is 9: expected at most the "
+       "parts, 8"},
+      {"/code/0/kernels/1/cost/keys", "some",
+       "is 'some': expected none, causal, sequence or source"},
+      {"/code/0/kernels/1/cost/numbers", "f64",
+       "is 'f64': expected f32, bf16 or int8"},
       {"/tokenizer/offset", 1, "field 'tokenizer.offset' is 1"},
       {"/generation/end_of_sequence/0", -1, "end_of_sequence[0]' is -1"},
       {"/generation/temperature", -0.5, "field 'generation.temperature'"},
@@ -325,6 +370,15 @@ TEST(ArtifactManifest, NamesWhatIsWrong) {
     EXPECT_EQ(Message.find('\n'), std::string::npos) << Message;
   }
   EXPECT_NE(messageOf(manifestFromJson(Json(3), "f")), "");
+}
+
+TEST(ArtifactManifest, TooManyKernels) {
+  Json Bad = toJson(placedManifest());
+  Json &Kernels = Bad["code"][0]["kernels"];
+  Kernels = Json::array_t(static_cast<size_t>(MaxKernels) + 1, Kernels[0]);
+  EXPECT_EQ(messageOf(manifestFromJson(Bad, "f")),
+            "f: field 'code[0].kernels' is an array: expected at most 65536 "
+            "elements");
 }
 
 TEST(ArtifactManifest, ImagesOfTooManyValues) {

@@ -152,6 +152,21 @@ inline CodeInfo sampleCode(CpuLevel Level) {
   C.Primitives = {Plain, Full};
   C.Plan = {{"layer.few", "%q", 0, 1024, 0, 3},
             {"layer.few", "%k", 1024, 512, 1, 2}};
+  KernelCost Cost;
+  Cost.WeightBytes = 6656;
+  Cost.RowBytes = 454;
+  Cost.RowFlops = 6402;
+  Cost.Numbers = Arithmetic::BF16;
+  KernelCost Attention;
+  Attention.KeyBytes = 80;
+  Attention.KeyFlops = 32;
+  Attention.Window = 16;
+  Attention.UsedParts = 2;
+  Attention.Parts = 8;
+  Attention.Keys = KeysSeen::Sequence;
+  C.Kernels = {
+      {"matmul %x weight %w outs(%y)", "layer.many", 1, "many rows", Cost},
+      {"attention causal %q", "layer.few", std::nullopt, "", Attention}};
   return C;
 }
 

@@ -291,6 +291,58 @@ TEST_F(CommandLineTest, InspectAndBench) {
   }
 }
 
+TEST_F(CommandLineTest, BenchProfiles) {
+  write([](Manifest &M, CodeInfo &) { M.Vocabulary = 49; });
+  std::string Picture = Directory / "profile.svg";
+  Json J =
+      json({"bench", File, "--prompt-tokens", "30", "--new-tokens", "5",
+            "--repeat", "2", "--profile", "--json", "--profile-svg", Picture});
+  EXPECT_GT(J["limits"]["bytes_per_s"].get<double>(), 0);
+  ASSERT_EQ(J["profile"].size(), 2u);
+  // 30 tokens are two steps of at most 20, the first without output rows.
+  const Json &Prefill = J["profile"][0], &Decode = J["profile"][1];
+  EXPECT_EQ(Prefill["phase"], "prefill");
+  EXPECT_EQ(Prefill["steps"], 2 * 2);
+  EXPECT_EQ(Prefill["tokens"], 2 * 30);
+  EXPECT_EQ(Decode["phase"], "decode");
+  EXPECT_EQ(Decode["steps"], 2 * 5);
+  for (const Json *Phase : {&Prefill, &Decode}) {
+    const Json &Kernels = (*Phase)["kernels"];
+    ASSERT_EQ(Kernels.size(), 3u);
+    EXPECT_EQ(Kernels[0]["layer"], "layer0");
+    EXPECT_EQ(Kernels[0]["bytes"].get<double>(),
+              10 * (*Phase)["tokens"].get<double>());
+    EXPECT_EQ(Kernels[0]["library"], nullptr);
+    EXPECT_EQ(Kernels[0]["reason"], nullptr);
+    EXPECT_EQ(Kernels[1]["operation"], "sum<a&b>");
+    EXPECT_EQ(Kernels[1]["text"], "sum<a&b> %x outs(%y)");
+    EXPECT_EQ(Kernels[2]["layer"], nullptr);
+    EXPECT_EQ(Kernels[2]["reason"], "large");
+    EXPECT_NE(Kernels[2]["library"].get<std::string>(), "");
+  }
+  EXPECT_EQ(Prefill["kernels"][2]["calls"], 2);
+  std::string Xml = contentOf(Picture);
+  EXPECT_TRUE(Xml.starts_with("<?xml")) << Xml;
+  EXPECT_NE(Xml.find(">decode sum&lt;a&amp;b&gt; f32, "), std::string::npos)
+      << Xml;
+
+  Outcome O = tenon({"bench", File, "--prompt-tokens", "3", "--new-tokens", "5",
+                     "--profile", "--profile-layers"});
+  EXPECT_EQ(O.ExitStatus, 0) << O.Errors;
+  for (const char *Part :
+       {"step: sum<a&b> %x\n", "\n  [1] large\n", "outside of layers",
+        "decode by layer:", "between kernels"})
+    EXPECT_NE(O.Output.find(Part), std::string::npos) << Part << O.Output;
+  expectError({"bench", File, "--profile-layers"}, "--profile", 2);
+  expectError({"bench", File, "--profile-svg", Picture}, "--profile", 2);
+  expectError({"bench", File, "--profile", "--profile-svg", File},
+              "model.tenon");
+  write([](Manifest &, CodeInfo &Code) { Code.Kernels.clear(); });
+  expectError(
+      {"bench", File, "--prompt-tokens", "3", "--new-tokens", "1", "--profile"},
+      "model.tenon: the code marks no kernels");
+}
+
 TEST_F(CommandLineTest, WithoutACompilerBesideIt) {
   std::string Copy = Directory / "tenon";
   std::filesystem::copy_file(TENON_BIN "/tenon", Copy);

@@ -154,6 +154,17 @@ writeModel(const std::string &Path,
   Head.N = Width;
   Head.Layout = Layout;
   Code.Primitives = {Head};
+  // 10 bytes a row and 4 a key; the keys and values of the cache.
+  KernelCost Append, Sum, Matmul;
+  Append.RowBytes = 10;
+  Sum.KeyBytes = 4;
+  Sum.KeyFlops = 2;
+  Sum.Keys = KeysSeen::Causal;
+  Matmul.WeightBytes = static_cast<int64_t>(Packed.size() * sizeof(float));
+  Matmul.RowFlops = 2 * Depth * Width;
+  Code.Kernels = {{"append", "step", std::nullopt, "", Append},
+                  {"sum<a&b> %x outs(%y)", "step", std::nullopt, "", Sum},
+                  {"matmul %y", "step", 0, "large", Matmul}};
   if (Change)
     Change(M, Code);
 

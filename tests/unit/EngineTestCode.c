@@ -8,6 +8,8 @@
 |* Of the token at position p of a sequence t_0 ... t_p:
 |*   h = sum of (i + 1) * (t_i + 1) for i <= p, read back from the cache
 |*   logits = W [h % 97 - 48, p, 1 + prefix, 1, ...]
+|* Kernels 0 and 1 are marked in the region, for layers 0 and 1; 2 is the
+matmul.
 |* With a source text s_0 ... h grows by the sum of 3 * (i + 1) * (s_i + 1).
 |*
 \*===----------------------------------------------------------------------===*/
@@ -49,12 +51,16 @@ static void compute(void *Environment, int64_t Thread, int64_t Threads) {
   Context *C = (Context *)Environment;
   const tenon_rt_step *Step = C->Step;
   const tenon_rt_batch *Batch = Step->batch;
+  Step->functions->mark(Step->runtime, 0, &Step->scopes[0], Batch->tokens,
+                        Thread);
   for (int64_t T = Thread; T < Batch->tokens; T += Threads) {
     int32_t S = Batch->sequence_of[T], P = Batch->positions[T];
     *slotOf(Step, 0, S, P) = (float)(Batch->token_ids[T] + 1);
     *slotOf(Step, 1, S, P) = (float)(P + 1);
   }
   Step->functions->barrier(Step->runtime);
+  Step->functions->mark(Step->runtime, 1, &Step->scopes[1],
+                        Batch->output_row_count, Thread);
   for (int64_t R = Thread; R < Batch->output_row_count; R += Threads) {
     int32_t T = Batch->output_rows[R];
     int32_t S = Batch->sequence_of[T], P = Batch->positions[T];
@@ -99,6 +105,7 @@ int64_t tenon_entry_step(const tenon_rt_step *Step) {
       Primitive = 7;
   if (Step->batch->output_row_count == 0)
     return 0;
+  Step->functions->mark(Step->runtime, 2, 0, Step->batch->output_row_count, 0);
   return Step->functions->matmul(
       Step->runtime, Primitive, Step->batch->output_row_count, C.Rows,
       Step->scopes[0].weights[0], 0, 0, 0, Step->output);

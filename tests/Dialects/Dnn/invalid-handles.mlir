@@ -181,3 +181,59 @@ func.func @parallel_c1_types() {
   }) : () -> ()
   return
 }
+
+// -----
+
+func.func @kernel_c1(%b: !transformer.batch, %n: index) {
+  // expected-error@below {{dnn_kernel_c1: number: expected 0 to 65535, got -1}}
+  dnn.kernel "a" in "f" number -1 of %b rows %n cost <numbers = f32>
+  return
+}
+
+// -----
+
+func.func @kernel_c1_most(%b: !transformer.batch, %n: index) {
+  // expected-error@below {{dnn_kernel_c1: number: expected 0 to 65535, got 65536}}
+  dnn.kernel "a" in "f" number 65536 of %b rows %n cost <numbers = f32>
+  return
+}
+
+// -----
+
+func.func @kernel_c2(%b: !transformer.batch, %n: index) {
+  // expected-error@below {{dnn_kernel_c2: primitive: expected at least 0, got -1}}
+  dnn.kernel "a" in "f" number 0 of %b rows %n cost <numbers = f32> primitive -1
+  return
+}
+
+// -----
+
+func.func @cost_name(%b: !transformer.batch, %n: index) {
+  // expected-error@below {{unknown cost column_bytes}}
+  dnn.kernel "a" in "f" number 0 of %b rows %n cost <column_bytes = 1, numbers = f32>
+  return
+}
+
+// -----
+
+func.func @cost_negative(%b: !transformer.batch, %n: index) {
+  // expected-error@below {{row_bytes: expected 0 to 4611686018427387904, got -1}}
+  dnn.kernel "a" in "f" number 0 of %b rows %n cost <row_bytes = -1, numbers = f32>
+  return
+}
+
+// -----
+
+func.func @cost_parts(%b: !transformer.batch, %n: index) {
+  // expected-error@below {{used_parts: expected at most the 2 parts, got 3}}
+  dnn.kernel "a" in "f" number 0 of %b rows %n cost <used_parts = 3, parts = 2, numbers = f32>
+  return
+}
+
+// -----
+
+func.func @cost_numbers(%b: !transformer.batch, %n: index) {
+  // expected-error@below {{expected one of f32, bf16, int8, got f16}}
+  dnn.kernel "a" in "f" number 0 of %b rows %n cost <numbers = f16>
+  return
+}

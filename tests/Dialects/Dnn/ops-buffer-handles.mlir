@@ -92,5 +92,17 @@ func.func @regions(%batch: !transformer.batch) {
   dnn.launch @body_of_one on %batch(%batch) : !transformer.batch, !transformer.batch
   return
 }
+
+// CHECK-LABEL: @kernels(
+func.func @kernels(%batch: !transformer.batch, %scope: !transformer.scope, %arg0: index) {
+  // CHECK-NEXT: dnn.kernel "a" in "f" number 0 of %batch rows %arg0 cost <numbers = f32>
+  dnn.kernel "a" in "f" number 0 of %batch rows %arg0 cost <numbers = f32>
+  // CHECK-NEXT: dnn.kernel "b" in "f" number 65535 of %batch[%scope] rows %arg0 thread %arg0 cost <weight_bytes = 1, row_bytes = 2, row_flops = 3, key_bytes = 4, key_flops = 5, window = 6, used_parts = 7, parts = 8, keys = causal, numbers = bf16> primitive 3 because "c"
+  dnn.kernel "b" in "f" number 65535 of %batch[%scope] rows %arg0 thread %arg0 cost <weight_bytes = 1, row_bytes = 2, row_flops = 3, key_bytes = 4, key_flops = 5, window = 6, used_parts = 7, parts = 8, keys = causal, numbers = bf16> primitive 3 because "c"
+  // Numbers that say nothing are left out.
+  // CHECK-NEXT: dnn.kernel "c" in "f" number 1 of %batch rows %arg0 cost <keys = source, numbers = int8>
+  dnn.kernel "c" in "f" number 1 of %batch rows %arg0 cost <keys = source, used_parts = 1, parts = 1, row_bytes = 0, numbers = int8>
+  return
+}
 func.func private @body(index, index)
 func.func private @body_of_one(index, index, !transformer.batch)

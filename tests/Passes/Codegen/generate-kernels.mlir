@@ -19,10 +19,16 @@ module attributes {dnn.target = #dnn.target<avx512_bf16, vector = 512, registers
 // CHECK-NOT: dnn.parallel
 // CHECK-DAG: %[[N:.*]] = dnn.weight %scope ["n"]
 // CHECK-DAG: %[[W:.*]] = dnn.weight %scope ["w"]
-// CHECK: dnn.parallel
+// CHECK: dnn.parallel %[[T:.*]] of
 // CHECK-NOT: dnn.barrier
+// Kernels have numbers in program order. The norm reads 64 floats, as vectors are
+// padded, and 8 of a row, and writes as many.
+// CHECK: %[[ROWS:.*]] = memref.dim %x, %c0
+// CHECK-NEXT: dnn.kernel "rms_norm {{.*}}" in "layer.few" number 0 of %batch[%scope] rows %[[ROWS]] thread %[[T]] cost <weight_bytes = 256, row_bytes = 64, numbers = f32>
+// CHECK-NOT: because
 // CHECK: dnn.weight_view %[[N]]
 // CHECK: dnn.barrier %batch
+// CHECK: dnn.kernel "matmul {{.*}}" in "layer.few" number 1 of %batch[%scope] rows %{{.*}} thread %[[T]] cost <weight_bytes = 4096, row_bytes = 96, row_flops = 128, numbers = f32> because "a decode-sized batch streams the weights"
 // CHECK: dnn.weight_view %[[W]]
 // CHECK-NOT: dnn.{{parallel|barrier}}
 // CHECK: return
@@ -42,7 +48,7 @@ func.func private @layer.few(%s: !scope, %b: !batch, %x: !rows, %o: !rows) attri
 // CHECK: %[[B:.*]] = dnn.buffer %batch[{{.*}}] at 1024
 // CHECK: dnn.parallel
 // CHECK-NOT: dnn.{{parallel|barrier}}
-// CHECK: dnn.kernel "matmul {{.*}}" in "layer.many"
+// CHECK: dnn.kernel "matmul {{.*}}" in "layer.many" number 3 of %batch[%scope] rows %{{[^ ]*}} cost <{{.*}}> primitive 3 because "prefill-sized rows, of formats that it serves"
 // CHECK-NEXT: dnn.call_matmul 3 of %batch(%[[A]]) weight %{{.*}} residual %x output %[[B]] :
 // CHECK: dnn.parallel
 // CHECK-NOT: dnn.{{parallel|barrier}}
@@ -66,7 +72,7 @@ func.func private @layer.many(%s: !scope, %b: !batch, %x: !rows, %o: !rows) attr
 // CHECK-LABEL: @calls.many
 // CHECK-NOT: dnn.parallel
 // CHECK: dnn.call_matmul 0
-// CHECK-NEXT: dnn.kernel "matmul %x weight %w multiplier %x_0 primitive 1 outs(%x_0) : {{.*}}" in "calls.many"
+// CHECK: dnn.kernel "matmul %x weight %w multiplier %x_0 primitive 1 outs(%x_0) : {{.*}}" in "calls.many"
 // CHECK-NEXT: dnn.call_matmul 1
 // CHECK-NEXT: return
 func.func private @calls.many(%s: !scope, %b: !batch, %x: !rows, %o: !rows) attributes {transformer.variant = #transformer.variant<many>} {
@@ -76,9 +82,10 @@ func.func private @calls.many(%s: !scope, %b: !batch, %x: !rows, %o: !rows) attr
   return
 }
 
-// A call of a layer function ends a region.
+// A call of a layer function ends a region. Numbers go on from function to function.
 // CHECK-LABEL: @step
 // CHECK: dnn.parallel
+// CHECK: dnn.kernel "residual {{.*}}" in "step" number 8 of %batch[%scope] rows
 // CHECK: dnn.dispatch
 // CHECK: dnn.parallel
 // CHECK: return

@@ -114,8 +114,8 @@ func.func private @embedding_of_panels(%b: !batch, %t: !dnn.packed<panels, 97x6x
 
 // Row i of the result is row output_rows[i].
 // CHECK-LABEL: @select_output_rows
-// CHECK: %output_rows = dnn.field output_rows %batch
 // CHECK: memref.dim %x_0
+// CHECK: %output_rows = dnn.field output_rows %batch
 // CHECK: scf.for %[[ROW:.*]] =
 // CHECK: %[[WORD:.*]] = memref.load %output_rows[%[[ROW]]]
 // CHECK: %[[FROM:.*]] = arith.index_cast %[[WORD]]

@@ -42,6 +42,27 @@ func.func private @body(%t: index, %n: index, %b: !batch) {
   return
 }
 
+// Field 4, which cannot fail, with the kernel's number, its layer, rows and
+// thread; outside of layers null, outside of regions thread 0.
+// CHECK-LABEL: llvm.func @marks(
+// CHECK-SAME: %[[STEP:[^ ]*]]: !llvm.ptr, %[[SCOPE:[^ ]*]]: !llvm.ptr, %[[N:[^ ]*]]: i64, %[[T:[^ ]*]]: i64)
+// CHECK-DAG: %[[SEVEN:.*]] = llvm.mlir.constant(7 : i64)
+// CHECK-DAG: %[[EIGHT:.*]] = llvm.mlir.constant(8 : i64)
+// CHECK-DAG: %[[ZERO:.*]] = llvm.mlir.constant(0 : i64)
+// CHECK-DAG: %[[NULL:.*]] = llvm.mlir.zero : !llvm.ptr
+// CHECK: llvm.inline_asm has_side_effects "# f: a"
+// CHECK: llvm.getelementptr %[[STEP]][1]
+// CHECK: %[[MARK_AT:.*]] = llvm.getelementptr %{{.*}}[4]
+// CHECK: %[[MARK:.*]] = llvm.load %[[MARK_AT]]
+// CHECK: llvm.getelementptr %[[STEP]][2]
+// CHECK: llvm.call %[[MARK]](%{{[^,]*}}, %[[SEVEN]], %[[SCOPE]], %[[N]], %[[T]]) : !llvm.ptr, (!llvm.ptr, i64, !llvm.ptr, i64, i64) -> ()
+// CHECK: llvm.call %{{.*}}(%{{[^,]*}}, %[[EIGHT]], %[[NULL]], %[[N]], %[[ZERO]]) : {{.*}} -> ()
+func.func private @marks(%b: !batch, %s: !scope, %n: index, %t: index) {
+  dnn.kernel "a" in "f" number 7 of %b[%s] rows %n thread %t cost <numbers = f32>
+  dnn.kernel "b" in "f" number 8 of %b rows %n cost <numbers = f32>
+  return
+}
+
 // Field 1: a body and what it captured, which lie on the stack of the function's
 // first block.
 // CHECK-LABEL: llvm.func @launch(

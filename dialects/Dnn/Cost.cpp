@@ -1,0 +1,167 @@
+//===- Cost.cpp - What computations move and compute ----------------------===//
+
+#include "dialects/Dnn/Dnn.h"
+
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tenon;
+using namespace tenon::dnn;
+
+static int64_t bytesOf(PackedType Weight) {
+  MemRefType Buffer = Weight.getBufferType();
+  return Buffer.getNumElements() * Buffer.getElementTypeBitWidth() / 8;
+}
+
+static int64_t bytesOfRow(Value Rows) {
+  return rowBytesOf(cast<ShapedType>(Rows.getType()));
+}
+
+/// Whether `Operand` is rows, not a handle, a weight or an array.
+static bool hasRows(Value Operand) {
+  auto Type = dyn_cast<ShapedType>(Operand.getType());
+  return Type && Type.getRank() == 2 && isRows(Type);
+}
+
+/// One token's keys and values, or latent vector, in a cache.
+static int64_t tokenBytesOf(Value Cache) {
+  return cast<transformer::CacheType>(Cache.getType()).getPageBytes() /
+         PageTokens;
+}
+
+/// The numbers that a matmul multiplies its weights' with.
+static Arithmetic numbersOf(Value Input) {
+  if (groupedTypeOf(Input))
+    return Arithmetic::Int8;
+  return formatOf(Input) == StorageFormat::BF16 ? Arithmetic::BF16
+                                                : Arithmetic::F32;
+}
+
+static int64_t matmulFlops(PackedType Weight) {
+  return 2 * Weight.getOutFeatures() * Weight.getInFeatures();
+}
+
+/// One row of `Table` for each row, in place of all of it.
+static void lookUp(KernelCost &Cost, PackedType Table) {
+  Cost.WeightBytes -= bytesOf(Table);
+  Cost.RowBytes += storedBytes(Table.getFormat(), Table.getInFeatures());
+}
+
+static void addAttention(KernelCost &Cost, const AttentionCost &Attention,
+                         bool IsDecodeSized, int64_t KeyBytes) {
+  Cost.KeyBytes = KeyBytes;
+  Cost.KeyFlops = IsDecodeSized ? Attention.DecodeFlopsPerKey
+                                : Attention.PrefillFlopsPerKey;
+  Cost.Window = Attention.Window.value_or(0);
+  Cost.Keys = Attention.IsCross    ? KeysSeen::Source
+              : Attention.IsCausal ? KeysSeen::Causal
+                                   : KeysSeen::Sequence;
+}
+
+/// The experts of one of the matmuls of a mixture; `Width` is the part of a row
+/// of `Rows` that is one choice's.
+static void addExperts(KernelCost &Cost, Value Input, PackedType Weight,
+                       Value Rows, int64_t Width) {
+  Cost.Parts = Weight.getCount();
+  Cost.UsedParts = std::min(widthOf(Rows) / Width, Cost.Parts);
+  Cost.RowFlops = Cost.UsedParts * matmulFlops(Weight);
+  Cost.Numbers = numbersOf(Input);
+}
+
+Value dnn::rowsOf(ComputeOpInterface Op) {
+  if (auto Select = dyn_cast<SelectOutputRowsOp>(*Op))
+    return Select.getOuts();
+  for (Value Operand : Op->getOperands())
+    if (hasRows(Operand))
+      return Operand;
+  return {};
+}
+
+KernelCost dnn::costOf(ComputeOpInterface Op) {
+  KernelCost Cost;
+  for (Value Operand : Op->getOperands()) {
+    if (auto Packed = dyn_cast<PackedType>(Operand.getType()))
+      Cost.WeightBytes += bytesOf(Packed);
+    else if (hasRows(Operand))
+      Cost.RowBytes += bytesOfRow(Operand);
+  }
+  bool IsDecodeSized =
+      transformer::variantOf(Op->getParentOfType<FunctionOpInterface>()) ==
+      transformer::Variant::Few;
+
+  TypeSwitch<Operation *>(Op)
+      .Case<EmbeddingOp>(
+          [&](auto Op) { lookUp(Cost, Op.getTable().getType()); })
+      .Case<RopeOp>([&](auto Op) { lookUp(Cost, Op.getTable().getType()); })
+      .Case<SplitAppendOp>([&](auto Op) {
+        if (Op.getTable())
+          lookUp(Cost, Op.getTable().getType());
+        Cost.RowBytes += tokenBytesOf(Op.getCache());
+      })
+      .Case<SplitStageOp>([&](auto Op) {
+        if (Op.getTable())
+          lookUp(Cost, Op.getTable().getType());
+        // A row of the staging buffer is a page of tokens.
+        int64_t Staged = bytesOfRow(Op.getStagedOut());
+        Cost.RowBytes += Staged / PageTokens - Staged;
+      })
+      .Case<CacheAppendOp, LatentAppendOp>(
+          [&](auto Op) { Cost.RowBytes += tokenBytesOf(Op.getCache()); })
+      .Case<PoolOp>([&](auto Op) {
+        // A row per sequence, not per token.
+        Cost.RowBytes -= bytesOfRow(Op.getOuts());
+      })
+      .Case<MatmulOp>([&](auto Op) {
+        Cost.RowFlops = matmulFlops(Op.getWeight().getType());
+        Cost.Numbers = numbersOf(Op.getInput());
+      })
+      .Case<GatedMatmulOp>([&](auto Op) {
+        Cost.RowFlops = matmulFlops(Op.getGate().getType()) +
+                        matmulFlops(Op.getUp().getType());
+        Cost.Numbers = numbersOf(Op.getInput());
+      })
+      .Case<MoeGateUpOp>([&](auto Op) {
+        PackedType Up = Op.getUp().getType();
+        addExperts(Cost, Op.getInput(), Up, Op.getOuts(), Up.getOutFeatures());
+        Cost.RowFlops *= 2;
+      })
+      .Case<MoeDownOp>([&](auto Op) {
+        PackedType Down = Op.getDown().getType();
+        addExperts(Cost, Op.getInput(), Down, Op.getInput(),
+                   Down.getInFeatures());
+      })
+      .Case<AttentionOp>([&](auto Op) {
+        bool IsCross =
+            Op.getCache() &&
+            cast<transformer::CacheType>(Op.getCache().getType()).isCross();
+        int64_t KeyBytes = 0;
+        if (Op.getCache()) {
+          KeyBytes = tokenBytesOf(Op.getCache());
+        } else {
+          int64_t Staged = bytesOfRow(Op.getStaged());
+          KeyBytes = Staged / PageTokens;
+          Cost.RowBytes -= Staged;
+        }
+        addAttention(
+            Cost,
+            attentionCost(widthOf(Op.getQuery()), Op.getWindow(),
+                          Op.getMask() != transformer::MaskKind::Bidirectional,
+                          IsCross),
+            IsDecodeSized, KeyBytes);
+        Cost.Numbers = numbersOf(Op.getQuery());
+      })
+      .Case<LatentAttentionOp>([&](auto Op) {
+        PackedType Expand = Op.getExpand().getType();
+        auto Heads = static_cast<int64_t>(Op.getHeads());
+        auto KeyDim = static_cast<int64_t>(Op.getKeyDim());
+        addAttention(Cost,
+                     latentAttentionCost(
+                         Heads, KeyDim, static_cast<int64_t>(Op.getValueDim()),
+                         Expand.getInFeatures(),
+                         widthOf(Op.getQuery()) / Heads - KeyDim),
+                     IsDecodeSized, tokenBytesOf(Op.getCache()));
+        Cost.RowFlops = matmulFlops(Expand);
+      });
+  return Cost;
+}
