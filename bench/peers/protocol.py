@@ -36,6 +36,7 @@ An answer {"cannot": WHY} is an engine's no.
 
 import json
 import os
+import random
 import statistics
 import sys
 import time
@@ -48,38 +49,10 @@ class Cannot(Exception):
     """The engine does not do this; the text says why."""
 
 
-class Random:
-    """The 64-bit Mersenne Twister, as `tenon bench` draws token ids with."""
-
-    def __init__(self, seed=1):
-        mask = (1 << 64) - 1
-        self.state = [seed]
-        for i in range(1, 312):
-            last = self.state[-1]
-            self.state.append(
-                (6364136223846793005 * (last ^ last >> 62) + i) & mask)
-        self.at = 312
-
-    def next(self):
-        if self.at == 312:
-            for i in range(312):
-                joined = (self.state[i] & ~0x7FFFFFFF
-                          | self.state[(i + 1) % 312] & 0x7FFFFFFF)
-                self.state[i] = (self.state[(i + 156) % 312] ^ joined >> 1
-                                 ^ (joined & 1) * 0xB5026F5AA96619E9)
-            self.at = 0
-        value = self.state[self.at]
-        self.at += 1
-        value ^= value >> 29 & 0x5555555555555555
-        value ^= value << 17 & 0x71D67FFFEDA60000
-        value ^= value << 37 & 0xFFF7EEE000000000
-        return value ^ value >> 43
-
-
 def texts(lengths, vocabulary):
     """Lists of random token ids, the same for every engine."""
-    random = Random()
-    return [[random.next() % vocabulary for _ in range(length)]
+    draw = random.Random(1)
+    return [[draw.randrange(vocabulary) for _ in range(length)]
             for length in lengths]
 
 

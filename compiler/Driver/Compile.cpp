@@ -345,7 +345,8 @@ private:
         return Messages->defect(Where);
       }
       State.Stage = S.Name.str();
-      if (S.Id == StageId::Transformer) {
+      if (S.Id == StageId::Transformer &&
+          (Options.Quantize != "none" || Options.KvCache != "auto")) {
         // Sizes are those of the formats that were chosen.
         State.Model.Caches = describeCaches(Module);
         Result<ModelEstimate> Estimate = estimateModel(Module);

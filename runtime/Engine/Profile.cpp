@@ -80,9 +80,7 @@ static KeyCounts countKeys(const tenon_rt_batch &Batch,
 
 Result<Profile> Profile::create(const Manifest &M, const CodeInfo &Code) {
   if (Code.Kernels.empty())
-    return Error("the code marks no kernels and is of ABI version " +
-                 std::to_string(M.AbiMajor) + "." + std::to_string(M.AbiMinor) +
-                 ": expected a later one (compile the model again)");
+    return Error("the code marks no kernels: expected at least one");
   Profile P;
   P.Scopes = M.Scopes.size() + 1;
   if (P.Scopes > MaxCells / Code.Kernels.size())
@@ -94,6 +92,11 @@ Result<Profile> Profile::create(const Manifest &M, const CodeInfo &Code) {
   for (const KernelInfo &K : Code.Kernels)
     P.Kernels.push_back({K.Cost});
   P.Cells.resize(P.Kernels.size() * P.Scopes);
+  for (size_t I = 0; I < P.Cells.size(); ++I) {
+    P.Cells[I].Kernel = I / P.Scopes;
+    if (size_t Scope = I % P.Scopes; Scope + 1 < P.Scopes)
+      P.Cells[I].Scope = Scope;
+  }
   return P;
 }
 
@@ -152,14 +155,7 @@ void Profile::endKernel() {
 
 std::vector<KernelTimes> Profile::kernels() const {
   std::vector<KernelTimes> Times;
-  for (size_t I = 0; I < Cells.size(); ++I) {
-    const Cell &C = Cells[I];
-    if (C.Calls == 0)
-      continue;
-    size_t Scope = I % Scopes;
-    Times.push_back({I / Scopes,
-                     Scope + 1 < Scopes ? std::optional(Scope) : std::nullopt,
-                     C.Calls, C.Rows, C.Nanoseconds, C.Bytes, C.Flops});
-  }
+  std::ranges::copy_if(Cells, std::back_inserter(Times),
+                       [](const KernelTimes &T) { return T.Calls != 0; });
   return Times;
 }

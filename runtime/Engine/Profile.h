@@ -40,7 +40,7 @@ struct KernelTimes {
 class Profile {
 public:
   /// For steps of `Code`, which is one of `M`'s. An error when the code marks
-  /// no kernels, or too many times layers to keep apart.
+  /// no kernels, or more kernels times layers than are kept apart.
   static Result<Profile> create(const artifact::Manifest &M,
                                 const artifact::CodeInfo &Code);
 
@@ -68,20 +68,12 @@ private:
     double Pairs = 0;
     double Keys = 0;
   };
-  struct Cell {
-    int64_t Calls = 0;
-    int64_t Rows = 0;
-    int64_t Nanoseconds = 0;
-    double Bytes = 0;
-    double Flops = 0;
-  };
-
   std::vector<Kernel> Kernels;
   /// By kernel, then by scope; the last scope is none.
-  std::vector<Cell> Cells;
+  std::vector<KernelTimes> Cells;
   size_t Scopes = 0;
   const tenon_rt_scope *FirstScope = nullptr;
-  Cell *Running = nullptr;
+  KernelTimes *Running = nullptr;
   int64_t KernelBegin = 0;
   int64_t StepBegin = 0;
   int64_t Steps = 0;

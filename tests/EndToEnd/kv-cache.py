@@ -17,8 +17,6 @@ import support
 # Grouped heads, soft caps with windows, ALiBi, relative biases over a source
 # text, sinks, heads of odd size.
 FAMILIES = ("llama", "gemma2", "bloom", "t5", "gpt_oss", "phi")
-# Of the largest of a row; integers of 8 bits are finer than bf16.
-MOST = {"int8": 2e-2, "bf16": 2e-2}
 
 
 def compare(test, fixture, level, dtype, cache):
@@ -29,7 +27,7 @@ def compare(test, fixture, level, dtype, cache):
     for given, options, reference, skipped in fixture.runs():
         values = test.output(artifact, options)
         error = support.l2_error(values[skipped:], reference)
-        most = MOST[cache] if dtype == "f32" else \
+        most = support.CACHE_TOLERANCE[cache] if dtype == "f32" else \
             support.REFERENCE_TOLERANCE["bf16"][1]
         # An error of nothing would be a cache of f32.
         test.check(1e-5 < error <= most,
