@@ -101,7 +101,7 @@ static Status evaluateOp(dnn::MatmulOp Op, Frame &F) {
 static Status evaluateOp(dnn::AttentionOp Op, Frame &F) {
   evaluate::AttentionShape Shape = attentionShapeOf(Op, F);
   if (Op.getStaged())
-    Shape.StagedAs = dnn::stagedLayout(1, 1, Op.getStaged()).Format;
+    Shape.StagedAs = dnn::stagedFormat(Op.getStaged());
   Shape.RoundsWeights = getElementTypeOrSelf(Op.getQuery()).isBF16();
   if (tr::TableAttrInterface Content = Op.getContentAttr()) {
     Shape.Alibi = dyn_cast<tr::AlibiAttr>(Content);

@@ -323,7 +323,7 @@ Status evaluateOp(OpTy Op, Frame &F) {
     return Shape.error();
   auto Split =
       evaluate::splitStage(spanOf(F.tensors(Op.getQkv())), F.batch(), *Shape,
-                           dnn::stagedLayout(1, 1, Op->getResult(1)).Format);
+                           dnn::stagedFormat(Op->getResult(1)));
   if (Status S = F.set(Op, 0, std::move(Split.Query)); !S)
     return S;
   return F.set(Op, 1, std::move(Split.Staged));

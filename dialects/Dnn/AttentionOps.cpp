@@ -19,9 +19,9 @@ LogicalResult SplitStageOp::verify() {
   int64_t Width = widthOf(getOut());
   if (failed(checkSplit(*this, "dnn_split_stage", Width, elementsOf)) ||
       failed(checkEqual(*this, "dnn_split_stage_c8", "width of staged",
-                        stagedLayout(static_cast<int64_t>(getKvHeads()),
-                                     Width / static_cast<int64_t>(getHeads()),
-                                     getStagedOut())
+                        PageLayout{static_cast<int64_t>(getKvHeads()),
+                                   Width / static_cast<int64_t>(getHeads()),
+                                   stagedFormat(getStagedOut())}
                             .elements(),
                         widthOf(getStagedOut()))))
     return failure();
@@ -44,16 +44,7 @@ LogicalResult AttentionOp::verify() {
           *this, "dnn_attention",
           dyn_cast_or_null<transformer::AlibiAttr>(Attribute(Content)),
           elementsOf)) ||
-      failed(checkStagedOrCache(*this, "dnn_attention")))
-    return failure();
-  if (getStaged() &&
-      failed(checkEqual(
-          *this, "dnn_attention_c9", "width of staged",
-          stagedLayout(static_cast<int64_t>(getKvHeads()),
-                       widthOf(getQuery()) / static_cast<int64_t>(getHeads()),
-                       getStaged())
-              .elements(),
-          widthOf(getStaged()))))
+      failed(checkStaged(*this, "dnn_attention", stagedFormat)))
     return failure();
   if (static_cast<bool>(getBias()) != static_cast<bool>(Content))
     return emitOpError() << "dnn_attention_c11: expected a bias with its "

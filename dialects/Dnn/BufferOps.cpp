@@ -63,7 +63,7 @@ LogicalResult StagedPageOp::verify() {
                          << Keys.getRank();
   // How many heads there are, the row alone does not say; nor is it known
   // whether the last word of a head is whole, which changes nothing.
-  PageLayout Layout = stagedLayout(Keys.getDimSize(0), 1, getStaged());
+  PageLayout Layout{Keys.getDimSize(0), 1, stagedFormat(getStaged())};
   Layout.HeadDim = Keys.getDimSize(2) * Layout.wordValues();
   if (failed(checkPage(*this, "dnn_staged_page_c1", Layout, getKeys(),
                        getValues())))
@@ -91,9 +91,15 @@ LogicalResult LookupOp::verify() {
 }
 
 LogicalResult DotOp::verify() {
+  VectorType Codes = getCodes().getType(), Sums = getSums().getType();
+  if (Codes.getElementTypeBitWidth() >= Sums.getElementTypeBitWidth())
+    return emitOpError() << "dnn_dot_c2: codes: expected fewer bits than the "
+                            "sums have, got "
+                         << Codes.getElementType();
   return checkEqual(*this, "dnn_dot_c1", "codes",
-                    4 * getSums().getType().getDimSize(0),
-                    getCodes().getType().getDimSize(0));
+                    Sums.getDimSize(0) * Sums.getElementTypeBitWidth() /
+                        Codes.getElementTypeBitWidth(),
+                    Codes.getDimSize(0));
 }
 
 LogicalResult RowBytesOp::verify() {

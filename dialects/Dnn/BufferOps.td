@@ -155,15 +155,18 @@ def Dnn_LookupOp : Dnn_Op<"lookup", [Pure]> {
 
 def Dnn_DotOp : Dnn_Op<"dot", [
     Pure, AllTypesMatch<["sums", "result"]>, AllTypesMatch<["codes", "digits"]>]> {
-  let summary = "Add dot products of four bytes";
+  let summary = "Add dot products of neighbouring integers";
   let description = [{
-    To each lane of `sums` the products of four unsigned `codes` with four
-    signed `digits`. One instruction where the CPU level has int8 dot products.
+    To each lane of `sums` the products of as many codes with digits as have its
+    bits: of four or, in 16 bits, two unsigned bytes with signed ones, or of two
+    integers of 16 bits, both signed. With four bytes that is one instruction
+    where the CPU level has int8 dot products, with two factors it is two where
+    the level has int16 ones. What a lane does not hold is undefined.
   }];
-  let arguments = (ins VectorOfRankAndType<[1], [I32]>:$sums,
-                       VectorOfRankAndType<[1], [I8]>:$codes,
-                       VectorOfRankAndType<[1], [I8]>:$digits);
-  let results = (outs VectorOfRankAndType<[1], [I32]>:$result);
+  let arguments = (ins VectorOfRankAndType<[1], [I16, I32]>:$sums,
+                       VectorOfRankAndType<[1], [I8, I16]>:$codes,
+                       VectorOfRankAndType<[1], [I8, I16]>:$digits);
+  let results = (outs VectorOfRankAndType<[1], [I16, I32]>:$result);
   let assemblyFormat = [{
     $sums `,` $codes `by` $digits attr-dict `:` type($sums) `,` type($codes)
   }];

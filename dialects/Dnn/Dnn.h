@@ -26,6 +26,38 @@ constexpr bool isLibraryMatmul(StorageFormat Input, StorageFormat Weight,
          (Weight != StorageFormat::F32 || Output == StorageFormat::F32);
 }
 
+/// What is added to the numbers of a quantised format's codes to make them
+/// unsigned bytes, a power of two or 0, and the largest that then occurs.
+struct UnsignedCodes {
+  int64_t Bias;
+  int64_t Largest;
+};
+constexpr UnsignedCodes unsignedCodes(StorageFormat Format) {
+  const StorageFormatInfo &Info = infoOf(Format);
+  if (!Info.Codes)
+    return {Info.Bits == 8 ? 128 : Info.Offset, (int64_t(1) << Info.Bits) - 1};
+  int64_t Least = 0, Largest = 0, Bias = 1;
+  for (int64_t Number : *Info.Codes) {
+    Least = Number < Least ? Number : Least;
+    Largest = Number > Largest ? Number : Largest;
+  }
+  while (Bias < -Least)
+    Bias *= 2;
+  return {Bias, Largest + Bias};
+}
+
+/// How many quads of such codes and of signed bytes from -127 to 127 have
+/// products whose sums, in pairs, 16 bits hold: a power of two, 0 for none.
+constexpr int64_t quadsInWords(StorageFormat Format) {
+  int64_t Most = INT16_MAX / (2 * 127 * unsignedCodes(Format).Largest);
+  if (Most == 0)
+    return 0;
+  int64_t Quads = 1;
+  while (2 * Quads <= Most && 2 * Quads <= GroupValues / 4)
+    Quads *= 2;
+  return Quads;
+}
+
 } // namespace tenon::dnn
 
 namespace tenon {
@@ -122,8 +154,8 @@ struct PageTypes {
 };
 PageTypes pageTypes(mlir::MLIRContext *Context, const PageLayout &Layout);
 
-/// How rows of staged keys and values, f32 or bf16, are laid out.
-PageLayout stagedLayout(int64_t KvHeads, int64_t HeadDim, mlir::Value Staged);
+/// The format of rows of staged keys and values, f32 or bf16.
+CacheFormat stagedFormat(mlir::Value Staged);
 
 /// Latent vectors of a page as a buffer: [64, width rounded up to 16].
 mlir::MemRefType latentPageType(int64_t Width, mlir::Type Element);

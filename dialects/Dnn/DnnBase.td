@@ -87,7 +87,8 @@ def Dnn_TargetAttr : AttrDef<Dnn_Dialect, "Target"> {
     /// The element type that a matmul with weights of `Format` reads its input
     /// in. With quantised weights that is integers where the level has dot
     /// products of them: of 16 bits in a decode-sized batch, which the memory
-    /// bounds, of 8 bits otherwise. `IsExact` leaves activations as they are:
+    /// bounds, of 8 bits otherwise. With dot products of 16 bits alone, 8 bits
+    /// are for formats of which 16 hold sums of products. `IsExact` leaves activations as they are:
     /// weights are then multiplied in `Compute` where there is a choice; of a
     /// decode-sized batch only codes of 4 bits, which become bf16 by one
     /// look-up.
@@ -109,31 +110,44 @@ def Dnn_GroupedType : TypeDef<Dnn_Dialect, "Grouped",
   let description = [{
     `tensor<?x2048x!dnn.grouped<8>>`: activations for integer dot products. Of
     each group of 32 neighbours x, the last one of a row padded with zeros, a
-    record holds the codes q = round(x / s), s = max |x| / M, in `bits` bits: M
-    is 127, or 127 * 256 of 16 bits.
+    record holds the codes q = round(x / s), s = max |x| / M, in `bits` bits.
+    `dot` says which products they are for: `int8`, which is not written, has M
+    = 127, or 127 * 256 of 16 bits; `int16` has M = 32767.
 
     | bytes of a record | |
     |---|---|
-    | 32 | codes as i8; of 16 bits the high digits h of q = 256 h + l |
-    | 0 or 32 | of 16 bits the low digits l, -128 to 127 |
+    | 32 | `int8`: codes as i8; of 16 bits the high digits h of q = 256 h + l |
+    | 0 or 32 | `int8`: of 16 bits the low digits l, -128 to 127 |
+    | 64 | `int16`, in place of those: codes as i16 |
     | 4 | s as f32 |
     | 8 | sums of the codes of both halves of the group as i32 |
 
     Codes stand in the order that panels of quantised weights have (quadFeature
-    of runtime/Abi/Types.h).
+    of runtime/Abi/Types.h); of i16 the four of a quad as 0, 2, 1, 3.
   }];
-  let parameters = (ins "int64_t":$bits);
-  let assemblyFormat = "`<` $bits `>`";
+  let parameters = (ins "int64_t":$bits, "::tenon::DotProduct":$dot);
+  let builders = [
+    /// For products of bytes.
+    TypeBuilder<(ins "int64_t":$bits)>
+  ];
+  let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// Digits of 8 bits that a code has.
-    int64_t getDigits() const { return getBits() / 8; }
+    /// Factors of a dot product that a code has: digits of 8 bits, or itself.
+    int64_t getDigits() const { return getBits() / getDigitBits(); }
+    int64_t getDigitBits() const {
+      return getDot() == DotProduct::Int16 ? 16 : 8;
+    }
     /// Where the scale and the sums stand in a record, and its end.
-    int64_t getScaleOffset() const { return getDigits() * GroupValues; }
+    int64_t getScaleOffset() const { return getBits() / 8 * GroupValues; }
     int64_t getSumsOffset() const { return getScaleOffset() + 4; }
     int64_t getRecordBytes() const { return getSumsOffset() + 8; }
     /// The largest code.
-    int64_t getLargest() const { return getBits() == 8 ? 127 : 127 * 256; }
+    int64_t getLargest() const {
+      if (getBits() == 8)
+        return 127;
+      return getDot() == DotProduct::Int16 ? 32767 : 127 * 256;
+    }
   }];
 }
 

@@ -126,6 +126,10 @@ Type TargetAttr::getInputType(StorageFormat Format, StorageFormat Compute,
   if (Info.isQuantised()) {
     if (!IsExact && hasDot(DotProduct::Int8))
       return GroupedType::get(Context, IsDecodeSized ? 16 : 8);
+    if (!IsExact && hasDot(DotProduct::Int16))
+      return !IsDecodeSized && quadsInWords(Format) > 0
+                 ? GroupedType::get(Context, 8)
+                 : GroupedType::get(Context, 16, DotProduct::Int16);
     IsBF16 =
         Compute == StorageFormat::BF16 && (!IsDecodeSized || Info.Bits == 4);
   }
@@ -343,11 +347,51 @@ LogicalResult PackedType::verify(function_ref<InFlightDiagnostic()> EmitError,
   return success();
 }
 
+GroupedType GroupedType::get(MLIRContext *Context, int64_t Bits) {
+  return get(Context, Bits, DotProduct::Int8);
+}
+
+Type GroupedType::parse(AsmParser &Parser) {
+  SMLoc Location = Parser.getCurrentLocation();
+  int64_t Bits = 0;
+  DotProduct Dot = DotProduct::Int8;
+  if (Parser.parseLess() || Parser.parseInteger(Bits))
+    return {};
+  if (succeeded(Parser.parseOptionalComma())) {
+    auto Named = parseNamed(Parser, DotProducts);
+    if (failed(Named))
+      return {};
+    Dot = *Named;
+  }
+  if (Parser.parseGreater())
+    return {};
+  return Parser.getChecked<GroupedType>(Location, Parser.getContext(), Bits,
+                                        Dot);
+}
+
+void GroupedType::print(AsmPrinter &Printer) const {
+  Printer << '<' << getBits();
+  if (getDot() != DotProduct::Int8)
+    Printer << ", " << infoOf(getDot()).Name;
+  Printer << '>';
+}
+
 LogicalResult GroupedType::verify(function_ref<InFlightDiagnostic()> EmitError,
-                                  int64_t Bits) {
-  if (Bits == 8 || Bits == 16)
-    return success();
-  return EmitError() << "expected codes of 8 or 16 bits, got " << Bits;
+                                  int64_t Bits, DotProduct Dot) {
+  switch (Dot) {
+  case DotProduct::Int8:
+    if (Bits == 8 || Bits == 16)
+      return success();
+    return EmitError() << "expected codes of 8 or 16 bits, got " << Bits;
+  case DotProduct::Int16:
+    if (Bits == 16)
+      return success();
+    return EmitError() << "expected codes of 16 bits for int16, got " << Bits;
+  case DotProduct::BF16:
+    return EmitError() << "expected a dot product of integers, got "
+                       << infoOf(Dot).Name;
+  }
+  llvm_unreachable("all dot products are covered");
 }
 
 void PackedType::getAsmName(OpAsmSetNameFn SetName) const { SetName("weight"); }
@@ -423,10 +467,9 @@ dnn::PageTypes dnn::pageTypes(MLIRContext *Context, const PageLayout &Layout) {
   return Types;
 }
 
-PageLayout dnn::stagedLayout(int64_t KvHeads, int64_t HeadDim, Value Staged) {
-  return {KvHeads, HeadDim,
-          getElementTypeOrSelf(Staged).isBF16() ? CacheFormat::BF16
-                                                : CacheFormat::F32};
+CacheFormat dnn::stagedFormat(Value Staged) {
+  return getElementTypeOrSelf(Staged).isBF16() ? CacheFormat::BF16
+                                               : CacheFormat::F32;
 }
 
 MemRefType dnn::latentPageType(int64_t Width, Type Element) {

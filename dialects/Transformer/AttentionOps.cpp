@@ -71,15 +71,8 @@ LogicalResult AttentionOp::verify() {
 LogicalResult OnlineAttentionOp::verify() {
   if (failed(checkBiasedAttention(*this, "online_attention")))
     return failure();
-  if (failed(checkStagedOrCache(*this, "online_attention")))
-    return failure();
-  if (!getStaged())
-    return success();
-  int64_t HeadDim = widthOf(getQuery()) / static_cast<int64_t>(getHeads());
-  return checkEqual(
-      *this, "online_attention_c9", "width of staged",
-      PageLayout{static_cast<int64_t>(getKvHeads()), HeadDim}.elements(),
-      widthOf(getStaged()));
+  return checkStaged(*this, "online_attention",
+                     [](Value) { return CacheFormat::F32; });
 }
 
 /// Biases by bucket are read for a table, not multiplied with.

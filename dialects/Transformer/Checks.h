@@ -270,13 +270,25 @@ llvm::LogicalResult checkAttention(OpTy Op, llvm::StringRef Prefix,
   return llvm::success();
 }
 
-/// online_attention c8.
+/// online_attention c8 and c9; staged keys and values have the format that
+/// `FormatOf` says.
 template <typename OpTy>
-llvm::LogicalResult checkStagedOrCache(OpTy Op, llvm::StringRef Prefix) {
-  if (static_cast<bool>(Op.getStaged()) == static_cast<bool>(Op.getCache()))
+llvm::LogicalResult
+checkStaged(OpTy Op, llvm::StringRef Prefix,
+            llvm::function_ref<CacheFormat(mlir::Value)> FormatOf) {
+  mlir::Value Staged = Op.getStaged();
+  if (static_cast<bool>(Staged) == static_cast<bool>(Op.getCache()))
     return Op.emitOpError()
            << Prefix << "_c8: expected staged keys and values, or a cache";
-  return llvm::success();
+  if (!Staged)
+    return llvm::success();
+  int64_t HeadDim =
+      widthOf(Op.getQuery()) / static_cast<int64_t>(Op.getHeads());
+  return checkEqual(Op, Prefix + "_c9", "width of staged",
+                    PageLayout{static_cast<int64_t>(Op.getKvHeads()), HeadDim,
+                               FormatOf(Staged)}
+                        .elements(),
+                    widthOf(Staged));
 }
 
 namespace transformer {

@@ -36,7 +36,7 @@ public:
       Layout = Type.getPageLayout();
       IsCross = Type.isCross();
     } else {
-      Layout = dnn::stagedLayout(KvHeads, HeadDim, Op.getStaged());
+      Layout = {KvHeads, HeadDim, dnn::stagedFormat(Op.getStaged())};
     }
     chooseProducts();
     chooseBlocks();

@@ -37,6 +37,7 @@ GroupReader::featureOrder(dnn::TargetAttr Target, StorageFormat Format) {
 void GroupReader::setOctet(Value Number) {
   Octet = Number;
   Quads = {};
+  Codes = {};
   int64_t Lanes = Info.Bits == 8 ? 2 : 1;
   Value First = B.mul(Octet, Lanes * LaneBytes);
   for (int64_t I = 0; I < Lanes; ++I)
@@ -188,26 +189,41 @@ Value GroupReader::quad(int64_t Half) {
   return Quads[Half] = Codes;
 }
 
-/// What makes signed numbers unsigned.
-static constexpr int64_t SignBias = 128;
-
-int64_t GroupReader::biasOf(StorageFormat Format) {
-  const StorageFormatInfo &Info = infoOf(Format);
-  return Info.Codes || Info.Bits == 8 ? SignBias : Info.Offset;
-}
-
 Value GroupReader::codes(int64_t Half) {
   auto Bytes = B.vecType(B.getI8Type(), 4 * Lanes);
+  int64_t Bias = dnn::unsignedCodes(Info.Value).Bias;
   Value Codes = rawCodes(Half);
   if (Info.Codes)
-    return dnn::LookupOp::create(B, Bytes, Codes,
-                                 table(B.getI8Type(), SignBias));
+    return dnn::LookupOp::create(B, Bytes, Codes, table(B.getI8Type(), Bias));
   if (Info.Bits == 8)
     return arith::XOrIOp::create(
         B, Codes,
         arith::ConstantOp::create(
-            B, DenseElementsAttr::get(Bytes, static_cast<int8_t>(SignBias))));
+            B, DenseElementsAttr::get(Bytes, static_cast<int8_t>(Bias))));
   return Codes;
+}
+
+Value GroupReader::codePairs(int64_t Half, bool Odd) {
+  if (!Codes[Half])
+    Codes[Half] = codes(Half);
+  auto Words = B.vecType(B.getI16Type(), 2 * Lanes);
+  Value Both = vector::BitCastOp::create(B, Words, Codes[Half]);
+  auto Splat = [&](int16_t Number) {
+    return arith::ConstantOp::create(B, DenseElementsAttr::get(Words, Number));
+  };
+  if (Odd)
+    return arith::ShRUIOp::create(B, Both, Splat(8));
+  return arith::AndIOp::create(B, Both, Splat(0xff));
+}
+
+Value GroupReader::numberPairs(int64_t Half, bool Odd) {
+  auto Words = B.vecType(B.getI16Type(), 2 * Lanes);
+  Value Pairs = vector::BitCastOp::create(B, Words, quad(Half));
+  Value Eight = arith::ConstantOp::create(
+      B, DenseElementsAttr::get(Words, static_cast<int16_t>(8)));
+  if (!Odd)
+    Pairs = arith::ShLIOp::create(B, Pairs, Eight);
+  return arith::ShRSIOp::create(B, Pairs, Eight);
 }
 
 Value GroupReader::number(int64_t Feature) {

@@ -57,9 +57,12 @@ public:
           Body);
 
   /// 64 u8 of half `Half` of the octet, four for each output feature: the
-  /// numbers plus bias().
+  /// numbers plus the bias of dnn::unsignedCodes().
   Value codes(int64_t Half);
-  static int64_t biasOf(StorageFormat Format);
+  /// 32 i16 of half `Half`: codes 0 and 2 of its four, or 1 and 3, or the
+  /// numbers without the bias, which takes longer.
+  Value codePairs(int64_t Half, bool Odd);
+  Value numberPairs(int64_t Half, bool Odd);
 
   /// 16 f32: scales of part `Part`, for numbers or for pairs.
   Value scale(int64_t Part, bool OfPairs);
@@ -89,6 +92,7 @@ private:
   /// Of the octet: lanes of low bits, two of 8-bit codes.
   std::array<Value, 2> Low;
   std::array<Value, 2> Quads;
+  std::array<Value, 2> Codes;
 };
 
 } // namespace tenon

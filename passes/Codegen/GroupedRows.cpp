@@ -74,14 +74,20 @@ void GroupedRows::store(Value Row, Value Group, Value First, Value Second) {
           vector::BroadcastOp::create(B, B.vecType({}, 1), Scale)),
       Bytes, ValueRange{Row, at(Group, Type.getScaleOffset())});
 
+  bool IsWords = dot() == DotProduct::Int16;
+  constexpr std::array<int64_t, 4> WordOrder = {0, 2, 1, 3};
   SmallVector<int64_t> Order;
   for (int64_t I = 0; I < GroupValues; ++I)
-    Order.push_back(quadFeature(I / 4, I % 4));
+    Order.push_back(quadFeature(I / 4, IsWords ? WordOrder[I % 4] : I % 4));
   auto StoreDigit = [&](ArrayRef<Value> Digits, int64_t Offset) {
-    auto Type = B.vecType(B.getI8Type());
+    auto DigitType =
+        B.vecType(B.getIntegerType(static_cast<unsigned>(Type.getDigitBits())));
     Value All = vector::ShuffleOp::create(
-        B, arith::TruncIOp::create(B, Type, Digits[0]),
-        arith::TruncIOp::create(B, Type, Digits[1]), Order);
+        B, arith::TruncIOp::create(B, DigitType, Digits[0]),
+        arith::TruncIOp::create(B, DigitType, Digits[1]), Order);
+    if (IsWords)
+      All = vector::BitCastOp::create(
+          B, B.vecType(B.getI8Type(), 2 * GroupValues), All);
     vector::StoreOp::create(B, All, Bytes, ValueRange{Row, at(Group, Offset)});
   };
   StoreDigit(High, 0);
@@ -93,27 +99,28 @@ void GroupedRows::store(Value Row, Value Group, Value First, Value Second) {
 // Reading
 //===----------------------------------------------------------------------===//
 
-/// Four bytes at `Offset` of a record as i32.
-Value GroupedRows::word(Value Row, Value Group, int64_t Offset) {
+/// Four bytes from `At` on as i32.
+Value GroupedRows::word(Value Row, Value At) {
   Value Loaded = vector::LoadOp::create(B, B.vecType(B.getI8Type(), 4), Bytes,
-                                        ValueRange{Row, at(Group, Offset)});
+                                        ValueRange{Row, At});
   return vector::ExtractOp::create(
       B, vector::BitCastOp::create(B, B.vecType(B.getI32Type(), 1), Loaded), 0);
 }
 
-Value GroupedRows::quad(Value Row, Value Group, int64_t Quad, int64_t Digit) {
-  Value Word = word(Row, Group, Digit * GroupValues + 4 * Quad);
-  return vector::BitCastOp::create(B, B.vecType(B.getI8Type(), 4 * Lanes),
-                                   B.splat(Word));
+Value GroupedRows::step(Value Row, Value Group, Value Step, int64_t Digit) {
+  Value Word = word(Row, B.add(at(Group, Digit * GroupValues), B.mul(Step, 4)));
+  auto Element = B.getIntegerType(static_cast<unsigned>(Type.getDigitBits()));
+  return vector::BitCastOp::create(
+      B, B.vecType(Element, 32 / Type.getDigitBits() * Lanes), B.splat(Word));
 }
 
 Value GroupedRows::scale(Value Row, Value Group) {
-  Value Bits = word(Row, Group, Type.getScaleOffset());
+  Value Bits = word(Row, at(Group, Type.getScaleOffset()));
   return B.splat(arith::BitcastOp::create(B, B.getF32Type(), Bits));
 }
 
 Value GroupedRows::sumOfHalf(Value Row, Value Group, int64_t Half) {
-  return B.splat(word(Row, Group, Type.getSumsOffset() + 4 * Half));
+  return B.splat(word(Row, at(Group, Type.getSumsOffset() + 4 * Half)));
 }
 
 Value GroupedRows::sum(Value Row, Value Group) {

@@ -20,15 +20,17 @@ public:
   GroupedRows(KernelBuilder &B, Value Rows);
 
   int64_t digits() const { return Type.getDigits(); }
+  DotProduct dot() const { return Type.getDot(); }
   /// Groups of a row.
   int64_t groups() const { return Groups; }
 
   /// Quantises 16 f32 and the 16 behind them; what is not in the row is 0.
   void store(Value Row, Value Group, Value First, Value Second);
 
-  /// 64 i8: four codes in every lane, digit `Digit` (the highest is 0) of quad
-  /// `Quad`, 0 to 7.
-  Value quad(Value Row, Value Group, int64_t Quad, int64_t Digit);
+  /// What a dot product multiplies, the same in every lane: digit `Digit` (the
+  /// highest is 0) of quad `Step` as 64 i8, or 32 i16: codes 0 and 2 of quad
+  /// `Step` / 2, or 1 and 3 where `Step` is odd.
+  Value step(Value Row, Value Group, Value Step, int64_t Digit);
   /// 16 f32: the group's scale.
   Value scale(Value Row, Value Group);
   /// 16 i32: the sum of the codes of a half of the group, or of all.
@@ -40,7 +42,7 @@ public:
 
 private:
   Value at(Value Group, int64_t Offset);
-  Value word(Value Row, Value Group, int64_t Offset);
+  Value word(Value Row, Value At);
 
   KernelBuilder &B;
   dnn::GroupedType Type;

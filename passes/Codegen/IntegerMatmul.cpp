@@ -1,10 +1,11 @@
 //===- IntegerMatmul.cpp - Products of grouped integers -------------------===//
 //
 // With codes u = w + b of the weights and q of the input, the sum of w q over
-// a group is that of u q, by dot products of unsigned with signed bytes, minus
-// b times the sum of q, which the sums start from. They are exact; what is
-// rounded is only their multiplication with both scales. So a row's result
-// does not depend on how rows are divided into blocks.
+// a group is that of u q, by dot products of unsigned with signed bytes or of
+// integers of 16 bits, minus b times the sum of q, which the sums start from.
+// They are exact; what is rounded is only their multiplication with both
+// scales. So a row's result does not depend on how rows are divided into
+// blocks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,9 +19,6 @@ using namespace mlir;
 using namespace tenon;
 
 namespace {
-
-/// Quads of a group.
-constexpr int64_t GroupQuads = GroupValues / 4;
 
 class IntegerMatmul : public MatmulEmitter {
 public:
@@ -51,13 +49,26 @@ private:
   int64_t streamedProducts() const {
     return vectors() * 13 / 16 / (Rows.digits() + 1);
   }
-  /// A piece of a panel that is widened: it stays in the first-level cache.
-  static constexpr int64_t PieceGroups = 8;
+  /// Dot products that a group takes, of 4 or 2 values.
+  int64_t groupSteps() const { return isOfWords() ? 16 : 8; }
+  bool isOfWords() const { return Rows.dot() == DotProduct::Int16; }
+  /// Where there is no dot product of four bytes: how many steps of two are
+  /// summed in 16 bits before they are widened; 0 if there are none.
+  int64_t narrowSteps() const {
+    bool IsNarrow = Rows.dot() == DotProduct::Int8 && Rows.digits() == 1 &&
+                    !B.Target.hasDot(DotProduct::Int8) &&
+                    B.Target.hasDot(DotProduct::Int16);
+    return IsNarrow ? std::min(dnn::quadsInWords(Format), groupSteps() / Parts)
+                    : 0;
+  }
+  /// Groups of a piece of a panel that is widened: 16 KiB of codes, which stay
+  /// in the first-level cache.
+  int64_t pieceGroups() const { return 64 / groupSteps(); }
 
   /// Unpacks a group for a number of columns of 16 output features.
   struct Weights {
-    /// 64 u8 of a quad of the group.
-    llvm::function_ref<Value(int64_t Column, int64_t Quad)> Codes;
+    /// What step `From` + `Step` of the group multiplies: 64 u8 or 32 u16.
+    llvm::function_ref<Value(int64_t Column, Value From, int64_t Step)> Codes;
     llvm::function_ref<Value(int64_t Column, int64_t Part)> Scale;
     /// For formats that have minima.
     llvm::function_ref<Value(int64_t Column)> Minimum;
@@ -69,16 +80,37 @@ private:
   };
 
   /// Codes of 8 bits belong to the many rows of a prefill.
-  bool isWidened() const { return Rows.digits() == 1; }
+  bool isWidened() const {
+    return isOfWords() ? !B.IsDecodeSized : Rows.digits() == 1;
+  }
+  /// Steps that are written out. Where registers are few, the others are a
+  /// loop: LLVM would put them into an order that fills more registers than
+  /// there are.
+  int64_t stepsAtOnce() const {
+    if (narrowSteps() != 0 && narrowSteps() != groupSteps() / Parts)
+      return narrowSteps();
+    return isWidened() && !keepsSums() ? 1 : groupSteps() / Parts;
+  }
+  /// Whether numbers are multiplied, not unsigned codes: widened once for many
+  /// rows they are the cheaper ones.
+  bool isSigned() const { return isOfWords() && isWidened(); }
   /// How many columns of 16 and rows of a piece are multiplied at once: there
-  /// are a product and a sum for each, and operands.
+  /// are a product and a sum for each, and operands. Where registers are few,
+  /// sums are read and written for each group.
+  bool keepsSums() const { return perVector() == 1; }
   int64_t wideColumns() const { return perVector() == 1 ? 2 : 1; }
   int64_t wideRows() const {
+    if (!keepsSums())
+      return narrowSteps() == 0 || narrowSteps() * Parts == groupSteps()
+                 ? vectors() - 3
+                 : vectors() / 2 - 1;
     return (vectors() - wideColumns() - 3) / (2 * wideColumns());
   }
   int64_t vectors() const { return B.Target.getRegisters() / perVector(); }
   Value bias(const Place &At, int64_t Part);
   Value sums(ArrayRef<Value> Digits);
+  SmallVector<Value> products(ArrayRef<Place> Inputs, int64_t Columns,
+                              const Weights &W, int64_t Part);
   void multiply(ArrayRef<Place> Inputs, int64_t Columns, const Weights &W,
                 llvm::function_ref<Value &(int64_t Row, int64_t Column)> SumOf);
   SmallVector<Place> places(ArrayRef<InputRow> Inputs, Value Group);
@@ -87,6 +119,7 @@ private:
   void emitWidened(ArrayRef<Panel> Panels, Value First, Value Last,
                    RowFinder RowOf, Epilogue Finish);
   struct Piece;
+  Value codes(GroupReader &Reader, Value From, int64_t Step);
   void widen(const Stream &From, Value FirstGroup, const Piece &To);
   void prefetch(Value FirstGroup, int64_t PieceCount, Value Row, int64_t Count,
                 const Partial &Into, RowFinder RowOf);
@@ -121,8 +154,8 @@ static Value splatWord(KernelBuilder &B, int64_t Number) {
 
 /// Where the sums of a part start from: -b times the sum of its codes.
 Value IntegerMatmul::bias(const Place &At, int64_t Part) {
-  int64_t Bias = GroupReader::biasOf(Format);
-  if (Bias == 0)
+  int64_t Bias = dnn::unsignedCodes(Format).Bias;
+  if (Bias == 0 || isSigned())
     return splatWord(B, 0);
   Value Sum = Parts == 1 ? Rows.sum(At.Row, At.Group)
                          : Rows.sumOfHalf(At.Row, At.Group, Part);
@@ -140,9 +173,75 @@ Value IntegerMatmul::sums(ArrayRef<Value> Digits) {
   return B.toFloats(Sum);
 }
 
+/// Sums of the products of a part of a group of `Columns` times 16 output
+/// features with rows: by column, row and digit. Step by step: an input is
+/// broadcast once for all columns, and neighbouring instructions do not wait
+/// for each other.
+SmallVector<Value> IntegerMatmul::products(ArrayRef<Place> Inputs,
+                                           int64_t Columns, const Weights &W,
+                                           int64_t Part) {
+  auto Count = static_cast<int64_t>(Inputs.size());
+  int64_t Steps = groupSteps() / Parts;
+  auto Words = B.vecType(B.getI16Type(), 2 * Lanes);
+  auto SplatWords = [&](int16_t Number) -> Value {
+    return arith::ConstantOp::create(B, DenseElementsAttr::get(Words, Number));
+  };
+  SmallVector<Value> Start;
+  for (int64_t Column = 0; Column < Columns; ++Column)
+    for (const Place &At : Inputs) {
+      Start.append(Rows.digits() - 1, splatWord(B, 0));
+      Start.push_back(bias(At, Part));
+    }
+  auto Add = [&](SmallVector<Value> &Sums, Value From, int64_t StepCount) {
+    for (int64_t Step = 0; Step < StepCount; ++Step) {
+      SmallVector<Value> Digits;
+      for (const Place &At : Inputs)
+        for (int64_t Digit = 0; Digit < Rows.digits(); ++Digit)
+          Digits.push_back(
+              Rows.step(At.Row, At.Group, B.add(From, Step), Digit));
+      Value *Sum = Sums.begin();
+      for (int64_t Column = 0; Column < Columns; ++Column) {
+        Value Codes = W.Codes(Column, From, Step);
+        for (Value Digit : Digits) {
+          *Sum = dnn::DotOp::create(B, Sum->getType(), *Sum, Codes, Digit);
+          ++Sum;
+        }
+      }
+    }
+  };
+  auto AddWide = [&](SmallVector<Value> &Sums, ArrayRef<Value> Narrow) {
+    for (auto [Sum, Each] : llvm::zip(Sums, Narrow))
+      Sum = dnn::DotOp::create(B, Sum.getType(), Sum, Each, SplatWords(1));
+  };
+  SmallVector<Value> Zeros(Count * Columns, SplatWords(0));
+  int64_t Window = narrowSteps();
+  bool AllInWords = Window == Steps;
+  auto Body = [&](Value From, ValueRange Carried) {
+    SmallVector<Value> Next(Carried);
+    if (Window == 0 || AllInWords) {
+      Add(Next, From, stepsAtOnce());
+    } else {
+      SmallVector<Value> Narrow = Zeros;
+      Add(Narrow, From, stepsAtOnce());
+      AddWide(Next, Narrow);
+    }
+    return Next;
+  };
+  int64_t First = Part * Steps;
+  SmallVector<Value> Sums = AllInWords ? Zeros : Start;
+  if (stepsAtOnce() == Steps)
+    Sums = Body(B.index(First), Sums);
+  else
+    Sums = B.loop(B.index(First), B.index(First + Steps), stepsAtOnce(), Sums,
+                  Body);
+  if (!AllInWords)
+    return Sums;
+  AddWide(Start, Sums);
+  return Start;
+}
+
 /// Adds products of a group of `Columns` times 16 output features with rows to
-/// their sums. Quad by quad: an input is broadcast once for all columns, and
-/// neighbouring instructions do not wait for each other.
+/// their sums.
 void IntegerMatmul::multiply(
     ArrayRef<Place> Inputs, int64_t Columns, const Weights &W,
     llvm::function_ref<Value &(int64_t, int64_t)> SumOf) {
@@ -152,30 +251,8 @@ void IntegerMatmul::multiply(
       for (int64_t Row = 0; Row < Count; ++Row)
         Do(Row, Column);
   };
-  int64_t Quads = GroupQuads / Parts;
   for (int64_t Part = 0; Part < Parts; ++Part) {
-    SmallVector<SmallVector<Value, 2>> Products(Count * Columns);
-    for (int64_t Row = 0; Row < Count; ++Row) {
-      SmallVector<Value, 2> Start(Rows.digits(), splatWord(B, 0));
-      Start.back() = bias(Inputs[Row], Part);
-      for (int64_t Column = 0; Column < Columns; ++Column)
-        Products[Column * Count + Row] = Start;
-    }
-    for (int64_t Quad = Part * Quads; Quad < (Part + 1) * Quads; ++Quad) {
-      SmallVector<SmallVector<Value, 2>> Digits(Count);
-      for (int64_t Row = 0; Row < Count; ++Row)
-        for (int64_t Digit = 0; Digit < Rows.digits(); ++Digit)
-          Digits[Row].push_back(
-              Rows.quad(Inputs[Row].Row, Inputs[Row].Group, Quad, Digit));
-      Value Codes;
-      ForEach([&](int64_t Row, int64_t Column) {
-        if (Row == 0)
-          Codes = W.Codes(Column, Quad);
-        for (auto [Sum, Digit] :
-             llvm::zip(Products[Column * Count + Row], Digits[Row]))
-          Sum = dnn::DotOp::create(B, Sum.getType(), Sum, Codes, Digit);
-      });
-    }
+    SmallVector<Value> Products = products(Inputs, Columns, W, Part);
     Value Scale;
     ForEach([&](int64_t Row, int64_t Column) {
       if (Row == 0)
@@ -183,7 +260,9 @@ void IntegerMatmul::multiply(
       Value &Sum = SumOf(Row, Column);
       Value Factor =
           B.mulf(Scale, Rows.scale(Inputs[Row].Row, Inputs[Row].Group));
-      Sum = B.fma(sums(Products[Column * Count + Row]), Factor, Sum);
+      ArrayRef<Value> Digits = ArrayRef(Products).slice(
+          (Column * Count + Row) * Rows.digits(), Rows.digits());
+      Sum = B.fma(sums(Digits), Factor, Sum);
     });
   }
   if (!Info.hasMinimum())
@@ -207,6 +286,19 @@ IntegerMatmul::places(ArrayRef<InputRow> Inputs, Value Group) {
   for (const InputRow &In : Inputs)
     Places.push_back({In.Row, B.add(B.div(In.Column, GroupValues), Group)});
   return Places;
+}
+
+/// What step `From` + `Step` of a group multiplies, the first of an octet
+/// before its others; there `From` begins.
+Value IntegerMatmul::codes(GroupReader &Reader, Value From, int64_t Step) {
+  int64_t OctetSteps = isOfWords() ? 4 : 2;
+  if (Step % OctetSteps == 0)
+    Reader.setOctet(B.add(B.div(From, OctetSteps), Step / OctetSteps));
+  int64_t Quad = isOfWords() ? Step / 2 : Step;
+  if (!isOfWords())
+    return Reader.codes(Quad % 2);
+  return isSigned() ? Reader.numberPairs(Quad % 2, Step % 2 == 1)
+                    : Reader.codePairs(Quad % 2, Step % 2 == 1);
 }
 
 //===----------------------------------------------------------------------===//
@@ -241,10 +333,8 @@ void IntegerMatmul::emitStreamed(ArrayRef<Panel> Panels, Value Row,
             for (int64_t G = 0; G < Wide; ++G)
               Readers.emplace_back(B, Format, From.View, From.Panel, Group,
                                    B.add(Column, G * Lanes));
-          auto Codes = [&](int64_t C, int64_t Quad) {
-            if (Quad % 2 == 0)
-              Readers[C].setOctet(B.index(Quad / 2));
-            return Readers[C].codes(Quad % 2);
+          auto Codes = [&](int64_t C, Value From, int64_t Step) {
+            return codes(Readers[C], From, Step);
           };
           auto Scale = [&](int64_t C, int64_t Part) {
             return Readers[C].scale(Part, /*OfPairs=*/true);
@@ -267,7 +357,7 @@ void IntegerMatmul::emitStreamed(ArrayRef<Panel> Panels, Value Row,
 
 /// Groups of a panel whose codes and factors were unpacked.
 struct IntegerMatmul::Piece {
-  /// [groups * 8 quads, 64 output features * 4] of u8.
+  /// [groups * steps, 64 output features * 4] of bytes.
   Value Codes;
   /// [groups * parts, 64] and [groups, 64] of f32; no minima are null.
   Value Scales;
@@ -277,13 +367,13 @@ struct IntegerMatmul::Piece {
 
 void IntegerMatmul::emitWidened(ArrayRef<Panel> Panels, Value First, Value Last,
                                 RowFinder RowOf, Epilogue Finish) {
-  Piece Scratch{
-      B.scratch({PieceGroups * GroupQuads, 4 * PanelWidth}, B.getI8Type()),
-      B.scratch({PieceGroups * Parts, PanelWidth}),
-      Info.hasMinimum() ? B.scratch({PieceGroups, PanelWidth}) : Value(),
-      PieceGroups};
+  int64_t Most = pieceGroups();
+  Piece Scratch{B.scratch({Most * groupSteps(), 4 * PanelWidth}, B.getI8Type()),
+                B.scratch({Most * Parts, PanelWidth}),
+                Info.hasMinimum() ? B.scratch({Most, PanelWidth}) : Value(),
+                Most};
   emitPieces(
-      Panels, First, Last, Groups, PieceGroups,
+      Panels, First, Last, Groups, Most,
       [&](const Stream &From, Value Group, int64_t Count, const Partial &Into) {
         Piece This = Scratch;
         This.Groups = Count;
@@ -321,13 +411,14 @@ void IntegerMatmul::widen(const Stream &From, Value FirstGroup,
       ForEach([&](GroupReader &Reader, Value Column) {
         B.store(Reader.minimum(), To.Minima, {Group, Column});
       });
-    for (int64_t Quad = 0; Quad < GroupQuads; ++Quad)
+    for (int64_t Step = 0; Step < groupSteps(); ++Step)
       ForEach([&](GroupReader &Reader, Value Column) {
-        if (Quad % 2 == 0)
-          Reader.setOctet(B.index(Quad / 2));
+        Value Codes =
+            vector::BitCastOp::create(B, B.vecType(B.getI8Type(), 4 * Lanes),
+                                      codes(Reader, B.index(0), Step));
         vector::StoreOp::create(
-            B, Reader.codes(Quad % 2), To.Codes,
-            ValueRange{B.add(B.mul(Group, GroupQuads), Quad),
+            B, Codes, To.Codes,
+            ValueRange{B.add(B.mul(Group, groupSteps()), Step),
                        B.mul(Column, 4)});
       });
   });
@@ -337,7 +428,7 @@ void IntegerMatmul::widen(const Stream &From, Value FirstGroup,
 /// output features from `Column` on.
 void IntegerMatmul::prefetchNext(const Stream &From, Value Group, Value Column,
                                  int64_t Columns) {
-  GroupReader(B, Format, From.View, From.Panel, B.add(Group, PieceGroups),
+  GroupReader(B, Format, From.View, From.Panel, B.add(Group, pieceGroups()),
               B.index(0))
       .prefetch(Column, Columns);
 }
@@ -373,14 +464,22 @@ void IntegerMatmul::addProducts(const Stream &From, const Piece &P,
         return SmallVector<Value>{B.add(B.sub(Row, Into.First), R),
                                   B.add(B.add(Into.Column, Column), G * Lanes)};
       };
-      Sums Result;
-      for (int64_t R = 0; R < Count; ++R)
-        for (int64_t G = 0; G < Wide; ++G)
-          Result.push_back(B.load(Into.Sums, At(R, G)));
-      Result = B.loop(
-          B.index(0), B.index(P.Groups), 1, Result,
+      auto Load = [&] {
+        Sums Loaded;
+        for (int64_t R = 0; R < Count; ++R)
+          for (int64_t G = 0; G < Wide; ++G)
+            Loaded.push_back(B.load(Into.Sums, At(R, G)));
+        return Loaded;
+      };
+      auto Store = [&](ArrayRef<Value> Result) {
+        for (int64_t R = 0; R < Count; ++R)
+          for (int64_t G = 0; G < Wide; ++G)
+            B.store(Result[R * Wide + G], Into.Sums, At(R, G));
+      };
+      Sums Result = B.loop(
+          B.index(0), B.index(P.Groups), 1, keepsSums() ? Load() : Sums(),
           [&](Value Group, ValueRange Carried) {
-            Sums Next(Carried);
+            Sums Next = keepsSums() ? Sums(Carried) : Load();
             Value Number = B.add(FirstGroup, Group);
             // The last block of rows is the only one of few: while they are
             // multiplied, the next weights are read.
@@ -388,11 +487,16 @@ void IntegerMatmul::addProducts(const Stream &From, const Piece &P,
               prefetchNext(From, Number, Column, Wide * Lanes);
             SmallVector<Place> Places = places(Inputs, Number);
             auto Begin = [&](int64_t C) { return B.add(Column, C * Lanes); };
-            auto Codes = [&](int64_t C, int64_t Quad) -> Value {
-              return vector::LoadOp::create(
+            auto Codes = [&](int64_t C, Value From, int64_t Step) -> Value {
+              Value Bytes = vector::LoadOp::create(
                   B, B.vecType(B.getI8Type(), 4 * Lanes), P.Codes,
-                  ValueRange{B.add(B.mul(Group, GroupQuads), Quad),
-                             B.mul(Begin(C), 4)});
+                  ValueRange{
+                      B.add(B.add(B.mul(Group, groupSteps()), From), Step),
+                      B.mul(Begin(C), 4)});
+              if (!isOfWords())
+                return Bytes;
+              return vector::BitCastOp::create(
+                  B, B.vecType(B.getI16Type(), 2 * Lanes), Bytes);
             };
             auto Scale = [&](int64_t C, int64_t Part) {
               return B.load(P.Scales,
@@ -405,11 +509,13 @@ void IntegerMatmul::addProducts(const Stream &From, const Piece &P,
                      [&](int64_t R, int64_t C) -> Value & {
                        return Next[R * Wide + C];
                      });
-            return Next;
+            if (keepsSums())
+              return Next;
+            Store(Next);
+            return Sums();
           });
-      for (int64_t R = 0; R < Count; ++R)
-        for (int64_t G = 0; G < Wide; ++G)
-          B.store(Result[R * Wide + G], Into.Sums, At(R, G));
+      if (keepsSums())
+        Store(Result);
     });
   });
 }

@@ -92,7 +92,9 @@ SmallVector<Value> KernelBuilder::loop(
   setInsertionPointToStart(For.getBody());
   SmallVector<Value> Next =
       Body(For.getInductionVar(), For.getRegionIterArgs());
-  scf::YieldOp::create(*this, Next);
+  // Of nothing the builder of the loop has made one.
+  if (!Next.empty())
+    scf::YieldOp::create(*this, Next);
   return For.getResults();
 }
 

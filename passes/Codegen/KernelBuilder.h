@@ -117,8 +117,9 @@ public:
   Value minf(Value A, Value B);
   /// A pair of bf16 in every lane of 32 bits.
   Value splatPair(Value Pair);
-  /// exp of f32 lanes that are at most 0, within 2e-7 of 1 or relative; exactly
-  /// 0 below -87. A polynomial for the fraction of the exponent of 2.
+  /// exp of f32 lanes x that are at most 0, of a relative error of at most 2e-7
+  /// + 1e-7 |x|; exactly 0 below -87.25. A polynomial for the fraction of the
+  /// exponent of 2.
   Value expOfNonPositive(Value Vector);
   /// Sum of all lanes.
   Value sum(Value Vector);

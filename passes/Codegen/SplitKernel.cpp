@@ -45,7 +45,7 @@ Slot slotOf(KernelBuilder &B, TypedValue<CacheType> Cache, Value Scope,
           B.rem(Position, PageTokens)};
 }
 
-/// Values of a word of a page's buffer of `Lines` of 16 words, or of more.
+/// Values of a word (PageLayout) of a page's keys or values.
 int64_t wordValues(Value Buffer) {
   return 32 / cast<MemRefType>(Buffer.getType()).getElementTypeBitWidth();
 }
@@ -326,9 +326,9 @@ template <> void tenon::emitKernel(KernelBuilder &B, dnn::SplitStageOp Op) {
   Emitter.queries();
   int64_t HeadDim = cast<MemRefType>(Query.getType()).getDimSize(1) /
                     static_cast<int64_t>(Op.getHeads());
-  dnn::PageTypes Types = dnn::pageTypes(
-      B.getContext(), dnn::stagedLayout(static_cast<int64_t>(Op.getKvHeads()),
-                                        HeadDim, Staged));
+  dnn::PageTypes Types =
+      dnn::pageTypes(B.getContext(), {static_cast<int64_t>(Op.getKvHeads()),
+                                      HeadDim, dnn::stagedFormat(Staged)});
   auto SlotOf = [&](Value Row) -> Slot {
     auto Page = dnn::StagedPageOp::create(B, Types.Keys, Types.Values, Staged,
                                           B.div(Row, PageTokens));

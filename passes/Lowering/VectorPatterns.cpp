@@ -139,8 +139,29 @@ private:
   }
 };
 
-/// Dot products of bytes on 512 or 256 bits; without an instruction, products
-/// in 32 bits.
+/// An instruction of a dot product, given a register of codes and one of
+/// digits.
+struct DotInstruction {
+  DotProduct Dot;
+  unsigned SumBits;
+  unsigned CodeBits;
+  int64_t VectorBits;
+  StringRef Name;
+  /// Whether it adds to sums, its first operand, or only multiplies.
+  bool Adds;
+};
+
+constexpr DotInstruction DotInstructions[] = {
+    {DotProduct::Int8, 32, 8, 512, "llvm.x86.avx512.vpdpbusd.512", true},
+    {DotProduct::Int8, 32, 8, 256, "llvm.x86.avx512.vpdpbusd.256", true},
+    {DotProduct::Int16, 32, 16, 512, "llvm.x86.avx512.pmaddw.d.512", false},
+    {DotProduct::Int16, 32, 16, 256, "llvm.x86.avx2.pmadd.wd", false},
+    {DotProduct::Int16, 16, 8, 512, "llvm.x86.avx512.pmaddubs.w.512", false},
+    {DotProduct::Int16, 16, 8, 256, "llvm.x86.avx2.pmadd.ub.sw", false},
+};
+
+/// Dot products by the level's instruction; without one, products in the type
+/// of the sums.
 struct DotPattern : public ConvertOpToLLVMPattern<dnn::DotOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(dnn::DotOp Op, OpAdaptor Operands,
@@ -150,39 +171,56 @@ struct DotPattern : public ConvertOpToLLVMPattern<dnn::DotOp> {
     int64_t Count = Op.getSums().getType().getDimSize(0);
     Value Sums = Operands.getSums(), Codes = Operands.getCodes(),
           Digits = Operands.getDigits();
-    if (!Target || !Target.hasDot(DotProduct::Int8) ||
-        Count % Target.getLanes() != 0) {
-      B.replaceOp(Op, inWords(B, Loc, Sums, Codes, Digits));
+    unsigned SumBits = Op.getSums().getType().getElementTypeBitWidth();
+    unsigned CodeBits = Op.getCodes().getType().getElementTypeBitWidth();
+    const auto *Found =
+        llvm::find_if(DotInstructions, [&](const DotInstruction &I) {
+          return Target && Target.hasDot(I.Dot) && I.SumBits == SumBits &&
+                 I.CodeBits == CodeBits &&
+                 I.VectorBits == Target.getVectorBits() &&
+                 Count % (I.VectorBits / SumBits) == 0;
+        });
+    if (Found == std::end(DotInstructions)) {
+      B.replaceOp(Op, oneByOne(B, Loc, Sums, Codes, Digits, CodeBits == 8));
       return success();
     }
-    int64_t Size = Target.getLanes();
-    StringRef Name = Size == 16 ? "llvm.x86.avx512.vpdpbusd.512"
-                                : "llvm.x86.avx512.vpdpbusd.256";
+    int64_t Size = Found->VectorBits / SumBits, Each = SumBits / CodeBits;
+    auto Type =
+        VectorType::get({Size}, Op.getSums().getType().getElementType());
     SmallVector<Value> Parts;
-    for (int64_t First = 0; First < Count; First += Size)
-      Parts.push_back(
-          LLVM::CallIntrinsicOp::create(
-              B, Loc, VectorType::get({Size}, B.getI32Type()),
-              B.getStringAttr(Name),
-              ValueRange{slice(B, Loc, Sums, First, Size),
-                         slice(B, Loc, Codes, 4 * First, 4 * Size),
-                         slice(B, Loc, Digits, 4 * First, 4 * Size)})
-              .getResults());
+    for (int64_t First = 0; First < Count; First += Size) {
+      Value Sum = slice(B, Loc, Sums, First, Size);
+      SmallVector<Value> Operands = {
+          slice(B, Loc, Codes, Each * First, Each * Size),
+          slice(B, Loc, Digits, Each * First, Each * Size)};
+      if (Found->Adds)
+        Operands.insert(Operands.begin(), Sum);
+      Value Result = LLVM::CallIntrinsicOp::create(
+                         B, Loc, Type, B.getStringAttr(Found->Name), Operands)
+                         .getResults();
+      if (!Found->Adds)
+        Result = LLVM::AddOp::create(B, Loc, Sum, Result);
+      Parts.push_back(Result);
+    }
     B.replaceOp(Op, joined(B, Loc, Parts));
     return success();
   }
 
 private:
-  static Value inWords(OpBuilder &B, Location Loc, Value Sums, Value Codes,
-                       Value Digits) {
+  static Value oneByOne(OpBuilder &B, Location Loc, Value Sums, Value Codes,
+                        Value Digits, bool IsOfBytes) {
     auto Words = cast<VectorType>(Sums.getType());
     int64_t Count = Words.getDimSize(0);
-    for (int64_t Byte = 0; Byte < 4; ++Byte) {
-      auto Each = [&](Value Bytes) {
-        return shuffled(B, Loc, Bytes, Count,
-                        [&](int64_t I) { return Byte + 4 * I; });
+    int64_t Neighbours =
+        cast<VectorType>(Codes.getType()).getDimSize(0) / Count;
+    for (int64_t Number = 0; Number < Neighbours; ++Number) {
+      auto Each = [&](Value Factors) {
+        return shuffled(B, Loc, Factors, Count,
+                        [&](int64_t I) { return Number + Neighbours * I; });
       };
-      Value Code = LLVM::ZExtOp::create(B, Loc, Words, Each(Codes));
+      Value Code = Each(Codes);
+      Code = IsOfBytes ? Value(LLVM::ZExtOp::create(B, Loc, Words, Code))
+                       : Value(LLVM::SExtOp::create(B, Loc, Words, Code));
       Value Digit = LLVM::SExtOp::create(B, Loc, Words, Each(Digits));
       Sums = LLVM::AddOp::create(B, Loc, Sums,
                                  LLVM::MulOp::create(B, Loc, Code, Digit));

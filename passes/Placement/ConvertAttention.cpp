@@ -42,8 +42,8 @@ LogicalResult DnnConverter::convert(SplitStageOp Op) {
   if (Element.isBF16()) {
     int64_t HeadDim = cast<ShapedType>(Query.getType()).getDimSize(1) /
                       static_cast<int64_t>(Op.getHeads());
-    PageLayout Layout = dnn::stagedLayout(static_cast<int64_t>(Op.getKvHeads()),
-                                          HeadDim, Staged);
+    PageLayout Layout{static_cast<int64_t>(Op.getKvHeads()), HeadDim,
+                      dnn::stagedFormat(Staged)};
     Staged = emptyRows(Op.getLoc(), Module.Rows.of(Op.getStaged()),
                        Layout.elements(), Element);
   }

@@ -15,10 +15,11 @@ def ConvertTransformerToDnn
     the CPU level multiplies in: bf16 weights with bf16 activations where the
     level has bf16 dot products, f32 activations elsewhere (weights are widened
     as they are read). Quantised weights are multiplied with rows of integers
-    (`!dnn.grouped`) where the level has dot products of them, of 16 bits in a
-    decode-sized batch and of 8 bits otherwise, unless the module's
-    `transformer.activations` is `exact`. A gated matmul of a prefill-sized
-    batch is two library matmuls, the second of which multiplies with the first.
+    (`!dnn.grouped`) of 16 bits in a decode-sized batch and of 8 bits
+    otherwise, unless the module's `transformer.activations` is `exact`; of 16
+    bits too where the level has dot products in 16 bits alone and these do not
+    hold sums of the format's products. A gated matmul of a prefill-sized batch
+    is two library matmuls, the second of which multiplies with the first.
 
     Appends to the cache become effects, and cache results of functions go. The
     module gets the attribute `dnn.target`.

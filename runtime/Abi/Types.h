@@ -285,12 +285,15 @@ enum class DotProduct : uint32_t {
   /// Two bf16 products per f32 lane.
   BF16,
   /// Four products of u8 and s8 per s32 lane.
-  Int8
+  Int8,
+  /// Two products of s16 per s32 lane.
+  Int16
 };
 
-inline constexpr std::array<NamedValue<DotProduct>, 2> DotProducts = {{
+inline constexpr std::array<NamedValue<DotProduct>, 3> DotProducts = {{
     {DotProduct::BF16, "bf16"},
     {DotProduct::Int8, "int8"},
+    {DotProduct::Int16, "int16"},
 }};
 static_assert(isIndexedByValue(DotProducts));
 

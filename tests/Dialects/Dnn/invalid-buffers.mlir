@@ -224,3 +224,11 @@ func.func @dot_c1(%s: vector<16xi32>, %c: vector<32xi8>) {
   %0 = dnn.dot %s, %c by %c : vector<16xi32>, vector<32xi8>
   return
 }
+
+// -----
+
+func.func @dot_c2(%s: vector<16xi16>) {
+  // expected-error@below {{dnn_dot_c2: codes: expected fewer bits than the sums have, got 'i16'}}
+  %0 = dnn.dot %s, %s by %s : vector<16xi16>, vector<16xi16>
+  return
+}

@@ -61,7 +61,7 @@ module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 8, d
 
 // -----
 
-// expected-error@below {{expected one of bf16, int8, got f16}}
+// expected-error@below {{expected one of bf16, int8, int16, got f16}}
 module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, dot = [f16], library = [f32]>} {}
 
 // -----
@@ -73,3 +73,13 @@ func.func private @rows(!dnn.packed<row_major, 8x256xq4_k>)
 
 // expected-error@below {{expected codes of 8 or 16 bits, got 4}}
 func.func private @grouped(tensor<?x32x!dnn.grouped<4>>)
+
+// -----
+
+// expected-error@below {{expected codes of 16 bits for int16, got 8}}
+func.func private @grouped(tensor<?x32x!dnn.grouped<8, int16>>)
+
+// -----
+
+// expected-error@below {{expected a dot product of integers, got bf16}}
+func.func private @grouped(tensor<?x32x!dnn.grouped<16, bf16>>)

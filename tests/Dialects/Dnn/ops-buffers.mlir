@@ -166,7 +166,7 @@ func.func @experts(%x: memref<?x8xf32>, %x_0: memref<?x6xf32>, %weight: !dnn.pac
 
 // Rows of grouped integers, of 40 columns in two groups.
 // CHECK-LABEL: @grouped(
-func.func @grouped(%x: memref<?x40xf32>, %x_0: memref<?x40x!dnn.grouped<16>>, %weight: !dnn.packed<panels, 6x40xq4_0>, %x_1: memref<?x6xf32>, %sums: vector<16xi32>, %codes: vector<64xi8>) {
+func.func @grouped(%x: memref<?x40xf32>, %x_0: memref<?x40x!dnn.grouped<16>>, %weight: !dnn.packed<panels, 6x40xq4_0>, %x_1: memref<?x6xf32>, %sums: vector<16xi32>, %codes: vector<64xi8>, %words: vector<32xi16>) {
   // CHECK-NEXT: dnn.cast %x outs(%x_0) : (memref<?x40xf32>, memref<?x40x!dnn.grouped<16>>) -> ()
   dnn.cast %x outs(%x_0) : (memref<?x40xf32>, memref<?x40x!dnn.grouped<16>>) -> ()
   // CHECK-NEXT: dnn.matmul %x_0 weight %weight outs(%x_1) : (memref<?x40x!dnn.grouped<16>>, !dnn.packed<panels, 6x40xq4_0>, memref<?x6xf32>) -> ()
@@ -175,5 +175,9 @@ func.func @grouped(%x: memref<?x40xf32>, %x_0: memref<?x40x!dnn.grouped<16>>, %w
   %bytes = dnn.row_bytes %x_0 : memref<?x40x!dnn.grouped<16>> -> memref<?x152xi8>
   // CHECK-NEXT: dnn.dot %{{.*}}, %{{.*}} by %{{.*}} : vector<16xi32>, vector<64xi8>
   %dots = dnn.dot %sums, %codes by %codes : vector<16xi32>, vector<64xi8>
+  // CHECK-NEXT: dnn.dot %{{.*}}, %{{.*}} by %{{.*}} : vector<16xi32>, vector<32xi16>
+  %pairs = dnn.dot %sums, %words by %words : vector<16xi32>, vector<32xi16>
+  // CHECK-NEXT: dnn.dot %{{.*}}, %{{.*}} by %{{.*}} : vector<32xi16>, vector<64xi8>
+  %narrow = dnn.dot %words, %codes by %codes : vector<32xi16>, vector<64xi8>
   return
 }

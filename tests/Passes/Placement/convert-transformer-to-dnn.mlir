@@ -9,9 +9,9 @@
 !cache = !transformer.cache<1x4xf32>
 !rows = tensor<?x8xf32>
 
-// AVX2: module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, dot = [], library = []>, transformer.max_sequence = 16 : i64}
-// AVX512: module attributes {dnn.target = #dnn.target<avx512, vector = 512, registers = 32, dot = [], library = [f32]>,
-// BF16: module attributes {dnn.target = #dnn.target<avx512_bf16, vector = 512, registers = 32, dot = [bf16, int8], library = [f32, bf16]>,
+// AVX2: module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, dot = [int16], library = []>, transformer.max_sequence = 16 : i64}
+// AVX512: module attributes {dnn.target = #dnn.target<avx512, vector = 512, registers = 32, dot = [int16], library = [f32]>,
+// BF16: module attributes {dnn.target = #dnn.target<avx512_bf16, vector = 512, registers = 32, dot = [bf16, int8, int16], library = [f32, bf16]>,
 module attributes {transformer.max_sequence = 16 : i64} {
 
 // Merged parameters are one weight. Matrices keep their type, vectors are f32.

@@ -1,16 +1,26 @@
-// Quantised weights are multiplied with rows of grouped integers where the level
-// has dot products of them: of 16 bits in a decode-sized batch, of 8 bits
-// otherwise. Exact activations stay numbers.
+// Quantised weights are multiplied with rows of grouped integers: for products
+// of bytes of 16 bits in a decode-sized batch and of 8 bits otherwise; where
+// products are of 16 bits, of 8 bits only if these hold sums of a format's
+// products. Exact activations stay numbers.
 // RUN: split-file %s %t
 // RUN: %tenon-opt %t/auto.mlir --convert-transformer-to-dnn=level=avx512_vnni | FileCheck %s --check-prefixes=CHECK,INT
 // RUN: %tenon-opt %t/auto.mlir --convert-transformer-to-dnn=level=avx2_vnni | FileCheck %s --check-prefixes=CHECK,INT
-// RUN: %tenon-opt %t/auto.mlir --convert-transformer-to-dnn=level=avx512 | FileCheck %s --check-prefixes=CHECK,EXACT
+// RUN: %tenon-opt %t/auto.mlir --convert-transformer-to-dnn=level=avx512 | FileCheck %s --check-prefixes=WORDS,SMALL
+// RUN: %tenon-opt %t/auto.mlir --convert-transformer-to-dnn=level=avx2 | FileCheck %s --check-prefixes=WORDS,SMALL
+// RUN: sed s/q4_0/iq4_nl/ %t/auto.mlir | %tenon-opt --convert-transformer-to-dnn=level=avx2 | FileCheck %s --check-prefixes=WORDS,LARGE
 // RUN: %tenon-opt %t/exact.mlir --convert-transformer-to-dnn=level=avx512_vnni | FileCheck %s --check-prefixes=CHECK,EXACT
 
 // CHECK-LABEL: @few
 // INT: %[[E:.*]] = tensor.empty(%tokens) : tensor<?x40x!dnn.grouped<16>>
 // INT-NEXT: %[[Q:.*]] = dnn.cast %x outs(%[[E]]) : (tensor<?x40xf32>, tensor<?x40x!dnn.grouped<16>>)
 // INT: dnn.gated_matmul silu %[[Q]] gate
+// WORDS-LABEL: @few
+// WORDS: %[[Q:.*]] = dnn.cast {{.*}}, tensor<?x40x!dnn.grouped<16, int16>>)
+// WORDS: dnn.gated_matmul silu %[[Q]] gate
+// WORDS-LABEL: @many
+// SMALL: %[[Q:.*]] = dnn.cast {{.*}}, tensor<?x40x!dnn.grouped<8>>)
+// LARGE: %[[Q:.*]] = dnn.cast {{.*}}, tensor<?x40x!dnn.grouped<16, int16>>)
+// WORDS: dnn.matmul %[[Q]] weight
 // EXACT-NOT: dnn.cast
 // EXACT: dnn.gated_matmul silu %x gate
 // CHECK-LABEL: @many

@@ -69,9 +69,18 @@ TEST_F(KernelTest, QuantisedMatmulsOfBF16) {
   }
 }
 
+/// Grouped integers, and the dot product that is for them.
+struct Grouped {
+  std::string Parameters;
+  DotProduct Dot;
+};
+const Grouped AllGrouped[] = {{"8", DotProduct::Int8},
+                              {"16", DotProduct::Int8},
+                              {"16, int16", DotProduct::Int16}};
+
 /// Rows as grouped integers: `Body` reads them as %y.
-std::string grouped(int Bits, const std::string &Body) {
-  std::string Type = "tensor<?x{K}x!dnn.grouped<" + std::to_string(Bits) + ">>";
+std::string grouped(const Grouped &As, const std::string &Body) {
+  std::string Type = "tensor<?x{K}x!dnn.grouped<" + As.Parameters + ">>";
   std::string Text = R"(
       %e = tensor.empty(%t) : {Q}
       %y = dnn.cast %x0 outs(%e) : (tensor<?x{K}xf32>, {Q}) -> {Q})" +
@@ -83,12 +92,11 @@ std::string grouped(int Bits, const std::string &Body) {
 
 /// Of groups, pieces and panels that are whole and not.
 TEST_F(KernelTest, QuantisedMatmulsOfIntegers) {
-  auto Check = [&](const std::string &Format, int Bits, int64_t N, int64_t K,
-                   std::optional<DotProduct> Needs) {
-    KernelCase Case =
-        quantised("matmul of " + std::to_string(Bits) + " bits", Format, N, K);
+  auto Check = [&](const std::string &Format, const Grouped &As, int64_t N,
+                   int64_t K, std::optional<DotProduct> Needs) {
+    KernelCase Case = quantised("matmul of " + As.Parameters, Format, N, K);
     Case.Needs = Needs;
-    Case.Body = grouped(Bits, R"(
+    Case.Body = grouped(As, R"(
         %w = dnn.weight %s ["w"] of ffn : <panels, {N}x{K}x{F}>
         %v = dnn.weight %s ["v"] of ffn : <vector, {N}x1xf32>
         %o = tensor.empty(%t) : tensor<?x{N}xf32>
@@ -98,23 +106,23 @@ TEST_F(KernelTest, QuantisedMatmulsOfIntegers) {
             -> tensor<?x{N}xf32>)");
     check(Case);
   };
-  for (int Bits : {8, 16}) {
+  for (const Grouped &As : AllGrouped) {
     for (const std::string &Format : formats())
-      Check(Format, Bits, 70, 300, DotProduct::Int8);
+      Check(Format, As, 70, 300, As.Dot);
     // Panels go in pairs where there are many.
-    Check("q4_k", Bits, 1100, 256, DotProduct::Int8);
+    Check("q4_k", As, 1100, 256, As.Dot);
     // The same bits without the instruction.
-    Check("q6_k", Bits, 70, 33, {});
+    Check("q6_k", As, 70, 33, {});
   }
 }
 
 TEST_F(KernelTest, QuantisedGatedMatmulsOfIntegers) {
   for (const std::string &Format : formats())
-    for (int Bits : {8, 16}) {
-      KernelCase Case = quantised(
-          "gated_matmul of " + std::to_string(Bits) + " bits", Format, 136, 65);
-      Case.Needs = DotProduct::Int8;
-      Case.Body = grouped(Bits, R"(
+    for (const Grouped &As : AllGrouped) {
+      KernelCase Case =
+          quantised("gated_matmul of " + As.Parameters, Format, 136, 65);
+      Case.Needs = As.Dot;
+      Case.Body = grouped(As, R"(
       %g = dnn.weight %s ["g"] of ffn : <panels, {N}x{K}x{F}>
       %u = dnn.weight %s ["u"] of ffn : <panels, {N}x{K}x{F}>
       %o = tensor.empty(%t) : tensor<?x{N}xf32>
