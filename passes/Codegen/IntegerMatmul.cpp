@@ -47,10 +47,13 @@ private:
   /// Products of a row and 16 columns whose sums, of each digit and of all
   /// groups, fit into registers beside the operands.
   int64_t streamedProducts() const {
+    if (!keepsSums())
+      return vectors() / 2 / Rows.digits();
     return vectors() * 13 / 16 / (Rows.digits() + 1);
   }
   /// Dot products that a group takes, of 4 or 2 values.
   int64_t groupSteps() const { return isOfWords() ? 16 : 8; }
+  int64_t octetSteps() const { return groupSteps() / 4; }
   bool isOfWords() const { return Rows.dot() == DotProduct::Int16; }
   /// Where there is no dot product of four bytes: how many steps of two are
   /// summed in 16 bits before they are widened; 0 if there are none.
@@ -89,7 +92,9 @@ private:
   int64_t stepsAtOnce() const {
     if (narrowSteps() != 0 && narrowSteps() != groupSteps() / Parts)
       return narrowSteps();
-    return isWidened() && !keepsSums() ? 1 : groupSteps() / Parts;
+    if (keepsSums())
+      return groupSteps() / Parts;
+    return isWidened() ? 1 : octetSteps();
   }
   /// Whether numbers are multiplied, not unsigned codes: widened once for many
   /// rows they are the cheaper ones.
@@ -116,6 +121,11 @@ private:
   SmallVector<Place> places(ArrayRef<InputRow> Inputs, Value Group);
   void emitStreamed(ArrayRef<Panel> Panels, Value Row,
                     ArrayRef<InputRow> Inputs, Epilogue Finish);
+  void addGroup(ArrayRef<Stream> Streams, ArrayRef<InputRow> Inputs,
+                Value Group, Value Column, int64_t Wide,
+                MutableArrayRef<Value> Result);
+  void emitInOrder(const Panel &P, Value Row, ArrayRef<InputRow> Inputs,
+                   Epilogue Finish);
   void emitWidened(ArrayRef<Panel> Panels, Value First, Value Last,
                    RowFinder RowOf, Epilogue Finish);
   struct Piece;
@@ -291,9 +301,8 @@ IntegerMatmul::places(ArrayRef<InputRow> Inputs, Value Group) {
 /// What step `From` + `Step` of a group multiplies, the first of an octet
 /// before its others; there `From` begins.
 Value IntegerMatmul::codes(GroupReader &Reader, Value From, int64_t Step) {
-  int64_t OctetSteps = isOfWords() ? 4 : 2;
-  if (Step % OctetSteps == 0)
-    Reader.setOctet(B.add(B.div(From, OctetSteps), Step / OctetSteps));
+  if (Step % octetSteps() == 0)
+    Reader.setOctet(B.add(B.div(From, octetSteps()), Step / octetSteps()));
   int64_t Quad = isOfWords() ? Step / 2 : Step;
   if (!isOfWords())
     return Reader.codes(Quad % 2);
@@ -305,6 +314,31 @@ Value IntegerMatmul::codes(GroupReader &Reader, Value From, int64_t Step) {
 // Few rows
 //===----------------------------------------------------------------------===//
 
+/// Adds products of a group of `Wide` times 16 columns of each stream, from
+/// `Column` on, with rows to the sums: by stream, row and column.
+void IntegerMatmul::addGroup(ArrayRef<Stream> Streams,
+                             ArrayRef<InputRow> Inputs, Value Group,
+                             Value Column, int64_t Wide,
+                             MutableArrayRef<Value> Result) {
+  auto Count = static_cast<int64_t>(Inputs.size());
+  std::vector<GroupReader> Readers;
+  for (const Stream &From : Streams)
+    for (int64_t G = 0; G < Wide; ++G)
+      Readers.emplace_back(B, Format, From.View, From.Panel, Group,
+                           B.add(Column, G * Lanes));
+  auto Codes = [&](int64_t C, Value From, int64_t Step) {
+    return codes(Readers[C], From, Step);
+  };
+  auto Scale = [&](int64_t C, int64_t Part) {
+    return Readers[C].scale(Part, /*OfPairs=*/true);
+  };
+  auto Minimum = [&](int64_t C) { return Readers[C].minimum(); };
+  multiply(places(Inputs, Group), static_cast<int64_t>(Readers.size()),
+           {Codes, Scale, Minimum}, [&](int64_t R, int64_t C) -> Value & {
+             return Result[(C / Wide * Count + R) * Wide + C % Wide];
+           });
+}
+
 void IntegerMatmul::emitStreamed(ArrayRef<Panel> Panels, Value Row,
                                  ArrayRef<InputRow> Inputs, Epilogue Finish) {
   auto Count = static_cast<int64_t>(Inputs.size());
@@ -313,41 +347,75 @@ void IntegerMatmul::emitStreamed(ArrayRef<Panel> Panels, Value Row,
     return Count * static_cast<int64_t>(Streams.size()) * (Columns / Lanes) <=
            streamedProducts();
   };
-  if (Panels.size() > 1 && !Fits(PanelWidth)) {
+  if (Panels.size() > 1 && (!keepsSums() || !Fits(PanelWidth))) {
     for (const Panel &P : Panels)
       emitStreamed(P, Row, Inputs, Finish);
     return;
   }
+  if (!keepsSums())
+    return emitInOrder(Panels.front(), Row, Inputs, Finish);
   Block Size{Count, PanelWidth};
   while (Size.Columns > Lanes && !Fits(Size.Columns))
     Size.Columns /= 2;
   int64_t Wide = Size.Columns / Lanes;
   B.loop(B.index(0), B.index(PanelWidth), Size.Columns, [&](Value Column) {
     Sums Result(Streams.size() * Count * Wide, B.vecConst(0));
-    Result = B.loop(
-        B.index(0), B.index(Groups), 1, Result,
-        [&](Value Group, ValueRange Carried) {
-          Sums Next(Carried);
-          std::vector<GroupReader> Readers;
-          for (const Stream &From : Streams)
-            for (int64_t G = 0; G < Wide; ++G)
-              Readers.emplace_back(B, Format, From.View, From.Panel, Group,
-                                   B.add(Column, G * Lanes));
-          auto Codes = [&](int64_t C, Value From, int64_t Step) {
-            return codes(Readers[C], From, Step);
-          };
-          auto Scale = [&](int64_t C, int64_t Part) {
-            return Readers[C].scale(Part, /*OfPairs=*/true);
-          };
-          auto Minimum = [&](int64_t C) { return Readers[C].minimum(); };
-          multiply(places(Inputs, Group), static_cast<int64_t>(Readers.size()),
-                   {Codes, Scale, Minimum},
-                   [&](int64_t R, int64_t C) -> Value & {
-                     return Next[(C / Wide * Count + R) * Wide + C % Wide];
-                   });
-          return Next;
-        });
+    Result = B.loop(B.index(0), B.index(Groups), 1, Result,
+                    [&](Value Group, ValueRange Carried) {
+                      Sums Next(Carried);
+                      addGroup(Streams, Inputs, Group, Column, Wide, Next);
+                      return Next;
+                    });
     finishBlock(Panels, Row, Column, Size, Result, Finish);
+  });
+}
+
+/// The same with sums in memory, so that groups of all columns are read in the
+/// order that they lie in.
+void IntegerMatmul::emitInOrder(const Panel &P, Value Row,
+                                ArrayRef<InputRow> Inputs, Epilogue Finish) {
+  auto Count = static_cast<int64_t>(Inputs.size());
+  SmallVector<Stream> Streams = streams(P);
+  Value Partial =
+      B.scratch({Count, static_cast<int64_t>(Streams.size()) * PanelWidth});
+  auto Each = [&](Value Column, int64_t Wide,
+                  llvm::function_ref<void(ArrayRef<Value>)> Do) {
+    for (int64_t R = 0; R < Count; ++R)
+      for (int64_t G = 0; G < Wide; ++G)
+        Do({B.index(R), B.add(Column, G * Lanes)});
+  };
+  auto Load = [&](Value Column, int64_t Wide) {
+    Sums Loaded;
+    Each(Column, Wide,
+         [&](ArrayRef<Value> At) { Loaded.push_back(B.load(Partial, At)); });
+    return Loaded;
+  };
+  auto Columns = static_cast<int64_t>(Streams.size()) * PanelWidth;
+  B.loop(B.index(0), B.index(Columns), Lanes, [&](Value Column) {
+    Each(Column, 1,
+         [&](ArrayRef<Value> At) { B.store(B.vecConst(0), Partial, At); });
+  });
+  int64_t Wide = PanelWidth / Lanes;
+  while (Wide > 1 && Count * Wide > streamedProducts())
+    Wide /= 2;
+  B.loop(B.index(0), B.index(Groups), 1, [&](Value Group) {
+    for (auto [I, From] : llvm::enumerate(Streams)) {
+      prefetchNext(From, Group, B.index(0), PanelWidth);
+      for (int64_t First = 0; First < PanelWidth; First += Wide * Lanes) {
+        Value At = B.index(static_cast<int64_t>(I) * PanelWidth + First);
+        Sums Next = Load(At, Wide);
+        addGroup(From, Inputs, Group, B.index(First), Wide, Next);
+        const Value *Sum = Next.begin();
+        Each(At, Wide,
+             [&](ArrayRef<Value> At) { B.store(*Sum++, Partial, At); });
+      }
+    }
+  });
+  B.loop(B.index(0), B.index(PanelWidth), Lanes, [&](Value Column) {
+    Sums Result;
+    for (int64_t I = 0; I < static_cast<int64_t>(Streams.size()); ++I)
+      Result.append(Load(B.add(Column, I * PanelWidth), 1));
+    finishBlock(P, Row, Column, {Count, Lanes}, Result, Finish);
   });
 }
 
