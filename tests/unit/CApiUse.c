@@ -302,6 +302,19 @@ static int useChoices(tenon_session *session) {
   CHECK(piece.finish == TENON_FINISH_STOP && piece.unfinished == 0);
   tenon_generation_destroy(generation);
 
+  /* All end in one step, and are handed out one by one. */
+  settings.n = 3;
+  settings.max_new_tokens = 1;
+  settings.min_new_tokens = 0;
+  settings.stop_token_count = 0;
+  CHECK(tenon_generation_create(session, &settings, prompt, 3, &generation) ==
+        TENON_OK);
+  for (i = 0; i < 3; ++i) {
+    CHECK(tenon_generation_next(generation, &piece) == TENON_OK);
+    CHECK(piece.choice == (int64_t)i && piece.unfinished == 2 - (int64_t)i);
+    CHECK(piece.finish == TENON_FINISH_LENGTH && piece.token_count == 1);
+  }
+  tenon_generation_destroy(generation);
   settings.min_p = 2;
   CHECK(tenon_generation_create(session, &settings, prompt, 3, &generation) ==
         TENON_INVALID_ARGUMENT);

@@ -234,7 +234,7 @@ TEST_F(GenerationTest, NothingEndsBeforeTheMinimum) {
   Generation Whole = generate(Wish, {4}).front();
   size_t Begin =
       (*M->tokenizer())->decode(std::span(Whole.NewTokens).first(12)).size();
-  std::string Stop = Whole.Text.substr(0, 1);
+  std::string Stop = Whole.Text.substr(Begin - 1, 1); // The last of them.
   Wish.MinNewTokens = 12;
   Wish.StopStrings = {Stop};
   Found = generate(Wish, {4}).front();
