@@ -258,8 +258,9 @@ TENON_API tenon_status tenon_decoder_push(tenon_decoder *decoder, int32_t token,
 TENON_API tenon_status tenon_decoder_finish(tenon_decoder *decoder,
                                             const char **text, size_t *bytes);
 
-/** How tokens are chosen; tenon_settings_init sets all fields to the model's
- *  own settings. */
+/** How tokens are chosen, and what ends a text; tenon_settings_init sets all
+ *  fields to the model's own settings. docs/generation.md of the sources has
+ *  formulas, order and ranges. Arrays may be null where their count is 0. */
 typedef struct tenon_settings {
   size_t struct_size;
   int64_t max_new_tokens; /**< -1: the model's, or 128. */
@@ -268,22 +269,64 @@ typedef struct tenon_settings {
   double top_p;           /**< 1: all; -1: the model's. */
   int64_t num_beams;      /**< 1: no beam search; -1: the model's. */
   double length_penalty;  /**< NaN: the model's. */
-  int32_t early_stopping; /**< 0 or 1; -1: the model's. */
+  int32_t early_stopping; /**< 0, 1, or 2 for "never"; -1: the model's. */
   int32_t ignore_eos;     /**< 1: end-of-sequence tokens end nothing. */
   uint64_t seed;          /**< Of the choices. */
   int64_t prefix_tokens;  /**< First tokens of the prompt that see each other,
                                in models with a prefix mask. */
+  /* What follows is unknown to the first version. */
+  double min_p;              /**< 0: all; -1: the model's. */
+  double typical_p;          /**< 1: all; 0 or -1: the model's. */
+  double repetition_penalty; /**< 1: none; 0 or -1: the model's. */
+  double presence_penalty;   /**< -2 to 2; 0: none. */
+  double frequency_penalty;  /**< -2 to 2; 0: none. */
+  int64_t min_new_tokens; /**< Nothing ends a text before; -1: the model's. */
+  int64_t n;              /**< Texts to generate; 0 or 1: one. */
+  int64_t first_choice;   /**< The number of the first, see tenon_piece. */
+  /** Added to the scores of tokens: bias_tokens and biases [bias_count], the
+   *  latter -100 to 100. */
+  const int32_t *bias_tokens;
+  const float *biases;
+  size_t bias_count;
+  /** Sequences of tokens that are never generated, besides the model's: their
+   *  lengths [bad_word_count], and the tokens of all of them in a row. */
+  const int32_t *bad_word_tokens;
+  const size_t *bad_word_lengths;
+  size_t bad_word_count;
+  /** Texts (UTF-8) and tokens that end a text, besides the model's. */
+  const char *const *stop_strings;
+  size_t stop_string_count;
+  const int32_t *stop_tokens;
+  size_t stop_token_count;
+  int32_t include_stop; /**< 1: what has ended a text is a part of it. */
+  int32_t echo; /**< 1: a text begins with the prompt, and the prompt's tokens
+                     have log-probabilities if new ones have. */
+  int32_t logprobs;     /**< 1: tokens have log-probabilities, */
+  int32_t top_logprobs; /**< and so have so many likeliest in their place. */
 } tenon_settings;
 
-/** Sets struct_size, and every field to the model's own settings. */
+/** Sets struct_size, and every field to the model's own settings, of a struct
+ *  of `struct_size` bytes. */
+TENON_API void tenon_settings_init_sized(tenon_settings *settings,
+                                         size_t struct_size);
+/** The same for programs of the first version, whose struct is shorter; others
+ *  get the macro. */
 TENON_API void tenon_settings_init(tenon_settings *settings);
+#define tenon_settings_init(settings)                                          \
+  tenon_settings_init_sized((settings), sizeof(tenon_settings))
 
-/** Creates a stream of choices with temperature, top_k, top_p and seed of
- *  `settings`; where these say so, with the settings of `model`. */
+/** Creates a sampler with temperature, top_k, top_p, min_p, typical_p, seed and
+ *  first_choice of `settings`; where these say so, with the settings of
+ *  `model`. What it draws at a position depends on scores, settings and
+ *  position only. It begins at position 0, and every pick goes to the next. */
 TENON_API tenon_status tenon_sampler_create(const tenon_model *model,
                                             const tenon_settings *settings,
                                             tenon_sampler **sampler);
 TENON_API void tenon_sampler_destroy(tenon_sampler *sampler);
+/** Sets the position of the next pick: the tokens that its sequence holds
+ * before it, as tenon_generation counts them, which then draws the same. */
+TENON_API tenon_status tenon_sampler_seek(tenon_sampler *sampler,
+                                          int64_t position);
 /** Sets `token` to the index chosen from `scores` [count]. A NaN or +infinity
  *  is an invalid argument. */
 TENON_API tenon_status tenon_sampler_pick(tenon_sampler *sampler,
@@ -291,15 +334,16 @@ TENON_API tenon_status tenon_sampler_pick(tenon_sampler *sampler,
                                           int32_t *token);
 
 typedef enum tenon_finish {
-  TENON_FINISH_NONE = 0,   /**< It goes on. */
-  TENON_FINISH_EOS = 1,    /**< An end-of-sequence token. */
-  TENON_FINISH_LENGTH = 2, /**< The settings' limit. */
-  TENON_FINISH_ERROR = 3,  /**< See tenon_last_error. */
-  TENON_FINISH_CONTEXT = 4 /**< The model's longest sequence. */
+  TENON_FINISH_NONE = 0,    /**< It goes on. */
+  TENON_FINISH_EOS = 1,     /**< An end-of-sequence token. */
+  TENON_FINISH_LENGTH = 2,  /**< The settings' limit. */
+  TENON_FINISH_ERROR = 3,   /**< See tenon_last_error. */
+  TENON_FINISH_CONTEXT = 4, /**< The model's longest sequence. */
+  TENON_FINISH_STOP = 5     /**< A stop string or a stop token. */
 } tenon_finish;
 
-/** What a step of a generation has added; tokens and text are valid until the
- *  generation's next call. */
+/** What a step has added to one text of a generation; what it points to is
+ *  valid until the generation's next call. */
 typedef struct tenon_piece {
   size_t struct_size;    /**< Set by the caller. */
   const int32_t *tokens; /**< [token_count]; of a beam search none before the
@@ -308,26 +352,57 @@ typedef struct tenon_piece {
   const char *text; /**< [text_bytes] UTF-8, no terminating 0; none where the
                          artifact has no tokenizer. */
   size_t text_bytes;
-  tenon_finish finish;
+  tenon_finish finish; /**< Of this text. */
+  /* What follows is unknown to the first version. */
+  int64_t choice;     /**< Which text: 0 to n - 1. It is drawn as choice number
+                           first_choice + choice of the seed. */
+  int64_t unfinished; /**< Texts that have more pieces to come. */
+  /** [token_count] and [token_count][top_count], likeliest first: natural
+   *  logarithms of probabilities, of the model's scores as they were before
+   *  settings changed them. Null unless asked for. */
+  const float *logprobs;
+  const int32_t *top_tokens;
+  const float *top_logprobs;
+  size_t top_count;
+  /** With TENON_FINISH_STOP what it was: a text (UTF-8, [stop_bytes], no
+   *  terminating 0), or, where that is null, a token; else -1. */
+  const char *stop_string;
+  size_t stop_bytes;
+  int64_t stop_token;
 } tenon_piece;
+
+/** Log-probabilities of the prompt of a generation with `echo` and `logprobs`;
+ *  valid until they are asked for again or the generation ends. */
+typedef struct tenon_prompt_scores {
+  size_t struct_size; /**< Set by the caller. */
+  size_t count; /**< Of tokens, from the second one of the prompt on, as far as
+                     it has run. */
+  const float *logprobs;     /**< [count] */
+  const int32_t *top_tokens; /**< [count][top_count] */
+  const float *top_logprobs; /**< [count][top_count] */
+  size_t top_count;
+} tenon_prompt_scores;
 
 /** Creates a generation that goes on with the tokens `prompt` [count], or
  *  answers them in an encoder-decoder. It takes a sequence of its own (one per
- *  beam), so that several may share a session, from its first step to its
- *  end. Null settings are the model's own. */
+ *  beam or text), so that several may share a session, from its first step
+ *  to its end. Null settings are the model's own. */
 TENON_API tenon_status tenon_generation_create(tenon_session *session,
                                                const tenon_settings *settings,
                                                const int32_t *prompt,
                                                size_t count,
                                                tenon_generation **generation);
 TENON_API void tenon_generation_destroy(tenon_generation *generation);
-/** Runs one step and fills `piece`. A generation that goes wrong finishes with
+/** Fills `piece` with what a step has added to one text, and runs a step when
+ *  the last one has no more. A text that goes wrong finishes with
  *  TENON_FINISH_ERROR, and the status says why (also: out of cache pages). A
  *  cancelled step changes nothing and may be repeated. After the end pieces are
- *  empty and have the same `finish`. Also: not found, without an entry "step".
- */
+ *  empty and have the `finish` of the first text. Also: not found, without an
+ *  entry "step". */
 TENON_API tenon_status tenon_generation_next(tenon_generation *generation,
                                              tenon_piece *piece);
+TENON_API tenon_status tenon_generation_prompt_scores(
+    tenon_generation *generation, tenon_prompt_scores *scores);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -25,7 +25,7 @@ bool isInert(const Config &Settings, const std::string &Key) {
   if (Number &&
       (*Number ==
            (Key.ends_with("penalty") && Key != "diversity_penalty" ? 1 : 0) ||
-       (*Number == 1 && (Key.starts_with("num_") || Key == "typical_p"))))
+       (*Number == 1 && Key.starts_with("num_"))))
     return true;
   auto Flag = Settings.boolean(Key);
   return Flag && !*Flag;
@@ -40,8 +40,7 @@ bool isOfGeneration(const std::string &Key) {
       "encoder_no_repeat_ngram_size",
       "exponential_decay_length_penalty",
       "num_beam_groups",
-      "num_return_sequences",
-      "typical_p"};
+      "num_return_sequences"};
   return std::find(std::begin(Keys), std::end(Keys), Key) != std::end(Keys);
 }
 
@@ -72,6 +71,8 @@ public:
     set(Info.Temperature, Settings.optionalNumber("temperature", 0, 1e6));
     set(Info.TopK, Settings.optionalInteger("top_k", 0, INT32_MAX));
     set(Info.TopP, Settings.optionalNumber("top_p", 0, 1));
+    set(Info.MinP, Settings.optionalNumber("min_p", 0, 1));
+    set(Info.TypicalP, Settings.optionalNumber("typical_p", 0, 1));
     return First;
   }
 
@@ -80,26 +81,28 @@ public:
     constexpr int64_t MostTokens = 1 << 24;
     set(Info.Beams, Settings.integerOr("num_beams", 1, 1, 1024));
     set(Info.LengthPenalty, Settings.numberOr("length_penalty", 1, -100, 100));
+    bool StopsEarly = false;
     if (auto Word = Settings.string("early_stopping"); !Word)
-      set(Info.EarlyStopping, Settings.booleanOr("early_stopping", false));
-    else if (*Word != "never" && First)
+      set(StopsEarly, Settings.booleanOr("early_stopping", false));
+    else if (*Word == "never")
+      Info.Stops = sampling::EarlyStopping::Never;
+    else if (First)
       First = Settings.expected("early_stopping", "true, false or 'never'");
-    else if (Info.Beams > 1)
-      // It searches longer than false where long results score better.
-      Notes.push_back(
-          Settings
-              .expected("early_stopping", "true or false; searched as false")
-              .message());
+    if (StopsEarly)
+      Info.Stops = sampling::EarlyStopping::Yes;
     set(Info.NoRepeatNgram,
         Settings.integerOr("no_repeat_ngram_size", 0, 0, MostTokens));
     set(Info.RepetitionPenalty,
         Settings.numberOr("repetition_penalty", 1, 1e-3, 1e3));
     set(Info.MinLength, Settings.integerOr("min_length", 0, 0, MostTokens));
+    set(Info.MinNewTokens,
+        Settings.integerOr("min_new_tokens", 0, 0, MostTokens));
     set(Info.MaxLength, Settings.optionalInteger("max_length", 1, MostTokens));
     set(Info.MaxNewTokens,
         Settings.optionalInteger("max_new_tokens", 1, MostTokens));
     set(Info.Renormalize, Settings.booleanOr("renormalize_logits", false));
     suppressed(Info);
+    stopStrings(Info);
     return First;
   }
 
@@ -144,7 +147,8 @@ private:
     return static_cast<int32_t>(*Id);
   }
 
-  /// suppress_tokens, and bad_words_ids of one token each.
+  /// suppress_tokens and bad_words_ids. An end of sequence alone is no bad
+  /// word, as in Transformers.
   void suppressed(GenerationInfo &Info) {
     std::vector<int64_t> Ids;
     set(Ids, Settings.optionalIntegers("suppress_tokens", 0, Vocabulary - 1));
@@ -155,17 +159,34 @@ private:
       return;
     }
     for (const std::vector<int64_t> &List : *Lists) {
-      if (List.size() == 1 && List.front() < Vocabulary)
-        Ids.push_back(List.front());
-      else
+      bool IsKnown = std::all_of(List.begin(), List.end(),
+                                 [&](int64_t Id) { return Id < Vocabulary; });
+      if (List.empty() || !IsKnown)
         Notes.push_back(Settings
                             .expected("bad_words_ids",
-                                      "words of one token of the "
-                                      "vocabulary; others are left out")
+                                      "words of tokens of the vocabulary; "
+                                      "others are left out")
                             .message());
+      else if (List.size() > 1)
+        Info.BadWords.emplace_back(List.begin(), List.end());
+      else if (std::find(Info.EndOfSequence.begin(), Info.EndOfSequence.end(),
+                         List.front()) == Info.EndOfSequence.end())
+        Ids.push_back(List.front());
     }
     for (int64_t Id : Ids)
       Info.Suppressed.push_back(static_cast<int32_t>(Id));
+  }
+
+  /// One text, or several.
+  void stopStrings(GenerationInfo &Info) {
+    if (auto Text = Settings.string("stop_strings"))
+      Info.StopStrings = {*Text};
+    else
+      set(Info.StopStrings, Settings.optionalStrings("stop_strings"));
+    for (const std::string &Text : Info.StopStrings)
+      if (Text.empty() && First)
+        First = Settings.expected("stop_strings",
+                                  "texts of at least one character");
   }
 
   const Config &Settings;

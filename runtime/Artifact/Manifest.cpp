@@ -120,24 +120,32 @@ static Json codeJson(const CodeInfo &C) {
 }
 
 static Json generationJson(const GenerationInfo &G) {
-  return {{"end_of_sequence", G.EndOfSequence},
-          {"sample", G.Sample},
-          {"temperature", optionalJson(G.Temperature)},
-          {"top_k", optionalJson(G.TopK)},
-          {"top_p", optionalJson(G.TopP)},
-          {"decoder_start", optionalJson(G.DecoderStart)},
-          {"forced_first", optionalJson(G.ForcedFirst)},
-          {"forced_last", optionalJson(G.ForcedLast)},
-          {"suppressed", G.Suppressed},
-          {"beams", G.Beams},
-          {"length_penalty", G.LengthPenalty},
-          {"early_stopping", G.EarlyStopping},
-          {"no_repeat_ngram", G.NoRepeatNgram},
-          {"repetition_penalty", G.RepetitionPenalty},
-          {"min_length", G.MinLength},
-          {"max_length", optionalJson(G.MaxLength)},
-          {"max_new_tokens", optionalJson(G.MaxNewTokens)},
-          {"renormalize", G.Renormalize}};
+  return {
+      {"end_of_sequence", G.EndOfSequence},
+      {"sample", G.Sample},
+      {"temperature", optionalJson(G.Temperature)},
+      {"top_k", optionalJson(G.TopK)},
+      {"top_p", optionalJson(G.TopP)},
+      {"decoder_start", optionalJson(G.DecoderStart)},
+      {"forced_first", optionalJson(G.ForcedFirst)},
+      {"forced_last", optionalJson(G.ForcedLast)},
+      {"suppressed", G.Suppressed},
+      {"beams", G.Beams},
+      {"length_penalty", G.LengthPenalty},
+      {"early_stopping", G.Stops == sampling::EarlyStopping::Never
+                             ? Json(nameOf(G.Stops))
+                             : Json(G.Stops == sampling::EarlyStopping::Yes)},
+      {"no_repeat_ngram", G.NoRepeatNgram},
+      {"repetition_penalty", G.RepetitionPenalty},
+      {"min_length", G.MinLength},
+      {"max_length", optionalJson(G.MaxLength)},
+      {"max_new_tokens", optionalJson(G.MaxNewTokens)},
+      {"renormalize", G.Renormalize},
+      {"min_p", optionalJson(G.MinP)},
+      {"typical_p", optionalJson(G.TypicalP)},
+      {"min_new_tokens", G.MinNewTokens},
+      {"bad_words", G.BadWords},
+      {"stop_strings", G.StopStrings}};
 }
 
 static Json imageJson(const ImageInfo &I) {

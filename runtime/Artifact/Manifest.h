@@ -12,6 +12,7 @@
 #include "runtime/Abi/CpuLevel.h"
 #include "runtime/Image/Preprocess.h"
 #include "runtime/Packing/Layout.h"
+#include "runtime/Sampling/EarlyStopping.h"
 #include "runtime/Support/Json.h"
 
 #include <cstdint>
@@ -168,18 +169,24 @@ struct GenerationInfo {
   std::optional<double> Temperature;
   std::optional<int64_t> TopK;
   std::optional<double> TopP;
+  std::optional<double> MinP;
+  std::optional<double> TypicalP;
   bool Sample = false;
   /// First token of an encoder-decoder's decoder.
   std::optional<int32_t> DecoderStart;
   std::optional<int32_t> ForcedFirst; ///< The first new token.
   std::optional<int32_t> ForcedLast;  ///< The last one at the length limit.
   std::vector<int32_t> Suppressed;    ///< Never chosen.
+  /// Sequences of tokens that never occur.
+  std::vector<std::vector<int32_t>> BadWords;
+  std::vector<std::string> StopStrings; ///< Texts that end a text.
   int64_t Beams = 1;
   double LengthPenalty = 1;
-  bool EarlyStopping = false;
+  sampling::EarlyStopping Stops = sampling::EarlyStopping::No;
   int64_t NoRepeatNgram = 0; ///< Sizes of n-grams that occur once; 0: any.
   double RepetitionPenalty = 1;
-  int64_t MinLength = 0; ///< No end of sequence before this length.
+  int64_t MinLength = 0;    ///< No end of sequence before this length,
+  int64_t MinNewTokens = 0; ///< nor before so many new tokens.
   std::optional<int64_t> MaxLength;
   std::optional<int64_t> MaxNewTokens; ///< Goes before MaxLength.
   /// Scores are log-probabilities again after they were processed.

@@ -189,6 +189,21 @@ void readScope(ManifestReader &R, ScopeInfo &S, const Manifest &M) {
                                  " for cache " + std::to_string(I));
 }
 
+/// A boolean, or "never".
+void readEarlyStopping(ManifestReader &R, sampling::EarlyStopping &Mode) {
+  using enum sampling::EarlyStopping;
+  auto Field = R.member("early_stopping");
+  if (!Field)
+    return;
+  bool IsOn = false;
+  if (Field->json() == nameOf(Never))
+    Mode = Never;
+  else if (!Field->json().is_boolean())
+    R.fail("early_stopping", "true, false or 'never'");
+  else if (R.boolean("early_stopping", IsOn); IsOn)
+    Mode = Yes;
+}
+
 void readGeneration(ManifestReader &R, GenerationInfo &G) {
   R.integers("end_of_sequence", G.EndOfSequence, 0, MaxId);
   R.boolean("sample", G.Sample);
@@ -201,13 +216,27 @@ void readGeneration(ManifestReader &R, GenerationInfo &G) {
   R.integers("suppressed", G.Suppressed, 0, MaxId);
   R.integer("beams", G.Beams, 1, MaxBeams);
   R.number("length_penalty", G.LengthPenalty, -1e6, 1e6);
-  R.boolean("early_stopping", G.EarlyStopping);
+  readEarlyStopping(R, G.Stops);
   R.integer("no_repeat_ngram", G.NoRepeatNgram, 0, MaxContext);
   R.number("repetition_penalty", G.RepetitionPenalty, 1e-6, 1e6);
   R.integer("min_length", G.MinLength, 0, MaxContext);
   R.optionalInteger("max_length", G.MaxLength, 1, MaxContext);
   R.optionalInteger("max_new_tokens", G.MaxNewTokens, 0, MaxContext);
   R.boolean("renormalize", G.Renormalize);
+  // Artifacts of before lack the following, all of them.
+  if (!R.has("min_p"))
+    return;
+  R.optionalNumber("min_p", G.MinP, 0, 1);
+  R.optionalNumber("typical_p", G.TypicalP, 0, 1);
+  R.integer("min_new_tokens", G.MinNewTokens, 0, MaxContext);
+  R.integerLists("bad_words", G.BadWords, 0, MaxId);
+  R.strings("stop_strings", G.StopStrings);
+  for (const std::vector<int32_t> &Word : G.BadWords)
+    if (Word.empty())
+      R.fail("bad_words", "words of at least one token");
+  for (const std::string &Text : G.StopStrings)
+    if (Text.empty())
+      R.fail("stop_strings", "strings of at least one byte");
 }
 
 void readImageInfo(ManifestReader &R, ImageInfo &I) {

@@ -47,6 +47,11 @@ public:
     return take(Object.member(Key));
   }
 
+  /// Whether there is such a member at all.
+  bool has(std::string_view Key) const {
+    return Object.json().is_object() && Object.json().contains(Key);
+  }
+
   /// An optional member is null when it has no value, but always there.
   bool isNull(std::string_view Key) {
     auto Field = member(Key);
@@ -181,6 +186,20 @@ public:
     array(Key, [&](const JsonField &Element) {
       if (auto Value = take(Element.asInteger(Min, Max)))
         Target.push_back(static_cast<T>(*Value));
+    });
+  }
+
+  /// An array of arrays of whole numbers.
+  template <typename T>
+  void integerLists(std::string_view Key, std::vector<std::vector<T>> &Target,
+                    int64_t Min, int64_t Max) {
+    array(Key, [&](const JsonField &Element) {
+      std::vector<T> &List = Target.emplace_back();
+      auto Size = take(Element.arraySize());
+      for (size_t I = 0; Size && I < *Size && !failed(); ++I)
+        if (auto Item = take(Element.element(I)))
+          if (auto Value = take(Item->asInteger(Min, Max)))
+            List.push_back(static_cast<T>(*Value));
     });
   }
 

@@ -40,6 +40,11 @@ tenon_status fail(const Error &E);
 /// The same for an invalid argument.
 tenon_status fail(std::string Message);
 
+/// The settings of a caller; null are the model's own. `Function` names it in
+/// errors.
+Result<generation::Settings> readSettings(const char *Function,
+                                          const tenon_settings *Passed);
+
 /// Runs the body of a function; what the standard library throws for want of
 /// memory must not leave it.
 template <typename Function> tenon_status guarded(Function &&Body) {
@@ -57,23 +62,27 @@ inline size_t structSize(const void *Passed) {
   return Size;
 }
 
-/// A caller's struct as this library knows it; every caller has all fields of
-/// today. `Where` names it in errors.
+/// A caller's struct as this library knows it; what an older caller lacks is 0.
+/// Every caller has the first `Least` bytes, the fields of the first version.
+/// `Where` names it in errors.
 template <typename T>
-Result<T> readStruct(const std::string &Where, const void *Passed) {
+Result<T> readStruct(const std::string &Where, const void *Passed,
+                     size_t Least = sizeof(T)) {
   constexpr size_t Largest = 4096; // Guards against garbage.
   size_t Size = structSize(Passed);
   const auto *Bytes = static_cast<const unsigned char *>(Passed);
-  bool Fits = Size >= sizeof(T) && Size <= Largest;
+  bool Fits = Size >= Least && Size <= Largest;
   // A newer caller's fields, which must not ask for anything.
   for (size_t I = sizeof(T); Fits && I < Size; ++I)
     Fits = Bytes[I] == 0;
   if (!Fits)
-    return Error(Where + ": struct_size is " + std::to_string(Size) +
-                 ": expected " + std::to_string(sizeof(T)) +
-                 ", or more and zeros there");
+    return Error(
+        Where + ": struct_size is " + std::to_string(Size) + ": expected " +
+        std::to_string(Least) +
+        (Least == sizeof(T) ? "" : " to " + std::to_string(sizeof(T))) +
+        ", or more and zeros there");
   T Known{};
-  std::memcpy(static_cast<void *>(&Known), Passed, sizeof(T));
+  std::memcpy(static_cast<void *>(&Known), Passed, std::min(Size, sizeof(T)));
   return Known;
 }
 

@@ -1,8 +1,10 @@
 //===- Generator.cpp - Token after token ----------------------------------===//
 
-#include "runtime/Generation/Generator.h"
+#include "runtime/Generation/Job.h"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 using namespace tenon;
 using namespace tenon::engine;
@@ -10,51 +12,10 @@ using namespace tenon::generation;
 using namespace tenon::sampling;
 
 std::string_view generation::nameOf(FinishReason Reason) {
-  constexpr std::string_view Names[] = {"", "eos", "length", "error",
-                                        "context"};
+  constexpr std::string_view Names[] = {"",      "eos",     "length",
+                                        "error", "context", "stop"};
   return Names[static_cast<size_t>(Reason)];
 }
-
-/// A request and how far it is.
-struct Generator::Job {
-  Job(int64_t Number, Request R, Sampler Picker)
-      : Number(Number), Wish(std::move(R)), Picker(std::move(Picker)) {}
-
-  int64_t Number;
-  Request Wish;
-  Generation Done;
-  Sampler Picker;
-  std::optional<BeamSearch> Search;
-  std::optional<tokenizer::StreamingDecoder> Decoder;
-  /// One, or one for each running beam.
-  std::vector<SequenceId> Sequences;
-  /// What each sequence appends in the next step; none before the first step,
-  /// which has the prompt.
-  std::vector<int32_t> Tokens;
-  bool HasSource = false; ///< The source text is encoded.
-  Piece Added;            ///< By the step that runs.
-  int64_t Steps = 0;      ///< Begun so far.
-
-  bool isRunning() const { return Done.Finish == FinishReason::None; }
-  bool isEnd(int32_t Token) const {
-    const std::vector<int32_t> &Ends = Wish.Rules.EndOfSequence;
-    return std::find(Ends.begin(), Ends.end(), Token) != Ends.end();
-  }
-  void addToken(int32_t Token) {
-    Done.NewTokens.push_back(Token);
-    Added.Tokens.push_back(Token);
-    if (Decoder && !isEnd(Token))
-      addText(Decoder->push(Token));
-  }
-  void addText(const std::string &Text) {
-    Done.Text += Text;
-    Added.Text += Text;
-  }
-  std::span<const int32_t> nextOf(size_t Sequence) const {
-    return Tokens.empty() ? std::span<const int32_t>(Wish.Prompt)
-                          : std::span(Tokens).subspan(Sequence, 1);
-  }
-};
 
 Generator::Generator(Session &S) : S(&S) {}
 Generator::Generator(Generator &&) noexcept = default;
@@ -72,22 +33,23 @@ Result<int64_t> Generator::add(Request R) {
   Result<Sampler> Picker = Sampler::create(R.How.Sampling);
   if (!Picker)
     return Picker.error();
-  auto J = std::make_unique<Job>(Next, std::move(R), std::move(*Picker));
+  const tokenizer::Tokenizer *Text = nullptr;
+  if (S->model().manifest().Tokenizer) {
+    Result<const tokenizer::Tokenizer *> Read = S->model().tokenizer();
+    if (!Read)
+      return Read.error();
+    Text = *Read;
+  }
+  auto J = std::make_unique<Job>(Next, std::move(R), std::move(*Picker), Text);
   const Request &Wish = J->Wish;
-  if (Wish.How.Beams != 1 && Wish.MaxNewTokens > 0) {
+  if (Wish.How.Beams != 1) {
     Result<BeamSearch> Search =
         BeamSearch::create({Wish.How.Beams, Wish.How.LengthPenalty,
-                            Wish.How.EarlyStopping, Wish.Rules},
+                            Wish.How.EarlyStopping, Wish.Rules, Wish.Scored},
                            Wish.Prompt);
     if (!Search)
       return Search.error();
     J->Search = std::move(*Search);
-  }
-  if (S->model().manifest().Tokenizer) {
-    Result<const tokenizer::Tokenizer *> Text = S->model().tokenizer();
-    if (!Text)
-      return Text.error();
-    J->Decoder.emplace(**Text);
   }
   Jobs.emplace(Next, std::move(J));
   return Next++;
@@ -100,34 +62,41 @@ size_t Generator::running() const {
       }));
 }
 
-const Generation &Generator::progress(int64_t Request) const {
-  return Jobs.at(Request)->Done;
+size_t Generator::running(int64_t Request) const {
+  const std::vector<Line> &Lines = Jobs.at(Request)->Lines;
+  return static_cast<size_t>(std::count_if(
+      Lines.begin(), Lines.end(), [](const Line &L) { return L.isRunning(); }));
 }
 
-Generation Generator::take(int64_t Request) {
+bool Generator::reading() const {
+  return std::any_of(Jobs.begin(), Jobs.end(), [](const auto &Entry) {
+    return Entry.second->isRunning() && Entry.second->isReading();
+  });
+}
+
+const Generation &Generator::progress(int64_t Request, int64_t Choice) const {
+  return Jobs.at(Request)->Lines.at(static_cast<size_t>(Choice)).Done;
+}
+
+const std::vector<ScoredToken> &Generator::promptScores(int64_t Request) const {
+  return Jobs.at(Request)->PromptScores;
+}
+
+Answer Generator::take(int64_t Request) {
   auto Taken = Jobs.extract(Request);
   Job &J = *Taken.mapped();
   for (SequenceId Id : J.Sequences)
     (void)S->endSequence(Id); // It exists.
-  return std::move(J.Done);
+  Answer All;
+  for (Line &L : J.Lines)
+    All.Choices.push_back(std::move(L.Done));
+  All.PromptScores = std::move(J.PromptScores);
+  return All;
 }
 
-Status Generator::finish(Job &J, FinishReason Reason) {
-  J.Done.Finish = J.Added.Finish = Reason;
-  if (J.Decoder)
-    J.addText(J.Decoder->finish());
-  return follow(J, {});
-}
-
-/// At the request's limit, or that of the model.
-Status Generator::finishByLength(Job &J) {
-  return finish(J, J.Wish.IsCutByContext ? FinishReason::Context
-                                         : FinishReason::Length);
-}
-
-Status Generator::fail(Job &J, const Error &Reason) {
-  J.Done.Failure = Reason;
-  return finish(J, FinishReason::Error);
+void Generator::fail(Job &J, Line &L, const Error &Reason) {
+  L.Done.Failure = Reason;
+  L.finish(J.Wish, FinishReason::Error);
 }
 
 /// An error that the model's output has made, with the file and the step.
@@ -136,8 +105,8 @@ Error Generator::atStep(const Job &J, const Error &Reason) const {
                             std::to_string(J.Steps));
 }
 
-/// Gives every beam that goes on a sequence: its parent's, or a fork of it
-/// where several continue the same one. Others end.
+/// Gives every beam or choice that goes on a sequence: its parent's, or a fork
+/// of it where several continue the same one. Others end.
 Status Generator::follow(Job &J,
                          std::span<const BeamSearch::Continuation> GoOn) {
   std::vector<bool> IsTaken(J.Sequences.size());
@@ -185,106 +154,196 @@ Status Generator::start() {
   for (size_t I = 0; I < Owners.size(); ++I) {
     const Status &Outcome = (*Answers)[I].Outcome;
     Owners[I]->HasSource = true;
-    if (!Outcome)
-      if (Status Ended = fail(*Owners[I], Outcome.error()); !Ended)
-        return Ended;
+    if (Outcome)
+      continue;
+    for (Line &L : Owners[I]->Lines)
+      fail(*Owners[I], L, Outcome.error());
+    if (Status Ended = follow(*Owners[I], {}); !Ended)
+      return Ended;
   }
   return {};
 }
 
-/// The next token of a request without beams.
-Status Generator::choose(Job &J, const ItemResult &Answer) {
+/// The logits of a row that stand for tokens.
+std::span<const float> Generator::tokensOf(std::span<const float> Row) const {
+  Result<const Entry *> Code = S->model().entry("step");
+  return Code ? scoresOf(Row, S->model().manifest(), (*Code)->Info) : Row;
+}
+
+/// Takes the answer to a slice of the prompt. False when there is nothing to
+/// choose yet, or any more.
+bool Generator::readPrompt(Job &J, const ItemResult &Answer) {
   const Request &Wish = J.Wish;
+  auto FailAll = [&](const Error &Reason) {
+    for (Line &L : J.Lines)
+      fail(J, L, Reason);
+    return false;
+  };
   if (!Answer.Outcome)
-    return fail(J, Answer.Outcome.error());
-  if (Wish.MaxNewTokens <= 0)
-    return finishByLength(J);
+    return FailAll(Answer.Outcome.error());
+  size_t Width = Answer.Values.size() / static_cast<size_t>(Answer.Rows);
+  auto First = J.PromptRun;
+  J.PromptRun += J.Slice;
+  for (size_t I = 0; J.scoresPrompt() && I < J.Slice; ++I) {
+    size_t Following = First + I + 1;
+    if (Following == Wish.Prompt.size())
+      break;
+    Result<LogProbabilities> Row =
+        LogProbabilities::of(tokensOf(Answer.Values.subspan(I * Width, Width)));
+    if (!Row)
+      return FailAll(atStep(J, Row.error()));
+    J.PromptScores.push_back(Row->score(Wish.Prompt[Following], *Wish.Scored));
+  }
+  if (J.isReading())
+    return false;
+  if (Wish.MaxNewTokens > 0)
+    return true;
+  for (Line &L : J.Lines)
+    L.finishByLength(Wish);
+  return false;
+}
+
+/// The next token of a line, if it goes on.
+std::optional<int32_t> Generator::choose(Job &J, Line &L,
+                                         const ItemResult &Answer) {
+  const Request &Wish = J.Wish;
+  auto Fail = [&](const Error &Reason) {
+    fail(J, L, Reason);
+    return std::nullopt;
+  };
+  if (!Answer.Outcome)
+    return Fail(Answer.Outcome.error());
   std::span<const float> Logits = Answer.Values;
   std::vector<float> Scores;
   if (Wish.Rules.any()) {
     Scores.assign(Logits.begin(), Logits.end());
     std::vector<int32_t> Sequence = Wish.Prompt;
-    Sequence.insert(Sequence.end(), J.Done.NewTokens.begin(),
-                    J.Done.NewTokens.end());
-    Wish.Rules.apply(Sequence, Scores);
+    Sequence.insert(Sequence.end(), L.Done.NewTokens.begin(),
+                    L.Done.NewTokens.end());
+    Wish.Rules.apply(Sequence, Wish.Prompt.size(), Scores);
+    bool AnyLeft = std::any_of(Scores.begin(), Scores.end(), [](float Score) {
+      return Score != -std::numeric_limits<float>::infinity();
+    });
+    if (!AnyLeft && likeliest(Logits))
+      return Fail(Error("every token is excluded: expected rules of "
+                        "generation that leave one"));
     Logits = Scores;
   }
-  Result<int32_t> Token = J.Picker.pick(Logits);
+  auto Position = Wish.Prompt.size() + L.Done.NewTokens.size();
+  Result<int32_t> Token = J.Picker.pick(
+      Logits, static_cast<int64_t>(Position),
+      Wish.How.FirstChoice + static_cast<uint32_t>(L.Added.Choice));
   if (!Token)
-    return fail(J, atStep(J, Token.error()));
-  J.addToken(*Token);
-  if (J.isEnd(*Token))
-    return finish(J, FinishReason::EndOfSequence);
-  if (static_cast<int64_t>(J.Done.NewTokens.size()) >= Wish.MaxNewTokens)
-    return finishByLength(J);
-  J.Tokens = {*Token};
-  return {};
+    return Fail(atStep(J, Token.error()));
+  if (Wish.Scored) {
+    Result<LogProbabilities> Row = LogProbabilities::of(Answer.Values);
+    if (!Row)
+      return Fail(atStep(J, Row.error()));
+    L.addScore(Row->score(*Token, *Wish.Scored));
+  }
+  L.addToken(Wish, *Token);
+  if (!L.isRunning())
+    return std::nullopt;
+  return *Token;
 }
 
 /// Takes the answers to the beams of `J`, and moves them on.
 Status Generator::chooseBeams(Job &J, std::span<const ItemResult> Answers) {
+  Line &L = J.Lines.front();
   std::vector<std::span<const float>> Logits;
   for (const ItemResult &Answer : Answers) {
-    if (!Answer.Outcome)
-      return fail(J, Answer.Outcome.error());
+    if (!Answer.Outcome) {
+      fail(J, L, Answer.Outcome.error());
+      return follow(J, {});
+    }
     Logits.push_back(Answer.Values);
   }
   Result<std::vector<BeamSearch::Continuation>> GoOn =
       J.Search->advance(Logits);
-  if (!GoOn)
-    return fail(J, atStep(J, GoOn.error()));
+  if (!GoOn) {
+    fail(J, L, atStep(J, GoOn.error()));
+    return follow(J, {});
+  }
   if (!J.Search->finished())
     return follow(J, *GoOn);
+  L.Done.Score = J.Search->bestScore();
+  for (const ScoredToken &Score : J.Search->bestTokenScores())
+    L.addScore(Score);
   for (int32_t Token : J.Search->best())
-    J.addToken(Token);
-  J.Done.Score = J.Search->bestScore();
-  return J.isEnd(J.Done.NewTokens.back())
-             ? finish(J, FinishReason::EndOfSequence)
-             : finishByLength(J);
+    L.addToken(J.Wish, Token);
+  return follow(J, {});
 }
 
-Status Generator::advance(Job &J, std::span<const ItemResult> Answers) {
-  return J.Search ? chooseBeams(J, Answers) : choose(J, Answers.front());
+Status Generator::advance(Job &J, std::span<ItemResult> Answers) {
+  bool WasReading = J.isReading();
+  if (WasReading && !readPrompt(J, Answers.front()))
+    return J.isRunning() ? Status() : follow(J, {});
+  // Of the last token alone, and without a head's padding.
+  for (ItemResult &Answer : Answers)
+    if (Answer.Outcome)
+      Answer.Values = tokensOf(Answer.Values.last(
+          Answer.Values.size() / static_cast<size_t>(Answer.Rows)));
+  if (J.Search)
+    return chooseBeams(J, Answers);
+  if (WasReading)
+    for (size_t I = 0; I < J.Lines.size(); ++I)
+      J.Owners.push_back(I);
+  std::vector<BeamSearch::Continuation> GoOn;
+  std::vector<size_t> Owners;
+  for (size_t I = 0; I < J.Owners.size(); ++I) {
+    // After the prompt all lines go on with its sequence.
+    size_t Parent = WasReading ? 0 : I;
+    std::optional<int32_t> Token =
+        choose(J, J.Lines[J.Owners[I]], Answers[Parent]);
+    if (!Token)
+      continue;
+    GoOn.push_back({Parent, *Token});
+    Owners.push_back(J.Owners[I]);
+  }
+  J.Owners = std::move(Owners);
+  return follow(J, GoOn);
+}
+
+/// Tokens of the prompt that the next step runs. Rows of logits of the whole
+/// prompt are taken in slices of about so many bytes, or of one row.
+static size_t sliceOf(size_t Left, bool HasRows, int64_t Width,
+                      size_t AtLeast) {
+  constexpr int64_t SliceBytes = 64 << 20;
+  if (!HasRows)
+    return Left;
+  auto Rows = static_cast<size_t>(
+      SliceBytes / (Width * static_cast<int64_t>(sizeof(float))));
+  return std::min(Left, std::max({Rows, AtLeast, size_t(1)}));
 }
 
 Result<std::vector<Piece>> Generator::step() {
   Result<const Entry *> Code = S->model().entry("step");
   if (!Code)
     return Code.error();
-  for (auto &[Number, J] : Jobs) {
-    J->Added = {};
-    J->Added.Request = Number;
-    // A beam search of no tokens has nothing to run for.
-    if (J->isRunning() && J->Wish.How.Beams != 1 && !J->Search)
-      if (Status Ended = finishByLength(*J); !Ended)
-        return Ended.error();
-  }
   if (Status Started = start(); !Started)
     return Started.error();
 
   std::vector<StepItem> Items;
-  std::vector<Job *> Owners;
+  std::vector<Job *> Running;
   for (auto &[Number, J] : Jobs) {
     if (!J->isRunning())
       continue;
-    Owners.push_back(J.get());
+    Running.push_back(J.get());
+    // A prefix is run at once.
+    int64_t Prefix = J->PromptRun == 0 ? J->Wish.Prefix : 0;
+    J->Slice = sliceOf(J->Wish.Prompt.size() - J->PromptRun, J->scoresPrompt(),
+                       (*Code)->Info.Width, static_cast<size_t>(Prefix));
+    OutputRows Rows = J->isReading() && J->scoresPrompt() ? OutputRows::All
+                                                          : OutputRows::Last;
     for (size_t I = 0; I < J->Sequences.size(); ++I)
-      Items.push_back({J->Sequences[I],
-                       J->nextOf(I),
-                       {},
-                       OutputRows::Last,
-                       J->Tokens.empty() ? J->Wish.Prefix : 0});
+      Items.push_back({J->Sequences[I], J->nextOf(I), {}, Rows, Prefix});
   }
   if (!Items.empty()) {
     Result<std::vector<ItemResult>> Answers = S->step(Items);
     if (!Answers)
       return Answers.error();
     std::span<ItemResult> Left(*Answers);
-    for (ItemResult &Answer : Left)
-      if (Answer.Outcome)
-        Answer.Values =
-            scoresOf(Answer.Values, S->model().manifest(), (*Code)->Info);
-    for (Job *J : Owners) {
+    for (Job *J : Running) {
       ++J->Steps;
       size_t Count = J->Sequences.size();
       if (Status Done = advance(*J, Left.first(Count)); !Done)
@@ -294,7 +353,10 @@ Result<std::vector<Piece>> Generator::step() {
   }
   std::vector<Piece> Pieces;
   for (auto &[Number, J] : Jobs)
-    if (!J->Added.Tokens.empty() || J->Added.Finish != FinishReason::None)
-      Pieces.push_back(std::move(J->Added));
+    for (Line &L : J->Lines)
+      if (Piece &New = L.Added; !New.Tokens.empty() || !New.Text.empty() ||
+                                New.Finish != FinishReason::None)
+        Pieces.push_back(
+            std::exchange(New, {New.Request, New.Choice, {}, {}, {}, {}}));
   return Pieces;
 }

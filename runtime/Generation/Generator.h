@@ -21,33 +21,54 @@ enum class FinishReason {
   EndOfSequence,
   Length, ///< The request's limit.
   Error,
-  Context ///< The model's longest sequence.
+  Context, ///< The model's longest sequence.
+  Stop     ///< A stop string or a stop token.
 };
 
-/// "", "eos", "length", "error" or "context".
+/// "", "eos", "length", "error", "context" or "stop".
 std::string_view nameOf(FinishReason Reason);
 
-/// What has come of a request so far.
+/// What has come of one choice of a request so far.
 struct Generation {
+  /// All that were chosen, those of a stop string and an end token included.
   std::vector<int32_t> NewTokens;
-  /// Empty where the model has no tokenizer.
+  /// Of the new tokens, if the request asks for them.
+  std::vector<sampling::ScoredToken> Scores;
+  /// Of the prompt if it is echoed, and of the new tokens up to what has ended
+  /// the text. Empty where the model has no tokenizer.
   std::string Text;
   FinishReason Finish = FinishReason::None;
+  /// With the reason Stop one of the two.
+  std::optional<int32_t> StopToken;
+  std::optional<std::string> StopString;
   std::optional<float> Score;   ///< Of beam search, when it has finished.
   std::optional<Error> Failure; ///< With the reason Error.
 };
 
-/// What a step has added to a request: tokens as they are chosen, of a beam
-/// search all at its end. Text follows its tokens as soon as it is certain.
+/// What has come of a request.
+struct Answer {
+  std::vector<Generation> Choices;
+  /// Of the prompt's tokens from the second on, if it is echoed with
+  /// log-probabilities.
+  std::vector<sampling::ScoredToken> PromptScores;
+};
+
+/// What a step has added to a choice: tokens as they are chosen, of a beam
+/// search all at its end. Text follows its tokens as soon as it is certain, in
+/// whole characters.
 struct Piece {
   int64_t Request = 0;
+  int64_t Choice = 0; ///< 0 to the request's choices - 1.
   std::vector<int32_t> Tokens;
+  std::vector<sampling::ScoredToken> Scores;
   std::string Text;
   FinishReason Finish = FinishReason::None;
 };
 
 /// Generates any number of texts on one session, which must outlive it and
-/// may have other sequences too. Requests can be added while others run.
+/// may have other sequences too. Requests can be added while others run. A
+/// prompt runs once for all of its choices, which go on with forks of its
+/// sequence.
 class Generator {
 public:
   explicit Generator(engine::Session &S);
@@ -62,28 +83,35 @@ public:
 
   /// Requests that have not finished.
   size_t running() const;
+  /// Choices of a request that have not.
+  size_t running(int64_t Request) const;
+  /// Whether the next step runs a part of a prompt.
+  bool reading() const;
 
   /// One step of every request that has not finished. What goes wrong with one
-  /// of them is its Failure, and the others go on; after an error of the whole
+  /// choice is its Failure, and the others go on; after an error of the whole
   /// (a cancelled one, too) all are as before, and step() may be called again.
   Result<std::vector<Piece>> step();
 
   /// Of a request that was added and not taken.
-  const Generation &progress(int64_t Request) const;
+  const Generation &progress(int64_t Request, int64_t Choice = 0) const;
+  const std::vector<sampling::ScoredToken> &promptScores(int64_t Request) const;
   /// The same, and forgets the request; one that still runs is given up.
-  Generation take(int64_t Request);
+  Answer take(int64_t Request);
 
 private:
+  struct Line;
   struct Job;
   Status start();
-  Status advance(Job &J, std::span<const engine::ItemResult> Answers);
-  Status choose(Job &J, const engine::ItemResult &Answer);
+  Status advance(Job &J, std::span<engine::ItemResult> Answers);
+  bool readPrompt(Job &J, const engine::ItemResult &Answer);
+  std::span<const float> tokensOf(std::span<const float> Row) const;
+  std::optional<int32_t> choose(Job &J, Line &L,
+                                const engine::ItemResult &Answer);
   Status chooseBeams(Job &J, std::span<const engine::ItemResult> Answers);
   Status follow(Job &J,
                 std::span<const sampling::BeamSearch::Continuation> GoOn);
-  Status finish(Job &J, FinishReason Reason);
-  Status finishByLength(Job &J);
-  Status fail(Job &J, const Error &Reason);
+  void fail(Job &J, Line &L, const Error &Reason);
   Error atStep(const Job &J, const Error &Reason) const;
 
   engine::Session *S;

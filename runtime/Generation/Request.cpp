@@ -2,6 +2,8 @@
 
 #include "runtime/Generation/Request.h"
 
+#include "runtime/Tokenizer/Unicode.h"
+
 #include <algorithm>
 
 using namespace tenon;
@@ -9,57 +11,6 @@ using namespace tenon::artifact;
 using namespace tenon::engine;
 using namespace tenon::generation;
 using namespace tenon::sampling;
-
-/// The name of a setting in errors.
-static std::string nameIn(const Settings &S, std::string Name) {
-  if (!S.NamesAreOptions)
-    return Name;
-  std::replace(Name.begin(), Name.end(), '_', '-');
-  return "--" + Name;
-}
-
-Result<Choice> generation::choiceOf(const Model &M, const Settings &S) {
-  const GenerationInfo &Defaults = M.manifest().Generation;
-  Choice C;
-  C.Beams = S.Beams.value_or(Defaults.Beams);
-  C.LengthPenalty = S.LengthPenalty.value_or(Defaults.LengthPenalty);
-  C.EarlyStopping = S.EarlyStopping.value_or(Defaults.EarlyStopping);
-  bool Samples = S.Temperature.value_or(0) != 0 || S.TopK || S.TopP;
-  // Who asks for one of the two does not want the artifact's other.
-  if (Samples && !S.Beams)
-    C.Beams = 1;
-  if (C.Beams < 1 || C.Beams > MaxBeams)
-    return Error(nameIn(S, "num_beams") + " is " + std::to_string(C.Beams) +
-                 ": expected 1 to " + std::to_string(MaxBeams));
-  if (C.Beams > 1 && Samples)
-    return Error(nameIn(S, "num_beams") + " is " + std::to_string(C.Beams) +
-                 ": beam search takes the likeliest tokens: expected 1 with " +
-                 nameIn(S, "temperature") + ", " + nameIn(S, "top_k") + " or " +
-                 nameIn(S, "top_p"));
-  if (C.Beams == 1 && (S.LengthPenalty || S.EarlyStopping))
-    return Error(
-        nameIn(S, S.LengthPenalty ? "length_penalty" : "early_stopping") +
-        ": needs " + nameIn(S, "num_beams") + " of at least 2");
-  SamplingOptions &Sampling = C.Sampling;
-  Sampling.Seed = S.Seed;
-  if (Defaults.Sample) {
-    Sampling.Temperature = Defaults.Temperature.value_or(1);
-    Sampling.TopK = Defaults.TopK.value_or(0);
-    Sampling.TopP = Defaults.TopP.value_or(1);
-    // Transformers would sample between beams, which nobody asked for here.
-    if (C.Beams > 1 && !S.Beams && !S.Temperature)
-      return Error("the model's settings sample from " +
-                   std::to_string(C.Beams) + " beams: expected " +
-                   nameIn(S, "num_beams") + ", or " + nameIn(S, "temperature"));
-  } else if (S.TopK || S.TopP) {
-    // Who limits the choice wants a choice.
-    Sampling.Temperature = 1;
-  }
-  Sampling.Temperature = S.Temperature.value_or(Sampling.Temperature);
-  Sampling.TopK = S.TopK.value_or(Sampling.TopK);
-  Sampling.TopP = S.TopP.value_or(Sampling.TopP);
-  return C;
-}
 
 /// Most new tokens after `Prompt` tokens.
 static int64_t newTokensAfter(int64_t Prompt, const Manifest &Info,
@@ -75,34 +26,101 @@ static int64_t newTokensAfter(int64_t Prompt, const Manifest &Info,
   return DefaultNewTokens;
 }
 
-static LogitsRules rulesOf(const GenerationInfo &Defaults, bool IgnoreEnd,
-                           int64_t MaxLength) {
+static bool isIn(const std::vector<int32_t> &Tokens, int32_t Token) {
+  return std::find(Tokens.begin(), Tokens.end(), Token) != Tokens.end();
+}
+
+/// Rules.MaxLength is left open.
+static LogitsRules rulesOf(const GenerationInfo &Defaults, const Settings &S) {
   LogitsRules Rules;
-  Rules.RepetitionPenalty = Defaults.RepetitionPenalty;
+  Rules.Bias = S.LogitBias;
+  Rules.RepetitionPenalty =
+      S.RepetitionPenalty.value_or(Defaults.RepetitionPenalty);
+  Rules.PresencePenalty = S.PresencePenalty;
+  Rules.FrequencyPenalty = S.FrequencyPenalty;
   Rules.NoRepeatNgram = Defaults.NoRepeatNgram;
+  Rules.BadWords = Defaults.BadWords;
+  Rules.BadWords.insert(Rules.BadWords.end(), S.BadWords.begin(),
+                        S.BadWords.end());
   Rules.Suppressed = Defaults.Suppressed;
-  if (!IgnoreEnd)
+  if (!S.IgnoreEndOfSequence)
     Rules.EndOfSequence = Defaults.EndOfSequence;
   Rules.MinLength = Defaults.MinLength;
+  Rules.MinNewTokens = S.MinNewTokens.value_or(Defaults.MinNewTokens);
   Rules.ForcedFirst = Defaults.ForcedFirst;
   Rules.ForcedLast = Defaults.ForcedLast;
-  Rules.MaxLength = MaxLength;
   Rules.Renormalize = Defaults.Renormalize;
   return Rules;
+}
+
+/// What ends the text of `R`, besides the end tokens that its rules have.
+static Status setStops(Request &R, const Model &M, const Settings &S,
+                       int64_t Vocabulary) {
+  SettingNames Name = S.names();
+  for (int32_t Token : S.StopTokens) {
+    if (Token < 0 || Token >= Vocabulary)
+      return Name.refuse("stop_token_id", int64_t(Token),
+                         "0 to " + std::to_string(Vocabulary - 1));
+    if (isIn(R.Rules.EndOfSequence, Token))
+      continue;
+    R.StopTokens.push_back(Token);
+    R.Rules.EndOfSequence.push_back(Token);
+  }
+  R.StopStrings = S.StopStrings;
+  // A search by beams does without those that nobody has asked for.
+  if (const auto &Own = M.manifest().Generation.StopStrings;
+      M.manifest().Tokenizer && R.How.Beams == 1)
+    R.StopStrings.insert(R.StopStrings.end(), Own.begin(), Own.end());
+  if (!S.StopStrings.empty() && !M.manifest().Tokenizer)
+    return Error(M.path() + ": " + Name("stop") +
+                 ": the artifact has no tokenizer: expected " +
+                 Name("stop_token_id"));
+  for (const std::string &Text : S.StopStrings) {
+    if (Text.empty())
+      return Error(Name("stop") + " is '': expected at least one character");
+    if (tokenizer::findInvalidUtf8(Text))
+      return Error(Name("stop") + " is " + printable(Text) +
+                   ": expected UTF-8");
+  }
+  R.IncludeStop = S.IncludeStop;
+  return {};
+}
+
+/// Log-probabilities, and whether the prompt is repeated.
+static Status setScores(Request &R, const Model &M, const Settings &S,
+                        int64_t Vocabulary) {
+  SettingNames Name = S.names();
+  if (S.LogProbabilities) {
+    if (*S.LogProbabilities < 0 || *S.LogProbabilities > Vocabulary)
+      return Name.refuse("logprobs", *S.LogProbabilities,
+                         "0 to " + std::to_string(Vocabulary) +
+                             ", the vocabulary");
+    R.Scored = static_cast<size_t>(*S.LogProbabilities);
+  }
+  if (S.Echo && M.manifest().MaxSource != 0)
+    return Error(M.path() + ": " + Name("echo") +
+                 ": this model answers its prompt: expected a decoder, which "
+                 "goes on with it");
+  R.Echo = S.Echo;
+  return {};
 }
 
 Result<Request> generation::makeRequest(const Model &M, const Settings &S,
                                         std::vector<int32_t> Prompt) {
   const Manifest &Info = M.manifest();
-  Result<Choice> How = choiceOf(M, S);
+  SettingNames Name = S.names();
+  Result<Strategy> How = strategyOf(M, S);
   if (!How)
     return How.error();
+  Result<const Entry *> Code = M.entry("step");
+  int64_t Vocabulary =
+      Code ? Info.vocabularyOf((*Code)->Info) : Info.Vocabulary;
   Request R;
   R.How = *How;
   R.Prompt = std::move(Prompt);
   R.Prefix = S.Prefix;
   if (R.Prefix != 0 && !Info.HasPrefixMask)
-    return Error(M.path() + ": " + nameIn(S, "prefix_tokens") + " is " +
+    return Error(M.path() + ": " + Name("prefix_tokens") + " is " +
                  std::to_string(R.Prefix) +
                  ": this model has no prefix mask: expected 0");
   if (Info.MaxSource != 0) {
@@ -112,7 +130,7 @@ Result<Request> generation::makeRequest(const Model &M, const Settings &S,
       return Error(M.path() +
                    ": the artifact names no token that an answer "
                    "begins with: expected " +
-                   nameIn(S, "decoder_token_ids"));
+                   Name("decoder_token_ids"));
     if (R.Prompt.empty())
       R.Prompt = {*Start};
   }
@@ -121,8 +139,21 @@ Result<Request> generation::makeRequest(const Model &M, const Settings &S,
   int64_t Wanted = newTokensAfter(Length, Info, S);
   R.MaxNewTokens = std::min(Wanted, Info.MaxSequence + 1 - Length);
   R.IsCutByContext = R.MaxNewTokens < Wanted;
-  R.Rules =
-      rulesOf(Info.Generation, S.IgnoreEndOfSequence, Length + R.MaxNewTokens);
+  // Nothing is chosen, nor searched.
+  if (R.MaxNewTokens <= 0)
+    R.How.Beams = 1;
+  if (S.MinNewTokens && (*S.MinNewTokens < 0 || *S.MinNewTokens > Wanted))
+    return Name.refuse("min_new_tokens", *S.MinNewTokens,
+                       "0 to " + std::to_string(std::max<int64_t>(Wanted, 0)) +
+                           ", " + Name("max_new_tokens"));
+  R.Rules = rulesOf(Info.Generation, S);
+  R.Rules.MaxLength = Length + R.MaxNewTokens;
+  if (Status Fits = check(R.Rules, Vocabulary, Name); !Fits)
+    return Fits.error();
+  if (Status Set = setStops(R, M, S, Vocabulary); !Set)
+    return Set.error();
+  if (Status Set = setScores(R, M, S, Vocabulary); !Set)
+    return Set.error();
   return R;
 }
 
@@ -130,19 +161,26 @@ SessionOptions generation::roomFor(const Model &M,
                                    std::span<const Request> Requests) {
   const Manifest &Info = M.manifest();
   SessionOptions Room;
-  auto InPages = [&](CacheContent Content, int64_t Tokens) {
+  auto PageOf = [&](CacheContent Content) -> int64_t {
     for (const CacheInfo &Cache : Info.Caches)
       if (Cache.Content == Content)
-        return (Tokens + Cache.PageTokens - 1) / Cache.PageTokens *
-               Cache.PageTokens;
-    return Tokens;
+        return Cache.PageTokens;
+    return 1;
+  };
+  auto InPages = [&](CacheContent Content, int64_t Tokens) {
+    int64_t Page = PageOf(Content);
+    return (Tokens + Page - 1) / Page * Page;
   };
   for (const Request &R : Requests) {
-    int64_t Length = static_cast<int64_t>(R.Prompt.size()) +
-                     std::max<int64_t>(R.MaxNewTokens, 0);
+    auto Prompt = static_cast<int64_t>(R.Prompt.size());
+    int64_t Length = Prompt + std::max<int64_t>(R.MaxNewTokens, 0);
+    int64_t Whole = InPages(CacheContent::Sequence,
+                            std::clamp<int64_t>(Length, 1, Info.MaxSequence));
+    // Choices share the pages that the prompt fills.
+    int64_t Page = PageOf(CacheContent::Sequence);
+    int64_t Shared = std::min(Prompt / Page * Page, Whole);
     Room.CacheTokens +=
-        R.How.Beams * InPages(CacheContent::Sequence,
-                              std::clamp<int64_t>(Length, 1, Info.MaxSequence));
+        R.How.Beams * Whole + (R.How.Choices - 1) * (Whole - Shared);
     Room.SourceTokens +=
         InPages(CacheContent::Cross, static_cast<int64_t>(R.Source.size()));
   }

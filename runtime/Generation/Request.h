@@ -1,7 +1,7 @@
 //===- Request.h - What to generate -----------------------------*- C++ -*-===//
 //
-// Settings of one generation, completed by those of the model: how tokens are
-// chosen, and when the text ends.
+// One text to generate, or several from the same prompt: settings completed by
+// those of the model.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,52 +9,17 @@
 #define TENON_RUNTIME_GENERATION_REQUEST_H
 
 #include "runtime/Engine/Session.h"
-#include "runtime/Sampling/BeamSearch.h"
-#include "runtime/Sampling/Sampler.h"
+#include "runtime/Generation/Settings.h"
 
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace tenon::generation {
 
-/// Where neither the caller nor the model says otherwise.
-inline constexpr int64_t DefaultNewTokens = 128;
-
-/// What a caller asks for; what is not set is as the model's own settings say.
-struct Settings {
-  std::optional<int64_t> MaxNewTokens;
-  /// 0 takes the likeliest token.
-  std::optional<double> Temperature;
-  std::optional<int64_t> TopK;  ///< 0: all.
-  std::optional<double> TopP;   ///< 1: all.
-  std::optional<int64_t> Beams; ///< 1: no beam search.
-  std::optional<double> LengthPenalty;
-  std::optional<bool> EarlyStopping;
-  uint64_t Seed = 0;
-  /// Tokens that end a text do not.
-  bool IgnoreEndOfSequence = false;
-  /// So many first tokens of the prompt see each other, in models with a
-  /// prefix mask.
-  int64_t Prefix = 0;
-  /// The tokens that an encoder-decoder's answer begins with; empty: the
-  /// model's start token.
-  std::vector<int32_t> AnswerStart;
-  /// Errors name fields as options of a command line: "--num-beams" instead
-  /// of "num_beams".
-  bool NamesAreOptions = false;
-};
-
-/// How the tokens of a text are chosen.
-struct Choice {
-  sampling::SamplingOptions Sampling;
-  int64_t Beams = 1;
-  double LengthPenalty = 1;
-  bool EarlyStopping = false;
-};
-
-/// One text to generate, all settings decided.
+/// One prompt to generate from, all settings decided.
 struct Request {
   /// The text to go on with; of an encoder-decoder the start of the answer.
   std::vector<int32_t> Prompt;
@@ -66,18 +31,22 @@ struct Request {
   int64_t MaxNewTokens = 0;
   /// Fewer than were asked for: the model's longest sequence allows no more.
   bool IsCutByContext = false;
-  Choice How;
+  Strategy How;
+  /// Rules.EndOfSequence holds the StopTokens too.
   sampling::LogitsRules Rules;
+  std::vector<int32_t> StopTokens;
+  std::vector<std::string> StopStrings;
+  bool IncludeStop = false;
+  /// How many likeliest tokens have log-probabilities beside the chosen one;
+  /// none: not even that.
+  std::optional<size_t> Scored;
+  bool Echo = false;
   int64_t Prefix = 0;
 };
 
-/// How `S` chooses tokens of `M`. An error for settings that contradict each
-/// other.
-Result<Choice> choiceOf(const engine::Model &M, const Settings &S);
-
 /// The request to go on with the tokens `Prompt`, or of an encoder-decoder to
-/// answer them. Errors: settings that contradict each other, a prefix in a
-/// model without a prefix mask, no start of an answer.
+/// answer them. Errors: settings out of range or against each other, what the
+/// model lacks: a prefix mask, the start of an answer, a tokenizer.
 Result<Request> makeRequest(const engine::Model &M, const Settings &S,
                             std::vector<int32_t> Prompt);
 

@@ -32,7 +32,7 @@ Result<BeamSearch> BeamSearch::create(const BeamOptions &Options,
 
 BeamSearch::BeamSearch(const BeamOptions &Options, std::vector<int32_t> Prompt)
     : Options(Options), PromptLength(Prompt.size()),
-      Beams{{std::move(Prompt), 0}} {}
+      Beams{{std::move(Prompt), 0, {}}} {}
 
 /// The best continuations of all beams, best first; of equal ones first those
 /// of the earlier beam and the lower token.
@@ -70,7 +70,7 @@ BeamSearch::likeliest(std::span<const std::span<const float>> Logits) {
                      ": the model's output is unusable");
     Scores.assign(Logits[B].begin(), Logits[B].end());
     logSoftmax(Scores);
-    Rules.apply(Beams[B].Tokens, Scores);
+    Rules.apply(Beams[B].Tokens, PromptLength, Scores);
     Add(B, Beams[B].Score);
   }
   // The first step has as many beams as the others, but all equal: the copies
@@ -87,8 +87,27 @@ BeamSearch::likeliest(std::span<const std::span<const float>> Logits) {
   return Best;
 }
 
+/// The beam that `C` makes of its parent.
+BeamSearch::Beam
+BeamSearch::grown(const Candidate &C,
+                  std::span<const std::span<const float>> Logits) const {
+  Beam Grown = Beams[C.Parent];
+  Grown.Tokens.push_back(C.Token);
+  Grown.Score = C.Score;
+  if (Options.Scored) {
+    auto Row = LogProbabilities::of(Logits[C.Parent]);
+    // likeliest() has looked at the logits; they may all be -infinity.
+    Grown.Scored.push_back(
+        Row ? Row->score(C.Token, *Options.Scored)
+            : ScoredToken{{C.Token, -std::numeric_limits<float>::infinity()},
+                          {}});
+  }
+  return Grown;
+}
+
 /// Moves those of the best candidates that end to the finished sequences.
-void BeamSearch::finish(std::span<const Candidate> Candidates) {
+void BeamSearch::finish(std::span<const Candidate> Candidates,
+                        std::span<const std::span<const float>> Logits) {
   auto Count = static_cast<size_t>(Options.Beams);
   size_t NewTokens = Beams.front().Tokens.size() + 1 - PromptLength;
   auto Norm = static_cast<float>(
@@ -98,11 +117,11 @@ void BeamSearch::finish(std::span<const Candidate> Candidates) {
        Candidates.first(std::min(Count, Candidates.size()))) {
     if (!C.Ends)
       continue;
-    const std::vector<int32_t> &Parent = Beams[C.Parent].Tokens;
-    Beam Done{
-        {Parent.begin() + static_cast<ptrdiff_t>(PromptLength), Parent.end()},
-        C.Score / Norm};
-    Done.Tokens.push_back(C.Token);
+    Beam Done = grown(C, Logits);
+    Done.Tokens.erase(Done.Tokens.begin(),
+                      Done.Tokens.begin() +
+                          static_cast<ptrdiff_t>(PromptLength));
+    Done.Score /= Norm;
     auto Place = std::upper_bound(
         Finished.begin(), Finished.end(), Done,
         [](const Beam &A, const Beam &B) { return A.Score > B.Score; });
@@ -112,15 +131,19 @@ void BeamSearch::finish(std::span<const Candidate> Candidates) {
     Finished.resize(Count);
 }
 
-/// Whether the best running beam, were it to end now, would be better than the
-/// worst finished sequence.
+/// Whether the best running beam may still become better than the worst
+/// finished sequence.
 bool BeamSearch::canImprove() const {
   float Worst = Finished.size() < static_cast<size_t>(Options.Beams)
                     ? NoScore
                     : Finished.back().Score;
-  auto NewTokens =
-      static_cast<double>(Beams.front().Tokens.size() - PromptLength);
-  auto Norm = static_cast<float>(std::pow(NewTokens, Options.LengthPenalty));
+  // Scores are negative: a longer sequence divides them by more, if it does.
+  bool ToTheEnd =
+      Options.Stops == EarlyStopping::Never && Options.LengthPenalty > 0;
+  size_t Length = ToTheEnd ? static_cast<size_t>(Options.Rules.MaxLength)
+                           : Beams.front().Tokens.size();
+  auto Norm = static_cast<float>(std::pow(
+      static_cast<double>(Length - PromptLength), Options.LengthPenalty));
   return Beams.front().Score / Norm > Worst;
 }
 
@@ -135,7 +158,7 @@ BeamSearch::advance(std::span<const std::span<const float>> Logits) {
   Result<std::vector<Candidate>> Candidates = likeliest(Logits);
   if (!Candidates)
     return Candidates.error();
-  finish(*Candidates);
+  finish(*Candidates, Logits);
 
   bool AllEnd = std::all_of(Candidates->begin(), Candidates->end(),
                             [](const Candidate &C) { return C.Ends; });
@@ -149,14 +172,14 @@ BeamSearch::advance(std::span<const std::span<const float>> Logits) {
   std::vector<Beam> Next;
   std::vector<Continuation> GoOn;
   for (const Candidate &C : *Candidates) {
-    Next.push_back({Beams[C.Parent].Tokens, C.Score});
-    Next.back().Tokens.push_back(C.Token);
+    Next.push_back(grown(C, Logits));
     GoOn.push_back({C.Parent, C.Token});
   }
   Beams = std::move(Next);
 
   bool Full = Finished.size() == static_cast<size_t>(Options.Beams);
-  Ended = AllEnd || !canImprove() || (Options.EarlyStopping && Full);
+  Ended =
+      AllEnd || !canImprove() || (Options.Stops == EarlyStopping::Yes && Full);
   if (!Ended)
     return GoOn;
   // Every candidate may have had no score at all.

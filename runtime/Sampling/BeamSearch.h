@@ -8,10 +8,13 @@
 #ifndef TENON_RUNTIME_SAMPLING_BEAMSEARCH_H
 #define TENON_RUNTIME_SAMPLING_BEAMSEARCH_H
 
+#include "runtime/Sampling/EarlyStopping.h"
+#include "runtime/Sampling/LogProbabilities.h"
 #include "runtime/Sampling/LogitsRules.h"
 #include "runtime/Support/Result.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,17 +27,18 @@ struct BeamOptions {
   int64_t Beams = 4;
   /// Scores of finished sequences are divided by new tokens ^ this.
   double LengthPenalty = 1;
-  /// Ends as soon as there are as many finished sequences as beams.
-  bool EarlyStopping = false;
+  EarlyStopping Stops = EarlyStopping::No;
   /// Rules.MaxLength is where every beam ends; it must exceed the prompt.
   LogitsRules Rules;
+  /// Keeps log-probabilities of the chosen tokens, and of so many likeliest
+  /// ones in their places.
+  std::optional<size_t> Scored;
 };
 
 /// Beam search as the Transformers library (5.x) does it: of every step the
 /// `Beams * max(2, 1 + end tokens)` likeliest continuations are looked at;
 /// those among the first `Beams` that end are finished; the best `Beams` of the
-/// others go on. A search ends when no running beam can beat the worst
-/// finished one, assuming that scores only fall.
+/// others go on.
 class BeamSearch {
 public:
   /// One beam of the next step: the beam it continues, and the token after it.
@@ -63,11 +67,17 @@ public:
   /// log-probabilities / new tokens ^ length penalty.
   const std::vector<int32_t> &best() const { return Finished.front().Tokens; }
   float bestScore() const { return Finished.front().Score; }
+  /// Log-probabilities of the new tokens by the logits as they were handed in;
+  /// none unless asked for.
+  const std::vector<ScoredToken> &bestTokenScores() const {
+    return Finished.front().Scored;
+  }
 
 private:
   struct Beam {
     std::vector<int32_t> Tokens; ///< Of running beams with the prompt.
     float Score = 0;
+    std::vector<ScoredToken> Scored; ///< Of the new tokens, if asked for.
   };
   /// A token after a running beam.
   struct Candidate {
@@ -80,7 +90,10 @@ private:
   BeamSearch(const BeamOptions &Options, std::vector<int32_t> Prompt);
   Result<std::vector<Candidate>>
   likeliest(std::span<const std::span<const float>> Logits);
-  void finish(std::span<const Candidate> Candidates);
+  Beam grown(const Candidate &C,
+             std::span<const std::span<const float>> Logits) const;
+  void finish(std::span<const Candidate> Candidates,
+              std::span<const std::span<const float>> Logits);
   bool canImprove() const;
 
   BeamOptions Options;

@@ -29,16 +29,30 @@ static void force(std::span<float> Scores, int32_t Token) {
     *Score = 0;
 }
 
-static void penalizeRepetition(std::span<const int32_t> Sequence,
-                               std::span<float> Scores, double Penalty) {
-  // Once per token, however often it occurs.
-  std::vector<int32_t> Tokens(Sequence.begin(), Sequence.end());
-  std::sort(Tokens.begin(), Tokens.end());
-  Tokens.erase(std::unique(Tokens.begin(), Tokens.end()), Tokens.end());
-  auto Factor = static_cast<float>(Penalty);
-  for (int32_t Token : Tokens)
-    if (float *Score = find(Scores, Token))
-      *Score = *Score < 0 ? *Score * Factor : *Score / Factor;
+/// Calls `Change(Score, Count)` for the score of every token of `Tokens`, once
+/// however often it occurs.
+template <typename Function>
+static void forEachToken(std::span<const int32_t> Tokens,
+                         std::span<float> Scores, Function Change) {
+  std::vector<int32_t> Sorted(Tokens.begin(), Tokens.end());
+  std::sort(Sorted.begin(), Sorted.end());
+  for (auto First = Sorted.begin(); First != Sorted.end();) {
+    auto Next = std::upper_bound(First, Sorted.end(), *First);
+    if (float *Score = find(Scores, *First))
+      Change(*Score, static_cast<float>(Next - First));
+    First = Next;
+  }
+}
+
+/// Excludes the last token of `Word` behind the others.
+static void excludeWord(std::span<const int32_t> Sequence,
+                        std::span<float> Scores,
+                        std::span<const int32_t> Word) {
+  std::span<const int32_t> Start = Word.first(Word.size() - 1);
+  if (Start.size() <= Sequence.size() &&
+      std::equal(Start.begin(), Start.end(),
+                 Sequence.last(Start.size()).begin()))
+    exclude(Scores, Word.back());
 }
 
 /// Excludes what would complete an n-gram that the sequence already has.
@@ -54,21 +68,41 @@ static void excludeNgrams(std::span<const int32_t> Sequence,
 }
 
 bool LogitsRules::any() const {
-  return RepetitionPenalty != 1 || NoRepeatNgram > 0 || !Suppressed.empty() ||
-         (MinLength > 0 && !EndOfSequence.empty()) || ForcedFirst ||
-         ForcedLast || Renormalize;
+  return !Bias.empty() || RepetitionPenalty != 1 || FrequencyPenalty != 0 ||
+         PresencePenalty != 0 || NoRepeatNgram > 0 || !BadWords.empty() ||
+         !Suppressed.empty() ||
+         ((MinLength > 0 || MinNewTokens > 0) && !EndOfSequence.empty()) ||
+         ForcedFirst || ForcedLast || Renormalize;
 }
 
-void LogitsRules::apply(std::span<const int32_t> Sequence,
+void LogitsRules::apply(std::span<const int32_t> Sequence, size_t PromptTokens,
                         std::span<float> Scores) const {
   auto Length = static_cast<int64_t>(Sequence.size());
+  std::span<const int32_t> New = Sequence.subspan(PromptTokens);
+  for (const TokenBias &B : Bias)
+    if (float *Score = find(Scores, B.Token))
+      *Score += B.Bias;
   if (RepetitionPenalty != 1)
-    penalizeRepetition(Sequence, Scores, RepetitionPenalty);
+    forEachToken(
+        Sequence, Scores,
+        [Factor = static_cast<float>(RepetitionPenalty)](float &Score, float) {
+          Score = Score < 0 ? Score * Factor : Score / Factor;
+        });
+  if (FrequencyPenalty != 0 || PresencePenalty != 0)
+    forEachToken(New, Scores,
+                 [Frequency = static_cast<float>(FrequencyPenalty),
+                  Presence = static_cast<float>(PresencePenalty)](float &Score,
+                                                                  float Count) {
+                   Score -= Frequency * Count;
+                   Score -= Presence;
+                 });
   if (NoRepeatNgram > 0)
     excludeNgrams(Sequence, Scores, static_cast<size_t>(NoRepeatNgram));
+  for (const std::vector<int32_t> &Word : BadWords)
+    excludeWord(Sequence, Scores, Word);
   for (int32_t Token : Suppressed)
     exclude(Scores, Token);
-  if (Length < MinLength)
+  if (Length < MinLength || static_cast<int64_t>(New.size()) < MinNewTokens)
     for (int32_t Token : EndOfSequence)
       exclude(Scores, Token);
   if (ForcedFirst && Length == 1)
@@ -77,6 +111,47 @@ void LogitsRules::apply(std::span<const int32_t> Sequence,
     force(Scores, *ForcedLast);
   if (Renormalize)
     logSoftmax(Scores);
+}
+
+Status sampling::check(const LogitsRules &Rules, int64_t Vocabulary,
+                       SettingNames Name) {
+  std::string Known = "0 to " + std::to_string(Vocabulary - 1);
+  auto IsKnown = [&](int32_t Token) {
+    return Token >= 0 && Token < Vocabulary;
+  };
+  std::vector<int32_t> Biased;
+  for (const TokenBias &B : Rules.Bias) {
+    std::string Of = "logit_bias of token " + std::to_string(B.Token);
+    if (!IsKnown(B.Token))
+      return Name.refuse("logit_bias of token", int64_t(B.Token), Known);
+    if (!(std::abs(B.Bias) <= 100))
+      return Name.refuse(Of, double(B.Bias), "-100 to 100");
+    Biased.push_back(B.Token);
+  }
+  std::sort(Biased.begin(), Biased.end());
+  if (auto Twice = std::adjacent_find(Biased.begin(), Biased.end());
+      Twice != Biased.end())
+    return Error(Name("logit_bias") + " of token " + std::to_string(*Twice) +
+                 " is given twice: expected it once");
+  double Penalty = Rules.RepetitionPenalty;
+  if (!(Penalty > 0 && std::isfinite(Penalty)))
+    return Name.refuse("repetition_penalty", Penalty,
+                       "above 0, and finite (1 changes nothing)");
+  for (auto [Setting, Value] :
+       {std::pair("presence_penalty", Rules.PresencePenalty),
+        std::pair("frequency_penalty", Rules.FrequencyPenalty)})
+    if (!(std::abs(Value) <= 2))
+      return Name.refuse(Setting, Value, "-2 to 2");
+  for (const std::vector<int32_t> &Word : Rules.BadWords) {
+    if (Word.empty())
+      return Error(Name("bad_words") +
+                   ": one has no tokens: expected at least one");
+    for (int32_t Token : Word)
+      if (!IsKnown(Token))
+        return Error(Name("bad_words") + ": token id " + std::to_string(Token) +
+                     ": expected " + Known);
+  }
+  return {};
 }
 
 void sampling::logSoftmax(std::span<float> Scores) {

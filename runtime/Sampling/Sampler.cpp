@@ -2,115 +2,167 @@
 
 #include "runtime/Sampling/Sampler.h"
 
+#include "runtime/Sampling/Philox.h"
+
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numeric>
 
 using namespace tenon;
 using namespace tenon::sampling;
 
-Result<Sampler> Sampler::create(const SamplingOptions &Options) {
-  auto Refuse = [](const char *What, double Value, const char *Expected) {
-    return Error(std::string(What) + " is " + std::to_string(Value) +
-                 ": expected " + Expected);
-  };
+Status sampling::check(const SamplingOptions &Options, SettingNames Name) {
   if (!std::isfinite(Options.Temperature) || Options.Temperature < 0)
-    return Refuse("temperature", Options.Temperature,
-                  "a finite number, at least 0");
+    return Name.refuse("temperature", Options.Temperature,
+                       "a finite number, at least 0");
   if (Options.TopK < 0)
-    return Error("top-k is " + std::to_string(Options.TopK) +
-                 ": expected at least 0 (0 keeps all tokens)");
-  if (!(Options.TopP > 0 && Options.TopP <= 1))
-    return Refuse("top-p", Options.TopP, "above 0, at most 1");
+    return Name.refuse("top_k", Options.TopK,
+                       "at least 0 (0 keeps all tokens)");
+  auto IsShare = [](double Value) { return Value > 0 && Value <= 1; };
+  if (!IsShare(Options.TopP))
+    return Name.refuse("top_p", Options.TopP, "above 0, at most 1");
+  if (!(Options.MinP >= 0 && Options.MinP <= 1))
+    return Name.refuse("min_p", Options.MinP, "0 to 1");
+  if (!IsShare(Options.TypicalP))
+    return Name.refuse("typical_p", Options.TypicalP, "above 0, at most 1");
+  return {};
+}
+
+Result<Sampler> Sampler::create(const SamplingOptions &Options) {
+  if (Status Fits = check(Options); !Fits)
+    return Fits.error();
   return Sampler(Options);
 }
 
-Result<int32_t> sampling::likeliest(std::span<const float> Logits) {
-  if (Logits.empty() ||
-      Logits.size() > static_cast<size_t>(std::numeric_limits<int32_t>::max()))
-    return Error("sampling from " + std::to_string(Logits.size()) +
-                 " logits: expected 1 to 2^31-1");
-  size_t Best = 0;
-  for (size_t I = 0; I < Logits.size(); ++I) {
-    // False for NaN and +inf alike.
-    if (!(Logits[I] <= std::numeric_limits<float>::max()))
-      return Error("logit of token " + std::to_string(I) + " is " +
-                   (std::isnan(Logits[I]) ? "NaN" : "infinite") +
-                   ": the model's output is unusable");
-    if (Logits[I] > Logits[Best])
-      Best = I;
+/// Sorts the first of `Items` by `Before`, as few as reach `Mass` of weight;
+/// how many those are, and their weight. They are usually few beside the
+/// vocabulary: a prefix is sorted, and a longer one until it holds them.
+template <typename Candidate, typename Order>
+static std::pair<size_t, double> leadingMass(std::vector<Candidate> &Items,
+                                             double Mass, Order Before) {
+  size_t Sorted = 0, Count = 0;
+  double Sum = 0;
+  while (Count < Items.size() && Sum < Mass) {
+    if (Count == Sorted) {
+      size_t Next = std::min(Items.size(), std::max<size_t>(64, Sorted * 8));
+      auto From = Items.begin() + static_cast<ptrdiff_t>(Sorted);
+      auto To = Items.begin() + static_cast<ptrdiff_t>(Next);
+      if (To != Items.end())
+        std::nth_element(From, To, Items.end(), Before);
+      std::sort(From, To, Before);
+      Sorted = Next;
+    }
+    Sum += Items[Count++].Weight;
   }
-  if (Logits[Best] == -std::numeric_limits<float>::infinity())
-    return Error("every logit is -infinity: the model's output is unusable");
-  return static_cast<int32_t>(Best);
+  return {Count, Sum};
 }
 
-Result<int32_t> Sampler::pick(std::span<const float> Logits) {
-  Result<int32_t> Found = likeliest(Logits);
-  if (!Found || Options.Temperature == 0 || Options.TopK == 1)
-    return Found;
-  auto Best = static_cast<size_t>(*Found);
+template <typename Candidate>
+static bool isLikelier(const Candidate &A, const Candidate &B) {
+  return A.Score != B.Score ? A.Score > B.Score : A.Token < B.Token;
+}
 
-  Order.resize(Logits.size());
-  std::iota(Order.begin(), Order.end(), 0);
-  auto Before = [&](int32_t A, int32_t B) {
-    float X = Logits[static_cast<size_t>(A)],
-          Y = Logits[static_cast<size_t>(B)];
-    return X != Y ? X > Y : A < B;
-  };
-  if (Options.TopK != 0 && static_cast<size_t>(Options.TopK) < Order.size()) {
-    std::nth_element(Order.begin(), Order.begin() + Options.TopK, Order.end(),
-                     Before);
-    Order.resize(static_cast<size_t>(Options.TopK));
-    std::sort(Order.begin(), Order.end(), Before);
+template <typename Candidate>
+static double totalOf(const std::vector<Candidate> &Items) {
+  double Total = 0;
+  for (const Candidate &C : Items)
+    Total += C.Weight;
+  return Total;
+}
+
+void Sampler::keepTopK() {
+  if (Options.TopK == 0 || static_cast<size_t>(Options.TopK) >= Left.size())
+    return;
+  auto End = Left.begin() + Options.TopK;
+  std::nth_element(Left.begin(), End, Left.end(), isLikelier<Candidate>);
+  Left.erase(End, Left.end());
+  std::sort(Left.begin(), Left.end(), isLikelier<Candidate>);
+}
+
+void Sampler::keepNucleus() {
+  if (Options.TopP == 1)
+    return;
+  double Mass = Options.TopP * totalOf(Left);
+  Left.resize(leadingMass(Left, Mass, isLikelier<Candidate>).first);
+}
+
+void Sampler::keepTypical() {
+  if (Options.TypicalP == 1)
+    return;
+  double Total = totalOf(Left), Normalizer = std::log(Total), Entropy = 0;
+  for (const Candidate &C : Left)
+    if (C.Weight != 0)
+      Entropy += C.Weight / Total * (Normalizer - C.Score);
+  for (Candidate &C : Left)
+    C.Deviation = std::abs(Normalizer - C.Score - Entropy);
+  Sorted = Left;
+  size_t Count = leadingMass(Sorted, Options.TypicalP * Total,
+                             [](const Candidate &A, const Candidate &B) {
+                               return A.Deviation != B.Deviation
+                                          ? A.Deviation < B.Deviation
+                                          : A.Token < B.Token;
+                             })
+                     .first;
+  double Largest = Sorted[Count - 1].Deviation;
+  std::erase_if(Left,
+                [&](const Candidate &C) { return C.Deviation > Largest; });
+}
+
+/// Leaves the tokens that may be drawn, with their weights.
+Status Sampler::narrow(std::span<const float> Scores) {
+  Result<int32_t> Best = likeliest(Scores);
+  if (!Best)
+    return Best.error();
+  Left.clear();
+  if (Options.Temperature == 0 || Options.TopK == 1) {
+    Left.push_back({*Best, 0, 1});
+    return {};
   }
-
   // Relative to the largest, so that nothing overflows. In double: a division
   // by a tiny temperature must not.
-  double Largest = Logits[Best];
-  auto WeightOf = [&](int32_t Token) {
-    return std::exp((Logits[static_cast<size_t>(Token)] - Largest) /
-                    Options.Temperature);
-  };
-  Weights.resize(Order.size());
-  double Total = 0;
-  for (size_t I = 0; I < Order.size(); ++I)
-    Total += Weights[I] = WeightOf(Order[I]);
+  double Largest = Scores[static_cast<size_t>(*Best)];
+  for (size_t I = 0; I < Scores.size(); ++I)
+    Left.push_back(
+        {static_cast<int32_t>(I), (Scores[I] - Largest) / Options.Temperature});
+  keepTopK();
+  for (Candidate &C : Left)
+    C.Weight = std::exp(C.Score);
+  keepNucleus();
+  // The largest weight is 1.
+  if (Options.MinP > 0)
+    std::erase_if(Left,
+                  [&](const Candidate &C) { return C.Weight < Options.MinP; });
+  keepTypical();
+  return {};
+}
 
-  if (Options.TopP < 1) {
-    // The nucleus is usually tiny beside the vocabulary: order a prefix only,
-    // a longer one until it holds the nucleus.
-    size_t Sorted = 0, Kept = 0;
-    double Sum = 0;
-    while (Kept < Order.size() && Sum < Options.TopP * Total) {
-      if (Kept == Sorted) {
-        size_t Next = std::min(Order.size(), std::max<size_t>(64, Sorted * 8));
-        auto From = Order.begin() + static_cast<ptrdiff_t>(Sorted);
-        auto To = Order.begin() + static_cast<ptrdiff_t>(Next);
-        if (To != Order.end())
-          std::nth_element(From, To, Order.end(), Before);
-        std::sort(From, To, Before);
-        for (size_t I = Sorted; I < Next; ++I)
-          Weights[I] = WeightOf(Order[I]);
-        Sorted = Next;
-      }
-      Sum += Weights[Kept++];
-    }
-    Order.resize(Kept);
-    Weights.resize(Kept);
-    Total = Sum;
-  }
+Result<std::vector<TokenProbability>>
+Sampler::distribution(std::span<const float> Scores) {
+  if (Status Done = narrow(Scores); !Done)
+    return Done.error();
+  std::vector<TokenProbability> All;
+  double Total = totalOf(Left);
+  for (const Candidate &C : Left)
+    if (C.Weight > 0)
+      All.push_back({C.Token, C.Weight / Total});
+  return All;
+}
 
-  double Target = uniform() * Total;
-  for (size_t I = 0; I < Order.size(); ++I) {
-    Target -= Weights[I];
+Result<int32_t> Sampler::pick(std::span<const float> Scores, int64_t Position,
+                              uint32_t Choice) {
+  if (Status Done = narrow(Scores); !Done)
+    return Done.error();
+  double Target =
+      uniformAt(Options.Seed, Choice, static_cast<uint64_t>(Position)) *
+      totalOf(Left);
+  // What rounding leaves at the very end is the last possible token's.
+  int32_t Token = Left.front().Token;
+  for (const Candidate &C : Left) {
+    if (C.Weight == 0)
+      continue;
+    Token = C.Token;
+    Target -= C.Weight;
     if (Target < 0)
-      return Order[I];
+      break;
   }
-  // Rounding left the target at the very end: the last possible token.
-  for (size_t I = Order.size(); I-- > 0;)
-    if (Weights[I] > 0)
-      return Order[I];
-  return static_cast<int32_t>(Best);
+  return Token;
 }

@@ -1,60 +1,85 @@
 //===- Sampler.h - Choice of the next token ---------------------*- C++ -*-===//
 //
-// Turns a row of logits into a token: greedy, temperature, top-k, top-p.
+// Turns a row of scores into a token: the likeliest, or one that is drawn.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef TENON_RUNTIME_SAMPLING_SAMPLER_H
 #define TENON_RUNTIME_SAMPLING_SAMPLER_H
 
-#include "runtime/Support/Result.h"
+#include "runtime/Sampling/LogProbabilities.h"
+#include "runtime/Sampling/SettingNames.h"
 
 #include <cstdint>
-#include <random>
 #include <span>
 #include <vector>
 
 namespace tenon::sampling {
 
+/// Steps from scores x to a distribution, in the order of Transformers, which
+/// is that of the fields. After each, what is left is a distribution again: p
+/// sums to 1 over the tokens that are left.
 struct SamplingOptions {
-  /// 0 takes the largest logit; otherwise logits are divided by it.
+  /// 0 takes the largest score, and nothing below matters; otherwise
+  /// p = softmax(x / temperature).
   double Temperature = 0;
-  /// Keeps the K largest logits; 0 keeps all.
+  /// Keeps the K largest scores, of equal ones those of the lowest ids (where
+  /// Transformers and vLLM keep all that equal the K-th); 0 keeps all.
   int64_t TopK = 0;
-  /// Keeps the fewest most likely tokens that together reach this probability
-  /// (after top-k); 1 keeps all.
+  /// Keeps the fewest likeliest tokens with sum(p) >= top-p; 1 keeps all.
   double TopP = 1;
+  /// Keeps tokens with p >= min-p * max(p); 0 keeps all.
+  double MinP = 0;
+  /// Locally typical sampling (Meister et al. 2022): of the tokens in the order
+  /// of |-log(p) - H|, H = -sum(p log(p)), keeps the fewest first with
+  /// sum(p) >= typical-p, and all that are as typical as the last; 1 keeps all.
+  double TypicalP = 1;
   uint64_t Seed = 0;
 };
 
-/// The index of the largest of `Logits` [vocabulary], of equal ones the lowest.
-/// Errors: no logits, one that is NaN or +inf, or -inf all.
-Result<int32_t> likeliest(std::span<const float> Logits);
+/// Whether all options lie in their ranges.
+Status check(const SamplingOptions &Options, SettingNames Name = {});
 
-/// A stream of choices. The same options and logits give the same tokens on
-/// every machine.
+struct TokenProbability {
+  int32_t Token = 0;
+  double Probability = 0;
+};
+
+/// Chooses tokens. What it draws depends on the scores, the options, and where
+/// the token stands; not on what was drawn before, nor on the machine.
 class Sampler {
 public:
-  /// Refuses negative, infinite or NaN parameters, naming them.
+  /// Errors as check().
   static Result<Sampler> create(const SamplingOptions &Options);
 
-  /// The chosen index into `Logits` [vocabulary]. Of equal logits the lower
-  /// index comes first; -inf is never chosen. Errors as likeliest().
-  Result<int32_t> pick(std::span<const float> Logits);
+  /// The index into `Scores` [vocabulary] that choice `Choice` of a request has
+  /// at `Position` of its sequence, the tokens before it. -inf is never chosen.
+  /// Draws by inversion, with the number uniformAt() of Philox.h. Errors as
+  /// likeliest().
+  Result<int32_t> pick(std::span<const float> Scores, int64_t Position,
+                       uint32_t Choice = 0);
+
+  /// What pick() draws from: the tokens that the options leave.
+  Result<std::vector<TokenProbability>>
+  distribution(std::span<const float> Scores);
 
 private:
-  explicit Sampler(const SamplingOptions &Options)
-      : Options(Options), Engine(Options.Seed) {}
+  struct Candidate {
+    int32_t Token;
+    double Score;         ///< (x - max(x)) / temperature
+    double Weight = 0;    ///< exp(Score)
+    double Deviation = 0; ///< |-log(p) - H|
+  };
 
-  /// [0,1) in steps of 2^-53. The standard's distributions differ between
-  /// libraries; this does not.
-  double uniform() { return static_cast<double>(Engine() >> 11) * 0x1p-53; }
+  explicit Sampler(const SamplingOptions &Options) : Options(Options) {}
+  Status narrow(std::span<const float> Scores);
+  void keepTopK();
+  void keepNucleus();
+  void keepTypical();
 
   SamplingOptions Options;
-  std::mt19937_64 Engine;
   /// Kept between calls to save allocations.
-  std::vector<int32_t> Order;
-  std::vector<double> Weights;
+  std::vector<Candidate> Left, Sorted;
 };
 
 } // namespace tenon::sampling

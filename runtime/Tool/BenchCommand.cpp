@@ -1,7 +1,7 @@
 //===- BenchCommand.cpp - tenon bench -------------------------------------===//
 
 #include "runtime/Engine/Session.h"
-#include "runtime/Sampling/Sampler.h"
+#include "runtime/Sampling/LogProbabilities.h"
 #include "runtime/Support/Console.h"
 #include "runtime/Support/OutputFile.h"
 #include "runtime/Tool/Commands.h"
@@ -101,9 +101,6 @@ static Result<Round> runDecoder(Session &S,
                                 const std::vector<std::vector<int32_t>> &Ids,
                                 int64_t NewTokens, double &FirstToken,
                                 Phases &Parts) {
-  Result<Sampler> Greedy = Sampler::create({});
-  if (!Greedy)
-    return Greedy.error();
   Result<const Entry *> Code = S.model().entry("step");
   if (!Code)
     return Code.error();
@@ -128,7 +125,7 @@ static Result<Round> runDecoder(Session &S,
     if (Status Outcome = outcomeOf(Answers); !Outcome)
       return Outcome;
     for (size_t I = 0; I < Ids.size(); ++I) {
-      Result<int32_t> Token = Greedy->pick(
+      Result<int32_t> Token = likeliest(
           scoresOf((*Answers)[I].Values, S.model().manifest(), (*Code)->Info));
       if (!Token)
         return Token.error();

@@ -37,13 +37,33 @@ struct RunOptions {
   /// Default: the artifact's or DefaultNewTokens, or 0 when only Output is
   /// asked for.
   std::optional<int64_t> MaxNewTokens;
-  /// Defaults: the artifact's.
+  /// Where not set: the artifact's.
+  std::optional<int64_t> MinNewTokens;
   std::optional<double> Temperature;
   std::optional<int64_t> TopK;
   std::optional<double> TopP;
+  std::optional<double> MinP;
+  std::optional<double> TypicalP;
   std::optional<int64_t> Beams;
   std::optional<double> LengthPenalty;
-  std::optional<bool> EarlyStopping;
+  /// "true", "false" or "never"; empty: the artifact's.
+  std::string EarlyStopping;
+  std::optional<double> RepetitionPenalty;
+  std::optional<double> PresencePenalty;
+  std::optional<double> FrequencyPenalty;
+  /// Each "ID=BIAS".
+  std::vector<std::string> LogitBias;
+  /// Words as text, and as parseTokens reads them.
+  std::vector<std::string> BadWords;
+  std::vector<std::string> BadWordIds;
+  std::vector<std::string> Stop;
+  std::vector<int64_t> StopTokenIds;
+  bool IncludeStop = false;
+  /// Texts to generate of each prompt, and the number of the first.
+  std::optional<int64_t> Choices;
+  std::optional<int64_t> FirstChoice;
+  std::optional<int64_t> LogProbabilities;
+  bool Echo = false;
   /// A fresh one by default.
   std::optional<uint64_t> Seed;
   /// So many first tokens of the prompt see each other.
@@ -55,6 +75,10 @@ struct RunOptions {
   std::string Output;
   bool Json = false;
 };
+
+/// What is wrong with options taken together, before the artifact is looked at;
+/// empty: nothing.
+std::string usageErrorOf(const RunOptions &Options);
 
 /// Generates text, names the classes of a text or an image, or writes the raw
 /// output for every input position.

@@ -2,26 +2,11 @@
 
 #include "runtime/Tool/Evaluation.h"
 
-#include "runtime/Sampling/Sampler.h"
-
 #include <algorithm>
 #include <cmath>
 
 using namespace tenon;
 using namespace tenon::tool;
-
-Result<LogProbabilities> LogProbabilities::of(std::span<const float> Logits) {
-  Result<int32_t> Best = sampling::likeliest(Logits);
-  if (!Best)
-    return Best.error();
-  auto At = static_cast<size_t>(*Best);
-  // Relative to the largest, so that nothing overflows and the sum is at least
-  // 1.
-  double Largest = Logits[At], Sum = 0;
-  for (float Logit : Logits)
-    Sum += std::exp(Logit - Largest);
-  return LogProbabilities(Logits, Largest + std::log(Sum), At);
-}
 
 double tool::divergence(const LogProbabilities &Reference,
                         const LogProbabilities &Other) {

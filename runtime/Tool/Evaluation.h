@@ -1,44 +1,21 @@
 //===- Evaluation.h - How well logits predict a text ------------*- C++ -*-===//
 //
-// The arithmetic of tenon evaluate, all of it in double: log-softmax,
-// divergences, percentiles, and which tokens of a text are scored.
+// The arithmetic of tenon evaluate, all of it in double: divergences,
+// percentiles, and which tokens of a text are scored.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef TENON_RUNTIME_TOOL_EVALUATION_H
 #define TENON_RUNTIME_TOOL_EVALUATION_H
 
-#include "runtime/Support/Result.h"
+#include "runtime/Sampling/LogProbabilities.h"
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace tenon::tool {
 
-/// A row of logits, to be read as log-probabilities in nats. The logits must
-/// outlive it.
-class LogProbabilities {
-public:
-  /// Errors as sampling::likeliest().
-  static Result<LogProbabilities> of(std::span<const float> Logits);
-
-  size_t size() const { return Logits.size(); }
-  double operator[](size_t Token) const {
-    return static_cast<double>(Logits[Token]) - Normalizer;
-  }
-  /// The token with the largest logit; of several the first.
-  size_t likeliest() const { return Likeliest; }
-
-private:
-  LogProbabilities(std::span<const float> Logits, double Normalizer,
-                   size_t Likeliest)
-      : Logits(Logits), Normalizer(Normalizer), Likeliest(Likeliest) {}
-
-  std::span<const float> Logits;
-  double Normalizer; ///< log(sum(exp(logits)))
-  size_t Likeliest;
-};
+using sampling::LogProbabilities;
 
 /// KL(Reference || Other) in nats, at least 0; both are of as many tokens.
 /// Infinite where Other excludes what Reference does not.

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Artifact/Artifact.h"
-#include "runtime/Generation/Request.h"
 #include "runtime/Support/Json.h"
 #include "runtime/Support/Paths.h"
 #include "runtime/Tokenizer/TokenizeCommand.h"
@@ -14,6 +13,7 @@
 #include "runtime/Tool/CommandLine.h"
 #include "runtime/Tool/Commands.h"
 #include "runtime/Tool/Inspect.h"
+#include "runtime/Tool/RunArguments.h"
 
 #include <cstring>
 #include <filesystem>
@@ -21,7 +21,6 @@
 
 using namespace tenon;
 using namespace tenon::artifact;
-using namespace tenon::sampling;
 using namespace tenon::tokenizer;
 using namespace tenon::tool;
 
@@ -171,75 +170,7 @@ int main(int Count, char **Values) {
   RunOptions Run;
   CLI::App *RunApp =
       App.add_subcommand("run", "Generate text, or write a model's raw output");
-  RunApp->add_option("file", Run.File, "Artifact")->required();
-  // One value each time, so that a value may begin with anything.
-  auto Repeated = [&](const char *Name, std::vector<std::string> &Values,
-                      const char *Help) {
-    RunApp->add_option(Name, Values, Help)
-        ->type_size(1)
-        ->allow_extra_args(false);
-  };
-  Repeated("--prompt", Run.Prompts,
-           "Text to continue; repeat it to run several at once (needs "
-           "--json)");
-  RunApp->add_option("--prompt-file", Run.PromptFile,
-                     "File with the text to continue; -: standard input");
-  Repeated("--token-ids", Run.TokenIds,
-           "Token ids in place of text: 1,2,3 or @FILE.npy");
-  RunApp->add_option("--token-types", Run.TokenTypes,
-                     "Segment of each token: 0,0,1 or @FILE.npy");
-  RunApp->add_option("--decoder-token-ids", Run.DecoderTokenIds,
-                     "What an encoder-decoder's answer begins with [the "
-                     "model's start token]");
-  RunApp->add_option("--image", Run.Image,
-                     "Image for a vision model: PNG, JPEG, or .npy of pixel "
-                     "values [C,H,W]");
-  RunApp
-      ->add_option("--max-new-tokens", Run.MaxNewTokens,
-                   "Tokens to generate [the model's, or " +
-                       std::to_string(generation::DefaultNewTokens) +
-                       "; none with --output]")
-      ->check(CLI::NonNegativeNumber);
-  RunApp->add_option("--temperature", Run.Temperature,
-                     "0 chooses the likeliest token [the model's]");
-  RunApp->add_option("--top-k", Run.TopK,
-                     "Choose among the K likeliest; 0: all [the model's]");
-  RunApp->add_option("--top-p", Run.TopP,
-                     "Choose among the likeliest that reach this probability "
-                     "[the model's]");
-  RunApp
-      ->add_option("--num-beams", Run.Beams,
-                   "Beams of a beam search; 1: none [the model's]")
-      ->check(CLI::Range(int64_t(1), MaxBeams));
-  RunApp
-      ->add_option("--length-penalty", Run.LengthPenalty,
-                   "Beam search divides scores by length to this power [the "
-                   "model's]")
-      ->check(CLI::Range(-1e6, 1e6));
-  // A flag bound to the option would be false where neither is given.
-  RunApp->add_flag_callback(
-      "--early-stopping", [&] { Run.EarlyStopping = true; },
-      "Beam search ends with as many finished texts as beams [the model's]");
-  RunApp->add_flag_callback(
-      "--no-early-stopping", [&] { Run.EarlyStopping = false; },
-      "Beam search goes on while longer texts may be better [the model's]");
-  RunApp
-      ->add_option("--prefix-tokens", Run.PrefixTokens,
-                   "First tokens of the prompt that see each other, in models "
-                   "with a prefix mask [0]")
-      ->check(CLI::NonNegativeNumber);
-  RunApp->add_option("--seed", Run.Seed, "Seed of the choices [a fresh one]");
-  RunApp->add_option("--threads", Run.Threads, "Threads; 0: one per core [0]");
-  RunApp
-      ->add_option("--max-seq", Run.MaxSeq,
-                   "Tokens the cache holds [what the prompts can need]")
-      ->check(CLI::PositiveNumber);
-  RunApp->add_flag("--ignore-eos", Run.IgnoreEos,
-                   "Go on after an end-of-sequence token");
-  RunApp->add_option("--output", Run.Output,
-                     "Write the f32 output of every input position to this "
-                     ".npy file");
-  RunApp->add_flag("--json", Run.Json, "Print one JSON value");
+  addRunOptions(*RunApp, Run);
 
   EmbedOptions Embed;
   CLI::App *EmbedApp =
@@ -370,23 +301,8 @@ int main(int Count, char **Values) {
 
   Status Done;
   if (RunApp->parsed()) {
-    size_t Prompts = Run.Prompts.size() + Run.TokenIds.size() +
-                     (Run.PromptFile.empty() ? 0 : 1);
-    if (Prompts == 0 && Run.Image.empty())
-      return fail("run: expected --prompt, --prompt-file, --token-ids or "
-                  "--image",
-                  ExitUsage);
-    if (!Run.TokenIds.empty() && Prompts != Run.TokenIds.size())
-      return fail("run: prompts are text (--prompt, --prompt-file) or ids "
-                  "(--token-ids), not both",
-                  ExitUsage);
-    if (Prompts != 0 && !Run.Image.empty())
-      return fail("run: --image takes no prompt", ExitUsage);
-    if (Prompts > 1 && !Run.Json)
-      return fail("run: several prompts need --json", ExitUsage);
-    if (Prompts > 1 && !(Run.Output.empty() && Run.TokenTypes.empty()))
-      return fail("run: --output and --token-types take a single prompt",
-                  ExitUsage);
+    if (std::string Wrong = usageErrorOf(Run); !Wrong.empty())
+      return fail("run: " + Wrong, ExitUsage);
     Done = whenAble(Run.File, Run.Threads, [&] { return runModel(Run); });
   } else if (EmbedApp->parsed()) {
     if (Embed.Texts.empty() == Embed.TextFile.empty())

@@ -5,8 +5,6 @@
 #include "runtime/Tool/ProcessInfo.h"
 #include "runtime/Tool/RunSupport.h"
 
-#include <algorithm>
-#include <cstdio>
 #include <random>
 
 using namespace tenon;
@@ -42,49 +40,12 @@ static Status checkFit(const Model &M, ModelKind Kind,
     return Refuse("--token-types", "needs --output");
   if (Generates)
     return {};
-  const std::pair<const char *, bool> ForText[] = {
-      {"--max-new-tokens", Options.MaxNewTokens.value_or(0) != 0},
-      {"--temperature", Options.Temperature.has_value()},
-      {"--top-k", Options.TopK.has_value()},
-      {"--top-p", Options.TopP.has_value()},
-      {"--num-beams", Options.Beams.has_value()},
-      {"--length-penalty", Options.LengthPenalty.has_value()},
-      {"--early-stopping", Options.EarlyStopping.has_value()},
-      {"--ignore-eos", Options.IgnoreEos},
-      {"--prefix-tokens", Options.PrefixTokens != 0}};
-  for (auto [Option, IsGiven] : ForText)
-    if (IsGiven)
-      return Refuse(Option, "this model generates no text");
+  if (std::optional<std::string> Option = firstTextOption(Options))
+    return Refuse(Option->c_str(), "this model generates no text");
   if (Kind == ModelKind::Encoder && Options.Output.empty())
     return Error(M.path() + ": this model encodes and generates no text: use "
                             "--output FILE.npy, or tenon embed");
   return {};
-}
-
-/// What is chosen, but for the seed.
-static Result<Settings> settingsOf(const RunOptions &Options) {
-  Settings S;
-  S.MaxNewTokens = Options.MaxNewTokens;
-  // Who asks for the raw output usually wants nothing else.
-  if (!Options.MaxNewTokens && !Options.Output.empty())
-    S.MaxNewTokens = 0;
-  S.Temperature = Options.Temperature;
-  S.TopK = Options.TopK;
-  S.TopP = Options.TopP;
-  S.Beams = Options.Beams;
-  S.LengthPenalty = Options.LengthPenalty;
-  S.EarlyStopping = Options.EarlyStopping;
-  S.IgnoreEndOfSequence = Options.IgnoreEos;
-  S.Prefix = Options.PrefixTokens;
-  S.NamesAreOptions = true;
-  if (!Options.DecoderTokenIds.empty()) {
-    Result<std::vector<int32_t>> Start =
-        parseTokens(Options.DecoderTokenIds, "--decoder-token-ids");
-    if (!Start)
-      return Start.error();
-    S.AnswerStart = std::move(*Start);
-  }
-  return S;
 }
 
 /// Whatever the user names as a source of input.
@@ -101,10 +62,14 @@ static std::vector<std::string> inputsOf(const RunOptions &Options) {
 
 /// Runs all requests to their end. Text of the only one is printed as it comes
 /// when `Stream` is set.
-static Status generateAll(Generator &G, bool Stream, Timings &Times) {
+static Status generateAll(Generator &G, size_t Requests, bool Stream,
+                          Timings &Times) {
   double Begin = secondsNow();
-  for (bool IsFirst = true; G.running() != 0; IsFirst = false) {
-    auto Count = static_cast<int64_t>(G.running());
+  while (G.running() != 0) {
+    bool Reads = G.reading();
+    int64_t Count = 0;
+    for (size_t I = 0; I < Requests; ++I)
+      Count += static_cast<int64_t>(G.running(static_cast<int64_t>(I)));
     Result<std::vector<Piece>> Pieces = G.step();
     if (!Pieces)
       return Pieces.error();
@@ -113,9 +78,9 @@ static Status generateAll(Generator &G, bool Stream, Timings &Times) {
         if (Status Done = print(P.Text); !Done)
           return Done;
     double End = secondsNow();
-    if (IsFirst) {
+    if (Reads) {
       Times.FirstToken = secondsSinceStart();
-      Times.Prefill = End - Begin;
+      Times.Prefill += End - Begin;
     } else {
       Times.Decode += End - Begin;
       Times.DecodedTokens += Count;
@@ -125,19 +90,35 @@ static Status generateAll(Generator &G, bool Stream, Timings &Times) {
   return {};
 }
 
-static Json generationJson(const Request &R, const Generation &G,
-                           std::string_view FinishReason, bool HasText) {
-  Json J = Json::object();
-  J["token_ids"] = G.NewTokens;
-  J["text"] = HasText ? Json(G.Text) : Json();
-  J["finish_reason"] = FinishReason;
-  J["prompt_tokens"] = R.Source.empty() ? R.Prompt.size() : R.Source.size();
-  J["seed"] = R.How.Sampling.Seed;
-  if (G.Score)
-    J["score"] = *G.Score;
-  if (G.Failure)
-    J["error"] = G.Failure->message();
-  return J;
+/// Prints what has been generated and is not printed yet.
+static Status show(const Model &M, const RunOptions &Options,
+                   const std::vector<Request> &Requests,
+                   const std::vector<Answer> &All, bool HasText,
+                   const Timings &Times) {
+  if (Options.Json) {
+    Json J = Json::array();
+    for (size_t I = 0; I < All.size(); ++I) {
+      J.push_back(answerJson(M, Requests[I], All[I], HasText));
+      J.back()["timings"] = timingsJson(Times);
+    }
+    // One prompt, one object.
+    return print(lineOf(J.size() == 1 ? Json(J.front()) : J));
+  }
+  // A model without a tokenizer can still show what it chose; text has been
+  // printed as it came.
+  const Generation &Single = All.front().Choices.front();
+  if (Single.Finish == FinishReason::None)
+    return {};
+  std::vector<int32_t> Tokens = Single.NewTokens;
+  if (Options.Echo)
+    Tokens.insert(Tokens.begin(), Requests.front().Prompt.begin(),
+                  Requests.front().Prompt.end());
+  std::string Line = HasText ? "" : joinTokens(Tokens);
+  bool Ends = !Single.Text.empty() && Single.Text.back() == '\n';
+  // A generation that fails before its first token has no line to end.
+  if (!Ends && !(Single.Failure && Tokens.empty()))
+    Line += "\n";
+  return print(Line);
 }
 
 Status tool::runModel(const RunOptions &Options) {
@@ -168,7 +149,7 @@ Status tool::runModel(const RunOptions &Options) {
       readTokenTypes(Options, Prompts->front());
   if (!Types)
     return Types.error();
-  Result<Settings> S = settingsOf(Options);
+  Result<Settings> S = settingsOf(M, Options);
   if (!S)
     return S.error();
   bool Generates =
@@ -208,51 +189,38 @@ Status tool::runModel(const RunOptions &Options) {
   }
 
   bool HasText = Generates && M.manifest().Tokenizer.has_value();
-  std::vector<Generation> All(Requests.size());
+  Answer Nothing;
+  Nothing.Choices.resize(1);
+  std::vector<Answer> All(Requests.size(), Nothing);
   if (Generates) {
     Generator G(*Running);
     for (const Request &R : Requests)
       if (Result<int64_t> Added = G.add(R); !Added)
         return Added.error();
     bool Stream = !Options.Json && HasText;
-    if (Status Done = generateAll(G, Stream, Times); !Done)
+    if (Status Done = generateAll(G, Requests.size(), Stream, Times); !Done)
       return Done;
     for (size_t I = 0; I < All.size(); ++I)
       All[I] = G.take(static_cast<int64_t>(I));
   }
-
-  if (Options.Json) {
-    Json J = Json::array();
-    for (size_t I = 0; I < All.size(); ++I) {
-      J.push_back(generationJson(Requests[I], All[I],
-                                 Generates ? nameOf(All[I].Finish) : "output",
-                                 HasText));
-      J.back()["timings"] = timingsJson(Times);
+  if (Status Shown = show(M, Options, Requests, All, HasText, Times); !Shown)
+    return Shown;
+  bool IsCut = false;
+  std::optional<Error> Failure;
+  for (size_t I = 0; I < All.size(); ++I)
+    for (size_t K = 0; K < All[I].Choices.size(); ++K) {
+      const Generation &G = All[I].Choices[K];
+      IsCut |= G.Finish == FinishReason::Context;
+      if (!G.Failure || Failure)
+        continue;
+      Failure = G.Failure;
+      if (All[I].Choices.size() > 1)
+        Failure = Failure->withContext("choice " + std::to_string(K));
+      if (All.size() > 1)
+        Failure = Failure->withContext("prompt " + std::to_string(I + 1));
     }
-    // One prompt, one object.
-    if (Status Done = print(lineOf(J.size() == 1 ? Json(J.front()) : J)); !Done)
-      return Done;
-  } else if (Generates) {
-    // A model without a tokenizer can still show what it chose; text has been
-    // printed as it came.
-    const Generation &Single = All.front();
-    std::string Line = HasText ? "" : joinTokens(Single.NewTokens);
-    bool Ends = !Single.Text.empty() && Single.Text.back() == '\n';
-    // A generation that fails before its first token has no line to end.
-    if (!Ends && !(Single.Failure && Single.NewTokens.empty()))
-      Line += "\n";
-    if (Status Done = print(Line); !Done)
-      return Done;
-  }
-  if (std::any_of(All.begin(), All.end(), [](const Generation &G) {
-        return G.Finish == FinishReason::Context;
-      }))
+  if (IsCut)
     printNote("cut at the model's longest sequence of " +
               std::to_string(M.manifest().MaxSequence) + " tokens");
-  for (size_t I = 0; I < All.size(); ++I)
-    if (const std::optional<Error> &Failure = All[I].Failure)
-      return All.size() == 1
-                 ? *Failure
-                 : Failure->withContext("prompt " + std::to_string(I + 1));
-  return {};
+  return Failure ? Status(*Failure) : Status();
 }

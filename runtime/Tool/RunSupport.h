@@ -32,6 +32,17 @@ Json timingsJson(const Timings &T);
 /// `J` on one line; text that is not UTF-8 gets replacement characters.
 std::string lineOf(const Json &J);
 
+/// The first given option that only matters to generated text.
+std::optional<std::string> firstTextOption(const RunOptions &Options);
+
+/// What is asked of `M`, but for the seed.
+Result<generation::Settings> settingsOf(const engine::Model &M,
+                                        const RunOptions &Options);
+
+/// What has come of a request; `HasText` where it has text.
+Json answerJson(const engine::Model &M, const generation::Request &R,
+                const generation::Answer &A, bool HasText);
+
 /// Writes the raw output for every token of `R`'s prompt, of an
 /// encoder-decoder's decoder after its source.
 Status writeOutputs(engine::Session &S, const generation::Request &R,

@@ -151,10 +151,15 @@ TEST(ArtifactManifest, RoundTrips) {
   EXPECT_EQ(Read->Generation.Suppressed, (std::vector<int32_t>{5, 6}));
   EXPECT_EQ(Read->Generation.Beams, 4);
   EXPECT_EQ(Read->Generation.LengthPenalty, 2.5);
-  EXPECT_TRUE(Read->Generation.EarlyStopping);
+  EXPECT_EQ(Read->Generation.Stops, sampling::EarlyStopping::Never);
   EXPECT_EQ(Read->Generation.NoRepeatNgram, 3);
   EXPECT_EQ(Read->Generation.RepetitionPenalty, 1.25);
   EXPECT_EQ(Read->Generation.MinLength, 7);
+  EXPECT_EQ(Read->Generation.MinNewTokens, 8);
+  EXPECT_EQ(Read->Generation.MinP, 0.125);
+  EXPECT_EQ(Read->Generation.TypicalP, 0.75);
+  EXPECT_EQ(Read->Generation.BadWords, M.Generation.BadWords);
+  EXPECT_EQ(Read->Generation.StopStrings, M.Generation.StopStrings);
   EXPECT_EQ(Read->Generation.MaxLength, 60);
   EXPECT_EQ(Read->Generation.MaxNewTokens, 59);
   EXPECT_TRUE(Read->Generation.Renormalize);
@@ -349,7 +354,20 @@ TEST(ArtifactManifest, NamesWhatIsWrong) {
       {"/generation/beams", 0, "field 'generation.beams' is 0"},
       {"/generation/beams", 5000, "field 'generation.beams' is 5000"},
       {"/generation/length_penalty", 1e9, "'generation.length_penalty' is"},
-      {"/generation/early_stopping", 1, "expected true or false"},
+      {"/generation/early_stopping", 1, "expected true, false or 'never'"},
+      {"/generation/early_stopping", "often",
+       "expected true, false or 'never'"},
+      {"/generation/min_p", 2, "expected a number from 0.0 to 1.0"},
+      {"/generation/typical_p", "a", "expected a finite number"},
+      {"/generation/min_new_tokens", -1, "expected a whole number from 0"},
+      {"/generation/bad_words",
+       {{1}, Json::array()},
+       "expected words of at least one token"},
+      {"/generation/bad_words/0/1", -1, "expected a whole number from 0"},
+      {"/generation/bad_words/0", 1, "expected an array"},
+      {"/generation/stop_strings",
+       {"a", ""},
+       "expected strings of at least one byte"},
       {"/generation/no_repeat_ngram", -1, "'generation.no_repeat_ngram' is"},
       {"/generation/repetition_penalty", 0, "'generation.repetition_penalty'"},
       {"/generation/min_length", -1, "'generation.min_length' is -1"},
@@ -401,6 +419,14 @@ TEST(ArtifactManifest, EveryFieldIsRequired) {
         Pointer.starts_with("/compiled/"))
       continue;
     Parent.erase(Where.back());
+    // By this one older artifacts, which lack some, are told apart.
+    if (Pointer == "/generation/min_p") {
+      Result<Manifest> Older = manifestFromJson(Bad, "f");
+      ASSERT_TRUE(Older) << messageOf(Older);
+      EXPECT_FALSE(Older->Generation.MinP || Older->Generation.TypicalP);
+      EXPECT_TRUE(Older->Generation.StopStrings.empty());
+      continue;
+    }
     std::string Message = messageOf(manifestFromJson(Bad, "f"));
     EXPECT_NE(Message.find("missing field"), std::string::npos)
         << Pointer << ": " << Message;

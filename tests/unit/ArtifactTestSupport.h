@@ -114,10 +114,15 @@ inline Manifest sampleManifest() {
   M.Generation.Suppressed = {5, 6};
   M.Generation.Beams = 4;
   M.Generation.LengthPenalty = 2.5;
-  M.Generation.EarlyStopping = true;
+  M.Generation.Stops = sampling::EarlyStopping::Never;
   M.Generation.NoRepeatNgram = 3;
   M.Generation.RepetitionPenalty = 1.25;
   M.Generation.MinLength = 7;
+  M.Generation.MinNewTokens = 8;
+  M.Generation.MinP = 0.125;
+  M.Generation.TypicalP = 0.75;
+  M.Generation.BadWords = {{1, 2}, {3}};
+  M.Generation.StopStrings = {"\n\n", "###"};
   M.Generation.MaxLength = 60;
   M.Generation.MaxNewTokens = 59;
   M.Generation.Renormalize = true;

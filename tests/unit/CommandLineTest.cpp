@@ -147,10 +147,11 @@ TEST_F(CommandLineTest, SamplingFollowsSeedAndDefaults) {
   EXPECT_NE(With({"--top-k", "4", "--seed", "3"}),
             With({"--top-k", "4", "--seed", "4"}));
   expectError({"run", File, "--token-ids", "3", "--temperature", "-1"},
-              "temperature is -1.000000");
+              "--temperature is -1: expected");
   expectError({"run", File, "--token-ids", "3", "--temperature", "nan"},
               "temperature");
-  expectError({"run", File, "--token-ids", "3", "--top-p", "2"}, "top-p");
+  expectError({"run", File, "--token-ids", "3", "--top-p", "2"},
+              "--top-p is 2: expected above 0, at most 1");
 }
 
 TEST_F(CommandLineTest, WritesEveryPositionsOutput) {

@@ -176,15 +176,15 @@ TEST_F(CommandLineTranslateTest, BeamsOfTheModelAndItsEnd) {
     Options.Rules.EndOfSequence.clear();
     All = searchAfter(Options, {0}, Source).best();
     Options.Rules.EndOfSequence = {All[3]};
-    Options.EarlyStopping = true;
+    Options.Stops = EarlyStopping::Yes;
     Early = searchAfter(Options, {0}, Source).best();
-    Options.EarlyStopping = false;
+    Options.Stops = EarlyStopping::No;
     Late = searchAfter(Options, {0}, Source).best();
   }
   ASSERT_NE(Early, Late);
   writeTranslator([&](Manifest &M, CodeInfo &) {
     M.Generation.Beams = 4;
-    M.Generation.EarlyStopping = true;
+    M.Generation.Stops = EarlyStopping::Yes;
     M.Generation.EndOfSequence = Options.Rules.EndOfSequence;
   });
   std::vector<std::string> Arguments = {

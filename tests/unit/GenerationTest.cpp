@@ -1,64 +1,10 @@
 //===- GenerationTest.cpp - Requests and the loop over tokens -------------===//
 
-#include "CommandLineFixture.h"
-
-#include "runtime/Generation/Generator.h"
-
-#include <algorithm>
+#include "GenerationFixture.h"
 
 using namespace tenon;
-using namespace tenon::artifact;
-using namespace tenon::engine;
 using namespace tenon::generation;
 using namespace tenon::test;
-
-namespace {
-
-using Tokens = std::vector<int32_t>;
-
-class GenerationTest : public testing::Test {
-protected:
-  void load(const std::function<void(Manifest &, CodeInfo &)> &Change = nullptr,
-            std::string_view TokenizerText = WordPieces) {
-    Status Written = writeModel(File, Change, TokenizerText);
-    ASSERT_TRUE(Written) << Written.error().message();
-    Result<std::shared_ptr<const Model>> Loaded = Model::load(File);
-    ASSERT_TRUE(Loaded) << Loaded.error().message();
-    M = *Loaded;
-    Result<Session> Created = Session::create(M, {1, 400, 64});
-    ASSERT_TRUE(Created) << Created.error().message();
-    S.emplace(std::move(*Created));
-  }
-
-  Request request(const Settings &Wish, Tokens Prompt) {
-    Result<Request> R = makeRequest(*M, Wish, std::move(Prompt));
-    EXPECT_TRUE(R) << R.error().message();
-    return std::move(*R);
-  }
-  std::string errorOf(const Settings &Wish) {
-    Result<Request> R = makeRequest(*M, Wish, {1});
-    return R ? "" : R.error().message();
-  }
-
-  /// The likeliest token after each, as the model must answer.
-  Tokens greedy(Tokens Whole, size_t Count, int64_t Prefix = 0) {
-    Tokens New;
-    while (New.size() < Count) {
-      std::vector<float> Logits = expectedLogits(Whole, {}, Prefix);
-      auto Best = std::max_element(Logits.begin(), Logits.end());
-      New.push_back(static_cast<int32_t>(Best - Logits.begin()));
-      Whole.push_back(New.back());
-    }
-    return New;
-  }
-
-  TemporaryDirectory Directory;
-  std::string File = Directory / "model.tenon";
-  std::shared_ptr<const Model> M;
-  std::optional<Session> S;
-};
-
-} // namespace
 
 TEST_F(GenerationTest, RequestsJoinAndLeave) {
   load();
@@ -98,7 +44,7 @@ TEST_F(GenerationTest, GivingUpFreesPages) {
     ASSERT_TRUE(G.add(request({}, {6})));
     ASSERT_TRUE(G.step());
     EXPECT_EQ(S->cache().freePages(), S->cache().pageCount() - 2);
-    EXPECT_EQ(G.take(A).NewTokens, greedy({4, 5}, 1));
+    EXPECT_EQ(G.take(A).Choices.front().NewTokens, greedy({4, 5}, 1));
     EXPECT_EQ(G.running(), 1u);
     EXPECT_EQ(S->cache().freePages(), S->cache().pageCount() - 1);
   }
@@ -115,7 +61,7 @@ TEST_F(GenerationTest, EndsAndErrors) {
   int64_t A = *G.add(request({}, {4, 5}));
   int64_t B = *G.add(request({}, {49}));
   EXPECT_FALSE(G.step()) << "token 49 fails the whole step";
-  EXPECT_EQ(G.take(B).Finish, FinishReason::None);
+  EXPECT_EQ(G.take(B).Choices.front().Finish, FinishReason::None);
   while (G.running() != 0)
     ASSERT_TRUE(G.step());
   size_t End = 0;
@@ -136,7 +82,7 @@ TEST_F(GenerationTest, SettingsThatContradictEachOther) {
   Wish.Temperature = 1;
   EXPECT_EQ(errorOf(Wish),
             "num_beams is 2: beam search takes the likeliest tokens: expected "
-            "1 with temperature, top_k or top_p");
+            "1 with temperature, top_k, top_p, min_p or typical_p");
   Wish = {};
   Wish.LengthPenalty = 2;
   EXPECT_EQ(errorOf(Wish), "length_penalty: needs num_beams of at least 2");

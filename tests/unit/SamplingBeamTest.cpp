@@ -19,7 +19,7 @@ using Tokens = std::vector<int32_t>;
 
 static Row applied(const LogitsRules &Rules, const Tokens &Sequence,
                    Row Scores) {
-  Rules.apply(Sequence, Scores);
+  Rules.apply(Sequence, 0, Scores);
   return Scores;
 }
 
@@ -220,7 +220,7 @@ static BeamOptions options(int64_t Beams, int64_t MaxLength,
 
 static std::vector<ReferenceCase> referenceCases() {
   BeamOptions Early4 = options(4, 12), Early2 = options(2, 12);
-  Early4.EarlyStopping = Early2.EarlyStopping = true;
+  Early4.Stops = Early2.Stops = EarlyStopping::Yes;
   BeamOptions Forced = options(2, 10);
   Forced.Rules.ForcedFirst = 5;
   Forced.Rules.ForcedLast = 1;
@@ -232,6 +232,11 @@ static std::vector<ReferenceCase> referenceCases() {
   BeamOptions Suppressed = options(3, 10);
   Suppressed.Rules.Suppressed = {4, 6};
   Suppressed.Rules.Renormalize = true;
+  auto Until = [](double Penalty, EarlyStopping Stops) {
+    BeamOptions Options = options(2, 14, Penalty);
+    Options.Stops = Stops;
+    return Options;
+  };
   BeamOptions TwoEnds = options(3, 10);
   TwoEnds.Rules.EndOfSequence = {1, 8};
   return {
@@ -253,6 +258,22 @@ static std::vector<ReferenceCase> referenceCases() {
       {{2}, 2, Suppressed, {11, 1}, -0.7713879346847534},
       {{2}, 1, TwoEnds, {4, 9, 6, 8}, -0.8982475399971008},
       {{2}, 2, options(8, 7), {4, 9, 6, 8, 6, 2}, -0.9422966837882996},
+      {{2},
+       3,
+       Until(2, EarlyStopping::No),
+       {4, 9, 6, 8, 6, 9, 4, 1},
+       -0.12834961712360382},
+      {{2},
+       3,
+       Until(2, EarlyStopping::Never),
+       {4, 9, 6, 8, 6, 9, 6, 9, 11, 2, 11, 1},
+       -0.0864827036857605},
+      {{2},
+       6,
+       Until(2, EarlyStopping::Never),
+       {4, 9, 6, 8, 6, 9, 6, 9, 11, 2, 11, 1},
+       -0.16514790058135986},
+      {{2}, 3, Until(-1, EarlyStopping::Never), {11, 1}, -3.4382901191711426},
   };
 }
 

@@ -1,31 +1,35 @@
 //===- SamplingTest.cpp - Choice of the next token ------------------------===//
 
+#include "runtime/Sampling/LogitsRules.h"
 #include "runtime/Sampling/Sampler.h"
 
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
 #include <limits>
+#include <set>
 
 using namespace tenon;
 using namespace tenon::sampling;
 
 static constexpr float Infinity = std::numeric_limits<float>::infinity();
 
-static std::string errorOf(const SamplingOptions &Options) {
-  Result<Sampler> S = Sampler::create(Options);
-  return S ? "" : S.error().message();
+static std::string errorOf(const SamplingOptions &Options,
+                           SettingNames Names = {}) {
+  Status Fits = check(Options, Names);
+  EXPECT_EQ(bool(Fits), bool(Sampler::create(Options)));
+  return Fits ? "" : Fits.error().message();
 }
 
 static std::string pickError(const std::vector<float> &Logits,
                              double Temperature) {
-  Result<Sampler> S = Sampler::create({Temperature, 0, 1, 0});
-  Result<int32_t> Token = S->pick(Logits);
+  Result<Sampler> S = Sampler::create({Temperature, 0, 1, 0, 1, 0});
+  Result<int32_t> Token = S->pick(Logits, 0);
   return Token ? "" : Token.error().message();
 }
 
-/// Pearson's statistic of `Draws` choices against the probabilities
-/// softmax(Logits / Temperature) restricted to `Kept`.
+/// Pearson's statistic of `Draws` choices, at as many positions, against the
+/// probabilities softmax(Logits / Temperature) restricted to `Kept`.
 static double chiSquare(const std::vector<float> &Logits,
                         const SamplingOptions &Options,
                         const std::vector<int32_t> &Kept, int Draws) {
@@ -36,7 +40,7 @@ static double chiSquare(const std::vector<float> &Logits,
     Total += Expected[static_cast<size_t>(Token)] =
         std::exp(Logits[static_cast<size_t>(Token)] / Options.Temperature);
   for (int I = 0; I < Draws; ++I) {
-    Result<int32_t> Token = S->pick(Logits);
+    Result<int32_t> Token = S->pick(Logits, I);
     if (!Token)
       return Infinity;
     Seen[static_cast<size_t>(*Token)] += 1;
@@ -55,67 +59,141 @@ static double chiSquare(const std::vector<float> &Logits,
 TEST(SamplingTest, GreedyTakesTheFirstLargest) {
   Result<Sampler> S = Sampler::create({});
   ASSERT_TRUE(S);
-  EXPECT_EQ(*S->pick(std::vector<float>{1, 5, 3, 5}), 1);
-  EXPECT_EQ(*S->pick(std::vector<float>{-Infinity, -3, -Infinity}), 1);
-  S = Sampler::create({2.0, 1, 1, 7});
-  EXPECT_EQ(*S->pick(std::vector<float>{1, 5, 3, 5}), 1) << "top-k 1";
-  S = Sampler::create({1e-300, 0, 1, 7});
-  EXPECT_EQ(*S->pick(std::vector<float>{1, 5, 3, 4.9f}), 1) << "cold";
+  EXPECT_EQ(*S->pick(std::vector<float>{1, 5, 3, 5}, 0), 1);
+  EXPECT_EQ(*S->pick(std::vector<float>{-Infinity, -3, -Infinity}, 0), 1);
+  S = Sampler::create({2.0, 1, 1, 0, 1, 7});
+  EXPECT_EQ(*S->pick(std::vector<float>{1, 5, 3, 5}, 0), 1) << "top-k 1";
+  S = Sampler::create({1e-300, 0, 1, 0, 1, 7});
+  EXPECT_EQ(*S->pick(std::vector<float>{1, 5, 3, 4.9f}, 0), 1) << "cold";
 }
 
 TEST(SamplingTest, DistributionsAreThoseAskedFor) {
   std::vector<float> Logits = {0.5f, 2, -1, 1, 0, 1.5f, -Infinity, 0.25f};
   std::vector<int32_t> All = {0, 1, 2, 3, 4, 5, 7};
   constexpr int Draws = 20000;
-  // Beyond these once in a thousand: 6, 2 and 2 degrees of freedom.
-  EXPECT_LT(chiSquare(Logits, {1.0, 0, 1, 1}, All, Draws), 22.46);
-  EXPECT_LT(chiSquare(Logits, {0.6, 0, 1, 2}, All, Draws), 22.46);
-  EXPECT_LT(chiSquare(Logits, {1.5, 3, 1, 3}, {1, 5, 3}, Draws), 13.82);
-  // Probabilities: 0.40, 0.24, 0.15, 0.09, ...
-  EXPECT_LT(chiSquare(Logits, {1.0, 0, 0.7, 4}, {1, 5, 3}, Draws), 13.82);
-  // Of three kept by top-k, the nucleus of 0.8 is the first two plus one.
-  EXPECT_LT(chiSquare(Logits, {1.0, 3, 0.75, 5}, {1, 5}, Draws), 10.83);
+  // Beyond these once in a thousand: 6, 5, 4, 2 and 1 degrees of freedom.
+  constexpr double Six = 22.46, Five = 20.52, Four = 18.47, Two = 13.82,
+                   One = 10.83;
+  EXPECT_LT(chiSquare(Logits, {1.0, 0, 1, 0, 1, 1}, All, Draws), Six);
+  EXPECT_LT(chiSquare(Logits, {0.6, 0, 1, 0, 1, 2}, All, Draws), Six);
+  EXPECT_LT(chiSquare(Logits, {1.5, 3, 1, 0, 1, 3}, {1, 5, 3}, Draws), Two);
+  // Probabilities: 0.39, 0.24, 0.14, 0.09, 0.07, 0.05, 0.02.
+  EXPECT_LT(chiSquare(Logits, {1.0, 0, 0.7, 0, 1, 4}, {1, 5, 3}, Draws), Two);
+  // Of three kept by top-k, the nucleus of 0.75 is the first two.
+  EXPECT_LT(chiSquare(Logits, {1.0, 3, 0.75, 0, 1, 5}, {1, 5}, Draws), One);
+  // At least 0.15 of 0.39: all but the last two.
+  EXPECT_LT(chiSquare(Logits, {1.0, 0, 1, 0.15, 1, 6}, {0, 1, 3, 5, 7}, Draws),
+            Four);
+  EXPECT_LT(
+      chiSquare(Logits, {0.5, 0, 1, 0.01, 1, 7}, {0, 1, 3, 4, 5, 7}, Draws),
+      Five);
+  // -log(p): 0.94, 1.44, 1.94, 2.44, 2.69, 2.94, 3.94; H = 1.62. Most typical
+  // are 1.44, 1.94, then 0.94.
+  EXPECT_LT(chiSquare(Logits, {1.0, 0, 1, 0, 0.3, 8}, {5, 3}, Draws), One);
+  EXPECT_LT(chiSquare(Logits, {1.0, 0, 1, 0, 0.7, 9}, {5, 3, 1}, Draws), Two);
   // The test would notice: twice the temperature is another distribution.
-  EXPECT_GT(chiSquare(Logits, {1.0, 0, 1, 1}, {1, 5, 3}, Draws), 100);
+  EXPECT_GT(chiSquare(Logits, {1.0, 0, 1, 0, 1, 1}, {1, 5, 3}, Draws), 100);
+}
+
+TEST(SamplingTest, ChoicesOfOnePositionAreADistributionToo) {
+  // The same over numbers of the choice and over seeds, in place of positions.
+  std::vector<float> Logits = {1, 0, 0.5f, 0.25f};
+  double Total = 0, Statistic[2] = {};
+  for (float Logit : Logits)
+    Total += std::exp(Logit);
+  constexpr int Draws = 20000;
+  std::vector<double> Seen[2] = {std::vector<double>(4),
+                                 std::vector<double>(4)};
+  for (uint32_t I = 0; I < Draws; ++I) {
+    Result<Sampler> S = Sampler::create({1.0, 0, 1, 0, 1, 5});
+    Seen[0][static_cast<size_t>(*S->pick(Logits, 17, I))] += 1;
+    S = Sampler::create({1.0, 0, 1, 0, 1, I});
+    Seen[1][static_cast<size_t>(*S->pick(Logits, 17, 3))] += 1;
+  }
+  for (size_t Kind = 0; Kind < 2; ++Kind)
+    for (size_t I = 0; I < 4; ++I) {
+      double Mean = std::exp(Logits[I]) / Total * Draws;
+      Statistic[Kind] += (Seen[Kind][I] - Mean) * (Seen[Kind][I] - Mean) / Mean;
+    }
+  EXPECT_LT(Statistic[0], 16.27);
+  EXPECT_LT(Statistic[1], 16.27);
+}
+
+TEST(SamplingTest, ADrawDependsOnItsPlaceOnly) {
+  std::vector<float> Logits;
+  for (int I = 0; I < 97; ++I)
+    Logits.push_back(static_cast<float>((I * 37) % 19) * 0.25f);
+  Result<Sampler> S = Sampler::create({1.0, 0, 1, 0, 1, 42});
+  std::vector<int32_t> Forward, Backward;
+  for (int I = 0; I < 50; ++I)
+    Forward.push_back(*S->pick(Logits, I));
+  for (int I = 50; I-- > 0;) {
+    Result<Sampler> Fresh = Sampler::create({1.0, 0, 1, 0, 1, 42});
+    (void)*Fresh->pick(std::vector<float>{1, 2}, I * 3, 8);
+    Backward.push_back(*Fresh->pick(Logits, I));
+  }
+  std::reverse(Backward.begin(), Backward.end());
+  EXPECT_EQ(Forward, Backward);
+  EXPECT_GT(std::set<int32_t>(Forward.begin(), Forward.end()).size(), 20u);
 }
 
 TEST(SamplingTest, ANucleusBeyondTheFirstSortedPrefix) {
   // Equal logits: 0.5 of 1000 tokens needs 500, the lowest indices.
   std::vector<float> Logits(1000, 1);
-  Result<Sampler> S = Sampler::create({1.0, 0, 0.5, 11});
+  Result<Sampler> S = Sampler::create({1.0, 0, 0.5, 0, 1, 11});
   std::vector<bool> Seen(1000);
   for (int I = 0; I < 20000; ++I) {
-    int32_t Token = *S->pick(Logits);
+    int32_t Token = *S->pick(Logits, I);
     ASSERT_LT(Token, 500);
     Seen[static_cast<size_t>(Token)] = true;
   }
   EXPECT_EQ(std::count(Seen.begin(), Seen.begin() + 500, true), 500);
+  // All are as typical as the last that is needed.
+  S = Sampler::create({1.0, 0, 1, 0, 0.5, 11});
+  EXPECT_EQ(S->distribution(Logits)->size(), 1000u);
 }
 
-TEST(SamplingTest, SameSeedSameTokensEverywhere) {
-  std::vector<float> Logits;
-  for (int I = 0; I < 97; ++I)
-    Logits.push_back(static_cast<float>((I * 37) % 19) * 0.25f);
-  Result<Sampler> S = Sampler::create({1.0, 0, 1, 42});
-  std::vector<int32_t> Tokens;
-  for (int I = 0; I < 8; ++I)
-    Tokens.push_back(*S->pick(Logits));
-  // From an independent implementation of the generator.
-  EXPECT_EQ(Tokens, (std::vector<int32_t>{68, 59, 68, 5, 81, 3, 58, 31}));
+TEST(SamplingTest, WhatIsLikelyBesides) {
+  std::vector<float> Logits = {1, 3, -Infinity, 3, 2};
+  Result<LogProbabilities> Row = LogProbabilities::of(Logits);
+  ASSERT_TRUE(Row);
+  double Sum = std::exp(1) + 2 * std::exp(3) + std::exp(2);
+  ScoredToken Token = Row->score(0, 3);
+  EXPECT_EQ(Token.Chosen.Token, 0);
+  EXPECT_FLOAT_EQ(Token.Chosen.LogProbability,
+                  static_cast<float>(1 - std::log(Sum)));
+  ASSERT_EQ(Token.Likeliest.size(), 3u);
+  EXPECT_EQ(Token.Likeliest[0].Token, 1) << "of equal ones the lowest first";
+  EXPECT_EQ(Token.Likeliest[1].Token, 3);
+  EXPECT_EQ(Token.Likeliest[2].Token, 4);
+  EXPECT_FLOAT_EQ(Token.Likeliest[2].LogProbability,
+                  static_cast<float>(2 - std::log(Sum)));
+  EXPECT_EQ(Row->score(2, 0).Chosen.LogProbability, -Infinity);
+  EXPECT_EQ(Row->score(99, 9).Chosen.LogProbability, -Infinity);
+  EXPECT_EQ(Row->score(99, 9).Likeliest.size(), 5u);
 }
 
 TEST(SamplingTest, RefusesBadParametersAndLogits) {
   double NaN = std::nan("");
-  EXPECT_EQ(errorOf({-1, 0, 1, 0}),
-            "temperature is -1.000000: expected a finite number, at least 0");
-  EXPECT_NE(errorOf({NaN, 0, 1, 0}), "");
-  EXPECT_NE(errorOf({Infinity, 0, 1, 0}), "");
-  EXPECT_EQ(errorOf({1, -2, 1, 0}),
-            "top-k is -2: expected at least 0 (0 keeps all tokens)");
-  EXPECT_EQ(errorOf({1, 0, 0, 0}),
-            "top-p is 0.000000: expected above 0, at most 1");
-  EXPECT_NE(errorOf({1, 0, 1.5, 0}), "");
-  EXPECT_NE(errorOf({1, 0, NaN, 0}), "");
+  EXPECT_EQ(errorOf({-1, 0, 1, 0, 1, 0}),
+            "temperature is -1: expected a finite number, at least 0");
+  EXPECT_NE(errorOf({NaN, 0, 1, 0, 1, 0}), "");
+  EXPECT_NE(errorOf({Infinity, 0, 1, 0, 1, 0}), "");
+  EXPECT_EQ(errorOf({1, -2, 1, 0, 1, 0}),
+            "top_k is -2: expected at least 0 (0 keeps all tokens)");
+  EXPECT_EQ(errorOf({1, 0, 0, 0, 1, 0}),
+            "top_p is 0: expected above 0, at most 1");
+  EXPECT_NE(errorOf({1, 0, 1.5, 0, 1, 0}), "");
+  EXPECT_NE(errorOf({1, 0, NaN, 0, 1, 0}), "");
+  EXPECT_EQ(errorOf({1, 0, 1, -0.25, 1, 0}, {true}),
+            "--min-p is -0.25: expected 0 to 1");
+  EXPECT_NE(errorOf({1, 0, 1, 1.5, 1, 0}), "");
+  EXPECT_NE(errorOf({1, 0, 1, NaN, 1, 0}), "");
+  EXPECT_EQ(errorOf({1, 0, 1, 0, 0, 0}, {true}),
+            "--typical-p is 0: expected above 0, at most 1");
+  EXPECT_NE(errorOf({1, 0, 1, 0, 1.5, 0}), "");
+  EXPECT_NE(errorOf({1, 0, 1, 0, NaN, 0}), "");
+  EXPECT_EQ(errorOf({1, 0, 1, 1, 1, 0}), "");
   float Bad = std::nanf("");
   for (double Temperature : {0.0, 1.0}) {
     EXPECT_EQ(pickError({1, Bad, 2}, Temperature),
@@ -128,4 +206,45 @@ TEST(SamplingTest, RefusesBadParametersAndLogits) {
               "every logit is -infinity: the model's output is unusable");
     EXPECT_NE(pickError({}, Temperature), "");
   }
+}
+
+TEST(SamplingTest, RefusesRulesOutOfRange) {
+  auto ErrorOf = [](auto Set) {
+    LogitsRules Rules;
+    Set(Rules);
+    Status Fits = check(Rules, 50);
+    return Fits ? "" : Fits.error().message();
+  };
+  auto Penalty = [&](double LogitsRules::*Field, double Value) {
+    return ErrorOf([&](LogitsRules &R) { R.*Field = Value; });
+  };
+  double NaN = std::nan("");
+  for (double Value : {0.0, -1.0, NaN, double(Infinity)})
+    EXPECT_NE(Penalty(&LogitsRules::RepetitionPenalty, Value), "");
+  EXPECT_EQ(Penalty(&LogitsRules::RepetitionPenalty, 0),
+            "repetition_penalty is 0: expected above 0, and finite (1 changes "
+            "nothing)");
+  EXPECT_EQ(Penalty(&LogitsRules::PresencePenalty, 2.5),
+            "presence_penalty is 2.5: expected -2 to 2");
+  EXPECT_EQ(Penalty(&LogitsRules::FrequencyPenalty, -2.5),
+            "frequency_penalty is -2.5: expected -2 to 2");
+  EXPECT_NE(Penalty(&LogitsRules::FrequencyPenalty, NaN), "");
+  EXPECT_EQ(Penalty(&LogitsRules::FrequencyPenalty, -2), "");
+  auto Bias = [&](std::vector<TokenBias> Values) {
+    return ErrorOf([&](LogitsRules &R) { R.Bias = Values; });
+  };
+  EXPECT_EQ(Bias({{49, 100}, {0, -100}}), "");
+  EXPECT_EQ(Bias({{50, 1}}), "logit_bias of token is 50: expected 0 to 49");
+  EXPECT_EQ(Bias({{-1, 1}}), "logit_bias of token is -1: expected 0 to 49");
+  EXPECT_EQ(Bias({{4, 100.5f}}),
+            "logit_bias of token 4 is 100.5: expected -100 to 100");
+  EXPECT_EQ(Bias({{4, 1}, {5, 1}, {4, 1}}),
+            "logit_bias of token 4 is given twice: expected it once");
+  auto Words = [&](std::vector<std::vector<int32_t>> Values) {
+    return ErrorOf([&](LogitsRules &R) { R.BadWords = Values; });
+  };
+  EXPECT_EQ(Words({{1}, {49, 0}}), "");
+  EXPECT_EQ(Words({{1}, {}}),
+            "bad_words: one has no tokens: expected at least one");
+  EXPECT_EQ(Words({{1, 50}}), "bad_words: token id 50: expected 0 to 49");
 }

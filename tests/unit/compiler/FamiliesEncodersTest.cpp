@@ -796,7 +796,7 @@ TEST_F(GenerationTest, NothingSaidIsGreedy) {
   ASSERT_TRUE(Info) << Info.error().message();
   EXPECT_EQ(Info->Beams, 1);
   EXPECT_EQ(Info->LengthPenalty, 1);
-  EXPECT_FALSE(Info->EarlyStopping);
+  EXPECT_EQ(Info->Stops, sampling::EarlyStopping::No);
   EXPECT_FALSE(Info->Sample);
   EXPECT_EQ(Info->NoRepeatNgram, 0);
   EXPECT_EQ(Info->RepetitionPenalty, 1);
@@ -817,11 +817,15 @@ const Json Everything = {{"eos_token_id", 2},
                          {"no_repeat_ngram_size", 3},
                          {"repetition_penalty", 1.5},
                          {"min_length", 6},
+                         {"min_new_tokens", 9},
+                         {"min_p", 0.25},
+                         {"typical_p", 0.5},
+                         {"stop_strings", {"\n", "END"}},
                          {"max_length", 142},
                          {"max_new_tokens", 20},
                          {"renormalize_logits", true},
                          {"suppress_tokens", {7}},
-                         {"bad_words_ids", {{96}, {5}}}};
+                         {"bad_words_ids", {{96}, {5}, {2}, {2, 8}}}};
 
 TEST_F(GenerationTest, ReadsEverySettingFromEitherFile) {
   for (bool IsOwn : {false, true}) {
@@ -833,10 +837,16 @@ TEST_F(GenerationTest, ReadsEverySettingFromEitherFile) {
     EXPECT_EQ(Info->ForcedLast, 4);
     EXPECT_EQ(Info->Beams, 4);
     EXPECT_EQ(Info->LengthPenalty, 2);
-    EXPECT_TRUE(Info->EarlyStopping);
+    EXPECT_EQ(Info->Stops, sampling::EarlyStopping::Yes);
     EXPECT_EQ(Info->NoRepeatNgram, 3);
     EXPECT_EQ(Info->RepetitionPenalty, 1.5);
     EXPECT_EQ(Info->MinLength, 6);
+    EXPECT_EQ(Info->MinNewTokens, 9);
+    EXPECT_EQ(Info->MinP, 0.25);
+    EXPECT_EQ(Info->TypicalP, 0.5);
+    EXPECT_EQ(Info->StopStrings, (std::vector<std::string>{"\n", "END"}));
+    EXPECT_EQ(Info->BadWords, (std::vector<std::vector<int32_t>>{{2, 8}}))
+        << "the end of sequence alone is none";
     EXPECT_EQ(Info->MaxLength, 142);
     EXPECT_EQ(Info->MaxNewTokens, 20);
     EXPECT_TRUE(Info->Renormalize);
@@ -888,28 +898,30 @@ TEST_F(GenerationTest, NotesWhatItLeavesOut) {
     return Notes;
   };
   const std::string Left = ": not used when generating";
-  EXPECT_EQ(Notice({{"typical_p", 0.5}}),
+  EXPECT_EQ(Notice({{"epsilon_cutoff", 0.5}}),
             std::vector<std::string>{"generation_config.json: field "
-                                     "'typical_p' is 0.5" +
+                                     "'epsilon_cutoff' is 0.5" +
                                      Left});
   EXPECT_EQ(Notice({{"diversity_penalty", 0.5}}),
             std::vector<std::string>{"generation_config.json: field "
                                      "'diversity_penalty' is 0.5" +
                                      Left});
   // In a config.json among other keys, which mean nothing here.
-  ASSERT_TRUE(read({{"typical_p", 0.5}, {"d_model", 64}}));
+  ASSERT_TRUE(read({{"diversity_penalty", 0.5}, {"d_model", 64}}));
   EXPECT_EQ(Notes, std::vector<std::string>{
-                       "config.json: field 'typical_p' is 0.5" + Left});
-  EXPECT_EQ(Notice({{"bad_words_ids", {{1, 2}}}}),
+                       "config.json: field 'diversity_penalty' is 0.5" + Left});
+  EXPECT_EQ(Notice({{"bad_words_ids", {{1, 97}}}}),
             std::vector<std::string>{
                 "generation_config.json: field 'bad_words_ids' is an array: "
-                "expected words of one token of the vocabulary; others are "
-                "left out"});
-  EXPECT_EQ(Notice({{"early_stopping", "never"}, {"num_beams", 2}}),
-            std::vector<std::string>{
-                "generation_config.json: field 'early_stopping' is 'never': "
-                "expected true or false; searched as false"});
+                "expected words of tokens of the vocabulary; others are left "
+                "out"});
   // What is off, or says nothing about which token is taken.
+  auto Never = read(Json::object(), {{"early_stopping", "never"}});
+  ASSERT_TRUE(Never) << Never.error().message();
+  EXPECT_EQ(Never->Stops, sampling::EarlyStopping::Never);
+  auto Stop = read(Json::object(), {{"stop_strings", "END"}});
+  ASSERT_TRUE(Stop) << Stop.error().message();
+  EXPECT_EQ(Stop->StopStrings, std::vector<std::string>{"END"});
   EXPECT_TRUE(Notice({{"early_stopping", "never"},
                       {"num_return_sequences", 1},
                       {"num_beam_groups", 1},
@@ -937,6 +949,16 @@ TEST_F(GenerationTest, Refuses) {
         Case{{{"early_stopping", "often"}},
              "field 'early_stopping' is 'often': expected true, false or "
              "'never'"},
+        Case{{{"min_p", 1.5}},
+             "field 'min_p' is 1.5: expected a number from 0 to 1"},
+        Case{{{"typical_p", -1}},
+             "field 'typical_p' is -1: expected a number from 0 to 1"},
+        Case{{{"min_new_tokens", -1}},
+             "field 'min_new_tokens' is -1: expected a whole number from 0 to "
+             "16777216"},
+        Case{{{"stop_strings", {""}}},
+             "field 'stop_strings' is an array: expected texts of at least one "
+             "character"},
         Case{{{"early_stopping", 1}},
              "field 'early_stopping' is 1: expected true or false"},
         Case{{{"no_repeat_ngram_size", -1}},

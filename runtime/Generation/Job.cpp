@@ -1,0 +1,104 @@
+//===- Job.cpp - A request and how far it is ------------------------------===//
+
+#include "runtime/Generation/Job.h"
+
+#include <algorithm>
+#include <utility>
+
+using namespace tenon;
+using namespace tenon::generation;
+using namespace tenon::sampling;
+
+static bool isIn(const std::vector<int32_t> &Tokens, int32_t Token) {
+  return std::find(Tokens.begin(), Tokens.end(), Token) != Tokens.end();
+}
+
+Generator::Line::Line(const Request &Wish, const tokenizer::Tokenizer *T)
+    : Stops(Wish.StopStrings) {
+  if (!T)
+    return;
+  Decoder.emplace(*T);
+  if (!Wish.Echo)
+    return;
+  // By the same decoder, for a token's text may depend on those before it.
+  for (int32_t Token : Wish.Prompt)
+    Added.Text += Decoder->push(Token);
+  Done.Text = Added.Text;
+}
+
+void Generator::Line::addText(const Request &Wish, const std::string &Text) {
+  // No stop string begins before the fewest new tokens.
+  bool Searches =
+      static_cast<int64_t>(Done.NewTokens.size()) > Wish.Rules.MinNewTokens;
+  std::string Certain = Searches ? Stops.push(Text) : Text;
+  if (std::optional<size_t> Found = Stops.found()) {
+    Done.StopString = Wish.StopStrings[*Found];
+    if (Wish.IncludeStop)
+      Certain += *Done.StopString;
+    setFinish(FinishReason::Stop);
+  }
+  Done.Text += Certain;
+  Added.Text += Certain;
+}
+
+void Generator::Line::addToken(const Request &Wish, int32_t Token) {
+  Done.NewTokens.push_back(Token);
+  Added.Tokens.push_back(Token);
+  bool Ends = isIn(Wish.Rules.EndOfSequence, Token);
+  bool Stops = isIn(Wish.StopTokens, Token);
+  if (Decoder && (!Ends || (Stops && Wish.IncludeStop)))
+    addText(Wish, Decoder->push(Token));
+  if (!isRunning())
+    return;
+  if (Stops)
+    Done.StopToken = Token;
+  if (Ends)
+    finish(Wish, Stops ? FinishReason::Stop : FinishReason::EndOfSequence);
+  else if (static_cast<int64_t>(Done.NewTokens.size()) >= Wish.MaxNewTokens)
+    finishByLength(Wish);
+}
+
+void Generator::Line::addScore(ScoredToken Score) {
+  Done.Scores.push_back(Score);
+  Added.Scores.push_back(std::move(Score));
+}
+
+void Generator::Line::finish(const Request &Wish, FinishReason Reason) {
+  std::string Left = Decoder ? Decoder->finish() : "";
+  // What has failed has not ended as it was asked to.
+  if (Reason != FinishReason::Error)
+    addText(Wish, std::exchange(Left, {}));
+  if (!isRunning()) { // A stop string has ended it.
+    Done.StopToken.reset();
+    return;
+  }
+  std::string Rest = Stops.finish() + Left;
+  Done.Text += Rest;
+  Added.Text += Rest;
+  setFinish(Reason);
+}
+
+void Generator::Line::finishByLength(const Request &Wish) {
+  finish(Wish,
+         Wish.IsCutByContext ? FinishReason::Context : FinishReason::Length);
+}
+
+Generator::Job::Job(int64_t Number, Request R, Sampler Picker,
+                    const tokenizer::Tokenizer *T)
+    : Number(Number), Wish(std::move(R)), Picker(std::move(Picker)) {
+  for (int64_t I = 0; I < Wish.How.Choices; ++I) {
+    Lines.emplace_back(Wish, T);
+    Lines.back().Added.Request = Number;
+    Lines.back().Added.Choice = I;
+  }
+}
+
+bool Generator::Job::isRunning() const {
+  return std::any_of(Lines.begin(), Lines.end(),
+                     [](const Line &L) { return L.isRunning(); });
+}
+
+std::span<const int32_t> Generator::Job::nextOf(size_t Sequence) const {
+  return isReading() ? std::span(Wish.Prompt).subspan(PromptRun, Slice)
+                     : std::span(Tokens).subspan(Sequence, 1);
+}

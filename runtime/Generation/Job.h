@@ -1,0 +1,72 @@
+//===- Job.h - A request and how far it is ----------------------*- C++ -*-===//
+//
+// Internal to the generator: the state of one request, and of each of its
+// choices.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_RUNTIME_GENERATION_JOB_H
+#define TENON_RUNTIME_GENERATION_JOB_H
+
+#include "runtime/Generation/Generator.h"
+#include "runtime/Generation/StopStrings.h"
+
+namespace tenon::generation {
+
+/// One choice: its tokens, and what becomes of them.
+struct Generator::Line {
+  Line(const Request &Wish, const tokenizer::Tokenizer *T);
+
+  Generation Done;
+  Piece Added; ///< By the step that runs.
+  std::optional<tokenizer::StreamingDecoder> Decoder;
+  StopStrings Stops;
+
+  bool isRunning() const { return Done.Finish == FinishReason::None; }
+
+  /// Adds a token that was chosen; it may end the text.
+  void addToken(const Request &Wish, int32_t Token);
+  void addScore(sampling::ScoredToken Score);
+  /// Ends the text for `Reason`, or for a stop string in what is left of it.
+  void finish(const Request &Wish, FinishReason Reason);
+  /// At the request's limit, or that of the model.
+  void finishByLength(const Request &Wish);
+
+private:
+  void addText(const Request &Wish, const std::string &Text);
+  void setFinish(FinishReason Reason) { Done.Finish = Added.Finish = Reason; }
+};
+
+struct Generator::Job {
+  Job(int64_t Number, Request R, sampling::Sampler Picker,
+      const tokenizer::Tokenizer *T);
+
+  int64_t Number;
+  Request Wish;
+  sampling::Sampler Picker;
+  std::optional<sampling::BeamSearch> Search;
+  /// One for each choice; of a beam search one.
+  std::vector<Line> Lines;
+  std::vector<sampling::ScoredToken> PromptScores;
+
+  /// One until the prompt has run, then one for each running line or beam.
+  std::vector<engine::SequenceId> Sequences;
+  /// The line of each sequence, without beams.
+  std::vector<size_t> Owners;
+  /// What each sequence appends in the next step, when the prompt has run.
+  std::vector<int32_t> Tokens;
+  bool HasSource = false; ///< The source text is encoded.
+  size_t PromptRun = 0;   ///< Tokens of the prompt that have run.
+  size_t Slice = 0;       ///< Of them the next step runs so many.
+  int64_t Steps = 0;      ///< Begun so far.
+
+  bool isRunning() const;
+  bool isReading() const { return PromptRun < Wish.Prompt.size(); }
+  /// Whether rows of logits of the whole prompt are needed.
+  bool scoresPrompt() const { return Wish.Echo && Wish.Scored; }
+  std::span<const int32_t> nextOf(size_t Sequence) const;
+};
+
+} // namespace tenon::generation
+
+#endif // TENON_RUNTIME_GENERATION_JOB_H

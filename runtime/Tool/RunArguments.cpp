@@ -1,0 +1,158 @@
+//===- RunArguments.cpp - The options of tenon run ------------------------===//
+
+#include "runtime/Tool/RunArguments.h"
+
+#include "runtime/Generation/Settings.h"
+
+using namespace tenon;
+using namespace tenon::sampling;
+using namespace tenon::tool;
+
+/// An option that may be given several times, one value each time, so that a
+/// value may begin with anything.
+template <typename T>
+static void addRepeated(CLI::App &App, const char *Name, std::vector<T> &Values,
+                        const char *Help) {
+  App.add_option(Name, Values, Help)->type_size(1)->allow_extra_args(false);
+}
+
+/// What is read, and where the output goes.
+static void addInputs(CLI::App &App, RunOptions &Run) {
+  App.add_option("file", Run.File, "Artifact")->required();
+  addRepeated(App, "--prompt", Run.Prompts,
+              "Text to continue; repeat it to run several at once (needs "
+              "--json)");
+  App.add_option("--prompt-file", Run.PromptFile,
+                 "File with the text to continue; -: standard input");
+  addRepeated(App, "--token-ids", Run.TokenIds,
+              "Token ids in place of text: 1,2,3 or @FILE.npy");
+  App.add_option("--token-types", Run.TokenTypes,
+                 "Segment of each token: 0,0,1 or @FILE.npy");
+  App.add_option("--decoder-token-ids", Run.DecoderTokenIds,
+                 "What an encoder-decoder's answer begins with [the "
+                 "model's start token]");
+  App.add_option("--image", Run.Image,
+                 "Image for a vision model: PNG, JPEG, or .npy of pixel "
+                 "values [C,H,W]");
+  App.add_option("--prefix-tokens", Run.PrefixTokens,
+                 "First tokens of the prompt that see each other, in models "
+                 "with a prefix mask [0]")
+      ->check(CLI::NonNegativeNumber);
+  App.add_option("--threads", Run.Threads, "Threads; 0: one per core [0]");
+  App.add_option("--max-seq", Run.MaxSeq,
+                 "Tokens the cache holds [what the prompts can need]")
+      ->check(CLI::PositiveNumber);
+  App.add_option("--output", Run.Output,
+                 "Write the f32 output of every input position to this .npy "
+                 "file");
+  App.add_flag("--json", Run.Json, "Print one JSON value");
+}
+
+/// How tokens are drawn.
+static void addSampling(CLI::App &App, RunOptions &Run) {
+  App.add_option("--temperature", Run.Temperature,
+                 "0 chooses the likeliest token [the model's]");
+  App.add_option("--top-k", Run.TopK,
+                 "Choose among the K likeliest; 0: all [the model's]");
+  App.add_option("--top-p", Run.TopP,
+                 "Choose among the likeliest that reach this probability "
+                 "[the model's]");
+  App.add_option("--min-p", Run.MinP,
+                 "Choose among tokens of at least this share of the largest "
+                 "probability [the model's]");
+  App.add_option("--typical-p", Run.TypicalP,
+                 "Choose among the most typical that reach this probability "
+                 "[the model's]");
+  App.add_option("--seed", Run.Seed, "Seed of the choices [a fresh one]");
+  App.add_option("--n", Run.Choices,
+                 "Texts to generate of each prompt (needs --json) [1]");
+  App.add_option("--first-choice", Run.FirstChoice,
+                 "Number of the first of them; each draws by seed and number "
+                 "[0]");
+}
+
+static void addBeams(CLI::App &App, RunOptions &Run) {
+  App.add_option("--num-beams", Run.Beams,
+                 "Beams of a beam search; 1: none [the model's]")
+      ->check(CLI::Range(int64_t(1), MaxBeams));
+  App.add_option("--length-penalty", Run.LengthPenalty,
+                 "Beam search divides scores by length to this power [the "
+                 "model's]")
+      ->check(CLI::Range(-1e6, 1e6));
+  App.add_flag("--early-stopping{true},--no-early-stopping{false}",
+               Run.EarlyStopping,
+               "Beam search ends with as many finished texts as beams, or "
+               "goes on while longer ones may be better; "
+               "--early-stopping=never: while any may be [the model's]")
+      ->check(CLI::IsMember({"true", "false", "never"}));
+}
+
+/// What changes scores before the choice.
+static void addRules(CLI::App &App, RunOptions &Run) {
+  App.add_option("--repetition-penalty", Run.RepetitionPenalty,
+                 "Divide the scores of tokens that occur, multiply negative "
+                 "ones [the model's]");
+  App.add_option("--presence-penalty", Run.PresencePenalty,
+                 "Take this from the scores of tokens generated before [0]");
+  App.add_option("--frequency-penalty", Run.FrequencyPenalty,
+                 "The same as often as they were [0]");
+  addRepeated(App, "--logit-bias", Run.LogitBias,
+              "ID=BIAS: add this to the score of a token; may be repeated");
+  addRepeated(App, "--bad-words", Run.BadWords,
+              "Text that must not be generated; may be repeated");
+  addRepeated(App, "--bad-word-ids", Run.BadWordIds,
+              "The same as token ids: 1,2,3");
+}
+
+/// How long texts are, and what ends them.
+static void addEnds(CLI::App &App, RunOptions &Run) {
+  App.add_option("--max-new-tokens", Run.MaxNewTokens,
+                 "Tokens to generate [the model's, or " +
+                     std::to_string(generation::DefaultNewTokens) +
+                     "; none with --output]")
+      ->check(CLI::NonNegativeNumber);
+  App.add_option("--min-new-tokens", Run.MinNewTokens,
+                 "Nothing ends the text before so many [the model's]");
+  App.add_flag("--ignore-eos", Run.IgnoreEos,
+               "Go on after an end-of-sequence token");
+  addRepeated(App, "--stop", Run.Stop,
+              "Text that ends the text; may be repeated");
+  addRepeated(App, "--stop-token-id", Run.StopTokenIds,
+              "Token that ends the text; may be repeated");
+  App.add_flag("--include-stop", Run.IncludeStop,
+               "What has ended the text is a part of it");
+}
+
+void tool::addRunOptions(CLI::App &App, RunOptions &Run) {
+  addInputs(App, Run);
+  addEnds(App, Run);
+  addSampling(App, Run);
+  addBeams(App, Run);
+  addRules(App, Run);
+  App.add_option("--logprobs", Run.LogProbabilities,
+                 "Add the log-probability of each token, and the N likeliest "
+                 "in its place (needs --json)");
+  App.add_flag("--echo", Run.Echo,
+               "Begin with the prompt, with --logprobs also its tokens'");
+}
+
+std::string tool::usageErrorOf(const RunOptions &Run) {
+  size_t Prompts = Run.Prompts.size() + Run.TokenIds.size() +
+                   (Run.PromptFile.empty() ? 0 : 1);
+  if (Prompts == 0 && Run.Image.empty())
+    return "expected --prompt, --prompt-file, --token-ids or --image";
+  if (!Run.TokenIds.empty() && Prompts != Run.TokenIds.size())
+    return "prompts are text (--prompt, --prompt-file) or ids (--token-ids), "
+           "not both";
+  if (Prompts != 0 && !Run.Image.empty())
+    return "--image takes no prompt";
+  if (Prompts > 1 && !Run.Json)
+    return "several prompts need --json";
+  if (Run.Choices.value_or(1) > 1 && !Run.Json)
+    return "--n above 1 needs --json";
+  if (Run.LogProbabilities && !Run.Json)
+    return "--logprobs needs --json";
+  if (Prompts > 1 && !(Run.Output.empty() && Run.TokenTypes.empty()))
+    return "--output and --token-types take a single prompt";
+  return {};
+}

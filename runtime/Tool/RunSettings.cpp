@@ -1,0 +1,136 @@
+//===- RunSettings.cpp - What tenon run asks for --------------------------===//
+
+#include "runtime/Tool/Arguments.h"
+#include "runtime/Tool/RunSupport.h"
+
+#include <charconv>
+#include <limits>
+
+using namespace tenon;
+using namespace tenon::engine;
+using namespace tenon::generation;
+using namespace tenon::sampling;
+using namespace tenon::tool;
+
+std::optional<std::string> tool::firstTextOption(const RunOptions &Options) {
+  const std::pair<const char *, bool> ForText[] = {
+      {"--max-new-tokens", Options.MaxNewTokens.value_or(0) != 0},
+      {"--min-new-tokens", Options.MinNewTokens.has_value()},
+      {"--temperature", Options.Temperature.has_value()},
+      {"--top-k", Options.TopK.has_value()},
+      {"--top-p", Options.TopP.has_value()},
+      {"--min-p", Options.MinP.has_value()},
+      {"--typical-p", Options.TypicalP.has_value()},
+      {"--n", Options.Choices.has_value()},
+      {"--first-choice", Options.FirstChoice.has_value()},
+      {"--num-beams", Options.Beams.has_value()},
+      {"--length-penalty", Options.LengthPenalty.has_value()},
+      {"--early-stopping", !Options.EarlyStopping.empty()},
+      {"--repetition-penalty", Options.RepetitionPenalty.has_value()},
+      {"--presence-penalty", Options.PresencePenalty.has_value()},
+      {"--frequency-penalty", Options.FrequencyPenalty.has_value()},
+      {"--logit-bias", !Options.LogitBias.empty()},
+      {"--bad-words", !Options.BadWords.empty()},
+      {"--bad-word-ids", !Options.BadWordIds.empty()},
+      {"--stop", !Options.Stop.empty()},
+      {"--stop-token-id", !Options.StopTokenIds.empty()},
+      {"--include-stop", Options.IncludeStop},
+      {"--logprobs", Options.LogProbabilities.has_value()},
+      {"--echo", Options.Echo},
+      {"--ignore-eos", Options.IgnoreEos},
+      {"--prefix-tokens", Options.PrefixTokens != 0}};
+  for (auto [Option, IsGiven] : ForText)
+    if (IsGiven)
+      return Option;
+  return std::nullopt;
+}
+
+/// "ID=BIAS".
+static Result<TokenBias> parseBias(const std::string &Value) {
+  TokenBias Bias;
+  const char *End = Value.data() + Value.size();
+  auto [Middle, Failure] = std::from_chars(Value.data(), End, Bias.Token);
+  if (Failure == std::errc() && Middle != End && *Middle == '=') {
+    auto [Rest, Wrong] = std::from_chars(Middle + 1, End, Bias.Bias);
+    if (Wrong == std::errc() && Rest == End)
+      return Bias;
+  }
+  return Error("--logit-bias is " + printable(Value) +
+               ": expected ID=BIAS, such as 42=-1.5");
+}
+
+/// Words as text and as ids.
+static Status readBadWords(const Model &M, const RunOptions &Options,
+                           std::vector<std::vector<int32_t>> &Words) {
+  for (const std::string &Word : Options.BadWords) {
+    Result<const tokenizer::Tokenizer *> T = M.tokenizer();
+    if (!T)
+      return T.error();
+    auto Tokens = tokensOfWord(**T, Word);
+    if (!Tokens)
+      return Tokens.error().withContext("--bad-words");
+    Words.insert(Words.end(), Tokens->begin(), Tokens->end());
+  }
+  for (const std::string &Value : Options.BadWordIds) {
+    Result<std::vector<int32_t>> Word = parseTokens(Value, "--bad-word-ids");
+    if (!Word)
+      return Word.error();
+    Words.push_back(std::move(*Word));
+  }
+  return {};
+}
+
+Result<Settings> tool::settingsOf(const Model &M, const RunOptions &Options) {
+  Settings S;
+  S.NamesAreOptions = true;
+  S.MaxNewTokens = Options.MaxNewTokens;
+  // Who asks for the raw output usually wants nothing else.
+  if (!Options.MaxNewTokens && !Options.Output.empty())
+    S.MaxNewTokens = 0;
+  S.MinNewTokens = Options.MinNewTokens;
+  S.Temperature = Options.Temperature;
+  S.TopK = Options.TopK;
+  S.TopP = Options.TopP;
+  S.MinP = Options.MinP;
+  S.TypicalP = Options.TypicalP;
+  S.Choices = Options.Choices.value_or(1);
+  S.FirstChoice = Options.FirstChoice.value_or(0);
+  S.Beams = Options.Beams;
+  S.LengthPenalty = Options.LengthPenalty;
+  for (EarlyStopping Mode :
+       {EarlyStopping::No, EarlyStopping::Yes, EarlyStopping::Never})
+    if (nameOf(Mode) == Options.EarlyStopping)
+      S.EarlyStopping = Mode;
+  S.RepetitionPenalty = Options.RepetitionPenalty;
+  S.PresencePenalty = Options.PresencePenalty.value_or(0);
+  S.FrequencyPenalty = Options.FrequencyPenalty.value_or(0);
+  for (const std::string &Value : Options.LogitBias) {
+    Result<TokenBias> Bias = parseBias(Value);
+    if (!Bias)
+      return Bias.error();
+    S.LogitBias.push_back(*Bias);
+  }
+  if (Status Read = readBadWords(M, Options, S.BadWords); !Read)
+    return Read.error();
+  S.IgnoreEndOfSequence = Options.IgnoreEos;
+  S.StopStrings = Options.Stop;
+  for (int64_t Token : Options.StopTokenIds) {
+    constexpr int64_t Most = std::numeric_limits<int32_t>::max();
+    if (Token < 0 || Token > Most)
+      return S.names().refuse("stop_token_id", Token,
+                              "0 to " + std::to_string(Most));
+    S.StopTokens.push_back(static_cast<int32_t>(Token));
+  }
+  S.IncludeStop = Options.IncludeStop;
+  S.LogProbabilities = Options.LogProbabilities;
+  S.Echo = Options.Echo;
+  S.Prefix = Options.PrefixTokens;
+  if (!Options.DecoderTokenIds.empty()) {
+    Result<std::vector<int32_t>> Start =
+        parseTokens(Options.DecoderTokenIds, "--decoder-token-ids");
+    if (!Start)
+      return Start.error();
+    S.AnswerStart = std::move(*Start);
+  }
+  return S;
+}
