@@ -1,6 +1,6 @@
 //===- WeightPacking.cpp - Checkpoint tensors into an artifact ------------===//
 
-#include "compiler/Driver/WeightPacking.h"
+#include "compiler/Packing/WeightPacking.h"
 
 #include "compiler/Checkpoint/TensorView.h"
 

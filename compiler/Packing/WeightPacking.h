@@ -1,7 +1,7 @@
 //===- WeightPacking.h - Checkpoint tensors into an artifact ----*- C++ -*-===//
 
-#ifndef TENON_COMPILER_DRIVER_WEIGHTPACKING_H
-#define TENON_COMPILER_DRIVER_WEIGHTPACKING_H
+#ifndef TENON_COMPILER_PACKING_WEIGHTPACKING_H
+#define TENON_COMPILER_PACKING_WEIGHTPACKING_H
 
 #include "compiler/Artifact/ArtifactWriter.h"
 #include "compiler/Checkpoint/Checkpoint.h"
@@ -31,4 +31,4 @@ packWeights(const std::vector<ScopeTable> &Tables, size_t CacheKinds,
 
 } // namespace tenon
 
-#endif // TENON_COMPILER_DRIVER_WEIGHTPACKING_H
+#endif // TENON_COMPILER_PACKING_WEIGHTPACKING_H
