@@ -229,7 +229,7 @@ private:
   };
   Result<NativeOutcome> compareNative(ModuleOp Placed,
                                       const StageSettings &Settings,
-                                      bool SharedBuffers, bool Observed);
+                                      bool SharedBuffers, bool IsObserved);
   void leaveOut(Difference &Found,
                 const std::function<bool(const StageSettings &)> &IsRight);
 
@@ -430,11 +430,11 @@ Status Bisection::checkPasses(OwningOpRef<ModuleOp> &Placed) {
 /// program computed, so that each operation is compared on the same operands.
 Result<Bisection::NativeOutcome>
 Bisection::compareNative(ModuleOp Placed, const StageSettings &Settings,
-                         bool SharedBuffers, bool Observed) {
+                         bool SharedBuffers, bool IsObserved) {
   NativeOptions Native;
   Native.Settings = Settings;
   Native.SharedBuffers = SharedBuffers;
-  Native.Observed = Observed;
+  Native.Shown = IsObserved ? Observed::Results : Observed::Nothing;
   Native.MaxPositions = 1;
   for (const Run &R : Runs)
     for (int64_t Position : R.Batch.Positions)
@@ -490,7 +490,8 @@ Bisection::compareNative(ModuleOp Placed, const StageSettings &Settings,
     if (!Evaluated)
       return Evaluated.error();
     double Error = differenceOf(*Got, *Evaluated);
-    if (!Outcome.First && Error > (Observed ? Tolerance::F32 : ModelTolerance))
+    if (!Outcome.First &&
+        Error > (IsObserved ? Tolerance::F32 : ModelTolerance))
       Outcome.First.emplace().Error = Error;
     if (Outcome.First)
       return Outcome;

@@ -9,7 +9,7 @@
 #ifndef TENON_COMPILER_BISECT_BISECT_H
 #define TENON_COMPILER_BISECT_BISECT_H
 
-#include "compiler/Bisect/NativeProgram.h"
+#include "compiler/Native/NativeProgram.h"
 
 #include "mlir/IR/OwningOpRef.h"
 

@@ -3,8 +3,8 @@
 #include "compiler/Bisect/BisectModel.h"
 
 #include "compiler/Bisect/Bisect.h"
-#include "compiler/Driver/ManifestBuilder.h"
 #include "compiler/Families/Import.h"
+#include "compiler/Manifest/ManifestBuilder.h"
 #include "compiler/Native/NativeCode.h"
 #include "runtime/Tool/Arguments.h"
 #include "runtime/Tool/Npy.h"

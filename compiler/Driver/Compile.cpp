@@ -2,16 +2,17 @@
 
 #include "compiler/Driver/Compile.h"
 
+#include "compiler/Calibration/Calibration.h"
 #include "compiler/Checkpoint/Gguf.h"
 #include "compiler/Driver/Diagnostics.h"
 #include "compiler/Driver/DumpStages.h"
-#include "compiler/Driver/ManifestBuilder.h"
 #include "compiler/Driver/StageState.h"
 #include "compiler/Driver/TokenizerNotes.h"
-#include "compiler/Driver/WeightPacking.h"
 #include "compiler/Estimate/Estimate.h"
 #include "compiler/Families/Import.h"
+#include "compiler/Manifest/ManifestBuilder.h"
 #include "compiler/Native/NativeCode.h"
+#include "compiler/Packing/WeightPacking.h"
 #include "passes/Pipelines/Pipelines.h"
 #include "runtime/Artifact/Artifact.h"
 #include "runtime/Support/Console.h"
@@ -25,6 +26,8 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <cinttypes>
+#include <cmath>
 #include <filesystem>
 #include <unistd.h>
 
@@ -179,6 +182,9 @@ private:
                ? "--weights DIRECTORY"
                : "the directory of the model: " + directoryOf(Options.Model)));
     mlir::ModuleOp Module = *Model->Module;
+    if (wantsArtifact() && !Options.Calibrate.empty())
+      if (Status Done = calibrate(); !Done)
+        return Done;
     setProducts(Module);
     StageState State;
     Result<Manifest> Described = describeModel(Module);
@@ -233,6 +239,115 @@ private:
                   {"few_tokens", M.FewTokens}};
     if (IsQuantised)
       M.Compiled["activations"] = IsExact ? "exact" : "auto";
+    if (Inputs)
+      M.Compiled["calibration"] = Calibration;
+  }
+
+  //===--- Calibration ----------------------------------------------------===//
+
+  /// Records what the model's matrices are multiplied with, by running it as it
+  /// is without --quantize, in bf16 unless --dtype says otherwise.
+  Status calibrate() {
+    if (Options.Quantize == "none")
+      return Error(
+          "--calibrate needs --quantize int8 or int4: without it there "
+          "is nothing that a text could change");
+    Result<CpuLevel> Level = effectiveLevel();
+    if (!Level)
+      return Level.error();
+    if (Status Read = readTokenizer(); !Read)
+      return Read;
+    if (TokenizerText.empty())
+      return Error(Options.Model +
+                   ": has no tokenizer: expected one for --calibrate");
+    CompileOptions Plain = Options;
+    Plain.MatrixType = Options.MatrixType.value_or(ElementType::BF16);
+    Result<ImportedModel> Imported = import(Context, Plain, false);
+    if (!Imported)
+      return Imported.error();
+    mlir::ModuleOp Module = *Imported->Module;
+    Result<Manifest> Described = describeModel(Module);
+    if (!Described)
+      return Described.error();
+    if (Status Can = checkCalibrated(*Described); !Can)
+      return Can.error().withContext(Options.Model + ": --calibrate");
+    Result<tokenizer::Tokenizer> T =
+        tokenizer::Tokenizer::fromJson(TokenizerText, Options.Model);
+    if (!T)
+      return T.error();
+    Result<CalibrationText> Text = readCalibrationText(
+        Options.Calibrate, *T, *Described,
+        Options.CalibrateTokens.value_or(DefaultCalibrationTokens));
+    if (!Text)
+      return Text.error();
+    Shown.show("compiling to calibrate");
+    Result<InputStatistics> Recorded = recordInputs(
+        Module, *Described, *Imported->Weights, *Text,
+        {*Level, Options.DisabledPasses, [&](double Share) {
+           Shown.show("calibrating " +
+                      std::to_string(static_cast<int>(Share * 100)) + " %");
+         }});
+    if (!Recorded)
+      return Recorded.error().withContext("calibration");
+    Inputs.emplace(std::move(*Recorded));
+    char Checksum[17];
+    std::snprintf(Checksum, sizeof(Checksum), "%016" PRIx64, Text->Checksum);
+    Calibration = {{"tokens", Text->Tokens}, {"text_xxh3", Checksum}};
+    return {};
+  }
+
+  QuantisationSettings quantisation() {
+    QuantisationSettings Settings;
+    if (!Inputs)
+      return Settings;
+    Settings.Inputs = &*Inputs;
+    Settings.Measure = Options.Remarks;
+    Settings.Done = [this](const PackedWeight &Weight,
+                           const QuantisationOutcome &Outcome) {
+      if (Outcome.IsKept)
+        KeptBlocks.push_back(Weight.name());
+      else if (Options.Remarks)
+        remarkQuantised(Weight, Outcome);
+    };
+    return Settings;
+  }
+
+  /// Says what a text has changed of a weight, or that it has not.
+  void remarkQuantised(const PackedWeight &Weight,
+                       const QuantisationOutcome &Outcome) {
+    auto Share = [](double Error, double Square) {
+      char Text[32];
+      std::snprintf(Text, sizeof(Text), "%.3g %%",
+                    Square == 0 ? 0 : 100 * std::sqrt(Error / Square));
+      return std::string(Text);
+    };
+    const QuantisationError &E = Outcome.Error;
+    std::string Text = Weight.name() + ": error " + Share(E.Error, E.Square);
+    Text += Outcome.IsWeighted
+                ? ", weighted by its inputs " +
+                      Share(E.WeightedError, E.WeightedSquare)
+                : ", not weighted: the text multiplied nothing with it";
+    for (const std::string &Tensor : Weight.Sources)
+      if (size_t Unseen = Inputs->unseen(Tensor).size())
+        Text += "; " + std::to_string(Unseen) + " of " +
+                std::to_string(Weight.Type.getCount()) +
+                " experts got no token and have the weights of all";
+    auto Remark = mlir::remark::analysis(
+        mlir::UnknownLoc::get(&Context),
+        mlir::remark::RemarkOpts::name("Calibrate").category("packing"));
+    Remark << Text;
+  }
+
+  /// A note when a text could not change some of the weights.
+  void noteKept() {
+    if (KeptBlocks.empty())
+      return;
+    Model->Notes.push_back(
+        Options.Model + ": --calibrate changes nothing of " +
+        std::to_string(KeptBlocks.size()) +
+        " quantised matrices, which are stored in the format that is asked "
+        "for; the first is " +
+        printable(KeptBlocks.front()));
   }
 
   //===--- From a dump ----------------------------------------------------===//
@@ -488,6 +603,8 @@ private:
   /// Reads the model's tokenizer, if it has one, as running it will: a file
   /// that cannot be used is found now.
   Status readTokenizer() {
+    if (!TokenizerText.empty())
+      return {};
     std::string Where = Model->TokenizerPath;
     if (!Model->TokenizerText.empty()) {
       TokenizerText = Model->TokenizerText;
@@ -515,12 +632,13 @@ private:
     Manifest M = std::move(State.Model);
     Result<std::vector<ScopeInfo>> Scopes = packWeights(
         State.Weights, M.Caches.size(), *Model->Weights, *Writer,
-        [&](double Share) {
+        quantisation(), [&](double Share) {
           Shown.show("weights " +
                      std::to_string(static_cast<int>(Share * 100)) + " %");
         });
     if (!Scopes)
       return Scopes.error();
+    noteKept();
     M.Scopes = std::move(*Scopes);
     if (Status Stored = Writer->setTokenizer(TokenizerText); !Stored)
       return Stored;
@@ -545,6 +663,9 @@ private:
   std::optional<OutputFile> Out; ///< None for standard output.
   std::optional<ArtifactWriter> Writer;
   std::string TokenizerText;
+  std::optional<InputStatistics> Inputs; ///< With --calibrate.
+  Json Calibration;                      ///< What the manifest says of it.
+  std::vector<std::string> KeptBlocks;
 };
 
 } // namespace

@@ -41,6 +41,11 @@ struct CompileOptions {
   std::string Quantize = "none";
   /// Patterns of the names of matrices that are not.
   std::vector<std::string> QuantizeExclude;
+  /// A text whose activations weigh the errors of what is quantised; none if
+  /// empty.
+  std::string Calibrate;
+  /// Most tokens of it; as many as measured to be enough without one.
+  std::optional<int64_t> CalibrateTokens;
   /// What caches store: "auto", "f32", "bf16" or "int8".
   std::string KvCache = "auto";
   std::optional<int64_t> MaxSequence;

@@ -4,8 +4,8 @@
 
 #include "compiler/Builder/ModelWalk.h"
 #include "compiler/Driver/Diagnostics.h"
-#include "compiler/Driver/ManifestBuilder.h"
 #include "compiler/Families/Import.h"
+#include "compiler/Manifest/ManifestBuilder.h"
 #include "dialects/Transformer/Assembly.h"
 #include "passes/Pipelines/Pipelines.h"
 #include "passes/Placement/LibraryMatmuls.h"

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Bisect/BisectModel.h"
+#include "compiler/Calibration/Calibration.h"
 #include "compiler/Driver/Compile.h"
 #include "compiler/Families/FamilyTable.h"
 #include "compiler/Report/Report.h"
@@ -143,6 +144,21 @@ int main(int Argc, char **Argv) {
         return Pattern ? "" : llvm::toString(Pattern.takeError());
       })
       ->allow_extra_args(false);
+  auto *Calibrate = Compile->add_option(
+      "--calibrate", Options.Calibrate,
+      "Text file, or - for standard input, that the model reads as it is "
+      "before it is quantised: errors of weights count by the mean squares of "
+      "what they are multiplied with. Takes memory for all weights of the "
+      "model, in 16 bits");
+  Calibrate->needs(Compile->get_option("--quantize"));
+  Compile
+      ->add_option("--calibrate-tokens", Options.CalibrateTokens,
+                   "Most tokens of that text, in windows of " +
+                       std::to_string(CalibrationWindow) +
+                       " from all over it [" +
+                       std::to_string(DefaultCalibrationTokens) + "]")
+      ->check(CLI::Range(MinCalibrationTokens, int64_t(1) << 24))
+      ->needs(Calibrate);
   Compile
       ->add_option("--kv-cache", Options.KvCache,
                    "What caches of keys and values store; int8 is integers "
@@ -186,9 +202,9 @@ int main(int Argc, char **Argv) {
       "options hold; needs --weights");
   FromStage->check(CLI::IsMember(stageNames()));
   for (const char *Past :
-       {"--dtype", "--quantize", "--quantize-exclude", "--kv-cache",
-        "--target-cpu", "--max-seq-len", "--max-tokens-per-step",
-        "--few-tokens", "--activations"})
+       {"--dtype", "--quantize", "--quantize-exclude", "--calibrate",
+        "--calibrate-tokens", "--kv-cache", "--target-cpu", "--max-seq-len",
+        "--max-tokens-per-step", "--few-tokens", "--activations"})
     FromStage->excludes(Compile->get_option(Past));
   std::vector<std::string> Optional;
   for (const std::string &Pass : optionalPasses())

@@ -75,8 +75,12 @@ bool decodeBlock(StorageFormat Format, const CodeBlock &Block, float *Out);
 
 /// The block of `Format` that is close to `Values`, BlockValues finite numbers:
 /// scales are searched that make the squared error, weighted with the squares
-/// of the values, small. Codes are the nearest under those scales.
-CodeBlock quantiseBlock(StorageFormat Format, const float *Values);
+/// of the values, small. Codes are the nearest under those scales. With
+/// `Importance`, a number that is not negative for each value, scales of
+/// formats without minima weigh an error with that, too; where it is zero for
+/// all that share a scale, as without.
+CodeBlock quantiseBlock(StorageFormat Format, const float *Values,
+                        const float *Importance = nullptr);
 
 /// Writes the block as output feature `Feature` (0 to 63) of a panel's block at
 /// `Target`, which has 64 of them. A feature's bits must be zero before.

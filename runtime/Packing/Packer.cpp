@@ -72,29 +72,78 @@ void layRow(StorageFormat Format, int64_t K, int64_t Row, std::byte *Panel,
     layBlock(Format, Make(I), Row, Panel + I * Info.BlockBytes * PanelWidth);
 }
 
+/// What a block of `Count` values that are stored has lost.
+QuantisationError errorOf(StorageFormat Format, const CodeBlock &Block,
+                          int64_t Count, const float *Values,
+                          const float *Importance) {
+  float Stored[MaxBlockValues];
+  QuantisationError Sums;
+  if (!decodeBlock(Format, Block, Stored))
+    return Sums;
+  for (int64_t I = 0; I < Count; ++I) {
+    double Square = static_cast<double>(Values[I]) * Values[I];
+    double Difference = static_cast<double>(Values[I]) - Stored[I];
+    double Weight = Importance ? Importance[I] : 1;
+    Sums += {Square, Difference * Difference, Weight * Square,
+             Weight * Difference * Difference};
+  }
+  return Sums;
+}
+
 void quantisePanel(StorageFormat Format, int64_t K, int64_t Rows,
-                   const float *Source, std::byte *Panel) {
+                   const float *Source, std::byte *Panel,
+                   std::span<const float *const> Importance,
+                   QuantisationError *Error) {
   int64_t Size = infoOf(Format).BlockValues;
+  QuantisationError Errors[PanelWidth];
   // Lanes of different rows are different bytes.
 #pragma omp parallel for schedule(dynamic, 8)
-  for (int64_t Row = 0; Row < Rows; ++Row)
+  for (int64_t Row = 0; Row < Rows; ++Row) {
+    const float *OfRow =
+        Importance.empty() ? nullptr : Importance[static_cast<size_t>(Row)];
     layRow(Format, K, Row, Panel, [&](int64_t I) {
       const float *Values = Source + Row * K + I * Size;
-      if ((I + 1) * Size <= K)
-        return quantiseBlock(Format, Values);
-      float Padded[MaxBlockValues] = {};
-      std::copy_n(Values, K - I * Size, Padded);
-      return quantiseBlock(Format, Padded);
+      const float *Weights = OfRow ? OfRow + I * Size : nullptr;
+      int64_t Count = std::min(Size, K - I * Size);
+      float Padded[MaxBlockValues] = {}, PaddedWeights[MaxBlockValues] = {};
+      if (Count < Size) {
+        std::copy_n(Values, Count, Padded);
+        Values = Padded;
+        if (Weights) {
+          std::copy_n(Weights, Count, PaddedWeights);
+          Weights = PaddedWeights;
+        }
+      }
+      CodeBlock Block = quantiseBlock(Format, Values, Weights);
+      if (Error)
+        Errors[Row] += errorOf(Format, Block, Count, Values, Weights);
+      return Block;
     });
+  }
+  if (Error)
+    for (const QuantisationError &OfRow : Errors)
+      *Error += OfRow;
 }
 
 } // namespace
 
+QuantisationError &
+QuantisationError::operator+=(const QuantisationError &Other) {
+  Square += Other.Square;
+  Error += Other.Error;
+  WeightedSquare += Other.WeightedSquare;
+  WeightedError += Other.WeightedError;
+  return *this;
+}
+
 void tenon::packPanel(PackedLayout Layout, int64_t K, int64_t Rows,
-                      const float *Source, std::byte *Panel) {
+                      const float *Source, std::byte *Panel,
+                      std::span<const float *const> Importance,
+                      QuantisationError *Error) {
   if (infoOf(Layout.Format).isQuantised()) {
     std::memset(Panel, 0, panelBytes(Layout, K));
-    return quantisePanel(Layout.Format, K, Rows, Source, Panel);
+    return quantisePanel(Layout.Format, K, Rows, Source, Panel, Importance,
+                         Error);
   }
   if (Layout.Format == StorageFormat::F32)
     return packTiles<StoredF32>(K, Rows, Source, Panel);
@@ -162,13 +211,13 @@ Status Packer::emitGroup(int64_t Rows, const std::byte *Source) {
     if (IsStored)
       packStoredPanel(Layout, K, Rows, Source, RowBytes, Packed.data());
     else
-      packPanel(Layout, K, Rows, Values, Packed.data());
+      packPanel(Layout, K, Rows, Values, Packed.data(), Importances, Measured);
     break;
   }
   return Emit(Packed);
 }
 
-Status Packer::append(std::span<const float> Source) {
+Status Packer::append(std::span<const float> Source, const float *Importance) {
   auto Rows = static_cast<int64_t>(Source.size()) / K;
   if (Rows * K != static_cast<int64_t>(Source.size()) || Rows > N - Taken)
     return Error("packing " + nameOf(Layout) + ": got " +
@@ -176,7 +225,8 @@ Status Packer::append(std::span<const float> Source) {
                  std::to_string(Taken) + " rows: expected whole rows of " +
                  std::to_string(K) + ", " + std::to_string(N) + " in all");
   RowBytes = K * static_cast<int64_t>(sizeof(float));
-  return appendRows(reinterpret_cast<const std::byte *>(Source.data()), Rows);
+  return appendRows(reinterpret_cast<const std::byte *>(Source.data()), Rows,
+                    Importance);
 }
 
 Status Packer::appendStored(std::span<const std::byte> Source, int64_t Rows) {
@@ -186,22 +236,27 @@ Status Packer::appendStored(std::span<const std::byte> Source, int64_t Rows) {
                  std::to_string(N) + " in all");
   IsStored = true;
   RowBytes = Rows == 0 ? 0 : static_cast<int64_t>(Source.size()) / Rows;
-  return appendRows(Source.data(), Rows);
+  return appendRows(Source.data(), Rows, nullptr);
 }
 
-Status Packer::appendRows(const std::byte *Next, int64_t Rows) {
+Status Packer::appendRows(const std::byte *Next, int64_t Rows,
+                          const float *Importance) {
   while (Rows > 0) {
     auto Held = static_cast<int64_t>(Pending.size()) / RowBytes;
     // The last group may be shorter than the others.
     int64_t Group = std::min(GroupRows, N - (Taken - Held));
     int64_t Take = std::min(Rows, Group - Held);
     bool Direct = Held == 0 && Take == Group;
+    if (Layout.Kind == LayoutKind::Panels)
+      Importances.insert(Importances.end(), static_cast<size_t>(Take),
+                         Importance);
     if (!Direct)
       Pending.insert(Pending.end(), Next, Next + Take * RowBytes);
     if (Held + Take == Group) {
       if (Status S = emitGroup(Group, Direct ? Next : Pending.data()); !S)
         return S;
       Pending.clear();
+      Importances.clear();
     }
     Next += Take * RowBytes;
     Rows -= Take;

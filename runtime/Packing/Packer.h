@@ -25,10 +25,23 @@ constexpr int64_t panelBytes(PackedLayout Layout, int64_t K) {
          storedBytes(Layout.Format, paddedInFeatures(Layout.Format, K));
 }
 
+/// What quantising has changed: sums of squares of values and of their errors,
+/// plain and times the importance of the column.
+struct QuantisationError {
+  double Square = 0, Error = 0;
+  double WeightedSquare = 0, WeightedError = 0;
+
+  QuantisationError &operator+=(const QuantisationError &Other);
+};
+
 /// Packs `Rows` (1 to 64) output features, Source [Rows][K], into one panel of
 /// panelBytes(Layout, K) bytes. Missing rows and columns become zero.
+/// `Importance`, if not empty, has the K numbers of each row, or null, for
+/// quantiseBlock(). What is quantised adds to `Error`, if that is given.
 void packPanel(PackedLayout Layout, int64_t K, int64_t Rows,
-               const float *Source, std::byte *Panel);
+               const float *Source, std::byte *Panel,
+               std::span<const float *const> Importance = {},
+               QuantisationError *Error = nullptr);
 
 /// The same of rows that a file stores as blocks of the layout's quantised
 /// format, `RowBytes` bytes each.
@@ -56,8 +69,10 @@ public:
   /// packedBytes(Layout, N, K) bytes in all, in pieces of its own size.
   Packer(PackedLayout Layout, int64_t N, int64_t K, Sink Emit);
 
-  /// Packs the next Source.size() / K rows.
-  Status append(std::span<const float> Source);
+  /// Packs the next Source.size() / K rows. `Importance`, if it is not null, is
+  /// K numbers for quantiseBlock() that outlive the packer.
+  Status append(std::span<const float> Source,
+                const float *Importance = nullptr);
 
   /// Packs the next `Rows` rows, stored as blocks of the layout's quantised
   /// format. One packer takes rows in one of both forms.
@@ -66,8 +81,15 @@ public:
   /// Hands on what is left; an error when rows are missing.
   Status finish();
 
+  /// Whether rows came as blocks.
+  bool isStored() const { return IsStored; }
+
+  /// Adds what quantising changes to `Error`, which takes its time.
+  void measure(QuantisationError &Error) { Measured = &Error; }
+
 private:
-  Status appendRows(const std::byte *Source, int64_t Rows);
+  Status appendRows(const std::byte *Source, int64_t Rows,
+                    const float *Importance);
   Status emitGroup(int64_t Rows, const std::byte *Source);
 
   PackedLayout Layout;
@@ -79,6 +101,9 @@ private:
   int64_t RowBytes = 0;           ///< Of a row of the source.
   bool IsStored = false;          ///< Whether the source is blocks.
   std::vector<std::byte> Pending; ///< Rows of an incomplete group.
+  /// Of the rows of the group, those that are pending among them.
+  std::vector<const float *> Importances;
+  QuantisationError *Measured = nullptr;
   std::vector<std::byte> Packed;
 };
 

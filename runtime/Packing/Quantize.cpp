@@ -79,21 +79,40 @@ const Numbers &numbersOf(const StorageFormatInfo &Info) {
   return All[static_cast<size_t>(Info.Value)];
 }
 
+/// Values that share a scale.
+constexpr int64_t MaxScaleValues = GroupValues;
+
+/// What the squared errors of `Count` values count.
+void weighErrors(const float *X, const float *Importance, int64_t Count,
+                 float *Weights) {
+  float Sum = 0;
+  for (int64_t I = 0; Importance && I < Count; ++I) {
+    Weights[I] = Importance[I] * (X[I] * X[I]);
+    Sum += Weights[I];
+  }
+  if (Sum == 0)
+    for (int64_t I = 0; I < Count; ++I)
+      Weights[I] = X[I] * X[I];
+}
+
 /// The scale of `Count` values that have no minimum.
-float searchScale(const Numbers &N, const float *X, int64_t Count) {
+float searchScale(const Numbers &N, const float *X, const float *Importance,
+                  int64_t Count) {
   float Extreme = 0;
   for (int64_t I = 0; I < Count; ++I)
     if (std::abs(X[I]) > std::abs(Extreme))
       Extreme = X[I];
   if (Extreme == 0)
     return 0;
+  float Weights[MaxScaleValues];
+  weighErrors(X, Importance, Count, Weights);
   float Best = 0, BestGain = 0;
   auto Try = [&](float Inverse) {
     float Cross = 0, Square = 0;
     for (int64_t I = 0; I < Count; ++I) {
-      float Q = N.number(X[I] * Inverse), Weight = X[I] * X[I];
-      Cross += Weight * X[I] * Q;
-      Square += Weight * Q * Q;
+      float Q = N.number(X[I] * Inverse);
+      Cross += Weights[I] * X[I] * Q;
+      Square += Weights[I] * Q * Q;
     }
     if (Square > 0 && Cross * Cross > BestGain * Square) {
       BestGain = Cross * Cross / Square;
@@ -156,7 +175,7 @@ uint16_t halfOf(float Value) {
 /// Groups of one block of ScaleKind::Integer: real scales and minima first,
 /// then as multiples of the block's.
 void quantiseIntegerScales(const StorageFormatInfo &Info, const float *X,
-                           CodeBlock &Block) {
+                           const float *Importance, CodeBlock &Block) {
   const Numbers &N = numbersOf(Info);
   int64_t Count = Info.BlockValues / Info.ScaleValues;
   std::array<float, MaxBlockValues / 16> Scales = {};
@@ -167,7 +186,9 @@ void quantiseIntegerScales(const StorageFormatInfo &Info, const float *X,
     if (Info.hasMinimum())
       std::tie(Scales[I], Minima[I]) = spanOf(Info, Part);
     else
-      Scales[I] = searchScale(N, Part, Info.ScaleValues);
+      Scales[I] = searchScale(
+          N, Part, Importance ? Importance + I * Info.ScaleValues : nullptr,
+          Info.ScaleValues);
     if (std::abs(Scales[I]) > std::abs(Extreme))
       Extreme = Scales[I];
     Deepest = std::min(Deepest, Minima[I]);
@@ -205,7 +226,8 @@ void quantiseIntegerScales(const StorageFormatInfo &Info, const float *X,
 
 } // namespace
 
-CodeBlock tenon::quantiseBlock(StorageFormat Format, const float *X) {
+CodeBlock tenon::quantiseBlock(StorageFormat Format, const float *X,
+                               const float *Importance) {
   const StorageFormatInfo &Info = infoOf(Format);
   const Numbers &N = numbersOf(Info);
   CodeBlock Block;
@@ -215,13 +237,13 @@ CodeBlock tenon::quantiseBlock(StorageFormat Format, const float *X) {
   case ScaleKind::None:
     return Block;
   case ScaleKind::Integer:
-    quantiseIntegerScales(Info, X, Block);
+    quantiseIntegerScales(Info, X, Importance, Block);
     return Block;
   case ScaleKind::Half:
     if (Info.hasMinimum())
       std::tie(Scale, Minimum) = spanOf(Info, X);
     else
-      Scale = searchScale(N, X, GroupValues);
+      Scale = searchScale(N, X, Importance, GroupValues);
     Group.Scales[0] = halfOf(Scale);
     Scale = halfToFloat(Group.Scales[0]);
     if (Info.Minimum == MinimumKind::ZeroPoint) {

@@ -151,18 +151,14 @@ static int64_t vocabularyOf(const Model &M) {
   return Code ? M.manifest().vocabularyOf((*Code)->Info) : 0;
 }
 
-/// The ids of `Content` by the tokenizer of `M`, whole: its own limit must not
-/// cut a text unnoticed.
-static Result<std::vector<int32_t>> encode(const Model &M,
-                                           const std::string &Content,
-                                           const std::string &Name,
-                                           bool AddSpecialTokens) {
+/// `Content` in tokens of `M`.
+static Result<TextTokens> encode(const Model &M, const std::string &Content,
+                                 const std::string &Name) {
   Result<const Tokenizer *> T = M.tokenizer();
   if (!T)
     return T.error();
-  Result<std::vector<int32_t>> Ids = (*T)->encode(
-      Content, AddSpecialTokens, std::numeric_limits<size_t>::max());
-  return Ids ? Ids : Ids.error().withContext(Name);
+  Result<TextTokens> Tokens = tokensOf(**T, Content);
+  return Tokens ? std::move(Tokens) : Tokens.error().withContext(Name);
 }
 
 /// The text of `Options` in tokens of `M`, which `Reference`, if there is one,
@@ -183,36 +179,27 @@ static Result<Text> readTokens(const Model &M, const Model *Reference,
   T.Name = Options.Text == "-" ? "standard input" : Options.Text;
   if (Content->empty())
     return Error(T.Name + ": empty: expected text");
-  Result<std::vector<int32_t>> Own = encode(M, *Content, T.Name, false);
-  if (!Own)
-    return Own.error();
-  Result<std::vector<int32_t>> Whole = encode(M, *Content, T.Name, true);
-  if (!Whole)
-    return Whole.error();
+  Result<TextTokens> Tokens = encode(M, *Content, T.Name);
+  if (!Tokens)
+    return Tokens.error();
   if (Reference && Reference->manifest().Tokenizer) {
-    Result<std::vector<int32_t>> Other =
-        encode(*Reference, *Content, T.Name, false);
-    if (!Other)
-      return Other.error();
+    Result<TextTokens> Others = encode(*Reference, *Content, T.Name);
+    if (!Others)
+      return Others.error();
+    std::span<const int32_t> Own = Tokens->own(), Other = Others->own();
     auto [Ours, Theirs] =
-        std::mismatch(Own->begin(), Own->end(), Other->begin(), Other->end());
-    auto IdAt = [](auto Place, const std::vector<int32_t> &Ids) {
+        std::mismatch(Own.begin(), Own.end(), Other.begin(), Other.end());
+    auto IdAt = [](auto Place, std::span<const int32_t> Ids) {
       return Place == Ids.end() ? "missing" : std::to_string(*Place);
     };
-    if (Ours != Own->end() || Theirs != Other->end())
+    if (Ours != Own.end() || Theirs != Other.end())
       return Error(Reference->path() + ": tokenizer: token " +
-                   std::to_string(Ours - Own->begin()) + " of the text is " +
-                   IdAt(Theirs, *Other) + ": expected " + IdAt(Ours, *Own) +
+                   std::to_string(Ours - Own.begin()) + " of the text is " +
+                   IdAt(Theirs, Other) + ": expected " + IdAt(Ours, Own) +
                    ", as " + M.path() + " has it");
   }
-  // What stands behind a text is left out: it goes on.
-  auto Begin =
-      std::search(Whole->begin(), Whole->end(), Own->begin(), Own->end());
-  if (Begin != Whole->end())
-    T.Beginning = static_cast<size_t>(Begin - Whole->begin());
-  T.Ids.assign(Whole->begin(),
-               Whole->begin() + static_cast<std::ptrdiff_t>(T.Beginning));
-  T.Ids.insert(T.Ids.end(), Own->begin(), Own->end());
+  T.Ids = std::move(Tokens->Ids);
+  T.Beginning = Tokens->Beginning;
   return T;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 using namespace tenon;
 using namespace tenon::tool;
@@ -29,6 +30,27 @@ double tool::percentile(std::vector<double> Values, double Share) {
   // Two infinite neighbours have no difference.
   double Part = Place - static_cast<double>(Below);
   return Part == 0 ? *Middle : (1 - Part) * *Middle + Part * Above;
+}
+
+Result<TextTokens> tool::tokensOf(const tokenizer::Tokenizer &T,
+                                  std::string_view Text) {
+  constexpr size_t All = std::numeric_limits<size_t>::max();
+  Result<std::vector<int32_t>> Own = T.encode(Text, false, All);
+  if (!Own)
+    return Own.error();
+  Result<std::vector<int32_t>> Whole = T.encode(Text, true, All);
+  if (!Whole)
+    return Whole.error();
+  TextTokens Tokens;
+  auto Begin =
+      std::search(Whole->begin(), Whole->end(), Own->begin(), Own->end());
+  if (Begin != Whole->end())
+    Tokens.Beginning = static_cast<size_t>(Begin - Whole->begin());
+  Tokens.Ids.assign(Whole->begin(),
+                    Whole->begin() +
+                        static_cast<std::ptrdiff_t>(Tokens.Beginning));
+  Tokens.Ids.insert(Tokens.Ids.end(), Own->begin(), Own->end());
+  return Tokens;
 }
 
 Windows tool::windowsOf(int64_t Length, int64_t Context, int64_t Given) {

@@ -9,8 +9,12 @@
 #define TENON_RUNTIME_TOOL_EVALUATION_H
 
 #include "runtime/Sampling/LogProbabilities.h"
+#include "runtime/Support/Result.h"
+#include "runtime/Tokenizer/Tokenizer.h"
 
 #include <cstdint>
+#include <span>
+#include <string_view>
 #include <vector>
 
 namespace tenon::tool {
@@ -25,6 +29,24 @@ double divergence(const LogProbabilities &Reference,
 /// The value that a share of `Values`, 0 to 1, is at most, interpolated
 /// between neighbours as numpy.percentile does. There must be values.
 double percentile(std::vector<double> Values, double Share);
+
+/// The tokens of a text that is to be cut into windows.
+struct TextTokens {
+  /// From the special tokens on that begin a text; those that end one are left
+  /// out: it goes on.
+  std::vector<int32_t> Ids;
+  /// How many begin it, and every window.
+  size_t Beginning = 0;
+
+  std::span<const int32_t> own() const {
+    return std::span(Ids).subspan(Beginning);
+  }
+};
+
+/// The tokens of `Text`, whole: the tokenizer's own limit must not cut it
+/// unnoticed.
+Result<TextTokens> tokensOf(const tokenizer::Tokenizer &T,
+                            std::string_view Text);
 
 /// How a text is cut into windows that share no token, and what is scored.
 struct Windows {

@@ -209,6 +209,157 @@ TEST(BlocksTest, StoredBlocksKeepTheirBits) {
                     Row * RowBytes + I / 32 * 34 + 2 + I % 32)]));
 }
 
+/// The formats whose scales are searched.
+constexpr StorageFormat Searched[] = {StorageFormat::IQ4_NL,
+                                      StorageFormat::Q6_K, StorageFormat::Q8_0};
+
+/// The bits of `X`, one block, as a panel of one feature.
+std::vector<std::byte> bitsOf(StorageFormat Format, const std::vector<float> &X,
+                              const float *Importance) {
+  std::vector<std::byte> Panel(
+      static_cast<size_t>(infoOf(Format).BlockBytes * PanelWidth));
+  layBlock(Format, quantiseBlock(Format, X.data(), Importance), 0,
+           Panel.data());
+  return Panel;
+}
+
+TEST(BlocksTest, EqualImportanceChangesNothing) {
+  for (StorageFormat Format : Searched)
+    for (uint32_t Seed = 0; Seed < 20; ++Seed) {
+      std::vector<float> X = normalValues(infoOf(Format).BlockValues, Seed);
+      std::vector<std::byte> Without = bitsOf(Format, X, nullptr);
+      // Powers of two: the same roundings.
+      for (float Each : {0.0f, 0.25f, 1.0f, 8.0f}) {
+        std::vector<float> Importance(X.size(), Each);
+        EXPECT_EQ(bitsOf(Format, X, Importance.data()), Without)
+            << infoOf(Format).Name << " importance " << Each;
+      }
+    }
+}
+
+TEST(BlocksTest, ImportanceDecidesBetweenScales) {
+  // One scale fits the first values, another one all the others.
+  std::vector<float> X(GroupValues, 1.0f);
+  for (size_t I = 0; I < 16; ++I)
+    X[I] = -1.27f;
+  std::vector<float> Importance(GroupValues, 1e-4f);
+  auto ErrorOf = [&](const std::vector<float> &Importance, float Value) {
+    std::vector<float> Y(GroupValues);
+    EXPECT_TRUE(decodeBlock(
+        StorageFormat::IQ4_NL,
+        quantiseBlock(StorageFormat::IQ4_NL, X.data(), Importance.data()),
+        Y.data()));
+    float Most = 0;
+    for (size_t I = 0; I < Y.size(); ++I)
+      if (X[I] == Value)
+        Most = std::max(Most, std::abs(X[I] - Y[I]));
+    return Most;
+  };
+  for (float Value : {-1.27f, 1.0f}) {
+    for (size_t I = 0; I < X.size(); ++I)
+      Importance[I] = X[I] == Value ? 1 : 1e-4f;
+    EXPECT_LT(ErrorOf(Importance, Value), 2e-3f) << Value;
+    EXPECT_GT(ErrorOf(Importance, Value == 1 ? -1.27f : 1.0f), 2e-3f);
+  }
+}
+
+TEST(BlocksTest, WeightedErrorsAreSmaller) {
+  constexpr int64_t Count = 1 << 14;
+  std::vector<float> X = normalValues(Count, 3);
+  std::vector<float> Importance = normalValues(Count, 4);
+  for (float &Each : Importance)
+    Each = std::exp(2 * Each);
+  for (StorageFormat Format : Searched) {
+    double With = 0, Without = 0, PlainWith = 0, PlainWithout = 0;
+    std::vector<float> Y(MaxBlockValues);
+    auto Size = static_cast<size_t>(infoOf(Format).BlockValues);
+    for (size_t From = 0; From < X.size(); From += Size)
+      for (bool IsWeighted : {false, true}) {
+        ASSERT_TRUE(
+            decodeBlock(Format,
+                        quantiseBlock(Format, &X[From],
+                                      IsWeighted ? &Importance[From] : nullptr),
+                        Y.data()));
+        for (size_t I = 0; I < Size; ++I) {
+          double Error = std::pow(X[From + I] - Y[I], 2);
+          (IsWeighted ? With : Without) += Importance[From + I] * Error;
+          (IsWeighted ? PlainWith : PlainWithout) += Error;
+        }
+      }
+    EXPECT_LT(With, 0.97 * Without) << infoOf(Format).Name;
+    EXPECT_GT(PlainWith, PlainWithout) << infoOf(Format).Name;
+  }
+}
+
+TEST(BlocksTest, WithoutImportanceAsBefore) {
+  // Values of no importance may be anything, as long as others have some.
+  std::vector<float> X = normalValues(GroupValues, 9), Y = X;
+  std::vector<float> Importance(GroupValues, 1.0f);
+  X[5] = 0.01f;
+  Y[5] = -0.02f;
+  Importance[5] = 0;
+  auto Of = [&](const std::vector<float> &Values) {
+    return quantiseBlock(StorageFormat::IQ4_NL, Values.data(),
+                         Importance.data())
+        .Groups[0]
+        .Scales[0];
+  };
+  EXPECT_EQ(Of(X), Of(Y));
+}
+
+/// Rows come in pieces that divide panels, each with its own importance; the
+/// last block of a row is not full.
+TEST(BlocksTest, PackersKeepTheImportanceOfRows) {
+  constexpr int64_t Rows = 90, K = 45;
+  std::vector<float> X = normalValues(Rows * K, 11);
+  std::vector<float> Importance = normalValues(2 * K, 12);
+  for (float &Each : Importance)
+    Each = std::exp(2 * Each);
+  PackedLayout Layout = {LayoutKind::Panels, StorageFormat::IQ4_NL};
+  std::vector<std::byte> Packed;
+  QuantisationError Measured;
+  Packer Pack(Layout, Rows, K, [&](std::span<const std::byte> Bytes) -> Status {
+    Packed.insert(Packed.end(), Bytes.begin(), Bytes.end());
+    return {};
+  });
+  Pack.measure(Measured);
+  auto IsFirst = [](int64_t Row) { return Row < 40; };
+  ASSERT_TRUE(Pack.append(std::span(X).first(40 * K), Importance.data()));
+  ASSERT_TRUE(
+      Pack.append(std::span(X).subspan(40 * K, 30 * K), &Importance[K]));
+  ASSERT_TRUE(Pack.append(std::span(X).subspan(70 * K), &Importance[K]));
+  ASSERT_TRUE(Pack.finish());
+  EXPECT_FALSE(Pack.isStored());
+  QuantisationError Expected;
+  for (int64_t Row = 0; Row < Rows; ++Row) {
+    const float *OfRow = IsFirst(Row) ? Importance.data() : &Importance[K];
+    std::vector<float> Padded(64), Weights(64), Stored(64);
+    std::copy_n(&X[static_cast<size_t>(Row * K)], K, Padded.begin());
+    std::copy_n(OfRow, K, Weights.begin());
+    for (size_t I = 0; I < 64; I += 32)
+      ASSERT_TRUE(decodeBlock(
+          Layout.Format, quantiseBlock(Layout.Format, &Padded[I], &Weights[I]),
+          &Stored[I]));
+    for (int64_t I = 0; I < K; ++I) {
+      auto At = static_cast<size_t>(I);
+      ASSERT_FLOAT_EQ(valueAt(Layout.Format,
+                              Packed.data() + Row / 64 * panelBytes(Layout, K),
+                              Row % 64, I),
+                      Stored[At])
+          << "row " << Row << " value " << I;
+      double Error = std::pow(static_cast<double>(Padded[At]) - Stored[At], 2);
+      double Square = std::pow(static_cast<double>(Padded[At]), 2);
+      Expected += {Square, Error, Weights[At] * Square, Weights[At] * Error};
+    }
+  }
+  EXPECT_NEAR(Measured.Square, Expected.Square, 1e-9 * Expected.Square);
+  EXPECT_NEAR(Measured.Error, Expected.Error, 1e-9 * Expected.Error);
+  EXPECT_NEAR(Measured.WeightedSquare, Expected.WeightedSquare,
+              1e-9 * Expected.WeightedSquare);
+  EXPECT_NEAR(Measured.WeightedError, Expected.WeightedError,
+              1e-9 * Expected.WeightedError);
+}
+
 TEST(BlocksTest, OnlyPanelsAreQuantised) {
   EXPECT_TRUE(layoutNamed("panels.q4_k"));
   EXPECT_FALSE(layoutNamed("row_major.q4_k"));

@@ -1,7 +1,7 @@
 //===- ManifestBuilder.h - The manifest, read off the IR --------*- C++ -*-===//
 
-#ifndef TENON_COMPILER_DRIVER_MANIFESTBUILDER_H
-#define TENON_COMPILER_DRIVER_MANIFESTBUILDER_H
+#ifndef TENON_COMPILER_MANIFEST_MANIFESTBUILDER_H
+#define TENON_COMPILER_MANIFEST_MANIFESTBUILDER_H
 
 #include "runtime/Artifact/Manifest.h"
 
@@ -43,4 +43,4 @@ uint64_t arenaBytes(mlir::ModuleOp Module);
 
 } // namespace tenon
 
-#endif // TENON_COMPILER_DRIVER_MANIFESTBUILDER_H
+#endif // TENON_COMPILER_MANIFEST_MANIFESTBUILDER_H

@@ -1,11 +1,12 @@
 //===- WeightPacking.cpp - Checkpoint tensors into an artifact ------------===//
 
-#include "compiler/Driver/WeightPacking.h"
+#include "compiler/Packing/WeightPacking.h"
 
 #include "compiler/Checkpoint/TensorView.h"
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <cassert>
 #include <cmath>
 #include <map>
 
@@ -43,9 +44,47 @@ static bool isKept(const TensorView &View, StorageFormat Format) {
   return View.keptFormat() == Format;
 }
 
+namespace {
+/// The importance of input features while a weight is packed, which keeps
+/// pointers to it.
+class Importances {
+public:
+  explicit Importances(const InputStatistics *Inputs) : Inputs(Inputs) {}
+
+  /// Of matrix `Matrix` of `Tensor`, K numbers around 1; null without any.
+  Result<const float *> of(const std::string &Tensor, int64_t Matrix,
+                           int64_t K) {
+    if (!Inputs || !Inputs->contains(Tensor))
+      return nullptr;
+    std::vector<double> Squares = Inputs->meanSquares(Tensor, Matrix);
+    assert(static_cast<int64_t>(Squares.size()) == K);
+    double Sum = 0;
+    for (double Square : Squares)
+      Sum += Square;
+    if (!std::isfinite(Sum))
+      return Error("calibration: the inputs of tensor " + printable(Tensor) +
+                   " become infinite or none: expected finite numbers");
+    if (Sum == 0)
+      return nullptr;
+    std::vector<float> &Numbers = Kept.emplace_back();
+    for (double Square : Squares)
+      Numbers.push_back(
+          static_cast<float>(Square / Sum * static_cast<double>(K)));
+    return Numbers.data();
+  }
+
+  bool areThere() const { return !Kept.empty(); }
+
+private:
+  const InputStatistics *Inputs;
+  std::vector<std::vector<float>> Kept;
+};
+} // namespace
+
 /// Rows [First, Last) of `View`, of K columns.
 static Status packRows(const TensorView &View, StorageFormat Format,
-                       int64_t First, int64_t Last, int64_t K, Packer &Pack) {
+                       int64_t First, int64_t Last, int64_t K, Packer &Pack,
+                       const float *Importance) {
   // 64 rows are a panel; small rows come in larger groups.
   int64_t Group = std::max<int64_t>(64, (int64_t(1) << 16) / K / 64 * 64);
   std::vector<float> Buffer;
@@ -70,7 +109,7 @@ static Status packRows(const TensorView &View, StorageFormat Format,
       return Error("weights: tensor " + printable(View.tensors().front()) +
                    " has a number that is infinite or none: expected finite "
                    "numbers to quantise");
-    if (Status Done = Pack.append(Buffer); !Done)
+    if (Status Done = Pack.append(Buffer, Importance); !Done)
       return Done;
     View.dropRows(Row, Count);
   }
@@ -87,7 +126,7 @@ static int64_t storedRows(dnn::PackedType Type) {
 
 /// The matrices of a stack, each filled up to whole panels with zeros.
 static Status packStack(const PackedWeight &Weight, const Checkpoint &Source,
-                        Packer &Pack) {
+                        Packer &Pack, Importances &Weighed) {
   dnn::PackedType Type = Weight.Type;
   int64_t N = Type.getOutFeatures(), K = Type.getInFeatures();
   auto View = TensorView::resolveMatrix(Source, Weight.Sources.front(),
@@ -101,8 +140,11 @@ static Status packStack(const PackedWeight &Weight, const Checkpoint &Source,
   if (isKept(*View, Type.getFormat()))
     ZeroBlocks.resize(static_cast<size_t>(Missing * View->storedRowBytes()));
   for (int64_t I = 0; I < Type.getCount(); ++I) {
-    if (Status Done =
-            packRows(*View, Type.getFormat(), I * N, (I + 1) * N, K, Pack);
+    Result<const float *> Importance = Weighed.of(Weight.Sources.front(), I, K);
+    if (!Importance)
+      return Importance.error();
+    if (Status Done = packRows(*View, Type.getFormat(), I * N, (I + 1) * N, K,
+                               Pack, *Importance);
         !Done)
       return Done;
     Status Done = isKept(*View, Type.getFormat())
@@ -117,11 +159,15 @@ static Status packStack(const PackedWeight &Weight, const Checkpoint &Source,
 /// Streams one parameter of K columns and, if known, so many rows.
 static Status packTensor(const std::string &Name, StorageFormat Format,
                          std::optional<int64_t> Rows, int64_t K,
-                         const Checkpoint &Source, Packer &Pack) {
+                         const Checkpoint &Source, Packer &Pack,
+                         Importances &Weighed) {
   auto View = TensorView::resolveMatrix(Source, Name, Rows, K);
   if (!View)
     return View.error().withContext("weights");
-  return packRows(*View, Format, 0, View->rows(), K, Pack);
+  Result<const float *> Importance = Weighed.of(Name, 0, K);
+  if (!Importance)
+    return Importance.error();
+  return packRows(*View, Format, 0, View->rows(), K, Pack, *Importance);
 }
 
 WeightInfo tenon::infoOf(const PackedWeight &Weight) {
@@ -133,30 +179,51 @@ WeightInfo tenon::infoOf(const PackedWeight &Weight) {
   return Info;
 }
 
-Status tenon::packWeight(const PackedWeight &Weight, const Checkpoint &Source,
-                         Packer::Sink Emit) {
-  WeightInfo Info = infoOf(Weight);
-  Packer Pack(Info.Layout, Info.Rows, Info.Columns, std::move(Emit));
-  if (Weight.Table || Weight.Type.getCount() > 1) {
-    Status Done = Weight.Table ? packTable(Weight, Source, Pack)
-                               : packStack(Weight, Source, Pack);
-    return Done ? Pack.finish() : Done;
-  }
+/// The parts of `Weight`, in order.
+static Status packParts(const PackedWeight &Weight, const WeightInfo &Info,
+                        const Checkpoint &Source, Packer &Pack,
+                        Importances &Weighed) {
+  if (Weight.Table)
+    return packTable(Weight, Source, Pack);
+  if (Weight.Type.getCount() > 1)
+    return packStack(Weight, Source, Pack, Weighed);
   // Of several, one below another, only the sum of rows is known.
   std::optional<int64_t> Rows;
   if (Weight.Sources.size() == 1)
     Rows = Info.Rows;
   for (const std::string &Name : Weight.Sources)
     if (Status Done = packTensor(Name, Info.Layout.Format, Rows, Info.Columns,
-                                 Source, Pack);
+                                 Source, Pack, Weighed);
         !Done)
       return Done;
-  return Pack.finish();
+  return {};
+}
+
+Status tenon::packWeight(const PackedWeight &Weight, const Checkpoint &Source,
+                         Packer::Sink Emit,
+                         const QuantisationSettings &Settings) {
+  WeightInfo Info = infoOf(Weight);
+  Packer Pack(Info.Layout, Info.Rows, Info.Columns, std::move(Emit));
+  bool IsQuantised = infoOf(Info.Layout.Format).isQuantised();
+  QuantisationOutcome Outcome;
+  if (IsQuantised && Settings.Measure)
+    Pack.measure(Outcome.Error);
+  Importances Weighed(IsQuantised ? Settings.Inputs : nullptr);
+  if (Status Done = packParts(Weight, Info, Source, Pack, Weighed); !Done)
+    return Done;
+  if (Status Done = Pack.finish(); !Done)
+    return Done;
+  Outcome.IsKept = Pack.isStored();
+  Outcome.IsWeighted = Weighed.areThere();
+  if (IsQuantised && Settings.Done)
+    Settings.Done(Weight, Outcome);
+  return {};
 }
 
 Result<std::vector<ScopeInfo>>
 tenon::packWeights(const std::vector<ScopeTable> &Tables, size_t CacheKinds,
                    const Checkpoint &Source, ArtifactWriter &Writer,
+                   const QuantisationSettings &Settings,
                    const std::function<void(double)> &Report) {
   int64_t Total = 0, Done = 0;
   auto SizeOf = [](const PackedWeight &Weight) {
@@ -186,10 +253,12 @@ tenon::packWeights(const std::vector<ScopeTable> &Tables, size_t CacheKinds,
       if (IsNew) {
         if (Status Begun = Writer.beginWeight(infoOf(*Weight)); !Begun)
           return Begun.error();
-        Status Packed =
-            packWeight(*Weight, Source, [&](std::span<const std::byte> Bytes) {
+        Status Packed = packWeight(
+            *Weight, Source,
+            [&](std::span<const std::byte> Bytes) {
               return Writer.append(Bytes);
-            });
+            },
+            Settings);
         if (!Packed)
           return Packed.error();
         Result<size_t> Index = Writer.endWeight();

@@ -1,10 +1,10 @@
 //===- NativeProgram.cpp - A placed module, compiled in memory ------------===//
 
-#include "compiler/Bisect/NativeProgram.h"
+#include "compiler/Native/NativeProgram.h"
 
-#include "compiler/Driver/ManifestBuilder.h"
-#include "compiler/Driver/WeightPacking.h"
+#include "compiler/Manifest/ManifestBuilder.h"
 #include "compiler/Native/NativeCode.h"
+#include "compiler/Packing/WeightPacking.h"
 #include "dialects/Transformer/CacheNumbering.h"
 #include "passes/Support/Functions.h"
 #include "runtime/Artifact/Artifact.h"
@@ -16,15 +16,11 @@
 #include "runtime/Support/Half.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/Diagnostics.h"
-#include "mlir/Pass/Pass.h"
-#include "mlir/Pass/PassManager.h"
 
 #include <cstring>
 
 using namespace mlir;
 using namespace tenon;
-using namespace tenon::bisect;
 namespace tr = tenon::transformer;
 
 //===----------------------------------------------------------------------===//
@@ -66,74 +62,47 @@ Result<const void *> PackedWeights::bytesOf(const PackedWeight &Weight) {
 }
 
 //===----------------------------------------------------------------------===//
-// Passes
-//===----------------------------------------------------------------------===//
-
-static Status runPass(ModuleOp Module, std::unique_ptr<Pass> ThePass) {
-  std::string Name = ThePass->getArgument().str(), First;
-  ScopedDiagnosticHandler Handler(Module.getContext(), [&](Diagnostic &D) {
-    if (D.getSeverity() == DiagnosticSeverity::Error && First.empty())
-      llvm::raw_string_ostream(First) << D.getLocation() << ": " << D;
-    return success();
-  });
-  PassManager Passes(Module.getContext());
-  Passes.addPass(std::move(ThePass));
-  if (succeeded(Passes.run(Module)))
-    return {};
-  return Error(First.empty() ? "fails" : First.substr(0, First.find('\n')))
-      .withContext("pass " + Name);
-}
-
-Status tenon::bisect::runStages(
-    ModuleOp Module, const StageSettings &Settings, StageId First, StageId Last,
-    const std::function<Result<bool>(const Stage &, StringRef)> &Ran) {
-  PipelineOptions Options;
-  Options.Level = std::string(infoOf(Settings.Level).Name);
-  Options.FewTokens = Settings.FewTokens;
-  Options.MaxTokens = Settings.MaxTokens;
-  for (const Stage &S : stages()) {
-    if (S.Id < First || S.Id > Last)
-      continue;
-    for (const StagePass &Entry : S.Passes) {
-      std::unique_ptr<Pass> New = Entry.Create(Options);
-      std::string Name = New->getArgument().str();
-      if (Entry.Role == PassRole::Optional && Settings.disables(Name))
-        continue;
-      if (Status Done = runPass(Module, std::move(New)); !Done)
-        return Done;
-      if (Settings.After)
-        Settings.After(Name, Module);
-      if (!Ran)
-        continue;
-      Result<bool> GoOn = Ran(S, Name);
-      if (!GoOn)
-        return GoOn.error();
-      if (!*GoOn)
-        return {};
-    }
-  }
-  return {};
-}
-
-//===----------------------------------------------------------------------===//
 // Probes
 //===----------------------------------------------------------------------===//
 
 /// Probes are calls of library matmuls that the program does not have: the
 /// runtime is told of their input and does nothing else. So they change neither
-/// the memory plan nor a kernel.
+/// the memory plan nor a kernel. Their weight is none either: its address says
+/// which scope is current.
 static constexpr int64_t FirstProbe = int64_t(1) << 32;
 
 namespace {
+/// What a probe shows.
+enum class ProbeKind {
+  Result,
+  /// Rows that a weight is multiplied with.
+  Input,
+  /// Of experts, the choices expert by expert and where each begins; the input
+  /// comes behind both.
+  Order,
+  Offsets
+};
+
 struct Probe {
-  size_t Number;
-  unsigned Result;
+  ProbeKind Kind;
   int64_t Width;
-  bool IsBF16;
+  bool IsBF16 = false;
+  /// The operation and its result.
+  size_t Number = 0;
+  unsigned Result = 0;
+  /// The place of the weight in its scope's table.
+  size_t Weight = 0;
+};
+
+/// What the last probes of a mixture have shown.
+struct Routing {
+  const int32_t *Order = nullptr;
+  const int32_t *Offsets = nullptr;
+  int64_t Choices = 0; ///< Of all tokens.
 };
 } // namespace
 
-SmallVector<Operation *> tenon::bisect::computationsOf(ModuleOp Placed) {
+SmallVector<Operation *> tenon::computationsOf(ModuleOp Placed) {
   SmallVector<Operation *> Ops;
   Placed.walk([&](dnn::ComputeOpInterface Op) { Ops.push_back(Op); });
   return Ops;
@@ -157,44 +126,125 @@ static Value scopeBefore(OpBuilder &B, func::FuncOp Function) {
                               batchOf(Function), "", 0, IntegerAttr());
 }
 
-/// After every numbered operation of a planned module, one per destination of
-/// floating point.
-static std::vector<Probe> insertProbes(ModuleOp Planned) {
-  std::vector<Probe> Probes;
-  for (Operation *Op : computationsOf(Planned)) {
-    auto Location = dyn_cast<FusedLoc>(Op->getLoc());
-    auto Number = Location
-                      ? dyn_cast_or_null<IntegerAttr>(Location.getMetadata())
-                      : IntegerAttr();
-    if (!Number)
-      continue;
-    auto Function = Op->getParentOfType<func::FuncOp>();
-    OpBuilder B(Op->getContext());
-    B.setInsertionPointAfter(Op);
-    auto Dps = cast<DestinationStyleOpInterface>(Op);
-    for (auto [Result, Init] : llvm::enumerate(Dps.getDpsInitsMutable())) {
-      auto Type = dyn_cast<MemRefType>(Init.get().getType());
-      if (!Type || Type.getRank() != 2 || Type.isDynamicDim(1) ||
-          !isa<FloatType>(Type.getElementType()))
+namespace {
+/// Inserts probes into a planned module.
+class ProbeInserter {
+public:
+  /// `Marker` is the place in each scope's table of what names the scope.
+  ProbeInserter(ModuleOp Planned, int64_t Marker)
+      : Planned(Planned), Marker(Marker) {}
+
+  /// After every numbered operation, one per destination of floating point.
+  std::vector<Probe> afterResults() {
+    for (Operation *Op : computationsOf(Planned)) {
+      auto Location = dyn_cast<FusedLoc>(Op->getLoc());
+      auto Number = Location
+                        ? dyn_cast_or_null<IntegerAttr>(Location.getMetadata())
+                        : IntegerAttr();
+      if (!Number)
         continue;
-      int64_t Width = Type.getDimSize(1);
-      auto Weight = dnn::WeightOp::create(
-          B, Op->getLoc(),
-          dnn::PackedType::get(B.getContext(), LayoutKind::Panels, 1, Width,
-                               Width, dnn::formatOf(Init.get())),
-          scopeBefore(B, Function), B.getStrArrayAttr({"probe"}), "head",
-          B.getI64IntegerAttr(0));
-      auto Id = FirstProbe + static_cast<int64_t>(Probes.size());
-      dnn::CallMatmulOp::create(B, Op->getLoc(), Id, batchOf(Function),
-                                Init.get(), Weight, Value(), Value(), Value(),
-                                Init.get());
-      Probes.push_back({static_cast<size_t>(Number.getInt()),
-                        static_cast<unsigned>(Result), Width,
-                        Type.getElementType().isBF16()});
+      OpBuilder B(Op->getContext());
+      B.setInsertionPointAfter(Op);
+      Value Scope;
+      auto Dps = cast<DestinationStyleOpInterface>(Op);
+      for (auto [Result, Init] : llvm::enumerate(Dps.getDpsInitsMutable())) {
+        if (!isProbed(Init.get()))
+          continue;
+        if (!Scope)
+          Scope = scopeBefore(B, Op->getParentOfType<func::FuncOp>());
+        Probe New = {ProbeKind::Result, 0};
+        New.Number = static_cast<size_t>(Number.getInt());
+        New.Result = static_cast<unsigned>(Result);
+        insert(B, Op, Scope, Init.get(), New);
+      }
+    }
+    return std::move(Probes);
+  }
+
+  /// Before every matmul, one for each of its weights in panels.
+  std::vector<Probe> beforeInputs() {
+    for (Operation *Op : computationsOf(Planned)) {
+      if (auto Matmul = dyn_cast<dnn::MatmulOp>(Op))
+        probeInput(Op, Matmul.getInput(), {Matmul.getWeight()});
+      else if (auto Gated = dyn_cast<dnn::GatedMatmulOp>(Op))
+        probeInput(Op, Gated.getInput(), {Gated.getGate(), Gated.getUp()});
+      else if (auto GateUp = dyn_cast<dnn::MoeGateUpOp>(Op))
+        probeRouted(GateUp, {GateUp.getGate(), GateUp.getUp()});
+      else if (auto Down = dyn_cast<dnn::MoeDownOp>(Op))
+        probeRouted(Down, {Down.getDown()});
+    }
+    return std::move(Probes);
+  }
+
+private:
+  static bool isProbed(Value Buffer) {
+    auto Type = dyn_cast<MemRefType>(Buffer.getType());
+    return Type && Type.getRank() == 2 && !Type.isDynamicDim(1) &&
+           isa<FloatType>(Type.getElementType());
+  }
+
+  void insert(OpBuilder &B, Operation *Op, Value Scope, Value Buffer,
+              Probe New) {
+    auto Type = cast<MemRefType>(Buffer.getType());
+    New.Width = Type.getDimSize(1);
+    New.IsBF16 = Type.getElementType().isBF16();
+    auto Weight = dnn::WeightOp::create(
+        B, Op->getLoc(),
+        dnn::PackedType::get(B.getContext(), LayoutKind::Panels, 1, New.Width,
+                             New.Width, dnn::formatOf(Buffer)),
+        Scope, B.getStrArrayAttr({"probe"}), "head",
+        B.getI64IntegerAttr(Marker));
+    auto Id = FirstProbe + static_cast<int64_t>(Probes.size());
+    dnn::CallMatmulOp::create(
+        B, Op->getLoc(), Id, batchOf(Op->getParentOfType<func::FuncOp>()),
+        Buffer, Weight, Value(), Value(), Value(), Buffer);
+    Probes.push_back(New);
+  }
+
+  void probeInput(Operation *Op, Value Input, ArrayRef<Value> Weights) {
+    if (!isProbed(Input))
+      return;
+    OpBuilder B(Op);
+    for (Value Weight : Weights) {
+      auto Handle = Weight.getDefiningOp<dnn::WeightOp>();
+      if (!Handle || !Handle.getIndex())
+        continue;
+      Probe New = {ProbeKind::Input, 0};
+      New.Weight = static_cast<size_t>(*Handle.getIndex());
+      insert(B, Op, Handle.getScope(), Input, New);
     }
   }
-  return Probes;
-}
+
+  /// A mixture's: the runtime must know which rows are whose.
+  template <typename OpTy> void probeRouted(OpTy Op, ArrayRef<Value> Weights) {
+    auto Handle = Weights.front().getDefiningOp<dnn::WeightOp>();
+    auto Order = Op.getOrder().template getDefiningOp<dnn::BufferOp>();
+    auto Offsets = Op.getOffsets().template getDefiningOp<dnn::BufferOp>();
+    if (!Handle || !Order || !Offsets)
+      return;
+    OpBuilder B(Op);
+    insert(B, Op, Handle.getScope(), asFloats(B, Order), {ProbeKind::Order, 0});
+    insert(B, Op, Handle.getScope(), asFloats(B, Offsets),
+           {ProbeKind::Offsets, 0});
+    probeInput(Op, Op.getInput(), Weights);
+  }
+
+  /// The bytes of `Integers` as what a library's matmul takes.
+  static Value asFloats(OpBuilder &B, dnn::BufferOp Integers) {
+    OpBuilder::InsertionGuard Guard(B);
+    B.setInsertionPointAfter(Integers);
+    auto Twin = cast<dnn::BufferOp>(B.clone(*Integers));
+    MemRefType Type = Twin.getType();
+    Twin.getResult().setType(
+        MemRefType::Builder(Type).setElementType(B.getF32Type()));
+    return Twin;
+  }
+
+  ModuleOp Planned;
+  int64_t Marker;
+  std::vector<Probe> Probes;
+};
+} // namespace
 
 /// Gives every buffer bytes of its own.
 static void spreadBuffers(ModuleOp Planned) {
@@ -238,8 +288,11 @@ struct NativeProgram::Implementation {
   std::vector<std::vector<const void *>> Weights;
   std::vector<std::vector<void *>> CacheTables;
   std::vector<tenon_rt_scope> Scopes;
+  std::vector<ScopeTable> Tables;
   std::vector<Probe> Probes;
   Observer Told;
+  InputObserver ToldInputs;
+  Routing Choices;
   std::map<std::string, artifact::EntryInfo> Entries;
   /// Places of sequences in the caches, and tokens of their source texts.
   std::map<int64_t, int64_t> Places, SourceLengths;
@@ -251,9 +304,11 @@ struct NativeProgram::Implementation {
       : Options(Options), Threads(std::move(Threads)),
         Primitives(std::move(Primitives)) {}
 
-  Status allocate(ModuleOp Placed, PackedWeights &Source,
-                  const std::vector<ScopeTable> &Tables);
-  void probed(const Probe &P, int64_t Rows, const void *Source);
+  Status allocate(ModuleOp Placed, PackedWeights &Source);
+  /// The place behind the weights in every scope's table.
+  size_t marker() const;
+  void probed(const Probe &P, const engine::Matmul &Call);
+  void inputProbed(const Probe &P, const ScopeTable &Scope, Tensor2D Rows);
 };
 
 NativeProgram::NativeProgram(std::unique_ptr<Implementation> Impl)
@@ -262,10 +317,19 @@ NativeProgram::NativeProgram(NativeProgram &&) noexcept = default;
 NativeProgram &NativeProgram::operator=(NativeProgram &&) noexcept = default;
 NativeProgram::~NativeProgram() = default;
 void NativeProgram::observe(Observer Told) { Impl->Told = std::move(Told); }
+void NativeProgram::observeInputs(InputObserver Told) {
+  Impl->ToldInputs = std::move(Told);
+}
 
-Status
-NativeProgram::Implementation::allocate(ModuleOp Placed, PackedWeights &Source,
-                                        const std::vector<ScopeTable> &Tables) {
+size_t NativeProgram::Implementation::marker() const {
+  size_t Most = 0;
+  for (const ScopeTable &Table : Tables)
+    Most = std::max(Most, Table.Weights.size());
+  return Most;
+}
+
+Status NativeProgram::Implementation::allocate(ModuleOp Placed,
+                                               PackedWeights &Source) {
   int64_t Layers = 1;
   for (const ScopeTable &Table : Tables)
     Layers = std::max(Layers, Table.Layer.value_or(0) + 1);
@@ -300,30 +364,80 @@ NativeProgram::Implementation::allocate(ModuleOp Placed, PackedWeights &Source,
         return Bytes.error();
       Addresses.back() = *Bytes;
     }
-    // Probes name the first weight, which there may not be.
-    Addresses.resize(std::max<size_t>(Addresses.size(), 1));
+    Addresses.resize(marker() + 1);
+    Addresses.back() = &Table;
     auto &Kinds = CacheTables.emplace_back();
     for (const Pages &Kind : Caches)
       Kinds.push_back(Table.Layer ? Kind.layer(*Table.Layer) : nullptr);
   }
   // One more where a module has no scope at all.
-  Weights.emplace_back(1);
+  Weights.emplace_back(marker() + 1);
   CacheTables.emplace_back(Caches.size());
   for (auto [Addresses, Kinds] : llvm::zip(Weights, CacheTables))
     Scopes.push_back({Addresses.data(), Kinds.data()});
   return {};
 }
 
-void NativeProgram::Implementation::probed(const Probe &P, int64_t Rows,
-                                           const void *Source) {
-  Tensor2D Value(Rows, P.Width);
-  if (P.IsBF16)
+/// `Rows` rows of `Width` numbers at `Source`.
+static Tensor2D tensorOf(int64_t Rows, int64_t Width, bool IsBF16,
+                         const void *Source) {
+  Tensor2D Value(Rows, Width);
+  if (IsBF16)
     for (size_t I = 0; I < Value.Data.size(); ++I)
       Value.Data[I] = bf16ToFloat(static_cast<const uint16_t *>(Source)[I]);
   else
     std::memcpy(Value.Data.data(), Source, Value.Data.size() * sizeof(float));
-  if (Told)
-    Told(P.Number, P.Result, std::move(Value));
+  return Value;
+}
+
+void NativeProgram::Implementation::probed(const Probe &P,
+                                           const engine::Matmul &Call) {
+  switch (P.Kind) {
+  case ProbeKind::Result:
+    if (Told)
+      Told(P.Number, P.Result,
+           tensorOf(Call.Rows, P.Width, P.IsBF16, Call.Source));
+    return;
+  case ProbeKind::Order:
+    Choices.Order = static_cast<const int32_t *>(Call.Source);
+    Choices.Choices = Call.Rows * P.Width;
+    return;
+  case ProbeKind::Offsets:
+    Choices.Offsets = static_cast<const int32_t *>(Call.Source);
+    return;
+  case ProbeKind::Input:
+    if (ToldInputs && Call.Weights)
+      inputProbed(P, *static_cast<const ScopeTable *>(Call.Weights),
+                  tensorOf(Call.Rows, P.Width, P.IsBF16, Call.Source));
+    return;
+  }
+}
+
+void NativeProgram::Implementation::inputProbed(const Probe &P,
+                                                const ScopeTable &Scope,
+                                                Tensor2D Rows) {
+  const std::optional<PackedWeight> &Weight = Scope.Weights[P.Weight];
+  if (!Weight)
+    return;
+  int64_t Count = Weight->Type.getCount(), K = Weight->Type.getInFeatures();
+  if (Count == 1)
+    return ToldInputs(*Weight, 0, Rows);
+  // Input has a row for each choice, side by side, or for each token.
+  bool IsPerChoice = Rows.Columns != K;
+  int64_t PerToken = Choices.Choices / std::max<int64_t>(Rows.Rows, 1);
+  for (int64_t Expert = 0; Expert < Count; ++Expert) {
+    int64_t First = Choices.Offsets[Expert], End = Choices.Offsets[Expert + 1];
+    if (First == End)
+      continue;
+    Tensor2D Routed(End - First, K);
+    for (int64_t I = First; I < End; ++I) {
+      int64_t Choice = Choices.Order[I];
+      std::copy_n(Rows.Data.data() +
+                      (IsPerChoice ? Choice : Choice / PerToken) * K,
+                  K, Routed.row(I - First));
+    }
+    ToldInputs(*Weight, Expert, Routed);
+  }
 }
 
 static artifact::EntryInfo entryInfo(func::FuncOp Function) {
@@ -349,7 +463,6 @@ Result<NativeProgram> NativeProgram::compile(ModuleOp Placed,
                                              const NativeOptions &Options) {
   OwningOpRef<ModuleOp> Module = Placed.clone();
   numberComputations(*Module);
-  std::vector<ScopeTable> Tables = collectWeights(*Module);
   Result<engine::Executor> Threads = engine::Executor::create(Options.Threads);
   if (!Threads)
     return Threads.error();
@@ -362,22 +475,26 @@ Result<NativeProgram> NativeProgram::compile(ModuleOp Placed,
       Roles.push_back(Info.Role);
       I->Entries[Info.Role] = Info;
     }
-  if (Status Done = I->allocate(Placed, Weights, Tables); !Done)
+  I->Tables = collectWeights(*Module);
+  if (Status Done = I->allocate(Placed, Weights); !Done)
     return Done.error();
 
   uint64_t ArenaSize = 0;
-  Status Lowered =
-      runStages(*Module, Options.Settings, StageId::Buffers, StageId::Llvm,
-                [&](const Stage &, StringRef Pass) -> Result<bool> {
-                  if (Pass != "plan-memory")
-                    return true;
-                  if (!Options.SharedBuffers)
-                    spreadBuffers(*Module);
-                  ArenaSize = arenaBytes(*Module);
-                  if (Options.Observed)
-                    I->Probes = insertProbes(*Module);
-                  return true;
-                });
+  Status Lowered = runStages(
+      *Module, Options.Settings, StageId::Buffers, StageId::Llvm,
+      [&](const Stage &, StringRef Pass) -> Result<bool> {
+        if (Pass != "plan-memory")
+          return true;
+        if (!Options.SharedBuffers)
+          spreadBuffers(*Module);
+        ArenaSize = arenaBytes(*Module);
+        ProbeInserter Inserter(*Module, static_cast<int64_t>(I->marker()));
+        if (Options.Shown == Observed::Results)
+          I->Probes = Inserter.afterResults();
+        else if (Options.Shown == Observed::Inputs)
+          I->Probes = Inserter.beforeInputs();
+        return true;
+      });
   if (!Lowered)
     return Lowered.error();
   Result<std::string> Object = toSharedObject(*Module, Options.Settings.Level);
@@ -403,28 +520,28 @@ Result<NativeProgram> NativeProgram::compile(ModuleOp Placed,
 
 extern "C" {
 
-static int64_t bisectParallel(void *Runtime, tenon_rt_body Body,
-                              void *Environment) {
+static int64_t runParallel(void *Runtime, tenon_rt_body Body,
+                           void *Environment) {
   static_cast<engine::Executor *>(static_cast<void **>(Runtime)[0])
       ->parallel(Body, Environment);
   return 0;
 }
 
-static void bisectBarrier(void *Runtime) {
+static void runBarrier(void *Runtime) {
   static_cast<engine::Executor *>(static_cast<void **>(Runtime)[0])->barrier();
 }
 
-static int64_t bisectMatmul(void *Runtime, int64_t Primitive, int64_t Rows,
-                            const void *Source, const void *Weights,
-                            const void *Bias, const void *Multiplier,
-                            const void *Residual, void *Destination) {
+static int64_t runMatmul(void *Runtime, int64_t Primitive, int64_t Rows,
+                         const void *Source, const void *Weights,
+                         const void *Bias, const void *Multiplier,
+                         const void *Residual, void *Destination) {
   auto &Call = *static_cast<std::function<int64_t(const engine::Matmul &)> *>(
       static_cast<void **>(Runtime)[1]);
   return Call({Primitive, Rows, Source, Weights, Bias, Multiplier, Residual,
                Destination});
 }
 
-static void bisectMark(void *, int64_t, const tenon_rt_scope *, int64_t,
+static void ignoreMark(void *, int64_t, const tenon_rt_scope *, int64_t,
                        int64_t) {}
 
 } // extern "C"
@@ -487,8 +604,7 @@ Result<Tensor2D> NativeProgram::run(StringRef Role,
   std::function<int64_t(const engine::Matmul &)> Call =
       [&](const engine::Matmul &P) -> int64_t {
     if (P.Primitive >= FirstProbe) {
-      I.probed(I.Probes[static_cast<size_t>(P.Primitive - FirstProbe)], P.Rows,
-               P.Source);
+      I.probed(I.Probes[static_cast<size_t>(P.Primitive - FirstProbe)], P);
       return 0;
     }
     Status Done = I.Library.run(P);
@@ -498,8 +614,8 @@ Result<Tensor2D> NativeProgram::run(StringRef Role,
   };
   void *Runtime[] = {&I.Threads, &Call};
   constexpr tenon_rt_functions Functions = {sizeof(tenon_rt_functions),
-                                            bisectParallel, bisectBarrier,
-                                            bisectMatmul, bisectMark};
+                                            runParallel, runBarrier, runMatmul,
+                                            ignoreMark};
   tenon_rt_step Step = {};
   Step.size = sizeof(Step);
   Step.functions = &Functions;

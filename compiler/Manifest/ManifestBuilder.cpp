@@ -1,6 +1,6 @@
 //===- ManifestBuilder.cpp - The manifest, read off the IR ----------------===//
 
-#include "compiler/Driver/ManifestBuilder.h"
+#include "compiler/Manifest/ManifestBuilder.h"
 
 #include "compiler/Builder/ModelBuilder.h"
 #include "dialects/Transformer/CacheNumbering.h"

@@ -1,26 +1,24 @@
 //===- NativeProgram.h - A placed module, compiled in memory ----*- C++ -*-===//
 //
 // Runs what the compiler makes of a placed module without an artifact, on the
-// evaluator's batches, and shows the result of every operation on the way.
+// evaluator's batches, and shows on the way what operations compute or what
+// weights are multiplied with.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TENON_COMPILER_BISECT_NATIVEPROGRAM_H
-#define TENON_COMPILER_BISECT_NATIVEPROGRAM_H
+#ifndef TENON_COMPILER_NATIVE_NATIVEPROGRAM_H
+#define TENON_COMPILER_NATIVE_NATIVEPROGRAM_H
 
 #include "compiler/Checkpoint/Checkpoint.h"
 #include "compiler/Evaluator/Batch.h"
+#include "compiler/Native/RunStages.h"
 #include "passes/Packing/WeightTables.h"
-#include "passes/Pipelines/Pipelines.h"
-#include "runtime/Abi/CpuLevel.h"
-
-#include "mlir/IR/BuiltinOps.h"
 
 #include <functional>
 #include <map>
 #include <memory>
 
-namespace tenon::bisect {
+namespace tenon {
 
 /// Weights as an artifact has them, packed when they are first asked for and
 /// shared by programs.
@@ -40,39 +38,22 @@ private:
   std::map<std::string, std::unique_ptr<std::byte, Release>> Packed;
 };
 
-/// Told of every pass that ran on `Module`; may change it.
-using AfterPass =
-    std::function<void(llvm::StringRef Pass, mlir::ModuleOp Module)>;
-
-/// What the stages are told.
-struct StageSettings {
-  CpuLevel Level = CpuLevel::AVX2;
-  int64_t FewTokens = 8;
-  int64_t MaxTokens = 512;
-  std::vector<std::string> Disabled;
-  AfterPass After;
-
-  bool disables(llvm::StringRef Pass) const {
-    return llvm::is_contained(Disabled, Pass);
-  }
+/// What a program shows while it runs.
+enum class Observed {
+  Nothing,
+  /// Results of operations, to `NativeProgram::observe`.
+  Results,
+  /// Rows that weights are multiplied with, to `NativeProgram::observeInputs`.
+  Inputs
 };
-
-/// Runs the passes of the stages from `First` to `Last` but those that are
-/// left out, one by one. An error names the pass, with its first diagnostic.
-/// `Ran` is told of each after `Settings.After`; false ends the run.
-Status runStages(
-    mlir::ModuleOp Module, const StageSettings &Settings, StageId First,
-    StageId Last,
-    const std::function<Result<bool>(const Stage &, llvm::StringRef)> &Ran =
-        nullptr);
 
 struct NativeOptions {
   StageSettings Settings;
   /// Buffers may share bytes of the arena, as plan-memory decides. Without,
   /// every buffer has bytes of its own and twice what it needs.
   bool SharedBuffers = true;
-  /// Report the results of operations to `NativeProgram::observe`.
-  bool Observed = false;
+  Observed Shown = Observed::Nothing;
+  /// 0 means one per core this process may run on.
   int64_t Threads = 1;
   /// Positions that the caches hold of each sequence.
   int64_t MaxPositions = 256;
@@ -104,12 +85,19 @@ public:
       std::function<void(size_t Number, unsigned Result, Tensor2D Value)>;
   void observe(Observer Told);
 
+  /// Told, before a matmul runs, of the rows of input that a weight in panels
+  /// is multiplied with: of a stack, those of matrix `Matrix`, if there are
+  /// any. A weight may consist of several tensors.
+  using InputObserver = std::function<void(
+      const PackedWeight &Weight, int64_t Matrix, const Tensor2D &Rows)>;
+  void observeInputs(InputObserver Told);
+
 private:
   struct Implementation;
   explicit NativeProgram(std::unique_ptr<Implementation> Impl);
   std::unique_ptr<Implementation> Impl;
 };
 
-} // namespace tenon::bisect
+} // namespace tenon
 
-#endif // TENON_COMPILER_BISECT_NATIVEPROGRAM_H
+#endif // TENON_COMPILER_NATIVE_NATIVEPROGRAM_H

@@ -1,0 +1,264 @@
+"""Quantisation weighed by what a text multiplies weights with.
+
+calibrate.py TENON WORK EXAMPLE
+"""
+
+import json
+import pathlib
+import shutil
+import sys
+
+import models
+import numpy
+import support
+
+GGUF = pathlib.Path(__file__).parent.parent / "gguf" / "fixtures"
+WORDS = [f"w{number}" for number in range(models.VOCABULARY)]
+
+
+def tokenizer(path):
+    """A tokenizer of one word for each id."""
+    (path / "tokenizer.json").write_text(json.dumps({
+        "version": "1.0", "truncation": None, "padding": None,
+        "added_tokens": [], "normalizer": None,
+        "pre_tokenizer": {"type": "WhitespaceSplit"}, "post_processor": None,
+        "decoder": None,
+        "model": {"type": "WordLevel", "unk_token": "w0",
+                  "vocab": {word: i for i, word in enumerate(WORDS)}}}))
+    return path
+
+
+def mixture(path):
+    """A mixture whose router gives all experts the same logit, so that the
+    first two have all tokens."""
+    width, inner, experts = 64, 96, 4
+    shapes = {"model.embed_tokens.weight": (models.VOCABULARY, width),
+              "lm_head.weight": (models.VOCABULARY, width),
+              "model.norm.weight": (width,)}
+    name = "model.layers.0."
+    for norm in "input_layernorm", "post_attention_layernorm":
+        shapes[f"{name}{norm}.weight"] = (width,)
+    for part in "qkvo":
+        shapes[f"{name}self_attn.{part}_proj.weight"] = (width, width)
+    router = f"{name}block_sparse_moe.gate.weight"
+    shapes[router] = (experts, width)
+    for expert in range(experts):
+        for part, shape in (("w1", (inner, width)), ("w2", (width, inner)),
+                            ("w3", (inner, width))):
+            shapes[f"{name}block_sparse_moe.experts.{expert}.{part}.weight"] = (
+                shape)
+    models.write_model(path, {
+        "model_type": "mixtral", "hidden_act": "silu", "hidden_size": width,
+        "intermediate_size": inner, "num_hidden_layers": 1,
+        "num_attention_heads": 4, "num_key_value_heads": 4,
+        "num_local_experts": experts, "num_experts_per_tok": 2,
+        "max_position_embeddings": models.POSITIONS, "rms_norm_eps": 1e-5,
+        "tie_word_embeddings": False, "torch_dtype": "float32",
+        "vocab_size": models.VOCABULARY}, shapes)
+    tensors = models.read_safetensors(path / "model.safetensors")
+    kind, shape, data = tensors[router]
+    tensors[router] = (kind, shape, bytes(len(data)))
+    models.write_safetensors(path / "model.safetensors", tensors)
+    return tokenizer(path)
+
+
+class Calibrate:
+    def __init__(self, test, example):
+        self.test = test
+        self.work = test.work
+        self.example = example
+        random = numpy.random.default_rng(1)
+        self.text = self.file("words.txt", " ".join(
+            WORDS[i] for i in random.integers(0, len(WORDS), 300)))
+
+    def file(self, name, content):
+        path = self.work / name
+        path.write_bytes(content if isinstance(content, bytes)
+                         else content.encode())
+        return path
+
+    def compiled(self, artifact):
+        inspected = json.loads(self.test.need("tenon", "inspect", artifact,
+                                              "--json"))
+        return inspected["compiled"]
+
+    def quality(self):
+        """The example is nearer to itself with a text than without."""
+        whole = self.test.compile(self.example, "whole", "--dtype", "f32")
+        content = (self.example / "heldout.txt").read_text()
+        half = len(content) // 2
+        text = self.file("text.txt", content[:half])
+        other = self.file("other.txt", content[half:half + 6000])
+        options = ["--activations", "exact", "--quantize"]
+        for bits, gain in (("int4", 0.95), ("int8", 1.01)):
+            divergences = []
+            for name, more in (("plain", []), ("text", ["--calibrate", text])):
+                artifact = self.test.compile(self.example, f"{bits}-{name}",
+                                             *options, bits, *more)
+                answer = json.loads(self.test.need(
+                    "tenon", "evaluate", artifact, "--text", other,
+                    "--against", whole, "--json"))
+                divergences.append(answer["against"]["mean_kl_divergence"])
+            self.test.check(divergences[1] < gain * divergences[0],
+                            f"{bits}: divergences {divergences}, expected a "
+                            f"share of at most {gain}")
+        said = self.compiled(self.work / "int4-text.tenon")
+        tokens = said.get("calibration", {}).get("tokens")
+        self.test.check(
+            tokens and 3000 < tokens <= 4096
+            and len(said["calibration"]["text_xxh3"]) == 16
+            and "calibration" not in self.compiled(
+                self.work / "int4-plain.tenon"),
+            f"inspect: {said}")
+        fewer = self.test.compile(self.example, "fewer", *options, "int4",
+                                  "--calibrate", text, "--calibrate-tokens",
+                                  600)
+        found = self.compiled(fewer)["calibration"]
+        self.test.check(
+            found["tokens"] == 512
+            and found["text_xxh3"] == said["calibration"]["text_xxh3"],
+            f"at most 600 tokens: {found}")
+
+    def remarks(self):
+        model = mixture(self.work / "mixture")
+        out = self.work / "mixture.tenon"
+        done = self.test.run("tenon", "compile", model, "-o", out,
+                             "--quantize", "int8", "--calibrate", self.text,
+                             "--remarks", "--quantize-exclude", "lm_head.*")
+        lines = [line for line in done.stderr.splitlines()
+                 if "Calibrate" in line]
+
+        def about(name):
+            return [line for line in lines if name in line]
+        experts = about("block_sparse_moe.experts.*.w")
+        self.test.check(
+            len(experts) == 3 and all(
+                "weighted by its inputs" in line
+                and "2 of 4 experts got no token" in line for line in experts),
+            f"experts without tokens: {done.stderr[-2000:] if not experts else experts}")
+        attention = about("self_attn")
+        self.test.check(
+            len(attention) == 2 and all(
+                ": error 0." in line and ", weighted by its inputs 0." in line
+                and "experts" not in line for line in attention),
+            f"errors of attention: {attention}")
+        self.test.need("tenon", "run", out, "--token-ids", "1,2,3",
+                       "--max-new-tokens", 3)
+
+    def unweighted(self):
+        """An embedding that nothing is multiplied with."""
+        out = self.work / "untied.tenon"
+        path = self.work / "untied"
+        shutil.copytree(self.example, path)
+        config = json.loads((path / "config.json").read_text())
+        self.test.check(config["tie_word_embeddings"] is True,
+                        "the example's head is its embedding")
+        tensors = models.read_safetensors(path / "model.safetensors")
+        table = "model.embed_tokens.weight"
+        tensors["lm_head.weight"] = tensors[table]
+        models.write_safetensors(path / "model.safetensors", tensors)
+        config["tie_word_embeddings"] = False
+        (path / "config.json").write_text(json.dumps(config))
+        text = self.file("short.txt",
+                         (self.example / "heldout.txt").read_text()[:2000])
+        done = self.test.run("tenon", "compile", path, "-o", out, "--quantize",
+                             "int4", "--calibrate", text, "--remarks")
+        lines = [line for line in done.stderr.splitlines()
+                 if "not weighted" in line]
+        self.test.check(len(lines) == 1 and table in lines[0],
+                        f"a table alone is not weighted: {lines}")
+
+    def encoder(self):
+        model = tokenizer(models.bert(self.work / "bert", 2))
+        out = self.test.compile(model, "bert", "--quantize", "int8",
+                                "--calibrate", self.text)
+        found = self.compiled(out)["calibration"]
+        self.test.check(found["tokens"] == 300, f"an encoder: {found}")
+
+    def kept(self):
+        """Blocks of the format that is asked for stay as they are."""
+        text = self.file("prose.txt", "A text of words. " * 60)
+        plain, weighted = self.work / "kept.tenon", self.work / "kept-text.tenon"
+        for out, options in ((plain, []), (weighted, ["--calibrate", text])):
+            done = self.test.run("tenon", "compile", GGUF / "llama-q8_0.gguf",
+                                 "-o", out, "--quantize", "int8", *options)
+            notes = done.stderr.splitlines()
+            good = (len(notes) == bool(options)
+                    and all("--calibrate changes nothing of" in note
+                            and "model." in note for note in notes))
+            self.test.check(done.returncode == 0 and good,
+                            f"kept blocks: {notes}")
+
+    def errors(self):
+        work = self.work
+        llama = tokenizer(models.llama(work / "llama", 2))
+        bare = models.llama(work / "bare", 2)
+        out = ["-o", work / "none.tenon"]
+        empty = self.file("empty.txt", "")
+        short = self.file("few.txt", " ".join(WORDS))
+        binary = self.file("binary.txt", b"w1 \xff" * 100)
+        others = {}
+        for name in "t5-gated", "vit-features":
+            others[name] = work / name
+            shutil.copytree(support.FIXTURES / name, others[name])
+            tokenizer(others[name])
+        wide = work / "wide"
+        shutil.copytree(bare, wide)
+        shutil.copy(self.example / "tokenizer.json", wide)
+        prose = self.example / "heldout.txt"
+        int4 = ["--quantize", "int4"]
+        for what, command, status, parts in (
+                ("no file", [llama, *int4, "--calibrate", work / "no.txt"], 1,
+                 ["no.txt: no such file or directory"]),
+                ("a folder", [llama, *int4, "--calibrate", work], 1,
+                 [f"{work}: is a directory"]),
+                ("an empty file", [llama, *int4, "--calibrate", empty], 1,
+                 ["empty.txt: empty: expected text"]),
+                ("few tokens", [llama, *int4, "--calibrate", short], 1,
+                 ["few.txt: 61 tokens: expected at least 64"]),
+                ("no text", [llama, *int4, "--calibrate", binary], 1,
+                 ["binary.txt: ", "UTF-8"]),
+                ("ids beyond the vocabulary",
+                 [wide, *int4, "--calibrate", prose], 1,
+                 ["heldout.txt: token id ", "expected 0 to 60"]),
+                ("no tokenizer", [bare, *int4, "--calibrate", self.text], 1,
+                 [f"{bare}: has no tokenizer: expected one for --calibrate"]),
+                ("an encoder-decoder",
+                 [others["t5-gated"], *int4, "--calibrate", self.text], 1,
+                 ["t5-gated: --calibrate: this model is an encoder-decoder: "
+                  "expected a decoder or an encoder of texts"]),
+                ("a vision model",
+                 [others["vit-features"], *int4, "--calibrate", self.text], 1,
+                 ["vit-features: --calibrate: this model is a vision model"]),
+                ("nothing to quantise",
+                 [llama, "--quantize", "none", "--calibrate", self.text], 1,
+                 ["--calibrate needs --quantize int8 or int4"]),
+                ("no --quantize", [llama, "--calibrate", self.text],
+                 2, ["--calibrate requires --quantize"]),
+                ("too few tokens asked for",
+                 [llama, *int4, "--calibrate", self.text,
+                  "--calibrate-tokens", "63"], 2, ["--calibrate-tokens"]),
+                ("tokens of no text", [llama, *int4, "--calibrate-tokens", 99],
+                 2, ["--calibrate-tokens requires --calibrate"]),
+                ("a dump", [llama, "--from-stage", "fused", *int4,
+                            "--calibrate", self.text], 2, ["--from-stage"])):
+            self.test.expect_error(what, *parts, status=status,
+                                   command=["tenon", "compile", *command, *out])
+            self.test.check(not (work / "none.tenon").exists(),
+                            f"{what}: leaves nothing")
+
+
+def main():
+    test = support.Test(sys.argv[1:3])
+    calibrate = Calibrate(test, pathlib.Path(sys.argv[3]))
+    calibrate.quality()
+    calibrate.remarks()
+    calibrate.unweighted()
+    calibrate.encoder()
+    calibrate.kept()
+    calibrate.errors()
+    test.finish()
+
+
+if __name__ == "__main__":
+    main()
