@@ -187,7 +187,7 @@ void KernelTest::check(const KernelCase &Case, CpuLevel Level) {
   PackedWeights Weights(*Parameters);
   NativeOptions Options;
   Options.Settings.Level = Level;
-  Options.Observed = true;
+  Options.Shown = Observed::Results;
   Options.Threads = 2;
   Options.MaxPositions = MaxPositions;
   Options.MaxSequences = 40;
