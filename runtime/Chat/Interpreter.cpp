@@ -252,11 +252,8 @@ Result<Interpreter::Flow> Interpreter::executeFor(const Statement &S) {
     return Items.error();
   auto State = std::make_shared<LoopState>();
   State->Items = std::move(*Items);
-  State->Depth = LoopDepth + 1;
-  if (State->Items.empty()) {
-    Inside Own(*this, Current);
-    return execute(S.Else);
-  }
+  // As in Jinja, else also follows a loop of which no round came to its end.
+  bool IsElse = true;
   for (; State->Index < State->Items.size(); ++State->Index) {
     if (Status Able = spend(1); !Able)
       return at(S.At, Able.error());
@@ -264,15 +261,17 @@ Result<Interpreter::Flow> Interpreter::executeFor(const Statement &S) {
     Current->set("loop", Value::loop(State));
     if (Status Done = assign(S.Into, State->Items[State->Index]); !Done)
       return Done.error();
-    ++LoopDepth;
     Result<Flow> Done = execute(S.Body);
-    --LoopDepth;
     if (!Done)
       return Done;
     if (*Done == Flow::Break)
       break;
+    IsElse &= *Done != Flow::Next;
   }
-  return Flow::Next;
+  if (!IsElse)
+    return Flow::Next;
+  Inside Own(*this, Current);
+  return execute(S.Else);
 }
 
 Status Interpreter::assign(const Target &Into, Value V) {
@@ -347,7 +346,6 @@ Result<Value> Interpreter::callMacro(const Callable &Made,
   }
 
   Inside Own(*this, Made.Around);
-  unsigned Loops = std::exchange(LoopDepth, 0);
   Text Printed;
   Text *Around = std::exchange(Out, &Printed);
   Result<Flow> Done = Flow::Next;
@@ -372,7 +370,6 @@ Result<Value> Interpreter::callMacro(const Callable &Made,
   if (Done)
     Done = execute(S.Body);
   Out = Around;
-  LoopDepth = Loops;
   if (!Done)
     return Done.error();
   return made(std::move(Printed));

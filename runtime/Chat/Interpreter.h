@@ -96,7 +96,6 @@ private:
   uint64_t Steps = 0;
   uint64_t MadeBytes = 0;
   unsigned Depth = 0;
-  unsigned LoopDepth = 0;
   bool IsLocated = false;
   std::vector<std::unique_ptr<Scope>> Kept;
   std::vector<std::unique_ptr<Namespace>> Namespaces;

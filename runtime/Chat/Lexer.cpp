@@ -188,7 +188,7 @@ private:
       return lexComment(Tag, Inside);
     add(Kind == '{' ? Token::Kind::PrintBegin : Token::Kind::BlockBegin, Tag);
     At = Inside;
-    return lexTag(Tag, Kind == '%');
+    return lexTag(placeOf(Tag), Kind == '%');
   }
 
   /// Where the text of a raw block begins whose tag has its name at or behind
@@ -232,7 +232,7 @@ private:
     return fail(Tag, "the comment does not end: expected #}");
   }
 
-  Status lexTag(size_t Tag, bool IsBlock) {
+  Status lexTag(Place Begin, bool IsBlock) {
     Token::Kind EndKind =
         IsBlock ? Token::Kind::BlockEnd : Token::Kind::PrintEnd;
     std::string Open;
@@ -248,8 +248,8 @@ private:
       if (Status Done = lexToken(Open); !Done)
         return Done;
     }
-    return fail(Tag, std::string("the tag does not end: expected ") +
-                         (IsBlock ? "%}" : "}}"));
+    return errorAt(Begin, std::string("the tag does not end: expected ") +
+                              (IsBlock ? "%}" : "}}"));
   }
 
   Status lexToken(std::string &Open) {

@@ -65,11 +65,16 @@ static Result<std::vector<Keyed>> keyedBy(Interpreter &Run, const Value &Self,
   return Made;
 }
 
-/// Sorts, and keeps the order of equal elements, also when reversed.
-static Status sortByKeys(std::vector<Keyed> &All, bool Reverse) {
+/// Sorts, and keeps the order of equal elements, also when reversed. With
+/// `AreLists` keys are compared as lists are.
+static Status sortByKeys(std::vector<Keyed> &All, bool Reverse,
+                         bool AreLists = false) {
   bool Comparable = true;
   auto Before = [&](const Keyed &A, const Keyed &B) {
     for (size_t I = 0; I < A.Keys.size(); ++I) {
+      // As in Python's lists, equal values need no order.
+      if (AreLists && equal(A.Keys[I], B.Keys[I]))
+        continue;
       std::optional<int> Order = compare(A.Keys[I], B.Keys[I]);
       Comparable &= Order.has_value();
       if (Order.value_or(0) != 0)
@@ -108,7 +113,7 @@ static Result<Value> sort(Interpreter &Run, const Value &Self,
       keyedBy(Run, Self, (*Args)[2], truthOr((*Args)[1], false), true);
   if (!All)
     return All.error();
-  if (Status Done = sortByKeys(*All, truthOr((*Args)[0], false)); !Done)
+  if (Status Done = sortByKeys(*All, truthOr((*Args)[0], false), true); !Done)
     return Done.error();
   return Value::list(itemsOf(*All), Self.origin());
 }

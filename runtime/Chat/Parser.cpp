@@ -259,7 +259,7 @@ Result<Statement> Parser::parseSet(Place At) {
   }
   if (now().K != Token::Kind::BlockEnd && !now().isOperator(":"))
     return unexpected("'=' or '%}'");
-  Result<Block> Body = parseBody("endset");
+  Result<Block> Body = parseBody("endset", true);
   if (!Body)
     return Body.error();
   S.Body = std::move(*Body);
@@ -314,7 +314,7 @@ Result<Statement> Parser::parseFilterBlock(Place At) {
   if (!E)
     return E.error();
   S.E = std::move(*E);
-  Result<Block> Body = parseBody("endfilter");
+  Result<Block> Body = parseBody("endfilter", true);
   if (!Body)
     return Body.error();
   S.Body = std::move(*Body);

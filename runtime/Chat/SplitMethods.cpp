@@ -111,14 +111,6 @@ static Result<Value> split(Interpreter &Run, const Value &Self,
   }
   std::vector<TrimmedRange> Ranges =
       cut(Whole, *Separator ? &(*Separator)->str() : nullptr, *Most, FromRight);
-  // What is left uncut has no white space around it either.
-  if (!*Separator && *Most >= 0 && !Ranges.empty()) {
-    TrimmedRange &Rest = FromRight ? Ranges.front() : Ranges.back();
-    TrimmedRange Kept = trimmed(
-        std::string_view(Whole).substr(Rest.Begin, Rest.End - Rest.Begin),
-        nullptr, FromRight, FromRight);
-    Rest = {Rest.Begin + Kept.Begin, Rest.Begin + Kept.End};
-  }
   return partsOf(Run, Self.text(), Ranges);
 }
 

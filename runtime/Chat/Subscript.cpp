@@ -26,10 +26,11 @@ static Value loopAttribute(const LoopState &Loop, const std::string &Name) {
     return Value::boolean(Index + 1 == Size);
   if (Name == "length")
     return Value::integer(Size);
+  // Only recursive loops count.
   if (Name == "depth")
-    return Value::integer(Loop.Depth);
+    return Value::integer(1);
   if (Name == "depth0")
-    return Value::integer(Loop.Depth - 1);
+    return Value::integer(0);
   if (Name == "previtem")
     return Index > 0 ? Loop.Items[Loop.Index - 1]
                      : Value::undefined("there is no item before the first");
@@ -113,7 +114,7 @@ Result<Value> chat::itemOf(const Value &Of, const Value &Index) {
     return Of.items()[I];
   size_t Begin = byteOfCode(Of.str(), I), End = Begin;
   tokenizer::nextCode(Of.str(), End);
-  return Value::string(Of.text().part(Begin, End));
+  return Value::string(Of.text().part(Begin, End)).markedSafe(Of.isSafe());
 }
 
 std::pair<size_t, size_t> chat::sliceBounds(int64_t Start, int64_t Stop,

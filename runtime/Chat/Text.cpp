@@ -118,24 +118,27 @@ TrimmedRange chat::trimmed(std::string_view Text, const std::string *Characters,
 
 namespace {
 
-/// Upper case of characters that become several.
-struct LongUpper {
+/// Cases of a character of which one is several characters.
+struct LongCase {
   char32_t Code;
-  const char *Upper;
+  const char *Upper, *Title;
 };
-constexpr LongUpper LongUppers[] = {
-#include "runtime/Chat/UpperTable.inc"
+constexpr LongCase LongCases[] = {
+#include "runtime/Chat/CaseTable.inc"
 };
 
-void appendUpper(std::string &Out, char32_t Code) {
-  const LongUpper *Found = std::lower_bound(
-      std::begin(LongUppers), std::end(LongUppers), Code,
-      [](const LongUpper &U, char32_t C) { return U.Code < C; });
-  if (Found != std::end(LongUppers) && Found->Code == Code)
-    Out += Found->Upper;
-  else
-    appendCode(Out, static_cast<char32_t>(
-                        utf8proc_toupper(static_cast<utf8proc_int32_t>(Code))));
+/// Appends `Code` in upper case, or as the first letter of a word.
+void appendUpper(std::string &Out, char32_t Code, bool IsTitle) {
+  const LongCase *Found = std::lower_bound(
+      std::begin(LongCases), std::end(LongCases), Code,
+      [](const LongCase &L, char32_t C) { return L.Code < C; });
+  if (Found != std::end(LongCases) && Found->Code == Code) {
+    Out += IsTitle ? Found->Title : Found->Upper;
+    return;
+  }
+  auto Char = static_cast<utf8proc_int32_t>(Code);
+  appendCode(Out, static_cast<char32_t>(IsTitle ? utf8proc_totitle(Char)
+                                                : utf8proc_toupper(Char)));
 }
 
 /// What upper and lower case are told apart for.
@@ -194,7 +197,7 @@ template <typename Choice> Text recased(const Text &From, Choice Next) {
     Changed.clear();
     switch (Next(Code)) {
     case Case::Upper:
-      appendUpper(Changed, Code);
+      appendUpper(Changed, Code, false);
       break;
     case Case::Lower:
       if (Code == Sigma && isFinalSigma(From.str(), Begin, At))
@@ -203,8 +206,7 @@ template <typename Choice> Text recased(const Text &From, Choice Next) {
         tokenizer::appendLower(Changed, Code);
       break;
     case Case::Title:
-      appendCode(Changed, static_cast<char32_t>(utf8proc_totitle(
-                              static_cast<utf8proc_int32_t>(Code))));
+      appendUpper(Changed, Code, true);
       break;
     }
     Made.append(Changed, From.originAt(Begin));

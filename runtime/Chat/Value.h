@@ -183,8 +183,6 @@ struct Namespace {
 struct LoopState {
   std::vector<Value> Items;
   size_t Index = 0;
-  /// 1 for an outermost loop.
-  unsigned Depth = 1;
 };
 
 /// Python's ==.
