@@ -35,8 +35,10 @@ size_t AddedTokens::Trie::childOf(size_t Parent, char Byte) const {
   return Child;
 }
 
+template <typename Predicate>
 std::optional<AddedTokens::Trie::Match>
-AddedTokens::Trie::longestAt(std::string_view Text, size_t Begin) const {
+AddedTokens::Trie::longestAt(std::string_view Text, size_t Begin,
+                             Predicate Counts) const {
   std::optional<Match> Longest;
   if (!Starts[static_cast<unsigned char>(Text[Begin])])
     return Longest;
@@ -45,8 +47,10 @@ AddedTokens::Trie::longestAt(std::string_view Text, size_t Begin) const {
     At = childOf(At, Text[I]);
     if (At == None)
       break;
-    if (Nodes[At].Token != None)
-      Longest = Match{I + 1 - Begin, Nodes[At].Token};
+    if (Nodes[At].Token == None)
+      continue;
+    if (Match Found{I + 1 - Begin, Nodes[At].Token}; Counts(Found))
+      Longest = Found;
   }
   return Longest;
 }
@@ -152,6 +156,7 @@ Result<AddedTokens> AddedTokens::fromJson(const JsonField &Field,
                      " has the token " + printable(One.Content) +
                      ", which normalizes to nothing: expected some text");
       Made.AfterRules.insert(Content, I);
+      Made.HasNormalizedSpecial |= Special;
       One.Decoded = std::move(Content);
     }
   return Made;
@@ -176,15 +181,26 @@ bool AddedTokens::isSpecial(std::string_view Token) const {
   return Found != IndexOf.end() && Tokens[Found->second].Special;
 }
 
+std::optional<std::string_view> AddedTokens::specialOf(int32_t Id) const {
+  auto Found = IndexOfId.find(Id);
+  if (Found == IndexOfId.end() || !Tokens[Found->second].Special)
+    return std::nullopt;
+  return Tokens[Found->second].Content;
+}
+
 Status AddedTokens::split(std::string_view Text, bool Normalized,
-                          const Sink &Found) const {
+                          const Sink &Found, const Permit &MaySpecial) const {
   const Trie &Strings = Normalized ? AfterRules : Raw;
   size_t Done = 0;
   // The white space last stripped on the right: tokens that are white space
   // themselves must not walk it again and again.
   size_t SpaceBegin = 0, SpaceEnd = 0;
   for (size_t At = 0; At < Text.size();) {
-    std::optional<Trie::Match> Match = Strings.longestAt(Text, At);
+    auto Counts = [&](const Trie::Match &M) {
+      return !MaySpecial || !Tokens[M.Token].Special ||
+             MaySpecial(At, At + M.Length);
+    };
+    std::optional<Trie::Match> Match = Strings.longestAt(Text, At, Counts);
     if (!Match) {
       ++At;
       continue;

@@ -35,14 +35,25 @@ public:
   /// How many are not in the model.
   size_t beyondModel() const { return BeyondModel; }
 
+  /// The text of the token `Id` if it is special.
+  std::optional<std::string_view> specialOf(int32_t Id) const;
+  /// Whether special tokens are looked for in normalized text.
+  bool hasNormalizedSpecial() const { return HasNormalizedSpecial; }
+
+  /// Whether a special token may lie in the bytes [Begin, End) of a text; empty
+  /// for anywhere.
+  using Permit = std::function<bool(size_t Begin, size_t End)>;
+
   /// Receives a token found, or the text before, between and after, which may
   /// be empty only if all of it is.
   using Sink =
       std::function<Status(std::optional<int32_t> Id, std::string_view Text)>;
 
   /// Finds tokens in raw text (`Normalized` false) or in normalized text: at
-  /// each place the longest, from left to right.
-  Status split(std::string_view Text, bool Normalized, const Sink &Found) const;
+  /// each place the longest, from left to right. Of special tokens only those
+  /// that `MaySpecial` allows count.
+  Status split(std::string_view Text, bool Normalized, const Sink &Found,
+               const Permit &MaySpecial = {}) const;
 
 private:
   struct Token {
@@ -66,7 +77,10 @@ private:
       size_t Length;
       size_t Token;
     };
-    std::optional<Match> longestAt(std::string_view Text, size_t At) const;
+    /// The longest at the byte `At` that `Counts`, a function of a match.
+    template <typename Predicate>
+    std::optional<Match> longestAt(std::string_view Text, size_t At,
+                                   Predicate Counts) const;
 
   private:
     static constexpr size_t None = ~size_t{0};
@@ -89,6 +103,7 @@ private:
   std::unordered_map<std::string, size_t> IndexOf;
   std::unordered_map<int32_t, size_t> IndexOfId;
   size_t BeyondModel = 0;
+  bool HasNormalizedSpecial = false;
   Trie Raw;
   Trie AfterRules;
 };

@@ -13,6 +13,7 @@
 #include "runtime/Tokenizer/Unicode.h"
 
 #include <algorithm>
+#include <cstring>
 
 using namespace tenon;
 using namespace tenon::tokenizer;
@@ -45,9 +46,18 @@ struct Tokenizer::Parts {
   Parts(std::unique_ptr<Model> M, AddedTokens Added)
       : M(std::move(M)), Added(std::move(Added)) {}
 
-  Status encodeNormalized(Piece Whole, ModelRun &Run,
+  /// Where special tokens may be; null for everywhere.
+  using Ranges = const std::vector<ByteRange> *;
+
+  Status encodePiece(std::string_view Text, bool IsGuarded, ModelRun &Run,
+                     std::vector<int32_t> &Ids) const;
+  Status encodeNormalized(Piece Whole, Ranges Within, ModelRun &Run,
                           std::vector<int32_t> &Ids) const;
-  Status encodeRaw(std::string_view Text, std::vector<int32_t> &Ids) const;
+  Status encodeRaw(std::string_view Text, Ranges Within,
+                   std::vector<int32_t> &Ids) const;
+  Result<std::vector<ByteRange>>
+  normalizedRanges(std::string_view Text, const std::vector<ByteRange> &Within,
+                   std::string_view Normalized) const;
 
   /// Null where the file has none.
   std::unique_ptr<Normalizer> Rules;
@@ -182,53 +192,208 @@ Result<Tokenizer> Tokenizer::read(std::string_view Text,
   return Tokenizer(std::move(Made));
 }
 
-Status Tokenizer::Parts::encodeNormalized(Piece Whole, ModelRun &Run,
-                                          std::vector<int32_t> &Ids) const {
-  return Added.split(
-      Whole.Text, true,
-      [&](std::optional<int32_t> Id, std::string_view Part) -> Status {
-        if (Id) {
-          Ids.push_back(*Id);
-          return {};
-        }
-        if (!Splitter)
-          return Run.encode(Part, Ids);
-        auto Begin = static_cast<size_t>(Part.data() - Whole.Text.data());
-        return Splitter->split(
-            Whole.part(Begin, Begin + Part.size()),
-            [&](Piece Split) { return Run.encode(Split.Text, Ids); });
-      });
+/// Whether one of the ranges holds all of [Begin, End).
+static bool holds(const std::vector<ByteRange> &Ranges, size_t Begin,
+                  size_t End) {
+  auto Found = std::upper_bound(
+      Ranges.begin(), Ranges.end(), Begin,
+      [](size_t At, const ByteRange &R) { return At < R.Begin; });
+  return Found != Ranges.begin() && std::prev(Found)->End >= End;
 }
 
-Status Tokenizer::Parts::encodeRaw(std::string_view Text,
+/// The parts of `Ranges` in [Begin, End), counted from there.
+static std::vector<ByteRange> rangesOf(const std::vector<ByteRange> &Ranges,
+                                       size_t Begin, size_t End) {
+  std::vector<ByteRange> Parts;
+  auto From = std::upper_bound(
+      Ranges.begin(), Ranges.end(), Begin,
+      [](size_t At, const ByteRange &R) { return At < R.End; });
+  for (; From != Ranges.end() && From->Begin < End; ++From)
+    Parts.push_back({std::max(From->Begin, Begin) - Begin,
+                     std::min(From->End, End) - Begin});
+  return Parts;
+}
+
+Status Tokenizer::Parts::encodePiece(std::string_view Text, bool IsGuarded,
+                                     ModelRun &Run,
+                                     std::vector<int32_t> &Ids) const {
+  size_t Before = Ids.size();
+  Status Done = Run.encode(Text, Ids);
+  if (!Done || !IsGuarded)
+    return Done;
+  // Some vocabularies spell their special tokens. A text that holds such a
+  // spelling is cut inside of it; other special tokens can only stand for what
+  // is unknown.
+  std::vector<size_t> Cuts;
+  std::vector<std::string_view> Known;
+  for (size_t I = Before; I < Ids.size(); ++I) {
+    std::optional<std::string_view> Token = Added.specialOf(Ids[I]);
+    if (Token)
+      Token = M->vocabulary().tokenOf(Ids[I]);
+    if (!Token || std::find(Known.begin(), Known.end(), *Token) != Known.end())
+      continue;
+    Known.push_back(*Token);
+    for (size_t At = 0; At < Text.size(); ++At) {
+      const void *Found = memmem(Text.data() + At, Text.size() - At,
+                                 Token->data(), Token->size());
+      if (!Found)
+        break;
+      At = static_cast<size_t>(static_cast<const char *>(Found) - Text.data());
+      size_t Cut = At;
+      nextCode(Text, Cut);
+      if (Cut - At == Token->size())
+        return Error("the text holds " + printable(*Token) +
+                     ", one character that is a special token: expected text "
+                     "without it");
+      Cuts.push_back(Cut);
+    }
+  }
+  if (Cuts.empty())
+    return {};
+  Ids.resize(Before);
+  std::sort(Cuts.begin(), Cuts.end());
+  Cuts.push_back(Text.size());
+  size_t Begin = 0;
+  for (size_t Cut : Cuts) {
+    if (Cut == Begin)
+      continue;
+    // None of the spellings is in a part, so that this ends.
+    Done = encodePiece(Text.substr(Begin, Cut - Begin), true, Run, Ids);
+    if (!Done)
+      return Done;
+    Begin = Cut;
+  }
+  return {};
+}
+
+Status Tokenizer::Parts::encodeNormalized(Piece Whole, Ranges Within,
+                                          ModelRun &Run,
+                                          std::vector<int32_t> &Ids) const {
+  AddedTokens::Permit MaySpecial;
+  if (Within)
+    MaySpecial = [&](size_t Begin, size_t End) {
+      return holds(*Within, Begin, End);
+    };
+  auto Found = [&](std::optional<int32_t> Id, std::string_view Part) -> Status {
+    if (Id) {
+      Ids.push_back(*Id);
+      return {};
+    }
+    auto Begin = static_cast<size_t>(Part.data() - Whole.Text.data());
+    bool IsGuarded = Within && !holds(*Within, Begin, Begin + Part.size());
+    if (!Splitter)
+      return encodePiece(Part, IsGuarded, Run, Ids);
+    return Splitter->split(
+        Whole.part(Begin, Begin + Part.size()), [&](Piece Split) {
+          return encodePiece(Split.Text, IsGuarded, Run, Ids);
+        });
+  };
+  return Added.split(Whole.Text, true, Found, MaySpecial);
+}
+
+/// Where the parts `Within` of `Text` are once it is normalized. Text that is
+/// changed across a seam ends what is known of it: ranges behind are left out.
+Result<std::vector<ByteRange>>
+Tokenizer::Parts::normalizedRanges(std::string_view Text,
+                                   const std::vector<ByteRange> &Within,
+                                   std::string_view Normalized) const {
+  std::vector<ByteRange> Made;
+  size_t At = 0, Place = 0;
+  // Parts behind the first are normalized behind a letter, so that nothing is
+  // put in front of them.
+  std::string Letter = "a";
+  if (Status Done = Rules->apply(Letter); !Done)
+    return Done.error();
+  auto Take = [&](size_t End, bool IsWithin) -> Result<bool> {
+    if (End == At)
+      return true;
+    std::string Part(At == 0 ? "" : "a");
+    Part += Text.substr(At, End - At);
+    if (Status Done = Rules->apply(Part); !Done)
+      return Done.error();
+    std::string_view Rest = Part;
+    if (At != 0 && !Rest.starts_with(Letter))
+      return false;
+    if (At != 0)
+      Rest.remove_prefix(Letter.size());
+    if (!Normalized.substr(Place).starts_with(Rest))
+      return false;
+    if (IsWithin)
+      Made.push_back({Place, Place + Rest.size()});
+    Place += Rest.size();
+    At = End;
+    return true;
+  };
+  for (const ByteRange &R : Within) {
+    Result<bool> Fits = Take(R.Begin, false);
+    if (Fits && *Fits)
+      Fits = Take(R.End, true);
+    if (!Fits)
+      return Fits.error();
+    if (!*Fits)
+      break;
+  }
+  return Made;
+}
+
+Status Tokenizer::Parts::encodeRaw(std::string_view Text, Ranges Within,
                                    std::vector<int32_t> &Ids) const {
   std::unique_ptr<ModelRun> Run = M->start();
-  return Added.split(
-      Text, false,
-      [&](std::optional<int32_t> Id, std::string_view Part) -> Status {
-        if (Id) {
-          Ids.push_back(*Id);
-          return {};
-        }
-        size_t AtStart = 0;
-        if (Part.data() == Text.data())
-          nextCode(Part, AtStart);
-        if (!Rules)
-          return encodeNormalized({Part, AtStart}, *Run, Ids);
-        std::string Normalized(Part);
-        if (Status Done = Rules->apply(Normalized, AtStart); !Done)
-          return Done;
-        if (Normalized.size() > MaxTextBytes)
-          return Error("text of " + std::to_string(Normalized.size()) +
-                       " bytes, once normalized: expected at most " +
-                       std::to_string(MaxTextBytes));
-        return encodeNormalized({Normalized, AtStart}, *Run, Ids);
-      });
+  AddedTokens::Permit MaySpecial;
+  if (Within)
+    MaySpecial = [&](size_t Begin, size_t End) {
+      return holds(*Within, Begin, End);
+    };
+  auto Found = [&](std::optional<int32_t> Id, std::string_view Part) -> Status {
+    if (Id) {
+      Ids.push_back(*Id);
+      return {};
+    }
+    size_t AtStart = 0;
+    if (Part.data() == Text.data())
+      nextCode(Part, AtStart);
+    auto Begin = static_cast<size_t>(Part.data() - Text.data());
+    std::vector<ByteRange> Here;
+    if (Within)
+      Here = rangesOf(*Within, Begin, Begin + Part.size());
+    if (!Rules)
+      return encodeNormalized({Part, AtStart}, Within ? &Here : nullptr, *Run,
+                              Ids);
+    std::string Normalized(Part);
+    if (Status Done = Rules->apply(Normalized, AtStart); !Done)
+      return Done;
+    if (Normalized.size() > MaxTextBytes)
+      return Error("text of " + std::to_string(Normalized.size()) +
+                   " bytes, once normalized: expected at most " +
+                   std::to_string(MaxTextBytes));
+    if (Within && holds(Here, 0, Part.size())) {
+      Here = {{0, Normalized.size()}};
+    } else if (Within && Added.hasNormalizedSpecial()) {
+      Result<std::vector<ByteRange>> Moved =
+          normalizedRanges(Part, Here, Normalized);
+      if (!Moved)
+        return Moved.error();
+      Here = std::move(*Moved);
+    } else {
+      Here.clear();
+    }
+    return encodeNormalized({Normalized, AtStart}, Within ? &Here : nullptr,
+                            *Run, Ids);
+  };
+  return Added.split(Text, false, Found, MaySpecial);
 }
 
 Result<std::vector<int32_t>>
 Tokenizer::encode(std::string_view Text, bool AddSpecialTokens,
                   std::optional<size_t> MaxTokens) const {
+  EncodeOptions Options;
+  Options.AddSpecialTokens = AddSpecialTokens;
+  Options.MaxTokens = MaxTokens;
+  return encode(Text, Options);
+}
+
+Result<std::vector<int32_t>>
+Tokenizer::encode(std::string_view Text, const EncodeOptions &Options) const {
   if (Text.size() > MaxTextBytes)
     return Error("text of " + std::to_string(Text.size()) +
                  " bytes: expected at most " + std::to_string(MaxTextBytes));
@@ -237,12 +402,15 @@ Tokenizer::encode(std::string_view Text, bool AddSpecialTokens,
                  ": expected UTF-8");
   RegexBudget OfText(Text.size());
   std::vector<int32_t> Ids;
-  if (Status Done = Steps->encodeRaw(Text, Ids); !Done)
+  auto *Within =
+      Options.SpecialTokensWithin ? &*Options.SpecialTokensWithin : nullptr;
+  if (Status Done = Steps->encodeRaw(Text, Within, Ids); !Done)
     return Done.error();
+  std::optional<size_t> MaxTokens = Options.MaxTokens;
   if (!MaxTokens && Steps->Cut)
     MaxTokens = Steps->Cut->MaxTokens;
   if (MaxTokens) {
-    size_t Reserved = AddSpecialTokens ? Steps->Frame.added() : 0;
+    size_t Reserved = Options.AddSpecialTokens ? Steps->Frame.added() : 0;
     if (*MaxTokens < Reserved)
       return Error("at most " + std::to_string(*MaxTokens) +
                    " tokens asked for: expected at least " +
@@ -253,7 +421,7 @@ Tokenizer::encode(std::string_view Text, bool AddSpecialTokens,
     else
       Ids.resize(Kept);
   }
-  return Steps->Frame.apply(std::move(Ids), AddSpecialTokens);
+  return Steps->Frame.apply(std::move(Ids), Options.AddSpecialTokens);
 }
 
 std::string Tokenizer::decode(std::span<const int32_t> Ids,

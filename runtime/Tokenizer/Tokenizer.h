@@ -21,6 +21,25 @@
 
 namespace tenon::tokenizer {
 
+/// The bytes [Begin, End) of a text.
+struct ByteRange {
+  size_t Begin;
+  size_t End;
+};
+
+/// How a text is encoded.
+struct EncodeOptions {
+  /// Put the post-processor's special tokens around it.
+  bool AddSpecialTokens = true;
+  /// Most ids; none: as many as the file's "truncation" says.
+  std::optional<size_t> MaxTokens;
+  /// The ranges of the text, in order and apart from each other, that special
+  /// tokens may be found in, each within one; none: everywhere. Spellings of
+  /// special tokens elsewhere are plain text, whatever the model's vocabulary
+  /// holds. The unknown token still stands for what the vocabulary lacks.
+  std::optional<std::vector<ByteRange>> SpecialTokensWithin;
+};
+
 /// Turns text into token ids and back. Const functions may be used from any
 /// number of threads at once.
 class Tokenizer {
@@ -43,6 +62,10 @@ public:
   Result<std::vector<int32_t>>
   encode(std::string_view Text, bool AddSpecialTokens = true,
          std::optional<size_t> MaxTokens = std::nullopt) const;
+  /// The same with all options. An error also for a special token of one
+  /// character that the model would make of plain text.
+  Result<std::vector<int32_t>> encode(std::string_view Text,
+                                      const EncodeOptions &Options) const;
 
   /// The text of `Ids`. Ids that are no token's are skipped, as by
   /// `tokenizers`, and special tokens if `SkipSpecialTokens`. Bytes that are

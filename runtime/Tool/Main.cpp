@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Artifact/Artifact.h"
+#include "runtime/Chat/TemplateCommand.h"
 #include "runtime/Support/Json.h"
 #include "runtime/Support/Paths.h"
 #include "runtime/Tokenizer/TokenizeCommand.h"
@@ -223,6 +224,24 @@ int main(int Count, char **Values) {
                     "Ids to turn into text: 1,2,3 or @FILE.npy");
   Modes->require_option(1);
 
+  chat::TemplateOptions ChatTemplate;
+  CLI::App *TemplateApp = App.add_subcommand(
+      "template", "Turn a conversation into the text that a chat template "
+                  "makes of it");
+  TemplateApp->add_option("file", ChatTemplate.File, "Template, a Jinja file")
+      ->required();
+  TemplateApp
+      ->add_option("--json", ChatTemplate.UserFile,
+                   "JSON file: an object with messages, tools, "
+                   "add_generation_prompt and other variables")
+      ->required();
+  TemplateApp->add_option("--model-json", ChatTemplate.ModelFile,
+                          "JSON file: an object with bos_token and other "
+                          "variables of the model");
+  TemplateApp->add_flag("--pieces", ChatTemplate.Pieces,
+                        "Print a JSON array of the pieces that the template "
+                        "and the user wrote");
+
   InspectArguments Inspect;
   CLI::App *InspectApp = App.add_subcommand(
       "inspect", "Show what an artifact or a model consists of");
@@ -314,6 +333,11 @@ int main(int Count, char **Values) {
       return fail("evaluate: expected --text or --token-ids", ExitUsage);
     Done = whenAble(Evaluate.File, Evaluate.Threads,
                     [&] { return evaluateModel(Evaluate); });
+  } else if (TemplateApp->parsed()) {
+    std::string Text;
+    Done = chat::runTemplate(ChatTemplate, Text);
+    if (Done)
+      Done = print(Text);
   } else if (TokenizeApp->parsed()) {
     Done = tokenize(Tokenize);
   } else if (InspectApp->parsed()) {

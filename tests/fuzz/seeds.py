@@ -128,6 +128,17 @@ def smaller(data):
 
 
 @target
+def chat_template():
+    for content in files("tests/chat/templates/*.jinja"):
+        yield content
+    cases = json.loads((TESTS / "chat" / "cases.json").read_text())
+    for source, _ in cases["snippets"]:
+        yield source.encode()
+    for source in cases["failing"]:
+        yield source.encode()
+
+
+@target
 def safetensors():
     for path in sorted(FIXTURES.glob("*/model*.safetensors")):
         content = path.read_bytes()
@@ -339,6 +350,11 @@ def dictionaries():
                     "{1000}", "\\b", "\\B", "\\A", "\\z", "\\Z", "\\G", "\\s",
                     "\\S", "\\d", "\\w", "\\h", "\\R", "\\X", "\\x{10FFFF}",
                     "\\u00e9", "\\1", "|", "^", "$", "(?#", "(?m)", "(?x)"]
+    cases = json.loads((TESTS / "chat" / "cases.json").read_text())
+    yield "chat-template", [
+        "messages", "message.content", "{%-", "-%}", "{{-", "loop.", "namespace(",
+        *re.findall(r"\w{2,}|\{%-? \w+|[^\w\s]{2}",
+                    " ".join(source for source, _ in cases["snippets"]))]
     yield "tensor-view", ["^T", "^flat", "[1:3]", "[0::2]", "[1::4/2]", "]c",
                           "e.*.w", "s.*", "fused", "four", "*", "::",
                           "9223372036854775807"]
