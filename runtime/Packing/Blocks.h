@@ -76,9 +76,9 @@ bool decodeBlock(StorageFormat Format, const CodeBlock &Block, float *Out);
 /// The block of `Format` that is close to `Values`, BlockValues finite numbers:
 /// scales are searched that make the squared error, weighted with the squares
 /// of the values, small. Codes are the nearest under those scales. With
-/// `Importance`, a number that is not negative for each value, scales of
-/// formats without minima weigh an error with that, too; where it is zero for
-/// all that share a scale, as without.
+/// `Importance`, a number that is not negative for each value, errors that a
+/// searched scale makes are weighted with that instead, unless it is zero for
+/// all values of the scale.
 CodeBlock quantiseBlock(StorageFormat Format, const float *Values,
                         const float *Importance = nullptr);
 

@@ -82,14 +82,13 @@ const Numbers &numbersOf(const StorageFormatInfo &Info) {
 /// Values that share a scale.
 constexpr int64_t MaxScaleValues = GroupValues;
 
-/// What the squared errors of `Count` values count.
+/// What the squared errors of `Count` values count: their importance or, as
+/// long as nobody knows it, their own squares.
 void weighErrors(const float *X, const float *Importance, int64_t Count,
                  float *Weights) {
   float Sum = 0;
-  for (int64_t I = 0; Importance && I < Count; ++I) {
-    Weights[I] = Importance[I] * (X[I] * X[I]);
-    Sum += Weights[I];
-  }
+  for (int64_t I = 0; Importance && I < Count; ++I)
+    Sum += Weights[I] = Importance[I];
   if (Sum == 0)
     for (int64_t I = 0; I < Count; ++I)
       Weights[I] = X[I] * X[I];

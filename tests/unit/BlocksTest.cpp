@@ -223,17 +223,35 @@ std::vector<std::byte> bitsOf(StorageFormat Format, const std::vector<float> &X,
   return Panel;
 }
 
-TEST(BlocksTest, EqualImportanceChangesNothing) {
+TEST(BlocksTest, WithoutImportanceSquaresOfValuesWeigh) {
   for (StorageFormat Format : Searched)
     for (uint32_t Seed = 0; Seed < 20; ++Seed) {
       std::vector<float> X = normalValues(infoOf(Format).BlockValues, Seed);
       std::vector<std::byte> Without = bitsOf(Format, X, nullptr);
-      // Powers of two: the same roundings.
-      for (float Each : {0.0f, 0.25f, 1.0f, 8.0f}) {
-        std::vector<float> Importance(X.size(), Each);
-        EXPECT_EQ(bitsOf(Format, X, Importance.data()), Without)
-            << infoOf(Format).Name << " importance " << Each;
-      }
+      std::vector<float> Importance(X.size());
+      EXPECT_EQ(bitsOf(Format, X, Importance.data()), Without)
+          << infoOf(Format).Name << " zeros";
+      for (size_t I = 0; I < X.size(); ++I)
+        Importance[I] = X[I] * X[I];
+      EXPECT_EQ(bitsOf(Format, X, Importance.data()), Without)
+          << infoOf(Format).Name << " squares";
+    }
+}
+
+TEST(BlocksTest, OnlyRatiosOfImportanceCount) {
+  for (StorageFormat Format : Searched)
+    for (uint32_t Seed = 0; Seed < 20; ++Seed) {
+      std::vector<float> X = normalValues(infoOf(Format).BlockValues, Seed);
+      std::vector<float> Importance =
+          normalValues(infoOf(Format).BlockValues, Seed + 100);
+      for (float &Each : Importance)
+        Each *= Each;
+      std::vector<std::byte> Once = bitsOf(Format, X, Importance.data());
+      // A power of two: the same roundings.
+      for (float &Each : Importance)
+        Each *= 8;
+      EXPECT_EQ(bitsOf(Format, X, Importance.data()), Once)
+          << infoOf(Format).Name;
     }
 }
 
@@ -291,8 +309,7 @@ TEST(BlocksTest, WeightedErrorsAreSmaller) {
   }
 }
 
-TEST(BlocksTest, WithoutImportanceAsBefore) {
-  // Values of no importance may be anything, as long as others have some.
+TEST(BlocksTest, ValuesOfNoImportanceMayBeAnything) {
   std::vector<float> X = normalValues(GroupValues, 9), Y = X;
   std::vector<float> Importance(GroupValues, 1.0f);
   X[5] = 0.01f;
