@@ -75,9 +75,9 @@ protected:
     for (size_t Length : {23, 17, 2}) {
       std::vector<int32_t> &Window = Text.Windows.emplace_back();
       while (Window.size() < Length)
-        Window.push_back(static_cast<int32_t>(
-            (Next = Next * 7 + 5) %
-            static_cast<uint32_t>(Described.Vocabulary)));
+        Window.push_back(
+            static_cast<int32_t>((Next = Next * 7 + 5) %
+                                 static_cast<uint32_t>(Described.Vocabulary)));
       Text.Tokens += static_cast<int64_t>(Length);
     }
   }
