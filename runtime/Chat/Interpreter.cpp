@@ -62,10 +62,6 @@ Result<Value> Interpreter::made(Text Content) {
   if (Content.size() > MaxTextBytes)
     return Error("a string of " + std::to_string(Content.size()) +
                  " bytes: expected at most " + std::to_string(MaxTextBytes));
-  MadeBytes += Content.size();
-  if (MadeBytes > MaxMadeBytes)
-    return Error("rendering makes strings of more than " +
-                 std::to_string(MaxMadeBytes) + " bytes in all");
   if (Status Able = spend(Content.size() / 64); !Able)
     return Able.error();
   return Value::string(std::move(Content));

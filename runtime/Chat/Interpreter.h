@@ -94,7 +94,6 @@ private:
   Value Content;
   std::tm Now;
   uint64_t Steps = 0;
-  uint64_t MadeBytes = 0;
   unsigned Depth = 0;
   bool IsLocated = false;
   std::vector<std::unique_ptr<Scope>> Kept;

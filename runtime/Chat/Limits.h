@@ -15,7 +15,8 @@ inline constexpr size_t MaxTemplateBytes = 1u << 20;
 inline constexpr unsigned MaxSyntaxDepth = 120;
 
 /// What rendering may take in all: a step is an expression computed, a
-/// statement run, an element or 64 bytes of text made, looked at or copied.
+/// statement run, an element or 64 bytes of text made, looked at or copied, so
+/// that it bounds memory too.
 inline constexpr uint64_t MaxSteps = 20'000'000;
 
 /// How deep expressions, statements and calls of macros may be nested while
@@ -27,9 +28,6 @@ inline constexpr unsigned MaxValueDepth = 100;
 
 /// Bytes of what is rendered, and of each string on the way.
 inline constexpr size_t MaxTextBytes = 64u << 20;
-
-/// Bytes of all strings that are made while rendering, together.
-inline constexpr uint64_t MaxMadeBytes = 1u << 30;
 
 /// Elements of range(), as in Jinja's sandbox.
 inline constexpr size_t MaxRangeSize = 100'000;
