@@ -1,0 +1,1 @@
+// Holds the precompiled headers of MLIRHeaders.h; a library needs a source.
