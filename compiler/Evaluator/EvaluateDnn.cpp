@@ -16,6 +16,14 @@ static Status evaluateOp(dnn::CountOp Op, Frame &F) {
   return {};
 }
 
+/// The reference lets every step run variants for few.
+static Status evaluateOp(dnn::FewTokensOp Op, Frame &F) {
+  auto Few = Op->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>(
+      transformer::attr::FewTokens);
+  F.bind(Op, Few ? Few.getInt() : 0);
+  return {};
+}
+
 /// The shape of the parameters that `Weight` is packed of.
 static SmallVector<int64_t> parameterShapeOf(dnn::WeightOp Weight) {
   dnn::PackedType Type = Weight.getType();

@@ -294,6 +294,8 @@ struct NativeProgram::Implementation {
   InputObserver ToldInputs;
   Routing Choices;
   std::map<std::string, artifact::EntryInfo> Entries;
+  /// Batches of at most so many tokens run variants for few.
+  int64_t FewTokens = 0;
   /// Places of sequences in the caches, and tokens of their source texts.
   std::map<int64_t, int64_t> Places, SourceLengths;
   std::vector<std::vector<int32_t>> PageTables;
@@ -468,6 +470,8 @@ Result<NativeProgram> NativeProgram::compile(ModuleOp Placed,
     return Threads.error();
   std::unique_ptr<Implementation> I(new Implementation(
       Options, std::move(*Threads), describePrimitives(*Module)));
+  if (auto Few = Placed->getAttrOfType<IntegerAttr>(tr::attr::FewTokens))
+    I->FewTokens = Few.getInt();
   std::vector<std::string> Roles;
   for (auto Function : Placed.getOps<func::FuncOp>())
     if (Function->hasAttr(tr::attr::Role)) {
@@ -591,7 +595,7 @@ Result<Tensor2D> NativeProgram::run(StringRef Role,
     Slice.Prefix = Batch.Prefixes.empty() ? 0 : Batch.Prefixes[S];
     Builder.add(Slice);
   }
-  tenon_rt_batch Built = Builder.finish();
+  tenon_rt_batch Built = Builder.finish(I.FewTokens);
   std::vector<int32_t> Rows(Batch.OutputRows.begin(), Batch.OutputRows.end());
   Built.output_row_count = static_cast<int64_t>(Rows.size());
   Rows.resize(Rows.size() + 64);

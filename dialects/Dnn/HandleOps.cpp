@@ -32,6 +32,9 @@ void dnn::nameResults(Operation *Op, StringRef Names,
 void CountOp::getAsmResultNames(OpAsmSetValueNameFn SetName) {
   SetName(getResult(), transformer::stringifyCountKind(getKind()));
 }
+void FewTokensOp::getAsmResultNames(OpAsmSetValueNameFn SetName) {
+  SetName(getResult(), "few_tokens");
+}
 void ScopeOp::getAsmResultNames(OpAsmSetValueNameFn SetName) {
   SetName(getResult(), transformer::nameOfScope(getName(), getLayer()));
 }

@@ -16,6 +16,17 @@ def Dnn_CountOp : Dnn_HandleOp<"count"> {
   let assemblyFormat = "custom<Enum>($kind) $batch attr-dict";
 }
 
+def Dnn_FewTokensOp : Dnn_HandleOp<"few_tokens"> {
+  let summary = "The most tokens for which this step runs variants for few";
+  let description = [{
+    What the runtime allows, at most the module's `transformer.few_tokens`: a
+    step that must give the same bits at any number of tokens runs one variant.
+  }];
+  let arguments = (ins Transformer_BatchType:$batch);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$batch attr-dict";
+}
+
 def Dnn_ScopeOp : Dnn_HandleOp<"scope"> {
   let summary = "The scope of a number";
   let description = [{

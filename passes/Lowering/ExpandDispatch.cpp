@@ -16,7 +16,6 @@ struct ExpandDispatch : public tenon::impl::ExpandDispatchBase<ExpandDispatch> {
   /// A dispatch is a comparison and two calls.
   void runOnOperation() override {
     ModuleOp Module = getOperation();
-    auto Few = Module->getAttrOfType<IntegerAttr>(transformer::attr::FewTokens);
     WalkResult Walked = Module.walk([&](dnn::DispatchOp Op) {
       if (Op.getNumResults() != 0) {
         Op.emitOpError("has results: expected it to write buffers");
@@ -27,7 +26,7 @@ struct ExpandDispatch : public tenon::impl::ExpandDispatchBase<ExpandDispatch> {
       Value Count = dnn::CountOp::create(B, Loc, B.getIndexType(),
                                          Op.getCount(), Op.getBatch());
       Value Bound =
-          arith::ConstantIndexOp::create(B, Loc, Few ? Few.getInt() : 0);
+          dnn::FewTokensOp::create(B, Loc, B.getIndexType(), Op.getBatch());
       Value IsFew = arith::CmpIOp::create(B, Loc, arith::CmpIPredicate::ule,
                                           Count, Bound);
       SmallVector<Value> Operands(Op.getInputs());

@@ -86,6 +86,17 @@ struct CountPattern : public ConvertOpToLLVMPattern<dnn::CountOp> {
   }
 };
 
+struct FewTokensPattern : public ConvertOpToLLVMPattern<dnn::FewTokensOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(dnn::FewTokensOp Op, OpAdaptor Operands,
+                                ConversionPatternRewriter &B) const override {
+    Abi A(B, Op.getLoc());
+    B.replaceOp(Op, A.word(A.batch(Operands.getBatch()),
+                           TENON_FIELD(tenon_rt_batch, few_tokens), A.I64));
+    return success();
+  }
+};
+
 struct ScopePattern : public ConvertOpToLLVMPattern<dnn::ScopeOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(dnn::ScopeOp Op, OpAdaptor Operands,
@@ -277,7 +288,8 @@ struct RowsPattern : public ConvertOpToLLVMPattern<OpTy> {
 
 void tenon::populateHandlePatterns(LLVMTypeConverter &Converter,
                                    RewritePatternSet &Patterns) {
-  Patterns.add<CountPattern, ScopePattern, WeightIndexPattern<dnn::WeightOp>,
+  Patterns.add<CountPattern, FewTokensPattern, ScopePattern,
+               WeightIndexPattern<dnn::WeightOp>,
                WeightIndexPattern<dnn::TableOp>, WeightViewPattern,
                RowBytesPattern, FieldPattern, PageTablePattern, PagePattern,
                LatentPagePattern, StagedPagePattern, RowsPattern<dnn::BufferOp>,

@@ -8,8 +8,8 @@ include "mlir/Pass/PassBase.td"
 def ExpandDispatch : Pass<"expand-dispatch", "::mlir::ModuleOp"> {
   let summary = "Write dispatches as a comparison and two calls";
   let description = [{
-    A `dnn.dispatch` compares its count with `transformer.few_tokens` and calls
-    the `few` or the `many` variant. Callees are not inlined: the code of a
+    A `dnn.dispatch` compares its count with `dnn.few_tokens`, which the runtime
+    sets for each step, and calls the `few` or the `many` variant. Callees are not inlined: the code of a
     layer exists once.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",

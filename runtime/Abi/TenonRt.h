@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 #define TENON_RT_ABI_MAJOR 4
-#define TENON_RT_ABI_MINOR 0
+#define TENON_RT_ABI_MINOR 1
 
 /** Symbol of an entry point: this prefix and the role (step, encode,
  *  embed, encode_image). */
@@ -55,6 +55,10 @@ typedef struct tenon_rt_batch {
   const int32_t *source_lengths;     /**< [S] tokens of the source text. */
   const int32_t *prefixes; /**< [S] so many first tokens of the sequence
                               see each other under a prefix mask. */
+  int64_t few_tokens;      /**< Batches of at most so many tokens (of output
+                              rows, in a head) run the variants for few, all
+                              others those for many. At most the manifest's;
+                              0: always those for many. Since 4.1. */
 } tenon_rt_batch;
 
 /**

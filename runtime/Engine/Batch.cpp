@@ -44,7 +44,7 @@ void BatchBuilder::add(const Slice &S) {
     Rows.push_back(First + I);
 }
 
-const tenon_rt_batch &BatchBuilder::finish() {
+const tenon_rt_batch &BatchBuilder::finish(int64_t FewTokens) {
   Built.size = sizeof(Built);
   Built.tokens = tokens();
   Built.sequences = sequences();
@@ -65,5 +65,6 @@ const tenon_rt_batch &BatchBuilder::finish() {
   Built.cross_pages = Padded(CrossTables);
   Built.source_lengths = Padded(SourceLengths);
   Built.prefixes = Padded(Prefixes);
+  Built.few_tokens = FewTokens;
   return Built;
 }

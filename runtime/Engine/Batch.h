@@ -45,8 +45,9 @@ public:
   void clear(int64_t FeatureWidth = 0);
   /// Adds a slice of at least one token, of a sequence not yet in the batch.
   void add(const Slice &S);
-  /// The batch, valid until clear(), which must come before the next add().
-  const tenon_rt_batch &finish();
+  /// The batch, valid until clear(), which must come before the next add(). It
+  /// runs the variants for few tokens where it has at most `FewTokens`.
+  const tenon_rt_batch &finish(int64_t FewTokens);
 
   int64_t tokens() const { return static_cast<int64_t>(Ids.size()); }
   int64_t sequences() const { return static_cast<int64_t>(Tables.size()); }

@@ -205,7 +205,8 @@ Status Session::checkContext(const StepItem &Item, int64_t Length) const {
   return {};
 }
 
-Result<std::vector<ItemResult>> Session::step(std::span<const StepItem> Items) {
+Result<std::vector<ItemResult>> Session::step(std::span<const StepItem> Items,
+                                              Variant V) {
   Result<const Entry *> Code = Impl->Shared->entry("step");
   if (!Code)
     return Code.error();
@@ -256,7 +257,7 @@ Result<std::vector<ItemResult>> Session::step(std::span<const StepItem> Items) {
     Requests.push_back({Whole, &Answers[I]});
   }
 
-  Status Done = Impl->run(**Code, Requests, true);
+  Status Done = Impl->run(**Code, Requests, true, V);
   for (size_t R = 0; R < Running.size(); ++R) {
     auto Added = static_cast<int64_t>(Requests[R].Whole.Tokens.size());
     SequenceId Id = Items[Running[R]].Sequence;

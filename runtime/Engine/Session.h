@@ -37,6 +37,15 @@ struct SessionOptions {
 /// Which tokens' output rows a request wants.
 enum class OutputRows { None, Last, All };
 
+/// Which variants of a model's functions run a step. They differ in rounding,
+/// but within one of them a token's row depends on its sequence alone: not on
+/// the other tokens of the step, nor on how its sequence is cut into steps.
+enum class Variant {
+  ByCount, ///< Those for few tokens where the step has at most so many.
+  Few,     ///< For few tokens, in several steps if there are more.
+  Many     ///< For many tokens, however few there are.
+};
+
 /// The next tokens of one sequence.
 struct StepItem {
   SequenceId Sequence{};
@@ -125,8 +134,10 @@ public:
   /// item that is wrong or finds no cache page gets an error of its own, its
   /// sequence is as before, and the others go on. An error of the whole call
   /// leaves all sequences as before. Sequences of an encoder-decoder must have
-  /// their source text.
-  Result<std::vector<ItemResult>> step(std::span<const StepItem> Items);
+  /// their source text. Code of artifacts before ABI 4.1 goes by the count
+  /// whatever `V` says.
+  Result<std::vector<ItemResult>> step(std::span<const StepItem> Items,
+                                       Variant V = Variant::ByCount);
 
   /// Entry "encode": output rows of whole texts, or one row per text where the
   /// entry answers so. A text longer than one step is an error of that item.

@@ -113,7 +113,8 @@ Session::Implementation::checkTokens(const Entry &Code,
   return {};
 }
 
-Status Session::Implementation::runStep(const Entry &Code, float *Rows) {
+Status Session::Implementation::runStep(const Entry &Code, float *Rows,
+                                        int64_t FewTokens) {
   if (IsCancelled.load())
     return cancelled().withContext(Shared->path());
   Callee Runtime{Threads, Library, IsCancelled, Recorder, std::nullopt};
@@ -121,7 +122,7 @@ Status Session::Implementation::runStep(const Entry &Code, float *Rows) {
   Step.size = sizeof(Step);
   Step.functions = &Functions;
   Step.runtime = &Runtime;
-  Step.batch = &Batch.finish();
+  Step.batch = &Batch.finish(FewTokens);
   Step.scopes = Scopes.data();
   Step.arena = reinterpret_cast<char *>(Arena.data());
   Step.output = Rows;
@@ -143,17 +144,17 @@ Status Session::Implementation::runStep(const Entry &Code, float *Rows) {
 }
 
 Status Session::Implementation::run(const Entry &Code,
-                                    std::span<Request> Requests,
-                                    bool MaySplit) {
+                                    std::span<Request> Requests, bool MaySplit,
+                                    Variant V) {
   IsCancelled.store(false);
   Status Done;
-  Threads.run([&] { Done = runBatches(Code, Requests, MaySplit); });
+  Threads.run([&] { Done = runBatches(Code, Requests, MaySplit, V); });
   return Done;
 }
 
 Status Session::Implementation::runBatches(const Entry &Code,
                                            std::span<Request> Requests,
-                                           bool MaySplit) {
+                                           bool MaySplit, Variant V) {
   bool PerSequence = isPerSequence(Code.Info.Output);
   uint64_t Rows = 0;
   for (const Request &R : Requests)
@@ -183,12 +184,15 @@ Status Session::Implementation::runBatches(const Entry &Code,
   }
 
   int64_t Capacity = manifest().MaxTokensPerStep;
+  int64_t FewTokens = V == Variant::Many ? 0 : manifest().FewTokens;
+  if (V == Variant::Few && FewTokens > 0)
+    Capacity = std::min(Capacity, FewTokens);
   Next = First;
   auto Flush = [&]() -> Status {
     if (Batch.tokens() == 0)
       return {};
     int64_t Count = PerSequence ? Batch.sequences() : Batch.outputRows();
-    Status Done = runStep(Code, Next);
+    Status Done = runStep(Code, Next, FewTokens);
     Batch.clear(Code.Info.Features);
     Next += Count * Code.Info.Width;
     return Done;

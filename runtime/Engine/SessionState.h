@@ -61,14 +61,15 @@ struct Session::Implementation {
                      std::span<const int32_t> Types) const;
 
   /// Runs the batch built so far, which writes its rows to `Rows`.
-  Status runStep(const Entry &Code, float *Rows);
+  Status runStep(const Entry &Code, float *Rows, int64_t FewTokens);
   /// Runs all requests in as few steps as they fit in; with `MaySplit` parts
   /// of one request may run in several. Rows come out in the order of the
   /// requests, as requests are laid out one after another.
-  Status run(const Entry &Code, std::span<Request> Requests, bool MaySplit);
+  Status run(const Entry &Code, std::span<Request> Requests, bool MaySplit,
+             Variant V = Variant::ByCount);
   /// The same on the control thread.
   Status runBatches(const Entry &Code, std::span<Request> Requests,
-                    bool MaySplit);
+                    bool MaySplit, Variant V);
 
   Result<std::vector<ItemResult>> encode(std::string_view Role,
                                          std::span<const EncodeItem> Items);

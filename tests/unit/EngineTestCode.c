@@ -10,6 +10,8 @@
 |*   logits = W [h % 97 - 48, p, 1 + prefix, 1, ...]
 |* Kernels 0 and 1 are marked in the region, for layers 0 and 1; 2 is the
 matmul.
+|* Where the artifact's bound of few tokens is above 2, a token that ran the
+|* variant for few counts as t + 5.
 |* With a source text s_0 ... h grows by the sum of 3 * (i + 1) * (s_i + 1).
 |*
 \*===----------------------------------------------------------------------===*/
@@ -53,9 +55,10 @@ static void compute(void *Environment, int64_t Thread, int64_t Threads) {
   const tenon_rt_batch *Batch = Step->batch;
   Step->functions->mark(Step->runtime, 0, &Step->scopes[0], Batch->tokens,
                         Thread);
+  int IsFew = Batch->few_tokens > 2 && Batch->tokens <= Batch->few_tokens;
   for (int64_t T = Thread; T < Batch->tokens; T += Threads) {
     int32_t S = Batch->sequence_of[T], P = Batch->positions[T];
-    *slotOf(Step, 0, S, P) = (float)(Batch->token_ids[T] + 1);
+    *slotOf(Step, 0, S, P) = (float)(Batch->token_ids[T] + 1 + 5 * IsFew);
     *slotOf(Step, 1, S, P) = (float)(P + 1);
   }
   Step->functions->barrier(Step->runtime);

@@ -92,6 +92,9 @@ func.func @launch(%b: !batch) {
 // CHECK: %[[TOKENS:.*]] = llvm.load %[[TOKENS_AT]]
 // CHECK: %[[UP:.*]] = llvm.add %[[TOKENS]], %[[C63]]
 // CHECK: llvm.udiv %[[UP]], %[[C64]]
+// CHECK: %[[STEP_BATCH_AT:.*]] = llvm.getelementptr %[[STEP]][3]
+// CHECK: %[[STEP_BATCH:.*]] = llvm.load %[[STEP_BATCH_AT]]
+// CHECK: llvm.getelementptr %[[STEP_BATCH]][15]
 // CHECK: llvm.getelementptr %[[STEP]][4]
 // CHECK: %[[S:.*]] = llvm.mul %[[TWO]], %[[SIXTEEN]]
 // CHECK: llvm.getelementptr %{{.*}}[%[[S]]] : {{.*}}, i8
@@ -99,12 +102,13 @@ func.func @launch(%b: !batch) {
 // CHECK: %[[A:.*]] = llvm.mul %[[AT]], %{{.*}}
 // CHECK: llvm.getelementptr %{{.*}}[%[[A]]] : {{.*}}, i8
 // CHECK: llvm.getelementptr %[[STEP]][6]
-func.func @handles(%b: !batch) -> (index, !scope, !rows, !rows) {
+func.func @handles(%b: !batch) -> (index, index, !scope, !rows, !rows) {
   %n = dnn.count chunks %b
+  %f = dnn.few_tokens %b
   %s = dnn.scope %b "s" number 2
   %x = dnn.buffer %b[%n] at 128 : !rows
   %o = dnn.output %b[%n] : !rows
-  return %n, %s, %x, %o : index, !scope, !rows, !rows
+  return %n, %f, %s, %x, %o : index, index, !scope, !rows, !rows
 }
 
 // Caches are field 1 of the scope: the pages of kind c, each of keys and values:

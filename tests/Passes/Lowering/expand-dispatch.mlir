@@ -1,4 +1,4 @@
-// A dispatch is a comparison with the module's bound and two calls, which stay
+// A dispatch is a comparison with the step's bound and two calls, which stay
 // calls: the code of a layer exists once.
 // RUN: %tenon-opt %s --expand-dispatch -split-input-file | FileCheck %s
 
@@ -26,8 +26,8 @@ func.func private @other(%b: !batch) {
 // CHECK-LABEL: func.func @step(
 func.func @step(%b: !batch, %x: !rows, %o: !rows) {
   // CHECK-NEXT: %output_rows = dnn.count output_rows %batch
-  // CHECK-NEXT: %[[FOUR:.*]] = arith.constant 4 : index
-  // CHECK-NEXT: %[[FEW:.*]] = arith.cmpi ule, %output_rows, %[[FOUR]]
+  // CHECK-NEXT: %few_tokens = dnn.few_tokens %batch
+  // CHECK-NEXT: %[[FEW:.*]] = arith.cmpi ule, %output_rows, %few_tokens
   // CHECK-NEXT: scf.if %[[FEW]] {
   // CHECK-NEXT: func.call @layer.few(%batch, %x, %x_0) :
   // CHECK-NEXT: } else {
