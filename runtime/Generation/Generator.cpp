@@ -17,17 +17,21 @@ std::string_view generation::nameOf(FinishReason Reason) {
   return Names[static_cast<size_t>(Reason)];
 }
 
-Generator::Generator(Session &S) : S(&S) {}
+Generator::Generator(Session &S, Variant V) : S(&S), V(V) {}
 Generator::Generator(Generator &&) noexcept = default;
 Generator &Generator::operator=(Generator &&) noexcept = default;
 
 Generator::~Generator() {
-  for (auto &[Number, J] : Jobs)
-    for (SequenceId Id : J->Sequences)
-      (void)S->endSequence(Id); // It exists.
+  while (!Jobs.empty())
+    take(Jobs.begin()->first);
 }
 
 Result<int64_t> Generator::add(Request R) {
+  return add(std::move(R), std::nullopt, /*KeepsPrompt=*/false);
+}
+
+Result<int64_t> Generator::add(Request R, std::optional<PromptStart> Start,
+                               bool KeepsPrompt) {
   if (R.Prompt.empty())
     return Error("prompt of 0 tokens: expected at least one");
   Result<Sampler> Picker = Sampler::create(R.How.Sampling);
@@ -50,6 +54,11 @@ Result<int64_t> Generator::add(Request R) {
     if (!Search)
       return Search.error();
     J->Search = std::move(*Search);
+  }
+  J->KeepsPrompt = KeepsPrompt;
+  if (Start) {
+    J->Sequences = {Start->Sequence};
+    J->PromptRun = Start->Tokens;
   }
   Jobs.emplace(Next, std::move(J));
   return Next++;
@@ -74,6 +83,15 @@ bool Generator::reading() const {
   });
 }
 
+size_t Generator::promptLeft(int64_t Request) const {
+  const Job &J = *Jobs.at(Request);
+  return J.Wish.Prompt.size() - J.PromptRun;
+}
+
+std::optional<SequenceId> Generator::keptPrompt(int64_t Request) {
+  return std::exchange(Jobs.at(Request)->KeptPrompt, std::nullopt);
+}
+
 const Generation &Generator::progress(int64_t Request, int64_t Choice) const {
   return Jobs.at(Request)->Lines.at(static_cast<size_t>(Choice)).Done;
 }
@@ -87,6 +105,8 @@ Answer Generator::take(int64_t Request) {
   Job &J = *Taken.mapped();
   for (SequenceId Id : J.Sequences)
     (void)S->endSequence(Id); // It exists.
+  if (J.KeptPrompt)
+    (void)S->endSequence(*J.KeptPrompt); // It exists.
   Answer All;
   for (Line &L : J.Lines)
     All.Choices.push_back(std::move(L.Done));
@@ -196,6 +216,9 @@ bool Generator::readPrompt(Job &J, const ItemResult &Answer) {
   }
   if (J.isReading())
     return false;
+  if (J.KeepsPrompt)
+    if (Result<SequenceId> Kept = S->forkSequence(J.Sequences.front()))
+      J.KeptPrompt = *Kept;
   if (Wish.MaxNewTokens > 0)
     return true;
   for (Line &L : J.Lines)
@@ -304,53 +327,84 @@ Status Generator::advance(Job &J, std::span<ItemResult> Answers) {
   return follow(J, GoOn);
 }
 
-/// Tokens of the prompt that the next step runs. Rows of logits of the whole
+/// Tokens of a prompt that one step may run. Rows of logits of the whole
 /// prompt are taken in slices of about so many bytes, or of one row.
-static size_t sliceOf(size_t Left, bool HasRows, int64_t Width,
-                      size_t AtLeast) {
+static size_t sliceOf(size_t Left, bool HasRows, int64_t Width) {
   constexpr int64_t SliceBytes = 64 << 20;
   if (!HasRows)
     return Left;
   auto Rows = static_cast<size_t>(
       SliceBytes / (Width * static_cast<int64_t>(sizeof(float))));
-  return std::min(Left, std::max({Rows, AtLeast, size_t(1)}));
+  return std::min(Left, std::max(Rows, size_t(1)));
 }
 
-Result<std::vector<Piece>> Generator::step() {
+/// Decides what the next step runs of each prompt.
+void Generator::slicePrompts(size_t PromptTokens, int64_t RowWidth) {
+  size_t Left = std::max(PromptTokens, size_t(1));
+  for (auto &[Number, J] : Jobs) {
+    J->Slice = 0;
+    if (!J->isRunning() || !J->isReading() || Left == 0)
+      continue;
+    J->Slice = std::min(Left, sliceOf(J->Wish.Prompt.size() - J->PromptRun,
+                                      J->scoresPrompt(), RowWidth));
+    if (J->PromptRun == 0)
+      J->Slice = std::max(J->Slice, static_cast<size_t>(J->Wish.Prefix));
+    Left -= std::min(Left, J->Slice);
+  }
+}
+
+/// Runs all that is due in `Phases` in one call of the session.
+Status Generator::run(std::span<const Phase> Phases, Variant V) {
+  std::vector<StepItem> Items;
+  std::vector<Job *> Running;
+  for (auto &[Number, J] : Jobs) {
+    Phase Due = J->isReading() ? Phase::Prompts : Phase::Tokens;
+    if (!J->isRunning() || (J->isReading() && J->Slice == 0) ||
+        std::find(Phases.begin(), Phases.end(), Due) == Phases.end())
+      continue;
+    Running.push_back(J.get());
+    OutputRows Rows = J->isReading() && J->scoresPrompt() ? OutputRows::All
+                                                          : OutputRows::Last;
+    int64_t Prefix = J->PromptRun == 0 ? J->Wish.Prefix : 0;
+    for (size_t I = 0; I < J->Sequences.size(); ++I)
+      Items.push_back({J->Sequences[I], J->nextOf(I), {}, Rows, Prefix});
+  }
+  if (Items.empty())
+    return {};
+  Result<std::vector<ItemResult>> Answers = S->step(Items, V);
+  if (!Answers)
+    return Answers.error();
+  std::span<ItemResult> Left(*Answers);
+  for (Job *J : Running) {
+    ++J->Steps;
+    size_t Count = J->Sequences.size();
+    if (Status Done = advance(*J, Left.first(Count)); !Done)
+      return Done;
+    Left = Left.subspan(Count);
+  }
+  return {};
+}
+
+Result<std::vector<Piece>> Generator::step(size_t PromptTokens) {
   Result<const Entry *> Code = S->model().entry("step");
   if (!Code)
     return Code.error();
   if (Status Started = start(); !Started)
     return Started.error();
-
-  std::vector<StepItem> Items;
-  std::vector<Job *> Running;
-  for (auto &[Number, J] : Jobs) {
-    if (!J->isRunning())
-      continue;
-    Running.push_back(J.get());
-    // A prefix is run at once.
-    int64_t Prefix = J->PromptRun == 0 ? J->Wish.Prefix : 0;
-    J->Slice = sliceOf(J->Wish.Prompt.size() - J->PromptRun, J->scoresPrompt(),
-                       (*Code)->Info.Width, static_cast<size_t>(Prefix));
-    OutputRows Rows = J->isReading() && J->scoresPrompt() ? OutputRows::All
-                                                          : OutputRows::Last;
-    for (size_t I = 0; I < J->Sequences.size(); ++I)
-      Items.push_back({J->Sequences[I], J->nextOf(I), {}, Rows, Prefix});
+  slicePrompts(PromptTokens, (*Code)->Info.Width);
+  constexpr Phase Both[] = {Phase::Prompts, Phase::Tokens};
+  constexpr Phase Prompts[] = {Phase::Prompts}, Tokens[] = {Phase::Tokens};
+  Status Done;
+  if (V == Variant::Few) {
+    // Tokens first: whose prompt ends in this step waits for the next.
+    Done = run(Tokens, V);
+    if (Done)
+      Done = run(Prompts, Variant::Many);
+  } else {
+    Done = run(Both, V);
   }
-  if (!Items.empty()) {
-    Result<std::vector<ItemResult>> Answers = S->step(Items);
-    if (!Answers)
-      return Answers.error();
-    std::span<ItemResult> Left(*Answers);
-    for (Job *J : Running) {
-      ++J->Steps;
-      size_t Count = J->Sequences.size();
-      if (Status Done = advance(*J, Left.first(Count)); !Done)
-        return Done.error();
-      Left = Left.subspan(Count);
-    }
-  }
+  if (!Done)
+    return Done.error();
   std::vector<Piece> Pieces;
   for (auto &[Number, J] : Jobs)
     for (Line &L : J->Lines)

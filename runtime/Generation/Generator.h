@@ -65,13 +65,28 @@ struct Piece {
   FinishReason Finish = FinishReason::None;
 };
 
+/// The beginning of a prompt that need not run again.
+struct PromptStart {
+  /// Holds the first tokens of the prompt and no others, fewer than all. The
+  /// generator ends it.
+  engine::SequenceId Sequence{};
+  size_t Tokens = 0;
+};
+
 /// Generates any number of texts on one session, which must outlive it and
 /// may have other sequences too. Requests can be added while others run. A
 /// prompt runs once for all of its choices, which go on with forks of its
 /// sequence.
+///
+/// Tokens after the prompt run the variants `V`. With Few, prompts run those
+/// for many, in steps of their own; with Many all run those for many. Then the
+/// same request gives the same tokens, bit for bit, whatever else runs and
+/// however prompts are cut. ByCount puts all into one step, where rounding
+/// depends on how many tokens that has.
 class Generator {
 public:
-  explicit Generator(engine::Session &S);
+  explicit Generator(engine::Session &S,
+                     engine::Variant V = engine::Variant::ByCount);
   Generator(Generator &&) noexcept;
   Generator &operator=(Generator &&) noexcept;
   /// Ends the sequences of requests that have not finished.
@@ -80,6 +95,15 @@ public:
   /// Adds a request, which runs from the next step on; its number. Errors:
   /// an empty prompt, settings out of range, a tokenizer that cannot be read.
   Result<int64_t> add(Request R);
+  /// The same of a prompt that begins with `Start`, if there is one: of a
+  /// request without a source text, a prefix mask and log-probabilities of its
+  /// prompt. With `KeepsPrompt`, keptPrompt() will answer. An error leaves
+  /// `Start` alone.
+  Result<int64_t> add(Request R, std::optional<PromptStart> Start,
+                      bool KeepsPrompt);
+  /// A sequence that holds the prompt of `Request` and nothing else, once, from
+  /// the step on that runs the prompt's end; the caller ends it.
+  std::optional<engine::SequenceId> keptPrompt(int64_t Request);
 
   /// Requests that have not finished.
   size_t running() const;
@@ -87,11 +111,16 @@ public:
   size_t running(int64_t Request) const;
   /// Whether the next step runs a part of a prompt.
   bool reading() const;
+  /// Tokens of the prompt of `Request` that have not run.
+  size_t promptLeft(int64_t Request) const;
 
-  /// One step of every request that has not finished. What goes wrong with one
-  /// choice is its Failure, and the others go on; after an error of the whole
-  /// (a cancelled one, too) all are as before, and step() may be called again.
-  Result<std::vector<Piece>> step();
+  /// One step of every request that has not finished. Of prompts that have not
+  /// run it runs at most `PromptTokens` tokens, at least one, those of the
+  /// request that was added first before others; a prefix that sees itself is
+  /// not cut. What goes wrong with one choice is its Failure, and the others go
+  /// on; after an error of the whole (a cancelled one, too) step() may be
+  /// called again: what has not run runs then.
+  Result<std::vector<Piece>> step(size_t PromptTokens = SIZE_MAX);
 
   /// Of a request that was added and not taken.
   const Generation &progress(int64_t Request, int64_t Choice = 0) const;
@@ -103,6 +132,9 @@ private:
   struct Line;
   struct Job;
   Status start();
+  void slicePrompts(size_t PromptTokens, int64_t RowWidth);
+  enum class Phase { Prompts, Tokens };
+  Status run(std::span<const Phase> Phases, engine::Variant V);
   Status advance(Job &J, std::span<engine::ItemResult> Answers);
   bool readPrompt(Job &J, const engine::ItemResult &Answer);
   std::span<const float> tokensOf(std::span<const float> Row) const;
@@ -115,6 +147,7 @@ private:
   Error atStep(const Job &J, const Error &Reason) const;
 
   engine::Session *S;
+  engine::Variant V;
   /// By number; a map keeps their order, which is that of the batch.
   std::map<int64_t, std::unique_ptr<Job>> Jobs;
   int64_t Next = 0;

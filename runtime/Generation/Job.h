@@ -57,8 +57,10 @@ struct Generator::Job {
   std::vector<int32_t> Tokens;
   bool HasSource = false; ///< The source text is encoded.
   size_t PromptRun = 0;   ///< Tokens of the prompt that have run.
-  size_t Slice = 0;       ///< Of them the next step runs so many.
-  int64_t Steps = 0;      ///< Begun so far.
+  size_t Slice = 0;       ///< Of what is left the next step runs so many.
+  bool KeepsPrompt = false;
+  std::optional<engine::SequenceId> KeptPrompt;
+  int64_t Steps = 0; ///< Begun so far.
 
   bool isRunning() const;
   bool isReading() const { return PromptRun < Wish.Prompt.size(); }
