@@ -74,6 +74,12 @@ struct RunOptions {
   bool IgnoreEos = false;
   std::string Output;
   bool Json = false;
+  /// A file of requests, one JSON value a line, or "-" for standard input.
+  std::string Requests;
+  /// With Requests: serving::SchedulerOptions.
+  int64_t MaxRunning = 8;
+  double MaxStepMs = 100;
+  bool NoPrefixCache = false;
 };
 
 /// What is wrong with options taken together, before the artifact is looked at;
@@ -83,6 +89,10 @@ std::string usageErrorOf(const RunOptions &Options);
 /// Generates text, names the classes of a text or an image, or writes the raw
 /// output for every input position.
 Status runModel(const RunOptions &Options);
+
+/// Generates what a file of requests asks for, many at once, and prints one
+/// line of JSON for each, in their order.
+Status runRequests(const RunOptions &Options);
 
 struct EmbedOptions {
   std::string File;

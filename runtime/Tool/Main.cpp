@@ -322,7 +322,9 @@ int main(int Count, char **Values) {
   if (RunApp->parsed()) {
     if (std::string Wrong = usageErrorOf(Run); !Wrong.empty())
       return fail("run: " + Wrong, ExitUsage);
-    Done = whenAble(Run.File, Run.Threads, [&] { return runModel(Run); });
+    Done = whenAble(Run.File, Run.Threads, [&] {
+      return Run.Requests.empty() ? runModel(Run) : runRequests(Run);
+    });
   } else if (EmbedApp->parsed()) {
     if (Embed.Texts.empty() == Embed.TextFile.empty())
       return fail("embed: expected --text or --text-file", ExitUsage);

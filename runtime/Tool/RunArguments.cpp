@@ -34,6 +34,11 @@ static void addInputs(CLI::App &App, RunOptions &Run) {
   App.add_option("--image", Run.Image,
                  "Image for a vision model: PNG, JPEG, or .npy of pixel "
                  "values [C,H,W]");
+  App.add_option("--prompts", Run.Requests,
+                 "File of requests, one a line: a JSON string to continue, or "
+                 "an object of prompt or token_ids and options of this command "
+                 "(max_new_tokens, seed, ...); -: standard input. Prints one "
+                 "JSON object a line");
   App.add_option("--prefix-tokens", Run.PrefixTokens,
                  "First tokens of the prompt that see each other, in models "
                  "with a prefix mask [0]")
@@ -123,12 +128,26 @@ static void addEnds(CLI::App &App, RunOptions &Run) {
                "What has ended the text is a part of it");
 }
 
+/// How the requests of a file share the machine.
+static void addScheduling(CLI::App &App, RunOptions &Run) {
+  App.add_option("--max-running", Run.MaxRunning,
+                 "With --prompts: texts that are generated at once [8]")
+      ->check(CLI::Range(int64_t(1), generation::MaxChoices));
+  App.add_option("--max-step-ms", Run.MaxStepMs,
+                 "With --prompts: milliseconds of a step, for which prompts "
+                 "are cut [100]")
+      ->check(CLI::PositiveNumber);
+  App.add_flag("--no-prefix-cache", Run.NoPrefixCache,
+               "With --prompts: run every prompt from its beginning");
+}
+
 void tool::addRunOptions(CLI::App &App, RunOptions &Run) {
   addInputs(App, Run);
   addEnds(App, Run);
   addSampling(App, Run);
   addBeams(App, Run);
   addRules(App, Run);
+  addScheduling(App, Run);
   App.add_option("--logprobs", Run.LogProbabilities,
                  "Add the log-probability of each token, and the N likeliest "
                  "in its place (needs --json)");
@@ -137,10 +156,24 @@ void tool::addRunOptions(CLI::App &App, RunOptions &Run) {
 }
 
 std::string tool::usageErrorOf(const RunOptions &Run) {
+  if (!Run.Requests.empty()) {
+    const std::pair<const char *, bool> Others[] = {
+        {"--prompt", !Run.Prompts.empty()},
+        {"--prompt-file", !Run.PromptFile.empty()},
+        {"--token-ids", !Run.TokenIds.empty()},
+        {"--token-types", !Run.TokenTypes.empty()},
+        {"--image", !Run.Image.empty()},
+        {"--output", !Run.Output.empty()}};
+    for (auto [Option, IsGiven] : Others)
+      if (IsGiven)
+        return "--prompts takes no " + std::string(Option);
+    return {};
+  }
   size_t Prompts = Run.Prompts.size() + Run.TokenIds.size() +
                    (Run.PromptFile.empty() ? 0 : 1);
   if (Prompts == 0 && Run.Image.empty())
-    return "expected --prompt, --prompt-file, --token-ids or --image";
+    return "expected --prompt, --prompt-file, --token-ids, --prompts or "
+           "--image";
   if (!Run.TokenIds.empty() && Prompts != Run.TokenIds.size())
     return "prompts are text (--prompt, --prompt-file) or ids (--token-ids), "
            "not both";

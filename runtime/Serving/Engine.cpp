@@ -1,0 +1,144 @@
+//===- Engine.cpp - Requests from many threads ----------------------------===//
+
+#include "runtime/Serving/Engine.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+
+using namespace tenon;
+using namespace tenon::serving;
+using generation::Request;
+
+static double secondsNow() {
+  return std::chrono::duration<double>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+struct Engine::Implementation {
+  engine::Session S;
+  std::optional<Scheduler> Plan; ///< Under Lock, but for its run().
+  std::unordered_map<int64_t, Sink> Sinks;
+
+  mutable std::mutex Lock;
+  std::condition_variable Work, Idle;
+  bool IsDraining = false, IsEnding = false;
+  std::thread Runner;
+
+  explicit Implementation(engine::Session Own) : S(std::move(Own)) {}
+  ~Implementation();
+  void loop();
+  void deliver(const std::vector<Update> &News);
+};
+
+Result<Engine> Engine::create(std::shared_ptr<const engine::Model> M,
+                              const engine::SessionOptions &Room,
+                              SchedulerOptions O) {
+  Result<engine::Session> S = engine::Session::create(std::move(M), Room);
+  if (!S)
+    return S.error();
+  auto I = std::make_unique<Implementation>(std::move(*S));
+  if (!O.Clock)
+    O.Clock = secondsNow;
+  Result<Scheduler> Plan = Scheduler::create(I->S, std::move(O));
+  if (!Plan)
+    return Plan.error();
+  I->Plan.emplace(std::move(*Plan));
+  I->Runner = std::thread([Own = I.get()] { Own->loop(); });
+  return Engine(std::move(I));
+}
+
+Engine::Engine(std::unique_ptr<Implementation> I) : I(std::move(I)) {}
+Engine::Engine(Engine &&) noexcept = default;
+Engine &Engine::operator=(Engine &&) noexcept = default;
+Engine::~Engine() = default;
+
+Engine::Implementation::~Implementation() {
+  if (!Runner.joinable())
+    return;
+  {
+    std::lock_guard Guard(Lock);
+    IsDraining = IsEnding = true;
+    Plan->cancelAll();
+  }
+  Work.notify_one();
+  Runner.join();
+}
+
+void Engine::Implementation::loop() {
+  std::unique_lock Guard(Lock);
+  for (;;) {
+    Work.wait(Guard, [&] { return IsEnding || !Plan->idle(); });
+    if (Plan->idle())
+      return;
+    Plan->begin();
+    Guard.unlock();
+    Plan->run();
+    Guard.lock();
+    std::vector<Update> News = Plan->finish();
+    Guard.unlock();
+    deliver(News);
+    Guard.lock();
+    if (Plan->idle())
+      Idle.notify_all();
+  }
+}
+
+void Engine::Implementation::deliver(const std::vector<Update> &News) {
+  for (const Update &U : News) {
+    Sink To;
+    {
+      std::lock_guard Guard(Lock);
+      auto At = Sinks.find(static_cast<int64_t>(U.Id));
+      To = isFinal(U.State) ? std::move(At->second) : At->second;
+      if (isFinal(U.State))
+        Sinks.erase(At);
+    }
+    To(U);
+  }
+}
+
+const engine::Model &Engine::model() const { return I->S.model(); }
+
+std::variant<RequestId, Refusal> Engine::submit(Request R, Terms T, Sink To) {
+  std::unique_lock Guard(I->Lock);
+  if (I->IsDraining)
+    return Refusal{Refusal::Reason::Stopped,
+                   Error("the engine takes no more requests"), 0};
+  std::variant<RequestId, Refusal> Answer =
+      I->Plan->submit(std::move(R), std::move(T));
+  if (const auto *Id = std::get_if<RequestId>(&Answer))
+    I->Sinks.emplace(static_cast<int64_t>(*Id), std::move(To));
+  Guard.unlock();
+  I->Work.notify_one();
+  return Answer;
+}
+
+void Engine::cancel(RequestId Id) {
+  {
+    std::lock_guard Guard(I->Lock);
+    I->Plan->cancel(Id);
+  }
+  I->Work.notify_one();
+}
+
+bool Engine::drain(double Seconds) {
+  std::unique_lock Guard(I->Lock);
+  I->IsDraining = true;
+  auto IsDone = [&] { return I->Plan->idle(); };
+  bool Finished =
+      I->Idle.wait_for(Guard, std::chrono::duration<double>(Seconds), IsDone);
+  if (!Finished) {
+    I->Plan->cancelAll();
+    I->Idle.wait(Guard, IsDone);
+  }
+  return Finished;
+}
+
+Statistics Engine::statistics() const {
+  std::lock_guard Guard(I->Lock);
+  return I->Plan->statistics();
+}

@@ -1,0 +1,60 @@
+//===- Engine.h - Requests from many threads --------------------*- C++ -*-===//
+//
+// A scheduler on a thread of its own. No input and no output: what comes of a
+// request goes to the function that was given with it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_RUNTIME_SERVING_ENGINE_H
+#define TENON_RUNTIME_SERVING_ENGINE_H
+
+#include "runtime/Serving/Scheduler.h"
+
+#include <functional>
+#include <memory>
+
+namespace tenon::serving {
+
+/// Takes the news of one request, on the engine's thread, which waits for it:
+/// it hands them on and returns. The last one has a final state. It may call
+/// cancel(), but no other function of the engine.
+using Sink = std::function<void(const Update &)>;
+
+/// All functions may be called from any thread.
+class Engine {
+public:
+  /// An engine on a new session of `M`. O.Clock is the machine's if there is
+  /// none.
+  static Result<Engine> create(std::shared_ptr<const engine::Model> M,
+                               const engine::SessionOptions &Room,
+                               SchedulerOptions O);
+  Engine(Engine &&) noexcept;
+  Engine &operator=(Engine &&) noexcept;
+  /// Cancels what is left.
+  ~Engine();
+
+  const engine::Model &model() const;
+
+  /// Queues a request of makeRequest() for model(). With a refusal, `To` is
+  /// never called.
+  std::variant<RequestId, Refusal> submit(generation::Request R, Terms T,
+                                          Sink To);
+
+  /// Gives a request up; its sink hears of it, unless it has ended.
+  void cancel(RequestId Id);
+
+  /// Takes no more requests, and waits for those that there are, at most
+  /// `Seconds`; then cancels them. Whether all could finish.
+  bool drain(double Seconds);
+
+  Statistics statistics() const;
+
+private:
+  struct Implementation;
+  explicit Engine(std::unique_ptr<Implementation> I);
+  std::unique_ptr<Implementation> I;
+};
+
+} // namespace tenon::serving
+
+#endif // TENON_RUNTIME_SERVING_ENGINE_H

@@ -1,0 +1,437 @@
+//===- Scheduler.cpp - Which requests run in a step -----------------------===//
+
+#include "runtime/Serving/Scheduler.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+using namespace tenon;
+using namespace tenon::serving;
+using cache::SequenceId;
+using generation::Answer;
+using generation::FinishReason;
+using generation::Generator;
+using generation::Piece;
+using generation::Request;
+
+/// Texts that a request generates at once.
+static int64_t rowsOf(const Request &R) {
+  return std::max(R.How.Choices, R.How.Beams);
+}
+
+/// Whether what the prompt leaves on pages depends on its tokens alone, and all
+/// that is wanted of it is its last row.
+static bool canSharePrompt(const Request &R) {
+  return R.Source.empty() && R.Prefix == 0 && !(R.Echo && R.Scored);
+}
+
+static size_t commonLength(const std::vector<int32_t> &A,
+                           const std::vector<int32_t> &B) {
+  size_t Shorter = std::min(A.size(), B.size());
+  return static_cast<size_t>(
+      std::mismatch(A.begin(), A.begin() + static_cast<ptrdiff_t>(Shorter),
+                    B.begin())
+          .first -
+      A.begin());
+}
+
+Result<Scheduler> Scheduler::create(engine::Session &S, SchedulerOptions O) {
+  const engine::Model &M = S.model();
+  if (Result<const engine::Entry *> Code = M.entry("step"); !Code)
+    return Code.error();
+  const artifact::Manifest &Info = M.manifest();
+  if (Info.AbiMinor < 1)
+    return Error(ErrorKind::DamagedFile,
+                 M.path() + ": abi_minor is " + std::to_string(Info.AbiMinor) +
+                     ": expected 1 or more to serve requests; compile the "
+                     "model again");
+  auto Fail = [](const char *Name, const std::string &Value,
+                 const char *Expected) {
+    return Error(std::string(Name) + " is " + Value + ": expected " + Expected);
+  };
+  if (O.MaxRunning < 1 || O.MaxRunning > generation::MaxChoices)
+    return Fail("max_running", std::to_string(O.MaxRunning), "1 to 1024");
+  if (!(O.MaxStepMs > 0) || !std::isfinite(O.MaxStepMs))
+    return Fail("max_step_ms", std::to_string(O.MaxStepMs),
+                "more than 0 milliseconds");
+  assert(O.Clock && "a scheduler needs a clock");
+  engine::Variant V = O.MaxRunning <= Info.FewTokens ? engine::Variant::Few
+                                                     : engine::Variant::Many;
+  return Scheduler(S, std::move(O), V);
+}
+
+Scheduler::Scheduler(engine::Session &S, SchedulerOptions O, engine::Variant V)
+    : S(&S), O(std::move(O)), V(V), Texts(S, V),
+      Prefixes(static_cast<size_t>(S.cache().pageTokens())),
+      FreePages(S.cache().freePages()) {}
+
+/// Why the request could never run, if so.
+std::optional<Refusal> Scheduler::refuse(const Request &R) const {
+  auto Never = [&](const std::string &What, int64_t Need, int64_t Have) {
+    return Refusal{Refusal::Reason::NeverFits,
+                   Error(ErrorKind::OutOfCachePages,
+                         "the request needs " + std::to_string(Need) + " " +
+                             What + ": expected at most " +
+                             std::to_string(Have)),
+                   0};
+  };
+  if (rowsOf(R) > O.MaxRunning)
+    return Never("texts at once", rowsOf(R), O.MaxRunning);
+  engine::SessionOptions Room = generation::roomFor(S->model(), {&R, 1});
+  const cache::PageCache &Cache = S->cache();
+  int64_t Have = Cache.pageCount() * Cache.pageTokens();
+  if (Room.CacheTokens > Have)
+    return Never("tokens of cache", Room.CacheTokens, Have);
+  if (const cache::PageCache *Sources = S->sourceCache()) {
+    Have = Sources->pageCount() * Sources->pageTokens();
+    if (Room.SourceTokens > Have)
+      return Never("tokens of cache for its source text", Room.SourceTokens,
+                   Have);
+  }
+  return std::nullopt;
+}
+
+std::variant<RequestId, Refusal> Scheduler::submit(Request R, Terms T) {
+  if (std::optional<Refusal> No = refuse(R)) {
+    ++Counts.Refused;
+    return *No;
+  }
+  Statistics Now = statistics();
+  if (Now.Queued >= O.MaxQueued) {
+    ++Counts.Refused;
+    double Ahead =
+        static_cast<double>(Now.Queued) / static_cast<double>(O.MaxRunning);
+    return Refusal{Refusal::Reason::QueueFull,
+                   Error("the queue holds " + std::to_string(Now.Queued) +
+                         " requests: expected fewer than " +
+                         std::to_string(O.MaxQueued)),
+                   std::max(1.0, std::ceil(Ahead * ServiceTime))};
+  }
+  Entry E;
+  E.Id = static_cast<RequestId>(NextId++);
+  E.Rows = rowsOf(R);
+  engine::SessionOptions Room = generation::roomFor(S->model(), {&R, 1});
+  E.Pages = Room.CacheTokens / S->cache().pageTokens();
+  if (const cache::PageCache *Sources = S->sourceCache())
+    E.SourcePages = Room.SourceTokens / Sources->pageTokens();
+  if (O.CachesPrefixes && canSharePrompt(R))
+    E.Prompt = R.Prompt;
+  E.Usage.PromptTokens = R.Prompt.size();
+  E.Wish = std::move(R);
+  E.Rules = std::move(T);
+  E.Submitted = O.Clock();
+  ++Counts.Submitted;
+  Entries.push_back(std::move(E));
+  return Entries.back().Id;
+}
+
+bool Scheduler::cancel(RequestId Id) {
+  for (Entry &E : Entries)
+    if (E.Id == Id && !isFinal(E.State)) {
+      giveUp(E);
+      return true;
+    }
+  return false;
+}
+
+void Scheduler::cancelAll() {
+  for (Entry &E : Entries)
+    if (!isFinal(E.State))
+      giveUp(E);
+}
+
+/// Cancels a request, now or when the step that it is in has run.
+void Scheduler::giveUp(Entry &E) {
+  if (Running && E.State != RequestState::Queued)
+    E.IsGivenUp = true;
+  else
+    end(E, RequestState::Cancelled);
+}
+
+bool Scheduler::idle() const { return Entries.empty() && News.empty(); }
+
+void Scheduler::move(Entry &E, RequestState To) {
+  assert(mayMove(E.State, To) && "a move that the table does not have");
+  E.State = To;
+}
+
+Update &Scheduler::updateOf(Entry &E) {
+  for (Update &U : News)
+    if (U.Id == E.Id)
+      return U;
+  News.emplace_back().Id = E.Id;
+  return News.back();
+}
+
+/// Ends a request and gives back what it has.
+Update &Scheduler::end(Entry &E, RequestState To) {
+  bool WasRunning = E.State != RequestState::Queued;
+  move(E, To);
+  Update &U = updateOf(E);
+  U.State = To;
+  E.Usage.Total = O.Clock() - E.Submitted;
+  if (WasRunning) {
+    Answer All = Texts.take(E.Number);
+    for (const generation::Generation &G : All.Choices)
+      E.Usage.NewTokens += G.NewTokens.size();
+    if (To == RequestState::Finished)
+      U.Answer = std::move(All);
+    Rows -= E.Rows;
+    Pages -= E.Pages;
+    SourcePages -= E.SourcePages;
+    double Served = E.Usage.Total - E.Usage.Queued;
+    ServiceTime =
+        ServiceTime == 0 ? Served : ServiceTime + 0.1 * (Served - ServiceTime);
+    Counts.NewTokens += E.Usage.NewTokens;
+  }
+  U.Usage = E.Usage;
+  Counts.Finished += To == RequestState::Finished;
+  Counts.Cancelled += To == RequestState::Cancelled;
+  Counts.Failed += To == RequestState::Failed;
+  return U;
+}
+
+void Scheduler::fail(Entry &E, Error Why) {
+  end(E, RequestState::Failed).Failure = std::move(Why);
+}
+
+/// Fails requests whose time is over.
+void Scheduler::expire() {
+  double Now = O.Clock();
+  for (Entry &E : Entries)
+    if (!isFinal(E.State) && E.Rules.Timeout &&
+        Now - E.Submitted > *E.Rules.Timeout)
+      fail(E, Error(ErrorKind::Cancelled,
+                    "the request has not finished after " +
+                        std::to_string(*E.Rules.Timeout) + " seconds"));
+}
+
+/// Whether a prompt that runs will leave more pages of the prompt of `E` than
+/// the `Cached` tokens that are there.
+bool Scheduler::waitsForPrefix(const Entry &E, size_t Cached) const {
+  auto Page = static_cast<size_t>(S->cache().pageTokens());
+  return std::any_of(Entries.begin(), Entries.end(), [&](const Entry &Other) {
+    if (Other.State != RequestState::Prefilling ||
+        Other.Rules.Salt != E.Rules.Salt)
+      return false;
+    size_t Common = commonLength(E.Prompt, Other.Prompt);
+    return std::min(Common, E.Prompt.size() - 1) / Page * Page > Cached;
+  });
+}
+
+/// Evicts prefixes until there is room for `Needed` pages more.
+bool Scheduler::makeRoom(int64_t Needed, std::optional<SequenceId> Spared) {
+  int64_t Room = S->cache().pageCount() - Pages - Needed;
+  while (static_cast<int64_t>(Prefixes.pages()) > Room) {
+    std::optional<SequenceId> Old = Prefixes.evict(Spared);
+    if (!Old)
+      return false;
+    (void)S->endSequence(*Old); // It exists.
+  }
+  return true;
+}
+
+/// Starts what fits, in the order of arrival.
+void Scheduler::admit() {
+  for (Entry &E : Entries) {
+    if (E.State != RequestState::Queued)
+      continue;
+    if (Rows + E.Rows > O.MaxRunning)
+      return;
+    if (const cache::PageCache *Sources = S->sourceCache())
+      if (SourcePages + E.SourcePages > Sources->pageCount())
+        return;
+    std::optional<PrefixCache::Match> Found;
+    if (!E.Prompt.empty()) {
+      // The last token runs in any case: its row is what comes next.
+      Found = Prefixes.find(E.Prompt, E.Rules.Salt, E.Prompt.size() - 1);
+      if (waitsForPrefix(E, Found ? Found->Tokens : 0))
+        continue;
+    }
+    if (Pages + E.Pages > S->cache().pageCount())
+      return;
+    // The kept sequence counts beside the request, though they share pages: in
+    // a cache that is too small for both the request comes first.
+    if (!makeRoom(E.Pages,
+                  Found ? std::optional(Found->Sequence) : std::nullopt)) {
+      Found.reset();
+      makeRoom(E.Pages, std::nullopt);
+    }
+    start(E, Found);
+  }
+}
+
+void Scheduler::start(Entry &E, std::optional<PrefixCache::Match> Found) {
+  std::optional<generation::PromptStart> Start;
+  if (Found) {
+    // Neither can fail: the sequence exists and is as long.
+    Result<SequenceId> Fork = S->forkSequence(Found->Sequence);
+    if (Fork && S->truncateSequence(*Fork, static_cast<int64_t>(Found->Tokens)))
+      Start = {*Fork, Found->Tokens};
+  }
+  move(E, RequestState::Prefilling);
+  E.Usage.Queued = O.Clock() - E.Submitted;
+  Rows += E.Rows;
+  Pages += E.Pages;
+  SourcePages += E.SourcePages;
+  Result<int64_t> Number =
+      Texts.add(std::move(E.Wish), Start, /*KeepsPrompt=*/!E.Prompt.empty());
+  if (!Number) {
+    if (Start)
+      (void)S->endSequence(Start->Sequence); // It exists.
+    Rows -= E.Rows;
+    Pages -= E.Pages;
+    SourcePages -= E.SourcePages;
+    move(E, RequestState::Failed);
+    Update &U = updateOf(E);
+    U.State = RequestState::Failed;
+    U.Failure = Number.error();
+    ++Counts.Failed;
+    return;
+  }
+  E.Number = *Number;
+  if (Start) {
+    E.Usage.CachedTokens = Start->Tokens;
+    Counts.CachedTokens += Start->Tokens;
+  }
+}
+
+/// Keeps the whole pages of a prompt that has just run.
+void Scheduler::keepPrompt(Entry &E) {
+  std::optional<SequenceId> Kept = Texts.keptPrompt(E.Number);
+  if (!Kept)
+    return;
+  auto Page = static_cast<size_t>(S->cache().pageTokens());
+  E.Prompt.resize(E.Prompt.size() / Page * Page);
+  std::vector<SequenceId> Superfluous = {*Kept};
+  // Pages that the request is promised and keeps are counted for both.
+  if (!E.Prompt.empty() &&
+      S->truncateSequence(*Kept, static_cast<int64_t>(E.Prompt.size())))
+    Superfluous = Prefixes.insert(*Kept, E.Prompt, E.Rules.Salt);
+  for (SequenceId Id : Superfluous)
+    (void)S->endSequence(Id); // It exists.
+  makeRoom(0, std::nullopt);
+}
+
+std::vector<Update> Scheduler::step() {
+  begin();
+  run();
+  return finish();
+}
+
+void Scheduler::begin() {
+  assert(!Running && "steps do not overlap");
+  expire();
+  admit();
+  Step Next;
+  for (const Entry &E : Entries) {
+    if (E.State == RequestState::Decoding)
+      Next.Sequences += static_cast<size_t>(E.Rows);
+    else if (E.State == RequestState::Prefilling)
+      Next.Left += Texts.promptLeft(E.Number);
+  }
+  if (Next.Sequences + Next.Left == 0)
+    return;
+  auto Most = static_cast<size_t>(S->model().manifest().MaxTokensPerStep);
+  Next.Slice = Cost.sliceFor(O.MaxStepMs, Next.Sequences, Most);
+  Next.Begin = O.Clock();
+  Running = std::move(Next);
+}
+
+void Scheduler::run() {
+  if (!Running)
+    return;
+  if (Result<std::vector<Piece>> Pieces = Texts.step(Running->Slice))
+    Running->Pieces = std::move(*Pieces);
+  else
+    Running->Failure = Pieces.error();
+}
+
+std::vector<Update> Scheduler::finish() {
+  if (Running) {
+    Step Done = std::move(*Running);
+    Running.reset();
+    ++Counts.Steps;
+    if (!Done.Failure) {
+      size_t Left = 0;
+      for (const Entry &E : Entries)
+        if (E.State == RequestState::Prefilling)
+          Left += Texts.promptLeft(E.Number);
+      Counts.PromptTokens += Done.Left - Left;
+      Cost.observe(Done.Left - Left, Done.Sequences,
+                   (O.Clock() - Done.Begin) * 1e3);
+      follow(Done.Pieces);
+    } else {
+      for (Entry &E : Entries)
+        if (E.IsGivenUp)
+          end(E, RequestState::Cancelled);
+        else if (E.State == RequestState::Prefilling ||
+                 E.State == RequestState::Decoding)
+          fail(E, *Done.Failure);
+    }
+  }
+  Entries.remove_if([](const Entry &E) { return isFinal(E.State); });
+  FreePages = S->cache().freePages();
+  return std::exchange(News, {});
+}
+
+/// Takes the time of a new token.
+void Scheduler::noteToken(Entry &E) {
+  double Now = O.Clock();
+  if (E.LastToken)
+    E.Usage.LongestGap = std::max(E.Usage.LongestGap, Now - *E.LastToken);
+  else
+    E.Usage.FirstToken = Now - E.Submitted;
+  E.LastToken = Now;
+}
+
+/// What a step has brought to the requests that were in it.
+void Scheduler::follow(std::span<Piece> Pieces) {
+  for (Entry &E : Entries) {
+    if (E.State != RequestState::Prefilling)
+      continue;
+    keepPrompt(E);
+    if (Texts.promptLeft(E.Number) == 0 && Texts.running(E.Number) > 0) {
+      move(E, RequestState::Decoding);
+      updateOf(E).State = E.State;
+    }
+  }
+  for (Piece &P : Pieces)
+    for (Entry &E : Entries)
+      if (E.Number == P.Request && !isFinal(E.State)) {
+        if (!P.Tokens.empty())
+          noteToken(E);
+        Update &U = updateOf(E);
+        U.State = E.State;
+        U.Pieces.push_back(std::move(P));
+        break;
+      }
+  for (Entry &E : Entries) {
+    if (E.State != RequestState::Prefilling &&
+        E.State != RequestState::Decoding)
+      continue;
+    if (Texts.running(E.Number) == 0)
+      end(E, RequestState::Finished);
+    else if (E.IsGivenUp)
+      end(E, RequestState::Cancelled);
+  }
+}
+
+void Scheduler::dropPrefixes() {
+  while (std::optional<SequenceId> Old = Prefixes.evict())
+    (void)S->endSequence(*Old); // It exists.
+}
+
+Statistics Scheduler::statistics() const {
+  Statistics Now = Counts;
+  for (const Entry &E : Entries) {
+    Now.Queued += E.State == RequestState::Queued;
+    Now.Running += E.State == RequestState::Prefilling ||
+                   E.State == RequestState::Decoding;
+  }
+  Now.Pages = S->cache().pageCount();
+  Now.FreePages = FreePages;
+  Now.CachedPrefixes = Prefixes.size();
+  return Now;
+}

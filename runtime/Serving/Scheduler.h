@@ -1,0 +1,198 @@
+//===- Scheduler.h - Which requests run in a step ---------------*- C++ -*-===//
+//
+// Continuous batching: requests join and leave between any two steps. No
+// threads and no clock of its own; Engine.h adds both.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_RUNTIME_SERVING_SCHEDULER_H
+#define TENON_RUNTIME_SERVING_SCHEDULER_H
+
+#include "runtime/Generation/Generator.h"
+#include "runtime/Serving/PrefixCache.h"
+#include "runtime/Serving/RequestState.h"
+#include "runtime/Serving/StepCost.h"
+
+#include <functional>
+#include <list>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace tenon::serving {
+
+/// Names a request of one scheduler; never reused.
+enum class RequestId : int64_t {};
+
+struct SchedulerOptions {
+  /// Texts that are generated at once: choices and beams count one each. Where
+  /// it is at most the artifact's bound of few tokens, generated tokens run
+  /// the variants for few, else those for many; so it decides on rounding, and
+  /// the load does not.
+  int64_t MaxRunning = 8;
+  /// Requests that wait.
+  size_t MaxQueued = 256;
+  /// What a step may take, in milliseconds: prompts are cut so that it does as
+  /// far as can be foreseen. A step of texts alone takes what it takes, and
+  /// StepCost::MinSlice tokens of prompts run in every step.
+  double MaxStepMs = 100;
+  /// Pages of prompts are kept for requests that begin as they do.
+  bool CachesPrefixes = true;
+  /// Seconds since any moment.
+  std::function<double()> Clock;
+};
+
+/// What a request brings beside what to generate.
+struct Terms {
+  /// Requests share cached prefixes with those of the same salt only.
+  std::string Salt;
+  /// Seconds after which a request that has not finished fails; none: never.
+  std::optional<double> Timeout;
+};
+
+/// Why a request was not accepted.
+struct Refusal {
+  enum class Reason {
+    NeverFits, ///< It needs more than the engine has.
+    QueueFull, ///< It may be accepted later.
+    Stopped    ///< The engine takes no more requests.
+  };
+  Reason Why = Reason::NeverFits;
+  Error What;
+  /// With QueueFull: seconds after which it is worth another try.
+  double RetryAfter = 0;
+};
+
+/// How a request went, in seconds and tokens.
+struct RequestUsage {
+  size_t PromptTokens = 0;
+  size_t CachedTokens = 0; ///< Of the prompt, from the prefix cache.
+  size_t NewTokens = 0;    ///< Of all choices.
+  double Queued = 0;       ///< From submitting to the first step.
+  double FirstToken = 0;   ///< From submitting to the first new token.
+  double LongestGap = 0;   ///< Between two steps that brought new tokens.
+  double Total = 0;        ///< From submitting to the end.
+};
+
+/// News of a request.
+struct Update {
+  RequestId Id{};
+  RequestState State = RequestState::Queued;
+  /// What a step has added to its choices; Piece::Request means nothing here.
+  std::vector<generation::Piece> Pieces;
+  /// All of it, once, with the state Finished.
+  std::optional<generation::Answer> Answer;
+  std::optional<Error> Failure; ///< With the state Failed.
+  RequestUsage Usage;           ///< With a final state.
+};
+
+struct Statistics {
+  size_t Queued = 0, Running = 0;
+  uint64_t Submitted = 0, Finished = 0, Cancelled = 0, Failed = 0, Refused = 0;
+  uint64_t Steps = 0, PromptTokens = 0, CachedTokens = 0, NewTokens = 0;
+  int64_t Pages = 0, FreePages = 0;
+  size_t CachedPrefixes = 0;
+};
+
+/// Runs requests on a session, which is its alone and must outlive it.
+///
+/// Requests start in the order of their arrival; one that would share pages
+/// with a prompt that runs waits for those. Whether a request fits is decided
+/// by the pages that it may need at most, so that none is ever given up for
+/// want of pages. Kept prefixes make room when they must, least recently used
+/// first. A request's tokens depend on nothing but the request: not on others,
+/// their order, how prompts are cut, or what the prefix cache holds.
+class Scheduler {
+public:
+  /// An error for a model that generates no text, for code that does not let
+  /// the runtime choose variants, and for options out of range.
+  static Result<Scheduler> create(engine::Session &S, SchedulerOptions O);
+
+  /// Queues a request that makeRequest() has made for the session's model.
+  std::variant<RequestId, Refusal> submit(generation::Request R, Terms T = {});
+
+  /// Gives a request up, in any state. False where it has ended. The last
+  /// update of it comes with the step that runs, or the next.
+  bool cancel(RequestId Id);
+  /// The same of all that there are.
+  void cancelAll();
+
+  /// Whether a step would do nothing.
+  bool idle() const;
+
+  /// One step; news of all requests that it concerns. What goes wrong with the
+  /// step as a whole fails every request that runs.
+  std::vector<Update> step();
+  /// The same in three parts. While run() runs, another thread may call all
+  /// functions but these; so a lock is wanted for the others only.
+  void begin();
+  void run();
+  std::vector<Update> finish();
+
+  /// Ends every kept sequence. Not during run().
+  void dropPrefixes();
+
+  Statistics statistics() const;
+  engine::Variant variant() const { return V; }
+
+private:
+  struct Entry {
+    RequestId Id{};
+    generation::Request Wish; ///< Until it runs.
+    Terms Rules;
+    RequestState State = RequestState::Queued;
+    std::vector<int32_t> Prompt; ///< What may be kept; else empty.
+    int64_t Number = -1;         ///< The generator's.
+    int64_t Rows = 1, Pages = 0, SourcePages = 0;
+    double Submitted = 0;
+    std::optional<double> LastToken; ///< When there was one.
+    bool IsGivenUp = false; ///< While a step runs, after which it is cancelled.
+    RequestUsage Usage;
+  };
+
+  Scheduler(engine::Session &S, SchedulerOptions O, engine::Variant V);
+  std::optional<Refusal> refuse(const generation::Request &R) const;
+  void move(Entry &E, RequestState To);
+  void expire();
+  void admit();
+  bool waitsForPrefix(const Entry &E, size_t Cached) const;
+  bool makeRoom(int64_t Pages, std::optional<cache::SequenceId> Spared);
+  void start(Entry &E, std::optional<PrefixCache::Match> Found);
+  void keepPrompt(Entry &E);
+  void follow(std::span<generation::Piece> Pieces);
+  void noteToken(Entry &E);
+  void giveUp(Entry &E);
+  void fail(Entry &E, Error Why);
+  Update &end(Entry &E, RequestState To);
+  Update &updateOf(Entry &E);
+
+  engine::Session *S;
+  SchedulerOptions O;
+  engine::Variant V;
+  generation::Generator Texts;
+  PrefixCache Prefixes;
+  StepCost Cost;
+  /// In the order of arrival; those that run and those that wait.
+  std::list<Entry> Entries;
+  std::vector<Update> News;
+  int64_t NextId = 1;
+  int64_t Rows = 0, Pages = 0, SourcePages = 0; ///< Of all that run, at most.
+  /// The step that runs, from begin() to finish(): sequences that decode,
+  /// tokens of prompts that are left before it, and of those it may run.
+  struct Step {
+    size_t Sequences = 0, Left = 0, Slice = 0;
+    double Begin = 0;
+    std::vector<generation::Piece> Pieces;
+    std::optional<Error> Failure;
+  };
+  std::optional<Step> Running;
+  /// Mean seconds of a request from its first step to its end.
+  double ServiceTime = 0;
+  Statistics Counts;
+  int64_t FreePages = 0; ///< After the last step.
+};
+
+} // namespace tenon::serving
+
+#endif // TENON_RUNTIME_SERVING_SCHEDULER_H

@@ -1,0 +1,39 @@
+//===- StepCost.h - What a step takes ---------------------------*- C++ -*-===//
+
+#ifndef TENON_RUNTIME_SERVING_STEPCOST_H
+#define TENON_RUNTIME_SERVING_STEPCOST_H
+
+#include <cstddef>
+
+namespace tenon::serving {
+
+/// Learns from the steps that run what the next one would take, and so how many
+/// tokens of prompts fit into a given time beside the tokens of texts. Both
+/// parts are moving averages: they follow a context that grows and a machine
+/// that others use too.
+class StepCost {
+public:
+  /// Fewest tokens of prompts in a step, whatever they take: the bound on how
+  /// long a prompt can wait. `First` is what runs before anything is known.
+  static constexpr size_t MinSlice = 16, FirstSlice = 32;
+
+  /// A step ran `PromptTokens` tokens of prompts and the next token of
+  /// `Sequences` texts, in `Ms` milliseconds.
+  void observe(size_t PromptTokens, size_t Sequences, double Ms);
+
+  /// Tokens of prompts for a step of `MaxMs` milliseconds beside `Sequences`
+  /// texts: at least MinSlice, at most `Most`.
+  size_t sliceFor(double MaxMs, size_t Sequences, size_t Most) const;
+
+  /// Expected milliseconds of a step; 0 for what has not been seen yet.
+  double expected(size_t PromptTokens, size_t Sequences) const;
+
+private:
+  double PerPromptToken = 0;
+  /// Of a step with texts alone, and for how many that was.
+  double TextStep = 0;
+};
+
+} // namespace tenon::serving
+
+#endif // TENON_RUNTIME_SERVING_STEPCOST_H

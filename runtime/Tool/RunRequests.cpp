@@ -1,0 +1,256 @@
+//===- RunRequests.cpp - tenon run --prompts ------------------------------===//
+
+#include "runtime/Serving/Scheduler.h"
+#include "runtime/Support/Console.h"
+#include "runtime/Tool/Arguments.h"
+#include "runtime/Tool/ProcessInfo.h"
+#include "runtime/Tool/RunArguments.h"
+#include "runtime/Tool/RunSupport.h"
+
+#include <algorithm>
+#include <map>
+#include <random>
+
+using namespace tenon;
+using namespace tenon::engine;
+using namespace tenon::generation;
+using namespace tenon::serving;
+using namespace tenon::tool;
+
+/// Options that belong to the run as a whole, not to one request.
+static bool isOfRun(std::string_view Option) {
+  constexpr std::string_view Names[] = {"prompts",
+                                        "prompt-file",
+                                        "prefix-tokens",
+                                        "output",
+                                        "threads",
+                                        "max-seq",
+                                        "json",
+                                        "image",
+                                        "token-types",
+                                        "max-running",
+                                        "no-prefix-cache",
+                                        "max-step-ms",
+                                        "file",
+                                        "help"};
+  return std::find(std::begin(Names), std::end(Names), Option) !=
+         std::end(Names);
+}
+
+/// The option that the member `Key` with the value `Value` stands for, as it
+/// would be on the command line.
+static Status addArgument(std::vector<std::string> &Arguments,
+                          const std::string &Key, const Json &Value) {
+  std::string Name = Key;
+  std::replace(Name.begin(), Name.end(), '_', '-');
+  if (isOfRun(Name))
+    return Error("'" + Key + "' is no option of a request");
+  if (Value.is_boolean()) {
+    if (Value.get<bool>())
+      Arguments.push_back("--" + Name);
+    return {};
+  }
+  if (Value.is_array() &&
+      std::all_of(Value.begin(), Value.end(),
+                  [](const Json &V) { return V.is_number_integer(); }) &&
+      Name.ends_with("-ids")) {
+    std::string Ids;
+    for (const Json &V : Value)
+      Ids += (Ids.empty() ? "" : ",") + V.dump();
+    Arguments.push_back("--" + Name + "=" + Ids);
+    return {};
+  }
+  Json Values = Value.is_array() ? Value : Json::array({Value});
+  for (const Json &V : Values) {
+    if (!V.is_string() && !V.is_number())
+      return Error("'" + Key + "' is " + printable(V.dump()) +
+                   ": expected a string, a number, true, false or an array");
+    Arguments.push_back("--" + Name + "=" +
+                        (V.is_string() ? V.get<std::string>() : V.dump()));
+  }
+  return {};
+}
+
+/// The options of one request: those of the run, and over them its own.
+static Result<RunOptions> optionsOf(const Json &J, const RunOptions &Common) {
+  RunOptions Own = Common;
+  if (J.is_string()) {
+    Own.Prompts = {J.get<std::string>()};
+    return Own;
+  }
+  if (!J.is_object())
+    return Error(std::string("is ") + J.type_name() +
+                 ": expected a string or an object");
+  std::vector<std::string> Arguments = {Common.File};
+  for (const auto &[Key, Value] : J.items())
+    if (Status Added = addArgument(Arguments, Key, Value); !Added)
+      return Added.error();
+  CLI::App App;
+  addRunOptions(App, Own);
+  std::reverse(Arguments.begin(), Arguments.end()); // as CLI11 wants them
+  try {
+    App.parse(Arguments);
+  } catch (const CLI::ParseError &Problem) {
+    return Error(Problem.what());
+  }
+  if (Own.Prompts.size() + Own.TokenIds.size() != 1)
+    return Error("expected one of 'prompt' and 'token_ids'");
+  return Own;
+}
+
+static Result<Request> requestOf(const Model &M, const Json &J,
+                                 const RunOptions &Common, uint64_t Seed) {
+  Result<RunOptions> Own = optionsOf(J, Common);
+  if (!Own)
+    return Own.error();
+  Result<std::vector<std::vector<int32_t>>> Prompts = readPrompts(M, *Own);
+  if (!Prompts)
+    return Prompts.error();
+  Result<Settings> S = settingsOf(M, *Own);
+  if (!S)
+    return S.error();
+  S->Seed = Own->Seed.value_or(Seed);
+  return makeRequest(M, *S, std::move(Prompts->front()));
+}
+
+/// Every line of the file that is not blank. All are read before any runs: a
+/// mistake in the last one costs no time.
+static Result<std::vector<Request>> readRequests(const Model &M,
+                                                 const RunOptions &Options) {
+  Result<std::string> Text = readText(Options.Requests);
+  if (!Text)
+    return Text.error();
+  std::string File =
+      Options.Requests == "-" ? "standard input" : Options.Requests;
+  uint64_t Seed = Options.Seed.value_or(std::random_device()());
+  std::vector<Request> All;
+  size_t Number = 0;
+  for (size_t From = 0; From < Text->size();) {
+    size_t End = std::min(Text->find('\n', From), Text->size());
+    std::string_view Line = std::string_view(*Text).substr(From, End - From);
+    From = End + 1;
+    ++Number;
+    if (Line.find_first_not_of(" \t\r") == std::string_view::npos)
+      continue;
+    std::string Place = File + ":" + std::to_string(Number);
+    Result<Json> J = parseJson(Line, Place);
+    if (!J)
+      return J.error();
+    Result<Request> R = requestOf(M, *J, Options, Seed + All.size());
+    if (!R)
+      return R.error().withContext(Place);
+    All.push_back(std::move(*R));
+  }
+  if (All.empty())
+    return Error(File + ": has no requests: expected one a line");
+  return All;
+}
+
+/// Room for the largest requests that can run at once.
+static SessionOptions roomForRun(const Model &M, const RunOptions &Options,
+                                 const std::vector<Request> &All) {
+  std::vector<SessionOptions> Rooms;
+  for (const Request &R : All)
+    Rooms.push_back(roomFor(M, {&R, 1}));
+  SessionOptions Room;
+  Room.Threads = Options.Threads;
+  auto Most = std::min(Rooms.size(), static_cast<size_t>(Options.MaxRunning));
+  auto Sum = [&](int64_t SessionOptions::*Tokens) {
+    std::sort(Rooms.begin(), Rooms.end(),
+              [&](const SessionOptions &A, const SessionOptions &B) {
+                return A.*Tokens > B.*Tokens;
+              });
+    for (size_t I = 0; I < Most; ++I)
+      Room.*Tokens += Rooms[I].*Tokens;
+  };
+  Sum(&SessionOptions::CacheTokens);
+  Sum(&SessionOptions::SourceTokens);
+  if (!Options.NoPrefixCache)
+    Room.CacheTokens *= 2;
+  if (Options.MaxSeq != 0)
+    Room.CacheTokens = Options.MaxSeq;
+  return Room;
+}
+
+static Json errorLine(const Error &Why) {
+  Json J = Json::object();
+  J["error"] = Why.message();
+  return J;
+}
+
+static bool hasFailed(const Update &U) {
+  return U.Failure ||
+         std::any_of(U.Answer->Choices.begin(), U.Answer->Choices.end(),
+                     [](const Generation &G) { return bool(G.Failure); });
+}
+
+static Json lineOf(const Model &M, const Request &R, const Update &U) {
+  if (U.Failure)
+    return errorLine(*U.Failure);
+  Json J = answerJson(M, R, *U.Answer, M.manifest().Tokenizer.has_value());
+  J["cached_tokens"] = U.Usage.CachedTokens;
+  J["timings"] = {{"queued_s", U.Usage.Queued},
+                  {"first_token_s", U.Usage.FirstToken},
+                  {"longest_gap_s", U.Usage.LongestGap},
+                  {"total_s", U.Usage.Total}};
+  return J;
+}
+
+Status tool::runRequests(const RunOptions &Options) {
+  Result<std::shared_ptr<const Model>> Loaded = Model::load(Options.File);
+  if (!Loaded)
+    return Loaded.error();
+  const Model &M = **Loaded;
+  if (ModelKind Kind = kindOf(M);
+      Kind != ModelKind::Decoder && Kind != ModelKind::EncoderDecoder)
+    return Error(M.path() + ": --prompts: this model generates no text");
+  Result<std::vector<Request>> All = readRequests(M, Options);
+  if (!All)
+    return All.error();
+  Result<Session> S = Session::create(*Loaded, roomForRun(M, Options, *All));
+  if (!S)
+    return S.error();
+  SchedulerOptions Rules;
+  Rules.MaxRunning = Options.MaxRunning;
+  Rules.MaxQueued = All->size();
+  Rules.MaxStepMs = Options.MaxStepMs;
+  Rules.CachesPrefixes = !Options.NoPrefixCache;
+  Rules.Clock = secondsNow;
+  Result<Scheduler> Plan = Scheduler::create(*S, std::move(Rules));
+  if (!Plan)
+    return Plan.error();
+
+  // Answers wait until all before them are there.
+  std::vector<std::optional<Json>> Lines(All->size());
+  std::map<RequestId, size_t> Places;
+  size_t Printed = 0, Failures = 0;
+  for (size_t I = 0; I < All->size(); ++I) {
+    std::variant<RequestId, Refusal> Given = Plan->submit((*All)[I]);
+    if (const auto *No = std::get_if<Refusal>(&Given)) {
+      Lines[I] = errorLine(No->What);
+      ++Failures;
+    } else {
+      Places[std::get<RequestId>(Given)] = I;
+    }
+  }
+  while (Printed < Lines.size()) {
+    for (const Update &U : Plan->step())
+      if (isFinal(U.State)) {
+        size_t I = Places.at(U.Id);
+        Lines[I] = ::lineOf(M, (*All)[I], U);
+        Failures += hasFailed(U);
+      }
+    for (; Printed < Lines.size() && Lines[Printed]; ++Printed) {
+      Json J = {{"index", Printed}};
+      J.update(*Lines[Printed]);
+      if (Status Done = print(tool::lineOf(J)); !Done)
+        return Done;
+      Lines[Printed] = Json();
+    }
+  }
+  if (Failures != 0)
+    return Error(std::to_string(Failures) + " of " +
+                 std::to_string(Lines.size()) +
+                 " requests failed: see 'error' in their lines");
+  return {};
+}

@@ -1,0 +1,526 @@
+//===- ServingTest.cpp - Many requests on one model -----------------------===//
+
+#include "GenerationFixture.h"
+#include "runtime/Serving/Engine.h"
+
+#include <algorithm>
+#include <atomic>
+#include <gmock/gmock.h>
+#include <mutex>
+#include <numeric>
+#include <random>
+#include <set>
+#include <thread>
+
+using namespace tenon;
+using namespace tenon::serving;
+using namespace tenon::test;
+using cache::SequenceId;
+using generation::Answer;
+using generation::FinishReason;
+
+namespace {
+
+TEST(RequestStateTest, MovesForwardOnly) {
+  using enum RequestState;
+  constexpr RequestState All[] = {Queued,   Prefilling, Decoding,
+                                  Finished, Cancelled,  Failed};
+  std::set<std::pair<RequestState, RequestState>> Allowed;
+  for (RequestState From : All)
+    for (RequestState To : All)
+      if (mayMove(From, To))
+        Allowed.insert({From, To});
+  std::set<std::pair<RequestState, RequestState>> Expected = {
+      {Queued, Prefilling},   {Queued, Cancelled},    {Queued, Failed},
+      {Prefilling, Decoding}, {Prefilling, Finished}, {Prefilling, Cancelled},
+      {Prefilling, Failed},   {Decoding, Finished},   {Decoding, Cancelled},
+      {Decoding, Failed}};
+  EXPECT_EQ(Allowed, Expected);
+  EXPECT_EQ(nameOf(Failed), "failed");
+}
+
+TEST(StepCostTest, CutsPromptsToTheTimeThatIsLeft) {
+  StepCost Cost;
+  EXPECT_EQ(Cost.sliceFor(100, 0, 4096), StepCost::FirstSlice);
+  Cost.observe(0, 4, 20);   // texts alone: 20 ms
+  Cost.observe(40, 4, 100); // 2 ms a token of a prompt
+  EXPECT_EQ(Cost.sliceFor(100, 4, 4096), 40u);
+  EXPECT_EQ(Cost.sliceFor(100, 0, 4096), 50u);
+  EXPECT_EQ(Cost.sliceFor(100, 0, 45), 45u);
+  EXPECT_EQ(Cost.sliceFor(10, 4, 4096), StepCost::MinSlice);
+  EXPECT_DOUBLE_EQ(Cost.expected(10, 4), 40);
+  for (int I = 0; I < 50; ++I)
+    Cost.observe(40, 0, 400); // a longer context
+  EXPECT_EQ(Cost.sliceFor(1000, 0, 4096), 100u);
+}
+
+class PrefixCacheTest : public testing::Test {
+protected:
+  using Tokens = std::vector<int32_t>;
+  static Tokens upTo(int32_t N, int32_t From = 0) {
+    Tokens All(static_cast<size_t>(N));
+    std::iota(All.begin(), All.end(), From);
+    return All;
+  }
+  static SequenceId id(int64_t N) { return static_cast<SequenceId>(N); }
+  PrefixCache Cache{4};
+};
+
+TEST_F(PrefixCacheTest, FindsMostPages) {
+  EXPECT_FALSE(Cache.find(upTo(20), "", 20));
+  EXPECT_TRUE(Cache.insert(id(1), upTo(8), "").empty());
+  Tokens Other = upTo(12);
+  Other[9] = 77;
+  EXPECT_EQ(Cache.insert(id(2), Other, ""), std::vector{id(1)}) << "beginning";
+  std::optional<PrefixCache::Match> Found = Cache.find(upTo(20), "", 20);
+  ASSERT_TRUE(Found);
+  EXPECT_EQ(Found->Sequence, id(2));
+  EXPECT_EQ(Found->Tokens, 8u);
+  EXPECT_EQ(Cache.find(upTo(8), "", 7)->Tokens, 4u) << "at most 7 tokens";
+  EXPECT_FALSE(Cache.find(upTo(3), "", 3)) << "no whole page";
+  EXPECT_FALSE(Cache.find(upTo(20, 1), "", 20));
+  EXPECT_FALSE(Cache.find(upTo(20), "salt", 20));
+  EXPECT_EQ(Cache.insert(id(3), upTo(8), ""), std::vector{id(3)})
+      << "what is there already";
+  EXPECT_EQ(Cache.pages(), 3u);
+}
+
+TEST_F(PrefixCacheTest, EvictsWhatWasUsedLeastRecently) {
+  for (int32_t I = 0; I < 3; ++I)
+    EXPECT_TRUE(Cache.insert(id(I), upTo(8, 100 * I), "").empty());
+  EXPECT_TRUE(Cache.find(upTo(8), "", 8));
+  EXPECT_EQ(Cache.evict(id(1)), id(2)) << "the spared one is older";
+  EXPECT_EQ(Cache.evict(), id(1));
+  EXPECT_EQ(Cache.evict(id(0)), std::nullopt);
+  EXPECT_EQ(Cache.evict(), id(0));
+  EXPECT_EQ(Cache.pages(), 0u);
+  EXPECT_FALSE(Cache.find(upTo(8), "", 8));
+}
+
+/// What came of a request: tokens, text, reasons and scores of all choices.
+std::string shown(const Answer &All) {
+  std::string Text;
+  for (const generation::Generation &G : All.Choices) {
+    for (int32_t Token : G.NewTokens)
+      Text += std::to_string(Token) + " ";
+    Text += "'" + G.Text + "' " + std::string(nameOf(G.Finish)) + " ";
+    for (const sampling::ScoredToken &Score : G.Scores)
+      Text += std::to_string(Score.Chosen.LogProbability) + " ";
+    Text += "; ";
+  }
+  return Text;
+}
+
+class ServingTest : public GenerationTest {
+protected:
+  void SetUp() override {
+    // Above 2 the variant that a token ran is seen in what follows.
+    load([](Manifest &Info, CodeInfo &) { Info.FewTokens = 4; });
+  }
+
+  SchedulerOptions options(int64_t MaxRunning = 4) {
+    SchedulerOptions O;
+    O.MaxRunning = MaxRunning;
+    O.Clock = [this] { return Now; };
+    return O;
+  }
+  Scheduler scheduler(SchedulerOptions O) {
+    Result<Scheduler> Made = Scheduler::create(*S, std::move(O));
+    EXPECT_TRUE(Made) << Made.error().message();
+    return std::move(*Made);
+  }
+
+  static RequestId accepted(std::variant<RequestId, Refusal> Answer) {
+    if (const auto *No = std::get_if<Refusal>(&Answer))
+      ADD_FAILURE() << No->What.message();
+    return std::get<RequestId>(Answer);
+  }
+
+  static Tokens randomPrompt(std::mt19937 &Random, size_t Length) {
+    Tokens Prompt;
+    while (Prompt.size() < Length)
+      Prompt.push_back(static_cast<int32_t>(Random() % 47));
+    return Prompt;
+  }
+
+  /// Without the tokens that make the code wait or fail.
+  static Settings safe() {
+    Settings Wish;
+    Wish.BadWords = {{48}, {49}};
+    return Wish;
+  }
+
+  /// Requests of mixed lengths, seeds and settings, some with common prompts.
+  std::vector<Request> someRequests(size_t Count, uint32_t Seed) {
+    std::mt19937 Random(Seed);
+    std::vector<Request> All;
+    Tokens Common = randomPrompt(Random, 48);
+    for (size_t I = 0; I < Count; ++I) {
+      Settings Wish = safe();
+      Wish.MaxNewTokens = static_cast<int64_t>(1 + Random() % 20);
+      Wish.Temperature = I % 3 == 0 ? 0 : 3.0;
+      Wish.Seed = I;
+      Wish.IgnoreEndOfSequence = true;
+      if (I % 5 == 1)
+        Wish.Choices = I % 3 == 0 ? 1 : 2;
+      if (I % 7 == 0)
+        Wish.RepetitionPenalty = 1.3;
+      if (I % 11 == 3) {
+        Wish.Beams = 3;
+        Wish.Temperature.reset();
+      }
+      if (I % 4 == 1)
+        Wish.LogProbabilities = 2;
+      if (I % 8 == 1)
+        Wish.Echo = true;
+      Tokens Prompt = randomPrompt(Random, 1 + Random() % 15);
+      if (I % 3 != 2)
+        Prompt.insert(Prompt.begin(), Common.begin(),
+                      Common.begin() + static_cast<ptrdiff_t>(Random() % 49));
+      All.push_back(request(Wish, Prompt));
+    }
+    return All;
+  }
+
+  /// Runs `All` in `Order` and answers what came of each.
+  std::vector<std::string> runAll(Scheduler &Plan, std::vector<Request> All,
+                                  const std::vector<size_t> &Order) {
+    std::map<int64_t, size_t> Places;
+    for (size_t I : Order)
+      Places[static_cast<int64_t>(accepted(Plan.submit(All[I])))] = I;
+    std::vector<std::string> Answers(All.size());
+    while (!Plan.idle())
+      for (const Update &U : Plan.step()) {
+        EXPECT_NE(U.State, RequestState::Failed) << U.Failure->message();
+        if (U.Answer)
+          Answers[Places.at(static_cast<int64_t>(U.Id))] = shown(*U.Answer);
+      }
+    return Answers;
+  }
+
+  double Now = 0;
+};
+
+TEST_F(ServingTest, SameBytesWhateverTheLoad) {
+  std::vector<Request> All = someRequests(64, 7);
+  std::vector<size_t> Order(All.size());
+  std::iota(Order.begin(), Order.end(), 0);
+  for (int64_t MaxRunning : {4, 9}) { // variants for few, and for many
+    std::vector<std::string> Alone(All.size());
+    for (size_t I : Order) {
+      SchedulerOptions O = options(MaxRunning);
+      O.CachesPrefixes = false;
+      Scheduler Plan = scheduler(O);
+      EXPECT_EQ(Plan.variant(),
+                MaxRunning == 4 ? engine::Variant::Few : engine::Variant::Many);
+      Alone[I] = runAll(Plan, All, {I})[I];
+      EXPECT_FALSE(Alone[I].empty());
+    }
+    std::mt19937 Random(1);
+    for (bool Caches : {false, true})
+      for (double Ms : {0.001, 5.0, 1e6}) {
+        SchedulerOptions O = options(MaxRunning);
+        O.CachesPrefixes = Caches;
+        O.MaxStepMs = Ms;
+        O.Clock = [this] { return Now += 0.001; };
+        Scheduler Plan = scheduler(O);
+        EXPECT_EQ(runAll(Plan, All, Order), Alone) << Caches << " " << Ms;
+        std::shuffle(Order.begin(), Order.end(), Random);
+        EXPECT_EQ(runAll(Plan, All, Order), Alone) << Caches << " again " << Ms;
+        EXPECT_EQ(Plan.statistics().CachedTokens > 0, Caches);
+        Plan.dropPrefixes();
+        EXPECT_EQ(S->cache().freePages(), S->cache().pageCount());
+      }
+  }
+}
+
+TEST_F(ServingTest, CancelsInEveryStateAndLeavesOthersAlone) {
+  std::vector<Request> All = someRequests(40, 3);
+  std::vector<size_t> Order(All.size());
+  std::iota(Order.begin(), Order.end(), 0);
+  Scheduler First = scheduler(options());
+  std::vector<std::string> Expected = runAll(First, All, Order);
+  First.dropPrefixes();
+
+  for (uint32_t Seed = 0; Seed < 20; ++Seed) {
+    std::mt19937 Random(Seed);
+    SchedulerOptions O = options();
+    O.MaxStepMs = 0.001; // prompts in many slices
+    O.Clock = [this] { return Now += 0.01; };
+    Scheduler Plan = scheduler(O);
+    std::map<int64_t, size_t> Places;
+    for (size_t I : Order)
+      Places[static_cast<int64_t>(accepted(Plan.submit(All[I])))] = I;
+    std::map<int64_t, RequestState> States;
+    std::set<int64_t> Cancelled;
+    size_t Ended = 0;
+    while (!Plan.idle()) {
+      if (Random() % 3 == 0) {
+        auto Id = static_cast<int64_t>(1 + Random() % All.size());
+        bool Lives = !States.count(Id) || !isFinal(States[Id]);
+        EXPECT_EQ(Plan.cancel(static_cast<RequestId>(Id)),
+                  Lives && !Cancelled.count(Id));
+        if (Lives)
+          Cancelled.insert(Id);
+      }
+      for (const Update &U : Plan.step()) {
+        auto Id = static_cast<int64_t>(U.Id);
+        States[Id] = U.State;
+        Ended += isFinal(U.State);
+        EXPECT_EQ(U.State == RequestState::Cancelled, Cancelled.count(Id) > 0);
+        if (U.Answer) {
+          EXPECT_EQ(shown(*U.Answer), Expected[Places[Id]]);
+        }
+      }
+    }
+    EXPECT_EQ(Ended, All.size());
+    EXPECT_GT(Cancelled.size(), 3u);
+    EXPECT_EQ(Plan.statistics().Cancelled, Cancelled.size());
+    Plan.dropPrefixes();
+    EXPECT_EQ(S->cache().freePages(), S->cache().pageCount());
+  }
+}
+
+TEST_F(ServingTest, SecondRequestTakesPagesOfTheFirst) {
+  std::mt19937 Random(5);
+  Settings Wish = safe();
+  Wish.MaxNewTokens = 3;
+  Tokens Prompt = randomPrompt(Random, 40);
+  Scheduler Plan = scheduler(options());
+  accepted(Plan.submit(request(Wish, Prompt)));
+  accepted(Plan.submit(request(Wish, Prompt)));
+  accepted(Plan.submit(request(Wish, Prompt), {"another", std::nullopt}));
+  std::map<int64_t, RequestUsage> Usage;
+  while (!Plan.idle())
+    for (const Update &U : Plan.step())
+      if (isFinal(U.State))
+        Usage[static_cast<int64_t>(U.Id)] = U.Usage;
+  EXPECT_EQ(Usage[1].CachedTokens, 0u);
+  EXPECT_EQ(Usage[2].CachedTokens, 32u) << "the pages that were being computed";
+  EXPECT_EQ(Usage[3].CachedTokens, 0u) << "of another salt";
+  EXPECT_EQ(Usage[2].PromptTokens, 40u);
+  EXPECT_EQ(Usage[2].NewTokens, 3u);
+  Statistics Counts = Plan.statistics();
+  EXPECT_EQ(Counts.PromptTokens, 40u + 8 + 40);
+  EXPECT_EQ(Counts.CachedPrefixes, 2u);
+  EXPECT_EQ(Counts.Finished, 3u);
+  // A prompt that is all in the cache runs its last page again.
+  Prompt.resize(32);
+  accepted(Plan.submit(request(Wish, Prompt)));
+  while (!Plan.idle())
+    for (const Update &U : Plan.step())
+      if (isFinal(U.State)) {
+        EXPECT_EQ(U.Usage.CachedTokens, 16u);
+      }
+}
+
+TEST_F(ServingTest, PrefixesMakeRoom) {
+  // 6 pages of 16 tokens.
+  load([](Manifest &Info, CodeInfo &) { Info.FewTokens = 4; }, WordPieces, 96);
+  std::mt19937 Random(9);
+  Settings Wish = safe();
+  Wish.MaxNewTokens = 10;
+  Wish.IgnoreEndOfSequence = true;
+  Scheduler Plan = scheduler(options());
+  for (int I = 0; I < 30; ++I) {
+    accepted(
+        Plan.submit(request(Wish, randomPrompt(Random, 1 + Random() % 80))));
+    if (I % 3 == 0)
+      while (!Plan.idle())
+        for (const Update &U : Plan.step()) {
+          EXPECT_NE(U.State, RequestState::Failed);
+          if (U.Answer) {
+            EXPECT_EQ(U.Answer->Choices[0].Finish, FinishReason::Length);
+          }
+        }
+  }
+  while (!Plan.idle())
+    Plan.step();
+  EXPECT_EQ(Plan.statistics().Finished, 30u);
+}
+
+TEST_F(ServingTest, Refusals) {
+  SchedulerOptions O = options(2);
+  O.MaxQueued = 3;
+  Scheduler Plan = scheduler(O);
+  Settings Wish = safe();
+  Wish.Choices = 3;
+  Wish.Temperature = 1;
+  auto Refused = [](std::variant<RequestId, Refusal> Answer) {
+    return std::get<Refusal>(Answer);
+  };
+  Refusal No = Refused(Plan.submit(request(Wish, {1})));
+  EXPECT_EQ(No.Why, Refusal::Reason::NeverFits);
+  EXPECT_EQ(No.What.message(),
+            "the request needs 3 texts at once: expected at most 2");
+  Wish.Choices = 1;
+  for (int I = 0; I < 3; ++I)
+    accepted(Plan.submit(request(Wish, {1})));
+  No = Refused(Plan.submit(request(Wish, {1})));
+  EXPECT_EQ(No.Why, Refusal::Reason::QueueFull);
+  EXPECT_EQ(No.What.message(),
+            "the queue holds 3 requests: expected fewer than 3");
+  EXPECT_GE(No.RetryAfter, 1);
+  while (!Plan.idle())
+    Plan.step();
+  accepted(Plan.submit(request(Wish, {1})));
+  EXPECT_EQ(Plan.statistics().Refused, 2u);
+  while (!Plan.idle())
+    Plan.step();
+
+  load(nullptr, WordPieces, 32);
+  Scheduler Small = scheduler(options());
+  Wish.MaxNewTokens = 40;
+  No = Refused(Small.submit(request(Wish, {1})));
+  EXPECT_EQ(No.What.message(),
+            "the request needs 48 tokens of cache: expected at most 32");
+}
+
+TEST_F(ServingTest, OptionsOutOfRange) {
+  auto ErrorOf = [&](SchedulerOptions O) {
+    Result<Scheduler> Made = Scheduler::create(*S, std::move(O));
+    return Made ? "" : Made.error().message();
+  };
+  EXPECT_EQ(ErrorOf(options(0)), "max_running is 0: expected 1 to 1024");
+  SchedulerOptions O = options();
+  O.MaxStepMs = 0;
+  EXPECT_EQ(ErrorOf(O),
+            "max_step_ms is 0.000000: expected more than 0 milliseconds");
+}
+
+TEST_F(ServingTest, TimeoutsAndFailuresEndOneRequest) {
+  Settings Wish = safe();
+  Wish.MaxNewTokens = 30;
+  Wish.IgnoreEndOfSequence = true;
+  Scheduler Plan = scheduler(options(1));
+  RequestId Slow = accepted(Plan.submit(request(Wish, {1}), {"", 10.0}));
+  RequestId Waiting = accepted(Plan.submit(request(Wish, {2}), {"", 5.0}));
+  RequestId Good = accepted(Plan.submit(request(Wish, {3})));
+  std::map<RequestId, Update> Last;
+  while (!Plan.idle()) {
+    for (Update &U : Plan.step())
+      Last[U.Id] = std::move(U);
+    Now += 1;
+  }
+  EXPECT_EQ(Last[Slow].State, RequestState::Failed);
+  EXPECT_EQ(Last[Slow].Usage.NewTokens, 11u);
+  EXPECT_EQ(Last[Waiting].State, RequestState::Failed);
+  EXPECT_EQ(Last[Waiting].Usage.NewTokens, 0u);
+  EXPECT_NE(Last[Waiting].Failure->message().find("not finished after 5"),
+            std::string::npos);
+  EXPECT_EQ(Last[Good].State, RequestState::Finished);
+  EXPECT_EQ(Last[Good].Answer->Choices[0].NewTokens.size(), 30u);
+
+  // The step fails as a whole: all that run fail, the next ones do not.
+  constexpr int32_t FailingToken = 49;
+  RequestId Bad = accepted(Plan.submit(request(Wish, {FailingToken})));
+  RequestId Next = accepted(Plan.submit(request(Wish, {4})));
+  while (!Plan.idle())
+    for (Update &U : Plan.step())
+      Last[U.Id] = std::move(U);
+  EXPECT_EQ(Last[Bad].State, RequestState::Failed);
+  EXPECT_EQ(Last[Next].State, RequestState::Finished);
+  Plan.dropPrefixes();
+  EXPECT_EQ(S->cache().freePages(), S->cache().pageCount());
+}
+
+TEST_F(ServingTest, LongPromptsNeitherStarveNorFreeze) {
+  std::mt19937 Random(2);
+  SchedulerOptions O = options();
+  O.MaxStepMs = 1;
+  O.CachesPrefixes = false;
+  O.Clock = [this] { return Now += 1; }; // steps take far too long
+  Scheduler Plan = scheduler(O);
+  Settings Wish = safe();
+  Wish.MaxNewTokens = 20;
+  Wish.IgnoreEndOfSequence = true;
+  RequestId Text = accepted(Plan.submit(request(Wish, {1})));
+  while (Plan.statistics().NewTokens == 0) {
+    std::vector<Update> News = Plan.step();
+    if (!News.empty() && !News[0].Pieces.empty())
+      break;
+  }
+  Wish.MaxNewTokens = 1;
+  RequestId Long =
+      accepted(Plan.submit(request(Wish, randomPrompt(Random, 80))));
+  size_t Steps = 0, TextTokens = 0;
+  for (bool Ended = false; !Ended; ++Steps)
+    for (const Update &U : Plan.step()) {
+      Ended |= U.Id == Long && isFinal(U.State);
+      if (U.Id == Text && !U.Pieces.empty())
+        TextTokens += U.Pieces[0].Tokens.size();
+    }
+  EXPECT_LE(Steps, 80 / StepCost::MinSlice) << "the bound on starvation";
+  EXPECT_EQ(TextTokens, Steps) << "a text gets a token in every step";
+}
+
+TEST_F(ServingTest, EngineServesManyThreads) {
+  std::vector<Request> All = someRequests(48, 11);
+  std::vector<size_t> Order(All.size());
+  std::iota(Order.begin(), Order.end(), 0);
+  std::vector<std::string> Expected;
+  {
+    Scheduler Plan = scheduler(options());
+    Expected = runAll(Plan, All, Order);
+    Plan.dropPrefixes();
+  }
+  SchedulerOptions O;
+  O.MaxRunning = 4;
+  O.MaxQueued = 10000;
+  Result<Engine> Made = Engine::create(M, {1, 400, 64}, O);
+  ASSERT_TRUE(Made) << Made.error().message();
+  Engine E = std::move(*Made);
+  std::mutex Lock;
+  std::vector<std::string> Wrong;
+  std::atomic<size_t> Ended = 0, Given = 0;
+  std::vector<std::thread> Clients;
+  for (uint32_t C = 0; C < 4; ++C)
+    Clients.emplace_back([&, C] {
+      std::mt19937 Random(C);
+      for (size_t Turn = 0; Turn < 100; ++Turn) {
+        size_t I = Random() % All.size();
+        std::variant<RequestId, Refusal> Id =
+            E.submit(All[I], {}, [&, I](const Update &U) {
+              if (!isFinal(U.State))
+                return;
+              ++Ended;
+              std::lock_guard Guard(Lock);
+              if (U.State == RequestState::Failed ||
+                  (U.Answer && shown(*U.Answer) != Expected[I]))
+                Wrong.push_back(std::to_string(I));
+            });
+        ++Given;
+        if (Random() % 3 == 0)
+          E.cancel(std::get<RequestId>(Id));
+      }
+    });
+  for (std::thread &C : Clients)
+    C.join();
+  EXPECT_TRUE(E.drain(60));
+  Statistics Counts = E.statistics();
+  EXPECT_EQ(Ended, Given);
+  EXPECT_EQ(Counts.Finished + Counts.Cancelled, 400u);
+  EXPECT_GT(Counts.Cancelled, 0u);
+  EXPECT_THAT(Wrong, testing::IsEmpty());
+  std::variant<RequestId, Refusal> Late = E.submit(All[0], {}, nullptr);
+  EXPECT_EQ(std::get<Refusal>(Late).Why, Refusal::Reason::Stopped);
+}
+
+TEST_F(ServingTest, EngineEndsWithRequestsUnderWay) {
+  std::atomic<size_t> Cancelled = 0;
+  {
+    Result<Engine> E = Engine::create(M, {1, 400, 64}, SchedulerOptions());
+    ASSERT_TRUE(E) << E.error().message();
+    Settings Wish = safe();
+    Wish.MaxNewTokens = 80;
+    Wish.IgnoreEndOfSequence = true;
+    for (int I = 0; I < 20; ++I)
+      (void)E->submit(request(Wish, {I}), {}, [&](const Update &U) {
+        Cancelled += U.State == RequestState::Cancelled;
+      });
+    EXPECT_FALSE(E->drain(0));
+  }
+  EXPECT_GT(Cancelled, 0u);
+}
+
+} // namespace
