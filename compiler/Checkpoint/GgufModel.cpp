@@ -2,6 +2,7 @@
 
 #include "compiler/Checkpoint/GgufModel.h"
 
+#include "compiler/Checkpoint/ChatFiles.h"
 #include "compiler/Checkpoint/GgufTokenizer.h"
 
 #include <algorithm>
@@ -70,10 +71,14 @@ Result<GgufModel> tenon::openGgufModel(const std::string &Path,
       return Generation.error();
     Settings->setGeneration(*Generation);
   }
+  std::optional<artifact::ChatInfo> Chat;
+  if (!Tokenizer->empty())
+    Chat = readGgufChat(*File, Parts->Notes);
   auto Weights =
       Checkpoint::fromTensors(File->takeMappings(), std::move(Parts->Tensors));
   if (!Weights)
     return Weights.error();
   return GgufModel{std::move(*Settings), std::move(*Weights),
-                   std::move(*Tokenizer), std::move(Parts->Notes)};
+                   std::move(*Tokenizer), std::move(Chat),
+                   std::move(Parts->Notes)};
 }

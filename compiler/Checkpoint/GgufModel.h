@@ -6,6 +6,7 @@
 #include "compiler/Checkpoint/Checkpoint.h"
 #include "compiler/Checkpoint/Config.h"
 #include "compiler/Checkpoint/GgufArchitectures.h"
+#include "runtime/Artifact/Manifest.h"
 
 namespace tenon {
 
@@ -19,6 +20,8 @@ struct GgufModel {
   Checkpoint Weights;
   /// The text of tokenizer.json; empty when the file has no tokens.
   std::string Tokenizer;
+  /// As readGgufChat() reads them.
+  std::optional<artifact::ChatInfo> Chat;
   /// What the file holds and was left out without harm, for people.
   std::vector<std::string> Notes;
 };

@@ -642,6 +642,7 @@ private:
     M.Scopes = std::move(*Scopes);
     if (Status Stored = Writer->setTokenizer(TokenizerText); !Stored)
       return Stored;
+    M.Chat = Model->Chat;
     if (Status Finished = Writer->finish(std::move(M)); !Finished)
       return Finished;
     Shown.clear();

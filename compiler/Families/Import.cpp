@@ -2,6 +2,7 @@
 
 #include "compiler/Families/Import.h"
 
+#include "compiler/Checkpoint/ChatFiles.h"
 #include "compiler/Checkpoint/GgufModel.h"
 #include "compiler/Checkpoint/StoredFormat.h"
 #include "compiler/Checkpoint/TensorView.h"
@@ -439,6 +440,7 @@ static Result<ImportedModel> importGguf(MLIRContext &Context,
   if (!Model)
     return Model.error();
   Model->TokenizerText = std::move(File->Tokenizer);
+  Model->Chat = std::move(File->Chat);
   Model->Notes.insert(Model->Notes.end(), File->Notes.begin(),
                       File->Notes.end());
   return Model;
@@ -473,10 +475,13 @@ Result<ImportedModel> tenon::importModel(MLIRContext &Context,
   if (!Model)
     return Model.error();
   if (std::string Tokenizer = Path + "/tokenizer.json";
-      IsDirectory && std::filesystem::exists(Tokenizer, Ignored))
+      IsDirectory && std::filesystem::exists(Tokenizer, Ignored)) {
     Model->TokenizerPath = Tokenizer;
-  else if (IsDirectory && !Options.ConfigOnly)
+    if (!Options.ConfigOnly)
+      Model->Chat = readChat(Path, Model->Notes);
+  } else if (IsDirectory && !Options.ConfigOnly) {
     llvm::append_range(Model->Notes, notesOnMissingTokenizer(Path));
+  }
   return Model;
 }
 

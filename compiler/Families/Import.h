@@ -57,6 +57,8 @@ struct ImportedModel {
   /// The text of a tokenizer.json that the model's file stands for; empty when
   /// there is none.
   std::string TokenizerText;
+  /// Of a model with a tokenizer, unless with ConfigOnly.
+  std::optional<ChatInfo> Chat;
   /// Absent with ConfigOnly and for models without weights.
   std::optional<Checkpoint> Weights;
   /// Tensors that the checkpoint has and the model does not need.

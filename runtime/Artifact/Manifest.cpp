@@ -148,6 +148,10 @@ static Json generationJson(const GenerationInfo &G) {
       {"stop_strings", G.StopStrings}};
 }
 
+static Json chatJson(const ChatInfo &C) {
+  return {{"templates", C.Templates}, {"tokens", C.Tokens}};
+}
+
 static Json imageJson(const ImageInfo &I) {
   return {{"channels", I.Channels},
           {"height", I.Height},
@@ -183,6 +187,7 @@ Json artifact::toJson(const Manifest &M) {
           {"code", arrayOf(M.Code, codeJson)},
           {"tokenizer", Tokenizer},
           {"generation", generationJson(M.Generation)},
+          {"chat", M.Chat ? chatJson(*M.Chat) : Json()},
           {"image", M.Image ? imageJson(*M.Image) : Json()},
           {"labels", M.Labels},
           {"estimates", M.Estimates},

@@ -16,6 +16,7 @@
 #include "runtime/Support/Json.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -193,6 +194,18 @@ struct GenerationInfo {
   bool Renormalize = false;
 };
 
+/// What makes prompts of conversations (docs/chat-templates.md).
+struct ChatInfo {
+  static constexpr const char *DefaultTemplate = "default";
+
+  /// Templates in Jinja by name, at least one; plain conversations take the one
+  /// called DefaultTemplate.
+  std::map<std::string, std::string> Templates;
+  /// Texts of special tokens by the name that templates know them by:
+  /// "bos_token".
+  std::map<std::string, std::string> Tokens;
+};
+
 struct Manifest {
   std::string ProducedBy; ///< "tenon 0.1.0".
   int64_t AbiMajor = 0;   ///< TENON_RT_ABI_MAJOR of the code.
@@ -217,6 +230,7 @@ struct Manifest {
   /// Most tokens of a source text; 0 without cross-attention cache.
   int64_t MaxSource = 0;
   GenerationInfo Generation;
+  std::optional<ChatInfo> Chat;
   std::optional<ImageInfo> Image;
   std::vector<std::string> Labels; ///< Names of classes; may be empty.
   Json Estimates; ///< Parameters, FLOPs, cache bytes; as printed.

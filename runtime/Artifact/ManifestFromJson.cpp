@@ -5,6 +5,7 @@
 #include "runtime/Artifact/Format.h"
 #include "runtime/Artifact/Manifest.h"
 #include "runtime/Artifact/ManifestReader.h"
+#include "runtime/Chat/Limits.h"
 
 #include <limits>
 #include <set>
@@ -239,6 +240,13 @@ void readGeneration(ManifestReader &R, GenerationInfo &G) {
       R.fail("stop_strings", "strings of at least one byte");
 }
 
+void readChat(ManifestReader &R, ChatInfo &C) {
+  R.texts("templates", C.Templates, chat::MaxTemplateBytes);
+  R.texts("tokens", C.Tokens, ManifestReader::MaxName);
+  if (!R.failed() && C.Templates.empty())
+    R.fail("templates", "at least one template");
+}
+
 void readImageInfo(ManifestReader &R, ImageInfo &I) {
   R.integer("channels", I.Channels, 1, MaxChannels);
   R.integer("height", I.Height, 1, MaxImageSide);
@@ -370,6 +378,11 @@ Result<Manifest> artifact::manifestFromJson(const Json &J,
   R.object("generation", [&](ManifestReader &Nested) {
     readGeneration(Nested, M.Generation);
   });
+  // Artifacts of before lack it.
+  if (R.has("chat") && !R.isNull("chat"))
+    R.object("chat", [&](ManifestReader &Nested) {
+      readChat(Nested, M.Chat.emplace());
+    });
   if (!R.isNull("image"))
     R.object("image", [&](ManifestReader &Nested) {
       readImageInfo(Nested, M.Image.emplace());

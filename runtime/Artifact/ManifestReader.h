@@ -12,6 +12,7 @@
 #include "runtime/Support/Json.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -126,6 +127,29 @@ public:
       else if (Value)
         Target.push_back(std::move(*Value));
     });
+  }
+
+  /// An object of strings of at most `Max` bytes each under any names.
+  void texts(std::string_view Key, std::map<std::string, std::string> &Target,
+             size_t Max) {
+    auto Field = member(Key);
+    if (!Field)
+      return;
+    if (!Field->json().is_object())
+      return fail(Field->expected("an object"));
+    for (const auto &[Name, Value] : Field->json().items()) {
+      auto Member = take(Field->member(Name));
+      auto Text = Member ? take(Member->asString()) : std::nullopt;
+      if (!Text)
+        return;
+      if (Name.size() > MaxName)
+        return fail(Field->expected("names of at most " +
+                                    std::to_string(MaxName) + " bytes"));
+      if (Text->size() > Max)
+        return fail(
+            Member->expected("at most " + std::to_string(Max) + " bytes"));
+      Target.emplace(Name, std::move(*Text));
+    }
   }
 
   /// The name of a value of `Table`.

@@ -2,6 +2,7 @@
 
 #include "runtime/Engine/Model.h"
 
+#include "runtime/Chat/Encode.h"
 #include "runtime/Engine/Executor.h"
 #include "runtime/Engine/Memory.h"
 #include "runtime/Support/HugePages.h"
@@ -110,4 +111,44 @@ Result<const Tokenizer *> Model::tokenizer() const {
   if (!*Text)
     return Text->error();
   return &**Text;
+}
+
+Result<const chat::Template *> Model::chatTemplate() const {
+  std::call_once(ChatOnce, [&] {
+    const std::string *Source = nullptr;
+    if (const std::optional<ChatInfo> &Info = manifest().Chat)
+      if (auto Found = Info->Templates.find(ChatInfo::DefaultTemplate);
+          Found != Info->Templates.end())
+        Source = &Found->second;
+    if (!Source)
+      Chat.emplace(Error(ErrorKind::NotFound,
+                         Path + ": the artifact has no chat template: expected "
+                                "that of a model for conversations"));
+    else if (Result<chat::Template> T = chat::Template::parse(*Source); T)
+      Chat.emplace(std::move(T));
+    else
+      Chat.emplace(T.error().ofContent().withContext(Path + ": chat template"));
+  });
+  if (!*Chat)
+    return Chat->error();
+  return &**Chat;
+}
+
+Result<std::vector<int32_t>>
+Model::chatPrompt(const chat::Conversation &Talk) const {
+  Result<const Tokenizer *> Tokens = tokenizer();
+  if (!Tokens)
+    return Tokens.error();
+  Result<const chat::Template *> Form = chatTemplate();
+  if (!Form)
+    return Form.error();
+  Result<std::vector<chat::Piece>> Pieces =
+      (*Form)->render(variablesOf(Talk, manifest().Chat->Tokens));
+  if (!Pieces)
+    return Pieces.error().withContext(Path + ": chat template");
+  Result<std::vector<int32_t>> Ids = chat::encode(**Tokens, *Pieces);
+  if (Ids && Ids->empty())
+    return Error(Path + ": chat template: makes an empty prompt of this "
+                        "conversation: expected at least one token");
+  return Ids;
 }

@@ -10,6 +10,7 @@
 
 #include "runtime/Abi/TenonRt.h"
 #include "runtime/Artifact/Artifact.h"
+#include "runtime/Chat/Conversation.h"
 #include "runtime/Tokenizer/Tokenizer.h"
 
 #include <memory>
@@ -67,6 +68,13 @@ public:
   /// The artifact's tokenizer, built on first use; an error when it has none.
   Result<const tokenizer::Tokenizer *> tokenizer() const;
 
+  /// The artifact's chat template for plain conversations, parsed on first use;
+  /// an error when it has none.
+  Result<const chat::Template *> chatTemplate() const;
+  /// The token ids of the prompt that the template makes of a conversation, at
+  /// least one. Nothing that a user wrote is a special token in it.
+  Result<std::vector<int32_t>> chatPrompt(const chat::Conversation &Talk) const;
+
 private:
   Model(std::string Path, artifact::Artifact File, artifact::LoadedCode Code);
 
@@ -78,6 +86,8 @@ private:
   mutable std::once_flag PrefaultOnce;
   mutable std::once_flag TokenizerOnce;
   mutable std::optional<Result<tokenizer::Tokenizer>> Text;
+  mutable std::once_flag ChatOnce;
+  mutable std::optional<Result<chat::Template>> Chat;
 };
 
 } // namespace tenon::engine

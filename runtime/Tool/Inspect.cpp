@@ -99,6 +99,7 @@ static Json reportOf(const Artifact &A, bool Verified,
       {"weights", weightsReport(M, Form)},
       {"tokenizer_bytes", M.Tokenizer ? Json(M.Tokenizer->Bytes) : Json()},
       {"generation", Form.at("generation")},
+      {"chat", Form.at("chat")},
       {"image", Form.at("image")},
       {"labels", Form.at("labels")},
       {"weights_verified", Verified},
@@ -308,6 +309,14 @@ static void putWeights(const Json &Report, TextReport &Text) {
 static void putRest(const Json &Report, bool Generates, TextReport &Text) {
   if (Json Bytes = Report.at("tokenizer_bytes"); Bytes.is_number())
     Text.line("tokenizer", shown(Bytes) + " bytes");
+  if (const Json &Chat = Report.at("chat"); !Chat.is_null()) {
+    std::string Names;
+    for (const auto &[Name, Source] : Chat.at("templates").items())
+      Names += (Names.empty() ? "" : ", ") + printable(Name) + " of " +
+               std::to_string(Source.get_ref<const std::string &>().size()) +
+               " bytes";
+    Text.line("chat templates", Names);
+  }
   if (Generates) {
     std::string Settings;
     for (const auto &[Key, Value] : Report.at("generation").items())

@@ -196,6 +196,41 @@ TEST(ArtifactManifest, OptionalFieldsMayBeNull) {
   EXPECT_FALSE(Read->Image);
 }
 
+TEST(ArtifactManifest, ChatTemplates) {
+  Manifest M = placedManifest();
+  M.Chat = ChatInfo{{{"default", "{{ a }}\n"}, {"tools", ""}},
+                    {{"bos_token", "<s>"}}};
+  Json Form = toJson(M);
+  Result<Manifest> Read = manifestFromJson(Form, "f");
+  ASSERT_TRUE(Read) << messageOf(Read);
+  ASSERT_TRUE(Read->Chat);
+  EXPECT_EQ(Read->Chat->Templates, M.Chat->Templates);
+  EXPECT_EQ(Read->Chat->Tokens, M.Chat->Tokens);
+  auto Expect = [&](const char *Pointer, const Json &Value,
+                    const std::string &Message) {
+    Json Wrong = Form;
+    Wrong[Json::json_pointer(Pointer)] = Value;
+    Result<Manifest> Read = manifestFromJson(Wrong, "f");
+    ASSERT_FALSE(Read) << Pointer;
+    EXPECT_NE(messageOf(Read).find(Message), std::string::npos)
+        << messageOf(Read);
+  };
+  Expect("/chat/templates", Json::object(), "expected at least one template");
+  Expect("/chat/templates", 3, "'chat.templates' is 3: expected an object");
+  Expect("/chat/templates/default", 3, "'chat.templates.default' is 3");
+  Expect("/chat/templates/default", std::string((1 << 20) + 1, 'a'),
+         "expected at most 1048576 bytes");
+  Expect("/chat/tokens/bos_token", nullptr, "'chat.tokens.bos_token' is null");
+  Expect("/chat/tokens", {{std::string(1025, 'a'), "a"}},
+         "expected names of at most 1024 bytes");
+  Expect("/chat", 3, "'chat' is 3: expected an object");
+  // Artifacts of before have no such field.
+  Form.erase("chat");
+  Read = manifestFromJson(Form, "f");
+  ASSERT_TRUE(Read) << messageOf(Read);
+  EXPECT_FALSE(Read->Chat);
+}
+
 TEST(ArtifactManifest, NamesWhatIsWrong) {
   struct Case {
     const char *Pointer;

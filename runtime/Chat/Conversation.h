@@ -1,0 +1,37 @@
+//===- Conversation.h - What a chat template is given -----------*- C++ -*-===//
+
+#ifndef TENON_RUNTIME_CHAT_CONVERSATION_H
+#define TENON_RUNTIME_CHAT_CONVERSATION_H
+
+#include "runtime/Chat/Template.h"
+
+#include <map>
+#include <string>
+
+namespace tenon::chat {
+
+/// What a request says: all of it is the user's.
+struct Conversation {
+  /// Objects with "role" and "content", in Transformers' form.
+  Json Messages = Json::array();
+  /// Tools that the model may call; null: none.
+  Json Tools;
+  /// The prompt ends where the model's answer begins.
+  bool AddGenerationPrompt = true;
+  /// Other variables that a template asks for, such as "enable_thinking".
+  Json Others = Json::object();
+
+  /// Adds a plain message.
+  void add(const std::string &Role, const std::string &Content) {
+    Messages.push_back({{"role", Role}, {"content", Content}});
+  }
+};
+
+/// What Transformers' apply_chat_template gives a template: the conversation,
+/// and the model's special tokens by name ("bos_token").
+Variables variablesOf(const Conversation &Talk,
+                      const std::map<std::string, std::string> &Tokens);
+
+} // namespace tenon::chat
+
+#endif // TENON_RUNTIME_CHAT_CONVERSATION_H
