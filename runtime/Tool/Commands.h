@@ -26,6 +26,11 @@ struct RunOptions {
   std::vector<std::string> Prompts;
   /// A file, or "-" for standard input.
   std::string PromptFile;
+  /// Prompts are messages of a user, which the artifact's chat template makes
+  /// prompts of, each behind the message System of the system unless that is
+  /// empty.
+  bool Chat = false;
+  std::string System;
   /// Each as parseTokens reads it.
   std::vector<std::string> TokenIds;
   std::string TokenTypes;
@@ -93,6 +98,11 @@ Status runModel(const RunOptions &Options);
 /// Generates what a file of requests asks for, many at once, and prints one
 /// line of JSON for each, in their order.
 Status runRequests(const RunOptions &Options);
+
+/// Talks with a model: messages from standard input, answers to standard
+/// output, until the input ends. Of the options those that addChatOptions()
+/// reads.
+Status chatWithModel(const RunOptions &Options);
 
 struct EmbedOptions {
   std::string File;

@@ -173,6 +173,11 @@ int main(int Count, char **Values) {
       App.add_subcommand("run", "Generate text, or write a model's raw output");
   addRunOptions(*RunApp, Run);
 
+  RunOptions Chat;
+  CLI::App *ChatApp =
+      App.add_subcommand("chat", "Talk with a model that has a chat template");
+  addChatOptions(*ChatApp, Chat);
+
   EmbedOptions Embed;
   CLI::App *EmbedApp =
       App.add_subcommand("embed", "Print pooled embeddings of texts");
@@ -325,6 +330,9 @@ int main(int Count, char **Values) {
     Done = whenAble(Run.File, Run.Threads, [&] {
       return Run.Requests.empty() ? runModel(Run) : runRequests(Run);
     });
+  } else if (ChatApp->parsed()) {
+    Done =
+        whenAble(Chat.File, Chat.Threads, [&] { return chatWithModel(Chat); });
   } else if (EmbedApp->parsed()) {
     if (Embed.Texts.empty() == Embed.TextFile.empty())
       return fail("embed: expected --text or --text-file", ExitUsage);

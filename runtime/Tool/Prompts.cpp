@@ -38,6 +38,17 @@ tool::readPrompts(const Model &M, const RunOptions &Options) {
     Result<const Tokenizer *> Tokens = M.tokenizer();
     if (!Tokens)
       return Tokens.error();
+    if (Options.Chat) {
+      chat::Conversation Talk;
+      if (!Options.System.empty())
+        Talk.add("system", Options.System);
+      Talk.add("user", Text);
+      Result<std::vector<int32_t>> Ids = M.chatPrompt(Talk);
+      if (!Ids)
+        return Ids.error();
+      Prompts.push_back(std::move(*Ids));
+      continue;
+    }
     // Whole: a tokenizer's own limit must not cut a prompt unnoticed.
     Result<std::vector<int32_t>> Ids =
         (*Tokens)->encode(Text, true, std::numeric_limits<size_t>::max());
@@ -48,6 +59,8 @@ tool::readPrompts(const Model &M, const RunOptions &Options) {
                    " has no tokens: expected at least one");
     Prompts.push_back(std::move(*Ids));
   }
+  if (Options.Chat && !Options.TokenIds.empty())
+    return Error("--token-ids are no message: expected text with --chat");
   for (const std::string &Value : Options.TokenIds) {
     Result<std::vector<int32_t>> Ids = parseTokens(Value, "--token-ids");
     if (!Ids)

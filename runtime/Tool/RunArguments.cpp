@@ -24,6 +24,11 @@ static void addInputs(CLI::App &App, RunOptions &Run) {
               "--json)");
   App.add_option("--prompt-file", Run.PromptFile,
                  "File with the text to continue; -: standard input");
+  App.add_flag("--chat", Run.Chat,
+               "The text is a message to answer: the model's chat template "
+               "makes the prompt");
+  App.add_option("--system", Run.System,
+                 "With --chat: what the model is told before the message");
   addRepeated(App, "--token-ids", Run.TokenIds,
               "Token ids in place of text: 1,2,3 or @FILE.npy");
   App.add_option("--token-types", Run.TokenTypes,
@@ -43,10 +48,6 @@ static void addInputs(CLI::App &App, RunOptions &Run) {
                  "First tokens of the prompt that see each other, in models "
                  "with a prefix mask [0]")
       ->check(CLI::NonNegativeNumber);
-  App.add_option("--threads", Run.Threads, "Threads; 0: one per core [0]");
-  App.add_option("--max-seq", Run.MaxSeq,
-                 "Tokens the cache holds [what the prompts can need]")
-      ->check(CLI::PositiveNumber);
   App.add_option("--output", Run.Output,
                  "Write the f32 output of every input position to this .npy "
                  "file");
@@ -69,6 +70,9 @@ static void addSampling(CLI::App &App, RunOptions &Run) {
                  "Choose among the most typical that reach this probability "
                  "[the model's]");
   App.add_option("--seed", Run.Seed, "Seed of the choices [a fresh one]");
+}
+
+static void addChoices(CLI::App &App, RunOptions &Run) {
   App.add_option("--n", Run.Choices,
                  "Texts to generate of each prompt (needs --json) [1]");
   App.add_option("--first-choice", Run.FirstChoice,
@@ -141,12 +145,34 @@ static void addScheduling(CLI::App &App, RunOptions &Run) {
                "With --prompts: run every prompt from its beginning");
 }
 
-void tool::addRunOptions(CLI::App &App, RunOptions &Run) {
-  addInputs(App, Run);
+void tool::addGenerationOptions(CLI::App &App, RunOptions &Run) {
   addEnds(App, Run);
   addSampling(App, Run);
   addBeams(App, Run);
   addRules(App, Run);
+}
+
+/// Where a session runs.
+static void addRoom(CLI::App &App, RunOptions &Run, const char *WholeCache) {
+  App.add_option("--threads", Run.Threads, "Threads; 0: one per core [0]");
+  App.add_option("--max-seq", Run.MaxSeq,
+                 "Tokens the cache holds [" + std::string(WholeCache) + "]")
+      ->check(CLI::PositiveNumber);
+}
+
+void tool::addChatOptions(CLI::App &App, RunOptions &Run) {
+  App.add_option("file", Run.File, "Artifact")->required();
+  App.add_option("--system", Run.System,
+                 "What the model is told before the conversation");
+  addRoom(App, Run, "the model's longest sequence");
+  addGenerationOptions(App, Run);
+}
+
+void tool::addRunOptions(CLI::App &App, RunOptions &Run) {
+  addInputs(App, Run);
+  addRoom(App, Run, "what the prompts can need");
+  addGenerationOptions(App, Run);
+  addChoices(App, Run);
   addScheduling(App, Run);
   App.add_option("--logprobs", Run.LogProbabilities,
                  "Add the log-probability of each token, and the N likeliest "
@@ -156,6 +182,11 @@ void tool::addRunOptions(CLI::App &App, RunOptions &Run) {
 }
 
 std::string tool::usageErrorOf(const RunOptions &Run) {
+  if (!Run.System.empty() && !Run.Chat)
+    return "--system needs --chat";
+  if (Run.Chat && Run.Requests.empty() && Run.Prompts.empty() &&
+      Run.PromptFile.empty())
+    return "--chat needs --prompt or --prompt-file";
   if (!Run.Requests.empty()) {
     const std::pair<const char *, bool> Others[] = {
         {"--prompt", !Run.Prompts.empty()},

@@ -12,6 +12,13 @@ namespace tenon::tool {
 /// Makes `App` parse its options into `Run`, which must outlive it.
 void addRunOptions(CLI::App &App, RunOptions &Run);
 
+/// The same of how one text is generated: its end, how tokens are drawn, beams
+/// and rules.
+void addGenerationOptions(CLI::App &App, RunOptions &Run);
+
+/// The same of `tenon chat`.
+void addChatOptions(CLI::App &App, RunOptions &Run);
+
 } // namespace tenon::tool
 
 #endif // TENON_RUNTIME_TOOL_RUNARGUMENTS_H

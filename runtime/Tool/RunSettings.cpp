@@ -14,6 +14,7 @@ using namespace tenon::tool;
 
 std::optional<std::string> tool::firstTextOption(const RunOptions &Options) {
   const std::pair<const char *, bool> ForText[] = {
+      {"--chat", Options.Chat},
       {"--max-new-tokens", Options.MaxNewTokens.value_or(0) != 0},
       {"--min-new-tokens", Options.MinNewTokens.has_value()},
       {"--temperature", Options.Temperature.has_value()},

@@ -1,0 +1,241 @@
+"""Conversations: templates in artifacts, tenon run --chat, tenon chat.
+
+chat.py TENON WORK EXAMPLE
+"""
+
+import fcntl
+import json
+import os
+import pathlib
+import pty
+import select
+import shutil
+import subprocess
+import sys
+import termios
+import time
+
+import support
+
+BOS, EOS = "<|begin_of_text|>", "<|end_of_text|>"
+TEMPLATE = """{{ bos_token }}
+{%- for message in messages -%}
+[{{ message.role }}] {{ message.content }}
+{% endfor -%}
+{%- if add_generation_prompt %}[assistant]{% endif -%}
+"""
+SETTINGS = "--temperature", "0", "--max-new-tokens", "12"
+
+
+def rendered(*messages):
+    """What TEMPLATE makes of (role, content), without the BOS."""
+    return "".join(f"[{role}] {content}\n" for role, content in messages) + (
+        "[assistant]")
+
+
+class Chat:
+    def __init__(self, test, example):
+        self.test = test
+        self.example = example
+
+    def model(self, name, files):
+        folder = self.test.work / name
+        shutil.copytree(self.example, folder)
+        for file, text in files.items():
+            (folder / file).write_text(text)
+        return folder
+
+    def says(self, artifact, *lines, options=SETTINGS):
+        """A run of tenon chat on lines of input through pipes."""
+        return self.test.run("tenon", "chat", artifact, *options,
+                             input="".join(line + "\n" for line in lines))
+
+    def expect(self, what, done, output, errors=(), status=0):
+        lines = done.stderr.splitlines()
+        self.test.check(
+            done.returncode == status and done.stdout == output
+            and len(lines) == len(errors)
+            and all(part in line for part, line in zip(errors, lines)),
+            f"{what}: exit status {done.returncode}, expected {status}; "
+            f"{done.stdout!r}, expected {output!r}; {lines}, expected "
+            f"{list(errors)}")
+
+    def expected(self, artifact, *messages):
+        """What the model goes on with, by the prompt as plain text."""
+        return self.test.need("tenon", "run", artifact, "--prompt",
+                              rendered(*messages), *SETTINGS)
+
+    def run_command(self, artifact):
+        asked = ("user", "Who are you?")
+        self.expect("--chat", self.test.run(
+            "tenon", "run", artifact, "--chat", "--prompt", asked[1],
+            *SETTINGS), self.expected(artifact, asked))
+        self.expect("--chat --system", self.test.run(
+            "tenon", "run", artifact, "--chat", "--system", "Be kind.",
+            "--prompt", asked[1], *SETTINGS),
+            self.expected(artifact, ("system", "Be kind."), asked))
+        answer = json.loads(self.test.need(
+            "tenon", "run", artifact, "--chat", "--prompt", f"{EOS} a {BOS}",
+            "--json", "--echo", *SETTINGS))
+        ids = answer["prompt_token_ids"]
+        self.test.check(ids[0] == 8190 and not {8190, 8191} & set(ids[1:]),
+                        f"a user's special tokens are text: {ids}")
+        for what, options, part in (
+                ("--system alone", ["--system", "a", "--prompt", "a"],
+                 "--system needs --chat"),
+                ("--chat of ids", ["--chat", "--token-ids", "1"],
+                 "--chat needs --prompt")):
+            self.test.expect_error(what, part, status=2, command=[
+                "tenon", "run", artifact, *options])
+
+    def pipe(self, artifact):
+        first, second = ("user", "Who are you?"), ("user", "And I?")
+        one = self.expected(artifact, first)
+        two = self.expected(artifact, first, ("assistant", one.rstrip("\n")),
+                            second)
+        self.expect("two messages", self.says(artifact, first[1], second[1]),
+                    one + two)
+        self.expect("a new conversation",
+                    self.says(artifact, first[1], "/reset", first[1]),
+                    one + one)
+        system = self.expected(artifact, ("system", "Be kind."), first)
+        self.expect("/system",
+                    self.says(artifact, "a", "/system Be kind.", first[1]),
+                    self.expected(artifact, ("user", "a")) + system)
+        self.expect("--system", self.says(
+            artifact, first[1], options=(*SETTINGS, "--system", "Be kind.")),
+            system)
+        lines = self.expected(artifact, ("user", "/reset\n\na  b"))
+        self.expect("a block", self.says(
+            artifact, '"""', "/reset", "", "a  b", '"""'), lines)
+        self.expect("a line that goes on", self.says(artifact, "a\\", "b"),
+                    self.expected(artifact, ("user", "a\nb")))
+        self.expect("/exit", self.says(artifact, "/exit", "a"), "")
+        short = self.test.need("tenon", "run", artifact, "--chat", "--prompt",
+                               first[1], "--temperature", "0",
+                               "--max-new-tokens", "3")
+        self.expect("/set", self.says(
+            artifact, "/set max_new_tokens 3", first[1], "/reset",
+            "/set max-new-tokens", first[1]), short + one)
+
+    def mistakes(self, artifact):
+        one = self.expected(artifact, ("user", "a"))
+        for what, line, part in (
+                ("an unknown command", "/rest", "unknown command '/rest'"),
+                ("an unknown setting", "/set warmth 1", "setting 'warmth'"),
+                ("a setting that is none here", "/set n 2", "setting 'n'"),
+                ("a value of another kind", "/set temperature hot", "hot"),
+                ("a value out of range", "/set temperature -1",
+                 "--temperature is -1"),
+                ("too long a message", "long " * 300,
+                 "expected at most 256; /reset")):
+            self.expect(what, self.says(artifact, line, "a"), one,
+                        [part, "1 input failed"], status=1)
+        full = self.says(artifact, "a", options=(
+            "--temperature", "0", "--ignore-eos"))
+        self.test.check(full.returncode == 0 and len(full.stdout) > 300
+                        and "the longest of 256 tokens; /reset" in full.stderr,
+                        f"a full context: {full.stdout[-80:]!r} "
+                        f"{full.stderr!r}")
+        plain = self.test.compile(self.example, "plain")
+        for command in ["chat"], ["run", "--chat", "--prompt", "a"]:
+            self.test.expect_error("no template", "has no chat template",
+                                   command=["tenon", command[0], plain,
+                                            *command[1:]])
+        report = json.loads(self.test.need("tenon", "inspect", plain,
+                                           "--json"))
+        self.test.check(report["chat"] is None, "inspect: no chat template")
+
+    def compiling(self):
+        for what, files, parts in (
+                ("syntax", {"chat_template.jinja": "a\n {% fi %}"},
+                 ["chat_template.jinja: line 2, column 5"]),
+                ("rendering", {"chat_template.jinja":
+                               "{{ raise_exception('No.') }}"},
+                 ["chat_template.jinja: for a message of a user: line 1",
+                  "No."])):
+            folder = self.model("bad-" + what, files)
+            out = folder / "model.tenon"
+            done = self.test.run("tenon", "compile", folder, "-o", out)
+            self.test.check(
+                done.returncode == 0 and done.stderr.count("\n") == 1
+                and all(part in done.stderr for part in (
+                    "tenon: note: ", "the chat template is left out",
+                    *parts)),
+                f"{what} of a template: {done.returncode} {done.stderr!r}")
+            self.test.expect_error(f"{what}: left out", "has no chat template",
+                                   command=["tenon", "chat", out])
+
+    def terminal(self, artifact):
+        """Ctrl-C stops an answer, and leaves when pressed twice."""
+        master, slave = pty.openpty()
+        run = subprocess.Popen(
+            [self.test.tenon, "chat", str(artifact), "--temperature", "0",
+             "--ignore-eos"], stdin=slave, stdout=slave, stderr=slave,
+            start_new_session=True, preexec_fn=lambda: fcntl.ioctl(
+                0, termios.TIOCSCTTY, 0))
+        os.close(slave)
+        seen = ""
+
+        def until(text, after=0):
+            nonlocal seen
+            end = time.monotonic() + 60
+            while text not in seen[after:] and time.monotonic() < end:
+                if not select.select([master], [], [], 1)[0]:
+                    continue
+                try:
+                    seen += os.read(master, 4096).decode(errors="replace")
+                except OSError:
+                    break
+            return text in seen[after:]
+
+        good = until(">>> ")
+        for turn in range(2):
+            start = len(seen)
+            os.write(master, b"tell\n")
+            good = good and until("tell\r\n", start)
+            # The first text of the answer.
+            begin = len(seen)
+            while good and len(seen) == begin:
+                seen += os.read(master, 64).decode(errors="replace")
+            os.write(master, b"\x03")
+            good = good and until("\n>>> ", begin)
+            self.test.check(good and "the answer is cut" not in seen,
+                            f"Ctrl-C stops answer {turn}: {seen[-200:]!r}")
+        start = len(seen)
+        os.write(master, b"\x03")
+        good = until("Ctrl-C again leaves", start) and until(">>> ", start)
+        os.write(master, b"\x03")
+        try:
+            status = run.wait(60)
+        except subprocess.TimeoutExpired:
+            run.kill()
+            status = run.wait()
+        os.close(master)
+        self.test.check(good and status == 0,
+                        f"Ctrl-C twice leaves: {status} {seen[-200:]!r}")
+
+    def all(self):
+        self.compiling()
+        artifact = self.test.compile(
+            self.model("talks", {"chat_template.jinja": TEMPLATE}), "talks",
+            "--dtype", "f32")
+        report = json.loads(self.test.need("tenon", "inspect", artifact,
+                                           "--json"))
+        self.test.check(
+            report["chat"] == {"templates": {"default": TEMPLATE}, "tokens": {
+                "bos_token": BOS, "eos_token": EOS}},
+            f"inspect --json: {report['chat']}")
+        self.test.check(
+            f"'default' of {len(TEMPLATE)} bytes"
+            in self.test.need("tenon", "inspect", artifact), "inspect")
+        self.run_command(artifact)
+        self.pipe(artifact)
+        self.mistakes(artifact)
+        self.terminal(artifact)
+
+
+if __name__ == "__main__":
+    TEST = support.Test(sys.argv[1:])
+    Chat(TEST, pathlib.Path(TEST.names[0])).all()
+    TEST.finish()
