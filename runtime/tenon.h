@@ -303,6 +303,8 @@ typedef struct tenon_settings {
                      have log-probabilities if new ones have. */
   int32_t logprobs;     /**< 1: tokens have log-probabilities, */
   int32_t top_logprobs; /**< and so have so many likeliest in their place. */
+  int64_t prompt_lookup_num_tokens; /**< 0 to 64 tokens are guessed and checked
+                                         in one step; the text is the same. */
 } tenon_settings;
 
 /** Sets struct_size, and every field to the model's own settings, of a struct

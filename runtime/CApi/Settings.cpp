@@ -138,6 +138,7 @@ Result<generation::Settings> capi::readSettings(const char *Function,
   S.FirstChoice = Read->first_choice;
   S.IncludeStop = Read->include_stop != 0;
   S.Echo = Read->echo != 0;
+  S.Lookup = Read->prompt_lookup_num_tokens;
   if (Read->logprobs)
     S.LogProbabilities = Read->top_logprobs;
   if (Status Lists = readLists(*Read, S); !Lists)

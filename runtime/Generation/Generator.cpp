@@ -131,7 +131,7 @@ Status Generator::follow(Job &J,
                          std::span<const BeamSearch::Continuation> GoOn) {
   std::vector<bool> IsTaken(J.Sequences.size());
   std::vector<SequenceId> Following;
-  J.Tokens.clear();
+  J.Next.clear();
   for (const BeamSearch::Continuation &C : GoOn) {
     SequenceId Id = J.Sequences[C.Parent];
     if (IsTaken[C.Parent]) {
@@ -142,7 +142,7 @@ Status Generator::follow(Job &J,
     }
     IsTaken[C.Parent] = true;
     Following.push_back(Id);
-    J.Tokens.push_back(C.Token);
+    J.Next.push_back({C.Token});
   }
   for (size_t I = 0; I < IsTaken.size(); ++I)
     if (!IsTaken[I])
@@ -226,17 +226,15 @@ bool Generator::readPrompt(Job &J, const ItemResult &Answer) {
   return false;
 }
 
-/// The next token of a line, if it goes on.
+/// The next token of a line after a row of logits, if it goes on.
 std::optional<int32_t> Generator::choose(Job &J, Line &L,
-                                         const ItemResult &Answer) {
+                                         std::span<const float> Row) {
   const Request &Wish = J.Wish;
   auto Fail = [&](const Error &Reason) {
     fail(J, L, Reason);
     return std::nullopt;
   };
-  if (!Answer.Outcome)
-    return Fail(Answer.Outcome.error());
-  std::span<const float> Logits = Answer.Values;
+  std::span<const float> Logits = Row;
   std::vector<float> Scores;
   if (Wish.Rules.any()) {
     Scores.assign(Logits.begin(), Logits.end());
@@ -259,15 +257,68 @@ std::optional<int32_t> Generator::choose(Job &J, Line &L,
   if (!Token)
     return Fail(atStep(J, Token.error()));
   if (Wish.Scored) {
-    Result<LogProbabilities> Row = LogProbabilities::of(Answer.Values);
-    if (!Row)
-      return Fail(atStep(J, Row.error()));
-    L.addScore(Row->score(*Token, *Wish.Scored));
+    Result<LogProbabilities> Raw = LogProbabilities::of(Row);
+    if (!Raw)
+      return Fail(atStep(J, Raw.error()));
+    L.addScore(Raw->score(*Token, *Wish.Scored));
   }
   L.addToken(Wish, *Token);
   if (!L.isRunning())
     return std::nullopt;
   return *Token;
+}
+
+/// The next token of the line of sequence `I`, which has answered to one token
+/// and to the guesses behind it: they are right as long as they are what would
+/// have been chosen. Drops the others.
+Result<std::optional<int32_t>>
+Generator::checkGuesses(Job &J, size_t I, const ItemResult &Answer) {
+  Line &L = J.Lines[J.Owners[I]];
+  if (!Answer.Outcome) {
+    fail(J, L, Answer.Outcome.error());
+    return std::optional<int32_t>();
+  }
+  const std::vector<int32_t> &Given = J.Next[I];
+  size_t Width = Answer.Values.size() / static_cast<size_t>(Answer.Rows);
+  size_t Row = 0;
+  std::optional<int32_t> Token;
+  do
+    Token = choose(J, L, tokensOf(Answer.Values.subspan(Row * Width, Width)));
+  while (Token && ++Row < Given.size() && *Token == Given[Row]);
+  if (!Token || Given.size() == 1)
+    return Token;
+  L.Lookup.observe(Given.size() - 1, Row - 1);
+  if (Row == Given.size())
+    return Token;
+  Result<int64_t> Length = S->length(J.Sequences[I]);
+  if (!Length)
+    return Length.error();
+  if (Status Done = S->truncateSequence(
+          J.Sequences[I], *Length - static_cast<int64_t>(Given.size() - Row));
+      !Done)
+    return Done.error();
+  return Token;
+}
+
+/// Adds guesses to what the next step appends, `Most` in all sequences.
+void Generator::addGuesses(size_t Most) {
+  for (auto &[Number, J] : Jobs) {
+    const Request &Wish = J->Wish;
+    if (!J->isRunning() || J->isReading() || Wish.How.Lookup == 0)
+      continue;
+    for (size_t I = 0; I < J->Sequences.size(); ++I) {
+      Line &L = J->Lines[J->Owners[I]];
+      auto Left =
+          Wish.MaxNewTokens - static_cast<int64_t>(L.Done.NewTokens.size()) - 1;
+      auto Room =
+          static_cast<size_t>(std::clamp<int64_t>(Left, 0, Wish.How.Lookup));
+      std::vector<int32_t> Text = Wish.Prompt;
+      Text.insert(Text.end(), L.Done.NewTokens.begin(), L.Done.NewTokens.end());
+      std::vector<int32_t> Guess = L.Lookup.guess(Text, std::min(Room, Most));
+      Most -= Guess.size();
+      J->Next[I].insert(J->Next[I].end(), Guess.begin(), Guess.end());
+    }
+  }
 }
 
 /// Takes the answers to the beams of `J`, and moves them on.
@@ -302,25 +353,33 @@ Status Generator::advance(Job &J, std::span<ItemResult> Answers) {
   if (WasReading && !readPrompt(J, Answers.front()))
     return J.isRunning() ? Status() : follow(J, {});
   // Of the last token alone, and without a head's padding.
-  for (ItemResult &Answer : Answers)
-    if (Answer.Outcome)
-      Answer.Values = tokensOf(Answer.Values.last(
-          Answer.Values.size() / static_cast<size_t>(Answer.Rows)));
-  if (J.Search)
+  auto LastRow = [&](const ItemResult &Answer) {
+    return tokensOf(Answer.Values.last(Answer.Values.size() /
+                                       static_cast<size_t>(Answer.Rows)));
+  };
+  if (J.Search) {
+    for (ItemResult &Answer : Answers)
+      if (Answer.Outcome)
+        Answer.Values = LastRow(Answer);
     return chooseBeams(J, Answers);
-  if (WasReading)
-    for (size_t I = 0; I < J.Lines.size(); ++I)
-      J.Owners.push_back(I);
+  }
   std::vector<BeamSearch::Continuation> GoOn;
   std::vector<size_t> Owners;
-  for (size_t I = 0; I < J.Owners.size(); ++I) {
+  if (WasReading)
     // After the prompt all lines go on with its sequence.
-    size_t Parent = WasReading ? 0 : I;
-    std::optional<int32_t> Token =
-        choose(J, J.Lines[J.Owners[I]], Answers[Parent]);
+    for (size_t I = 0; I < J.Lines.size(); ++I)
+      if (std::optional<int32_t> Token =
+              choose(J, J.Lines[I], LastRow(Answers.front()))) {
+        GoOn.push_back({0, *Token});
+        Owners.push_back(I);
+      }
+  for (size_t I = 0; I < J.Owners.size(); ++I) {
+    Result<std::optional<int32_t>> Token = checkGuesses(J, I, Answers[I]);
     if (!Token)
+      return Token.error();
+    if (!*Token)
       continue;
-    GoOn.push_back({Parent, *Token});
+    GoOn.push_back({I, **Token});
     Owners.push_back(J.Owners[I]);
   }
   J.Owners = std::move(Owners);
@@ -353,6 +412,21 @@ void Generator::slicePrompts(size_t PromptTokens, int64_t RowWidth) {
   }
 }
 
+/// Guesses that cost little: those that variants for few tokens take beside the
+/// tokens that run anyway, or about as many rows as hide behind reading
+/// weights.
+size_t Generator::roomForGuesses() const {
+  constexpr size_t HiddenRows = 16;
+  size_t Running = 0;
+  for (const auto &[Number, J] : Jobs)
+    if (J->isRunning() && !J->isReading())
+      Running += J->Sequences.size();
+  auto Rows = V == Variant::Many
+                  ? HiddenRows
+                  : static_cast<size_t>(S->model().manifest().FewTokens);
+  return Rows - std::min(Rows, Running);
+}
+
 /// Runs all that is due in `Phases` in one call of the session.
 Status Generator::run(std::span<const Phase> Phases, Variant V) {
   std::vector<StepItem> Items;
@@ -363,8 +437,8 @@ Status Generator::run(std::span<const Phase> Phases, Variant V) {
         std::find(Phases.begin(), Phases.end(), Due) == Phases.end())
       continue;
     Running.push_back(J.get());
-    OutputRows Rows = J->isReading() && J->scoresPrompt() ? OutputRows::All
-                                                          : OutputRows::Last;
+    OutputRows Rows = J->isReading() && !J->scoresPrompt() ? OutputRows::Last
+                                                           : OutputRows::All;
     int64_t Prefix = J->PromptRun == 0 ? J->Wish.Prefix : 0;
     for (size_t I = 0; I < J->Sequences.size(); ++I)
       Items.push_back({J->Sequences[I], J->nextOf(I), {}, Rows, Prefix});
@@ -392,6 +466,7 @@ Result<std::vector<Piece>> Generator::step(size_t PromptTokens) {
   if (Status Started = start(); !Started)
     return Started.error();
   slicePrompts(PromptTokens, (*Code)->Info.Width);
+  addGuesses(roomForGuesses());
   constexpr Phase Both[] = {Phase::Prompts, Phase::Tokens};
   constexpr Phase Prompts[] = {Phase::Prompts}, Tokens[] = {Phase::Tokens};
   Status Done;

@@ -138,8 +138,11 @@ private:
   Status advance(Job &J, std::span<engine::ItemResult> Answers);
   bool readPrompt(Job &J, const engine::ItemResult &Answer);
   std::span<const float> tokensOf(std::span<const float> Row) const;
-  std::optional<int32_t> choose(Job &J, Line &L,
-                                const engine::ItemResult &Answer);
+  void addGuesses(size_t Most);
+  size_t roomForGuesses() const;
+  std::optional<int32_t> choose(Job &J, Line &L, std::span<const float> Row);
+  Result<std::optional<int32_t>> checkGuesses(Job &J, size_t I,
+                                              const engine::ItemResult &Answer);
   Status chooseBeams(Job &J, std::span<const engine::ItemResult> Answers);
   Status follow(Job &J,
                 std::span<const sampling::BeamSearch::Continuation> GoOn);

@@ -100,5 +100,5 @@ bool Generator::Job::isRunning() const {
 
 std::span<const int32_t> Generator::Job::nextOf(size_t Sequence) const {
   return isReading() ? std::span(Wish.Prompt).subspan(PromptRun, Slice)
-                     : std::span(Tokens).subspan(Sequence, 1);
+                     : std::span<const int32_t>(Next[Sequence]);
 }

@@ -9,6 +9,7 @@
 #define TENON_RUNTIME_GENERATION_JOB_H
 
 #include "runtime/Generation/Generator.h"
+#include "runtime/Generation/PromptLookup.h"
 #include "runtime/Generation/StopStrings.h"
 
 namespace tenon::generation {
@@ -21,6 +22,7 @@ struct Generator::Line {
   Piece Added; ///< By the step that runs.
   std::optional<tokenizer::StreamingDecoder> Decoder;
   StopStrings Stops;
+  PromptLookup Lookup;
 
   bool isRunning() const { return Done.Finish == FinishReason::None; }
 
@@ -53,8 +55,9 @@ struct Generator::Job {
   std::vector<engine::SequenceId> Sequences;
   /// The line of each sequence, without beams.
   std::vector<size_t> Owners;
-  /// What each sequence appends in the next step, when the prompt has run.
-  std::vector<int32_t> Tokens;
+  /// What each sequence appends in the next step, when the prompt has run: the
+  /// token that was chosen, and guesses of those after it.
+  std::vector<std::vector<int32_t>> Next;
   bool HasSource = false; ///< The source text is encoded.
   size_t PromptRun = 0;   ///< Tokens of the prompt that have run.
   size_t Slice = 0;       ///< Of what is left the next step runs so many.

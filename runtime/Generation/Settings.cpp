@@ -42,6 +42,12 @@ static Status checkChoices(const Settings &S, const Strategy &How,
                  "beam search ends with tokens, not texts: expected 1 "
                  "with " +
                  Name("stop"));
+  if (S.Lookup < 0 || S.Lookup > MaxLookup)
+    return Name.refuse("prompt_lookup_num_tokens", S.Lookup,
+                       "0 to " + std::to_string(MaxLookup));
+  if (How.Beams > 1 && S.Lookup > 0)
+    return Error(Beams + "beams guess no tokens: expected 1 with " +
+                 Name("prompt_lookup_num_tokens"));
   if (How.Beams == 1 && (S.LengthPenalty || S.EarlyStopping))
     return Error(Name(S.LengthPenalty ? "length_penalty" : "early_stopping") +
                  ": needs " + Name("num_beams") + " of at least 2");
@@ -59,6 +65,7 @@ Result<Strategy> generation::strategyOf(const Model &M, const Settings &S) {
   How.EarlyStopping = S.EarlyStopping.value_or(Defaults.Stops);
   How.Choices = S.Choices;
   How.FirstChoice = static_cast<uint32_t>(S.FirstChoice);
+  How.Lookup = S.Lookup;
   bool Limits = S.TopK || S.TopP || S.MinP || S.TypicalP;
   bool Samples = S.Temperature.value_or(0) != 0 || Limits;
   // Who asks for one of the two does not want the artifact's other.

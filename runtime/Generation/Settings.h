@@ -23,6 +23,8 @@ namespace tenon::generation {
 inline constexpr int64_t DefaultNewTokens = 128;
 /// More would only cost memory.
 inline constexpr int64_t MaxChoices = 1024;
+/// More than a step is likely to accept.
+inline constexpr int64_t MaxLookup = 64;
 
 /// What a caller asks for; what is not set is as the model's own settings say.
 struct Settings {
@@ -54,6 +56,11 @@ struct Settings {
   std::vector<sampling::TokenBias> LogitBias;
   /// Besides those of the model; see tokensOfWord().
   std::vector<std::vector<int32_t>> BadWords;
+
+  /// At most so many tokens are guessed from what followed the last ones where
+  /// they occurred before, and checked in one step; 0: none. What is generated
+  /// is the same.
+  int64_t Lookup = 0;
 
   /// Tokens that end a text do not.
   bool IgnoreEndOfSequence = false;
@@ -90,6 +97,7 @@ struct Strategy {
   int64_t Beams = 1;
   double LengthPenalty = 1;
   sampling::EarlyStopping EarlyStopping = sampling::EarlyStopping::No;
+  int64_t Lookup = 0;
 };
 
 /// How `S` chooses tokens of `M`. An error for settings out of range, and for

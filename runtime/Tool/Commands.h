@@ -68,6 +68,7 @@ struct RunOptions {
   std::optional<int64_t> Choices;
   std::optional<int64_t> FirstChoice;
   std::optional<int64_t> LogProbabilities;
+  std::optional<int64_t> Lookup;
   bool Echo = false;
   /// A fresh one by default.
   std::optional<uint64_t> Seed;

@@ -177,6 +177,9 @@ void tool::addRunOptions(CLI::App &App, RunOptions &Run) {
   App.add_option("--logprobs", Run.LogProbabilities,
                  "Add the log-probability of each token, and the N likeliest "
                  "in its place (needs --json)");
+  App.add_option("--prompt-lookup-num-tokens", Run.Lookup,
+                 "Guess so many tokens from what followed the last ones before "
+                 "and check them in one step; the text is the same [0]");
   App.add_flag("--echo", Run.Echo,
                "Begin with the prompt, with --logprobs also its tokens'");
 }

@@ -38,6 +38,7 @@ std::optional<std::string> tool::firstTextOption(const RunOptions &Options) {
       {"--include-stop", Options.IncludeStop},
       {"--logprobs", Options.LogProbabilities.has_value()},
       {"--echo", Options.Echo},
+      {"--prompt-lookup-num-tokens", Options.Lookup.has_value()},
       {"--ignore-eos", Options.IgnoreEos},
       {"--prefix-tokens", Options.PrefixTokens != 0}};
   for (auto [Option, IsGiven] : ForText)
@@ -125,6 +126,7 @@ Result<Settings> tool::settingsOf(const Model &M, const RunOptions &Options) {
   S.IncludeStop = Options.IncludeStop;
   S.LogProbabilities = Options.LogProbabilities;
   S.Echo = Options.Echo;
+  S.Lookup = Options.Lookup.value_or(0);
   S.Prefix = Options.PrefixTokens;
   if (!Options.DecoderTokenIds.empty()) {
     Result<std::vector<int32_t>> Start =

@@ -92,6 +92,13 @@ class Serving:
                 wrong = [i for i in range(REQUESTS) if found[i] != whole[i]]
                 self.test.check(not wrong, f"{name}, {running} at once, {what}: "
                                            f"requests that differ: {wrong}")
+            found = [answer for _, answer in self.answers(
+                artifact, [line if "num_beams" in line else
+                           line | {"prompt_lookup_num_tokens": 1 + i % 9}
+                           for i, line in enumerate(self.requests)], *options)]
+            wrong = [i for i in range(REQUESTS) if found[i] != whole[i]]
+            self.test.check(not wrong, f"{name}, {running} at once, look-up: "
+                                       f"requests that differ: {wrong}")
             found = self.answers(artifact,
                                  [self.requests[i] for i in order], *options)
             wrong = [i for place, i in enumerate(order)

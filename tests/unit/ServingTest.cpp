@@ -1,6 +1,7 @@
 //===- ServingTest.cpp - Many requests on one model -----------------------===//
 
 #include "GenerationFixture.h"
+#include "runtime/Generation/PromptLookup.h"
 #include "runtime/Serving/Engine.h"
 
 #include <algorithm>
@@ -312,6 +313,72 @@ TEST_F(ServingTest, SecondRequestTakesPagesOfTheFirst) {
       if (isFinal(U.State)) {
         EXPECT_EQ(U.Usage.CachedTokens, 16u);
       }
+}
+
+TEST_F(ServingTest, LookupGivesTheSameTextInFewerSteps) {
+  std::vector<Request> All = someRequests(64, 21);
+  std::vector<size_t> Order(All.size());
+  std::iota(Order.begin(), Order.end(), 0);
+  for (int64_t MaxRunning : {4, 9}) {
+    Scheduler Plain = scheduler(options(MaxRunning));
+    std::vector<std::string> Expected = runAll(Plain, All, Order);
+    Plain.dropPrefixes();
+    std::vector<Request> Guessing = All;
+    for (size_t I = 0; I < All.size(); ++I)
+      if (All[I].How.Beams == 1)
+        Guessing[I].How.Lookup = static_cast<int64_t>(1 + I % 7);
+    Scheduler Plan = scheduler(options(MaxRunning));
+    EXPECT_EQ(runAll(Plan, Guessing, Order), Expected) << MaxRunning;
+    Plan.dropPrefixes();
+    EXPECT_EQ(S->cache().freePages(), S->cache().pageCount());
+
+    // A text of one token for ever.
+    Settings Wish;
+    Wish.MaxNewTokens = 41;
+    Wish.LogitBias = {{5, 100}};
+    Request Repeats = request(Wish, {1, 2});
+    std::vector<uint64_t> Steps;
+    std::vector<std::string> Answers;
+    for (int64_t Lookup : {0, 3}) {
+      Repeats.How.Lookup = Lookup;
+      Scheduler Alone = scheduler(options(MaxRunning));
+      Answers.push_back(runAll(Alone, {Repeats}, {0})[0]);
+      Steps.push_back(Alone.statistics().Steps);
+    }
+    EXPECT_EQ(Answers[0], Answers[1]);
+    EXPECT_EQ(Steps[0], 41u);
+    EXPECT_LE(Steps[1], 13u);
+  }
+}
+
+TEST(PromptLookupTest, GuessesWhatFollowedLast) {
+  using Tokens = std::vector<int32_t>;
+  generation::PromptLookup Lookup;
+  EXPECT_EQ(Lookup.guess(Tokens{1, 2, 3, 4, 9, 1, 2, 3}, 9),
+            (Tokens{4, 9, 1, 2, 3, 4, 9, 1, 2}));
+  EXPECT_EQ(Lookup.guess(Tokens{1, 2, 3, 4, 9, 1, 2, 3}, 2), (Tokens{4, 9}));
+  EXPECT_EQ(Lookup.guess(Tokens{2, 3, 7, 2, 3, 8, 2, 3}, 2), (Tokens{8, 2}))
+      << "the latest";
+  EXPECT_EQ(Lookup.guess(Tokens{1, 2, 3, 4, 2, 3, 5, 1, 2, 3}, 1), Tokens{4})
+      << "the longest";
+  EXPECT_EQ(Lookup.guess(Tokens{7, 7, 7}, 4), (Tokens{7, 7, 7, 7}))
+      << "overlapping";
+  EXPECT_TRUE(Lookup.guess(Tokens{1, 2, 3}, 4).empty());
+  EXPECT_TRUE(Lookup.guess(Tokens{1}, 4).empty());
+  EXPECT_TRUE(Lookup.guess(Tokens{1, 2, 1, 2}, 0).empty());
+}
+
+TEST(PromptLookupTest, PausesWhenItLoses) {
+  std::vector<int32_t> Text = {1, 2, 3, 1, 2};
+  generation::PromptLookup Lookup;
+  Lookup.observe(15, 0);
+  EXPECT_FALSE(Lookup.guess(Text, 4).empty());
+  Lookup.observe(1, 1);
+  for (int I = 0; I < 32; ++I)
+    EXPECT_TRUE(Lookup.guess(Text, 4).empty());
+  EXPECT_FALSE(Lookup.guess(Text, 4).empty());
+  Lookup.observe(16, 4);
+  EXPECT_FALSE(Lookup.guess(Text, 4).empty()) << "a quarter is enough";
 }
 
 TEST_F(ServingTest, PrefixesMakeRoom) {
