@@ -7,12 +7,12 @@
 using namespace tenon::generation;
 
 /// After so many guessed tokens it is decided whether to go on.
-static constexpr size_t Trial = 16;
+static constexpr size_t Trial = 8;
 /// A row more in a step costs up to a fifth of the step: with fewer right ones
 /// among so many guessed, guesses lose.
 static constexpr size_t WorthOneIn = 4;
-/// Tokens without guesses after that.
-static constexpr size_t PauseLength = 32;
+/// Tokens without guesses after that: at first, and after many times.
+static constexpr size_t FirstPause = 32, LongestPause = 1024;
 
 std::vector<int32_t> PromptLookup::guess(std::span<const int32_t> Text,
                                          size_t Most) {
@@ -46,7 +46,11 @@ void PromptLookup::observe(size_t NewGuessed, size_t NewAccepted) {
   Accepted += NewAccepted;
   if (Guessed < Trial)
     return;
-  if (Accepted * WorthOneIn < Guessed)
-    Pause = PauseLength;
+  if (Accepted * WorthOneIn < Guessed) {
+    NextPause = std::clamp(2 * NextPause, FirstPause, LongestPause);
+    Pause = NextPause;
+  } else {
+    NextPause = 0;
+  }
   Guessed = Accepted = 0;
 }

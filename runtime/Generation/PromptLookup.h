@@ -27,8 +27,8 @@ public:
 private:
   /// Of guesses since it began, or began again.
   size_t Guessed = 0, Accepted = 0;
-  /// Guesses that it leaves out.
-  size_t Pause = 0;
+  /// Guesses that it leaves out, and the last time did.
+  size_t Pause = 0, NextPause = 0;
 };
 
 } // namespace tenon::generation

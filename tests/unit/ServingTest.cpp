@@ -371,14 +371,22 @@ TEST(PromptLookupTest, GuessesWhatFollowedLast) {
 TEST(PromptLookupTest, PausesWhenItLoses) {
   std::vector<int32_t> Text = {1, 2, 3, 1, 2};
   generation::PromptLookup Lookup;
-  Lookup.observe(15, 0);
-  EXPECT_FALSE(Lookup.guess(Text, 4).empty());
+  auto Pauses = [&] {
+    int Count = 0;
+    while (Lookup.guess(Text, 4).empty())
+      ++Count;
+    return Count;
+  };
+  Lookup.observe(7, 0);
+  EXPECT_EQ(Pauses(), 0);
   Lookup.observe(1, 1);
-  for (int I = 0; I < 32; ++I)
-    EXPECT_TRUE(Lookup.guess(Text, 4).empty());
-  EXPECT_FALSE(Lookup.guess(Text, 4).empty());
-  Lookup.observe(16, 4);
-  EXPECT_FALSE(Lookup.guess(Text, 4).empty()) << "a quarter is enough";
+  EXPECT_EQ(Pauses(), 32);
+  Lookup.observe(8, 1);
+  EXPECT_EQ(Pauses(), 64) << "twice as long";
+  Lookup.observe(8, 2);
+  EXPECT_EQ(Pauses(), 0) << "a quarter is enough";
+  Lookup.observe(8, 1);
+  EXPECT_EQ(Pauses(), 32) << "from the beginning";
 }
 
 TEST_F(ServingTest, PrefixesMakeRoom) {
