@@ -24,7 +24,10 @@ TEMPLATE = """{{ bos_token }}
 {% endfor -%}
 {%- if add_generation_prompt %}[assistant]{% endif -%}
 """
-SETTINGS = "--temperature", "0", "--max-new-tokens", "12"
+# Drawn, as then what comes depends on every token before.
+DRAWN = "--temperature", "1.2", "--max-new-tokens", "12"
+SEED = 7
+SETTINGS = *DRAWN, "--seed", str(SEED)
 
 
 def rendered(*messages):
@@ -60,10 +63,16 @@ class Chat:
             f"{done.stdout!r}, expected {output!r}; {lines}, expected "
             f"{list(errors)}")
 
-    def expected(self, artifact, *messages):
+    def text(self, artifact, *messages, seed=SEED):
         """What the model goes on with, by the prompt as plain text."""
-        return self.test.need("tenon", "run", artifact, "--prompt",
-                              rendered(*messages), *SETTINGS)
+        return json.loads(self.test.need(
+            "tenon", "run", artifact, "--prompt", rendered(*messages), *DRAWN,
+            "--seed", seed, "--json"))["text"]
+
+    def expected(self, artifact, *messages, seed=SEED):
+        """The same as a command prints it."""
+        text = self.text(artifact, *messages, seed=seed)
+        return text if text.endswith("\n") else text + "\n"
 
     def run_command(self, artifact):
         asked = ("user", "Who are you?")
@@ -91,20 +100,23 @@ class Chat:
     def pipe(self, artifact):
         first, second = ("user", "Who are you?"), ("user", "And I?")
         one = self.expected(artifact, first)
-        two = self.expected(artifact, first, ("assistant", one.rstrip("\n")),
-                            second)
+        two = self.expected(
+            artifact, first, ("assistant", self.text(artifact, first)), second,
+            seed=SEED + 1)
         self.expect("two messages", self.says(artifact, first[1], second[1]),
                     one + two)
+        again = self.expected(artifact, first, seed=SEED + 1)
         self.expect("a new conversation",
                     self.says(artifact, first[1], "/reset", first[1]),
-                    one + one)
-        system = self.expected(artifact, ("system", "Be kind."), first)
+                    one + again)
+        told = ("system", "Be kind."), first
         self.expect("/system",
                     self.says(artifact, "a", "/system Be kind.", first[1]),
-                    self.expected(artifact, ("user", "a")) + system)
+                    self.expected(artifact, ("user", "a"))
+                    + self.expected(artifact, *told, seed=SEED + 1))
         self.expect("--system", self.says(
             artifact, first[1], options=(*SETTINGS, "--system", "Be kind.")),
-            system)
+            self.expected(artifact, *told))
         lines = self.expected(artifact, ("user", "/reset\n\na  b"))
         self.expect("a block", self.says(
             artifact, '"""', "/reset", "", "a  b", '"""'), lines)
@@ -112,11 +124,11 @@ class Chat:
                     self.expected(artifact, ("user", "a\nb")))
         self.expect("/exit", self.says(artifact, "/exit", "a"), "")
         short = self.test.need("tenon", "run", artifact, "--chat", "--prompt",
-                               first[1], "--temperature", "0",
+                               first[1], *SETTINGS[:2], *SETTINGS[4:],
                                "--max-new-tokens", "3")
         self.expect("/set", self.says(
             artifact, "/set max_new_tokens 3", first[1], "/reset",
-            "/set max-new-tokens", first[1]), short + one)
+            "/set max-new-tokens", first[1]), short + again)
 
     def mistakes(self, artifact):
         one = self.expected(artifact, ("user", "a"))
