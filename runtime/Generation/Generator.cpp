@@ -406,8 +406,11 @@ void Generator::slicePrompts(size_t PromptTokens, int64_t RowWidth) {
       continue;
     J->Slice = std::min(Left, sliceOf(J->Wish.Prompt.size() - J->PromptRun,
                                       J->scoresPrompt(), RowWidth));
+    // A prefix that is longer than the prompt is the session's to refuse.
     if (J->PromptRun == 0)
-      J->Slice = std::max(J->Slice, static_cast<size_t>(J->Wish.Prefix));
+      J->Slice = std::max(J->Slice, std::min(J->Wish.Prompt.size(),
+                                             static_cast<size_t>(
+                                                 J->Wish.Prefix)));
     Left -= std::min(Left, J->Slice);
   }
 }

@@ -35,7 +35,9 @@ TEST_F(CommandLineTest, WrongUsageIsTwo) {
   expectError({"frobnicate"}, "unknown command 'frobnicate'", 2);
   expectError({"run"}, "file", 2);
   expectError({"run", "x"},
-              "expected --prompt, --prompt-file, --token-ids or --image", 2);
+              "expected --prompt, --prompt-file, --token-ids, --prompts or "
+              "--image",
+              2);
   expectError({"run", "x", "--token-ids", "1", "--image", "y"},
               "--image takes no prompt", 2);
   expectError({"run", "x", "--token-ids", "1", "--num-beams", "0"},
