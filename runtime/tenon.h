@@ -23,7 +23,8 @@
 |* Threads: a model may be used from any number of threads at once. A session
 |* and everything obtained from it may be used from one thread at a time, any
 |* thread, but for tenon_session_cancel. Different sessions are independent, and
-|* compute on threads of their own.
+|* compute on threads of their own. An engine may be used from any number of
+|* threads, but for tenon_engine_wait, which one thread calls at a time.
 |*
 |* Trust: an artifact holds native code. Loading one means trusting it.
 |*
@@ -54,7 +55,8 @@ typedef enum tenon_status {
   TENON_DAMAGED_FILE = 5, /**< Damaged, of another kind or another version. */
   TENON_UNSUPPORTED_CPU = 6, /**< Code or library need another CPU. */
   TENON_CANCELLED = 7,       /**< By tenon_session_cancel. */
-  TENON_INTERNAL = 8         /**< A defect, or of the operating system. */
+  TENON_INTERNAL = 8,        /**< A defect, or of the operating system. */
+  TENON_QUEUE_FULL = 9       /**< Of an engine; may work later. */
 } tenon_status;
 
 typedef struct tenon_model tenon_model;
@@ -62,6 +64,8 @@ typedef struct tenon_session tenon_session;
 typedef struct tenon_decoder tenon_decoder;
 typedef struct tenon_sampler tenon_sampler;
 typedef struct tenon_generation tenon_generation;
+typedef struct tenon_values tenon_values;
+typedef struct tenon_engine tenon_engine;
 
 /** Names a sequence of one session; never reused, never 0. */
 typedef int64_t tenon_sequence;
@@ -153,6 +157,12 @@ TENON_API tenon_status tenon_model_read_image(const tenon_model *model,
 TENON_API const char *tenon_model_label(const tenon_model *model,
                                         int64_t index);
 
+/** Sets `json` to a description of the model, the object that
+ *  `tenon inspect --json` prints but for weights_verified and huge_pages:
+ *  [bytes] UTF-8, no terminating 0, valid as long as the model. */
+TENON_API tenon_status tenon_model_describe(tenon_model *model,
+                                            const char **json, size_t *bytes);
+
 /**
  * Creates a session with `threads` threads (0: one per core) whose cache holds
  * `cache_tokens` tokens of all sequences together (0: one sequence of the
@@ -225,6 +235,13 @@ TENON_API tenon_status tenon_session_run_images(tenon_session *session,
                                                 size_t count,
                                                 tenon_output *outputs);
 
+/** Hands over the memory that the last outputs' values lie in: they stay valid
+ *  until `values` is destroyed, after the session's end too. Null where there
+ *  is none, or it was handed over before. */
+TENON_API tenon_status tenon_session_take_values(tenon_session *session,
+                                                 tenon_values **values);
+TENON_API void tenon_values_destroy(tenon_values *values);
+
 /* Text: the artifact's tokenizer. Functions also answer not found, where the
  * artifact has none, and damaged file, where it cannot be read. */
 
@@ -242,6 +259,20 @@ TENON_API tenon_status tenon_model_decode(const tenon_model *model,
                                           const int32_t *tokens, size_t count,
                                           int special, char *text,
                                           size_t capacity, size_t *bytes);
+
+/** Whether the model has a chat template (1) or not (0). */
+TENON_API int tenon_model_has_chat(const tenon_model *model);
+/** The token ids of the prompt that the model's chat template makes of a
+ *  conversation: a JSON object of `bytes` bytes with "messages", an array of
+ *  objects with "role" and "content", and perhaps "tools",
+ *  "add_generation_prompt" (true if it is missing) and other variables of the
+ *  template. Nothing in it becomes a special token
+ *  (docs/chat-templates.md of the sources). `count` and `tokens` as of
+ *  tenon_model_encode. Also: not found, without a chat template. */
+TENON_API tenon_status tenon_model_chat_prompt(const tenon_model *model,
+                                               const char *conversation,
+                                               size_t bytes, int32_t *tokens,
+                                               size_t capacity, size_t *count);
 
 /** Creates a decoder of one token after another, without special tokens unless
  *  `special` is not 0. */
@@ -405,6 +436,116 @@ TENON_API tenon_status tenon_generation_next(tenon_generation *generation,
                                              tenon_piece *piece);
 TENON_API tenon_status tenon_generation_prompt_scores(
     tenon_generation *generation, tenon_prompt_scores *scores);
+
+/* Engines: many requests at once, each answered by the same tokens whatever
+ * else runs (docs/serving.md of the sources). */
+
+/** Names a request of one engine; never reused, never 0. */
+typedef int64_t tenon_request;
+
+/** Zeros are the defaults. */
+typedef struct tenon_engine_options {
+  size_t struct_size;
+  int64_t threads;         /**< 0: one per core. */
+  int64_t cache_tokens;    /**< Of all texts together. 0: max_running texts of
+                                full length, but at most a quarter of the
+                                machine's memory if that holds one. */
+  int64_t source_tokens;   /**< The same of encoder-decoders' source texts. */
+  int64_t max_running;     /**< Texts that are generated at once; 0: 8. */
+  int64_t max_queued;      /**< Requests that wait; 0: 256. */
+  double max_step_ms;      /**< What a step may take; 0: 100. */
+  int32_t no_prefix_cache; /**< 1: no part of a prompt is kept for others. */
+} tenon_engine_options;
+
+/** Creates an engine on threads of its own; null options are the defaults.
+ *  Also: not found, without an entry "step"; damaged file, for artifacts of an
+ *  older compiler. */
+TENON_API tenon_status tenon_engine_create(tenon_model *model,
+                                           const tenon_engine_options *options,
+                                           tenon_engine **engine);
+/** Gives up what still runs. No thread may be in tenon_engine_wait. */
+TENON_API void tenon_engine_destroy(tenon_engine *engine);
+
+/** What a request brings beside settings; zeros are the defaults. */
+typedef struct tenon_terms {
+  size_t struct_size;
+  double timeout;   /**< Seconds after which it fails; 0: never. */
+  const char *salt; /**< Only requests of the same salt share kept prompts; null
+                         is the salt "". */
+} tenon_terms;
+
+/** Queues the generation of what `settings` say (null: the model's own) from
+ *  the tokens `prompt` [count]. Null terms are the defaults. With
+ *  TENON_QUEUE_FULL, `retry_after`, which may be null, is set to the seconds
+ *  after which it is worth another try. Also: out of cache pages, for what can
+ *  never fit; cancelled, when tenon_engine_drain was called. */
+TENON_API tenon_status tenon_engine_submit(tenon_engine *engine,
+                                           const tenon_settings *settings,
+                                           const int32_t *prompt, size_t count,
+                                           const tenon_terms *terms,
+                                           tenon_request *request,
+                                           double *retry_after);
+/** Gives a request up in any state; nothing happens if it has ended. */
+TENON_API tenon_status tenon_engine_cancel(tenon_engine *engine,
+                                           tenon_request request);
+
+typedef enum tenon_request_state {
+  TENON_REQUEST_QUEUED = 0,
+  TENON_REQUEST_PREFILLING = 1,
+  TENON_REQUEST_DECODING = 2,
+  TENON_REQUEST_FINISHED = 3, /**< All its texts have ended. */
+  TENON_REQUEST_CANCELLED = 4,
+  TENON_REQUEST_FAILED = 5
+} tenon_request_state;
+
+/** News of one request; what it points to is valid until the engine's next
+ *  tenon_engine_wait. */
+typedef struct tenon_update {
+  size_t struct_size;    /**< Set by the caller. */
+  tenon_request request; /**< 0: there are no news. */
+  tenon_request_state state;
+  const tenon_piece *piece; /**< Added to one text; of an update with one of the
+                                 last three states null. */
+  tenon_status status;      /**< Of a failed request or text, and why: */
+  const char *error;        /**< one line, or null. */
+  /** Of finished requests with `echo` and `logprobs`, else null. */
+  const tenon_prompt_scores *prompt_scores;
+  /* Of requests that have ended. */
+  size_t prompt_tokens;
+  size_t cached_tokens; /**< Of these, from kept prompts. */
+  size_t new_tokens;    /**< Of all texts. */
+  double queued_s;      /**< From submitting to the first step. */
+  double first_token_s; /**< From submitting to the first new token. */
+  double longest_gap_s; /**< Between two steps that brought new tokens. */
+  double total_s;       /**< From submitting to the end. */
+} tenon_update;
+
+/** Fills `update` with the next news of any request, waiting at most `seconds`
+ *  for them (negative: as long as it takes, or until tenon_engine_wake). Every
+ *  request ends with one update of one of the last three states. News are kept
+ *  until they are asked for. */
+TENON_API tenon_status tenon_engine_wait(tenon_engine *engine, double seconds,
+                                         tenon_update *update);
+/** Lets the call of tenon_engine_wait that waits, or else the next one that
+ *  would, answer without news. */
+TENON_API tenon_status tenon_engine_wake(tenon_engine *engine);
+
+/** Takes no more requests and waits for those that there are, at most `seconds`
+ *  seconds; then gives them up. Sets `finished`, which may be null, to whether
+ *  all could finish. */
+TENON_API tenon_status tenon_engine_drain(tenon_engine *engine, double seconds,
+                                          int *finished);
+
+typedef struct tenon_statistics {
+  size_t struct_size; /**< Set by the caller. */
+  size_t queued, running;
+  uint64_t submitted, finished, cancelled, failed, refused;
+  uint64_t steps, prompt_tokens, cached_tokens, new_tokens;
+  int64_t pages, free_pages;
+  size_t cached_prefixes;
+} tenon_statistics;
+TENON_API tenon_status tenon_engine_statistics(const tenon_engine *engine,
+                                               tenon_statistics *statistics);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -1,5 +1,6 @@
 //===- CApi.cpp - Running compiled models from C --------------------------===//
 
+#include "runtime/Artifact/Description.h"
 #include "runtime/CApi/Handles.h"
 #include "runtime/Engine/Pixels.h"
 #include "runtime/Support/Json.h"
@@ -63,7 +64,7 @@ tenon_status tenon_model_load(const char *path, tenon_model **model) {
     Result<std::shared_ptr<const Model>> Loaded = Model::load(path);
     if (!Loaded)
       return fail(Loaded.error());
-    *model = new tenon_model{std::move(*Loaded)};
+    *model = new tenon_model{std::move(*Loaded), {}, {}};
     return TENON_OK;
   });
 }
@@ -145,6 +146,22 @@ const char *tenon_model_label(const tenon_model *model, int64_t index) {
   const std::vector<std::string> &Labels = model->Loaded->manifest().Labels;
   auto Place = static_cast<size_t>(index);
   return Place < Labels.size() ? Labels[Place].c_str() : nullptr;
+}
+
+tenon_status tenon_model_describe(tenon_model *model, const char **json,
+                                  size_t *bytes) {
+  if (!model || !json || !bytes)
+    return fail("tenon_model_describe: model, json or bytes is null");
+  return guarded([&]() -> tenon_status {
+    std::call_once(model->Described, [&] {
+      model->Description =
+          describe(model->Loaded->artifact())
+              .dump(-1, ' ', false, Json::error_handler_t::replace);
+    });
+    *json = model->Description.data();
+    *bytes = model->Description.size();
+    return TENON_OK;
+  });
 }
 
 tenon_status tenon_session_create(tenon_model *model, int64_t threads,
@@ -386,3 +403,16 @@ tenon_status tenon_session_run_images(tenon_session *session,
     return answer(session, session->Running.encodeImages(Items), outputs);
   });
 }
+
+tenon_status tenon_session_take_values(tenon_session *session,
+                                       tenon_values **values) {
+  if (!session || !values)
+    return fail("tenon_session_take_values: session or values is null");
+  return guarded([&]() -> tenon_status {
+    std::shared_ptr<const void> Memory = session->Running.takeOutput();
+    *values = Memory ? new tenon_values{std::move(Memory)} : nullptr;
+    return TENON_OK;
+  });
+}
+
+void tenon_values_destroy(tenon_values *values) { delete values; }

@@ -15,12 +15,15 @@
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <string>
 #include <vector>
 
 struct tenon_model {
   std::shared_ptr<const tenon::engine::Model> Loaded;
+  std::once_flag Described;
+  std::string Description; ///< When Described.
 };
 
 struct tenon_session {
@@ -28,6 +31,10 @@ struct tenon_session {
   /// What the last outputs' error strings are; in a deque, for they stay where
   /// they are.
   std::deque<std::string> Errors;
+};
+
+struct tenon_values {
+  std::shared_ptr<const void> Memory;
 };
 
 namespace tenon::capi {
@@ -39,6 +46,34 @@ tenon_status statusOf(ErrorKind Kind);
 tenon_status fail(const Error &E);
 /// The same for an invalid argument.
 tenon_status fail(std::string Message);
+
+/// Scores as C has them: one array each.
+struct ScoreArrays {
+  std::vector<float> Chosen;
+  std::vector<int32_t> TopTokens;
+  std::vector<float> TopScores;
+  size_t TopCount = 0;
+
+  void append(const std::vector<sampling::ScoredToken> &Scores);
+  tenon_prompt_scores asPromptScores() const;
+};
+
+/// A piece and the arrays that C sees of it.
+struct PieceArrays {
+  generation::Piece Piece;
+  ScoreArrays Scores;
+
+  PieceArrays() = default;
+  explicit PieceArrays(generation::Piece Added);
+  /// Points into this.
+  tenon_piece asPiece(int64_t Unfinished) const;
+};
+
+tenon_finish finishOf(generation::FinishReason Reason);
+
+/// An error for a prompt that no model's sequence holds; it guards against
+/// garbage.
+Status checkPrompt(const char *Function, const engine::Model &M, size_t Count);
 
 /// The settings of a caller; null are the model's own. `Function` names it in
 /// errors.

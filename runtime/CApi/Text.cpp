@@ -1,6 +1,8 @@
 //===- Text.cpp - Text and tokens from C ----------------------------------===//
 
 #include "runtime/CApi/Handles.h"
+#include "runtime/Chat/Conversation.h"
+#include "runtime/Support/Json.h"
 
 using namespace tenon;
 using namespace tenon::capi;
@@ -45,6 +47,37 @@ tenon_status tenon_model_decode(const tenon_model *model, const int32_t *tokens,
     *bytes = Whole.size();
     if (Whole.size() <= capacity)
       std::copy(Whole.begin(), Whole.end(), text);
+    return TENON_OK;
+  });
+}
+
+int tenon_model_has_chat(const tenon_model *model) {
+  return model && model->Loaded->manifest().Chat.has_value();
+}
+
+tenon_status tenon_model_chat_prompt(const tenon_model *model,
+                                     const char *conversation, size_t bytes,
+                                     int32_t *tokens, size_t capacity,
+                                     size_t *count) {
+  if (!model || !conversation || (!tokens && capacity != 0) || !count)
+    return fail("tenon_model_chat_prompt: model, conversation, tokens or count "
+                "is null");
+  return guarded([&]() -> tenon_status {
+    auto Blame = [](const Error &E) {
+      return fail(E.withContext("tenon_model_chat_prompt"));
+    };
+    Result<Json> Read = parseJson({conversation, bytes}, "conversation");
+    if (!Read)
+      return Blame(Error(Read.error().message()));
+    Result<chat::Conversation> Talk = chat::conversationFromJson(*Read);
+    if (!Talk)
+      return Blame(Talk.error());
+    Result<std::vector<int32_t>> Ids = model->Loaded->chatPrompt(*Talk);
+    if (!Ids)
+      return fail(Ids.error());
+    *count = Ids->size();
+    if (Ids->size() <= capacity)
+      std::copy(Ids->begin(), Ids->end(), tokens);
     return TENON_OK;
   });
 }

@@ -4,6 +4,7 @@
 #define TENON_RUNTIME_CHAT_CONVERSATION_H
 
 #include "runtime/Chat/Template.h"
+#include "runtime/Support/Result.h"
 
 #include <map>
 #include <string>
@@ -26,6 +27,11 @@ struct Conversation {
     Messages.push_back({{"role", Role}, {"content", Content}});
   }
 };
+
+/// The conversation of a request: an object with "messages", an array of at
+/// least one object with a "role", and perhaps "tools", an array,
+/// "add_generation_prompt", and other variables. An error names the member.
+Result<Conversation> conversationFromJson(const Json &Request);
 
 /// What Transformers' apply_chat_template gives a template: the conversation,
 /// and the model's special tokens by name ("bos_token").

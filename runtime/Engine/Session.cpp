@@ -153,6 +153,13 @@ void Session::cancel() { Impl->IsCancelled.store(true); }
 Result<int64_t> Session::length(SequenceId Id) const {
   return Impl->Cache.length(Id);
 }
+std::shared_ptr<const void> Session::takeOutput() {
+  if (!Impl->Output.data())
+    return nullptr;
+  auto Taken = std::make_shared<WorkingMemory>(std::move(Impl->Output));
+  return {Taken, Taken->data()};
+}
+
 std::optional<PageUse> Session::memoryUse() const {
   std::vector<std::span<const std::byte>> Ranges = Impl->Cache.memory();
   if (Impl->Sources)

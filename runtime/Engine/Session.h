@@ -161,6 +161,11 @@ public:
   /// the kind Cancelled, all sequences as before it.
   void cancel();
 
+  /// Hands over the memory that the values of the last call's results lie in,
+  /// which stay as they are while it lives; the next call takes other memory.
+  /// Null where it was handed over before, and before the first call.
+  std::shared_ptr<const void> takeOutput();
+
   /// How the memory that the session has taken is held: caches, arena, output.
   /// Nothing where the system does not say. Not during a call.
   std::optional<PageUse> memoryUse() const;

@@ -408,9 +408,9 @@ void Generator::slicePrompts(size_t PromptTokens, int64_t RowWidth) {
                                       J->scoresPrompt(), RowWidth));
     // A prefix that is longer than the prompt is the session's to refuse.
     if (J->PromptRun == 0)
-      J->Slice = std::max(J->Slice, std::min(J->Wish.Prompt.size(),
-                                             static_cast<size_t>(
-                                                 J->Wish.Prefix)));
+      J->Slice =
+          std::max(J->Slice, std::min(J->Wish.Prompt.size(),
+                                      static_cast<size_t>(J->Wish.Prefix)));
     Left -= std::min(Left, J->Slice);
   }
 }
@@ -486,9 +486,9 @@ Result<std::vector<Piece>> Generator::step(size_t PromptTokens) {
   std::vector<Piece> Pieces;
   for (auto &[Number, J] : Jobs)
     for (Line &L : J->Lines)
-      if (Piece &New = L.Added; !New.Tokens.empty() || !New.Text.empty() ||
-                                New.Finish != FinishReason::None)
-        Pieces.push_back(
-            std::exchange(New, {New.Request, New.Choice, {}, {}, {}, {}}));
+      if (const Piece &New = L.Added; !New.Tokens.empty() ||
+                                      !New.Text.empty() ||
+                                      New.Finish != FinishReason::None)
+        Pieces.push_back(L.takeAdded());
   return Pieces;
 }

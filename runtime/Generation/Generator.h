@@ -63,6 +63,10 @@ struct Piece {
   std::vector<sampling::ScoredToken> Scores;
   std::string Text;
   FinishReason Finish = FinishReason::None;
+  /// As of the Generation that it belongs to.
+  std::optional<int32_t> StopToken;
+  std::optional<std::string> StopString;
+  std::optional<Error> Failure;
 };
 
 /// The beginning of a prompt that need not run again.

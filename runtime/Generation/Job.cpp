@@ -83,6 +83,18 @@ void Generator::Line::finishByLength(const Request &Wish) {
          Wish.IsCutByContext ? FinishReason::Context : FinishReason::Length);
 }
 
+Piece Generator::Line::takeAdded() {
+  Piece Taken = std::exchange(Added, {});
+  Added.Request = Taken.Request;
+  Added.Choice = Taken.Choice;
+  if (Taken.Finish != FinishReason::None) {
+    Taken.StopToken = Done.StopToken;
+    Taken.StopString = Done.StopString;
+    Taken.Failure = Done.Failure;
+  }
+  return Taken;
+}
+
 Generator::Job::Job(int64_t Number, Request R, Sampler Picker,
                     const tokenizer::Tokenizer *T)
     : Number(Number), Wish(std::move(R)), Picker(std::move(Picker)) {

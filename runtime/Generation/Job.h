@@ -33,6 +33,8 @@ struct Generator::Line {
   void finish(const Request &Wish, FinishReason Reason);
   /// At the request's limit, or that of the model.
   void finishByLength(const Request &Wish);
+  /// What the step has added, and why the text has ended if it has.
+  Piece takeAdded();
 
 private:
   void addText(const Request &Wish, const std::string &Text);

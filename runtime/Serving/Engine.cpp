@@ -2,6 +2,9 @@
 
 #include "runtime/Serving/Engine.h"
 
+#include "runtime/Engine/Memory.h"
+
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -16,6 +19,26 @@ static double secondsNow() {
   return std::chrono::duration<double>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
+}
+
+engine::SessionOptions serving::defaultRoom(const engine::Model &M,
+                                            int64_t MaxRunning) {
+  const artifact::Manifest &Info = M.manifest();
+  double Bytes = 0; // Of one text of full length, and its source.
+  for (const artifact::CacheInfo &C : Info.Caches) {
+    int64_t Longest = C.Content == artifact::CacheContent::Cross
+                          ? Info.MaxSource
+                          : Info.MaxSequence;
+    Bytes += static_cast<double>(Longest) / static_cast<double>(C.PageTokens) *
+             static_cast<double>(C.PageBytes) * static_cast<double>(C.Layers);
+  }
+  double Share = static_cast<double>(engine::machineMemory()) / 4;
+  double Texts = std::clamp(Bytes > 0 ? Share / Bytes : 1.0, 1.0,
+                            static_cast<double>(MaxRunning));
+  auto Tokens = [&](int64_t Longest) {
+    return static_cast<int64_t>(Texts * static_cast<double>(Longest));
+  };
+  return {0, Tokens(Info.MaxSequence), Tokens(Info.MaxSource)};
 }
 
 struct Engine::Implementation {

@@ -26,12 +26,9 @@ struct InspectOptions {
 /// Appends the report to `Out`. Fails only when verification does. The text
 /// has at most 25 lines, whatever the model, without what is asked for.
 ///
-/// Members of the JSON form: file, file_bytes, model, entries, estimates,
-/// compiled, caches (with bytes_per_token and bytes_full_context over all
-/// layers), code (per level, with its memory plan), weights (count, bytes,
-/// by_layout, list), tokenizer_bytes, generation, image, labels,
-/// weights_verified, huge_pages (the share of the file in memory that is in
-/// huge pages; null where that is not known, as without Verify).
+/// Members of the JSON form: those of artifact::describe(), weights_verified,
+/// and huge_pages (the share of the file in memory that is in huge pages; null
+/// where that is not known, as without Verify).
 Status inspectArtifact(const artifact::Artifact &A,
                        const InspectOptions &Options, std::string &Out);
 

@@ -1,0 +1,340 @@
+//===- CApiEngineTest.cpp - Chat prompts, outputs and engines from C ------===//
+
+#include "CommandLineFixture.h"
+
+#include "runtime/tenon.h"
+
+#include <gmock/gmock.h>
+#include <map>
+#include <set>
+#include <thread>
+
+using namespace tenon;
+using namespace tenon::test;
+using testing::HasSubstr;
+
+namespace {
+
+class CApiEngineTest : public testing::Test {
+protected:
+  void SetUp() override {
+    auto Change = [](Manifest &Info, CodeInfo &) {
+      Info.FewTokens = 4;
+      Info.Chat = artifact::ChatInfo{
+          {{"default", "[CLS]{% for m in messages %}{{ m.content }}"
+                       "{% endfor %}{% if add_generation_prompt %}[SEP]"
+                       "{% endif %}"}},
+          {}};
+    };
+    Status Written = writeModel(File, Change, WordPieces);
+    ASSERT_TRUE(Written) << Written.error().message();
+    ASSERT_EQ(tenon_model_load(File.c_str(), &M), TENON_OK);
+    Settings = {};
+    tenon_settings_init(&Settings);
+    Settings.ignore_eos = 1;
+  }
+  void TearDown() override {
+    tenon_engine_destroy(E);
+    tenon_model_destroy(M);
+  }
+
+  void start(int64_t MaxRunning, int64_t MaxQueued = 0,
+             int64_t CacheTokens = 400) {
+    tenon_engine_options Options{};
+    Options.struct_size = sizeof(Options);
+    Options.threads = 1;
+    Options.cache_tokens = CacheTokens;
+    Options.max_running = MaxRunning;
+    Options.max_queued = MaxQueued;
+    ASSERT_EQ(tenon_engine_create(M, &Options, &E), TENON_OK)
+        << tenon_last_error();
+  }
+  tenon_status submit(std::vector<int32_t> Prompt, tenon_request &Id,
+                      double *RetryAfter = nullptr) {
+    return tenon_engine_submit(E, &Settings, Prompt.data(), Prompt.size(),
+                               nullptr, &Id, RetryAfter);
+  }
+  tenon_update wait(double Seconds = 10) {
+    tenon_update U{};
+    U.struct_size = sizeof(U);
+    EXPECT_EQ(tenon_engine_wait(E, Seconds, &U), TENON_OK);
+    return U;
+  }
+  /// The tokens of `Prompt` with Settings, of a generation of its own.
+  std::vector<int32_t> alone(std::vector<int32_t> Prompt) {
+    tenon_request Id = 0;
+    EXPECT_EQ(submit(std::move(Prompt), Id), TENON_OK) << tenon_last_error();
+    std::vector<int32_t> Tokens;
+    for (tenon_update U = wait(); U.piece; U = wait())
+      Tokens.insert(Tokens.end(), U.piece->tokens,
+                    U.piece->tokens + U.piece->token_count);
+    return Tokens;
+  }
+
+  TemporaryDirectory Directory;
+  std::string File = Directory / "model.tenon";
+  tenon_model *M = nullptr;
+  tenon_engine *E = nullptr;
+  tenon_settings Settings;
+};
+
+} // namespace
+
+TEST_F(CApiEngineTest, DescribesTheModel) {
+  const char *Text = nullptr;
+  size_t Bytes = 0;
+  ASSERT_EQ(tenon_model_describe(M, &Text, &Bytes), TENON_OK);
+  Json Described = Json::parse(std::string(Text, Bytes));
+  EXPECT_EQ(Described.at("file"), File);
+  EXPECT_EQ(Described.at("model").at("few_tokens"), 4);
+  EXPECT_EQ(Described.at("model").at("vocabulary"), tenon_model_vocabulary(M));
+  EXPECT_TRUE(Described.at("chat").is_object());
+}
+
+TEST_F(CApiEngineTest, MakesPromptsOfConversations) {
+  EXPECT_EQ(tenon_model_has_chat(M), 1);
+  auto Prompt = [&](std::string_view Talk, std::vector<int32_t> &Tokens) {
+    size_t Count = 0;
+    tenon_status Status = tenon_model_chat_prompt(
+        M, Talk.data(), Talk.size(), Tokens.data(), Tokens.size(), &Count);
+    Tokens.resize(Count);
+    return Status;
+  };
+  std::vector<int32_t> Tokens(8);
+  ASSERT_EQ(
+      Prompt(R"({"messages": [{"role": "user", "content": "a b"}]})", Tokens),
+      TENON_OK)
+      << tenon_last_error();
+  EXPECT_EQ(Tokens, (std::vector<int32_t>{2, 4, 5, 3}));
+  Tokens.assign(8, 0);
+  ASSERT_EQ(Prompt(R"({"messages": [{"role": "user", "content": "a b"}],
+                       "add_generation_prompt": false})",
+                   Tokens),
+            TENON_OK);
+  EXPECT_EQ(Tokens, (std::vector<int32_t>{2, 4, 5}));
+  // What a user wrote is no special token.
+  Tokens.assign(8, 0);
+  ASSERT_EQ(
+      Prompt(R"({"messages": [{"role": "user", "content": "[SEP]"}]})", Tokens),
+      TENON_OK);
+  EXPECT_EQ(std::count(Tokens.begin(), Tokens.end(), 3), 1);
+  for (const auto &[Talk, Expected] : std::map<std::string, const char *>{
+           {"{", "conversation"},
+           {"[]", "a conversation is array: expected an object"},
+           {"{}", "'messages' is '[]': expected an array of at least one"},
+           {R"({"messages": [{"content": 1}]})", "'messages[0]' is"},
+           {R"({"messages": [{"role": "user"}], "tools": 1})",
+            "'tools' is '1': expected an array or null"},
+           {R"({"messages": [{"role": "user"}], "add_generation_prompt": 1})",
+            "expected true or false"}}) {
+    EXPECT_EQ(Prompt(Talk, Tokens), TENON_INVALID_ARGUMENT) << Talk;
+    EXPECT_THAT(tenon_last_error(), HasSubstr(Expected));
+  }
+}
+
+TEST_F(CApiEngineTest, ValuesThatAreTakenStay) {
+  tenon_session *S = nullptr;
+  tenon_sequence Sequence = 0;
+  tenon_values *First = nullptr, *None = nullptr;
+  ASSERT_EQ(tenon_session_create(M, 1, 0, &S), TENON_OK);
+  ASSERT_EQ(tenon_session_take_values(S, &None), TENON_OK);
+  EXPECT_EQ(None, nullptr);
+  ASSERT_EQ(tenon_sequence_create(S, &Sequence), TENON_OK);
+  tenon_output Output{};
+  Output.struct_size = sizeof(Output);
+  auto Run = [&](std::vector<int32_t> Tokens) {
+    tenon_item Item{
+        sizeof(tenon_item),     Sequence, Tokens.data(), nullptr, Tokens.size(),
+        TENON_OUTPUT_ROWS_LAST, 0};
+    ASSERT_EQ(tenon_session_run(S, TENON_ENTRY_STEP, &Item, 1, &Output),
+              TENON_OK);
+  };
+  Run({1, 2});
+  std::vector<float> Seen(Output.values, Output.values + Output.width);
+  const float *Values = Output.values;
+  ASSERT_EQ(tenon_session_take_values(S, &First), TENON_OK);
+  ASSERT_NE(First, nullptr);
+  ASSERT_EQ(tenon_session_take_values(S, &None), TENON_OK);
+  EXPECT_EQ(None, nullptr) << "taken already";
+  Run({7});
+  EXPECT_NE(Output.values, Values);
+  EXPECT_NE(std::vector<float>(Output.values, Output.values + Output.width),
+            Seen);
+  tenon_session_destroy(S);
+  EXPECT_EQ(std::vector<float>(Values, Values + Seen.size()), Seen);
+  tenon_values_destroy(First);
+  tenon_values_destroy(nullptr);
+}
+
+TEST_F(CApiEngineTest, AnswersManyAsAlone) {
+  start(4);
+  Settings.max_new_tokens = 12;
+  std::vector<std::vector<int32_t>> Prompts = {{1, 2, 3}, {5}, {9, 8, 7, 6, 5}};
+  std::map<tenon_request, std::vector<int32_t>> Expected, Seen;
+  std::vector<std::vector<int32_t>> Answers;
+  for (const std::vector<int32_t> &Prompt : Prompts)
+    Answers.push_back(alone(Prompt));
+  for (size_t I = 0; I < Prompts.size(); ++I) {
+    tenon_request Id = 0;
+    ASSERT_EQ(submit(Prompts[I], Id), TENON_OK);
+    Expected[Id] = Answers[I];
+  }
+  std::set<tenon_request> Ended;
+  while (Ended.size() < Prompts.size()) {
+    tenon_update U = wait();
+    ASSERT_NE(U.request, 0);
+    ASSERT_FALSE(Ended.contains(U.request)) << "news of what has ended";
+    if (U.piece) {
+      std::vector<int32_t> &Tokens = Seen[U.request];
+      Tokens.insert(Tokens.end(), U.piece->tokens,
+                    U.piece->tokens + U.piece->token_count);
+      EXPECT_EQ(U.piece->unfinished, U.piece->finish == TENON_FINISH_NONE);
+      continue;
+    }
+    EXPECT_EQ(U.state, TENON_REQUEST_FINISHED);
+    EXPECT_EQ(U.new_tokens, 12u);
+    EXPECT_GE(U.total_s, U.first_token_s);
+    Ended.insert(U.request);
+  }
+  EXPECT_EQ(Seen, Expected);
+  EXPECT_EQ(Answers[0].size(), 12u);
+  tenon_statistics Counts{};
+  Counts.struct_size = sizeof(Counts);
+  ASSERT_EQ(tenon_engine_statistics(E, &Counts), TENON_OK);
+  EXPECT_EQ(Counts.finished, 6u);
+  EXPECT_EQ(Counts.new_tokens, 72u);
+  EXPECT_EQ(Counts.running, 0u);
+}
+
+TEST_F(CApiEngineTest, ScoresAndStopsOfPieces) {
+  start(4);
+  Settings.max_new_tokens = 5;
+  Settings.logprobs = 1;
+  Settings.top_logprobs = 2;
+  Settings.echo = 1;
+  std::vector<int32_t> Tokens = alone({1, 2, 3});
+  ASSERT_EQ(Tokens.size(), 5u);
+  Settings.stop_tokens = &Tokens[2];
+  Settings.stop_token_count = 1;
+  auto Stop = static_cast<size_t>(
+      std::find(Tokens.begin(), Tokens.end(), Tokens[2]) - Tokens.begin());
+  tenon_request Id = 0;
+  ASSERT_EQ(submit({1, 2, 3}, Id), TENON_OK);
+  size_t Count = 0;
+  bool HasStopped = false;
+  tenon_update U = wait();
+  for (; U.piece; U = wait()) {
+    Count += U.piece->token_count;
+    if (U.piece->token_count != 0) {
+      ASSERT_NE(U.piece->logprobs, nullptr);
+      EXPECT_EQ(U.piece->top_count, 2u);
+      EXPECT_LE(U.piece->logprobs[0], U.piece->top_logprobs[0]);
+    }
+    if (U.piece->finish == TENON_FINISH_STOP) {
+      EXPECT_EQ(U.piece->stop_token, Tokens[2]);
+      HasStopped = true;
+    }
+  }
+  EXPECT_TRUE(HasStopped);
+  EXPECT_EQ(Count, Stop + 1);
+  ASSERT_NE(U.prompt_scores, nullptr);
+  EXPECT_EQ(U.prompt_scores->count, 2u);
+  EXPECT_LT(U.prompt_scores->logprobs[1], 0);
+}
+
+TEST_F(CApiEngineTest, CancelsFailsAndRefuses) {
+  start(1, 2);
+  Settings.max_new_tokens = 60;
+  tenon_request Running = 0, Waiting = 0, Third = 0, Never = 0;
+  ASSERT_EQ(submit({1, 2}, Running), TENON_OK);
+  ASSERT_EQ(submit({3, 4}, Waiting), TENON_OK);
+  ASSERT_EQ(tenon_engine_cancel(E, Waiting), TENON_OK);
+  ASSERT_EQ(tenon_engine_cancel(E, Running), TENON_OK);
+  ASSERT_EQ(tenon_engine_cancel(E, 999), TENON_OK) << "of nobody";
+  std::map<tenon_request, tenon_request_state> Ends;
+  while (Ends.size() < 2)
+    if (tenon_update U = wait(); !U.piece)
+      Ends[U.request] = U.state;
+  EXPECT_EQ(Ends[Waiting], TENON_REQUEST_CANCELLED);
+  // It may have been faster.
+  EXPECT_THAT(Ends[Running],
+              testing::AnyOf(TENON_REQUEST_CANCELLED, TENON_REQUEST_FINISHED));
+
+  Settings.n = 2;
+  Settings.temperature = 1;
+  EXPECT_EQ(submit({1}, Never), TENON_OUT_OF_CACHE_PAGES);
+  EXPECT_THAT(tenon_last_error(), HasSubstr("2 texts at once"));
+  Settings.n = 1;
+  double RetryAfter = 0;
+  tenon_terms Terms{sizeof(Terms), 1e-9, nullptr};
+  int32_t Token = 1;
+  ASSERT_EQ(
+      tenon_engine_submit(E, &Settings, &Token, 1, &Terms, &Third, &RetryAfter),
+      TENON_OK);
+  tenon_update U = wait();
+  while (U.piece)
+    U = wait();
+  EXPECT_EQ(U.request, Third);
+  EXPECT_EQ(U.state, TENON_REQUEST_FAILED);
+  EXPECT_EQ(U.status, TENON_CANCELLED);
+  EXPECT_THAT(U.error, HasSubstr("seconds"));
+  EXPECT_EQ(RetryAfter, 0);
+
+  int Finished = -1;
+  ASSERT_EQ(tenon_engine_drain(E, 10, &Finished), TENON_OK);
+  EXPECT_EQ(Finished, 1);
+  EXPECT_EQ(submit({1}, Never), TENON_CANCELLED);
+  EXPECT_EQ(Never, 0);
+}
+
+TEST_F(CApiEngineTest, AFullQueueSaysWhenToComeBack) {
+  start(1, 1);
+  Settings.max_new_tokens = 64;
+  tenon_status Status = TENON_OK;
+  double RetryAfter = 0;
+  for (int I = 0; I < 1000 && Status == TENON_OK; ++I) {
+    tenon_request Id = 0;
+    Status = submit({1, 2, 3}, Id, &RetryAfter);
+  }
+  EXPECT_EQ(Status, TENON_QUEUE_FULL);
+  EXPECT_GE(RetryAfter, 1);
+  EXPECT_THAT(tenon_last_error(), HasSubstr("expected fewer than 1"));
+}
+
+TEST_F(CApiEngineTest, WaitsNoLongerThanItIsTold) {
+  start(1);
+  EXPECT_EQ(wait(0).request, 0);
+  EXPECT_EQ(wait(0.001).request, 0);
+  std::thread Waker([&] { tenon_engine_wake(E); });
+  EXPECT_EQ(wait(-1).request, 0);
+  Waker.join();
+  // News come before the call that was woken without.
+  Settings.max_new_tokens = 1;
+  tenon_request Id = 0;
+  ASSERT_EQ(submit({1}, Id), TENON_OK);
+  ASSERT_EQ(tenon_engine_drain(E, 10, nullptr), TENON_OK);
+  tenon_engine_wake(E);
+  EXPECT_EQ(wait(0).request, Id);
+  while (wait(0).request != 0) {
+  }
+  EXPECT_EQ(wait(0).request, 0);
+}
+
+TEST_F(CApiEngineTest, OptionsOutOfRange) {
+  tenon_engine_options Options{};
+  tenon_engine *None = nullptr;
+  Options.struct_size = sizeof(Options);
+  Options.max_running = -1;
+  EXPECT_EQ(tenon_engine_create(M, &Options, &None), TENON_INVALID_ARGUMENT);
+  EXPECT_THAT(tenon_last_error(), HasSubstr("max_running is -1"));
+  Options.max_running = 4000;
+  EXPECT_EQ(tenon_engine_create(M, &Options, &None), TENON_INVALID_ARGUMENT);
+  Options.max_running = 0;
+  Options.struct_size = 3;
+  EXPECT_EQ(tenon_engine_create(M, &Options, &None), TENON_INVALID_ARGUMENT);
+  EXPECT_THAT(tenon_last_error(), HasSubstr("struct_size is 3"));
+  EXPECT_EQ(None, nullptr);
+  EXPECT_EQ(tenon_engine_create(M, nullptr, &None), TENON_OK)
+      << tenon_last_error();
+  tenon_engine_destroy(None);
+}
