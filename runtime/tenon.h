@@ -252,6 +252,11 @@ TENON_API tenon_status tenon_model_encode(const tenon_model *model,
                                           const char *text, size_t bytes,
                                           int special, int32_t *tokens,
                                           size_t capacity, size_t *count);
+/** The same for a text to encode or embed: at most `max_tokens` tokens, as the
+ *  tokenizer cuts texts, special tokens among them. */
+TENON_API tenon_status tenon_model_encode_truncated(
+    const tenon_model *model, const char *text, size_t bytes, int special,
+    size_t max_tokens, int32_t *tokens, size_t capacity, size_t *count);
 /** The text of `tokens` [count], without special tokens unless `special` is not
  *  0. Sets `bytes` to its length, and fills `text` [capacity], without a
  *  terminating 0, only if all fits. */

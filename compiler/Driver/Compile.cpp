@@ -35,22 +35,37 @@ using namespace tenon;
 
 namespace {
 
-/// One line that is overwritten, on a terminal only.
+/// Says what a compilation does.
 class Progress {
 public:
-  explicit Progress(bool Wanted) : Shown(Wanted && ::isatty(2)) {}
+  explicit Progress(ProgressForm Wanted)
+      : Form(Wanted == ProgressForm::Terminal && !::isatty(2)
+                 ? ProgressForm::None
+                 : Wanted) {}
   ~Progress() { clear(); }
-  void show(const std::string &Text) {
-    if (Shown)
-      llvm::errs() << "\r\033[K" << Text;
+  /// `Share` of the phase is done, where that is known.
+  void show(const std::string &Phase,
+            std::optional<double> Share = std::nullopt) {
+    switch (Form) {
+    case ProgressForm::None:
+      return;
+    case ProgressForm::Terminal:
+      llvm::errs() << "\r\033[K" << Phase;
+      if (Share)
+        llvm::errs() << " " << static_cast<int>(*Share * 100) << " %";
+      return;
+    case ProgressForm::Json:
+      Json Now = {{"phase", Phase}, {"share", Share ? Json(*Share) : Json()}};
+      llvm::errs() << Json{{"progress", Now}}.dump() << "\n";
+    }
   }
   void clear() {
-    if (Shown)
+    if (Form == ProgressForm::Terminal)
       llvm::errs() << "\r\033[K";
   }
 
 private:
-  bool Shown;
+  ProgressForm Form;
 };
 
 bool isMlirFile(const std::string &Path) {
@@ -281,12 +296,10 @@ private:
     if (!Text)
       return Text.error();
     Shown.show("compiling to calibrate");
-    Result<InputStatistics> Recorded = recordInputs(
-        Module, *Described, *Imported->Weights, *Text,
-        {*Level, Options.DisabledPasses, [&](double Share) {
-           Shown.show("calibrating " +
-                      std::to_string(static_cast<int>(Share * 100)) + " %");
-         }});
+    Result<InputStatistics> Recorded =
+        recordInputs(Module, *Described, *Imported->Weights, *Text,
+                     {*Level, Options.DisabledPasses,
+                      [&](double Share) { Shown.show("calibrating", Share); }});
     if (!Recorded)
       return Recorded.error().withContext("calibration");
     Inputs.emplace(std::move(*Recorded));
@@ -632,10 +645,7 @@ private:
     Manifest M = std::move(State.Model);
     Result<std::vector<ScopeInfo>> Scopes = packWeights(
         State.Weights, M.Caches.size(), *Model->Weights, *Writer,
-        quantisation(), [&](double Share) {
-          Shown.show("weights " +
-                     std::to_string(static_cast<int>(Share * 100)) + " %");
-        });
+        quantisation(), [&](double Share) { Shown.show("weights", Share); });
     if (!Scopes)
       return Scopes.error();
     noteKept();

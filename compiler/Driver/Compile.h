@@ -13,6 +13,12 @@
 
 namespace tenon {
 
+enum class ProgressForm {
+  None,
+  Terminal, ///< One line that is overwritten, where stderr is a terminal.
+  Json      ///< Lines {"progress": {"phase": TEXT, "share": 0 to 1 or null}}.
+};
+
 struct CompileOptions {
   /// A Hugging Face directory or a file in the transformer dialect.
   std::string Model;
@@ -58,8 +64,8 @@ struct CompileOptions {
   std::optional<int64_t> FewTokens;
   /// Print what was and was not fused, placed and packed to stderr.
   bool Remarks = false;
-  /// Print progress to stderr.
-  bool Progress = false;
+  /// How progress is shown on stderr.
+  ProgressForm Progress = ProgressForm::None;
 };
 
 /// Compiles. On an error nothing is left under the output's name that was not

@@ -16,15 +16,24 @@ struct tenon_decoder {
 tenon_status tenon_model_encode(const tenon_model *model, const char *text,
                                 size_t bytes, int special, int32_t *tokens,
                                 size_t capacity, size_t *count) {
+  // Whole: a tokenizer's own limit must not cut a text unnoticed.
+  return tenon_model_encode_truncated(model, text, bytes, special, SIZE_MAX,
+                                      tokens, capacity, count);
+}
+
+tenon_status tenon_model_encode_truncated(const tenon_model *model,
+                                          const char *text, size_t bytes,
+                                          int special, size_t max_tokens,
+                                          int32_t *tokens, size_t capacity,
+                                          size_t *count) {
   if (!model || (!text && bytes != 0) || (!tokens && capacity != 0) || !count)
     return fail("tenon_model_encode: model, text, tokens or count is null");
   return guarded([&]() -> tenon_status {
     Result<const tokenizer::Tokenizer *> Text = model->Loaded->tokenizer();
     if (!Text)
       return fail(Text.error());
-    // Whole: a tokenizer's own limit must not cut a text unnoticed.
     Result<std::vector<int32_t>> Ids =
-        (*Text)->encode({text, bytes}, special != 0, SIZE_MAX);
+        (*Text)->encode({text, bytes}, special != 0, max_tokens);
     if (!Ids)
       return fail(Ids.error());
     *count = Ids->size();

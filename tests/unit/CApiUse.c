@@ -29,6 +29,10 @@ static int useText(tenon_model *model) {
   CHECK(tokens[0] == 2 && tokens[1] == 4 && tokens[2] == 5 && tokens[3] == 3);
   CHECK(tenon_model_encode(model, "a b", 3, 0, tokens, 8, &count) == TENON_OK);
   CHECK(count == 2 && tokens[0] == 4 && tokens[1] == 5);
+  CHECK(tenon_model_encode_truncated(model, "a b", 3, 1, 3, tokens, 8,
+                                     &count) == TENON_OK);
+  CHECK(count == 3 && tokens[0] == 2 && tokens[1] == 4 && tokens[2] == 3);
+  CHECK(tenon_model_encode(model, "a b", 3, 0, tokens, 8, &count) == TENON_OK);
   CHECK(tenon_model_encode(model, "\xff", 1, 0, tokens, 8, &count) ==
         TENON_INVALID_ARGUMENT);
   CHECK(count == 2);
