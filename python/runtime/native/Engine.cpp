@@ -1,0 +1,199 @@
+//===- Engine.cpp - Many requests at once ---------------------------------===//
+
+#include "Native.h"
+
+using namespace tenon::python;
+using namespace nb::literals;
+
+namespace {
+
+/// A log-probability of a token, and the likeliest tokens in its place.
+nb::object scoreOf(const float *Chosen, const int32_t *Top,
+                   const float *TopScores, size_t TopCount, size_t I) {
+  nb::list Likeliest;
+  for (size_t K = 0; K < TopCount; ++K)
+    Likeliest.append(
+        nb::make_tuple(Top[I * TopCount + K], TopScores[I * TopCount + K]));
+  return nb::make_tuple(Chosen[I], Likeliest);
+}
+
+nb::object pieceOf(const tenon_piece &P) {
+  nb::dict D;
+  D["choice"] = P.choice;
+  D["token_ids"] = nb::cast(Tokens(P.tokens, P.tokens + P.token_count));
+  D["text"] = nb::str(P.text, P.text_bytes);
+  D["finish"] = static_cast<int>(P.finish);
+  nb::object Scores = nb::none();
+  if (P.logprobs) {
+    nb::list All;
+    for (size_t I = 0; I < P.token_count; ++I)
+      All.append(
+          scoreOf(P.logprobs, P.top_tokens, P.top_logprobs, P.top_count, I));
+    Scores = All;
+  }
+  D["scores"] = Scores;
+  D["stop_string"] = P.stop_string
+                         ? nb::object(nb::str(P.stop_string, P.stop_bytes))
+                         : nb::none();
+  D["stop_token"] = P.stop_token < 0 ? nb::none() : nb::cast(P.stop_token);
+  return D;
+}
+
+/// Requests from any thread; wait() from one at a time.
+class Engine {
+public:
+  Engine(const Model &M, int64_t Threads, int64_t CacheTokens,
+         int64_t SourceTokens, int64_t MaxRunning, int64_t MaxQueued,
+         double MaxStepMs, bool PrefixCache) {
+    tenon_engine_options O{};
+    O.struct_size = sizeof(O);
+    O.threads = Threads;
+    O.cache_tokens = CacheTokens;
+    O.source_tokens = SourceTokens;
+    O.max_running = MaxRunning;
+    O.max_queued = MaxQueued;
+    O.max_step_ms = MaxStepMs;
+    O.no_prefix_cache = !PrefixCache;
+    tenon_engine *Made = nullptr;
+    tenon_status Status = TENON_OK;
+    {
+      nb::gil_scoped_release Release;
+      Status = tenon_engine_create(M.get(), &O, &Made);
+    }
+    check(Status);
+    Handle.reset(Made, [](tenon_engine *E) { tenon_engine_destroy(E); });
+  }
+  Engine(const Engine &) = delete;
+  ~Engine() { close(); }
+
+  /// The engine ends with the last call that runs.
+  void close() {
+    nb::gil_scoped_release Release;
+    Handle.reset();
+  }
+
+  /// The number of the request, or None; and for a full queue the seconds after
+  /// which it is worth another try, and what is to be said.
+  nb::object submit(const Tokens &Prompt, nb::handle Settings, double Timeout,
+                    const std::string &Salt) {
+    std::shared_ptr<tenon_engine> E = open();
+    CSettings Wish(Settings);
+    tenon_terms Terms{sizeof(Terms), Timeout, Salt.c_str()};
+    tenon_request Id = 0;
+    double RetryAfter = 0;
+    tenon_status Status = TENON_OK;
+    {
+      nb::gil_scoped_release Release;
+      Status = tenon_engine_submit(E.get(), Wish.get(), Prompt.data(),
+                                   Prompt.size(), &Terms, &Id, &RetryAfter);
+    }
+    if (Status == TENON_QUEUE_FULL)
+      return nb::make_tuple(nb::none(), RetryAfter, tenon_last_error());
+    check(Status);
+    return nb::make_tuple(Id, 0.0, "");
+  }
+  void cancel(tenon_request Id) {
+    check(tenon_engine_cancel(open().get(), Id));
+  }
+  void wake() { check(tenon_engine_wake(open().get())); }
+
+  /// The next news, or None.
+  nb::object wait(double Seconds) {
+    std::shared_ptr<tenon_engine> E = open();
+    tenon_update U{};
+    U.struct_size = sizeof(U);
+    tenon_status Status = TENON_OK;
+    {
+      nb::gil_scoped_release Release;
+      Status = tenon_engine_wait(E.get(), Seconds, &U);
+    }
+    check(Status);
+    if (U.request == 0)
+      return nb::none();
+    nb::dict D;
+    D["request"] = U.request;
+    D["state"] = static_cast<int>(U.state);
+    D["status"] = static_cast<int>(U.status);
+    D["error"] = U.error ? nb::object(nb::str(U.error)) : nb::none();
+    D["piece"] = U.piece ? pieceOf(*U.piece) : nb::none();
+    if (U.piece)
+      return D;
+    nb::list Scores;
+    if (const tenon_prompt_scores *S = U.prompt_scores)
+      for (size_t I = 0; I < S->count; ++I)
+        Scores.append(scoreOf(S->logprobs, S->top_tokens, S->top_logprobs,
+                              S->top_count, I));
+    D["prompt_scores"] = Scores;
+    nb::dict Usage;
+    Usage["prompt_tokens"] = U.prompt_tokens;
+    Usage["cached_tokens"] = U.cached_tokens;
+    Usage["new_tokens"] = U.new_tokens;
+    Usage["queued_s"] = U.queued_s;
+    Usage["first_token_s"] = U.first_token_s;
+    Usage["longest_gap_s"] = U.longest_gap_s;
+    Usage["total_s"] = U.total_s;
+    D["usage"] = Usage;
+    return D;
+  }
+
+  bool drain(double Seconds) {
+    std::shared_ptr<tenon_engine> E = open();
+    int Finished = 0;
+    tenon_status Status = TENON_OK;
+    {
+      nb::gil_scoped_release Release;
+      Status = tenon_engine_drain(E.get(), Seconds, &Finished);
+    }
+    check(Status);
+    return Finished != 0;
+  }
+
+  nb::dict statistics() {
+    tenon_statistics S{};
+    S.struct_size = sizeof(S);
+    check(tenon_engine_statistics(open().get(), &S));
+    nb::dict D;
+    D["queued"] = S.queued;
+    D["running"] = S.running;
+    D["submitted"] = S.submitted;
+    D["finished"] = S.finished;
+    D["cancelled"] = S.cancelled;
+    D["failed"] = S.failed;
+    D["refused"] = S.refused;
+    D["steps"] = S.steps;
+    D["prompt_tokens"] = S.prompt_tokens;
+    D["cached_tokens"] = S.cached_tokens;
+    D["new_tokens"] = S.new_tokens;
+    D["pages"] = S.pages;
+    D["free_pages"] = S.free_pages;
+    D["cached_prefixes"] = S.cached_prefixes;
+    return D;
+  }
+
+private:
+  std::shared_ptr<tenon_engine> open() const {
+    if (!Handle)
+      raise(TENON_CANCELLED, "the engine is closed");
+    return Handle;
+  }
+
+  std::shared_ptr<tenon_engine> Handle;
+};
+
+} // namespace
+
+void tenon::python::bindEngine(nb::module_ &M) {
+  nb::class_<Engine>(M, "Engine")
+      .def(nb::init<const Model &, int64_t, int64_t, int64_t, int64_t, int64_t,
+                    double, bool>(),
+           "model"_a, "threads"_a, "cache_tokens"_a, "source_tokens"_a,
+           "max_running"_a, "max_queued"_a, "max_step_ms"_a, "prefix_cache"_a)
+      .def("submit", &Engine::submit, "prompt"_a, "settings"_a, "timeout"_a,
+           "salt"_a)
+      .def("cancel", &Engine::cancel, "request"_a)
+      .def("wake", &Engine::wake)
+      .def("wait", &Engine::wait, "seconds"_a)
+      .def("drain", &Engine::drain, "seconds"_a)
+      .def("statistics", &Engine::statistics)
+      .def("close", &Engine::close);
+}

@@ -1,0 +1,71 @@
+//===- Native.h - The C API as Python classes -------------------*- C++ -*-===//
+//
+// Internal to the extension module: what its sources share. Everything goes
+// through tenon.h; threads that compute or wait let go of the interpreter.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_PYTHON_NATIVE_H
+#define TENON_PYTHON_NATIVE_H
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <tenon/tenon.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tenon::python {
+
+namespace nb = nanobind;
+
+using Tokens = std::vector<int32_t>;
+/// [rows, width] f32, read-only memory of the runtime.
+using Rows = nb::ndarray<nb::numpy, const float, nb::ndim<2>>;
+
+/// Raises the exception class of `Status`, with the message.
+[[noreturn]] void raise(tenon_status Status, const std::string &Message);
+/// Raises the last error of this thread, unless `Status` says that there is
+/// none.
+void check(tenon_status Status);
+
+/// Handles that end with their owner.
+struct ModelEnd {
+  void operator()(tenon_model *M) const { tenon_model_destroy(M); }
+};
+using ModelHandle = std::unique_ptr<tenon_model, ModelEnd>;
+
+/// A loaded artifact; sessions and engines keep it alive.
+struct Model {
+  explicit Model(const std::string &Path);
+  tenon_model *get() const { return Handle.get(); }
+  ModelHandle Handle;
+};
+
+/// The settings of Python's dataclass `Settings`, in C; the arrays are its own.
+class CSettings {
+public:
+  explicit CSettings(nb::handle Fields);
+  CSettings(const CSettings &) = delete;
+  const tenon_settings *get() const { return &Values; }
+
+private:
+  tenon_settings Values;
+  Tokens BiasTokens, BadWordTokens, StopTokens;
+  std::vector<float> Biases;
+  std::vector<size_t> BadWordLengths;
+  std::vector<std::string> Stops;
+  std::vector<const char *> StopPointers;
+};
+
+void bindModel(nb::module_ &M);
+void bindSession(nb::module_ &M);
+void bindEngine(nb::module_ &M);
+
+} // namespace tenon::python
+
+#endif // TENON_PYTHON_NATIVE_H

@@ -1,0 +1,324 @@
+"""Many requests at once on one model."""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import secrets
+import threading
+import weakref
+from collections.abc import AsyncIterator, Iterator
+
+from . import _native
+from .errors import BY_STATUS, Cancelled, QueueFull
+from .results import Choice, Chunk, Completion, TokenScore, Usage
+from .settings import Settings, settings_of, token_ids
+
+# By tenon_finish and tenon_request_state.
+_FINISH = (None, "eos", "length", "error", "context", "stop")
+_STATES = ("queued", "prefilling", "decoding", "finished", "cancelled",
+           "failed")
+
+
+def _scores(raw) -> list[TokenScore] | None:
+    if raw is None:
+        return None
+    return [TokenScore(logprob, tuple(top)) for logprob, top in raw]
+
+
+class Request:
+    """A request that an engine has taken.
+
+    Iterate over it, with `for` or `async for`, to get its chunks as they come,
+    once; leaving such a loop cancels the request. result() and completion()
+    wait for all of it, as often as they are called.
+    """
+
+    def __init__(self, engine: Engine, prompt: list[int], settings: Settings):
+        self._engine = engine
+        self._prompt = prompt
+        self._settings = settings
+        self._id = 0
+        self._changed = threading.Condition()
+        self._chunks: collections.deque[Chunk] = collections.deque()
+        self._waiting: list[tuple[asyncio.AbstractEventLoop,
+                                  asyncio.Future]] = []
+        self._choices = [Choice() for _ in range(settings.n)]
+        self._state = "queued"
+        self._completion: Completion | None = None
+        self._failure: Exception | None = None
+
+    @property
+    def state(self) -> str:
+        """"queued", "prefilling", "decoding", "finished", "cancelled" or
+        "failed"."""
+        return self._state
+
+    @property
+    def prompt_token_ids(self) -> list[int]:
+        """What was asked, as tokens."""
+        return self._prompt
+
+    def cancel(self) -> None:
+        """Gives the request up, in any state; others do not notice."""
+        self._engine._cancel(self)
+
+    def result(self, timeout: float | None = None) -> Completion:
+        """Waits for all of it, at most `timeout` seconds.
+
+        Raises: TimeoutError; Cancelled; what the request has failed with.
+        """
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._ended, timeout):
+                raise TimeoutError(
+                    f"the request has not ended after {timeout} seconds")
+        return self._outcome()
+
+    async def completion(self) -> Completion:
+        """As result(), for coroutines. One that is cancelled cancels the
+        request."""
+        try:
+            while (woken := self._wait_for(lambda: self._ended)) is not None:
+                await woken
+        except asyncio.CancelledError:
+            self.cancel()
+            raise
+        return self._outcome()
+
+    def __iter__(self) -> Iterator[Chunk]:
+        try:
+            while True:
+                with self._changed:
+                    self._changed.wait_for(lambda: self._chunks or self._ended)
+                    if not self._chunks:
+                        break
+                    chunk = self._chunks.popleft()
+                yield chunk
+        except GeneratorExit:
+            self.cancel()
+            raise
+        self._outcome()
+
+    async def __aiter__(self) -> AsyncIterator[Chunk]:
+        try:
+            while True:
+                while (woken := self._wait_for(
+                        lambda: self._chunks or self._ended)) is not None:
+                    await woken
+                if not self._chunks:
+                    break
+                yield self._chunks.popleft()
+        except (GeneratorExit, asyncio.CancelledError):
+            self.cancel()
+            raise
+        self._outcome()
+
+    @property
+    def _ended(self) -> bool:
+        return self._completion is not None or self._failure is not None
+
+    def _wait_for(self, ready) -> asyncio.Future | None:
+        """None when it is ready, else what to await before asking again."""
+        with self._changed:
+            if ready():
+                return None
+            loop = asyncio.get_running_loop()
+            woken = loop.create_future()
+            self._waiting.append((loop, woken))
+            return woken
+
+    def _outcome(self) -> Completion:
+        if self._failure is not None:
+            raise self._failure
+        return self._completion
+
+    def _take(self, news: dict) -> None:
+        """On the engine's thread: news of this request."""
+        with self._changed:
+            self._state = _STATES[news["state"]]
+            if news["piece"] is not None:
+                self._add(news["piece"], news)
+            elif self._state == "finished":
+                self._finish(news)
+            else:
+                self._failure = (
+                    BY_STATUS[news["status"]](news["error"])
+                    if news["error"] is not None
+                    else Cancelled("the request was cancelled"))
+            self._notify()
+
+    def _add(self, piece: dict, news: dict) -> None:
+        choice = self._choices[piece["choice"]]
+        scores = _scores(piece["scores"])
+        stop = piece["stop_string"]
+        chunk = Chunk(piece["choice"], piece["text"], piece["token_ids"],
+                      scores, _FINISH[piece["finish"]],
+                      piece["stop_token"] if stop is None else stop)
+        choice.text += chunk.text
+        choice.token_ids += chunk.token_ids
+        if self._settings.logprobs is not None:
+            choice.scores = (choice.scores or []) + (scores or [])
+        choice.finish_reason, choice.stop = chunk.finish_reason, chunk.stop
+        if news["error"] is not None:
+            choice.error = BY_STATUS[news["status"]](news["error"])
+        self._chunks.append(chunk)
+
+    def _finish(self, news: dict) -> None:
+        failures = [c.error for c in self._choices if c.error is not None]
+        if len(failures) == len(self._choices):
+            self._failure = failures[0]
+            return
+        self._completion = Completion(
+            self._choices, self._prompt, _scores(news["prompt_scores"]),
+            self._settings.seed, Usage(**news["usage"]))
+
+    def _fail(self, failure: Exception) -> None:
+        with self._changed:
+            if not self._ended:
+                self._state, self._failure = "cancelled", failure
+                self._notify()
+
+    def _notify(self) -> None:
+        self._changed.notify_all()
+        waiting, self._waiting = self._waiting, []
+        for loop, woken in waiting:
+            try:
+                loop.call_soon_threadsafe(
+                    lambda woken=woken: woken.done() or woken.set_result(None))
+            except RuntimeError:
+                pass  # The loop was closed, so nobody waits.
+
+
+class Engine:
+    """Runs requests on a model, all of them in each step, on threads of its
+    own. A request's tokens do not depend on what else runs.
+
+    Args:
+        model: a Model that generates text.
+        threads: 0: one per core.
+        cache_tokens: of all texts together; 0: as many texts of full length as
+            may run, but at most a quarter of the machine's memory.
+        source_tokens: the same of source texts that are answered.
+        max_running: texts that are generated at once.
+        max_queued: requests that wait; one more raises QueueFull.
+        max_step_ms: what a step may take: prompts are cut accordingly.
+        prefix_cache: whether the beginnings of prompts are kept for others.
+
+    May be used from any thread, and in a `with` statement.
+    """
+
+    def __init__(self, model, *, threads: int = 0, cache_tokens: int = 0,
+                 source_tokens: int = 0, max_running: int = 8,
+                 max_queued: int = 256, max_step_ms: float = 100.0,
+                 prefix_cache: bool = True):
+        from .model import Model
+
+        self.model = model
+        self._native = _native.Engine(
+            self.model._native, threads, cache_tokens, source_tokens,
+            max_running, max_queued, max_step_ms, prefix_cache)
+        self.max_queued = max_queued
+        self._mail = _Mail(self._native)
+        # When nobody holds the engine any more, and at the interpreter's end.
+        self._end = weakref.finalize(self, self._mail.close)
+
+    def submit(self, prompt, settings: Settings | None = None, *,
+               timeout: float | None = None, salt: str = "",
+               **changes) -> Request:
+        """Queues a request.
+
+        Args:
+            prompt: a text, or token ids.
+            settings, changes: Settings, and fields of it by name.
+            timeout: seconds after which the request fails.
+            salt: only requests of the same salt share kept prompts.
+
+        Raises: InvalidArgument; OutOfCachePages, for what can never fit;
+            QueueFull; Cancelled, when the engine is closed.
+        """
+        wish = self.model._settings(settings_of(settings, changes))
+        return self._submit(self.model._prompt(prompt), wish, timeout, salt)
+
+    def submit_chat(self, messages, settings: Settings | None = None, *,
+                    tools=None, timeout: float | None = None, salt: str = "",
+                    template: dict | None = None, **changes) -> Request:
+        """Queues the answer to a conversation; see Model.chat()."""
+        wish = self.model._settings(settings_of(settings, changes))
+        prompt = self.model.chat_prompt(messages, tools=tools,
+                                        **(template or {}))
+        return self._submit(prompt, wish, timeout, salt)
+
+    def _submit(self, prompt: list[int], wish: Settings,
+                timeout: float | None, salt: str) -> Request:
+        if wish.seed is None:
+            wish = wish.replace(seed=secrets.randbits(64))
+        request = Request(self, prompt, wish)
+        # Its news may come before its number does.
+        with self._mail.lock:
+            number, retry_after, refusal = self._native.submit(
+                prompt, wish, timeout or 0.0, salt)
+            if number is None:
+                raise QueueFull(refusal, retry_after)
+            request._id = number
+            self._mail.requests[number] = request
+        return request
+
+    def statistics(self) -> dict[str, int]:
+        """Counts of requests, tokens and cache pages so far."""
+        return self._native.statistics()
+
+    def drain(self, timeout: float) -> bool:
+        """Takes no more requests, and waits for those that there are, at most
+        `timeout` seconds; then cancels them. Whether all could finish."""
+        return self._native.drain(timeout)
+
+    def close(self) -> None:
+        """Cancels what still runs. Nothing happens the second time."""
+        self._end()
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+    def _cancel(self, request: Request) -> None:
+        if self._end.alive:
+            self._native.cancel(request._id)
+
+
+class _Mail:
+    """Hands news on, on a thread of its own, until it is closed. It does not
+    hold the engine, which ends when nobody else does."""
+
+    def __init__(self, native: _native.Engine):
+        self._native = native
+        self.lock = threading.Lock()
+        # Those that run; they hold the engine.
+        self.requests: dict[int, Request] = {}
+        self._is_closed = False
+        self._thread = threading.Thread(target=self._deliver, daemon=True,
+                                        name="tenon-engine")
+        self._thread.start()
+
+    def close(self) -> None:
+        self._is_closed = True
+        self._native.wake()
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
+        self._native.close()
+        with self.lock:
+            left, self.requests = self.requests, {}
+        for request in left.values():
+            request._fail(Cancelled("the engine was closed"))
+
+    def _deliver(self) -> None:
+        while not self._is_closed:
+            news = self._native.wait(-1.0)
+            if news is None:
+                continue
+            with self.lock:
+                number = news["request"]
+                request = (self.requests[number] if news["piece"] is not None
+                           else self.requests.pop(number))
+            request._take(news)

@@ -1,0 +1,119 @@
+"""Steps of a model, for programs that choose tokens themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as Items
+from typing import Literal
+
+import numpy as np
+
+from . import _native
+from .settings import Settings, settings_of, token_id, token_ids
+
+_ROWS = {
+    "none": _native.OutputRows.NONE,
+    "last": _native.OutputRows.LAST,
+    "all": _native.OutputRows.ALL,
+}
+
+
+class Session:
+    """Sequences of a decoder, and the cache that holds them.
+
+    Arrays that it answers are memory of the runtime, not copied, and stay as
+    they are. One thread may use a session at a time, cancel() apart.
+
+    Args:
+        model: a Model.
+        threads: 0: one per core.
+        cache_tokens: of all sequences together; 0: one of full length.
+    """
+
+    def __init__(self, model, *, threads: int = 0, cache_tokens: int = 0):
+        self.model = model
+        self._native = _native.Session(model._native, threads, cache_tokens)
+
+    def sequence(self) -> Sequence:
+        """A new, empty sequence."""
+        return Sequence(self, self._native.create_sequence())
+
+    def step(self, items: Items[tuple[Sequence, Items[int]]], *,
+             rows: Literal["none", "last", "all"] = "last"
+             ) -> list[np.ndarray]:
+        """Appends tokens to several sequences in one ragged batch; of each the
+        logits, [rows, vocabulary] float32."""
+        return self._native.run(_native.Entry.STEP, [
+            _native.Item(token_ids(tokens, "tokens"), sequence._id,
+                         output_rows=_ROWS[rows])
+            for sequence, tokens in items
+        ])
+
+    def cancel(self) -> None:
+        """From any thread: the step that runs raises Cancelled; all sequences
+        are as before it."""
+        self._native.cancel()
+
+
+class Sequence:
+    """Tokens and what the cache holds of them; ends with its object."""
+
+    def __init__(self, session: Session, number: int):
+        self._session = session
+        self._id = number
+
+    def __len__(self) -> int:
+        return self._session._native.length(self._id)
+
+    def append(self, tokens: Items[int], *, prefix: int = 0,
+               rows: Literal["none", "last", "all"] = "last") -> np.ndarray:
+        """Runs `tokens`; the logits, [rows, vocabulary] float32.
+
+        Args:
+            prefix: so many first tokens see each other, in models with a prefix
+                mask; only in the first step.
+        """
+        return self._session._native.run(_native.Entry.STEP, [
+            _native.Item(token_ids(tokens, "tokens"), self._id,
+                         output_rows=_ROWS[rows], prefix=prefix)
+        ])[0]
+
+    def fork(self) -> Sequence:
+        """A sequence with the same tokens; both share cache until one goes
+        on."""
+        return Sequence(self._session,
+                        self._session._native.fork_sequence(self._id))
+
+    def truncate(self, length: int) -> None:
+        """Drops the tokens from the first `length` on."""
+        self._session._native.truncate_sequence(self._id, length)
+
+    def end(self) -> None:
+        """Gives its cache back. Nothing happens the second time."""
+        number, self._id = self._id, 0
+        if number:
+            self._session._native.end_sequence(number)
+
+    def __del__(self):
+        if getattr(self, "_id", 0):
+            self.end()
+
+
+class Sampler:
+    """Chooses tokens from logits, as generation does: what it draws depends on
+    logits, settings and position only."""
+
+    def __init__(self, model, settings: Settings | None = None, **changes):
+        wish = settings_of(settings, changes)
+        self._native = _native.Sampler(model._native, model._settings(wish))
+
+    def pick(self, logits: np.ndarray, position: int | None = None) -> int:
+        """A token id, from one row of logits.
+
+        Args:
+            position: how many tokens are before it; None: one more than the
+                last time, beginning with 0.
+        """
+        if position is not None:
+            self._native.seek(position)
+        row = np.ascontiguousarray(logits, dtype=np.float32).reshape(-1)
+        return token_id(self._native.pick(row), "pick")
