@@ -23,6 +23,9 @@ config.environment["PATH"] = os.pathsep.join(
 )
 # A variable ends with its CHECK-LABEL, so that functions cannot mix.
 config.environment["FILECHECK_OPTS"] = "-enable-var-scope --dump-input=fail"
+# Nothing goes to the user's folder.
+config.environment["TENON_CACHE_DIR"] = os.path.join(
+    config.test_exec_root, "model-cache")
 for name in (
     "ASAN_OPTIONS",
     "UBSAN_OPTIONS",

@@ -204,8 +204,9 @@ Status tool::benchModel(const BenchOptions &Options) {
   double Begin = secondsNow();
   std::optional<OutputFile> Svg;
   if (!Options.ProfileSvg.empty()) {
-    Result<OutputFile> Created =
-        OutputFile::create(Options.ProfileSvg, {&Options.File, 1});
+    std::vector<std::string> Inputs = Options.ModelFiles;
+    Inputs.push_back(Options.File);
+    Result<OutputFile> Created = OutputFile::create(Options.ProfileSvg, Inputs);
     if (!Created)
       return Created.error();
     Svg = std::move(*Created);

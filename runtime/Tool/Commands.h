@@ -17,12 +17,14 @@
 
 namespace tenon::tool {
 
-/// An error for a path where no artifact can be, with what to type for what is
-/// there: a model's directory, a GGUF file, weights.
+/// An error for a path where neither an artifact nor a model to compile can be,
+/// with what to give for what is there: weights, a file in MLIR.
 Status checkArtifactPath(const std::string &Path);
 
 struct RunOptions {
   std::string File;
+  /// What File was compiled from: no output may replace these.
+  std::vector<std::string> ModelFiles;
   std::vector<std::string> Prompts;
   /// A file, or "-" for standard input.
   std::string PromptFile;
@@ -137,6 +139,8 @@ Status evaluateModel(const EvaluateOptions &Options);
 
 struct BenchOptions {
   std::string File;
+  /// As of RunOptions.
+  std::vector<std::string> ModelFiles;
   int64_t PromptTokens = 512;
   int64_t NewTokens = 32;
   int64_t Batch = 1;
@@ -152,6 +156,13 @@ struct BenchOptions {
 
 /// Measures prefill and decode with random tokens.
 Status benchModel(const BenchOptions &Options);
+
+/// Prints what is in the folder of compiled models.
+Status listCache(bool AsJson);
+/// Removes what was last used so many days ago, or everything.
+Status clearCache(std::optional<double> OlderThanDays);
+/// Prints where that folder is.
+Status printCachePath();
 
 /// Replaces this process by `tenon-compile` beside this executable. Returns
 /// only when that fails.

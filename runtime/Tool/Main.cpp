@@ -14,6 +14,7 @@
 #include "runtime/Tool/CommandLine.h"
 #include "runtime/Tool/Commands.h"
 #include "runtime/Tool/Inspect.h"
+#include "runtime/Tool/ModelArgument.h"
 #include "runtime/Tool/RunArguments.h"
 
 #include <cstring>
@@ -41,6 +42,13 @@ struct InspectArguments {
   InspectOptions Options;
   std::string Html, HtmlLevel = "native";
 };
+
+struct CacheArguments {
+  bool Json = false;
+  std::optional<double> OlderThan;
+};
+/// A century.
+constexpr double MostDays = 36525;
 
 } // namespace
 
@@ -87,15 +95,54 @@ static Status tokenize(TokenizeArguments &Arguments) {
   return Run(Tokenizer::fromJson(*Text, Arguments.File + " (tokenizer)"));
 }
 
-/// Runs `Command` on the artifact `File` with so many threads, if it can.
-template <typename Function>
-static Status whenAble(const std::string &File, int64_t Threads,
+/// The same of a model. A directory's tokenizer.json is what its artifact would
+/// have: nothing is compiled for it.
+static Status tokenizeWith(TokenizeArguments &Arguments,
+                           const ModelOptions &Compiling) {
+  std::error_code Ignored;
+  if (std::filesystem::is_directory(Arguments.File, Ignored)) {
+    std::string Own = Arguments.File + "/tokenizer.json";
+    if (!std::filesystem::exists(Own, Ignored))
+      return Error(Arguments.File + ": has no tokenizer.json");
+    Arguments.File = std::move(Own);
+    return tokenize(Arguments);
+  }
+  if (std::filesystem::path(Arguments.File).extension() == ".json")
+    return tokenize(Arguments);
+  Result<ModelArgument> Model = ModelArgument::open(Arguments.File, Compiling);
+  if (!Model)
+    return Model.error();
+  Arguments.File = Model->artifact();
+  return Model->named(tokenize(Arguments));
+}
+
+/// Runs `Command` with so many threads, if it can, on the artifact that
+/// `Options.File` stands for.
+template <typename CommandOptions, typename Function>
+static Status whenAble(CommandOptions &Options, const ModelOptions &Compiling,
                        Function Command) {
-  if (Status Able = checkThreads(Threads); !Able)
+  if (Status Able = checkThreads(Options.Threads); !Able)
     return Able;
-  if (Status IsThere = checkArtifactPath(File); !IsThere)
-    return IsThere;
-  return Command();
+  Result<ModelArgument> Model = ModelArgument::open(Options.File, Compiling);
+  if (!Model)
+    return Model.error();
+  Options.File = Model->artifact();
+  if constexpr (requires { Options.ModelFiles; })
+    Options.ModelFiles = Model->files();
+  return Model->named(Command(Options));
+}
+
+/// The same with the artifact to compare with, which is compiled as it is.
+static Status evaluate(EvaluateOptions &Options,
+                       const ModelOptions &Compiling) {
+  if (Options.Against.empty())
+    return evaluateModel(Options);
+  Result<ModelArgument> Against =
+      ModelArgument::open(Options.Against, Compiling);
+  if (!Against)
+    return Against.error();
+  Options.Against = Against->artifact();
+  return Against->named(evaluateModel(Options));
 }
 
 /// What the compiler knows of families and of models that are not compiled.
@@ -181,7 +228,7 @@ int main(int Count, char **Values) {
   EmbedOptions Embed;
   CLI::App *EmbedApp =
       App.add_subcommand("embed", "Print pooled embeddings of texts");
-  EmbedApp->add_option("file", Embed.File, "Artifact")->required();
+  EmbedApp->add_option("file", Embed.File, FileHelp)->required();
   EmbedApp->add_option("--text", Embed.Texts, "Texts");
   EmbedApp->add_option("--text-file", Embed.TextFile,
                        "File with one text a line; -: standard input");
@@ -200,13 +247,14 @@ int main(int Count, char **Values) {
       "window. Of a text that is shorter than a window all but the first are "
       "scored. The special tokens that the tokenizer puts before a text stand "
       "at the beginning of every window, in place of its own.");
-  EvaluateApp->add_option("file", Evaluate.File, "Artifact")->required();
+  EvaluateApp->add_option("file", Evaluate.File, FileHelp)->required();
   EvaluateApp->add_option("--text", Evaluate.Text,
                           "File with the text; -: standard input");
   EvaluateApp->add_option("--token-ids", Evaluate.TokenIds,
                           "Token ids in place of text: 1,2,3 or @FILE.npy");
   EvaluateApp->add_option("--against", Evaluate.Against,
-                          "Artifact to compare with, the reference: its "
+                          "Artifact or model to compare with, the reference "
+                          "(a model is compiled as it is): its "
                           "perplexity, the KL divergence from it in nats per "
                           "token, and how often the likeliest tokens agree");
   EvaluateApp->add_option("--context", Evaluate.Context,
@@ -219,7 +267,11 @@ int main(int Count, char **Values) {
   TokenizeArguments Tokenize;
   CLI::App *TokenizeApp =
       App.add_subcommand("tokenize", "Turn text into token ids, or back");
-  TokenizeApp->add_option("file", Tokenize.File, "Artifact or tokenizer.json")
+  TokenizeApp
+      ->add_option(
+          "file", Tokenize.File,
+          "Artifact, tokenizer.json, or a directory that holds one; or "
+          "a .gguf file, which is compiled and kept (tenon cache)")
       ->required();
   auto *Modes = TokenizeApp->add_option_group("what");
   Modes->add_option("--text", Tokenize.Options.Text, "Text to turn into ids");
@@ -283,7 +335,7 @@ int main(int Count, char **Values) {
   BenchOptions Bench;
   CLI::App *BenchApp =
       App.add_subcommand("bench", "Measure speed with random tokens");
-  BenchApp->add_option("file", Bench.File, "Artifact")->required();
+  BenchApp->add_option("file", Bench.File, FileHelp)->required();
   constexpr int64_t MostTokens = 1 << 24, MostRounds = 1 << 20;
   BenchApp->add_option("--prompt-tokens", Bench.PromptTokens)
       ->check(CLI::Range(int64_t(1), MostTokens))
@@ -313,6 +365,28 @@ int main(int Count, char **Values) {
                    "Draw the profile as a roofline into this SVG file")
       ->needs(Profile);
 
+  // Only one command is parsed.
+  ModelOptions Compiling;
+  for (CLI::App *Command :
+       {RunApp, ChatApp, EmbedApp, EvaluateApp, TokenizeApp, BenchApp})
+    addModelOptions(*Command, Compiling);
+
+  CacheArguments Cache;
+  CLI::App *CacheApp = App.add_subcommand(
+      "cache", "Show or remove the models that were compiled to be run");
+  CacheApp->require_subcommand(1);
+  CacheApp->footer("They are kept in $TENON_CACHE_DIR, else in "
+                   "$XDG_CACHE_HOME/tenon, else in ~/.cache/tenon.");
+  CLI::App *CacheList =
+      CacheApp->add_subcommand("list", "Show them, the last used first");
+  CacheList->add_flag("--json", Cache.Json, "Print a JSON array");
+  CLI::App *CacheClear = CacheApp->add_subcommand("clear", "Remove them");
+  CacheClear
+      ->add_option("--older-than", Cache.OlderThan,
+                   "Only those that were not used in so many days")
+      ->check(CLI::Range(0.0, MostDays));
+  CacheApp->add_subcommand("path", "Print the folder that they are kept in");
+
   auto IsCommand = [&](const CLI::App *Command) {
     return Command->check_name(Values[1]);
   };
@@ -327,29 +401,33 @@ int main(int Count, char **Values) {
   if (RunApp->parsed()) {
     if (std::string Wrong = usageErrorOf(Run); !Wrong.empty())
       return fail("run: " + Wrong, ExitUsage);
-    Done = whenAble(Run.File, Run.Threads, [&] {
-      return Run.Requests.empty() ? runModel(Run) : runRequests(Run);
+    Done = whenAble(Run, Compiling, [](const RunOptions &Options) {
+      return Options.Requests.empty() ? runModel(Options)
+                                      : runRequests(Options);
     });
   } else if (ChatApp->parsed()) {
-    Done =
-        whenAble(Chat.File, Chat.Threads, [&] { return chatWithModel(Chat); });
+    Done = whenAble(Chat, Compiling, chatWithModel);
   } else if (EmbedApp->parsed()) {
     if (Embed.Texts.empty() == Embed.TextFile.empty())
       return fail("embed: expected --text or --text-file", ExitUsage);
-    Done =
-        whenAble(Embed.File, Embed.Threads, [&] { return embedTexts(Embed); });
+    Done = whenAble(Embed, Compiling, embedTexts);
   } else if (EvaluateApp->parsed()) {
     if (Evaluate.Text.empty() == Evaluate.TokenIds.empty())
       return fail("evaluate: expected --text or --token-ids", ExitUsage);
-    Done = whenAble(Evaluate.File, Evaluate.Threads,
-                    [&] { return evaluateModel(Evaluate); });
+    Done = whenAble(Evaluate, Compiling, [&](EvaluateOptions &Options) {
+      return evaluate(Options, Compiling.withoutSettings());
+    });
   } else if (TemplateApp->parsed()) {
     std::string Text;
     Done = chat::runTemplate(ChatTemplate, Text);
     if (Done)
       Done = print(Text);
   } else if (TokenizeApp->parsed()) {
-    Done = tokenize(Tokenize);
+    Done = tokenizeWith(Tokenize, Compiling);
+  } else if (CacheApp->parsed()) {
+    Done = CacheList->parsed()    ? listCache(Cache.Json)
+           : CacheClear->parsed() ? clearCache(Cache.OlderThan)
+                                  : printCachePath();
   } else if (InspectApp->parsed()) {
     if (Inspect.File.empty() != Inspect.Families)
       return fail("inspect: expected a file, or --families", ExitUsage);
@@ -357,8 +435,7 @@ int main(int Count, char **Values) {
       return fail("inspect: --verify needs an artifact", ExitUsage);
     Done = inspect(Inspect);
   } else if (BenchApp->parsed()) {
-    Done =
-        whenAble(Bench.File, Bench.Threads, [&] { return benchModel(Bench); });
+    Done = whenAble(Bench, Compiling, benchModel);
   }
   return exitStatusOf(Done);
 }

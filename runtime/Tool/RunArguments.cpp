@@ -18,7 +18,7 @@ static void addRepeated(CLI::App &App, const char *Name, std::vector<T> &Values,
 
 /// What is read, and where the output goes.
 static void addInputs(CLI::App &App, RunOptions &Run) {
-  App.add_option("file", Run.File, "Artifact")->required();
+  App.add_option("file", Run.File, FileHelp)->required();
   addRepeated(App, "--prompt", Run.Prompts,
               "Text to continue; repeat it to run several at once (needs "
               "--json)");
@@ -145,6 +145,24 @@ static void addScheduling(CLI::App &App, RunOptions &Run) {
                "With --prompts: run every prompt from its beginning");
 }
 
+void tool::addModelOptions(CLI::App &App, ModelOptions &Options) {
+  const char *Group = "With a model that is not compiled";
+  for (size_t I = 0; I < modelcache::AllSettings.size(); ++I) {
+    const modelcache::Setting &S = modelcache::AllSettings[I];
+    std::vector<std::string> Known;
+    for (std::string_view Value : S.Values)
+      if (!Value.empty())
+        Known.emplace_back(Value);
+    App.add_option("--" + std::string(S.Name), Options.Values[I],
+                   std::string(S.Help) + " [" + Known.front() + "]")
+        ->check(CLI::IsMember(Known))
+        ->group(Group);
+  }
+  App.add_flag("--no-cache", Options.NoCache,
+               "Compile it again, and keep nothing")
+      ->group(Group);
+}
+
 void tool::addGenerationOptions(CLI::App &App, RunOptions &Run) {
   addEnds(App, Run);
   addSampling(App, Run);
@@ -161,7 +179,7 @@ static void addRoom(CLI::App &App, RunOptions &Run, const char *WholeCache) {
 }
 
 void tool::addChatOptions(CLI::App &App, RunOptions &Run) {
-  App.add_option("file", Run.File, "Artifact")->required();
+  App.add_option("file", Run.File, FileHelp)->required();
   App.add_option("--system", Run.System,
                  "What the model is told before the conversation");
   addRoom(App, Run, "the model's longest sequence");

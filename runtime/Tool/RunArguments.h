@@ -4,10 +4,19 @@
 #define TENON_RUNTIME_TOOL_RUNARGUMENTS_H
 
 #include "runtime/Tool/Commands.h"
+#include "runtime/Tool/ModelArgument.h"
 
 #include <CLI/CLI.hpp>
 
 namespace tenon::tool {
+
+/// What commands say of the file that they run.
+inline constexpr const char *FileHelp =
+    "Artifact; or a model, which is compiled and kept (tenon cache): a Hugging "
+    "Face directory or a .gguf file";
+
+/// Options of how a model is compiled, for a command that runs it.
+void addModelOptions(CLI::App &App, ModelOptions &Options);
 
 /// Makes `App` parse its options into `Run`, which must outlive it.
 void addRunOptions(CLI::App &App, RunOptions &Run);

@@ -52,6 +52,8 @@ static Status checkFit(const Model &M, ModelKind Kind,
 static std::vector<std::string> inputsOf(const RunOptions &Options) {
   std::vector<std::string> Files = {Options.File, Options.PromptFile,
                                     Options.Image};
+  Files.insert(Files.end(), Options.ModelFiles.begin(),
+               Options.ModelFiles.end());
   std::vector<std::string> Tokens = Options.TokenIds;
   Tokens.insert(Tokens.end(), {Options.TokenTypes, Options.DecoderTokenIds});
   for (const std::string &Value : Tokens)

@@ -56,6 +56,8 @@ class Messages:
         empty = self.folder("empty")
         text = work / "notes.txt"
         text.write_text("hello")
+        mlir = work / "layer.mlir"
+        mlir.write_text("")
         hub = "no-such-organisation/Some-Model.1"
         fetch = f"hf download {hub} --local-dir Some-Model.1"
         unread = self.config("unread", logit_scale=2, clip=True,
@@ -97,19 +99,19 @@ class Messages:
             ("run nothing", ["run", work / "none.tenon", *ids], 1,
              ["none.tenon: no such file or directory"]),
             ("run a hub id", ["run", hub, *ids], 1, [fetch]),
-            ("run a model", ["run", good, *ids], 1,
-             ["model's directory", f"tenon compile {good} -o good.tenon"]),
             ("run a folder", ["run", empty, *ids], 1,
-             ["is a directory: expected an artifact"]),
-            ("run a GGUF file", ["run", gguf / "a.gguf", *ids], 1,
-             ["is a model", "a.gguf -o a.tenon"]),
+             ["is a directory: expected an artifact", "config.json"]),
+            ("run a broken GGUF file", ["run", gguf / "a.gguf", *ids], 1,
+             ["a.gguf: "]),
             ("run weights", ["run", weights, *ids], 1,
-             ["model's weights", f"tenon compile {good} -o good.tenon"]),
-            ("embed with a model", ["embed", good, "--text", "a"], 1,
-             ["model's directory"]),
-            ("evaluate a model", ["evaluate", good, *ids], 1,
-             ["model's directory", f"tenon compile {good}"]),
-            ("bench a model", ["bench", good], 1, ["model's directory"]),
+             ["model's weights", str(good)]),
+            ("run MLIR", ["run", mlir, *ids], 1,
+             [f"tenon compile {mlir} -o layer.tenon"]),
+            ("artifact and an option of models",
+             ["run", artifact, *ids, "--kv-cache", "int8"], 1,
+             ["is an artifact", "--kv-cache expects a model"]),
+            ("artifact and no cache", ["run", artifact, *ids, "--no-cache"],
+             1, ["is an artifact", "--no-cache expects a model"]),
             # Settings.
             ("all keys that are not read", ["compile", unread, *out], 1,
              ["'logit_scale' is 2", "'clip' is true",

@@ -88,6 +88,7 @@ class Test:
         """Runs a tool of the build; `isa` limits the CPU level in force."""
         environment = dict(os.environ)
         environment.pop("ONEDNN_MAX_CPU_ISA", None)
+        environment["TENON_CACHE_DIR"] = str(self.work / "model-cache")
         if isa:
             environment["ONEDNN_MAX_CPU_ISA"] = isa
         return subprocess.run(
