@@ -109,15 +109,27 @@ Status chatWithModel(const RunOptions &Options);
 
 struct EmbedOptions {
   std::string File;
+  /// As of RunOptions.
+  std::vector<std::string> ModelFiles;
   std::vector<std::string> Texts;
   /// A file with one text a line, or "-" for standard input.
   std::string TextFile;
+  /// A file with a JSON string or an object with a "text" a line, or "-".
+  std::string Input;
+  /// With Input: the .npy file of all embeddings; empty: JSON lines to standard
+  /// output.
+  std::string Output;
   int64_t Threads = 0;
   bool Json = false;
 };
 
+/// What is wrong with options taken together; empty: nothing.
+std::string usageErrorOf(const EmbedOptions &Options);
+
 /// Prints one pooled embedding per text.
 Status embedTexts(const EmbedOptions &Options);
+/// The same of any number of texts, of which a part at a time is in memory.
+Status embedInput(const EmbedOptions &Options);
 
 struct EvaluateOptions {
   std::string File;

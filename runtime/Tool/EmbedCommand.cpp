@@ -1,9 +1,8 @@
 //===- EmbedCommand.cpp - tenon embed -------------------------------------===//
 
-#include "runtime/Engine/Session.h"
 #include "runtime/Support/Console.h"
 #include "runtime/Tool/Arguments.h"
-#include "runtime/Tool/Commands.h"
+#include "runtime/Tool/EmbedSupport.h"
 
 #include <algorithm>
 #include <cmath>
@@ -52,32 +51,65 @@ static Result<std::vector<std::string>> textsOf(const EmbedOptions &Options) {
   return Lines;
 }
 
-Status tool::embedTexts(const EmbedOptions &Options) {
-  Result<std::shared_ptr<const Model>> Loaded = Model::load(Options.File);
+std::string tool::usageErrorOf(const EmbedOptions &Options) {
+  int Given = !Options.Texts.empty() + !Options.TextFile.empty() +
+              !Options.Input.empty();
+  if (Given != 1)
+    return "expected one of --text, --text-file and --input";
+  if (!Options.Output.empty() && Options.Input.empty())
+    return "--output needs --input";
+  if (Options.Json && !Options.Input.empty())
+    return "--input takes no --json: it prints JSON lines";
+  return {};
+}
+
+int64_t tool::longestText(const Manifest &Info) {
+  return std::min({Info.MaxTextTokens.value_or(Info.MaxSequence),
+                   Info.MaxSequence, Info.MaxTokensPerStep});
+}
+
+Status tool::checkEmbedding(const ItemResult &Answer, const Model &M) {
+  if (!Answer.Outcome)
+    return Answer.Outcome;
+  for (float Value : Answer.Values)
+    if (!(std::abs(Value) <= std::numeric_limits<float>::max()))
+      return Error(M.path() +
+                   ": the embedding has a value that is NaN or infinite");
+  return {};
+}
+
+Result<EmbeddingModel> EmbeddingModel::load(const std::string &File) {
+  Result<std::shared_ptr<const Model>> Loaded = Model::load(File);
   if (!Loaded)
     return Loaded.error();
-  const Model &M = **Loaded;
-  const Manifest &Info = M.manifest();
-  if (Result<const Entry *> Code = M.entry("embed"); !Code)
+  Result<const Entry *> Code = (*Loaded)->entry("embed");
+  if (!Code)
     return Code.error();
-  Result<const Tokenizer *> Text = M.tokenizer();
+  Result<const Tokenizer *> Text = (*Loaded)->tokenizer();
   if (!Text)
     return Text.error();
-  int64_t MaxTokens = std::min({Info.MaxTextTokens.value_or(Info.MaxSequence),
-                                Info.MaxSequence, Info.MaxTokensPerStep});
+  return EmbeddingModel{*Loaded, *Text, (*Code)->Info.Width};
+}
+
+Status tool::embedTexts(const EmbedOptions &Options) {
+  Result<EmbeddingModel> Loaded = EmbeddingModel::load(Options.File);
+  if (!Loaded)
+    return Loaded.error();
+  const Model &M = *Loaded->Code;
+  int64_t MaxTokens = longestText(M.manifest());
   std::vector<std::vector<int32_t>> Ids;
   Result<std::vector<std::string>> Texts = textsOf(Options);
   if (!Texts)
     return Texts.error();
   for (const std::string &T : *Texts) {
     Result<std::vector<int32_t>> Encoded =
-        (*Text)->encode(T, true, static_cast<size_t>(MaxTokens));
+        Loaded->Text->encode(T, true, static_cast<size_t>(MaxTokens));
     if (!Encoded)
       return Encoded.error().withContext("text " +
                                          std::to_string(Ids.size() + 1));
     Ids.push_back(std::move(*Encoded));
   }
-  Result<Session> S = Session::create(*Loaded, {Options.Threads, 0});
+  Result<Session> S = Session::create(Loaded->Code, {Options.Threads, 0});
   if (!S)
     return S.error();
   std::vector<EncodeItem> Items;
@@ -86,15 +118,8 @@ Status tool::embedTexts(const EmbedOptions &Options) {
   Result<std::vector<ItemResult>> Answers = S->embed(Items);
   if (!Answers)
     return Answers.error();
-  for (size_t I = 0; I < Answers->size(); ++I) {
-    const ItemResult &Answer = (*Answers)[I];
-    if (!Answer.Outcome)
-      return Answer.Outcome.error().withContext("text " +
-                                                std::to_string(I + 1));
-    for (float Value : Answer.Values)
-      if (!(std::abs(Value) <= std::numeric_limits<float>::max()))
-        return Error(M.path() + ": text " + std::to_string(I + 1) +
-                     ": the embedding has a value that is NaN or infinite");
-  }
+  for (size_t I = 0; I < Answers->size(); ++I)
+    if (Status Good = checkEmbedding((*Answers)[I], M); !Good)
+      return Good.error().withContext("text " + std::to_string(I + 1));
   return printEmbeddings(*Answers, Options.Json);
 }

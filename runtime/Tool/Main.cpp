@@ -140,7 +140,7 @@ static Status evaluate(EvaluateOptions &Options,
   Result<ModelArgument> Against =
       ModelArgument::open(Options.Against, Compiling);
   if (!Against)
-    return Against.error();
+    return Against.error().withContext("--against");
   Options.Against = Against->artifact();
   return Against->named(evaluateModel(Options));
 }
@@ -232,6 +232,14 @@ int main(int Count, char **Values) {
   EmbedApp->add_option("--text", Embed.Texts, "Texts");
   EmbedApp->add_option("--text-file", Embed.TextFile,
                        "File with one text a line; -: standard input");
+  EmbedApp->add_option(
+      "--input", Embed.Input,
+      "File of any number of texts, one a line: a JSON string "
+      "or an object with a \"text\"; -: standard input. Prints "
+      "one JSON object a line, in the same order");
+  EmbedApp->add_option("--output", Embed.Output,
+                       "With --input: write an array [texts, width] in f32 to "
+                       "this .npy file instead");
   EmbedApp->add_option("--threads", Embed.Threads,
                        "Threads; 0: one per core [0]");
   EmbedApp->add_flag("--json", Embed.Json, "Print one JSON object");
@@ -408,9 +416,10 @@ int main(int Count, char **Values) {
   } else if (ChatApp->parsed()) {
     Done = whenAble(Chat, Compiling, chatWithModel);
   } else if (EmbedApp->parsed()) {
-    if (Embed.Texts.empty() == Embed.TextFile.empty())
-      return fail("embed: expected --text or --text-file", ExitUsage);
-    Done = whenAble(Embed, Compiling, embedTexts);
+    if (std::string Wrong = usageErrorOf(Embed); !Wrong.empty())
+      return fail("embed: " + Wrong, ExitUsage);
+    Done = whenAble(Embed, Compiling,
+                    Embed.Input.empty() ? embedTexts : embedInput);
   } else if (EvaluateApp->parsed()) {
     if (Evaluate.Text.empty() == Evaluate.TokenIds.empty())
       return fail("evaluate: expected --text or --token-ids", ExitUsage);

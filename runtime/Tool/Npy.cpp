@@ -5,8 +5,10 @@
 #include "runtime/Support/InputFile.h"
 #include "runtime/Support/Json.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 using namespace tenon;
@@ -187,6 +189,29 @@ Result<NpyArray> tool::readNpy(const std::string &Path) {
   return parseNpy(*Bytes, Path);
 }
 
+/// All before the data of a [Rows, Columns] array. It is as long as that of an
+/// array of `Room` rows, if there is less to say.
+static std::string headerOf(int64_t Rows, int64_t Columns, int64_t Room = 0) {
+  auto TextOf = [&](int64_t Count) {
+    return "{'descr': '<f4', 'fortran_order': False, 'shape': (" +
+           std::to_string(Count) + ", " + std::to_string(Columns) + "), }";
+  };
+  std::string Header = TextOf(Rows);
+  // The data begins at a multiple of 64 bytes; the header ends in a newline.
+  constexpr size_t Preamble = 10;
+  size_t Longest = std::max(Header.size(), TextOf(Room).size());
+  size_t Whole = (Preamble + Longest + 1 + 63) / 64 * 64;
+  Header.resize(Whole - Preamble - 1, ' ');
+  Header += '\n';
+  std::string Start(Magic);
+  Start += '\1';
+  Start += '\0';
+  Start += static_cast<char>(Header.size() & 0xff);
+  Start += static_cast<char>(Header.size() >> 8);
+  Start += Header;
+  return Start;
+}
+
 Result<NpyWriter> NpyWriter::create(OutputFile File, int64_t Rows,
                                     int64_t Columns) {
   uint64_t Count = 0;
@@ -196,23 +221,21 @@ Result<NpyWriter> NpyWriter::create(OutputFile File, int64_t Rows,
     return Error(File.path() + ": shape is [" + std::to_string(Rows) + "," +
                  std::to_string(Columns) +
                  "]: expected sizes whose product fits 64 bits");
-  std::string Header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" +
-                       std::to_string(Rows) + ", " + std::to_string(Columns) +
-                       "), }";
-  // The data begins at a multiple of 64 bytes; the header ends in a newline.
-  constexpr size_t Preamble = 10;
-  size_t Whole = (Preamble + Header.size() + 1 + 63) / 64 * 64;
-  Header.resize(Whole - Preamble - 1, ' ');
-  Header += '\n';
-  std::string Start(Magic);
-  Start += '\1';
-  Start += '\0';
-  Start += static_cast<char>(Header.size() & 0xff);
-  Start += static_cast<char>(Header.size() >> 8);
-  Start += Header;
-  if (Status Written = File.append(Start); !Written)
+  if (Status Written = File.append(headerOf(Rows, Columns)); !Written)
     return Written.error();
   return NpyWriter(std::move(File), Count);
+}
+
+// What a growing array has room for.
+static constexpr int64_t MostRows = std::numeric_limits<int64_t>::max();
+static constexpr uint64_t MostValues = std::numeric_limits<uint64_t>::max();
+
+Result<NpyWriter> NpyWriter::createGrowing(OutputFile File, int64_t Columns) {
+  if (Status Written = File.append(headerOf(0, Columns, MostRows)); !Written)
+    return Written.error();
+  NpyWriter Writer(std::move(File), MostValues);
+  Writer.Columns = Columns;
+  return Writer;
 }
 
 Status NpyWriter::append(std::span<const float> Values) {
@@ -224,6 +247,19 @@ Status NpyWriter::append(std::span<const float> Values) {
 }
 
 Status NpyWriter::finish() {
+  if (Columns) {
+    auto Width = static_cast<uint64_t>(*Columns);
+    uint64_t Appended = MostValues - Missing;
+    if (Appended % Width != 0)
+      return Error(File.path() + ": " + std::to_string(Appended) +
+                   " values: expected rows of " + std::to_string(Width));
+    std::string Header =
+        headerOf(static_cast<int64_t>(Appended / Width), *Columns, MostRows);
+    if (Status Written = File.overwrite(0, std::as_bytes(std::span(Header)));
+        !Written)
+      return Written;
+    return File.finish();
+  }
   if (Missing != 0)
     return Error(File.path() + ": " + std::to_string(Missing) +
                  " values missing");

@@ -11,6 +11,7 @@
 #include "runtime/Support/OutputFile.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,9 +41,12 @@ class NpyWriter {
 public:
   static Result<NpyWriter> create(OutputFile File, int64_t Rows,
                                   int64_t Columns);
+  /// The same of as many rows as will have been appended; `Columns` is above 0.
+  static Result<NpyWriter> createGrowing(OutputFile File, int64_t Columns);
 
   Status append(std::span<const float> Values);
-  /// An error when the values appended are not as many as announced.
+  /// An error when the values appended are not as many as announced, or no
+  /// whole rows.
   Status finish();
 
 private:
@@ -51,6 +55,8 @@ private:
 
   OutputFile File;
   uint64_t Missing = 0;
+  /// Of a growing array.
+  std::optional<int64_t> Columns;
 };
 
 } // namespace tenon::tool

@@ -1,0 +1,41 @@
+//===- TextBatches.h - Which texts are embedded together --------*- C++ -*-===//
+
+#ifndef TENON_RUNTIME_TOOL_TEXTBATCHES_H
+#define TENON_RUNTIME_TOOL_TEXTBATCHES_H
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace tenon::tool {
+
+/// What steps of a model hold.
+struct BatchLimits {
+  int64_t FewTokens;  ///< Of Manifest: larger steps run other code.
+  int64_t MostTokens; ///< Of a step.
+  int64_t MostFiller; ///< Of one text.
+};
+
+struct BatchItem {
+  /// Index of a text; none: tokens of any kind, whose result nobody wants.
+  std::optional<size_t> Text;
+  int64_t Tokens;
+};
+
+/// Puts texts of these lengths, each at most `MostTokens`, into batches of one
+/// step each, longest first, so that every text's result is to the bit what it
+/// is alone.
+///
+/// Without a cache, keys are in pages of 64 tokens of the step, and sums go
+/// page by page, in a page over pairs of keys. So a text begins a page, or it
+/// ends in the page that it begins in and has an even number of tokens before
+/// it; and texts of at most FewTokens tokens are in batches of at most as many.
+/// Gaps that no text fits in are filled if they are small against the batch.
+std::vector<std::vector<BatchItem>>
+planBatches(std::span<const int64_t> Lengths, const BatchLimits &Limits);
+
+} // namespace tenon::tool
+
+#endif // TENON_RUNTIME_TOOL_TEXTBATCHES_H
