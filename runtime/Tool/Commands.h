@@ -135,6 +135,8 @@ struct EvaluateOptions {
   std::string File;
   /// The artifact to compare with; empty: none.
   std::string Against;
+  /// What the output calls it, where that is not its path.
+  std::string AgainstName;
   /// A file, or "-" for standard input.
   std::string Text;
   /// As parseTokens reads it.

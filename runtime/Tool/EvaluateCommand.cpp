@@ -307,7 +307,7 @@ static std::string number(double Value) {
 
 static Status printAnswer(const std::vector<Subject> &Subjects,
                           const Windows &Cut, const Comparison &Differences,
-                          bool IsJson) {
+                          const EvaluateOptions &Options) {
   auto Scored = static_cast<double>(Cut.scored());
   auto PerplexityOf = [&](const Subject &S) {
     return std::exp(S.NegativeLogLikelihood / Scored);
@@ -334,7 +334,9 @@ static Status printAnswer(const std::vector<Subject> &Subjects,
     double P99 = percentile(All, 0.99);
     double Agreement = static_cast<double>(Differences.Agreements) / Scored;
     Json &Against = J["against"] = Json::object();
-    Against["file"] = Subjects.back().model().path();
+    Against["file"] = Options.AgainstName.empty()
+                          ? Subjects.back().model().path()
+                          : Options.AgainstName;
     Against["perplexity"] = PerplexityOf(Subjects.back());
     Against["mean_kl_divergence"] = Sum / Scored;
     Against["p99_kl_divergence"] = P99;
@@ -345,7 +347,7 @@ static Status printAnswer(const std::vector<Subject> &Subjects,
         " nats\nKL divergence, 99 %     " + number(P99) +
         " nats\ntop-1 agreement         " + number(100 * Agreement) + " %\n";
   }
-  return print(IsJson ? lineOf(J) : Lines);
+  return print(Options.Json ? lineOf(J) : Lines);
 }
 
 Status tool::evaluateModel(const EvaluateOptions &Options) {
@@ -402,5 +404,5 @@ Status tool::evaluateModel(const EvaluateOptions &Options) {
         !Done)
       return Done.error().withContext("window " + std::to_string(I + 1));
   }
-  return printAnswer(Subjects, *Cut, Differences, Options.Json);
+  return printAnswer(Subjects, *Cut, Differences, Options);
 }

@@ -141,7 +141,7 @@ static Status evaluate(EvaluateOptions &Options,
       ModelArgument::open(Options.Against, Compiling);
   if (!Against)
     return Against.error().withContext("--against");
-  Options.Against = Against->artifact();
+  Options.AgainstName = std::exchange(Options.Against, Against->artifact());
   return Against->named(evaluateModel(Options));
 }
 

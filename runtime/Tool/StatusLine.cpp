@@ -30,13 +30,15 @@ void StatusLine::show(std::string_view Text) {
     }
     Line.resize(End);
   }
+  if (Line == Shown)
+    return;
   // Nobody can be told when this fails.
   (void)writeAll(STDERR_FILENO, std::string(EmptyLine) + Line);
-  IsEmpty = false;
+  Shown = std::move(Line);
 }
 
 void StatusLine::clear() {
-  if (IsTerminal && !IsEmpty)
+  if (!Shown.empty())
     (void)writeAll(STDERR_FILENO, EmptyLine);
-  IsEmpty = true;
+  Shown.clear();
 }

@@ -3,6 +3,7 @@
 #ifndef TENON_RUNTIME_TOOL_STATUSLINE_H
 #define TENON_RUNTIME_TOOL_STATUSLINE_H
 
+#include <string>
 #include <string_view>
 
 namespace tenon::tool {
@@ -24,7 +25,7 @@ public:
 
 private:
   bool IsTerminal;
-  bool IsEmpty = true;
+  std::string Shown; ///< What is there now.
 };
 
 } // namespace tenon::tool

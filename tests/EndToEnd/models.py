@@ -76,9 +76,9 @@ def llama(path, layers):
         "torch_dtype": "float32", "vocab_size": VOCABULARY}, shapes)
 
 
-def bert(path, layers):
+def bert(path, layers, positions=POSITIONS):
     shapes = {"embeddings.word_embeddings.weight": (VOCABULARY, HIDDEN),
-              "embeddings.position_embeddings.weight": (POSITIONS, HIDDEN),
+              "embeddings.position_embeddings.weight": (positions, HIDDEN),
               "embeddings.token_type_embeddings.weight": (2, HIDDEN)}
 
     def norm(name):
@@ -102,7 +102,7 @@ def bert(path, layers):
         "architectures": ["BertModel"], "model_type": "bert",
         "hidden_act": "gelu", "hidden_size": HIDDEN,
         "intermediate_size": FFN, "layer_norm_eps": 1e-12,
-        "max_position_embeddings": POSITIONS, "num_attention_heads": HEADS,
+        "max_position_embeddings": positions, "num_attention_heads": HEADS,
         "num_hidden_layers": layers, "type_vocab_size": 2,
         "pad_token_id": 0, "torch_dtype": "float32",
         "vocab_size": VOCABULARY}, shapes)
