@@ -635,9 +635,14 @@ private:
         tokenizer::Tokenizer::fromJson(TokenizerText, Where);
     if (!Usable)
       return Usable.error();
+    std::vector<std::string> Notes;
     if (Model->TokenizerText.empty())
-      for (std::string &Note : notesOnTokenizer(directoryOf(Where), *Usable))
-        Model->Notes.push_back(std::move(Note));
+      Notes = notesOnTokenizer(directoryOf(Where), *Usable);
+    else if (std::error_code Ignored;
+             std::filesystem::is_directory(Where, Ignored))
+      Notes = notesOnTokenizer(Where, *Usable, "the vocabulary's own files");
+    for (std::string &Note : Notes)
+      Model->Notes.push_back(std::move(Note));
     return {};
   }
 

@@ -14,7 +14,8 @@ namespace {
 /// What one file says otherwise than the tokenizer that is used.
 class Contradictions {
 public:
-  explicit Contradictions(const tokenizer::Tokenizer &Used) : Used(Used) {}
+  Contradictions(const tokenizer::Tokenizer &Used, const std::string &Source)
+      : Used(Used), Source(Source) {}
 
   /// That token `Id` is spelled `Token`.
   void token(const std::string &Token, int64_t Id) {
@@ -68,12 +69,12 @@ public:
     Around("add_eos_token", "eos_token", true);
   }
 
-  /// "FILE: contradicts tokenizer.json, which is used: ..." if it does.
+  /// "FILE: contradicts SOURCE, which is used: ..." if it does.
   void note(const std::string &File, std::vector<std::string> &Notes) const {
     if (Count == 0)
       return;
     Notes.push_back(
-        File + ": contradicts tokenizer.json, which is used: " + First +
+        File + ": contradicts " + Source + ", which is used: " + First +
         (Count > 1 ? " (and " + std::to_string(Count - 1) + " more)" : ""));
   }
 
@@ -93,6 +94,7 @@ private:
   }
 
   const tokenizer::Tokenizer &Used;
+  const std::string &Source;
   std::string First;
   size_t Count = 0;
 };
@@ -101,7 +103,8 @@ private:
 
 std::vector<std::string>
 tenon::notesOnTokenizer(const std::string &Directory,
-                        const tokenizer::Tokenizer &Used) {
+                        const tokenizer::Tokenizer &Used,
+                        const std::string &Source) {
   std::vector<std::string> Notes;
   auto Check = [&](const char *Name, auto Compare) {
     std::string Path = Directory + "/" + Name;
@@ -111,7 +114,7 @@ tenon::notesOnTokenizer(const std::string &Directory,
     Result<Json> Object = readJsonFile(Path);
     if (!Object || !Object->is_object())
       return;
-    Contradictions Found(Used);
+    Contradictions Found(Used, Source);
     Compare(*Object, Found);
     Found.note(Path, Notes);
   };

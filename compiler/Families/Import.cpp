@@ -3,6 +3,7 @@
 #include "compiler/Families/Import.h"
 
 #include "compiler/Checkpoint/ChatFiles.h"
+#include "compiler/Checkpoint/DirectoryTokenizer.h"
 #include "compiler/Checkpoint/GgufModel.h"
 #include "compiler/Checkpoint/StoredFormat.h"
 #include "compiler/Checkpoint/TensorView.h"
@@ -480,7 +481,14 @@ Result<ImportedModel> tenon::importModel(MLIRContext &Context,
     if (!Options.ConfigOnly)
       Model->Chat = readChat(Path, Model->Notes);
   } else if (IsDirectory && !Options.ConfigOnly) {
-    llvm::append_range(Model->Notes, notesOnMissingTokenizer(Path));
+    auto ModelType = Settings->stringOr("model_type", "");
+    auto Text =
+        readDirectoryTokenizer(Path, ModelType ? *ModelType : "", Model->Notes);
+    if (!Text)
+      return Text.error();
+    Model->TokenizerText = std::move(*Text);
+    if (!Model->TokenizerText.empty())
+      Model->Chat = readChat(Path, Model->Notes);
   }
   return Model;
 }

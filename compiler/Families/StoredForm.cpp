@@ -4,13 +4,7 @@
 
 #include "compiler/Checkpoint/QuantisedTensors.h"
 
-#include <filesystem>
-
 using namespace tenon;
-
-//===----------------------------------------------------------------------===//
-// Quantised weights
-//===----------------------------------------------------------------------===//
 
 Status tenon::readQuantisation(const Config &Settings, Checkpoint *Weights,
                                std::vector<std::string> &Notes) {
@@ -52,31 +46,4 @@ Status tenon::readQuantisation(const Config &Settings, Checkpoint *Weights,
                "fp8, mxfp4 or plain weights: use the checkpoint that this one "
                "was made from, or load it in Transformers and call "
                "dequantize() and save_pretrained()");
-}
-
-//===----------------------------------------------------------------------===//
-// Tokenizers
-//===----------------------------------------------------------------------===//
-
-std::vector<std::string>
-tenon::notesOnMissingTokenizer(const std::string &Directory) {
-  std::string Found;
-  for (const char *Name :
-       {"tokenizer.model", "spiece.model", "sentencepiece.bpe.model",
-        "spm.model", "source.spm", "target.spm", "vocab.json", "merges.txt",
-        "vocab.txt", "vocab.bpe", "encoder.json", "tekken.json",
-        "tokenizer.tiktoken"}) {
-    std::error_code Ignored;
-    if (std::filesystem::exists(Directory + "/" + Name, Ignored))
-      Found += (Found.empty() ? "" : ", ") + std::string(Name);
-  }
-  if (Found.empty())
-    return {};
-  return {Directory +
-          ": has no tokenizer.json, and its other tokenizer files are not "
-          "read (" +
-          Found +
-          "): the artifact will take token ids but no text (Transformers' "
-          "AutoTokenizer.from_pretrained(...).save_pretrained(...) writes "
-          "one)"};
 }

@@ -1,6 +1,6 @@
 //===- StoredForm.h - What a checkpoint is stored in ------------*- C++ -*-===//
 //
-// Quantised checkpoints and tokenizer files that are not read.
+// Quantised checkpoints.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,10 +21,6 @@ namespace tenon {
 /// ones.
 Status readQuantisation(const Config &Settings, Checkpoint *Weights,
                         std::vector<std::string> &Notes);
-
-/// A note for a directory without tokenizer.json that has a tokenizer in other
-/// files; none without these.
-std::vector<std::string> notesOnMissingTokenizer(const std::string &Directory);
 
 } // namespace tenon
 
