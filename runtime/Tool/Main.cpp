@@ -100,10 +100,8 @@ static Status tokenize(TokenizeArguments &Arguments) {
 static Status tokenizeWith(TokenizeArguments &Arguments,
                            const ModelOptions &Compiling) {
   std::error_code Ignored;
-  if (std::filesystem::is_directory(Arguments.File, Ignored)) {
-    std::string Own = Arguments.File + "/tokenizer.json";
-    if (!std::filesystem::exists(Own, Ignored))
-      return Error(Arguments.File + ": has no tokenizer.json");
+  if (std::string Own = Arguments.File + "/tokenizer.json";
+      std::filesystem::exists(Own, Ignored)) {
     Arguments.File = std::move(Own);
     return tokenize(Arguments);
   }

@@ -243,8 +243,8 @@ class Errors:
                 ("scoring against an encoder",
                  ["--against", "bert.tenon", "is an encoder"],
                  [*ids, "--against", bert]),
-                ("scoring against a model", ["--against", "tenon compile"],
-                 [*ids, "--against", self.good])):
+                ("scoring against a folder", ["--against", "is a directory"],
+                 [*ids, "--against", self.test.work])):
             self.test.expect_error(what, *parts, command=[*evaluate, *options])
         self.test.expect_error("scoring an encoder", "bert.tenon",
                                "is an encoder: expected a decoder",

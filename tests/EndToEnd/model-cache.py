@@ -140,6 +140,25 @@ class ModelCache:
             command=["tenon", "run", copy, *IDS, "--output", copy])
         self.check(copy.read_bytes() == before, "the model is as it was")
 
+    def tokenizers(self):
+        """A directory's own, and that of a GGUF file."""
+        bare = self.work / "bare"
+        bare.mkdir()
+        self.test.expect_error("a directory without anything",
+                               "is a directory: expected an artifact",
+                               command=["tenon", "tokenize", bare,
+                                        "--text", "a"])
+        shutil.copy(self.model / "tokenizer.json", bare)
+        count = len(self.listed())
+        ids = self.test.need("tenon", "tokenize", bare, "--text", "a word")
+        self.check(ids == self.test.need("tenon", "tokenize", self.model,
+                                         "--text", "a word")
+                   and len(self.listed()) == count,
+                   f"tokenizer.json alone: {ids}")
+        self.test.expect_error(
+            "a GGUF file's", f"{GGUF}: ", "has no tokenizer",
+            command=["tenon", "tokenize", GGUF, "--text", "a"])
+
     def no_cache(self):
         folder = self.work / "temporary"
         folder.mkdir()
@@ -187,7 +206,10 @@ class ModelCache:
         """Killed while compiling: the compiler ends too, nothing is used."""
         for sent in signal.SIGKILL, signal.SIGTERM, signal.SIGINT:
             self.empty()
-            run = self.start("run", self.model, *WRITE)
+            # What runs the tests may ignore SIGINT.
+            run = self.start("run", self.model, *WRITE,
+                             preexec_fn=lambda: signal.signal(
+                                 signal.SIGINT, signal.SIG_DFL))
             children = pathlib.Path(f"/proc/{run.pid}/task/{run.pid}/children")
             while not (compiler := children.read_text().split()):
                 time.sleep(0.001)
@@ -308,6 +330,7 @@ def main():
     cache.once()
     cache.options()
     cache.gguf()
+    cache.tokenizers()
     cache.no_cache()
     cache.together()
     cache.interrupted()
