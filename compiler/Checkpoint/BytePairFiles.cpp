@@ -67,10 +67,9 @@ readMerges(std::string_view Text, const std::string &File) {
     size_t Space = Line.find(' ');
     if (Space == Line.npos || Line.find(' ', Space + 1) != Line.npos ||
         tokenizer::findInvalidUtf8(Line))
-      return Error(ErrorKind::DamagedFile,
-                   File + ": line " + std::to_string(Number) + " is " +
-                       printable(Line) +
-                       ": expected two tokens, in UTF-8, with a space between");
+      return Error(File + ": line " + std::to_string(Number) + " is " +
+                   printable(Line) +
+                   ": expected two tokens, in UTF-8, with a space between");
     Merges.emplace_back(Line.substr(0, Space), Line.substr(Space + 1));
   }
   return Merges;
@@ -84,7 +83,7 @@ static Result<TokenizerParts> readFiles(const std::vector<std::string> &Paths,
     return Vocabulary.error();
   VocabularyEvents Events(Paths[0]);
   if (Status Read = readJsonEvents(*Vocabulary, Paths[0], Events); !Read)
-    return Read.error().ofContent();
+    return Read.error();
   auto MergesText = readFile(Paths[1], MaxBytes);
   if (!MergesText)
     return MergesText.error();

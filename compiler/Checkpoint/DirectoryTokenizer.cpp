@@ -215,7 +215,7 @@ Result<std::string> readAsClass(TokenizerSettings &Settings,
     Settings.setDefault(Defaults[I], Defaults[I + 1]);
   auto Parts = Row->Read(Paths, Settings);
   if (!Parts)
-    return Parts.error().ofContent();
+    return Parts.error();
   Why = Parts->Unfit;
   return Why.empty() ? Parts->text() : std::string();
 }
@@ -245,10 +245,12 @@ tenon::readDirectoryTokenizer(const std::string &Directory,
     return std::string();
   auto Settings = TokenizerSettings::read(Directory);
   if (!Settings)
-    return Settings.error();
+    return Settings.error().ofContent();
   std::string Why;
   auto Text = readAsClass(*Settings, ModelType, Why);
-  if (!Text || !Text->empty())
+  if (!Text)
+    return Text.error().ofContent();
+  if (!Text->empty())
     return Text;
   std::string Names;
   for (const std::string &Name : Found)

@@ -101,10 +101,8 @@ private:
 
   Error damaged(const std::string &What, const std::string &Expected) const {
     size_t Offset = static_cast<size_t>(Rest.data() - Whole.data());
-    return Error(ErrorKind::DamagedFile,
-                 File + ": byte " + std::to_string(Offset) + ": is " + What +
-                     ": expected " + Expected +
-                     ", as in a model of SentencePiece");
+    return Error(File + ": byte " + std::to_string(Offset) + ": is " + What +
+                 ": expected " + Expected + ", as in a model of SentencePiece");
   }
 
   std::string_view Whole, Rest;
@@ -163,8 +161,8 @@ private:
 
   Error wrong(const std::string &Name, const std::string &Found,
               const std::string &Expected) const {
-    return Error(ErrorKind::DamagedFile, File + ": field '" + Name + "' is " +
-                                             Found + ": expected " + Expected);
+    return Error(File + ": field '" + Name + "' is " + Found + ": expected " +
+                 Expected);
   }
 
   template <typename Function>
@@ -269,7 +267,8 @@ private:
 
 Result<SentencePieceModel> SentencePieceModel::parse(std::string_view Bytes,
                                                      const std::string &File) {
-  return Reader(Bytes, File).run();
+  auto Made = Reader(Bytes, File).run();
+  return Made ? std::move(Made) : Made.error().ofContent();
 }
 
 Result<SentencePieceModel> SentencePieceModel::open(const std::string &Path) {

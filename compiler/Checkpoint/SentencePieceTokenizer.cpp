@@ -69,11 +69,9 @@ mergesOf(const SentencePieceModel &Model, const TokenizerParts &Parts,
   for (size_t I = 0; I < Model.Pieces.size(); ++I) {
     std::string_view Whole = Model.Pieces[I].Text;
     if (Whole.size() > MaxPieceBytes)
-      return Error(ErrorKind::DamagedFile,
-                   Path + ": field 'pieces[" + std::to_string(I) +
-                       "].piece' is " + printable(Whole) +
-                       ": expected at most " + std::to_string(MaxPieceBytes) +
-                       " bytes");
+      return Error(Path + ": field 'pieces[" + std::to_string(I) +
+                   "].piece' is " + printable(Whole) + ": expected at most " +
+                   std::to_string(MaxPieceBytes) + " bytes");
     size_t Cut = 0;
     for (tokenizer::nextCode(Whole, Cut); Cut < Whole.size();
          tokenizer::nextCode(Whole, Cut)) {

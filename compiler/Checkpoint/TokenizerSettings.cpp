@@ -63,7 +63,7 @@ static Result<Json> readObject(const std::string &Path) {
     return Json();
   auto Object = readJsonFile(Path);
   if (Object && !Object->is_object())
-    return Error(ErrorKind::DamagedFile, Path + ": expected a JSON object");
+    return Error(Path + ": expected a JSON object");
   return Object;
 }
 
@@ -172,10 +172,9 @@ Status TokenizerSettings::readConfig() {
     auto Read = std::from_chars(Name.data(), Name.data() + Name.size(), Id);
     if (Read.ec != std::errc() || Read.ptr != Name.data() + Name.size() ||
         Id < 0 || Id >= tokenizer::MaxTokenId)
-      return Error(ErrorKind::DamagedFile,
-                   ConfigFile + ": field '" + Key + "' has the key " +
-                       printable(Name) + ": expected an id below " +
-                       std::to_string(tokenizer::MaxTokenId));
+      return Error(ConfigFile + ": field '" + Key + "' has the key " +
+                   printable(Name) + ": expected an id below " +
+                   std::to_string(tokenizer::MaxTokenId));
     auto Token = readToken(Field);
     if (!Token)
       return Token.error();
@@ -298,9 +297,8 @@ TokenizerSettings::optionalToken(std::string_view Name) const {
 Result<std::string> TokenizerSettings::token(std::string_view Name) const {
   if (auto Text = optionalToken(Name))
     return *Text;
-  return Error(ErrorKind::DamagedFile, ConfigFile + ": field '" +
-                                           std::string(Name) +
-                                           "' is null: expected a token");
+  return Error(ConfigFile + ": field '" + std::string(Name) +
+               "' is null: expected a token");
 }
 
 std::vector<AddedToken> TokenizerSettings::addedTokens(

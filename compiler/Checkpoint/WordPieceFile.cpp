@@ -17,16 +17,14 @@ readLines(std::string_view Text, const std::string &File) {
   std::unordered_map<std::string_view, size_t> IndexOf;
   for (int64_t Id = 0; !Text.empty(); ++Id) {
     if (Id >= tokenizer::MaxTokenId)
-      return Error(ErrorKind::DamagedFile,
-                   File + ": has more lines: expected at most " +
-                       std::to_string(tokenizer::MaxTokenId));
+      return Error(File + ": has more lines: expected at most " +
+                   std::to_string(tokenizer::MaxTokenId));
     size_t End = std::min(Text.find('\n'), Text.size());
     std::string_view Line = Text.substr(0, End);
     Text.remove_prefix(std::min(End + 1, Text.size()));
     if (tokenizer::findInvalidUtf8(Line))
-      return Error(ErrorKind::DamagedFile,
-                   File + ": line " + std::to_string(Id + 1) + " is " +
-                       printable(Line) + ": expected UTF-8");
+      return Error(File + ": line " + std::to_string(Id + 1) + " is " +
+                   printable(Line) + ": expected UTF-8");
     for (size_t Begin = Line.size();
          !Line.empty() &&
          tokenizer::isWhiteSpace(tokenizer::previousCode(Line, Begin));)

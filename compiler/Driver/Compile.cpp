@@ -640,7 +640,7 @@ private:
       Notes = notesOnTokenizer(directoryOf(Where), *Usable);
     else if (std::error_code Ignored;
              std::filesystem::is_directory(Where, Ignored))
-      Notes = notesOnTokenizer(Where, *Usable, "the vocabulary's own files");
+      Notes = notesOnTokenizer(Where, *Usable, "the vocabulary beside it");
     for (std::string &Note : Notes)
       Model->Notes.push_back(std::move(Note));
     return {};

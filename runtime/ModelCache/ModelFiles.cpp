@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 
 using namespace tenon;
 using namespace tenon::modelcache;
@@ -25,8 +26,11 @@ bool modelcache::isModel(const std::string &Path) {
 }
 
 static bool isRead(const fs::path &Path) {
-  fs::path Suffix = Path.extension();
-  return Suffix == ".json" || Suffix == ".jinja" || Suffix == ".safetensors";
+  // .model, .spm and .txt are vocabularies.
+  constexpr std::string_view Suffixes[] = {".json",  ".jinja", ".safetensors",
+                                           ".model", ".spm",   ".txt"};
+  return std::find(std::begin(Suffixes), std::end(Suffixes),
+                   Path.extension().string()) != std::end(Suffixes);
 }
 
 static Status findInDirectory(ModelFiles &Model) {

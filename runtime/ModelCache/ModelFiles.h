@@ -28,8 +28,9 @@ struct ModelFiles {
 bool isModel(const std::string &Path);
 
 /// The files of the model at `Path`, for which isModel() holds. Of a directory
-/// those that the compiler reads by their kind (.json, .jinja, .safetensors),
-/// also in folders of it; of a GGUF file in parts all parts that are there.
+/// those that the compiler reads by their kind (.json, .jinja, .safetensors,
+/// .model, .spm, .txt), also in folders of it; of a GGUF file in parts all
+/// parts that are there.
 Result<ModelFiles> findModelFiles(const std::string &Path);
 
 } // namespace tenon::modelcache

@@ -166,7 +166,7 @@ TEST_F(ModelCacheTest, FindsWhatTheCompilerReads) {
   for (const char *Name :
        {"tokenizer.json", "README.md", "a.bin", "1_Pooling/config.json",
         "additional_chat_templates/rag.jinja", ".cache/x.json",
-        "a/b/c/deep.json"})
+        "a/b/c/deep.json", "merges.txt", "source.spm", "tokenizer.model"})
     writeText(Model + "/" + Name, "x");
   // The hub's folders are links to files of any name.
   fs::rename(Model + "/model.safetensors", Directory / "blob");
@@ -176,7 +176,8 @@ TEST_F(ModelCacheTest, FindsWhatTheCompilerReads) {
   EXPECT_EQ(namesOf(*Found),
             (std::vector<std::string>{
                 "1_Pooling/config.json", "additional_chat_templates/rag.jinja",
-                "config.json", "model.safetensors", "tokenizer.json"}));
+                "config.json", "merges.txt", "model.safetensors", "source.spm",
+                "tokenizer.json", "tokenizer.model"}));
   EXPECT_TRUE(isModel(Model));
   EXPECT_TRUE(isModel(Model + "/"));
   EXPECT_FALSE(isModel(Model + "/1_Pooling/config.json"));
