@@ -4,6 +4,7 @@
 
 #include "runtime/Support/Json.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -72,4 +73,18 @@ void Directory::write(std::string_view Name, std::string_view Content) const {
 void Directory::clear() const {
   for (const auto &Entry : std::filesystem::directory_iterator(Path))
     std::filesystem::remove_all(Entry);
+}
+
+void Directory::writePacked(std::string_view Packed,
+                            std::span<const std::string_view> Names) const {
+  constexpr std::string_view Mark = "//--- ";
+  while (Packed.starts_with(Mark)) {
+    size_t LineEnd = std::min(Packed.find('\n'), Packed.size());
+    std::string_view Name = Packed.substr(Mark.size(), LineEnd - Mark.size());
+    Packed.remove_prefix(std::min(LineEnd + 1, Packed.size()));
+    size_t End = Packed.starts_with(Mark) ? 0 : Packed.find("\n//--- ");
+    if (std::find(Names.begin(), Names.end(), Name) != Names.end())
+      write(Name, Packed.substr(0, End));
+    Packed.remove_prefix(End == Packed.npos ? Packed.size() : End + (End != 0));
+  }
 }

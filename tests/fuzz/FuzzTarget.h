@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -63,6 +64,10 @@ public:
   ~Directory();
   const std::string &path() const { return Path; }
   void write(std::string_view Name, std::string_view Content) const;
+  /// Writes those files of `Packed` whose names are in `Names`: files one after
+  /// another, each behind a line "//--- NAME" as of LLVM's split-file.
+  void writePacked(std::string_view Packed,
+                   std::span<const std::string_view> Names) const;
   /// Removes all files.
   void clear() const;
 

@@ -227,6 +227,20 @@ def model_directory():
                   ("tokenizer.json", next(files("tests/tokenizers/ties.json")))])
 
 
+@target
+def tokenizer_files():
+    for folder in sorted((TESTS / "tokenizers" / "directories").iterdir()):
+        # The vocabulary comes first: nothing is cut off its end.
+        names = sorted(path.name for path in folder.iterdir())
+        names.sort(key=lambda name: not name.endswith((".model", ".txt")))
+        parts = [(name, (folder / name).read_bytes())
+                 for name in names if name != "expected.txt"]
+        config = dict(parts).get("config.json", b"{}")
+        parts.append(("model_type", json.loads(config).get(
+            "model_type", "").encode()))
+        yield packed(parts)
+
+
 SENTENCE = [
     ("modules.json", json.dumps([
         {"idx": index, "name": str(index), "path": path,
@@ -244,7 +258,8 @@ SENTENCE = [
 
 def packed(parts):
     """Files as the target takes them apart again."""
-    return b"".join(b"//--- " + name.encode() + b"\n" + content.rstrip() + b"\n"
+    return b"".join(b"//--- " + name.encode() + b"\n" +
+                    (content if b"\0" in content else content.rstrip()) + b"\n"
                     for name, content in parts)
 
 
@@ -360,6 +375,9 @@ def dictionaries():
                           "9223372036854775807"]
     yield "tokenizer", [*JSON_WORDS, *(
         word for word in keys_of(tokenizers()) if len(word) > 6)]
+    yield "tokenizer-files", [*JSON_WORDS, "//--- ", *(
+        word for word in re.findall(r'"[\w.-]+"', (
+            ROOT / "compiler/Checkpoint/DirectoryTokenizer.cpp").read_text()))]
     keys = set()
     for content in ggufs():
         keys.update(key.decode() for key in re.findall(
