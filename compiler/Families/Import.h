@@ -54,8 +54,8 @@ struct ImportedModel {
   std::optional<ImageInfo> Image;
   /// The directory's tokenizer.json; empty when it has none.
   std::string TokenizerPath;
-  /// The text of a tokenizer.json that the model's file stands for; empty when
-  /// there is none.
+  /// The text of a tokenizer.json that the model's file, or the directory's
+  /// other files, stand for; empty when there is none.
   std::string TokenizerText;
   /// Of a model with a tokenizer, unless with ConfigOnly.
   std::optional<ChatInfo> Chat;
