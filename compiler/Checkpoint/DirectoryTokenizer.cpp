@@ -23,6 +23,8 @@ struct ClassRow {
   TokenizerReader Read;
   /// Tokens by their roles, with blanks between.
   std::string_view Defaults;
+  /// Why there is no reader.
+  std::string_view Unread = "";
 };
 
 constexpr std::string_view WordFiles = "vocab.json merges.txt";
@@ -88,6 +90,13 @@ constexpr ClassRow Classes[] = {
      BertTokens},
     {"DistilBertTokenizer", "", {"vocab.txt"}, readBertTokenizer, BertTokens},
     {"ElectraTokenizer", "", {"vocab.txt"}, readBertTokenizer, BertTokens},
+    {"MarianTokenizer",
+     "marian",
+     {"source.spm target.spm vocab.json"},
+     nullptr,
+     "",
+     "it numbers the pieces of one vocabulary by another, which no "
+     "tokenizer.json says"},
 };
 
 std::vector<std::string> split(std::string_view Words) {
@@ -196,7 +205,13 @@ Result<std::string> readAsClass(TokenizerSettings &Settings,
               ? "no tokenizer_class is named: expected one of"
               : "tokenizer_class is " + printable(*Name) + ": expected one of";
     for (const ClassRow &R : Classes)
-      Why += (Why.ends_with("of") ? " " : ", ") + std::string(R.Name);
+      if (R.Read)
+        Why += (Why.ends_with("of") ? " " : ", ") + std::string(R.Name);
+    return std::string();
+  }
+  if (!Row->Read) {
+    Why = "its class is " + std::string(Row->Name) + ": " +
+          std::string(Row->Unread);
     return std::string();
   }
   const std::vector<std::string> Paths =
@@ -255,12 +270,16 @@ tenon::readDirectoryTokenizer(const std::string &Directory,
   std::string Names;
   for (const std::string &Name : Found)
     Names += (Names.empty() ? "" : ", ") + Name;
+  // Transformers itself has no tokenizer.json for a class without a reader.
+  const ClassRow *Row = findClass(*classNameOf(*Settings), ModelType);
+  const bool IsWritten = !Row || Row->Read;
   Notes.push_back(Directory +
                   ": has no tokenizer.json, and its other tokenizer files are "
                   "not read (" +
                   Names + "): " + Why +
-                  ": the artifact will take token ids but no text "
-                  "(Transformers' AutoTokenizer.from_pretrained(...)"
-                  ".save_pretrained(...) writes one)");
+                  ": the artifact will take token ids but no text" +
+                  (IsWritten ? " (Transformers' AutoTokenizer.from_pretrained("
+                               "...).save_pretrained(...) writes one)"
+                             : ""));
   return std::string();
 }

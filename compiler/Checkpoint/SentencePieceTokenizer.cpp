@@ -2,6 +2,8 @@
 
 #include "compiler/Checkpoint/SentencePieceModel.h"
 #include "compiler/Checkpoint/TokenizerFormats.h"
+#include "runtime/Support/InputFile.h"
+#include "runtime/Tokenizer/CharacterMap.h"
 #include "runtime/Tokenizer/Unicode.h"
 
 #include <algorithm>
@@ -38,6 +40,31 @@ static std::string unfit(const SentencePieceModel &Model,
     return Field("unk_id", std::to_string(Model.UnknownId),
                  std::to_string(*Wanted.UnknownId));
   return "";
+}
+
+/// Whether the file has lines of a token in base64 and its number, as
+/// tiktoken's files do, which can have the same name.
+static bool isTiktoken(const std::string &Path) {
+  constexpr size_t LongestLine = 200;
+  auto Start = readStart(Path, LongestLine);
+  if (!Start)
+    return false;
+  std::string_view Line = std::string_view(*Start).substr(0, Start->find('\n'));
+  size_t Space = Line.find(' ');
+  return Space != Line.npos && Space > 0 && Space + 1 < Line.size() &&
+         tokenizer::decodeBase64(Line.substr(0, Space)) &&
+         Line.find_first_not_of("0123456789", Space + 1) == Line.npos;
+}
+
+/// Reads a model, or sets `Unfit` to why a class does not read it.
+static Result<SentencePieceModel>
+openModel(const std::string &Path, Expected Wanted, std::string &Unfit) {
+  auto Model = SentencePieceModel::open(Path);
+  if (Model)
+    Unfit = unfit(*Model, Path, Wanted);
+  else if (isTiktoken(Path))
+    Unfit = Path + ": is a file of tiktoken: expected a model of SentencePiece";
+  return Unfit.empty() || Model ? std::move(Model) : SentencePieceModel();
 }
 
 /// The pieces that are found before all else.
@@ -87,11 +114,11 @@ mergesOf(const SentencePieceModel &Model, const TokenizerParts &Parts,
 static Result<TokenizerParts> readPairs(const std::string &Path,
                                         const TokenizerSettings &Settings,
                                         const Json &UnknownToken) {
-  auto Model = SentencePieceModel::open(Path);
+  TokenizerParts Parts;
+  auto Model =
+      openModel(Path, {SentencePieceModel::BytePairs, {}}, Parts.Unfit);
   if (!Model)
     return Model.error();
-  TokenizerParts Parts;
-  Parts.Unfit = unfit(*Model, Path, {SentencePieceModel::BytePairs, {}});
   if (!Parts.Unfit.empty())
     return Parts;
   std::vector<std::pair<std::string, int64_t>> Tokens;
@@ -223,11 +250,11 @@ tenon::readT5Tokenizer(const std::vector<std::string> &Paths,
   auto End = Settings.token("eos_token");
   if (!End)
     return End.error();
-  auto Model = SentencePieceModel::open(Paths[0]);
+  TokenizerParts Parts;
+  auto Model =
+      openModel(Paths[0], {SentencePieceModel::Unigram, 2}, Parts.Unfit);
   if (!Model)
     return Model.error();
-  TokenizerParts Parts;
-  Parts.Unfit = unfit(*Model, Paths[0], {SentencePieceModel::Unigram, 2});
   if (!Parts.Unfit.empty())
     return Parts;
   // The first sentinel has the last id.
@@ -261,11 +288,11 @@ tenon::readXlmRobertaTokenizer(const std::vector<std::string> &Paths,
   }
   const std::string Mask = Own.back();
   Own.pop_back();
-  auto Model = SentencePieceModel::open(Paths[0]);
+  TokenizerParts Parts;
+  auto Model =
+      openModel(Paths[0], {SentencePieceModel::Unigram, 0}, Parts.Unfit);
   if (!Model)
     return Model.error();
-  TokenizerParts Parts;
-  Parts.Unfit = unfit(*Model, Paths[0], {SentencePieceModel::Unigram, 0});
   if (!Parts.Unfit.empty())
     return Parts;
   // The model's own first three are unknown, begin and end.

@@ -7,6 +7,8 @@ reference are the fast tokenizers of Transformers. Usage: directories.py; needs
 the packages in requirements.txt, no network and no PyTorch.
 """
 
+import collections
+import contextlib
 import io
 import json
 import os
@@ -20,9 +22,9 @@ os.environ["TRANSFORMERS_VERBOSITY"] = "error"
 
 import sentencepiece
 import transformers
-from tokenizers import Tokenizer, trainers
+from tokenizers import normalizers, pre_tokenizers
 
-from building import ALPHABET, GPT4_LIKE, byte_level, config, only_common, split, strings, train
+from building import ALPHABET, GPT4_LIKE, byte_level, only_common, split, strings, train
 from corpus import make_corpus
 from generate import fnv
 from sentencepieces import small_rules
@@ -112,7 +114,7 @@ def piece_models(corpus, rules):
                     (701, token("[right]", rstrip=True, special=False)),
                     (702, token("word", single_word=True, special=False)),
                     (703, token("ÉTÉ", normalized=True, special=False))),
-                "additional_special_tokens": ["[both]", "<|eot_id|>"],
+                "additional_special_tokens": ["[both]", "[left]", "<|eot_id|>"],
                 "image_token": "<|return|>"}}),
         "gemma": ("GemmaTokenizer", {
             "tokenizer.model": gemma,
@@ -192,30 +194,32 @@ def byte_models(corpus):
 
 def word_models(corpus):
     def lines(lower, strip):
-        normalizer = {"type": "BertNormalizer", "clean_text": True,
-                      "handle_chinese_chars": True, "strip_accents": strip, "lowercase": lower}
-        parts = config(normalizer=normalizer, pre_tokenizer={"type": "BertPreTokenizer"},
-                       model={"type": "WordPiece", "unk_token": "[UNK]", "vocab": {},
-                              "continuing_subword_prefix": "##",
-                              "max_input_chars_per_word": 100})
-        t = Tokenizer.from_str(json.dumps(parts))
-        t.train_from_iterator(only_common(corpus, 150), trainers.WordPieceTrainer(
-            vocab_size=800, show_progress=False,
-            special_tokens=["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]))
-        # The trainer orders its alphabet as it likes; the ids may be any.
-        return sorted(t.get_vocab(), key=lambda w: (not w.startswith("["), w))
+        """Common words, their ends, and all characters: no trainer gives the same each time."""
+        normalizer = normalizers.BertNormalizer(lowercase=lower, strip_accents=strip)
+        words, ends = collections.Counter(), collections.Counter()
+        for line in only_common(corpus, 150):
+            for word, _ in pre_tokenizers.BertPreTokenizer().pre_tokenize_str(
+                    normalizer.normalize_str(line)):
+                words[word] += 1
+                ends.update("##" + word[at:] for at in range(1, len(word)))
+        found = {c for word in words for c in word}
+        found |= {"##" + c for c in found}
+        for counts in words, ends:
+            found |= set(sorted(counts, key=lambda w: (-counts[w], w))[:300])
+        return ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *sorted(found)]
 
     uncased, cased = lines(True, None), lines(False, False)
     # White space behind a token is none of it, and the last of equal ones counts.
     again = list(cased)
-    again[10:10] = ["the \u3000", "", ""]
+    again[10:10] = ["the", "", ""]
+    again[again.index("the", 11)] += " \u3000"
     write = "\n".join
     return {
         "bert": ("BertTokenizer", {
             "vocab.txt": write(uncased) + "\n", "config.json": {"model_type": "bert"}}),
         "bert_cased": ("BertTokenizer", {
             "vocab.txt": write(again) + "\r\n",
-            "added_tokens.json": {"the": again.index("the")},
+            "added_tokens.json": {"the": again.index("the \u3000")},
             "tokenizer_config.json": {"tokenizer_class": "BertTokenizer", "do_lower_case": False,
                                       "tokenize_chinese_chars": False}}),
         "distilbert": ("DistilBertTokenizer", {
@@ -254,12 +258,13 @@ def main():
     if transformers.__version__ != PINNED:
         sys.exit(f"transformers {transformers.__version__}: expected {PINNED}")
     trained_on = make_corpus()[:TRAINED_LINES]
-    with tempfile.TemporaryDirectory() as folder:
-        rules = pathlib.Path(folder) / "rules.tsv"
+    lines = lines_of(json.loads((HERE / "corpus.json").read_text()))
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        # Models have the path of their rules in them.
+        rules = pathlib.Path("rules.tsv")
         small_rules(rules)
         made = piece_models(trained_on, rules)
     made |= byte_models(trained_on) | word_models(trained_on)
-    lines = lines_of(json.loads((HERE / "corpus.json").read_text()))
     shutil.rmtree(HERE / "directories", ignore_errors=True)
     for name, (class_name, files) in made.items():
         folder = HERE / "directories" / name

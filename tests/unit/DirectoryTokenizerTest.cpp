@@ -247,6 +247,13 @@ TEST_F(DirectoryTokenizerTest, SaysWhyThereIsNone) {
   write("tokenizer.model", piece("<unk>", 2) + piece("a"));
   expectNote("'trainer_spec.model_type' is unigram: expected bpe", "llama");
   expectNote("'trainer_spec.unk_id' is 0: expected 2", "t5");
+  // tiktoken's files can have the same name.
+  write("tokenizer.model", "IQ== 0\nIg== 1\n");
+  expectNote("tokenizer.model: is a file of tiktoken", "llama");
+  expectNote("tokenizer.model: is a file of tiktoken", "t5");
+  write("source.spm", piece("a"));
+  expectNote("its class is MarianTokenizer: it numbers the pieces", "marian");
+  EXPECT_TRUE(Notes[0].ends_with("no text")) << Notes[0];
 }
 
 TEST_F(DirectoryTokenizerTest, NamesDamage) {
@@ -273,6 +280,10 @@ TEST_F(DirectoryTokenizerTest, NamesDamage) {
   expectError("vocab.txt", "line 2 is '\\xff': expected UTF-8", "bert");
   write("tokenizer.model", "\xff");
   expectError("tokenizer.model", "byte 0: is the end", "llama");
+  for (const char *NoTiktoken : {"IQ== \n", " 0\n", "I?== 0\n", "IQ== 0x\n"}) {
+    write("tokenizer.model", NoTiktoken);
+    expectError("tokenizer.model", "in a model of SentencePiece", "llama");
+  }
   write("tokenizer.model",
         text(2, number(3, 2)) + piece("<unk>") + piece(std::string(600, 'a')));
   expectError("tokenizer.model", "at most 512 bytes", "llama");
