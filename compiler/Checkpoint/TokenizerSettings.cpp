@@ -98,7 +98,9 @@ Status TokenizerSettings::setRole(const std::string &Name,
   auto Token = readToken(Value);
   if (!Token)
     return Token.error();
-  At->Token = std::move(*Token);
+  // An empty text is how some files say that there is none.
+  if (!Token->Content.empty())
+    At->Token = std::move(*Token);
   return {};
 }
 
@@ -298,7 +300,7 @@ Result<std::string> TokenizerSettings::token(std::string_view Name) const {
   if (auto Text = optionalToken(Name))
     return *Text;
   return Error(ConfigFile + ": field '" + std::string(Name) +
-               "' is null: expected a token");
+               "' is null or empty: expected a token");
 }
 
 std::vector<AddedToken> TokenizerSettings::addedTokens(

@@ -313,7 +313,15 @@ TEST_F(DirectoryTokenizerTest, NamesWrongSettings) {
          "has the key 'x': expected an id");
   write("tokenizer_config.json", R"({"tokenizer_class": "RobertaTokenizer",
                                      "cls_token": null})");
-  expectError("tokenizer_config.json", "'cls_token' is null", "");
+  expectError("tokenizer_config.json", "'cls_token' is null or empty", "");
+  write("tokenizer_config.json", R"({"bos_token": "", "eos_token": null,
+                                     "unk_token": "", "add_bos_token": true,
+                                     "add_eos_token": true})");
+  auto Made = read("gpt2");
+  ASSERT_TRUE(Made) << Made.error().message();
+  auto T = Tokenizer::fromJson(*Made, "made");
+  ASSERT_TRUE(T) << T.error().message();
+  EXPECT_EQ(*T->encode("ab"), Ids{2});
   write("tokenizer_config.json", "{}");
   write("added_tokens.json", R"({"a": -1})");
   expectError("added_tokens.json", "'a' is -1", "gpt2");
