@@ -91,7 +91,7 @@ static Result<std::vector<std::pair<std::string_view, std::string_view>>>
 mergesOf(const SentencePieceModel &Model, const TokenizerParts &Parts,
          const std::string &Path) {
   /// Trying all ways to cut a piece takes the square of its length.
-  constexpr size_t MaxPieceBytes = 512;
+  constexpr size_t MaxPieceBytes = 256;
   std::vector<std::pair<std::string_view, std::string_view>> Merges;
   for (size_t I = 0; I < Model.Pieces.size(); ++I) {
     std::string_view Whole = Model.Pieces[I].Text;
@@ -103,7 +103,7 @@ mergesOf(const SentencePieceModel &Model, const TokenizerParts &Parts,
     for (tokenizer::nextCode(Whole, Cut); Cut < Whole.size();
          tokenizer::nextCode(Whole, Cut)) {
       std::string_view Left = Whole.substr(0, Cut), Right = Whole.substr(Cut);
-      if (Parts.idOf(std::string(Left)) && Parts.idOf(std::string(Right)))
+      if (Parts.idOf(Left) && Parts.idOf(Right))
         Merges.emplace_back(Left, Right);
     }
   }

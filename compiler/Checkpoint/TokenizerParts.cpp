@@ -81,7 +81,7 @@ void TokenizerParts::addTokens(const std::vector<AddedToken> &Tokens) {
   }
 }
 
-std::optional<int64_t> TokenizerParts::idOf(const std::string &Token) const {
+std::optional<int64_t> TokenizerParts::idOf(std::string_view Token) const {
   auto Found = Ids.find(Token);
   if (Found == Ids.end())
     return std::nullopt;

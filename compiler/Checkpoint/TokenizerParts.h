@@ -5,6 +5,7 @@
 
 #include "compiler/Checkpoint/TokenizerSettings.h"
 
+#include <functional>
 #include <unordered_map>
 
 namespace tenon {
@@ -36,7 +37,7 @@ public:
   void addTokens(const std::vector<AddedToken> &Tokens);
 
   /// The id of a token of the vocabulary or an added one.
-  std::optional<int64_t> idOf(const std::string &Token) const;
+  std::optional<int64_t> idOf(std::string_view Token) const;
 
   /// TemplateProcessing with these tokens around a text, each of which is
   /// known.
@@ -47,12 +48,20 @@ public:
   std::string text() const;
 
 private:
+  /// Finds views without a string made of each.
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(std::string_view Text) const {
+      return std::hash<std::string_view>()(Text);
+    }
+  };
+
   void setModel(std::string_view Type, const Json &Options,
                 std::string_view Vocab, std::string_view Merges);
   std::string vocabularyText() const;
 
   std::vector<std::pair<std::string, int64_t>> Vocabulary;
-  std::unordered_map<std::string, int64_t> Ids;
+  std::unordered_map<std::string, int64_t, Hash, std::equal_to<>> Ids;
   std::string Model;
   Json Added = Json::array();
 };

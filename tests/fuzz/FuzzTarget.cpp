@@ -83,8 +83,12 @@ void Directory::writePacked(std::string_view Packed,
     std::string_view Name = Packed.substr(Mark.size(), LineEnd - Mark.size());
     Packed.remove_prefix(std::min(LineEnd + 1, Packed.size()));
     size_t End = Packed.starts_with(Mark) ? 0 : Packed.find("\n//--- ");
+    // The last one ends in a line end too.
+    std::string_view Content = Packed.substr(0, End);
+    if (End == Packed.npos && Content.ends_with('\n'))
+      Content.remove_suffix(1);
     if (std::find(Names.begin(), Names.end(), Name) != Names.end())
-      write(Name, Packed.substr(0, End));
+      write(Name, Content);
     Packed.remove_prefix(End == Packed.npos ? Packed.size() : End + (End != 0));
   }
 }

@@ -285,8 +285,8 @@ TEST_F(DirectoryTokenizerTest, NamesDamage) {
     expectError("tokenizer.model", "in a model of SentencePiece", "llama");
   }
   write("tokenizer.model",
-        text(2, number(3, 2)) + piece("<unk>") + piece(std::string(600, 'a')));
-  expectError("tokenizer.model", "at most 512 bytes", "llama");
+        text(2, number(3, 2)) + piece("<unk>") + piece(std::string(257, 'a')));
+  expectError("tokenizer.model", "at most 256 bytes", "llama");
 }
 
 TEST_F(DirectoryTokenizerTest, NamesWrongSettings) {
