@@ -77,7 +77,8 @@ readMerges(std::string_view Text, const std::string &File) {
 
 /// The model and the tokens; steps are still to be set, but for the decoder.
 static Result<TokenizerParts> readFiles(const std::vector<std::string> &Paths,
-                                        const TokenizerSettings &Settings) {
+                                        const TokenizerSettings &Settings,
+                                        bool ArePlain = false) {
   auto Vocabulary = readFile(Paths[0], MaxBytes);
   if (!Vocabulary)
     return Vocabulary.error();
@@ -99,7 +100,7 @@ static Result<TokenizerParts> readFiles(const std::vector<std::string> &Paths,
                                {"fuse_unk", false},
                                {"byte_fallback", false},
                                {"ignore_merges", false}});
-  Parts.addTokens(Settings.addedTokens(std::nullopt));
+  Parts.addTokens(Settings.addedTokens(std::nullopt, ArePlain));
   Parts.Decoder = {{"type", "ByteLevel"},
                    {"add_prefix_space", true},
                    {"trim_offsets", true},
@@ -169,7 +170,7 @@ tenon::readQwen2Tokenizer(const std::vector<std::string> &Paths,
   auto AddSpace = Settings.flagOr("add_prefix_space", false);
   if (!AddSpace)
     return AddSpace.error();
-  auto Parts = readFiles(Paths, Settings);
+  auto Parts = readFiles(Paths, Settings, /*ArePlain=*/true);
   if (!Parts)
     return Parts;
   auto Around = beginAndEnd(*Parts, Settings);

@@ -75,7 +75,7 @@ static std::vector<AddedToken> ownTokens(const SentencePieceModel &Model) {
         P.Type == SentencePieceModel::UserDefined) {
       AddedToken &Token = Tokens.emplace_back();
       Token.Content = P.Text;
-      Token.Normalized = false;
+      Token.Normalized = Token.IsText = false;
       Token.Special = P.Type == SentencePieceModel::Control;
     }
   return Tokens;

@@ -33,7 +33,7 @@ static Result<AddedToken> readToken(const JsonField &Field) {
   if (!Text)
     return Text.error();
   Token.Content = std::move(*Text);
-  Token.Special = false;
+  Token.Special = Token.IsText = false;
   bool Normalized = false;
   struct {
     const char *Name;
@@ -86,7 +86,7 @@ TokenizerSettings::read(const std::string &Directory) {
 }
 
 Status TokenizerSettings::setRole(const std::string &Name,
-                                  const JsonField &Value) {
+                                  const JsonField &Value, bool IsSpecial) {
   auto At = std::find_if(Roles.begin(), Roles.end(),
                          [&](const Role &R) { return R.Name == Name; });
   if (At == Roles.end())
@@ -98,6 +98,7 @@ Status TokenizerSettings::setRole(const std::string &Name,
   auto Token = readToken(Value);
   if (!Token)
     return Token.error();
+  Token->Special |= IsSpecial;
   // An empty text is how some files say that there is none.
   if (!Token->Content.empty())
     At->Token = std::move(*Token);
@@ -196,7 +197,7 @@ Status TokenizerSettings::readMap() {
     JsonField Field(Value, File, Key);
     Status Read;
     if (isToken(Key, Value))
-      Read = setRole(Key, Field);
+      Read = setRole(Key, Field, /*IsSpecial=*/true);
     else if (Key == "additional_special_tokens" && Value.is_array())
       Read = readTokenList(Field, MapExtra);
     else if (Key == "extra_special_tokens" && Value.is_array())
@@ -304,7 +305,7 @@ Result<std::string> TokenizerSettings::token(std::string_view Name) const {
 }
 
 std::vector<AddedToken> TokenizerSettings::addedTokens(
-    const std::optional<std::vector<AddedToken>> &Own) const {
+    const std::optional<std::vector<AddedToken>> &Own, bool ArePlain) const {
   auto IsRole = [&](const AddedToken &Token) {
     return std::any_of(Roles.begin(), Roles.end(), [&](const Role &R) {
       return R.Token && R.Token->Content == Token.Content;
@@ -324,11 +325,20 @@ std::vector<AddedToken> TokenizerSettings::addedTokens(
   for (const auto &[Id, Token] : WithIds)
     Add(Token);
   const size_t HaveIds = All.size();
-  auto AddOther = [&](const AddedToken &Token) {
+  std::vector<AddedToken> Seen;
+  auto AddOther = [&](AddedToken Token) {
+    if (ArePlain) {
+      AddedToken Plain;
+      Plain.Content = Token.Content;
+      Token = std::move(Plain);
+    }
     auto At = IndexOf.find(Token.Content);
-    if (!Token.Content.empty() &&
-        (At == IndexOf.end() || At->second >= HaveIds))
-      Add(Token);
+    bool HasId = At != IndexOf.end() && At->second < HaveIds;
+    if (Token.Content.empty() || (HasId && !ArePlain) ||
+        std::find(Seen.begin(), Seen.end(), Token) != Seen.end())
+      return;
+    Seen.push_back(Token);
+    Add(std::move(Token));
   };
   for (const Role &R : Roles)
     if (R.Token)

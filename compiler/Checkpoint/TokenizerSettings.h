@@ -29,6 +29,8 @@ struct AddedToken {
   /// By default what is not special.
   std::optional<bool> Normalized;
   bool Special = true;
+  /// Given as a text alone; never the same as one that is an object.
+  bool IsText = true;
 
   bool operator==(const AddedToken &) const = default;
 };
@@ -59,9 +61,11 @@ public:
   /// a file, those with a role, and those without, which are `Own` unless
   /// tokenizer_config.json lists them. Without `Own`, special_tokens_map.json
   /// may list them too. Each text is there once, with the properties that it
-  /// has last.
+  /// has last, where those that are given again do not count; with `ArePlain`,
+  /// those with a role and without have none.
   std::vector<AddedToken>
-  addedTokens(const std::optional<std::vector<AddedToken>> &Own) const;
+  addedTokens(const std::optional<std::vector<AddedToken>> &Own,
+              bool ArePlain = false) const;
 
 private:
   struct Role {
@@ -76,7 +80,8 @@ private:
   Status readAdded();
   Status readTokenList(const JsonField &Field, std::vector<AddedToken> &Into);
   JsonField config() const { return JsonField(Config, ConfigFile); }
-  Status setRole(const std::string &Name, const JsonField &Value);
+  Status setRole(const std::string &Name, const JsonField &Value,
+                 bool IsSpecial = false);
 
   std::string Directory;
   std::string ConfigFile;

@@ -158,7 +158,10 @@ def byte_models(corpus):
     first = len(qwen["vocab.json"])
     mask = token("<mask>", lstrip=True)
     return {
-        "gpt2": ("GPT2Tokenizer", gpt | {"config.json": {"model_type": "gpt2"}}),
+        "gpt2": ("GPT2Tokenizer", gpt | {
+            "config.json": {"model_type": "gpt2"},
+            # The other roles have the same text, and only that.
+            "special_tokens_map.json": {"eos_token": token("<|endoftext|>", rstrip=True)}}),
         "opt": ("GPT2Tokenizer", gpt | {
             "tokenizer_config.json": {
                 "tokenizer_class": "GPT2Tokenizer", "add_bos_token": True, "errors": "replace",
@@ -187,7 +190,8 @@ def byte_models(corpus):
                 "pad_token": "<|endoftext|>", "unk_token": None, "split_special_tokens": False,
                 "additional_special_tokens": ["<|im_start|>", "<|im_end|>"],
                 "added_tokens_decoder": listed(
-                    (first, token("<|endoftext|>")), (first + 1, token("<|im_start|>")),
+                    (first, token("<|endoftext|>", lstrip=True)),
+                    (first + 1, token("<|im_start|>")),
                     (first + 2, token("<|im_end|>")),
                     (first + 3, token("<tool_call>", special=False)))}})}
 
