@@ -190,9 +190,9 @@ def byte_models(corpus):
                 "pad_token": "<|endoftext|>", "unk_token": None, "split_special_tokens": False,
                 "additional_special_tokens": ["<|im_start|>", "<|im_end|>"],
                 "added_tokens_decoder": listed(
-                    (first, token("<|endoftext|>", lstrip=True)),
+                    (first, token("<|endoftext|>")),
                     (first + 1, token("<|im_start|>")),
-                    (first + 2, token("<|im_end|>")),
+                    (first + 2, token("<|im_end|>", rstrip=True)),
                     (first + 3, token("<tool_call>", special=False)))}})}
 
 
