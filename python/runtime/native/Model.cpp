@@ -21,7 +21,8 @@ Model::Model(const std::string &Path) {
 
 /// Calls `Ask`(tokens, capacity, count) as often as its answer takes: first
 /// with room for `Guess` tokens.
-template <typename Function> static Tokens tokensOf(size_t Guess, Function Ask) {
+template <typename Function>
+static Tokens tokensOf(size_t Guess, Function Ask) {
   Tokens Ids(Guess);
   size_t Count = 0;
   tenon_status Status = TENON_OK;
@@ -48,12 +49,11 @@ static Tokens encode(const Model &M, const std::string &Text, bool Special,
 }
 
 static Tokens chatPrompt(const Model &M, const std::string &Conversation) {
-  return tokensOf(Conversation.size() + 64,
-                  [&](int32_t *Ids, size_t Room, size_t *N) {
-                    return tenon_model_chat_prompt(M.get(), Conversation.data(),
-                                                   Conversation.size(), Ids,
-                                                   Room, N);
-                  });
+  return tokensOf(
+      Conversation.size() + 64, [&](int32_t *Ids, size_t Room, size_t *N) {
+        return tenon_model_chat_prompt(M.get(), Conversation.data(),
+                                       Conversation.size(), Ids, Room, N);
+      });
 }
 
 static nb::str decode(const Model &M, const Tokens &Ids, bool Special) {
@@ -126,9 +126,9 @@ struct Sampler {
   ~Sampler() { tenon_sampler_destroy(Handle); }
 
   void seek(int64_t Position) { check(tenon_sampler_seek(Handle, Position)); }
-  int32_t pick(nb::ndarray<const float, nb::ndim<1>, nb::c_contig,
-                           nb::device::cpu>
-                   Scores) {
+  int32_t
+  pick(nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>
+           Scores) {
     int32_t Token = 0;
     check(tenon_sampler_pick(Handle, Scores.data(), Scores.size(), &Token));
     return Token;
@@ -238,8 +238,7 @@ CSettings::CSettings(nb::handle Fields) {
   Values.bias_count = BiasTokens.size();
   // Null would be refused where all words are empty.
   static constexpr int32_t None = 0;
-  Values.bad_word_tokens =
-      BadWordTokens.empty() ? &None : BadWordTokens.data();
+  Values.bad_word_tokens = BadWordTokens.empty() ? &None : BadWordTokens.data();
   Values.bad_word_lengths = BadWordLengths.data();
   Values.bad_word_count = BadWordLengths.size();
   Values.stop_strings = StopPointers.data();
@@ -280,7 +279,9 @@ void tenon::python::bindModel(nb::module_ &M) {
              return tenon_model_has_entry(Self.get(), Entry) != 0;
            })
       .def("has_chat",
-           [](const Model &Self) { return tenon_model_has_chat(Self.get()) != 0; })
+           [](const Model &Self) {
+             return tenon_model_has_chat(Self.get()) != 0;
+           })
       .def("encode", &encode, "text"_a, "special"_a,
            "max_tokens"_a = nb::none())
       .def("decode", &decode, "tokens"_a, "special"_a)

@@ -38,9 +38,7 @@ public:
     check(tenon_sequence_create(Handle, &Id));
     return Id;
   }
-  void endSequence(tenon_sequence Id) {
-    check(tenon_sequence_end(Handle, Id));
-  }
+  void endSequence(tenon_sequence Id) { check(tenon_sequence_end(Handle, Id)); }
   tenon_sequence forkSequence(tenon_sequence Id) {
     tenon_sequence Fork = 0;
     check(tenon_sequence_fork(Handle, Id, &Fork));
@@ -67,8 +65,8 @@ public:
     });
   }
 
-  using Pixels = nb::ndarray<const float, nb::ndim<3>, nb::c_contig,
-                             nb::device::cpu>;
+  using Pixels =
+      nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
   nb::list runImages(const Model &M, const std::vector<Pixels> &Images) {
     int64_t Shape[3];
     check(tenon_model_image_shape(M.get(), Shape));
@@ -149,17 +147,15 @@ void tenon::python::bindSession(nb::module_ &M) {
       .value("NONE", TENON_OUTPUT_ROWS_NONE)
       .value("LAST", TENON_OUTPUT_ROWS_LAST)
       .value("ALL", TENON_OUTPUT_ROWS_ALL);
-  nb::class_<Item>(M, "Item")
-      .def(
-          "__init__",
-          [](Item *Self, Tokens Ids, tenon_sequence Sequence,
-             std::optional<Tokens> Types, tenon_output_rows Rows,
-             int64_t Prefix) {
-            new (Self) Item{Sequence, std::move(Ids), std::move(Types), Rows,
-                            Prefix};
-          },
-          "tokens"_a, "sequence"_a = 0, "token_types"_a = nb::none(),
-          "output_rows"_a = TENON_OUTPUT_ROWS_LAST, "prefix"_a = 0);
+  nb::class_<Item>(M, "Item").def(
+      "__init__",
+      [](Item *Self, Tokens Ids, tenon_sequence Sequence,
+         std::optional<Tokens> Types, tenon_output_rows Rows, int64_t Prefix) {
+        new (Self)
+            Item{Sequence, std::move(Ids), std::move(Types), Rows, Prefix};
+      },
+      "tokens"_a, "sequence"_a = 0, "token_types"_a = nb::none(),
+      "output_rows"_a = TENON_OUTPUT_ROWS_LAST, "prefix"_a = 0);
   nb::class_<Session>(M, "Session")
       .def(nb::init<const Model &, int64_t, int64_t>(), "model"_a, "threads"_a,
            "cache_tokens"_a)

@@ -322,3 +322,5 @@ class _Mail:
                 request = (self.requests[number] if news["piece"] is not None
                            else self.requests.pop(number))
             request._take(news)
+            # Not while waiting: it holds the engine.
+            del request

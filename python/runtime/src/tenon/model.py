@@ -186,27 +186,35 @@ class Model:
             np.concatenate(rows) if rows
             else np.empty((0, self._width("embed")), np.float32))
 
-    def encode(self, texts, *, progress=None) -> np.ndarray | list[np.ndarray]:
+    def encode(self, texts, *, token_types: Sequence[int] | None = None,
+               progress=None) -> np.ndarray | list[np.ndarray]:
         """The model's output for every token of a text, [tokens, width]
         float32: hidden states, or logits of masked language models; of a list
-        of texts a list."""
+        of texts a list.
+
+        Args:
+            texts: a text, or token ids; or a list of these.
+            token_types: of one text, a type per token; None: all 0.
+            progress: called with the number of texts done and that of all.
+        """
         self._expect("encode", "outputs of texts")
         if self._kinds["encode"] in ("classes", "pooled"):
             raise InvalidArgument(f"{self!r} has one output for a text: expected"
                                   " classify()")
         one = _is_one(texts)
         rows = self._encode_all(_native.Entry.ENCODE, [texts] if one else texts,
-                                progress, cut=False)
+                                progress, cut=False, token_types=token_types)
         return rows[0] if one else rows
 
-    def classify(self, inputs, *, top: int | None = 5
-                 ) -> list[Label] | list[list[Label]]:
+    def classify(self, inputs, *, token_types: Sequence[int] | None = None,
+                 top: int | None = 5) -> list[Label] | list[list[Label]]:
         """Classes of a text, or of an image: the likeliest first.
 
         Args:
             inputs: a text; of a vision model the path of a PNG or JPEG file, or
                 pixels [channels, height, width]; or a list of these, answered
                 by a list.
+            token_types: of one text, a type per token; None: all 0.
             top: how many classes; None: all.
         """
         if self.kind == "vision":
@@ -222,7 +230,8 @@ class Model:
             self._expect_classes("encode")
             one = _is_one(inputs)
             rows = self._encode_all(_native.Entry.ENCODE,
-                                    [inputs] if one else inputs, None, cut=False)
+                                    [inputs] if one else inputs, None,
+                                    cut=False, token_types=token_types)
         names = self._described["labels"]
         answers = [_labels(row[0], names, top) for row in rows]
         return answers[0] if one else answers
@@ -254,6 +263,9 @@ class Model:
     def _all(self, prompts: Iterable, settings: Settings | None,
              changes: dict) -> list[Completion]:
         """Never more in the queue than it takes."""
+        if not isinstance(prompts, Iterable):
+            raise InvalidArgument(f"prompt is {prompts!r}: expected a text,"
+                                  " token ids, or a list of these")
         engine = self.engine
         waiting: list[Request] = []
         answers: list[Completion] = []
@@ -324,10 +336,15 @@ class Model:
             return self._native.read_image(os.fspath(image))
         return np.ascontiguousarray(image, dtype=np.float32)
 
-    def _encode_all(self, entry, texts, progress,
-                    cut: bool) -> list[np.ndarray]:
+    def _encode_all(self, entry, texts, progress, *, cut: bool,
+                    token_types=None) -> list[np.ndarray]:
         """The rows of each text, encoded in ragged batches of like lengths."""
         texts = [texts] if isinstance(texts, str) else list(texts)
+        if token_types is not None:
+            if len(texts) != 1:
+                raise InvalidArgument("token_types is for one text: expected no"
+                                      f" more, not {len(texts)}")
+            token_types = token_ids(token_types, "token_types")
         facts = self._described["model"]
         limit = min(facts["max_text_tokens"] or self.max_length,
                     self.max_length, facts["max_tokens_per_step"])
@@ -345,7 +362,7 @@ class Model:
                 batch.append(i)
             with self._lock:
                 answers = self._own_session()._native.run(
-                    entry, [_native.Item(tokens[i],
+                    entry, [_native.Item(tokens[i], token_types=token_types,
                                          output_rows=_native.OutputRows.ALL)
                             for i in batch])
             for i, answer in zip(batch, answers):

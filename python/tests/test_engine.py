@@ -1,0 +1,171 @@
+"""Engines: order, cancelling, limits, ends."""
+
+import asyncio
+import gc
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import pytest
+import tenon
+
+LONG = {"max_new_tokens": 200, "ignore_eos": True}
+
+
+def test_many_requests(model):
+    with tenon.Engine(model, threads=1, max_running=4) as engine:
+        requests = [engine.submit([i + 1, 2, 3], max_new_tokens=5 + i,
+                                  ignore_eos=True) for i in range(12)]
+        answers = [r.result(60) for r in requests]
+        assert [len(a.token_ids) for a in answers] == list(range(5, 17))
+        assert {r.state for r in requests} == {"finished"}
+        counts = engine.statistics()
+        assert counts["finished"] == 12 and counts["running"] == 0
+        assert counts["new_tokens"] == sum(range(5, 17))
+
+
+def test_prefixes_are_shared_by_salt(model):
+    prompt = list(range(1, 60)) * 3
+    with tenon.Engine(model, threads=1) as engine:
+        first = engine.submit(prompt, max_new_tokens=4).result()
+        again = engine.submit(prompt, max_new_tokens=4).result()
+        other = engine.submit(prompt, max_new_tokens=4, salt="b").result()
+    assert first.usage.cached_tokens == other.usage.cached_tokens == 0
+    assert again.usage.cached_tokens > 0
+    assert again.token_ids == first.token_ids == other.token_ids
+    with tenon.Engine(model, threads=1, prefix_cache=False) as engine:
+        for _ in range(2):
+            answer = engine.submit(prompt, max_new_tokens=4).result()
+            assert answer.usage.cached_tokens == 0
+
+
+def test_cancelling_touches_no_other(model):
+    with tenon.Engine(model, threads=1) as engine:
+        expected = engine.submit("In the", max_new_tokens=40).result()
+        other = engine.submit("In the", max_new_tokens=40)
+        doomed = engine.submit("And the", **LONG)
+        next(iter(doomed))
+        doomed.cancel()
+        with pytest.raises(tenon.Cancelled):
+            doomed.result(60)
+        assert doomed.state == "cancelled"
+        assert other.result(60).token_ids == expected.token_ids
+        doomed.cancel()  # nothing left to do
+        assert engine.statistics()["cancelled"] == 1
+
+
+def test_leaving_a_loop_cancels(model):
+    with tenon.Engine(model, threads=1) as engine:
+        request = engine.submit("And the", **LONG)
+        for _ in request:
+            break
+        gc.collect()
+        with pytest.raises(tenon.Cancelled):
+            request.result(60)
+
+
+def test_cancelled_tasks_cancel_their_request(model):
+    async def main(engine):
+        request = engine.submit("And the", **LONG)
+        task = asyncio.create_task(request.completion())
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return request
+
+    with tenon.Engine(model, threads=1) as engine:
+        request = asyncio.run(main(engine))
+        with pytest.raises(tenon.Cancelled):
+            request.result(60)
+
+
+def test_full_queues_and_timeouts(model):
+    with tenon.Engine(model, threads=1, max_running=1, max_queued=2) as engine:
+        with pytest.raises(tenon.QueueFull) as full:
+            for _ in range(50):
+                engine.submit("And the", **LONG)
+        assert full.value.retry_after >= 1
+        assert "expected fewer than 2" in str(full.value)
+    with tenon.Engine(model, threads=1, max_running=1) as engine:
+        engine.submit("And the", **LONG)
+        late = engine.submit("And the", timeout=1e-6, **LONG)
+        with pytest.raises(tenon.Cancelled, match="seconds"):
+            late.result(60)
+        waiting = engine.submit("And the", **LONG)
+        with pytest.raises(TimeoutError):
+            waiting.result(timeout=0)
+    with pytest.raises(tenon.OutOfCachePages, match="texts at once"):
+        tenon.Engine(model, max_running=2).submit("a", n=3, temperature=1)
+    with pytest.raises(tenon.InvalidArgument, match="max_step_ms"):
+        tenon.Engine(model, max_step_ms=-1.0)
+
+
+def test_draining_and_closing(model):
+    engine = tenon.Engine(model, threads=1)
+    short = engine.submit("a", max_new_tokens=2)
+    assert engine.drain(60)
+    assert len(short.result(60).token_ids) == 2
+    with pytest.raises(tenon.Cancelled):
+        engine.submit("a")
+    engine.close()
+    engine.close()
+    with pytest.raises(tenon.Cancelled, match="closed"):
+        engine.submit("a")
+
+    engine = tenon.Engine(model, threads=1)
+    running = engine.submit("And the", **LONG)
+    waiter = []
+    thread = threading.Thread(
+        target=lambda: waiter.append(pytest.raises(tenon.Cancelled,
+                                                   running.result)))
+    thread.start()
+    engine.close()
+    thread.join(60)
+    assert len(waiter) == 1 and running.state == "cancelled"
+
+
+def test_chat_through_an_engine(model):
+    with tenon.Engine(model, threads=1) as engine:
+        answer = engine.submit_chat("Hello", max_new_tokens=6).result()
+    assert answer.text == model.chat("Hello", max_new_tokens=6).text
+    assert answer.prompt_token_ids == model.chat_prompt("Hello")
+
+
+def test_nobody_holds_an_engine(model):
+    before = threading.active_count()
+    engine = tenon.Engine(model, threads=1)
+    engine.submit("a", max_new_tokens=2).result()
+    assert threading.active_count() == before + 1
+    del engine
+    gc.collect()
+    deadline = time.monotonic() + 60
+    while threading.active_count() > before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert threading.active_count() == before
+
+
+def test_the_interpreter_ends_with_requests_running(example):
+    program = textwrap.dedent(f"""
+        import tenon
+        model = tenon.load({example!r})
+        requests = [model.stream("And the", max_new_tokens=400,
+                                 ignore_eos=True) for _ in range(4)]
+        next(iter(requests[0]))
+        print("end")
+    """)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True,
+                          text=True, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")
+
+
+def test_the_lock_is_let_go_while_computing(model):
+    """Python goes on while a model computes."""
+    ticks = 0
+    request = model.stream("And the", **LONG)
+    while request.state not in ("finished", "failed", "cancelled"):
+        ticks += 1
+        time.sleep(0)
+    assert ticks > 100

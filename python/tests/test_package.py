@@ -1,0 +1,143 @@
+"""The package itself: compiling, errors, files, documentation."""
+
+import inspect
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+import tenon
+from conftest import EXAMPLE, SOURCE
+
+
+def test_compile_and_progress(tmp_path):
+    seen = []
+    path = tenon.compile(EXAMPLE, tmp_path / "a.tenon", quantize="int8",
+                         progress=seen.append)
+    assert path == str(tmp_path / "a.tenon")
+    assert "q8_0" in tenon.load(path).describe()["model"]["weight_type"]
+    phases = [p.phase for p in seen]
+    assert phases[0] == "reading the model" and phases[-1] == "weights"
+    shares = [p.share for p in seen if p.phase == "weights"]
+    assert shares == sorted(shares) and shares[-1] == 1
+    assert seen[0].share is None
+
+
+@pytest.mark.parametrize("model, options, message", [
+    (EXAMPLE, {"quantize": "int3"}, "int3 not in"),
+    (EXAMPLE, {"no_such_option": 1}, "no-such-option"),
+    (EXAMPLE / "none", {}, "none"),
+    (EXAMPLE, {"target_cpu": ["avx2", "z80"]}, "z80"),
+])
+def test_compile_errors(tmp_path, model, options, message):
+    with pytest.raises(tenon.CompileError, match=message):
+        tenon.compile(model, tmp_path / "a.tenon", **options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_compiler(tmp_path, monkeypatch):
+    monkeypatch.setenv("TENON_COMPILE", str(tmp_path / "none"))
+    with pytest.raises(tenon.CompileError, match="cannot start"):
+        tenon.compile(EXAMPLE, tmp_path / "a.tenon")
+    monkeypatch.delenv("TENON_COMPILE")
+    monkeypatch.setitem(sys.modules, "tenon_compiler", None)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(tenon.CompileError, match="install the package"):
+        tenon.compile(EXAMPLE, tmp_path / "a.tenon")
+
+
+def test_a_callback_that_raises_ends_the_compiler(tmp_path):
+    def stop(_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        tenon.compile(EXAMPLE, tmp_path / "a.tenon", progress=stop)
+    assert not (tmp_path / "a.tenon").exists()
+
+
+def test_files(tmp_path):
+    with pytest.raises(tenon.NotFound, match="no-such"):
+        tenon.load(tmp_path / "no-such.tenon")
+    (tmp_path / "a.tenon").write_text("nothing")
+    with pytest.raises(tenon.DamagedFile, match="a.tenon"):
+        tenon.load(tmp_path / "a.tenon")
+
+
+def test_errors_have_one_base():
+    classes = [getattr(tenon, name) for name in tenon.__all__
+               if inspect.isclass(getattr(tenon, name))
+               and issubclass(getattr(tenon, name), Exception)]
+    assert len(classes) == 11
+    assert all(issubclass(c, tenon.Error) for c in classes)
+    assert issubclass(tenon.InvalidArgument, ValueError)
+
+
+def public():
+    """Names of functions, classes and methods that users see."""
+    for name in tenon.__all__:
+        value = getattr(tenon, name)
+        yield name, value
+        if inspect.isclass(value):
+            for method, function in vars(value).items():
+                if not method.startswith("_") and (
+                        callable(function) or isinstance(function, property)):
+                    yield method, function
+
+
+def test_everything_is_documented_and_tested():
+    tests = "".join(p.read_text() for p in
+                    pathlib.Path(__file__).parent.glob("test_*.py"))
+    for name, value in public():
+        assert inspect.getdoc(value), name
+        assert re.search(rf"\b{name}\b", tests), f"{name} has no test"
+
+
+def test_completions_are_what_they_say(model):
+    answer = model.generate("a", max_new_tokens=1)
+    assert isinstance(answer, tenon.Completion)
+    assert isinstance(answer.choices[0], tenon.Choice)
+    assert isinstance(answer.usage, tenon.Usage)
+    request = model.stream("a", max_new_tokens=1, logprobs=0)
+    assert isinstance(request, tenon.Request)
+    chunk = list(request)[0]
+    assert isinstance(chunk, tenon.Chunk)
+    assert isinstance(chunk.scores[0], tenon.TokenScore)
+    assert isinstance(model, tenon.Model)
+    assert isinstance(model.engine, tenon.Engine)
+    assert isinstance(model.tokenizer, tenon.Tokenizer)
+    assert request.prompt_token_ids == answer.prompt_token_ids
+    sequence = tenon.Session(model, cache_tokens=64).sequence()
+    assert isinstance(sequence, tenon.Sequence)
+    assert tenon.Settings(n=2).replace(n=3).n == 3
+    with pytest.raises(TypeError):
+        tenon.Settings().replace(x=3)
+    for unused in (tenon.Label, tenon.CompileProgress, tenon.OutOfMemory,
+                   tenon.UnsupportedCpu, tenon.InternalError):
+        assert unused.__doc__
+
+
+def test_the_command(example):
+    done = subprocess.run([sys.executable, "-m", "tenon", "inspect", example],
+                          capture_output=True, text=True)
+    assert done.returncode == 0 and "llama" in done.stdout
+    done = subprocess.run([sys.executable, "-m", "tenon", "compile", "--help"],
+                          capture_output=True, text=True)
+    assert done.returncode == 0 and "--quantize" in done.stdout
+
+
+def test_stubs_and_version():
+    folder = pathlib.Path(tenon.__file__).parent
+    assert (folder / "py.typed").exists()
+    assert "class Engine" in (folder / "_native.pyi").read_text()
+    project = (SOURCE / "CMakeLists.txt").read_text()
+    assert f"VERSION {tenon.__version__}" in project
+
+
+def test_the_readme_lines(example, tmp_path, monkeypatch, capsys):
+    text = (SOURCE / "python" / "README.md").read_text()
+    code = re.search(r"```python\n(.*?)```", text, re.DOTALL)[1]
+    monkeypatch.chdir(tmp_path)
+    pathlib.Path("MODEL_DIRECTORY").symlink_to(EXAMPLE)
+    exec(code, {})
+    assert capsys.readouterr().out.strip()
