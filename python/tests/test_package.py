@@ -12,9 +12,10 @@ from conftest import EXAMPLE, SOURCE
 
 
 def test_compile_and_progress(tmp_path):
-    seen = []
+    seen, remarks = [], []
     path = tenon.compile(EXAMPLE, tmp_path / "a.tenon", quantize="int8",
-                         progress=seen.append)
+                         progress=seen.append, remarks=remarks.append)
+    assert any("MergeQkv" in remark for remark in remarks)
     assert path == str(tmp_path / "a.tenon")
     assert "q8_0" in tenon.load(path).describe()["model"]["weight_type"]
     phases = [p.phase for p in seen]
@@ -62,6 +63,24 @@ def test_files(tmp_path):
     (tmp_path / "a.tenon").write_text("nothing")
     with pytest.raises(tenon.DamagedFile, match="a.tenon"):
         tenon.load(tmp_path / "a.tenon")
+
+
+def test_models_are_compiled_once(tmp_path, monkeypatch):
+    monkeypatch.setenv("TENON_CACHE_DIR", str(tmp_path / "cache"))
+    seen = []
+    first = tenon.load(EXAMPLE, threads=1, quantize="int8",
+                       progress=seen.append)
+    assert seen[-1] == tenon.CompileProgress("weights", 1)
+    assert "q8_0" in first.describe()["model"]["weight_type"]
+    again = []
+    second = tenon.load(str(EXAMPLE), quantize="int8", progress=again.append)
+    assert not again and len(list((tmp_path / "cache").glob("*.tenon"))) == 1
+    assert (second.generate("In", temperature=0, max_new_tokens=4).text
+            == first.generate("In", temperature=0, max_new_tokens=4).text)
+    with pytest.raises(tenon.CompileError, match="none.gguf"):
+        tenon.load(tmp_path / "none.gguf")
+    with pytest.raises(tenon.InvalidArgument, match="quantize"):
+        tenon.load(first.describe()["file"], quantize="int8")
 
 
 def test_errors_have_one_base():

@@ -17,8 +17,8 @@
 
 namespace tenon::modelcache {
 
-/// tenon-compile beside the executable of this process, whether it is there or
-/// not.
+/// $TENON_COMPILE, else tenon-compile beside the executable of this process,
+/// whether it is there or not.
 Result<std::string> compilerPath();
 
 /// The error that there is no compiler at `Compiler`, or that it cannot be

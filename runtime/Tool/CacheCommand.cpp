@@ -1,9 +1,11 @@
 //===- CacheCommand.cpp - tenon cache -------------------------------------===//
 
 #include "runtime/ModelCache/CacheFolder.h"
+#include "runtime/ModelCache/ModelFiles.h"
 #include "runtime/Support/Console.h"
 #include "runtime/Support/Json.h"
 #include "runtime/Tool/Commands.h"
+#include "runtime/Tool/ModelArgument.h"
 
 #include <array>
 #include <chrono>
@@ -131,6 +133,18 @@ Status tool::clearCache(std::optional<double> OlderThanDays) {
   if (Done.InUse != 0)
     Text += "left " + std::to_string(Done.InUse) + " being compiled\n";
   return print(Text);
+}
+
+Status tool::addToCache(const std::string &Model, const ModelOptions &Options) {
+  if (!isModel(Model)) {
+    if (Status IsThere = checkArtifactPath(Model); !IsThere)
+      return IsThere;
+    return Error(Model + ": expected a model: a directory or a .gguf file");
+  }
+  Result<ModelArgument> Found = ModelArgument::open(Model, Options);
+  if (!Found)
+    return Found.error();
+  return print(Found->artifact() + "\n");
 }
 
 Status tool::printCachePath() {

@@ -49,7 +49,11 @@ inline std::optional<int> parseCommandLine(CLI::App &App, int Count,
   } catch (const CLI::Success &Answer) {
     std::ostringstream Text;
     App.exit(Answer, Text, Text);
-    return exitStatusOf(print(Text.str()));
+    // CLI11 ends no line behind a footer.
+    std::string Printed = Text.str();
+    if (!Printed.ends_with('\n'))
+      Printed += '\n';
+    return exitStatusOf(print(Printed));
   } catch (const CLI::ParseError &Failure) {
     return fail(usageError(App, Failure) + " (see --help)", ExitUsage);
   }

@@ -17,6 +17,8 @@
 
 namespace tenon::tool {
 
+struct ModelOptions;
+
 /// An error for a path where neither an artifact nor a model to compile can be,
 /// with what to give for what is there: weights, a file in MLIR.
 Status checkArtifactPath(const std::string &Path);
@@ -177,6 +179,9 @@ Status listCache(bool AsJson);
 Status clearCache(std::optional<double> OlderThanDays);
 /// Prints where that folder is.
 Status printCachePath();
+/// Prints the path of a model's artifact, after compiling it into that folder
+/// if it is not there. `Model` is no artifact.
+Status addToCache(const std::string &Model, const ModelOptions &Options);
 
 /// Replaces this process by `tenon-compile` beside this executable. Returns
 /// only when that fails.

@@ -44,6 +44,7 @@ struct InspectArguments {
 };
 
 struct CacheArguments {
+  std::string Model, Progress = "auto";
   bool Json = false;
   std::optional<double> OlderThan;
 };
@@ -379,7 +380,7 @@ int main(int Count, char **Values) {
 
   CacheArguments Cache;
   CLI::App *CacheApp = App.add_subcommand(
-      "cache", "Show or remove the models that were compiled to be run");
+      "cache", "Add, show or remove models that are compiled to be run");
   CacheApp->require_subcommand(1);
   CacheApp->footer("They are kept in $TENON_CACHE_DIR, else in "
                    "$XDG_CACHE_HOME/tenon, else in ~/.cache/tenon.");
@@ -391,6 +392,23 @@ int main(int Count, char **Values) {
       ->add_option("--older-than", Cache.OlderThan,
                    "Only those that were not used in so many days")
       ->check(CLI::Range(0.0, MostDays));
+  CLI::App *CacheAdd = CacheApp->add_subcommand(
+      "add", "Compile a model into it, unless it is there, and print the path "
+             "of the artifact");
+  CacheAdd->add_option("model", Cache.Model, "Directory, or .gguf file")
+      ->required();
+  addCompileSettings(*CacheAdd, Compiling,
+                     CacheAdd->option_defaults()->get_group());
+  const std::map<std::string, ProgressForm> Forms = {
+      {"auto", ProgressForm::Auto},
+      {"json", ProgressForm::Json},
+      {"none", ProgressForm::None}};
+  CacheAdd
+      ->add_option("--progress", Cache.Progress,
+                   "How progress is shown on standard error: on a terminal "
+                   "(auto), as JSON lines, or not at all")
+      ->check(CLI::IsMember(Forms))
+      ->capture_default_str();
   CacheApp->add_subcommand("path", "Print the folder that they are kept in");
 
   auto IsCommand = [&](const CLI::App *Command) {
@@ -403,6 +421,7 @@ int main(int Count, char **Values) {
   if (std::optional<int> Ended = parseCommandLine(App, Count, Values))
     return *Ended;
 
+  Compiling.Progress = Forms.at(Cache.Progress);
   Status Done;
   if (RunApp->parsed()) {
     if (std::string Wrong = usageErrorOf(Run); !Wrong.empty())
@@ -434,6 +453,7 @@ int main(int Count, char **Values) {
   } else if (CacheApp->parsed()) {
     Done = CacheList->parsed()    ? listCache(Cache.Json)
            : CacheClear->parsed() ? clearCache(Cache.OlderThan)
+           : CacheAdd->parsed()   ? addToCache(Cache.Model, Compiling)
                                   : printCachePath();
   } else if (InspectApp->parsed()) {
     if (Inspect.File.empty() != Inspect.Families)

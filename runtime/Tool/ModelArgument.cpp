@@ -8,6 +8,7 @@
 #include "runtime/Tool/Commands.h"
 #include "runtime/Tool/StatusLine.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
@@ -37,6 +38,44 @@ static Status checkCompiled(const std::string &Path,
     return {};
   return Error(Path + ": is an artifact, compiled already: --" + Option +
                " expects a model: a directory or a .gguf file");
+}
+
+/// Tells the user what happens to the model `Name`.
+static Events narrated(const std::string &Name, ProgressForm Form,
+                       StatusLine &Line) {
+  Events Heard;
+  Heard.Note = [&Line](const std::string &Note) {
+    Line.clear();
+    printNote(Note);
+  };
+  switch (Form) {
+  case ProgressForm::None:
+    break;
+  case ProgressForm::Auto:
+    Heard.Waits = [&Line, Name] {
+      Line.show("waiting for another process that compiles " + Name);
+    };
+    if (Line.isShown())
+      Heard.Progress = [&Line, Name](const std::string &Phase,
+                                     std::optional<double> Share) {
+        std::string Text = "compiling " + Name + ": " + Phase;
+        if (Share)
+          Text += " " + std::to_string(static_cast<int>(*Share * 100)) + " %";
+        Line.show(Text);
+      };
+    break;
+  case ProgressForm::Json:
+    Heard.Progress = [](const std::string &Phase, std::optional<double> Share) {
+      Json Now = {{"phase", Phase}, {"share", Share ? Json(*Share) : Json()}};
+      std::string Text = Json{{"progress", Now}}.dump() + "\n";
+      std::fputs(Text.c_str(), stderr);
+    };
+    Heard.Waits = [Tell = Heard.Progress] {
+      Tell("waiting for another process", std::nullopt);
+    };
+    break;
+  }
+  return Heard;
 }
 
 /// Compiles into a file without a name.
@@ -84,23 +123,8 @@ Result<ModelArgument> ModelArgument::open(const std::string &Path,
   ModelRequest Request{Path, settingsOf(Options), *Compiler};
 
   StatusLine Line;
-  Events Heard;
-  std::string Name = std::filesystem::path(Path).lexically_normal();
-  Heard.Progress = [&](const std::string &Phase, std::optional<double> Share) {
-    std::string Text = "compiling " + Name + ": " + Phase;
-    if (Share)
-      Text += " " + std::to_string(static_cast<int>(*Share * 100)) + " %";
-    Line.show(Text);
-  };
-  if (!Line.isShown())
-    Heard.Progress = {};
-  Heard.Waits = [&] {
-    Line.show("waiting for another process that compiles " + Name);
-  };
-  Heard.Note = [&](const std::string &Note) {
-    Line.clear();
-    printNote(Note);
-  };
+  Events Heard = narrated(std::filesystem::path(Path).lexically_normal(),
+                          Options.Progress, Line);
   if (Options.NoCache) {
     Result<FileDescriptor> Made = compileUnnamed(Request, Heard);
     if (!Made)

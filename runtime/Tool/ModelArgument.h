@@ -18,14 +18,22 @@
 
 namespace tenon::tool {
 
+/// How what a compilation does is told, on standard error.
+enum class ProgressForm {
+  Auto, ///< A line that is overwritten, on a terminal; else nothing.
+  Json, ///< Lines as of `tenon compile --progress json`.
+  None
+};
+
 /// How a model is compiled; of an artifact nothing may be given.
 struct ModelOptions {
   bool NoCache = false;
+  ProgressForm Progress = ProgressForm::Auto;
   /// Values of modelcache::AllSettings; the default where none is given.
   std::array<std::optional<std::string>, modelcache::AllSettings.size()> Values;
 
   /// The same for another model of the command: none of the settings.
-  ModelOptions withoutSettings() const { return {NoCache, {}}; }
+  ModelOptions withoutSettings() const { return {NoCache, Progress, {}}; }
 };
 
 /// What was given in place of an artifact, as a file that can be run.

@@ -145,8 +145,8 @@ static void addScheduling(CLI::App &App, RunOptions &Run) {
                "With --prompts: run every prompt from its beginning");
 }
 
-void tool::addModelOptions(CLI::App &App, ModelOptions &Options) {
-  const char *Group = "With a model that is not compiled";
+void tool::addCompileSettings(CLI::App &App, ModelOptions &Options,
+                              const std::string &Group) {
   for (size_t I = 0; I < modelcache::AllSettings.size(); ++I) {
     const modelcache::Setting &S = modelcache::AllSettings[I];
     std::vector<std::string> Known;
@@ -158,6 +158,11 @@ void tool::addModelOptions(CLI::App &App, ModelOptions &Options) {
         ->check(CLI::IsMember(Known))
         ->group(Group);
   }
+}
+
+void tool::addModelOptions(CLI::App &App, ModelOptions &Options) {
+  const char *Group = "With a model that is not compiled";
+  addCompileSettings(App, Options, Group);
   App.add_flag("--no-cache", Options.NoCache,
                "Compile it again, and keep nothing")
       ->group(Group);

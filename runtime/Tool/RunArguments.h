@@ -15,7 +15,10 @@ inline constexpr const char *FileHelp =
     "Artifact; or a model, which is compiled and kept (tenon cache): a Hugging "
     "Face directory or a .gguf file";
 
-/// Options of how a model is compiled, for a command that runs it.
+/// Options of how a model is compiled that is kept, below `Group` in the help.
+void addCompileSettings(CLI::App &App, ModelOptions &Options,
+                        const std::string &Group);
+/// Those and --no-cache, for a command that runs it.
 void addModelOptions(CLI::App &App, ModelOptions &Options);
 
 /// Makes `App` parse its options into `Run`, which must outlive it.

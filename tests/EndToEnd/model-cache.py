@@ -126,6 +126,37 @@ class ModelCache:
                                         "--quantize", "int3", *WRITE],
                                status=2)
 
+    def add(self):
+        """What compiles and runs nothing."""
+        count = len(self.listed())
+        add = "tenon", "cache", "add", "--progress=json", "--quantize=int8"
+        settings = self.model / "generation_config.json"
+        before = settings.read_text()
+        settings.write_text(json.dumps(dict(json.loads(before), top_k=4)))
+        first, again = (self.test.run(*add, self.model) for _ in range(2))
+        settings.write_text(before)
+        told = [json.loads(line)["progress"]
+                for line in first.stderr.splitlines()]
+        self.check(first.returncode == 0 and len(self.listed()) == count + 1
+                   and first.stdout == self.listed()[0]["path"] + "\n"
+                   and told[0]["share"] is None
+                   and told[-1] == {"phase": "weights", "share": 1},
+                   f"cache add: {first}")
+        self.check((again.stdout, again.stderr) == (first.stdout, ""),
+                   f"cache add again: {again}")
+        self.test.expect_error("an artifact", "expected a model",
+                               command=["tenon", "cache", "add",
+                                        first.stdout.strip()])
+        # Another compiler than the one beside the tool.
+        other = self.work / "compiler"
+        other.write_text("#!/bin/sh\necho tenon: error: the other >&2\nexit 1\n")
+        other.chmod(0o755)
+        done = self.start("cache", "add", self.model, stderr=subprocess.PIPE,
+                          env=dict(self.environment,
+                                   TENON_COMPILE=str(other)))
+        self.check("the other" in done.communicate()[1]
+                   and done.returncode == 1, "TENON_COMPILE is started")
+
     def gguf(self):
         copy = self.work / "any name.gguf"
         shutil.copy(GGUF, copy)
@@ -329,6 +360,7 @@ def main():
     cache = ModelCache(test, pathlib.Path(sys.argv[3]))
     cache.once()
     cache.options()
+    cache.add()
     cache.gguf()
     cache.tokenizers()
     cache.no_cache()

@@ -2,19 +2,15 @@
 is installed."""
 
 import os
-import pathlib
 import sys
+
+from .compiler import find_tool, installed_compiler
 
 
 def main() -> None:
-    tool = pathlib.Path(__file__).parent / "bin" / "tenon"
-    if sys.argv[1:2] == ["compile"] or sys.argv[1:2] == ["bisect"]:
-        from .compiler import find_compiler
-        from .errors import CompileError
-        try:
-            tool = find_compiler()
-        except CompileError as problem:
-            sys.exit(f"tenon: error: {problem}")
+    tool = find_tool()
+    if compiler := installed_compiler():
+        os.environ["TENON_COMPILE"] = compiler
     os.execv(tool, ["tenon", *sys.argv[1:]])
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from . import _native
+from .compiler import compiled
 from .engine import Engine, Request
 from .errors import InvalidArgument
 from .results import Completion, Label
@@ -21,8 +22,29 @@ from .tokenizer import Tokenizer
 _ENCODE_TOKENS = 8192
 
 
+# How a model that is not compiled is.
+_COMPILE_OPTIONS = ("quantize", "dtype", "kv_cache", "activations", "progress")
+
+
 def load(path: str | os.PathLike, **options) -> Model:
-    """Loads the artifact at `path`; options as of Model."""
+    """Loads an artifact; or a model, a Hugging Face directory or a .gguf file,
+    which is compiled the first time and kept, as the command `tenon run` does.
+
+    Args:
+        path: of the artifact or model.
+        options: those of Model. With a model also quantize, dtype, kv_cache,
+            activations and progress, as of compile().
+
+    Raises: as Model; CompileError.
+    """
+    compiling = {name: options.pop(name) for name in _COMPILE_OPTIONS
+                 if name in options}
+    if os.path.isdir(path) or os.fspath(path).endswith(".gguf"):
+        path = compiled(path, **compiling)
+    elif compiling:
+        raise InvalidArgument(f"{path}: is no directory and no .gguf file:"
+                              f" {next(iter(compiling))} is for models that"
+                              " are not compiled")
     return Model(path, **options)
 
 
