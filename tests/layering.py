@@ -35,6 +35,11 @@ FORBIDDEN = {
     "compiler": {
         r"mlir/InitAll": "only tenon-opt registers everything",
     },
+    "python": {
+        r"(runtime|dialects|passes|compiler)/":
+            "the Python package is built on what is installed",
+        r"(mlir|llvm|lld)(-c)?/": "the runtime's wheel needs no LLVM",
+    },
 }
 ALLOWED = {("compiler/Tools/tenon-opt.cpp", r"mlir/InitAll")}
 SUFFIXES = {".h", ".cpp", ".c", ".td"}
@@ -119,6 +124,8 @@ def self_check():
         ("passes/A.cpp", '#include "runtime/Packing/Packer.h"', True),
         ("passes/A.cpp", '#include "runtime/Support/Json.h"', True),
         ("passes/A.cpp", '#include "compiler/B.h"', True),
+        ("python/runtime/native/A.cpp", '#include "runtime/tenon.h"', True),
+        ("python/runtime/native/A.cpp", "#include <tenon/tenon.h>", False),
         ("passes/A.cpp", '#include "../compiler/B.h"', True),
         ("compiler/A.cpp", '#include "mlir/InitAllDialects.h"', True),
         ("compiler/Tools/tenon-opt.cpp", '#include "mlir/InitAllDialects.h"',
