@@ -66,6 +66,7 @@ typedef struct tenon_sampler tenon_sampler;
 typedef struct tenon_generation tenon_generation;
 typedef struct tenon_values tenon_values;
 typedef struct tenon_engine tenon_engine;
+typedef struct tenon_resources tenon_resources;
 
 /** Names a sequence of one session; never reused, never 0. */
 typedef int64_t tenon_sequence;
@@ -164,6 +165,18 @@ TENON_API tenon_status tenon_model_describe(tenon_model *model,
                                             const char **json, size_t *bytes);
 
 /**
+ * Threads (0: one per core) that sessions and engines of any models share: they
+ * take turns step by step, in the order in which they asked. And the bytes that
+ * their caches and working memory may have together (0: no limit); weights,
+ * which are mapped files, and outputs do not count. What is created on the
+ * resources keeps them.
+ */
+TENON_API tenon_status tenon_resources_create(int64_t threads,
+                                              uint64_t memory_bytes,
+                                              tenon_resources **resources);
+TENON_API void tenon_resources_destroy(tenon_resources *resources);
+
+/**
  * Creates a session with `threads` threads (0: one per core) whose cache holds
  * `cache_tokens` tokens of all sequences together (0: one sequence of the
  * model's full length). In an encoder-decoder's session the source texts of
@@ -173,6 +186,12 @@ TENON_API tenon_status tenon_model_describe(tenon_model *model,
 TENON_API tenon_status tenon_session_create(tenon_model *model, int64_t threads,
                                             int64_t cache_tokens,
                                             tenon_session **session);
+/** The same on shared resources. Also: out of memory, where the cache is more
+ *  than what is left of the bytes. */
+TENON_API tenon_status tenon_session_create_on(tenon_resources *resources,
+                                               tenon_model *model,
+                                               int64_t cache_tokens,
+                                               tenon_session **session);
 TENON_API void tenon_session_destroy(tenon_session *session);
 /** From any thread: the call that runs on the session, if any, soon answers
  *  cancelled, all sequences as before it. */
@@ -460,6 +479,11 @@ typedef struct tenon_engine_options {
   int64_t max_queued;      /**< Requests that wait; 0: 256. */
   double max_step_ms;      /**< What a step may take; 0: 100. */
   int32_t no_prefix_cache; /**< 1: no part of a prompt is kept for others. */
+  tenon_resources *resources; /**< What it shares with others, `threads` is 0
+                                   then; null: it has threads of its own. A
+                                   cache_tokens of 0 takes no more than half of
+                                   what is left of the bytes, if one text of
+                                   full length fits in that. */
 } tenon_engine_options;
 
 /** Creates an engine on threads of its own; null options are the defaults.

@@ -8,6 +8,7 @@ import textwrap
 import threading
 import time
 
+import numpy as np
 import pytest
 import tenon
 
@@ -169,3 +170,26 @@ def test_the_lock_is_let_go_while_computing(model):
         ticks += 1
         time.sleep(0)
     assert ticks > 100
+
+
+def test_models_share_resources(example, sentences):
+    """Threads and a limit of memory, by a decoder and an encoder at once."""
+    shared = tenon.Resources(threads=2, memory=1 << 30)
+    alone = [tenon.load(example, threads=2).generate(
+        "In the", temperature=0, max_new_tokens=12).text,
+        tenon.load(sentences, threads=2).embed(["tok5 tok6"])]
+    with tenon.load(example, resources=shared, cache_tokens=512) as model, \
+            tenon.load(sentences, resources=shared) as encoder:
+        running = [model.stream("In the", temperature=0, max_new_tokens=12)
+                   for _ in range(4)]
+        for _ in range(5):
+            np.testing.assert_array_equal(encoder.embed(["tok5 tok6"]),
+                                          alone[1])
+        assert [r.result().text for r in running] == [alone[0]] * 4
+    little = tenon.Resources(memory=1 << 16)
+    with pytest.raises(tenon.OutOfMemory, match="budget of 65536"):
+        tenon.load(example, resources=little).generate("a")
+    with pytest.raises(tenon.InvalidArgument, match="threads is 2"):
+        tenon.load(example, resources=shared, threads=2).generate("a")
+    with pytest.raises(tenon.InvalidArgument, match="threads is 2"):
+        tenon.Session(tenon.load(example), threads=2, resources=shared)

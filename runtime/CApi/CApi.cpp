@@ -164,23 +164,61 @@ tenon_status tenon_model_describe(tenon_model *model, const char **json,
   });
 }
 
+tenon_status tenon_resources_create(int64_t threads, uint64_t memory_bytes,
+                                    tenon_resources **resources) {
+  return guarded([&]() -> tenon_status {
+    if (!resources)
+      return fail("tenon_resources_create: resources is null");
+    Result<engine::Executor> Threads = engine::Executor::create(threads);
+    if (!Threads)
+      return fail(Threads.error());
+    auto Made = std::make_unique<tenon_resources>();
+    Made->Shared.Threads =
+        std::make_shared<engine::Executor>(std::move(*Threads));
+    if (memory_bytes != 0)
+      Made->Shared.Memory =
+          std::make_shared<engine::MemoryBudget>(memory_bytes);
+    *resources = Made.release();
+    return TENON_OK;
+  });
+}
+
+void tenon_resources_destroy(tenon_resources *resources) { delete resources; }
+
+static tenon_status createSession(tenon_model &Of, int64_t Threads,
+                                  int64_t CacheTokens,
+                                  const engine::Resources &Shared,
+                                  tenon_session **Session) {
+  // Negative sizes are the session's to refuse.
+  int64_t Source = CacheTokens == 0
+                       ? 0
+                       : std::max(CacheTokens, Of.Loaded->manifest().MaxSource);
+  Result<engine::Session> Created = engine::Session::create(
+      Of.Loaded, {Threads, CacheTokens, Source, Shared});
+  if (!Created)
+    return fail(Created.error());
+  *Session = new tenon_session{std::move(*Created), {}};
+  return TENON_OK;
+}
+
 tenon_status tenon_session_create(tenon_model *model, int64_t threads,
                                   int64_t cache_tokens,
                                   tenon_session **session) {
   return guarded([&]() -> tenon_status {
     if (!model || !session)
       return fail("tenon_session_create: model or session is null");
-    // Negative sizes are the session's to refuse.
-    int64_t Source =
-        cache_tokens == 0
-            ? 0
-            : std::max(cache_tokens, model->Loaded->manifest().MaxSource);
-    Result<Session> Created =
-        Session::create(model->Loaded, {threads, cache_tokens, Source});
-    if (!Created)
-      return fail(Created.error());
-    *session = new tenon_session{std::move(*Created), {}};
-    return TENON_OK;
+    return createSession(*model, threads, cache_tokens, {}, session);
+  });
+}
+
+tenon_status tenon_session_create_on(tenon_resources *resources,
+                                     tenon_model *model, int64_t cache_tokens,
+                                     tenon_session **session) {
+  return guarded([&]() -> tenon_status {
+    if (!resources || !model || !session)
+      return fail("tenon_session_create_on: resources, model or session is "
+                  "null");
+    return createSession(*model, 0, cache_tokens, resources->Shared, session);
   });
 }
 

@@ -193,8 +193,11 @@ tenon_status tenon_engine_create(tenon_model *model,
     if (Wish.max_step_ms != 0)
       Rules.MaxStepMs = Wish.max_step_ms;
     Rules.CachesPrefixes = Wish.no_prefix_cache == 0;
-    engine::SessionOptions Room =
-        serving::defaultRoom(*model->Loaded, Rules.MaxRunning);
+    engine::Resources Shared;
+    if (Wish.resources)
+      Shared = Wish.resources->Shared;
+    engine::SessionOptions Room = serving::defaultRoom(
+        *model->Loaded, Rules.MaxRunning, std::move(Shared));
     Room.Threads = Wish.threads;
     if (Wish.cache_tokens != 0)
       Room.CacheTokens = Wish.cache_tokens;

@@ -33,6 +33,10 @@ struct tenon_session {
   std::deque<std::string> Errors;
 };
 
+struct tenon_resources {
+  tenon::engine::Resources Shared;
+};
+
 struct tenon_values {
   std::shared_ptr<const void> Memory;
 };

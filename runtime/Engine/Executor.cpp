@@ -1,4 +1,4 @@
-//===- Executor.cpp - The threads of a session ----------------------------===//
+//===- Executor.cpp - The threads of sessions -----------------------------===//
 
 #include "runtime/Engine/Executor.h"
 
@@ -67,6 +67,9 @@ struct Executor::State {
   /// waits on without a mutex.
   alignas(64) std::atomic<uint32_t> Posted{0};
   alignas(64) std::atomic<uint32_t> Done{0};
+  /// Turns of callers: the next to be drawn, and the one that is on.
+  alignas(64) std::atomic<uint32_t> NextTurn{0};
+  alignas(64) std::atomic<uint32_t> Turn{0};
   /// Of barriers, on cache lines of their own: waiting threads read Phase all
   /// the time.
   alignas(64) std::atomic<int64_t> Arrived{0};
@@ -98,10 +101,15 @@ Result<Executor> Executor::create(int64_t Threads) {
 int64_t Executor::threads() const { return Shared->Threads; }
 
 void Executor::runErased(void (*Work)(void *), void *Argument) {
+  uint32_t Mine = Shared->NextTurn.fetch_add(1);
+  for (uint32_t Now; (Now = Shared->Turn.load()) != Mine;)
+    Shared->Turn.wait(Now);
   uint32_t Ticket = Shared->post(Work, Argument);
   for (uint32_t Done;
        (Done = Shared->Done.load(std::memory_order_acquire)) != Ticket;)
     Shared->Done.wait(Done, std::memory_order_acquire);
+  Shared->Turn.store(Mine + 1);
+  Shared->Turn.notify_all();
 }
 
 void Executor::parallel(tenon_rt_body Body, void *Environment) {

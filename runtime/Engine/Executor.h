@@ -1,10 +1,10 @@
-//===- Executor.h - The threads of a session --------------------*- C++ -*-===//
+//===- Executor.h - The threads of sessions ---------------------*- C++ -*-===//
 //
-// A session's own threads: one that controls, and an OpenMP team that it
-// opens. All work of a session starts on the control thread, whichever thread
-// calls the session: an OpenMP region of the caller is then no part of it, and
-// oneDNN, which uses the control thread's team too, never competes with
-// generated code for the cores.
+// The threads of a session, or of several that share them: one that controls,
+// and an OpenMP team that it opens. All work of a session starts on the control
+// thread, whichever thread calls the session: an OpenMP region of the caller is
+// then no part of it, and oneDNN, which uses the control thread's team too,
+// never competes with generated code for the cores.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,8 +35,8 @@ public:
 
   int64_t threads() const;
 
-  /// Runs `Work` on the control thread and returns when it is done. To be
-  /// called from one thread at a time, and not from the control thread.
+  /// Runs `Work` on the control thread and returns when it is done. From any
+  /// thread but the control thread: who calls first is served first.
   template <typename Function> void run(Function &&Work) {
     runErased(
         [](void *Erased) {

@@ -17,10 +17,31 @@ Session::Session(Session &&) noexcept = default;
 Session &Session::operator=(Session &&) noexcept = default;
 Session::~Session() = default;
 
+static uint64_t bytesOf(const PageCache &Cache) {
+  uint64_t Bytes = 0;
+  for (std::span<const std::byte> Range : Cache.memory())
+    Bytes += Range.size();
+  return Bytes;
+}
+
+static Result<std::shared_ptr<Executor>>
+threadsOf(const SessionOptions &Options) {
+  if (!Options.Shared.Threads) {
+    Result<Executor> Own = Executor::create(Options.Threads);
+    if (!Own)
+      return Own.error();
+    return std::make_shared<Executor>(std::move(*Own));
+  }
+  if (Options.Threads != 0)
+    return Error("threads is " + std::to_string(Options.Threads) +
+                 ": expected 0, for threads that are shared");
+  return Options.Shared.Threads;
+}
+
 Result<Session> Session::create(std::shared_ptr<const Model> M,
                                 const SessionOptions &Options) {
   const Manifest &Info = M->manifest();
-  Result<Executor> Threads = Executor::create(Options.Threads);
+  Result<std::shared_ptr<Executor>> Threads = threadsOf(Options);
   if (!Threads)
     return Threads.error();
   if (Options.CacheTokens < 0)
@@ -64,10 +85,22 @@ Result<Session> Session::create(std::shared_ptr<const Model> M,
   if (!Arena)
     return Arena.error().withContext(M->path());
 
-  M->prefault(*Threads);
+  std::shared_ptr<const void> Taken;
+  if (Options.Shared.Memory) {
+    uint64_t Bytes =
+        Arena->size() + bytesOf(*Cache) + (Sources ? bytesOf(*Sources) : 0);
+    Result<std::shared_ptr<const void>> Share =
+        MemoryBudget::take(Options.Shared.Memory, Bytes);
+    if (!Share)
+      return Share.error().withContext(M->path());
+    Taken = std::move(*Share);
+  }
+
+  M->prefault(**Threads);
   std::unique_ptr<Implementation> I(new Implementation{
       M,
       std::move(*Threads),
+      std::move(Taken),
       MatmulPrimitives(M->code().Primitives, M->code().Level),
       std::move(*Cache),
       std::move(Sources),
@@ -90,7 +123,7 @@ Result<Session> Session::create(std::shared_ptr<const Model> M,
     I->Scopes.push_back({M->weightTables()[S].data(), Table.data()});
   }
   Status Ready;
-  I->Threads.run([&] {
+  I->Threads->run([&] {
     // The smallest matmul that leaves the few-token path: its primitives
     // will be wanted, and a library that cannot serve them is found out now.
     int64_t Rows = std::min(Info.FewTokens + 1, Info.MaxTokensPerStep);
@@ -102,7 +135,7 @@ Result<Session> Session::create(std::shared_ptr<const Model> M,
 }
 
 const Model &Session::model() const { return *Impl->Shared; }
-int64_t Session::threads() const { return Impl->Threads.threads(); }
+int64_t Session::threads() const { return Impl->Threads->threads(); }
 
 SequenceId Session::createSequence() {
   SequenceId Id = Impl->Cache.createSequence();

@@ -13,6 +13,7 @@
 #include "runtime/Engine/MatmulPrimitives.h"
 #include "runtime/Engine/Model.h"
 #include "runtime/Engine/Profile.h"
+#include "runtime/Engine/Resources.h"
 #include "runtime/Support/HugePages.h"
 
 #include <algorithm>
@@ -32,6 +33,8 @@ struct SessionOptions {
   int64_t CacheTokens = 0;
   /// The same of source texts; 0: one of the model's full source length.
   int64_t SourceTokens = 0;
+  /// What it shares with other sessions. With threads in it, `Threads` is 0.
+  Resources Shared = {};
 };
 
 /// Which tokens' output rows a request wants.
@@ -102,8 +105,8 @@ inline std::span<const float> scoresOf(std::span<const float> Row,
 }
 
 /// To be used from one thread at a time, any thread, also inside an OpenMP
-/// region: a session computes on threads of its own. Sessions are independent
-/// of each other.
+/// region: a session computes on threads of its own, or on those that it shares
+/// with other sessions, which are otherwise independent of each other.
 class Session {
 public:
   static Result<Session> create(std::shared_ptr<const Model> M,

@@ -117,7 +117,7 @@ Status Session::Implementation::runStep(const Entry &Code, float *Rows,
                                         int64_t FewTokens) {
   if (IsCancelled.load())
     return cancelled().withContext(Shared->path());
-  Callee Runtime{Threads, Library, IsCancelled, Recorder, std::nullopt};
+  Callee Runtime{*Threads, Library, IsCancelled, Recorder, std::nullopt};
   tenon_rt_step Step = {};
   Step.size = sizeof(Step);
   Step.functions = &Functions;
@@ -148,7 +148,7 @@ Status Session::Implementation::run(const Entry &Code,
                                     Variant V) {
   IsCancelled.store(false);
   Status Done;
-  Threads.run([&] { Done = runBatches(Code, Requests, MaySplit, V); });
+  Threads->run([&] { Done = runBatches(Code, Requests, MaySplit, V); });
   return Done;
 }
 

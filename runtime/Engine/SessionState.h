@@ -36,7 +36,9 @@ struct SequenceExtras {
 
 struct Session::Implementation {
   std::shared_ptr<const Model> Shared;
-  Executor Threads;
+  std::shared_ptr<Executor> Threads;
+  /// Of the memory that sessions share; null: there is no limit.
+  std::shared_ptr<const void> Budget;
   MatmulPrimitives Library;
   cache::PageCache Cache;
   /// Source texts; only for models with caches of that content.

@@ -22,7 +22,8 @@ static double secondsNow() {
 }
 
 engine::SessionOptions serving::defaultRoom(const engine::Model &M,
-                                            int64_t MaxRunning) {
+                                            int64_t MaxRunning,
+                                            engine::Resources Shared) {
   const artifact::Manifest &Info = M.manifest();
   double Bytes = 0; // Of one text of full length, and its source.
   for (const artifact::CacheInfo &C : Info.Caches) {
@@ -33,12 +34,15 @@ engine::SessionOptions serving::defaultRoom(const engine::Model &M,
              static_cast<double>(C.PageBytes) * static_cast<double>(C.Layers);
   }
   double Share = static_cast<double>(engine::machineMemory()) / 4;
+  if (Shared.Memory)
+    Share = std::min(Share, static_cast<double>(Shared.Memory->left()) / 2);
   double Texts = std::clamp(Bytes > 0 ? Share / Bytes : 1.0, 1.0,
                             static_cast<double>(MaxRunning));
   auto Tokens = [&](int64_t Longest) {
     return static_cast<int64_t>(Texts * static_cast<double>(Longest));
   };
-  return {0, Tokens(Info.MaxSequence), Tokens(Info.MaxSource)};
+  return {0, Tokens(Info.MaxSequence), Tokens(Info.MaxSource),
+          std::move(Shared)};
 }
 
 struct Engine::Implementation {

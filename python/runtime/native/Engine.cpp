@@ -44,7 +44,7 @@ class Engine {
 public:
   Engine(const Model &M, int64_t Threads, int64_t CacheTokens,
          int64_t SourceTokens, int64_t MaxRunning, int64_t MaxQueued,
-         double MaxStepMs, bool PrefixCache) {
+         double MaxStepMs, bool PrefixCache, const Resources *Shared) {
     tenon_engine_options O{};
     O.struct_size = sizeof(O);
     O.threads = Threads;
@@ -54,6 +54,7 @@ public:
     O.max_queued = MaxQueued;
     O.max_step_ms = MaxStepMs;
     O.no_prefix_cache = !PrefixCache;
+    O.resources = Shared ? Shared->get() : nullptr;
     tenon_engine *Made = nullptr;
     tenon_status Status = TENON_OK;
     {
@@ -185,9 +186,10 @@ private:
 void tenon::python::bindEngine(nb::module_ &M) {
   nb::class_<Engine>(M, "Engine")
       .def(nb::init<const Model &, int64_t, int64_t, int64_t, int64_t, int64_t,
-                    double, bool>(),
+                    double, bool, const Resources *>(),
            "model"_a, "threads"_a, "cache_tokens"_a, "source_tokens"_a,
-           "max_running"_a, "max_queued"_a, "max_step_ms"_a, "prefix_cache"_a)
+           "max_running"_a, "max_queued"_a, "max_step_ms"_a, "prefix_cache"_a,
+           "resources"_a.none())
       .def("submit", &Engine::submit, "prompt"_a, "settings"_a, "timeout"_a,
            "salt"_a)
       .def("cancel", &Engine::cancel, "request"_a)

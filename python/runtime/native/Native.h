@@ -46,6 +46,17 @@ struct Model {
   ModelHandle Handle;
 };
 
+struct ResourcesEnd {
+  void operator()(tenon_resources *R) const { tenon_resources_destroy(R); }
+};
+
+/// What sessions and engines share.
+struct Resources {
+  Resources(int64_t Threads, uint64_t MemoryBytes);
+  tenon_resources *get() const { return Handle.get(); }
+  std::unique_ptr<tenon_resources, ResourcesEnd> Handle;
+};
+
 /// The settings of Python's dataclass `Settings`, in C; the arrays are its own.
 class CSettings {
 public:

@@ -16,14 +16,18 @@ struct Item {
   int64_t Prefix = 0;
 };
 
-/// Computes on threads of its own. One thread may use it at a time.
+/// One thread may use it at a time.
 class Session {
 public:
-  Session(const Model &M, int64_t Threads, int64_t CacheTokens) {
+  Session(const Model &M, int64_t Threads, int64_t CacheTokens,
+          const Resources *Shared) {
     tenon_status Status = TENON_OK;
     {
       nb::gil_scoped_release Release;
-      Status = tenon_session_create(M.get(), Threads, CacheTokens, &Handle);
+      Status =
+          Shared ? tenon_session_create_on(Shared->get(), M.get(), CacheTokens,
+                                           &Handle)
+                 : tenon_session_create(M.get(), Threads, CacheTokens, &Handle);
     }
     check(Status);
   }
@@ -142,6 +146,12 @@ private:
 
 } // namespace
 
+tenon::python::Resources::Resources(int64_t Threads, uint64_t MemoryBytes) {
+  tenon_resources *Made = nullptr;
+  check(tenon_resources_create(Threads, MemoryBytes, &Made));
+  Handle.reset(Made);
+}
+
 void tenon::python::bindSession(nb::module_ &M) {
   nb::enum_<tenon_output_rows>(M, "OutputRows")
       .value("NONE", TENON_OUTPUT_ROWS_NONE)
@@ -156,9 +166,11 @@ void tenon::python::bindSession(nb::module_ &M) {
       },
       "tokens"_a, "sequence"_a = 0, "token_types"_a = nb::none(),
       "output_rows"_a = TENON_OUTPUT_ROWS_LAST, "prefix"_a = 0);
+  nb::class_<Resources>(M, "Resources")
+      .def(nb::init<int64_t, uint64_t>(), "threads"_a, "memory"_a);
   nb::class_<Session>(M, "Session")
-      .def(nb::init<const Model &, int64_t, int64_t>(), "model"_a, "threads"_a,
-           "cache_tokens"_a)
+      .def(nb::init<const Model &, int64_t, int64_t, const Resources *>(),
+           "model"_a, "threads"_a, "cache_tokens"_a, "resources"_a.none())
       .def("create_sequence", &Session::createSequence)
       .def("end_sequence", &Session::endSequence, "sequence"_a)
       .def("fork_sequence", &Session::forkSequence, "sequence"_a)

@@ -17,6 +17,7 @@ from .errors import (Cancelled, CompileError, DamagedFile, Error,
                      InternalError, InvalidArgument, NotFound, OutOfCachePages,
                      OutOfMemory, QueueFull, UnsupportedCpu)
 from .model import Model, load
+from .resources import Resources
 from .results import Chunk, Choice, Completion, Label, TokenScore, Usage
 from .session import Sampler, Sequence, Session
 from .settings import Settings
@@ -28,7 +29,7 @@ __all__ = [
     "Cancelled", "Choice", "Chunk", "CompileError", "CompileProgress",
     "Completion", "DamagedFile", "Engine", "Error", "InternalError",
     "InvalidArgument", "Label", "Model", "NotFound", "OutOfCachePages",
-    "OutOfMemory", "QueueFull", "Request", "Sampler", "Sequence", "Session",
-    "Settings", "TokenScore", "Tokenizer", "UnsupportedCpu", "Usage",
+    "OutOfMemory", "QueueFull", "Request", "Resources", "Sampler",
+    "Sequence", "Session", "Settings", "TokenScore", "Tokenizer", "UnsupportedCpu", "Usage",
     "compile", "load",
 ]

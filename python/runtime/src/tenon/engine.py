@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Iterator
 
 from . import _native
 from .errors import BY_STATUS, Cancelled, QueueFull
+from .resources import Resources
 from .results import Choice, Chunk, Completion, TokenScore, Usage
 from .settings import Settings, settings_of, token_ids
 
@@ -190,8 +191,7 @@ class Request:
 
 
 class Engine:
-    """Runs requests on a model, all of them in each step, on threads of its
-    own. A request's tokens do not depend on what else runs.
+    """Runs requests on a model, all of them in each step. A request's tokens do not depend on what else runs.
 
     Args:
         model: a Model that generates text.
@@ -203,6 +203,7 @@ class Engine:
         max_queued: requests that wait; one more raises QueueFull.
         max_step_ms: what a step may take: prompts are cut accordingly.
         prefix_cache: whether the beginnings of prompts are kept for others.
+        resources: threads and memory that it shares; `threads` is 0 then.
 
     May be used from any thread, and in a `with` statement.
     """
@@ -210,13 +211,15 @@ class Engine:
     def __init__(self, model, *, threads: int = 0, cache_tokens: int = 0,
                  source_tokens: int = 0, max_running: int = 8,
                  max_queued: int = 256, max_step_ms: float = 100.0,
-                 prefix_cache: bool = True):
+                 prefix_cache: bool = True,
+                 resources: Resources | None = None):
         from .model import Model
 
         self.model = model
         self._native = _native.Engine(
             self.model._native, threads, cache_tokens, source_tokens,
-            max_running, max_queued, max_step_ms, prefix_cache)
+            max_running, max_queued, max_step_ms, prefix_cache,
+            resources and resources._native)
         self.max_queued = max_queued
         self._mail = _Mail(self._native)
         # When nobody holds the engine any more, and at the interpreter's end.

@@ -13,6 +13,7 @@ from . import _native
 from .compiler import compiled
 from .engine import Engine, Request
 from .errors import InvalidArgument
+from .resources import Resources
 from .results import Completion, Label
 from .session import Session
 from .settings import Settings, settings_of, token_ids
@@ -56,14 +57,17 @@ class Model:
     Args:
         path: of the artifact that tenon.compile() has written.
         threads: 0: one per core.
+        resources: threads and memory that it shares with other models;
+            `threads` is 0 then.
         engine: options of the Engine that generates, by name.
 
     Raises: NotFound, DamagedFile, UnsupportedCpu.
     """
 
-    def __init__(self, path: str | os.PathLike, *, threads: int = 0, **engine):
+    def __init__(self, path: str | os.PathLike, *, threads: int = 0,
+                 resources: Resources | None = None, **engine):
         self._native = _native.Model(os.fspath(path))
-        self._threads = threads
+        self._room = {"threads": threads, "resources": resources}
         self._engine_options = engine
         self._lock = threading.Lock()
         self._engine: Engine | None = None
@@ -188,8 +192,7 @@ class Model:
         """The scores of the next token after each token of `prompt`:
         [tokens, vocabulary] float32."""
         tokens = self._prompt(prompt)
-        session = Session(self, threads=self._threads,
-                          cache_tokens=len(tokens))
+        session = Session(self, cache_tokens=len(tokens), **self._room)
         return session.sequence().append(tokens, rows="all")
 
     # Encoders
@@ -350,7 +353,7 @@ class Model:
 
     def _own_session(self) -> Session:
         if self._session is None:
-            self._session = Session(self, threads=self._threads)
+            self._session = Session(self, **self._room)
         return self._session
 
     def _pixels(self, image) -> np.ndarray:
@@ -396,7 +399,7 @@ class Model:
 
 
 def _own_engine(model: Model) -> Engine:
-    return Engine(model, threads=model._threads, **model._engine_options)
+    return Engine(model, **model._room, **model._engine_options)
 
 
 def _is_one(prompt) -> bool:

@@ -8,6 +8,8 @@ from typing import Literal
 import numpy as np
 
 from . import _native
+from .errors import InvalidArgument
+from .resources import Resources
 from .settings import Settings, settings_of, token_id, token_ids
 
 _ROWS = {
@@ -27,11 +29,17 @@ class Session:
         model: a Model.
         threads: 0: one per core.
         cache_tokens: of all sequences together; 0: one of full length.
+        resources: threads and memory that it shares; `threads` is 0 then.
     """
 
-    def __init__(self, model, *, threads: int = 0, cache_tokens: int = 0):
+    def __init__(self, model, *, threads: int = 0, cache_tokens: int = 0,
+                 resources: Resources | None = None):
+        if resources is not None and threads != 0:
+            raise InvalidArgument(f"threads is {threads}: expected 0, for"
+                                  " threads that are shared")
         self.model = model
-        self._native = _native.Session(model._native, threads, cache_tokens)
+        self._native = _native.Session(model._native, threads, cache_tokens,
+                                       resources and resources._native)
 
     def sequence(self) -> Sequence:
         """A new, empty sequence."""
