@@ -47,10 +47,22 @@ Result<int64_t> Generator::add(Request R, std::optional<PromptStart> Start,
   auto J = std::make_unique<Job>(Next, std::move(R), std::move(*Picker), Text);
   const Request &Wish = J->Wish;
   if (Wish.How.Beams != 1) {
-    Result<BeamSearch> Search =
-        BeamSearch::create({Wish.How.Beams, Wish.How.LengthPenalty,
-                            Wish.How.EarlyStopping, Wish.Rules, Wish.Scored},
-                           Wish.Prompt);
+    BeamOptions Options{Wish.How.Beams,
+                        Wish.How.LengthPenalty,
+                        Wish.How.EarlyStopping,
+                        Wish.Rules,
+                        nullptr,
+                        Wish.Scored};
+    if (!Wish.StopStrings.empty())
+      // The request stays where it is, in its job.
+      Options.EndsText = [&Wish, Text](std::span<const int32_t> New) {
+        Line L(Wish, Text);
+        for (int32_t Token : New)
+          if (L.isRunning())
+            L.addToken(Wish, Token);
+        return !L.isRunning();
+      };
+    Result<BeamSearch> Search = BeamSearch::create(Options, Wish.Prompt);
     if (!Search)
       return Search.error();
     J->Search = std::move(*Search);
@@ -323,28 +335,42 @@ void Generator::addGuesses(size_t Most) {
 
 /// Takes the answers to the beams of `J`, and moves them on.
 Status Generator::chooseBeams(Job &J, std::span<const ItemResult> Answers) {
-  Line &L = J.Lines.front();
+  auto FailAll = [&](const Error &Reason) {
+    for (Line &L : J.Lines)
+      fail(J, L, Reason);
+    return follow(J, {});
+  };
   std::vector<std::span<const float>> Logits;
   for (const ItemResult &Answer : Answers) {
-    if (!Answer.Outcome) {
-      fail(J, L, Answer.Outcome.error());
-      return follow(J, {});
-    }
+    if (!Answer.Outcome)
+      return FailAll(Answer.Outcome.error());
     Logits.push_back(Answer.Values);
   }
   Result<std::vector<BeamSearch::Continuation>> GoOn =
       J.Search->advance(Logits);
-  if (!GoOn) {
-    fail(J, L, atStep(J, GoOn.error()));
-    return follow(J, {});
-  }
+  if (!GoOn)
+    return FailAll(atStep(J, GoOn.error()));
   if (!J.Search->finished())
     return follow(J, *GoOn);
-  L.Done.Score = J.Search->bestScore();
-  for (const ScoredToken &Score : J.Search->bestTokenScores())
-    L.addScore(Score);
-  for (int32_t Token : J.Search->best())
-    L.addToken(J.Wish, Token);
+  for (size_t I = 0; I < J.Lines.size(); ++I) {
+    Line &L = J.Lines[I];
+    if (I >= J.Search->found()) {
+      // Where rules leave hardly a token.
+      fail(J, L,
+           Error("beam search has found " + std::to_string(J.Search->found()) +
+                 " texts: expected n of " + std::to_string(J.Lines.size())));
+      continue;
+    }
+    L.Done.Score = J.Search->bestScore(I);
+    const std::vector<ScoredToken> &Scores = J.Search->bestTokenScores(I);
+    const std::vector<int32_t> &New = J.Search->best(I);
+    // A beam that has ended may go on where there are no others.
+    for (size_t K = 0; K < New.size() && L.isRunning(); ++K) {
+      if (K < Scores.size())
+        L.addScore(Scores[K]);
+      L.addToken(J.Wish, New[K]);
+    }
+  }
   return follow(J, {});
 }
 

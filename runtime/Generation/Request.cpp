@@ -67,9 +67,8 @@ static Status setStops(Request &R, const Model &M, const Settings &S,
     R.Rules.EndOfSequence.push_back(Token);
   }
   R.StopStrings = S.StopStrings;
-  // A search by beams does without those that nobody has asked for.
   if (const auto &Own = M.manifest().Generation.StopStrings;
-      M.manifest().Tokenizer && R.How.Beams == 1)
+      M.manifest().Tokenizer)
     R.StopStrings.insert(R.StopStrings.end(), Own.begin(), Own.end());
   if (!S.StopStrings.empty() && !M.manifest().Tokenizer)
     return Error(M.path() + ": " + Name("stop") +
@@ -179,8 +178,9 @@ SessionOptions generation::roomFor(const Model &M,
     // Choices share the pages that the prompt fills.
     int64_t Page = PageOf(CacheContent::Sequence);
     int64_t Shared = std::min(Prompt / Page * Page, Whole);
-    Room.CacheTokens +=
-        R.How.Beams * Whole + (R.How.Choices - 1) * (Whole - Shared);
+    Room.CacheTokens += R.How.Beams > 1
+                            ? R.How.Beams * Whole
+                            : Whole + (R.How.Choices - 1) * (Whole - Shared);
     Room.SourceTokens +=
         InPages(CacheContent::Cross, static_cast<int64_t>(R.Source.size()));
   }

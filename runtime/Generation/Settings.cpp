@@ -34,14 +34,11 @@ static Status checkChoices(const Settings &S, const Strategy &How,
         Beams + "beam search takes the likeliest tokens: expected 1 with " +
         Name("temperature") + ", " + Name("top_k") + ", " + Name("top_p") +
         ", " + Name("min_p") + " or " + Name("typical_p"));
-  if (How.Beams > 1 && S.Choices > 1)
-    return Error(Beams + "beam search answers its best text: expected 1 with " +
-                 Name("n") + " of " + std::to_string(S.Choices));
-  if (How.Beams > 1 && !S.StopStrings.empty())
+  if (How.Beams > 1 && S.Choices > How.Beams)
     return Error(Beams +
-                 "beam search ends with tokens, not texts: expected 1 "
-                 "with " +
-                 Name("stop"));
+                 "beam search answers its best texts: expected at "
+                 "least " +
+                 Name("n") + ", " + std::to_string(S.Choices));
   if (S.Lookup < 0 || S.Lookup > MaxLookup)
     return Name.refuse("prompt_lookup_num_tokens", S.Lookup,
                        "0 to " + std::to_string(MaxLookup));
@@ -98,7 +95,7 @@ Result<Strategy> generation::strategyOf(const Model &M, const Settings &S) {
   Sampling.TypicalP = S.TypicalP.value_or(Sampling.TypicalP);
   if (Status Fits = check(Sampling, Name); !Fits)
     return Fits.error();
-  if (S.Choices > 1 && Sampling.Temperature == 0)
+  if (S.Choices > 1 && How.Beams == 1 && Sampling.Temperature == 0)
     return Error(
         Name("n") + " is " + std::to_string(S.Choices) +
         ": the likeliest tokens are the same in every choice: expected "

@@ -41,7 +41,7 @@ struct Settings {
   std::optional<double> TypicalP;
   uint64_t Seed = 0;
   /// So many texts are generated. They draw as the choices FirstChoice,
-  /// FirstChoice + 1, ... of the seed.
+  /// FirstChoice + 1, ... of the seed; of a beam search they are the best.
   int64_t Choices = 1;
   int64_t FirstChoice = 0;
 

@@ -83,8 +83,19 @@ BeamSearch::likeliest(std::span<const std::span<const float>> Logits) {
   for (Candidate &C : Best)
     C.Ends = AtLimit ||
              std::find(Rules.EndOfSequence.begin(), Rules.EndOfSequence.end(),
-                       C.Token) != Rules.EndOfSequence.end();
+                       C.Token) != Rules.EndOfSequence.end() ||
+             endsText(C);
   return Best;
+}
+
+bool BeamSearch::endsText(const Candidate &C) const {
+  if (!Options.EndsText)
+    return false;
+  const std::vector<int32_t> &Parent = Beams[C.Parent].Tokens;
+  std::vector<int32_t> New(
+      Parent.begin() + static_cast<ptrdiff_t>(PromptLength), Parent.end());
+  New.push_back(C.Token);
+  return Options.EndsText(New);
 }
 
 /// The beam that `C` makes of its parent.

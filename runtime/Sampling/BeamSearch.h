@@ -14,6 +14,7 @@
 #include "runtime/Support/Result.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -30,6 +31,9 @@ struct BeamOptions {
   EarlyStopping Stops = EarlyStopping::No;
   /// Rules.MaxLength is where every beam ends; it must exceed the prompt.
   LogitsRules Rules;
+  /// Whether new tokens end a text with the last of them, besides those that
+  /// Rules.EndOfSequence has: as a stop string does. May be empty.
+  std::function<bool(std::span<const int32_t> NewTokens)> EndsText;
   /// Keeps log-probabilities of the chosen tokens, and of so many likeliest
   /// ones in their places.
   std::optional<size_t> Scored;
@@ -55,6 +59,8 @@ public:
   size_t running() const { return Beams.size(); }
   /// Whether the search has ended; best() is its result.
   bool finished() const { return Ended; }
+  /// How many finished sequences there are, at most Options.Beams.
+  size_t found() const { return Finished.size(); }
 
   /// Takes the `Logits` [running()][vocabulary] of the next token of every
   /// running beam and moves all of them on. The beams that go on, of which
@@ -63,14 +69,17 @@ public:
   Result<std::vector<Continuation>>
   advance(std::span<const std::span<const float>> Logits);
 
-  /// New tokens of the best finished sequence, and its score: the sum of
-  /// log-probabilities / new tokens ^ length penalty.
-  const std::vector<int32_t> &best() const { return Finished.front().Tokens; }
-  float bestScore() const { return Finished.front().Score; }
+  /// New tokens of the best finished sequence, or of the one in place `Rank`
+  /// behind it, and its score: the sum of log-probabilities / new tokens ^
+  /// length penalty.
+  const std::vector<int32_t> &best(size_t Rank = 0) const {
+    return Finished[Rank].Tokens;
+  }
+  float bestScore(size_t Rank = 0) const { return Finished[Rank].Score; }
   /// Log-probabilities of the new tokens by the logits as they were handed in;
   /// none unless asked for.
-  const std::vector<ScoredToken> &bestTokenScores() const {
-    return Finished.front().Scored;
+  const std::vector<ScoredToken> &bestTokenScores(size_t Rank = 0) const {
+    return Finished[Rank].Scored;
   }
 
 private:
@@ -90,6 +99,7 @@ private:
   BeamSearch(const BeamOptions &Options, std::vector<int32_t> Prompt);
   Result<std::vector<Candidate>>
   likeliest(std::span<const std::span<const float>> Logits);
+  bool endsText(const Candidate &C) const;
   Beam grown(const Candidate &C,
              std::span<const std::span<const float>> Logits) const;
   void finish(std::span<const Candidate> Candidates,

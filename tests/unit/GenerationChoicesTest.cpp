@@ -281,6 +281,34 @@ TEST_F(GenerationTest, LogProbabilitiesOfABeamAddUpToItsScore) {
   EXPECT_NEAR(Sum / std::sqrt(9), *Found.Score, 1e-4);
 }
 
+TEST_F(GenerationTest, BeamSearchAnswersItsBestTexts) {
+  load();
+  Settings Wish;
+  Wish.Beams = 4;
+  Wish.MaxNewTokens = 6;
+  Wish.LogProbabilities = 0;
+  Generation Best = generate(Wish, {3, 1, 4}).front();
+  Wish.Choices = 4;
+  std::vector<Generation> All = generate(Wish, {3, 1, 4});
+  ASSERT_EQ(All.size(), 4u);
+  EXPECT_EQ(All[0].NewTokens, Best.NewTokens);
+  std::set<Tokens> Different;
+  for (size_t I = 0; I < 4; ++I) {
+    Different.insert(All[I].NewTokens);
+    EXPECT_LE(*All[I].Score, *All[I == 0 ? 0 : I - 1].Score);
+    double Sum = 0;
+    for (const sampling::ScoredToken &Score : All[I].Scores)
+      Sum += Score.Chosen.LogProbability;
+    EXPECT_NEAR(Sum / 6, *All[I].Score, 1e-4);
+  }
+  EXPECT_EQ(Different.size(), 4u);
+  // Beams have room of their own, whatever of them is answered.
+  Request R = request(Wish, {3, 1, 4});
+  int64_t Whole = roomFor(*M, {&R, 1}).CacheTokens;
+  R.How.Choices = 1;
+  EXPECT_EQ(Whole, roomFor(*M, {&R, 1}).CacheTokens);
+}
+
 TEST_F(GenerationTest, RulesSeeThePromptOrNot) {
   load();
   Tokens Prompt = {4, 9, 2, 9};
@@ -356,15 +384,12 @@ TEST_F(GenerationTest, RefusesSettings) {
             "expected 1, or temperature above 0");
   EXPECT_EQ(Error([](Settings &S) { S.FirstChoice = -1; }),
             "first_choice is -1: expected 0 to 4294967295");
-  EXPECT_EQ(Error([](Settings &S) { S.Choices = S.Beams.emplace(2); }),
-            "num_beams is 2: beam search answers its best text: expected 1 "
-            "with n of 2");
   EXPECT_EQ(Error([](Settings &S) {
               S.Beams = 2;
-              S.StopStrings = {"x"};
+              S.Choices = 3;
             }),
-            "num_beams is 2: beam search ends with tokens, not texts: expected "
-            "1 with stop");
+            "num_beams is 2: beam search answers its best texts: expected at "
+            "least n, 3");
   EXPECT_EQ(Error([](Settings &S) { S.LogProbabilities = 51; }),
             "logprobs is 51: expected 0 to 50, the vocabulary");
   EXPECT_EQ(Error([](Settings &S) { S.LogProbabilities = -1; }),

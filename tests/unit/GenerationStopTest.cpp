@@ -256,6 +256,35 @@ TEST_F(GenerationTest, BeamsEndWithStopTokens) {
   EXPECT_EQ(Found.StopToken, All[3]);
 }
 
+TEST_F(GenerationTest, BeamsEndWithStopStrings) {
+  load(nullptr, Bytes);
+  Settings Wish = letters(12, 6);
+  Wish.Temperature.reset();
+  Wish.Beams = 3;
+  Wish.Choices = 3;
+  std::vector<Generation> Whole = generate(Wish, {4});
+  std::string Stop = Whole.front().Text.substr(4, 2);
+  Wish.StopStrings = {Stop};
+  Wish.LengthPenalty = -2; // Short texts score better.
+  std::vector<Generation> Found = generate(Wish, {4});
+  ASSERT_EQ(Found.size(), 3u);
+  EXPECT_EQ(Found.front().Finish, FinishReason::Stop);
+  for (const Generation &G : Found) {
+    EXPECT_EQ(G.Text.find(Stop), std::string::npos) << G.Text;
+    std::string All = (*M->tokenizer())->decode(G.NewTokens);
+    if (G.Finish == FinishReason::Stop) {
+      EXPECT_EQ(G.StopString, Stop);
+      EXPECT_EQ(All, G.Text + Stop) << "its last token completes it";
+    }
+  }
+  Wish.IncludeStop = true;
+  EXPECT_TRUE(generate(Wish, {4}).front().Text.ends_with(Stop));
+  // Nor before the fewest new tokens.
+  Wish.MinNewTokens = 11;
+  for (const Generation &G : generate(Wish, {4}))
+    EXPECT_GE(G.NewTokens.size(), 11u);
+}
+
 TEST_F(GenerationTest, WordsThatMustNotOccur) {
   load(nullptr, Bytes);
   const tokenizer::Tokenizer &T = **M->tokenizer();

@@ -8,7 +8,8 @@ exact numbers that depend on the last two tokens and the length.
 import json
 
 import torch
-from transformers import GenerationConfig, PretrainedConfig, PreTrainedModel
+from transformers import (GenerationConfig, PretrainedConfig, PreTrainedModel,
+                          StoppingCriteria)
 from transformers.generation import GenerationMixin
 from transformers.modeling_outputs import CausalLMOutputWithPast
 
@@ -48,6 +49,27 @@ class Toy(PreTrainedModel, GenerationMixin):
         for index, sequence in enumerate(input_ids.tolist()):
             logits[index, -1] = torch.tensor(row(sequence, self.bonus))
         return CausalLMOutputWithPast(logits=logits)
+
+
+class Pair(StoppingCriteria):
+    """As a stop string that two tokens make."""
+
+    def __init__(self, first, second):
+        self.pair = first, second
+
+    def __call__(self, input_ids, scores, **_):
+        return ((input_ids[:, -2] == self.pair[0])
+                & (input_ids[:, -1] == self.pair[1]))
+
+
+# Ended by a pair of tokens, and all texts of a search.
+MANY = [
+    # prompt, bonus of the end token, pair, settings
+    ([2], 2, (6, 8), dict(num_beams=3, max_length=10)),
+    ([2], -2, (9, 6), dict(num_beams=4, max_length=12, length_penalty=2.0)),
+    ([2], 0, (4, 9), dict(num_beams=3, max_length=10, early_stopping=True)),
+    ([2], 3, None, dict(num_beams=4, max_length=9)),
+]
 
 
 CASES = [
@@ -96,6 +118,21 @@ def main():
         scores = getattr(answer, "sequences_scores", None)
         print(json.dumps([prompt, bonus, settings, new,
                           None if scores is None else scores[0].item()]))
+    for prompt, bonus, pair, settings in MANY:
+        model.bonus = bonus
+        config = GenerationConfig(
+            return_dict_in_generate=True, output_scores=True, use_cache=False,
+            do_sample=False, pad_token_id=-1, eos_token_id=END,
+            num_return_sequences=settings["num_beams"], **settings)
+        answer = model.generate(
+            torch.tensor([prompt]), generation_config=config,
+            stopping_criteria=[Pair(*pair)] if pair else [])
+        print(json.dumps([
+            prompt, bonus, pair, settings,
+            [([token for token in new if token >= 0], score)
+             for new, score in zip(
+                 answer.sequences[:, len(prompt):].tolist(),
+                 answer.sequences_scores.tolist())]]))
 
 
 if __name__ == "__main__":

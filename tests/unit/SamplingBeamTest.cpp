@@ -277,28 +277,88 @@ static std::vector<ReferenceCase> referenceCases() {
   };
 }
 
+/// Runs a search on the toy to its end.
+static void runOnToy(BeamSearch &S, const Tokens &Prompt, float Bonus) {
+  std::vector<Tokens> Sequences = {Prompt};
+  while (!S.finished()) {
+    std::vector<Row> Logits;
+    for (const Tokens &Sequence : Sequences)
+      Logits.push_back(toyLogits(Sequence, Bonus));
+    auto Next = advance(S, Logits);
+    ASSERT_TRUE(Next) << Next.error().message();
+    std::vector<Tokens> Grown;
+    for (const BeamSearch::Continuation &C : *Next) {
+      Grown.push_back(Sequences[C.Parent]);
+      Grown.back().push_back(C.Token);
+    }
+    Sequences = std::move(Grown);
+  }
+}
+
 TEST(BeamSearchTest, EqualsTransformers) {
   size_t Number = 0;
   for (const ReferenceCase &Case : referenceCases()) {
     SCOPED_TRACE(Number++);
     Result<BeamSearch> S = search(Case.Options, Case.Prompt);
     ASSERT_TRUE(S) << S.error().message();
-    std::vector<Tokens> Sequences = {Case.Prompt};
-    while (!S->finished()) {
-      std::vector<Row> Logits;
-      for (const Tokens &Sequence : Sequences)
-        Logits.push_back(toyLogits(Sequence, Case.Bonus));
-      auto Next = advance(*S, Logits);
-      ASSERT_TRUE(Next) << Next.error().message();
-      std::vector<Tokens> Grown;
-      for (const BeamSearch::Continuation &C : *Next) {
-        Grown.push_back(Sequences[C.Parent]);
-        Grown.back().push_back(C.Token);
-      }
-      Sequences = std::move(Grown);
-    }
+    ASSERT_NO_FATAL_FAILURE(runOnToy(*S, Case.Prompt, Case.Bonus));
     EXPECT_EQ(S->best(), Case.Expected);
     EXPECT_NEAR(S->bestScore(), Case.Score, 2e-6 * std::abs(Case.Score));
+  }
+}
+
+/// One of the script's MANY: all that is found, some ended by a pair of tokens.
+TEST(BeamSearchTest, AllThatIsFoundEqualsTransformers) {
+  struct ManyCase {
+    float Bonus;
+    std::optional<std::pair<int32_t, int32_t>> Pair;
+    BeamOptions Options;
+    std::vector<std::pair<Tokens, double>> Expected;
+  };
+  BeamOptions Early = options(3, 10);
+  Early.Stops = EarlyStopping::Yes;
+  std::vector<ManyCase> Cases = {
+      {2,
+       {{6, 8}},
+       options(3, 10),
+       {{{4, 9, 6, 8}, -0.9244092702865601},
+        {{11, 1}, -0.9889105558395386},
+        {{2, 1}, -1.0569027662277222}}},
+      {-2,
+       {{9, 6}},
+       options(4, 12, 2),
+       {{{11, 3, 4, 0, 2, 5, 5, 11, 8, 3, 7}, -0.08266504853963852},
+        {{11, 10, 5, 6, 3, 9, 5, 5, 9, 7, 9}, -0.08542460203170776},
+        {{11, 3, 4, 0, 2, 5, 5, 11, 8, 10, 8}, -0.08639976382255554},
+        {{11, 10, 5, 6, 3, 9, 5, 5, 2, 4, 2}, -0.0875001922249794}}},
+      {0,
+       {{4, 9}},
+       Early,
+       {{{11, 3, 4, 0, 2, 5, 5, 11, 8}, -0.9780385494232178},
+        {{4, 9}, -1.002166509628296},
+        {{11, 10, 5, 6, 3, 9, 5, 5, 2}, -1.0029231309890747}}},
+      {3,
+       std::nullopt,
+       options(4, 9),
+       {{{11, 1}, -0.8595725297927856},
+        {{4, 9, 6, 8, 6, 2, 1}, -0.8993081450462341},
+        {{4, 9, 6, 8, 4, 1}, -0.9825398921966553},
+        {{2, 1}, -1.0265588760375977}}}};
+  for (ManyCase &Case : Cases) {
+    if (Case.Pair)
+      Case.Options.EndsText = [&](std::span<const int32_t> New) {
+        return New.size() > 1 && New[New.size() - 2] == Case.Pair->first &&
+               New.back() == Case.Pair->second;
+      };
+    Result<BeamSearch> S = search(Case.Options, {2});
+    ASSERT_TRUE(S) << S.error().message();
+    ASSERT_NO_FATAL_FAILURE(runOnToy(*S, {2}, Case.Bonus));
+    ASSERT_EQ(S->found(), Case.Expected.size());
+    for (size_t I = 0; I < Case.Expected.size(); ++I) {
+      const auto &[New, Score] = Case.Expected[I];
+      EXPECT_EQ(S->best(I), New) << I;
+      EXPECT_NEAR(S->bestScore(I), Score, 2e-6 * std::abs(Score)) << I;
+    }
   }
 }
 
