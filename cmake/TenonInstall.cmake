@@ -42,6 +42,33 @@ if(TENON_INSTALL_ONEDNN)
 endif()
 
 install(TARGETS tenon RUNTIME COMPONENT runtime)
+# Manual pages and completions are made by the tools from their own options.
+set(pages ${CMAKE_CURRENT_BINARY_DIR}/share)
+add_custom_command(OUTPUT ${pages}/tenon.stamp
+  COMMAND tenon __manual ${pages}/man1
+  COMMAND tenon completion bash > ${pages}/tenon.bash
+  COMMAND tenon completion zsh > ${pages}/_tenon
+  COMMAND tenon completion fish > ${pages}/tenon.fish
+  COMMAND ${CMAKE_COMMAND} -E touch ${pages}/tenon.stamp
+  DEPENDS tenon VERBATIM)
+set(stamps ${pages}/tenon.stamp)
+if(NOT TENON_RUNTIME_ONLY)
+  add_custom_command(OUTPUT ${pages}/tenon-compile.stamp
+    COMMAND tenon-compile __manual ${pages}/man1
+    COMMAND ${CMAKE_COMMAND} -E touch ${pages}/tenon-compile.stamp
+    DEPENDS tenon-compile ${pages}/tenon.stamp VERBATIM)
+  list(APPEND stamps ${pages}/tenon-compile.stamp)
+endif()
+add_custom_target(tenon-pages ALL DEPENDS ${stamps})
+install(DIRECTORY ${pages}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR}
+  COMPONENT runtime)
+install(FILES ${pages}/tenon.bash COMPONENT runtime RENAME tenon
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${pages}/_tenon COMPONENT runtime
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${pages}/tenon.fish COMPONENT runtime
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+
 install(FILES README.md DESTINATION ${documents} COMPONENT runtime)
 install(TARGETS tenon_shared EXPORT Tenon
   LIBRARY COMPONENT runtime NAMELINK_COMPONENT development)

@@ -221,6 +221,11 @@ class Installation:
         lacking = [name for name in ("include", "bin/tenon-compile")
                    if (runtime / name).exists()]
         self.check(not lacking, f"component runtime: without {lacking}")
+        share = runtime / "share"
+        pages = {page.name for page in share.glob("man/man1/*.1")}
+        self.check({"tenon.1", "tenon-run.1", "tenon-compile.1"} <= pages
+                   and (share / "bash-completion/completions/tenon").exists(),
+                   f"component runtime: pages {pages}")
         tool = runtime / "bin" / "tenon"
         self.check(answer(tool, SAMPLING_OPTIONS)["token_ids"]
                    == sampled["token_ids"], "component runtime: tokens")

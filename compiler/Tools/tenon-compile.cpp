@@ -14,6 +14,7 @@
 #include "runtime/Abi/CpuLevel.h"
 #include "runtime/Support/OutputFile.h"
 #include "runtime/Tool/CommandLine.h"
+#include "runtime/Tool/CommandTree.h"
 
 #include "llvm/Support/GlobPattern.h"
 
@@ -285,6 +286,9 @@ int main(int Argc, char **Argv) {
                    "Optional passes to leave out, separated by commas")
       ->check(listOf(Optional));
 
+  if (std::optional<int> Answered = answerScripts(
+          App, Argc, Argv, std::vector<std::string>{"compile", "bisect"}))
+    return *Answered;
   if (std::optional<int> Ended = parseCommandLine(App, Argc, Argv))
     return *Ended;
   for (auto *Passes : {&Options.DisabledPasses, &Bisection.DisabledPasses})

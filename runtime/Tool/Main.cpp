@@ -12,6 +12,7 @@
 #include "runtime/Tokenizer/TokenizeCommand.h"
 #include "runtime/Tool/Arguments.h"
 #include "runtime/Tool/CommandLine.h"
+#include "runtime/Tool/CommandTree.h"
 #include "runtime/Tool/Commands.h"
 #include "runtime/Tool/Inspect.h"
 #include "runtime/Tool/ModelArgument.h"
@@ -196,11 +197,14 @@ static Status inspect(const InspectArguments &Arguments) {
   return print(Text);
 }
 
+static bool isCompilers(std::string_view Command) {
+  return Command == "compile" || Command == "bisect";
+}
+
 int main(int Count, char **Values) {
   holdStandardStreams();
   // The compiler parses its own options.
-  if (Count > 1 && (std::strcmp(Values[1], "compile") == 0 ||
-                    std::strcmp(Values[1], "bisect") == 0))
+  if (Count > 1 && isCompilers(Values[1]))
     return fail(startCompiler({Values + 1, Values + Count}).message());
 
   CLI::App App("Compiles Transformer models into single files and runs them.",
@@ -411,6 +415,25 @@ int main(int Count, char **Values) {
       ->capture_default_str();
   CacheApp->add_subcommand("path", "Print the folder that they are kept in");
 
+  std::string Shell;
+  CLI::App *CompletionApp = App.add_subcommand(
+      "completion", "Print a script that makes a shell complete the words of "
+                    "tenon: source it, or store it where the shell looks");
+  CompletionApp->add_option("shell", Shell, "The shell")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+
+  // The compiler completes the words of its own commands.
+  if (Count > 3 && std::strcmp(Values[1], "__complete") == 0 &&
+      isCompilers(Values[2]))
+    return fail(startCompiler({Values + 1, Values + Count}).message());
+  std::vector<std::string> Pages = {""};
+  for (const CLI::App *Command : App.get_subcommands(nullptr))
+    if (!isCompilers(Command->get_name()))
+      Pages.push_back(Command->get_name());
+  if (std::optional<int> Answered = answerScripts(App, Count, Values, Pages))
+    return *Answered;
+
   auto IsCommand = [&](const CLI::App *Command) {
     return Command->check_name(Values[1]);
   };
@@ -455,6 +478,8 @@ int main(int Count, char **Values) {
            : CacheClear->parsed() ? clearCache(Cache.OlderThan)
            : CacheAdd->parsed()   ? addToCache(Cache.Model, Compiling)
                                   : printCachePath();
+  } else if (CompletionApp->parsed()) {
+    Done = print(completionScript(Shell));
   } else if (InspectApp->parsed()) {
     if (Inspect.File.empty() != Inspect.Families)
       return fail("inspect: expected a file, or --families", ExitUsage);
