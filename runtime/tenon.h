@@ -337,7 +337,7 @@ typedef struct tenon_settings {
   double frequency_penalty;  /**< -2 to 2; 0: none. */
   int64_t min_new_tokens; /**< Nothing ends a text before; -1: the model's. */
   int64_t n; /**< Texts to generate, of a beam search the best; 0 or 1: one. */
-  int64_t first_choice;   /**< The number of the first, see tenon_piece. */
+  int64_t first_choice; /**< The number of the first, see tenon_piece. */
   /** Added to the scores of tokens: bias_tokens and biases [bias_count], the
    *  latter -100 to 100. */
   const int32_t *bias_tokens;
