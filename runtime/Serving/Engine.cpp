@@ -10,6 +10,7 @@
 #include <mutex>
 #include <thread>
 #include <unordered_map>
+#include <utility>
 
 using namespace tenon;
 using namespace tenon::serving;
@@ -52,7 +53,7 @@ struct Engine::Implementation {
 
   mutable std::mutex Lock;
   std::condition_variable Work, Idle;
-  bool IsDraining = false, IsEnding = false;
+  bool IsDraining = false, IsEnding = false, Drops = false;
   std::thread Runner;
 
   explicit Implementation(engine::Session Own) : S(std::move(Own)) {}
@@ -98,7 +99,12 @@ Engine::Implementation::~Implementation() {
 void Engine::Implementation::loop() {
   std::unique_lock Guard(Lock);
   for (;;) {
-    Work.wait(Guard, [&] { return IsEnding || !Plan->idle(); });
+    Work.wait(Guard, [&] { return IsEnding || Drops || !Plan->idle(); });
+    if (std::exchange(Drops, false)) {
+      Plan->dropPrefixes();
+      Idle.notify_all();
+      continue;
+    }
     if (Plan->idle())
       return;
     Plan->begin();
@@ -163,6 +169,13 @@ bool Engine::drain(double Seconds) {
     I->Idle.wait(Guard, IsDone);
   }
   return Finished;
+}
+
+void Engine::dropPrefixes() {
+  std::unique_lock Guard(I->Lock);
+  I->Drops = true;
+  I->Work.notify_one();
+  I->Idle.wait(Guard, [&] { return !I->Drops; });
 }
 
 Statistics Engine::statistics() const {

@@ -54,6 +54,10 @@ public:
   /// `Seconds`; then cancels them. Whether all could finish.
   bool drain(double Seconds);
 
+  /// Ends every kept prompt, between two steps; all pages that no request has
+  /// are free then.
+  void dropPrefixes();
+
   Statistics statistics() const;
 
 private:

@@ -63,8 +63,15 @@ Result<Scheduler> Scheduler::create(engine::Session &S, SchedulerOptions O) {
 
 Scheduler::Scheduler(engine::Session &S, SchedulerOptions O, engine::Variant V)
     : S(&S), O(std::move(O)), V(V), Texts(S, V),
-      Prefixes(static_cast<size_t>(S.cache().pageTokens())),
-      FreePages(S.cache().freePages()) {}
+      Prefixes(static_cast<size_t>(S.cache().pageTokens())) {
+  countPages();
+}
+
+void Scheduler::countPages() {
+  FreePages = S->cache().freePages();
+  if (const cache::PageCache *Sources = S->sourceCache())
+    FreeSourcePages = Sources->freePages();
+}
 
 /// Why the request could never run, if so.
 std::optional<Refusal> Scheduler::refuse(const Request &R) const {
@@ -287,6 +294,8 @@ void Scheduler::start(Entry &E, std::optional<PrefixCache::Match> Found) {
     Update &U = updateOf(E);
     U.State = RequestState::Failed;
     U.Failure = Number.error();
+    E.Usage.Total = O.Clock() - E.Submitted;
+    U.Usage = E.Usage;
     ++Counts.Failed;
     return;
   }
@@ -372,7 +381,7 @@ std::vector<Update> Scheduler::finish() {
     }
   }
   Entries.remove_if([](const Entry &E) { return isFinal(E.State); });
-  FreePages = S->cache().freePages();
+  countPages();
   return std::exchange(News, {});
 }
 
@@ -421,6 +430,7 @@ void Scheduler::follow(std::span<Piece> Pieces) {
 void Scheduler::dropPrefixes() {
   while (std::optional<SequenceId> Old = Prefixes.evict())
     (void)S->endSequence(*Old); // It exists.
+  countPages();
 }
 
 Statistics Scheduler::statistics() const {
@@ -432,6 +442,9 @@ Statistics Scheduler::statistics() const {
   }
   Now.Pages = S->cache().pageCount();
   Now.FreePages = FreePages;
+  if (const cache::PageCache *Sources = S->sourceCache())
+    Now.SourcePages = Sources->pageCount();
+  Now.FreeSourcePages = FreeSourcePages;
   Now.CachedPrefixes = Prefixes.size();
   return Now;
 }

@@ -92,6 +92,7 @@ struct Statistics {
   uint64_t Submitted = 0, Finished = 0, Cancelled = 0, Failed = 0, Refused = 0;
   uint64_t Steps = 0, PromptTokens = 0, CachedTokens = 0, NewTokens = 0;
   int64_t Pages = 0, FreePages = 0;
+  int64_t SourcePages = 0, FreeSourcePages = 0; ///< Of an encoder-decoder.
   size_t CachedPrefixes = 0;
 };
 
@@ -190,7 +191,8 @@ private:
   /// Mean seconds of a request from its first step to its end.
   double ServiceTime = 0;
   Statistics Counts;
-  int64_t FreePages = 0; ///< After the last step.
+  void countPages();
+  int64_t FreePages = 0, FreeSourcePages = 0; ///< After the last step.
 };
 
 } // namespace tenon::serving

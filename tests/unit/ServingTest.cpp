@@ -577,6 +577,11 @@ TEST_F(ServingTest, EngineServesManyThreads) {
   EXPECT_EQ(Counts.Finished + Counts.Cancelled, 400u);
   EXPECT_GT(Counts.Cancelled, 0u);
   EXPECT_THAT(Wrong, testing::IsEmpty());
+  EXPECT_LT(Counts.FreePages, Counts.Pages) << "prompts are kept";
+  E.dropPrefixes();
+  Counts = E.statistics();
+  EXPECT_EQ(Counts.FreePages, Counts.Pages);
+  EXPECT_EQ(Counts.CachedPrefixes, 0u);
   std::variant<RequestId, Refusal> Late = E.submit(All[0], {}, nullptr);
   EXPECT_EQ(std::get<Refusal>(Late).Why, Refusal::Reason::Stopped);
 }
