@@ -11,7 +11,7 @@
 #include "runtime/Tool/JsonLines.h"
 #include "runtime/Tool/Npy.h"
 #include "runtime/Tool/ProcessInfo.h"
-#include "runtime/Tool/StatusLine.h"
+#include "runtime/Tool/ProgressLine.h"
 #include "runtime/Tool/TextBatches.h"
 
 #include <algorithm>
@@ -47,51 +47,6 @@ Result<std::string> textOf(const Json &Value, const std::string &Place) {
     return Field.error();
   return Field->asString();
 }
-
-/// How far it is, on a terminal.
-class Rate {
-public:
-  /// A text of so many tokens is embedded.
-  void add(size_t OfText) {
-    ++Texts;
-    Tokens += OfText;
-  }
-
-  /// `Share` of the input is done, where that is known.
-  void show(std::optional<double> Share) {
-    double Now = secondsNow();
-    constexpr double Pause = 0.1;
-    if (!Line.isShown() || Now < Next)
-      return;
-    Next = Now + Pause;
-    double Passed = std::max(Now - Begin, 1e-3);
-    char Numbers[160];
-    std::snprintf(Numbers, sizeof(Numbers),
-                  "embedding: %zu texts, %.1f texts/s, %.0f tokens/s", Texts,
-                  static_cast<double>(Texts) / Passed,
-                  static_cast<double>(Tokens) / Passed);
-    std::string All = Numbers;
-    if (Share && *Share > 0) {
-      auto Left = static_cast<int64_t>(Passed / *Share * (1 - *Share) + 0.5);
-      std::snprintf(Numbers, sizeof(Numbers), ", %d %%, %lld:%02lld left",
-                    static_cast<int>(*Share * 100),
-                    static_cast<long long>(Left / 60),
-                    static_cast<long long>(Left % 60));
-      All += Numbers;
-    }
-    Line.show(All);
-  }
-  /// Makes room for output on the same terminal.
-  void clear() {
-    Line.clear();
-    Next = 0;
-  }
-
-private:
-  StatusLine Line;
-  size_t Texts = 0, Tokens = 0;
-  double Begin = secondsNow(), Next = 0;
-};
 
 class InputEmbedder {
 public:
@@ -158,7 +113,7 @@ private:
       for (const BatchItem &Item : Batch)
         if (Item.Text) {
           ++Done;
-          Speed.add(static_cast<size_t>(Item.Tokens));
+          Speed.add(1, static_cast<size_t>(Item.Tokens));
         }
       Speed.show(share(static_cast<double>(Done) /
                        static_cast<double>(Window.size())));
@@ -234,7 +189,7 @@ private:
   JsonLines In;
   size_t Width;
   std::optional<NpyWriter> Out;
-  Rate Speed;
+  ProgressLine Speed{"embedding", "texts"};
   std::vector<float> Rows; ///< [texts of the window, Width]
   size_t Written = 0;
   uint64_t From = 0; ///< Where the window begins in the input.

@@ -4,6 +4,7 @@
 #include "runtime/Support/Console.h"
 #include "runtime/Tool/Arguments.h"
 #include "runtime/Tool/ProcessInfo.h"
+#include "runtime/Tool/ProgressLine.h"
 #include "runtime/Tool/RunArguments.h"
 #include "runtime/Tool/RunSupport.h"
 
@@ -35,6 +36,11 @@ static bool isOfRun(std::string_view Option) {
                                         "help"};
   return std::find(std::begin(Names), std::end(Names), Option) !=
          std::end(Names);
+}
+
+/// Members that the chat template takes.
+static bool isOfConversation(std::string_view Key) {
+  return Key == "messages" || Key == "tools";
 }
 
 /// The option that the member `Key` with the value `Value` stands for, as it
@@ -83,7 +89,9 @@ static Result<RunOptions> optionsOf(const Json &J, const RunOptions &Common) {
                  ": expected a string or an object");
   std::vector<std::string> Arguments = {Common.File};
   for (const auto &[Key, Value] : J.items())
-    if (Status Added = addArgument(Arguments, Key, Value); !Added)
+    if (isOfConversation(Key))
+      continue;
+    else if (Status Added = addArgument(Arguments, Key, Value); !Added)
       return Added.error();
   CLI::App App;
   addRunOptions(App, Own);
@@ -93,9 +101,34 @@ static Result<RunOptions> optionsOf(const Json &J, const RunOptions &Common) {
   } catch (const CLI::ParseError &Problem) {
     return Error(Problem.what());
   }
-  if (Own.Prompts.size() + Own.TokenIds.size() != 1)
-    return Error("expected one of 'prompt' and 'token_ids'");
+  if (Own.Prompts.size() + Own.TokenIds.size() + J.contains("messages") != 1)
+    return Error("expected one of 'prompt', 'messages' and 'token_ids'");
+  if (J.contains("tools") && !J.contains("messages"))
+    return Error("'tools' is for 'messages'");
   return Own;
+}
+
+/// The prompt of a request with "messages", and "tools".
+static Result<std::vector<int32_t>> conversationPrompt(const Model &M,
+                                                       const Json &J) {
+  Json Talk = {{"add_generation_prompt", true}};
+  for (const auto &[Key, Value] : J.items())
+    if (isOfConversation(Key))
+      Talk[Key] = Value;
+  Result<chat::Conversation> Read = chat::conversationFromJson(Talk);
+  if (!Read)
+    return Read.error();
+  return M.chatPrompt(*Read);
+}
+
+static Result<std::vector<int32_t>> promptOf(const Model &M, const Json &J,
+                                             const RunOptions &Own) {
+  if (J.is_object() && J.contains("messages"))
+    return conversationPrompt(M, J);
+  Result<std::vector<std::vector<int32_t>>> Prompts = readPrompts(M, Own);
+  if (!Prompts)
+    return Prompts.error();
+  return std::move(Prompts->front());
 }
 
 static Result<Request> requestOf(const Model &M, const Json &J,
@@ -103,14 +136,14 @@ static Result<Request> requestOf(const Model &M, const Json &J,
   Result<RunOptions> Own = optionsOf(J, Common);
   if (!Own)
     return Own.error();
-  Result<std::vector<std::vector<int32_t>>> Prompts = readPrompts(M, *Own);
-  if (!Prompts)
-    return Prompts.error();
+  Result<std::vector<int32_t>> Prompt = promptOf(M, J, *Own);
+  if (!Prompt)
+    return Prompt.error();
   Result<Settings> S = settingsOf(M, *Own);
   if (!S)
     return S.error();
   S->Seed = Own->Seed.value_or(Seed);
-  return makeRequest(M, *S, std::move(Prompts->front()));
+  return makeRequest(M, *S, std::move(*Prompt));
 }
 
 /// Every line of the file that is not blank. All are read before any runs: a
@@ -233,16 +266,27 @@ Status tool::runRequests(const RunOptions &Options) {
       Places[std::get<RequestId>(Given)] = I;
     }
   }
+  ProgressLine Progress("generating", "requests");
+  size_t Ended = Failures;
   while (Printed < Lines.size()) {
-    for (const Update &U : Plan->step())
+    for (const Update &U : Plan->step()) {
+      size_t NewTokens = 0;
+      for (const Piece &Each : U.Pieces)
+        NewTokens += Each.Tokens.size();
+      Ended += isFinal(U.State);
+      Progress.add(isFinal(U.State), NewTokens);
       if (isFinal(U.State)) {
         size_t I = Places.at(U.Id);
         Lines[I] = ::lineOf(M, (*All)[I], U);
         Failures += hasFailed(U);
       }
+    }
+    Progress.show(static_cast<double>(Ended) /
+                  static_cast<double>(Lines.size()));
     for (; Printed < Lines.size() && Lines[Printed]; ++Printed) {
       Json J = {{"index", Printed}};
       J.update(*Lines[Printed]);
+      Progress.clear();
       if (Status Done = print(tool::lineOf(J)); !Done)
         return Done;
       Lines[Printed] = Json();

@@ -97,6 +97,30 @@ class Chat:
             self.test.expect_error(what, part, status=2, command=[
                 "tenon", "run", artifact, *options])
 
+    def requests(self, artifact):
+        """Conversations in a file of requests, beside plain ones."""
+        talks = [[("user", "Who are you?")],
+                 [("system", "Be kind."), ("user", "Hi"), ("assistant", "Yes"),
+                  ("user", f"{EOS} and {BOS}?")]]
+        lines = []
+        for talk in talks:
+            messages = [{"role": r, "content": c} for r, c in talk]
+            lines += [{"messages": messages, "echo": True},
+                      {"prompt": rendered(*talk), "echo": True}]
+        path = self.test.work / "talks.jsonl"
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        answers = [json.loads(line) for line in self.test.need(
+            "tenon", "run", artifact, "--prompts", path, "--temperature", "0",
+            "--max-new-tokens", "8").splitlines()]
+        self.test.check(answers[0]["token_ids"] == answers[1]["token_ids"]
+                        and answers[0]["prompt_token_ids"]
+                        == answers[1]["prompt_token_ids"],
+                        f"messages as their prompt: {answers[:2]}")
+        ids = answers[2]["prompt_token_ids"]
+        self.test.check(ids[0] == 8190 and not {8190, 8191} & set(ids[1:])
+                        and 8191 in answers[3]["prompt_token_ids"][1:],
+                        f"a user's special tokens are text: {ids}")
+
     def pipe(self, artifact):
         first, second = ("user", "Who are you?"), ("user", "And I?")
         one = self.expected(artifact, first)
@@ -242,6 +266,7 @@ class Chat:
             f"'default' of {len(TEMPLATE)} bytes"
             in self.test.need("tenon", "inspect", artifact), "inspect")
         self.run_command(artifact)
+        self.requests(artifact)
         self.pipe(artifact)
         self.mistakes(artifact)
         self.terminal(artifact)

@@ -127,7 +127,14 @@ class Serving:
                 ('{"prompt": {}}', f"{path}:1: 'prompt' is '{{}}': expected a "
                                    f"string, a number, true, false or an array"),
                 ('{"max_new_tokens": 3}',
-                 f"{path}:1: expected one of 'prompt' and 'token_ids'"),
+                 f"{path}:1: expected one of 'prompt', 'messages' and "
+                 "'token_ids'"),
+                ('{"prompt": "a", "messages": []}',
+                 f"{path}:1: expected one of 'prompt', 'messages'"),
+                ('{"prompt": "a", "tools": []}',
+                 f"{path}:1: 'tools' is for 'messages'"),
+                ('{"messages": [{"role": "user", "content": "a"}]}',
+                 f"{path}:1: "),
                 ('{"prompt": "a", "temperature": -1}',
                  f"{path}:1: --temperature"),
                 ("\n", f"{path}: has no requests")):
