@@ -3,39 +3,69 @@
 #include "runtime/Serving/StepCost.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace tenon::serving;
 
-/// What a new value counts for.
-static constexpr double Weight = 0.3;
+/// What a new value counts for, and what is left of the largest slice when it
+/// is not reached again.
+static constexpr double NewWeight = 0.2, Decay = 0.98;
 
-static void average(double &Mean, double Value) {
-  Mean = Mean == 0 ? Value : Mean + Weight * (Value - Mean);
+void StepCost::Estimate::add(double Value, double Weight) {
+  if (Mean == 0 && Deviation == 0) {
+    Mean = Value;
+    // Nothing is known of it yet.
+    Deviation = Value / 8;
+    return;
+  }
+  // A pause of the machine says little of the next step.
+  double Most = std::max(4 * Deviation, Mean / 2);
+  double Off = std::clamp(Value - Mean, -Most, Most);
+  Deviation += Weight * (std::abs(Off) - Deviation);
+  Mean += Weight * Off;
+}
+
+/// Of more texts than were seen the time is as many times theirs; of fewer the
+/// same, for the weights are read all the same.
+double StepCost::textsAtMost(size_t Sequences) const {
+  if (Sequences == 0)
+    return 0;
+  double More = static_cast<double>(std::max(Sequences, TextSequences)) /
+                static_cast<double>(TextSequences);
+  return TextStep.most() * More;
 }
 
 void StepCost::observe(size_t PromptTokens, size_t Sequences, double Ms) {
   if (PromptTokens == 0) {
-    if (Sequences != 0)
-      average(TextStep, Ms);
+    if (Sequences == 0)
+      return;
+    TextStep.add(Ms, NewWeight);
+    TextSequences = Sequences;
     return;
   }
-  double Texts = Sequences == 0 ? 0 : TextStep;
-  average(PerPromptToken,
-          std::max(Ms - Texts, 0.0) / static_cast<double>(PromptTokens));
+  // At least: what is taken for the texts' is not seen as the prompts'.
+  double Texts =
+      TextStep.Mean * std::min(1.0, static_cast<double>(Sequences) /
+                                        static_cast<double>(TextSequences));
+  auto Tokens = static_cast<double>(PromptTokens);
+  // The fewer tokens, the more of it is noise.
+  double Share = std::min(1.0, Tokens / static_cast<double>(MinSlice));
+  PromptToken.add(std::max(Ms - Texts, 0.0) / Tokens, NewWeight * Share);
+  LargestSlice = std::max(Tokens, LargestSlice * Decay);
 }
 
 size_t StepCost::sliceFor(double MaxMs, size_t Sequences, size_t Most) const {
-  size_t Slice = FirstSlice;
-  if (PerPromptToken > 0) {
-    double Left = MaxMs - (Sequences == 0 ? 0 : TextStep);
-    double Tokens = std::max(Left, 0.0) / PerPromptToken;
-    Slice =
-        Tokens < static_cast<double>(Most) ? static_cast<size_t>(Tokens) : Most;
-  }
-  return std::min(std::max(Slice, MinSlice), Most);
+  double Tokens = FirstSlice;
+  if (LargestSlice > 0)
+    Tokens = std::min(
+        (MaxMs - textsAtMost(Sequences)) / std::max(PromptToken.most(), 1e-9),
+        2 * std::max(LargestSlice, static_cast<double>(FirstSlice)));
+  auto Fewest = static_cast<double>(MinSlice);
+  return static_cast<size_t>(
+      std::min(std::max(Tokens, Fewest), static_cast<double>(Most)));
 }
 
 double StepCost::expected(size_t PromptTokens, size_t Sequences) const {
-  return PerPromptToken * static_cast<double>(PromptTokens) +
-         (Sequences == 0 ? 0 : TextStep);
+  return PromptToken.most() * static_cast<double>(PromptTokens) +
+         textsAtMost(Sequences);
 }

@@ -7,31 +7,45 @@
 
 namespace tenon::serving {
 
-/// Learns from the steps that run what the next one would take, and so how many
-/// tokens of prompts fit into a given time beside the tokens of texts. Both
-/// parts are moving averages: they follow a context that grows and a machine
-/// that others use too.
+/// Learns from the steps that run what the next one would take at most, and so
+/// how many tokens of prompts fit into a given time beside the tokens of texts.
+/// Both parts are moving averages with their mean deviations: they follow a
+/// context that grows and a machine that others use too.
 class StepCost {
 public:
   /// Fewest tokens of prompts in a step, whatever they take: the bound on how
   /// long a prompt can wait. `First` is what runs before anything is known.
   static constexpr size_t MinSlice = 16, FirstSlice = 32;
+  /// So many mean deviations above the mean a step is expected to stay.
+  static constexpr double Margin = 4;
 
   /// A step ran `PromptTokens` tokens of prompts and the next token of
   /// `Sequences` texts, in `Ms` milliseconds.
   void observe(size_t PromptTokens, size_t Sequences, double Ms);
 
   /// Tokens of prompts for a step of `MaxMs` milliseconds beside `Sequences`
-  /// texts: at least MinSlice, at most `Most`.
+  /// texts: at least MinSlice, at most `Most`, and at most twice as many as
+  /// one of the last steps has run.
   size_t sliceFor(double MaxMs, size_t Sequences, size_t Most) const;
 
-  /// Expected milliseconds of a step; 0 for what has not been seen yet.
+  /// Milliseconds that a step is expected to take at most; 0 for what has not
+  /// been seen yet.
   double expected(size_t PromptTokens, size_t Sequences) const;
 
 private:
-  double PerPromptToken = 0;
+  struct Estimate {
+    double Mean = 0, Deviation = 0;
+    void add(double Value, double Weight);
+    double most() const { return Mean + Margin * Deviation; }
+  };
+  double textsAtMost(size_t Sequences) const;
+
+  Estimate PromptToken;
   /// Of a step with texts alone, and for how many that was.
-  double TextStep = 0;
+  Estimate TextStep;
+  size_t TextSequences = 1;
+  /// About the most tokens of prompts that one of the last steps has run.
+  double LargestSlice = 0;
 };
 
 } // namespace tenon::serving
