@@ -518,6 +518,19 @@ TENON_API tenon_status tenon_engine_submit(tenon_engine *engine,
 TENON_API tenon_status tenon_engine_cancel(tenon_engine *engine,
                                            tenon_request request);
 
+/** Keeps the prompts of a file that tenon_engine_save_prefixes has written,
+ *  those used last first, as far as there is room, in place of those that are
+ *  kept: requests that begin so run the rest of their prompts only. `prompts`,
+ *  which may be null, is set to how many there are: 0 too for a file made by
+ *  another artifact, version of Tenon or CPU. Also: not found, damaged file. */
+TENON_API tenon_status tenon_engine_load_prefixes(tenon_engine *engine,
+                                                  const char *path,
+                                                  size_t *prompts);
+/** Writes the kept prompts to a file, which is replaced when it is whole.
+ *  Requests that run wait. */
+TENON_API tenon_status tenon_engine_save_prefixes(tenon_engine *engine,
+                                                  const char *path);
+
 typedef enum tenon_request_state {
   TENON_REQUEST_QUEUED = 0,
   TENON_REQUEST_PREFILLING = 1,

@@ -193,3 +193,20 @@ def test_models_share_resources(example, sentences):
         tenon.load(example, resources=shared, threads=2).generate("a")
     with pytest.raises(tenon.InvalidArgument, match="threads is 2"):
         tenon.Session(tenon.load(example), threads=2, resources=shared)
+
+
+def test_kept_prompts_in_a_file(example, tmp_path):
+    prompt = list(range(100, 200))
+    with tenon.Engine(tenon.load(example)) as engine:
+        expected = engine.submit(prompt, temperature=0,
+                                 max_new_tokens=6).result()
+        engine.save_prefixes(tmp_path / "kept")
+    with tenon.Engine(tenon.load(example)) as engine:
+        assert engine.load_prefixes(tmp_path / "kept") == 1
+        found = engine.submit(prompt, temperature=0, max_new_tokens=6).result()
+        assert found.token_ids == expected.token_ids
+        assert found.usage.cached_tokens > 0 == expected.usage.cached_tokens
+        with pytest.raises(tenon.NotFound):
+            engine.load_prefixes(tmp_path / "none")
+        with pytest.raises(tenon.DamagedFile):
+            engine.load_prefixes(example)

@@ -275,6 +275,31 @@ tenon_status tenon_engine_submit(tenon_engine *engine,
   });
 }
 
+tenon_status tenon_engine_load_prefixes(tenon_engine *engine, const char *path,
+                                        size_t *prompts) {
+  if (!engine || !path)
+    return fail("tenon_engine_load_prefixes: engine or path is null");
+  return guarded([&]() -> tenon_status {
+    Result<serving::PrefixesRead> Done = engine->Running->loadPrefixes(path);
+    if (!Done)
+      return fail(Done.error());
+    if (prompts)
+      *prompts = Done->Prompts;
+    return TENON_OK;
+  });
+}
+
+tenon_status tenon_engine_save_prefixes(tenon_engine *engine,
+                                        const char *path) {
+  if (!engine || !path)
+    return fail("tenon_engine_save_prefixes: engine or path is null");
+  return guarded([&]() -> tenon_status {
+    if (Status Done = engine->Running->savePrefixes(path); !Done)
+      return fail(Done.error());
+    return TENON_OK;
+  });
+}
+
 tenon_status tenon_engine_cancel(tenon_engine *engine, tenon_request request) {
   if (!engine)
     return fail("tenon_engine_cancel: engine is null");

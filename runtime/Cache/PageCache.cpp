@@ -358,6 +358,18 @@ std::vector<std::span<const std::byte>> PageCache::memory() const {
   return Ranges;
 }
 
+std::vector<std::span<std::byte>> PageCache::pageMemory(int32_t Page) const {
+  std::vector<std::span<std::byte>> Ranges;
+  for (size_t Kind = 0; Kind < Kinds.size(); ++Kind)
+    for (int64_t Layer = 0; Layer < Kinds[Kind].Layers; ++Layer) {
+      uint64_t Bytes = Kinds[Kind].PageBytes;
+      Ranges.emplace_back(static_cast<std::byte *>(layer(Kind, Layer)) +
+                              static_cast<uint64_t>(Page) * Bytes,
+                          Bytes);
+    }
+  return Ranges;
+}
+
 uint64_t PageCache::bytesPerPage() const {
   uint64_t Bytes = 0;
   for (const Kind &K : Kinds)

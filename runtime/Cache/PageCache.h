@@ -73,6 +73,9 @@ public:
   int64_t pageTokens() const { return PageTokens; }
   int64_t pageCount() const { return PageCount; }
   int64_t freePages() const { return static_cast<int64_t>(Free.size()); }
+  /// The memory that the page number `Page` stands for, one range for each
+  /// layer of each kind.
+  std::vector<std::span<std::byte>> pageMemory(int32_t Page) const;
   /// Bytes of one page number over all layers and kinds.
   uint64_t bytesPerPage() const;
   /// What is reserved, one range for each kind that has layers.

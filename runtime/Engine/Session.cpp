@@ -186,6 +186,26 @@ void Session::cancel() { Impl->IsCancelled.store(true); }
 Result<int64_t> Session::length(SequenceId Id) const {
   return Impl->Cache.length(Id);
 }
+Status Session::growSequence(SequenceId Id, int64_t Tokens) {
+  Result<int64_t> Length = Impl->Cache.length(Id);
+  if (!Length)
+    return Length.error();
+  int64_t PageTokens = Impl->Cache.pageTokens();
+  if (*Length % PageTokens != 0 || Tokens % PageTokens != 0)
+    return Error(ErrorKind::Internal,
+                 "sequence of " + std::to_string(*Length) + " tokens and " +
+                     std::to_string(Tokens) + " more: expected multiples of " +
+                     std::to_string(PageTokens));
+  if (Status Taken = Impl->Cache.reserve(Id, Tokens); !Taken)
+    return Taken;
+  return Impl->Cache.setLength(Id, *Length + Tokens);
+}
+
+std::vector<std::span<std::byte>> Session::pageMemory(SequenceId Id,
+                                                      size_t Page) {
+  return Impl->Cache.pageMemory(Impl->Cache.pages(Id)[Page]);
+}
+
 std::shared_ptr<const void> Session::takeOutput() {
   if (!Impl->Output.data())
     return nullptr;

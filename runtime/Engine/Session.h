@@ -131,6 +131,11 @@ public:
   Status truncateSequence(SequenceId Id, int64_t Length);
   /// Tokens the sequence holds.
   Result<int64_t> length(SequenceId Id) const;
+  /// Appends tokens whose keys and values the caller writes to pageMemory(),
+  /// whole pages behind whole pages, as a session with the same code made them.
+  Status growSequence(SequenceId Id, int64_t Tokens);
+  /// The memory of page `Page` of a sequence that has it.
+  std::vector<std::span<std::byte>> pageMemory(SequenceId Id, size_t Page);
 
   /// Appends every item's tokens to its sequence (entry "step"), all items in
   /// one ragged batch, in several when they exceed what one step holds. An

@@ -53,12 +53,16 @@ struct Engine::Implementation {
 
   mutable std::mutex Lock;
   std::condition_variable Work, Idle;
-  bool IsDraining = false, IsEnding = false, Drops = false;
+  bool IsDraining = false, IsEnding = false;
+  /// What somebody waits for to be done between two steps.
+  std::function<void()> Between;
   std::thread Runner;
 
   explicit Implementation(engine::Session Own) : S(std::move(Own)) {}
   ~Implementation();
   void loop();
+  /// Does `Work` on the engine's thread between two steps, and waits for it.
+  void runBetween(std::function<void()> Work);
   void deliver(const std::vector<Update> &News);
 };
 
@@ -99,9 +103,9 @@ Engine::Implementation::~Implementation() {
 void Engine::Implementation::loop() {
   std::unique_lock Guard(Lock);
   for (;;) {
-    Work.wait(Guard, [&] { return IsEnding || Drops || !Plan->idle(); });
-    if (std::exchange(Drops, false)) {
-      Plan->dropPrefixes();
+    Work.wait(Guard, [&] { return IsEnding || Between || !Plan->idle(); });
+    if (Between) {
+      std::exchange(Between, nullptr)();
       Idle.notify_all();
       continue;
     }
@@ -171,11 +175,33 @@ bool Engine::drain(double Seconds) {
   return Finished;
 }
 
+void Engine::Implementation::runBetween(std::function<void()> Work) {
+  std::unique_lock Guard(Lock);
+  // One at a time.
+  Idle.wait(Guard, [&] { return !Between; });
+  bool IsDone = false;
+  Between = [&] {
+    Work();
+    IsDone = true;
+  };
+  this->Work.notify_one();
+  Idle.wait(Guard, [&] { return IsDone; });
+}
+
 void Engine::dropPrefixes() {
-  std::unique_lock Guard(I->Lock);
-  I->Drops = true;
-  I->Work.notify_one();
-  I->Idle.wait(Guard, [&] { return !I->Drops; });
+  I->runBetween([&] { I->Plan->dropPrefixes(); });
+}
+
+Result<PrefixesRead> Engine::loadPrefixes(const std::string &Path) {
+  std::optional<Result<PrefixesRead>> Done;
+  I->runBetween([&] { Done.emplace(I->Plan->loadPrefixes(Path)); });
+  return std::move(*Done);
+}
+
+Status Engine::savePrefixes(const std::string &Path) {
+  Status Done;
+  I->runBetween([&] { Done = I->Plan->savePrefixes(Path); });
+  return Done;
 }
 
 Statistics Engine::statistics() const {

@@ -54,6 +54,10 @@ public:
   /// `Seconds`; then cancels them. Whether all could finish.
   bool drain(double Seconds);
 
+  /// As of Scheduler, between two steps.
+  Result<PrefixesRead> loadPrefixes(const std::string &Path);
+  Status savePrefixes(const std::string &Path);
+
   /// Ends every kept prompt, between two steps; all pages that no request has
   /// are free then.
   void dropPrefixes();

@@ -46,6 +46,12 @@ public:
   std::optional<cache::SequenceId>
   evict(std::optional<cache::SequenceId> Spared = std::nullopt);
 
+  /// Calls `Visit` with sequence, tokens and salt of each, last used first.
+  template <typename Function> void forEach(Function Visit) const {
+    for (const Entry &E : Entries)
+      Visit(E.Sequence, std::span<const int32_t>(E.Tokens), E.Salt);
+  }
+
   /// Pages of all sequences, those that they share counted for each.
   size_t pages() const { return Pages; }
   size_t size() const { return Entries.size(); }

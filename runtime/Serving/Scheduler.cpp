@@ -427,6 +427,19 @@ void Scheduler::follow(std::span<Piece> Pieces) {
   }
 }
 
+Result<PrefixesRead> Scheduler::loadPrefixes(const std::string &Path) {
+  if (!O.CachesPrefixes)
+    return PrefixesRead();
+  dropPrefixes();
+  Result<PrefixesRead> Done = readPrefixes(Path, *S, Prefixes);
+  countPages();
+  return Done;
+}
+
+Status Scheduler::savePrefixes(const std::string &Path) {
+  return writePrefixes(Path, *S, Prefixes);
+}
+
 void Scheduler::dropPrefixes() {
   while (std::optional<SequenceId> Old = Prefixes.evict())
     (void)S->endSequence(*Old); // It exists.

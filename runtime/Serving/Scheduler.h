@@ -10,6 +10,7 @@
 
 #include "runtime/Generation/Generator.h"
 #include "runtime/Serving/PrefixCache.h"
+#include "runtime/Serving/PrefixFile.h"
 #include "runtime/Serving/RequestState.h"
 #include "runtime/Serving/StepCost.h"
 
@@ -130,6 +131,15 @@ public:
   void begin();
   void run();
   std::vector<Update> finish();
+  /// Between begin() and finish(): tokens of prompts that the step may run.
+  size_t slice() const { return Running ? Running->Slice : 0; }
+
+  /// Keeps the prompts of a file that savePrefixes() has written; those that
+  /// are kept already go. Not during run(). Nothing is read without
+  /// SchedulerOptions::CachesPrefixes.
+  Result<PrefixesRead> loadPrefixes(const std::string &Path);
+  /// Writes the kept prompts to a file. Not during run().
+  Status savePrefixes(const std::string &Path);
 
   /// Ends every kept sequence. Not during run().
   void dropPrefixes();

@@ -90,6 +90,8 @@ struct RunOptions {
   int64_t MaxRunning = 8;
   double MaxStepMs = 100;
   bool NoPrefixCache = false;
+  /// Kept prompts are read from this file and written to it; empty: neither.
+  std::string PrefixFile;
 };
 
 /// What is wrong with options taken together, before the artifact is looked at;

@@ -141,8 +141,14 @@ static void addScheduling(CLI::App &App, RunOptions &Run) {
                  "With --prompts: milliseconds of a step, for which prompts "
                  "are cut [100]")
       ->check(CLI::PositiveNumber);
-  App.add_flag("--no-prefix-cache", Run.NoPrefixCache,
-               "With --prompts: run every prompt from its beginning");
+  auto *None =
+      App.add_flag("--no-prefix-cache", Run.NoPrefixCache,
+                   "With --prompts: run every prompt from its beginning");
+  App.add_option(
+         "--prefix-cache", Run.PrefixFile,
+         "With --prompts: file that prompts which have run are kept in, "
+         "for this and later commands; made if it is not there")
+      ->excludes(None);
 }
 
 void tool::addCompileSettings(CLI::App &App, ModelOptions &Options,

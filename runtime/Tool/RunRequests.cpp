@@ -1,6 +1,6 @@
 //===- RunRequests.cpp - tenon run --prompts ------------------------------===//
 
-#include "runtime/Serving/Scheduler.h"
+#include "runtime/Serving/Engine.h"
 #include "runtime/Support/Console.h"
 #include "runtime/Tool/Arguments.h"
 #include "runtime/Tool/ProcessInfo.h"
@@ -9,6 +9,7 @@
 #include "runtime/Tool/RunSupport.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <random>
 
@@ -31,6 +32,7 @@ static bool isOfRun(std::string_view Option) {
                                         "token-types",
                                         "max-running",
                                         "no-prefix-cache",
+                                        "prefix-cache",
                                         "max-step-ms",
                                         "file",
                                         "help"};
@@ -200,6 +202,9 @@ static SessionOptions roomForRun(const Model &M, const RunOptions &Options,
   Sum(&SessionOptions::SourceTokens);
   if (!Options.NoPrefixCache)
     Room.CacheTokens *= 2;
+  if (!Options.PrefixFile.empty())
+    Room.CacheTokens = std::max(Room.CacheTokens,
+                                defaultRoom(M, Options.MaxRunning).CacheTokens);
   if (Options.MaxSeq != 0)
     Room.CacheTokens = Options.MaxSeq;
   return Room;
@@ -229,6 +234,23 @@ static Json lineOf(const Model &M, const Request &R, const Update &U) {
   return J;
 }
 
+/// Reads the prompts that earlier commands have kept in `File`, if it is there.
+static Status loadPrefixes(Scheduler &Plan, const std::string &File) {
+  std::error_code Ignored;
+  if (File.empty() || !std::filesystem::exists(File, Ignored))
+    return {};
+  Result<PrefixesRead> Done = Plan.loadPrefixes(File);
+  if (!Done)
+    return Done.error();
+  if (Done->IsOfAnother)
+    printNote(File + ": was made by another artifact, version of Tenon or CPU: "
+                     "it is not read, and replaced at the end");
+  else if (Done->LeftOut != 0)
+    printNote(File + ": no room for " + std::to_string(Done->LeftOut) + " of " +
+              std::to_string(Done->LeftOut + Done->Prompts) + " prompts");
+  return {};
+}
+
 Status tool::runRequests(const RunOptions &Options) {
   Result<std::shared_ptr<const Model>> Loaded = Model::load(Options.File);
   if (!Loaded)
@@ -252,6 +274,9 @@ Status tool::runRequests(const RunOptions &Options) {
   Result<Scheduler> Plan = Scheduler::create(*S, std::move(Rules));
   if (!Plan)
     return Plan.error();
+
+  if (Status Loaded = loadPrefixes(*Plan, Options.PrefixFile); !Loaded)
+    return Loaded;
 
   // Answers wait until all before them are there.
   std::vector<std::optional<Json>> Lines(All->size());
@@ -292,6 +317,9 @@ Status tool::runRequests(const RunOptions &Options) {
       Lines[Printed] = Json();
     }
   }
+  if (!Options.PrefixFile.empty())
+    if (Status Saved = Plan->savePrefixes(Options.PrefixFile); !Saved)
+      return Saved;
   if (Failures != 0)
     return Error(std::to_string(Failures) + " of " +
                  std::to_string(Lines.size()) +

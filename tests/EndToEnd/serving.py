@@ -99,6 +99,19 @@ class Serving:
             wrong = [i for i in range(REQUESTS) if found[i] != whole[i]]
             self.test.check(not wrong, f"{name}, {running} at once, look-up: "
                                        f"requests that differ: {wrong}")
+            kept = self.work / f"{name}-{running}.prefixes"
+            for command in "first", "later":
+                answers = self.answers(artifact, self.requests, *options,
+                                       "--prefix-cache", kept)
+                wrong = [i for i in range(REQUESTS)
+                         if answers[i][1] != whole[i]]
+                self.test.check(not wrong, f"{name}, {running} at once, kept "
+                                f"prefixes, {command} command: requests that "
+                                f"differ: {wrong}")
+            before = sum(cached for cached, _ in together)
+            after = sum(cached for cached, _ in answers)
+            self.test.check(after > before, f"{name}: {after} tokens from the "
+                                            f"file, {before} without")
             found = self.answers(artifact,
                                  [self.requests[i] for i in order], *options)
             wrong = [i for place, i in enumerate(order)
@@ -109,6 +122,31 @@ class Serving:
                 artifact, [self.requests[i]], *options)[0][1] != whole[i]]
             self.test.check(not wrong, f"{name}, {running} at once, alone: "
                                        f"requests that differ: {wrong}")
+
+    def prefix_files(self, artifact):
+        """Files of kept prompts that are wrong."""
+        requests = self.work / "one.jsonl"
+        requests.write_text(json.dumps("In the beginning " * 8) + "\n")
+        kept = self.work / "one.prefixes"
+        run = ["tenon", "run", artifact, "--prompts", requests,
+               "--prefix-cache", kept, "--max-new-tokens", "2"]
+        self.test.need(*run)
+        whole = kept.read_bytes()
+        kept.write_bytes(whole[:-1])
+        self.test.expect_error("a damaged file", str(kept), "pages is",
+                               command=run)
+        self.test.check(kept.read_bytes() == whole[:-1], "it is left as it is")
+        kept.write_bytes(whole[:20] + bytes(4) + whole[24:])
+        done = self.test.run(*run)
+        self.test.check(done.returncode == 0
+                        and "was made by another artifact" in done.stderr
+                        and kept.read_bytes() == whole,
+                        f"another's file is replaced: {done.stderr}")
+        self.test.expect_error("the artifact", "is also an input",
+                               command=[*run[:-4], "--prefix-cache", artifact])
+        self.test.expect_error(
+            "both", "--no-prefix-cache", status=2,
+            command=[*run, "--no-prefix-cache"])
 
     def mistakes(self, artifact):
         path = self.work / "wrong.jsonl"
@@ -160,6 +198,7 @@ def main():
     serving = Serving(test, support.pathlib.Path(test.names[0]))
     serving.same("f32", "--dtype", "f32")
     serving.same("int4", "--quantize", "int4")
+    serving.prefix_files(test.work / "f32.tenon")
     serving.mistakes(test.work / "f32.tenon")
     test.finish()
 

@@ -320,6 +320,38 @@ TEST_F(CApiEngineTest, WaitsNoLongerThanItIsTold) {
   EXPECT_EQ(wait(0).request, 0);
 }
 
+TEST_F(CApiEngineTest, KeptPromptsInAFile) {
+  start(4);
+  Settings.max_new_tokens = 4;
+  std::vector<int32_t> Prompt(40);
+  for (size_t I = 0; I < Prompt.size(); ++I)
+    Prompt[I] = static_cast<int32_t>(I * 7 % 47);
+  std::vector<int32_t> Expected = alone(Prompt);
+  std::string Kept = Directory / "kept.prefixes";
+  ASSERT_EQ(tenon_engine_save_prefixes(E, Kept.c_str()), TENON_OK)
+      << tenon_last_error();
+  tenon_engine_destroy(E);
+  E = nullptr;
+  start(4);
+  size_t Count = 0;
+  ASSERT_EQ(tenon_engine_load_prefixes(E, Kept.c_str(), &Count), TENON_OK)
+      << tenon_last_error();
+  EXPECT_EQ(Count, 1u);
+  EXPECT_EQ(alone(Prompt), Expected);
+  tenon_statistics Counts{};
+  Counts.struct_size = sizeof(Counts);
+  ASSERT_EQ(tenon_engine_statistics(E, &Counts), TENON_OK);
+  EXPECT_EQ(Counts.cached_tokens, 32u);
+  EXPECT_EQ(tenon_engine_load_prefixes(E, File.c_str(), nullptr),
+            TENON_DAMAGED_FILE);
+  std::string Missing = Directory / "missing";
+  EXPECT_EQ(tenon_engine_load_prefixes(E, Missing.c_str(), nullptr),
+            TENON_NOT_FOUND);
+  EXPECT_EQ(tenon_engine_load_prefixes(nullptr, Kept.c_str(), nullptr),
+            TENON_INVALID_ARGUMENT);
+  EXPECT_EQ(tenon_engine_save_prefixes(E, nullptr), TENON_INVALID_ARGUMENT);
+}
+
 TEST_F(CApiEngineTest, OptionsOutOfRange) {
   tenon_engine_options Options{};
   tenon_engine *None = nullptr;

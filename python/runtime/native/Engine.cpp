@@ -67,6 +67,27 @@ public:
   Engine(const Engine &) = delete;
   ~Engine() { close(); }
 
+  size_t loadPrefixes(const std::string &Path) {
+    std::shared_ptr<tenon_engine> Own = open();
+    size_t Count = 0;
+    tenon_status Status = TENON_OK;
+    {
+      nb::gil_scoped_release Release;
+      Status = tenon_engine_load_prefixes(Own.get(), Path.c_str(), &Count);
+    }
+    check(Status);
+    return Count;
+  }
+  void savePrefixes(const std::string &Path) {
+    std::shared_ptr<tenon_engine> Own = open();
+    tenon_status Status = TENON_OK;
+    {
+      nb::gil_scoped_release Release;
+      Status = tenon_engine_save_prefixes(Own.get(), Path.c_str());
+    }
+    check(Status);
+  }
+
   /// The engine ends with the last call that runs.
   void close() {
     nb::gil_scoped_release Release;
@@ -192,6 +213,8 @@ void tenon::python::bindEngine(nb::module_ &M) {
            "resources"_a.none())
       .def("submit", &Engine::submit, "prompt"_a, "settings"_a, "timeout"_a,
            "salt"_a)
+      .def("load_prefixes", &Engine::loadPrefixes, "path"_a)
+      .def("save_prefixes", &Engine::savePrefixes, "path"_a)
       .def("cancel", &Engine::cancel, "request"_a)
       .def("wake", &Engine::wake)
       .def("wait", &Engine::wait, "seconds"_a)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import collections
+import os
 import secrets
 import threading
 import weakref
@@ -265,6 +266,20 @@ class Engine:
             request._id = number
             self._mail.requests[number] = request
         return request
+
+    def save_prefixes(self, path: str | os.PathLike) -> None:
+        """Writes the beginnings of prompts that are kept to a file, for engines
+        of later processes."""
+        self._native.save_prefixes(os.fspath(path))
+
+    def load_prefixes(self, path: str | os.PathLike) -> int:
+        """Keeps the beginnings of prompts that save_prefixes() has written, in
+        place of those that are kept; how many. None of a file that another
+        artifact, version of Tenon or CPU has made.
+
+        Raises: NotFound, DamagedFile.
+        """
+        return self._native.load_prefixes(os.fspath(path))
 
     def statistics(self) -> dict[str, int]:
         """Counts of requests, tokens and cache pages so far."""
