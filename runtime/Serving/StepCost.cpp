@@ -10,6 +10,8 @@ using namespace tenon::serving;
 /// What a new value counts for, and what is left of the largest slice when it
 /// is not reached again.
 static constexpr double NewWeight = 0.2, Decay = 0.98;
+/// What is lost of a peak with each step.
+static constexpr double PeakDecay = 0.01;
 
 void StepCost::Estimate::add(double Value, double Weight) {
   if (Mean == 0 && Deviation == 0) {
@@ -22,7 +24,14 @@ void StepCost::Estimate::add(double Value, double Weight) {
   double Most = std::max(4 * Deviation, Mean / 2);
   double Off = std::clamp(Value - Mean, -Most, Most);
   Deviation += Weight * (std::abs(Off) - Deviation);
+  // Slow and fast minutes of a machine differ by more than steps in a row.
+  Peak = std::max(Weight < NewWeight ? 0 : Mean + Off,
+                  Peak - PeakDecay * std::max(Peak - Mean, 0.0));
   Mean += Weight * Off;
+}
+
+double StepCost::Estimate::most() const {
+  return std::max(Mean + Margin * Deviation, Peak);
 }
 
 /// Of more texts than were seen the time is as many times theirs; of fewer the
@@ -57,9 +66,10 @@ void StepCost::observe(size_t PromptTokens, size_t Sequences, double Ms) {
 size_t StepCost::sliceFor(double MaxMs, size_t Sequences, size_t Most) const {
   double Tokens = FirstSlice;
   if (LargestSlice > 0)
-    Tokens = std::min(
-        (MaxMs - textsAtMost(Sequences)) / std::max(PromptToken.most(), 1e-9),
-        2 * std::max(LargestSlice, static_cast<double>(FirstSlice)));
+    Tokens =
+        std::min((Planned * MaxMs - textsAtMost(Sequences)) /
+                     std::max(PromptToken.most(), 1e-9),
+                 2 * std::max(LargestSlice, static_cast<double>(FirstSlice)));
   auto Fewest = static_cast<double>(MinSlice);
   return static_cast<size_t>(
       std::min(std::max(Tokens, Fewest), static_cast<double>(Most)));

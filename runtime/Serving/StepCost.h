@@ -16,8 +16,12 @@ public:
   /// Fewest tokens of prompts in a step, whatever they take: the bound on how
   /// long a prompt can wait. `First` is what runs before anything is known.
   static constexpr size_t MinSlice = 16, FirstSlice = 32;
-  /// So many mean deviations above the mean a step is expected to stay.
+  /// So many mean deviations above the mean a step is expected to stay, and
+  /// below the largest of the last ones.
   static constexpr double Margin = 4;
+  /// The share of the time that is planned with; the rest is for steps that
+  /// take still longer.
+  static constexpr double Planned = 0.95;
 
   /// A step ran `PromptTokens` tokens of prompts and the next token of
   /// `Sequences` texts, in `Ms` milliseconds.
@@ -35,8 +39,10 @@ public:
 private:
   struct Estimate {
     double Mean = 0, Deviation = 0;
+    /// The largest of the last hundred steps or so.
+    double Peak = 0;
     void add(double Value, double Weight);
-    double most() const { return Mean + Margin * Deviation; }
+    double most() const;
   };
   double textsAtMost(size_t Sequences) const;
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <gmock/gmock.h>
 #include <mutex>
 #include <numeric>
@@ -43,16 +44,55 @@ TEST(RequestStateTest, MovesForwardOnly) {
 TEST(StepCostTest, CutsPromptsToTheTimeThatIsLeft) {
   StepCost Cost;
   EXPECT_EQ(Cost.sliceFor(100, 0, 4096), StepCost::FirstSlice);
-  Cost.observe(0, 4, 20);   // texts alone: 20 ms
-  Cost.observe(40, 4, 100); // 2 ms a token of a prompt
-  EXPECT_EQ(Cost.sliceFor(100, 4, 4096), 40u);
-  EXPECT_EQ(Cost.sliceFor(100, 0, 4096), 50u);
+  EXPECT_EQ(Cost.sliceFor(100, 0, 20), 20u);
+  auto Observe = [&](size_t Texts) {
+    for (int I = 0; I < 60; ++I) {
+      Cost.observe(0, Texts, 20);       // texts alone: 20 ms
+      Cost.observe(40, Texts, 20 + 80); // 2 ms a token of a prompt
+    }
+  };
+  Observe(4);
+  EXPECT_NEAR(static_cast<double>(Cost.sliceFor(100, 4, 4096)), 37, 1);
+  EXPECT_NEAR(static_cast<double>(Cost.sliceFor(100, 2, 4096)), 37, 1)
+      << "weights are read for fewer texts too";
+  EXPECT_NEAR(static_cast<double>(Cost.sliceFor(100, 8, 4096)), 27, 1)
+      << "twice as many texts: twice their time";
+  EXPECT_NEAR(static_cast<double>(Cost.sliceFor(100, 0, 4096)), 47, 1);
   EXPECT_EQ(Cost.sliceFor(100, 0, 45), 45u);
   EXPECT_EQ(Cost.sliceFor(10, 4, 4096), StepCost::MinSlice);
-  EXPECT_DOUBLE_EQ(Cost.expected(10, 4), 40);
-  for (int I = 0; I < 50; ++I)
+  EXPECT_NEAR(Cost.expected(10, 4), 40, 0.5);
+  EXPECT_EQ(Cost.sliceFor(1e6, 0, 4096), 80u) << "twice what has run at most";
+  for (int I = 0; I < 80; ++I)
     Cost.observe(40, 0, 400); // a longer context
-  EXPECT_EQ(Cost.sliceFor(1000, 0, 4096), 100u);
+  EXPECT_NEAR(static_cast<double>(Cost.sliceFor(1000, 0, 4096)), 80, 20);
+}
+
+TEST(StepCostTest, LeavesRoomForWhatVaries) {
+  StepCost Cost;
+  for (int I = 0; I < 100; ++I)
+    Cost.observe(50, 0, I % 2 == 0 ? 80 : 120);
+  // 2 ms a token, 0.4 more or less.
+  EXPECT_NEAR(static_cast<double>(Cost.sliceFor(100, 0, 4096)),
+              95 / (2 + StepCost::Margin * 0.4), 3);
+  // A single pause of the machine is soon forgotten.
+  size_t Before = Cost.sliceFor(100, 0, 4096);
+  Cost.observe(50, 0, 10000);
+  EXPECT_GT(Cost.sliceFor(100, 0, 4096), Before / 2);
+}
+
+TEST(StepCostTest, TextsThatHaveEndedAreNotTakenFromThePrompts) {
+  StepCost Cost;
+  for (int I = 0; I < 20; ++I)
+    Cost.observe(0, 16, 100);
+  // One is left; no step is of texts alone any more.
+  size_t Slice = StepCost::FirstSlice;
+  for (int I = 0; I < 500; ++I) {
+    double Ms = 10 + static_cast<double>(Slice);
+    EXPECT_LE(Ms, 200) << I;
+    Cost.observe(Slice, 1, Ms);
+    Slice = Cost.sliceFor(200, 1, 4096);
+  }
+  EXPECT_GT(Slice, 60u);
 }
 
 class PrefixCacheTest : public testing::Test {
@@ -527,6 +567,96 @@ TEST_F(ServingTest, LongPromptsNeitherStarveNorFreeze) {
     }
   EXPECT_LE(Steps, 80 / StepCost::MinSlice) << "the bound on starvation";
   EXPECT_EQ(TextTokens, Steps) << "a text gets a token in every step";
+}
+
+TEST_F(ServingTest, StepsKeepTheBoundsOfGapsAndWaits) {
+  load(
+      [](Manifest &Info, CodeInfo &) {
+        Info.FewTokens = 4;
+        Info.MaxTokensPerStep = 400;
+      },
+      WordPieces, 8000);
+  constexpr double MaxMs = 100;
+  SchedulerOptions O = options(40);
+  O.MaxStepMs = MaxMs;
+  O.CachesPrefixes = false;
+  O.MaxQueued = 1000;
+  Scheduler Plan = scheduler(O);
+  std::mt19937 Random(4);
+  // What a step takes: texts 10 ms and 2 for each, a token of a prompt 0.5 to
+  // 1.5 as time goes by; a sixth more or less.
+  auto CostOf = [&](size_t Texts, size_t Tokens, size_t Step) {
+    double Phase = std::sin(static_cast<double>(Step) / 200);
+    double Noise = static_cast<double>(Random() % 1000) / 3000 - 1. / 6;
+    double Ms = (Texts == 0 ? 0 : 10 + 2 * static_cast<double>(Texts)) +
+                (1 + Phase / 2) * static_cast<double>(Tokens);
+    return Ms * (1 + Noise);
+  };
+  struct Wait {
+    size_t Bound = 0;
+    uint64_t Begin = 0;
+  };
+  std::map<RequestId, Wait> Prompts;
+  std::map<RequestId, bool> IsText; // And whether it is under way.
+  size_t Submitted = 0, Texts = 0, LongSlices = 0, Ended = 0;
+  auto Submit = [&](size_t Length, int64_t NewTokens) {
+    Settings Wish = safe();
+    Wish.MaxNewTokens = NewTokens;
+    Wish.IgnoreEndOfSequence = true;
+    RequestId Id =
+        accepted(Plan.submit(request(Wish, randomPrompt(Random, Length))));
+    size_t Before = Submitted - Plan.statistics().PromptTokens;
+    Prompts[Id] = {(Before + Length + StepCost::MinSlice - 1) /
+                       StepCost::MinSlice,
+                   Plan.statistics().Steps};
+    Submitted += Length;
+    return Id;
+  };
+  for (size_t Step = 0; Step < 3000; ++Step) {
+    // Prompts come in bursts, up to ten at once; texts come and go.
+    if (Random() % 25 == 0)
+      for (size_t I = Random() % 10; I > 0; --I)
+        if (Prompts.size() < 20)
+          Submit(1 + Random() % 80, 1);
+    if (IsText.size() < 16 && Random() % 4 == 0)
+      IsText[Submit(5, 80)] = false;
+    Plan.begin();
+    size_t Left = Submitted - Plan.statistics().PromptTokens;
+    size_t Slice = std::min(Plan.slice(), Left);
+    double Ms = CostOf(Texts, Slice, Step);
+    Plan.run();
+    Now += Ms / 1e3;
+    size_t Expected = Texts, Given = 0;
+    for (const Update &U : Plan.finish()) {
+      bool WasText = IsText.count(U.Id) && IsText[U.Id];
+      Given += WasText && !U.Pieces.empty();
+      if (auto At = Prompts.find(U.Id);
+          At != Prompts.end() && !U.Pieces.empty()) {
+        // Its prompt has run.
+        EXPECT_LE(Plan.statistics().Steps - At->second.Begin, At->second.Bound)
+            << "the bound of a wait";
+        ++Ended;
+        Prompts.erase(At);
+        if (IsText.count(U.Id)) {
+          IsText[U.Id] = true;
+          ++Texts;
+        }
+      }
+      if (isFinal(U.State) && IsText.erase(U.Id))
+        --Texts;
+    }
+    EXPECT_EQ(Given, Expected) << "each text gets its token";
+    // The bound of a gap; before it nothing is known.
+    if (Step > 20) {
+      double Least =
+          7. / 6 *
+          (10 + 2 * static_cast<double>(Expected) + 1.5 * StepCost::MinSlice);
+      EXPECT_LE(Ms, std::max(MaxMs, Least)) << "step " << Step;
+    }
+    LongSlices += Slice > 2 * StepCost::MinSlice;
+  }
+  EXPECT_GT(LongSlices, 40u) << "what is left of the time is used";
+  EXPECT_GT(Ended, 300u);
 }
 
 TEST_F(ServingTest, EngineServesManyThreads) {
