@@ -322,6 +322,65 @@ TEST_F(ServingTest, CancelsInEveryStateAndLeavesOthersAlone) {
   }
 }
 
+TEST_F(ServingTest, GeneratedTokensRunTheVariantForFew) {
+  // In the code of the test a token that ran it counts as one 5 higher.
+  Settings Wish = safe();
+  Wish.MaxNewTokens = 12;
+  Wish.IgnoreEndOfSequence = true;
+  for (int64_t MaxRunning : {4, 5}) {
+    Tokens Prompt = {7, 3, 11}, Whole = Prompt, Expected;
+    while (Expected.size() < 12) {
+      std::vector<float> Logits = expectedLogits(Whole);
+      Logits[48] = Logits[49] = -1e9f;
+      auto Best = std::max_element(Logits.begin(), Logits.end());
+      Expected.push_back(static_cast<int32_t>(Best - Logits.begin()));
+      Whole.push_back(Expected.back() + (MaxRunning == 4 ? 5 : 0));
+    }
+    Scheduler Plan = scheduler(options(MaxRunning));
+    accepted(Plan.submit(request(Wish, Prompt)));
+    while (!Plan.idle())
+      for (const Update &U : Plan.step())
+        if (U.Answer) {
+          EXPECT_EQ(U.Answer->Choices[0].NewTokens, Expected) << MaxRunning;
+        }
+    Plan.dropPrefixes();
+  }
+}
+
+TEST_F(ServingTest, WhatIsGivenUpMakesRoom) {
+  SchedulerOptions O = options();
+  O.MaxStepMs = 0.001; // prompts in slices of 16
+  Scheduler Plan = scheduler(O);
+  std::mt19937 Random(6);
+  Settings Wish = safe();
+  Wish.MaxNewTokens = 8;
+  // Together they need the cache many times over.
+  for (int I = 0; I < 60; ++I) {
+    std::optional<double> Timeout;
+    if (I % 2 == 0)
+      Timeout = 0.5;
+    RequestId Reading = accepted(
+        Plan.submit(request(Wish, randomPrompt(Random, 80)), {"", Timeout}));
+    RequestId Waiting = accepted(
+        Plan.submit(request(Wish, randomPrompt(Random, 80)), {"", Timeout}));
+    if (I % 3 == 0) { // Before it has begun.
+      EXPECT_TRUE(Plan.cancel(Waiting));
+    }
+    Plan.step();
+    EXPECT_EQ(Plan.statistics().NewTokens, 0u);
+    Now += 1;
+    EXPECT_TRUE(Timeout || Plan.cancel(Reading));
+    EXPECT_TRUE(Timeout || I % 3 == 0 || Plan.cancel(Waiting));
+    Plan.step();
+    EXPECT_TRUE(Plan.idle());
+  }
+  EXPECT_EQ(S->cache().freePages(), S->cache().pageCount());
+  accepted(Plan.submit(request(Wish, randomPrompt(Random, 80))));
+  for (int Steps = 0; Steps < 20 && !Plan.idle(); ++Steps)
+    Plan.step();
+  EXPECT_EQ(Plan.statistics().Finished, 1u) << "it starts at once";
+}
+
 TEST_F(ServingTest, SecondRequestTakesPagesOfTheFirst) {
   std::mt19937 Random(5);
   Settings Wish = safe();
