@@ -126,7 +126,7 @@ class Serving:
     def prefix_files(self, artifact):
         """Files of kept prompts that are wrong."""
         requests = self.work / "one.jsonl"
-        requests.write_text(json.dumps("In the beginning " * 8) + "\n")
+        requests.write_text(json.dumps("In the beginning " * 40) + "\n")
         kept = self.work / "one.prefixes"
         run = ["tenon", "run", artifact, "--prompts", requests,
                "--prefix-cache", kept, "--max-new-tokens", "2"]
@@ -142,7 +142,7 @@ class Serving:
                         and "was made by another artifact" in done.stderr
                         and kept.read_bytes() == whole,
                         f"another's file is replaced: {done.stderr}")
-        self.test.expect_error("the artifact", "is also an input",
+        self.test.expect_error("the artifact", "is no file of kept prompts",
                                command=[*run[:-4], "--prefix-cache", artifact])
         self.test.expect_error(
             "both", "--no-prefix-cache", status=2,
