@@ -9,6 +9,7 @@ import pty
 import random
 import subprocess
 import sys
+import threading
 
 import numpy
 
@@ -50,6 +51,14 @@ def sentence_model(path):
 def text_of(draw, words):
     return " ".join(f"w{draw.randrange(2, models.VOCABULARY)}"
                     for _ in range(words))
+
+
+def read_to_end(terminal, into):
+    try:
+        while part := os.read(terminal, 4096):
+            into += part
+    except OSError:  # The other end is closed.
+        pass
 
 
 class EmbedInput:
@@ -174,9 +183,14 @@ class EmbedInput:
             stdout=subprocess.PIPE, env=dict(
                 os.environ, TENON_CACHE_DIR=str(self.work / "model-cache")))
         os.close(slave)
+        # While it runs: a terminal that nobody reads is full some day.
+        shown = bytearray()
+        reader = threading.Thread(target=read_to_end, args=(master, shown))
+        reader.start()
         output = run.communicate()[0]
-        shown = os.read(master, 1 << 16).decode()
+        reader.join()
         os.close(master)
+        shown = shown.decode()
         self.test.check(run.returncode == 0 and "\x1b" not in output
                         and "texts/s" in shown and " left" in shown,
                         f"progress: {shown[-200:]!r}")
