@@ -188,7 +188,8 @@ TEST_F(CommandLineTest, SettingsThatAreRefused) {
           "--min-new-tokens is 9: expected 0 to 8, --max-new-tokens");
   Refused({"--logprobs", "51", "--json"}, "--logprobs is 51: expected 0 to 50");
   Refused({"--first-choice", "-1"}, "--first-choice is -1");
-  Refused({"--num-beams", "2", "--n", "3"}, "expected at least --n, 3");
+  Refused({"--num-beams", "2", "--n", "3", "--json"},
+          "expected at least --n, 3");
   write(makeImageModel);
   expectError({"run", File, "--image", "x", "--min-p", "0.5"},
               "--min-p: this model generates no text");
