@@ -10,12 +10,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
-#include <thread>
 
 using namespace tenon;
 using namespace tenon::serving;
@@ -36,12 +34,6 @@ struct Options {
   int64_t Threads = 0;
   uint32_t Seed = 1;
 };
-
-double secondsNow() {
-  return std::chrono::duration<double>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 [[noreturn]] void die(const std::string &Why) {
   std::fprintf(stderr, "tenon-token-gaps: error: %s\n", Why.c_str());
@@ -152,7 +144,6 @@ Json Gaps::run() {
   Settings.MaxRunning = static_cast<int64_t>(O.Texts) + O.Waiting;
   Settings.MaxStepMs = O.MaxStepMs;
   Settings.CachesPrefixes = false;
-  Settings.Clock = secondsNow;
   Result<Scheduler> Made = Scheduler::create(*S, Settings);
   if (!Made)
     die(Made.error().message());

@@ -55,8 +55,7 @@ public:
         llvm::errs() << " " << static_cast<int>(*Share * 100) << " %";
       return;
     case ProgressForm::Json:
-      Json Now = {{"phase", Phase}, {"share", Share ? Json(*Share) : Json()}};
-      llvm::errs() << Json{{"progress", Now}}.dump() << "\n";
+      llvm::errs() << progressJson(Phase, Share);
     }
   }
   void clear() {

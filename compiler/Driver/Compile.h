@@ -5,6 +5,7 @@
 
 #include "compiler/Checkpoint/ElementType.h"
 #include "runtime/Abi/CpuLevel.h"
+#include "runtime/Support/Progress.h"
 #include "runtime/Support/Result.h"
 
 #include <optional>
@@ -12,12 +13,6 @@
 #include <vector>
 
 namespace tenon {
-
-enum class ProgressForm {
-  None,
-  Terminal, ///< One line that is overwritten, where stderr is a terminal.
-  Json      ///< Lines {"progress": {"phase": TEXT, "share": 0 to 1 or null}}.
-};
 
 struct CompileOptions {
   /// A Hugging Face directory or a file in the transformer dialect.

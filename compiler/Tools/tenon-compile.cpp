@@ -202,16 +202,8 @@ int main(int Argc, char **Argv) {
       "MODEL is what --dump-stages wrote at the end of this stage, whose "
       "options hold; needs --weights");
   FromStage->check(CLI::IsMember(stageNames()));
-  std::map<std::string, ProgressForm> Forms = {{"auto", ProgressForm::Terminal},
-                                               {"json", ProgressForm::Json},
-                                               {"none", ProgressForm::None}};
-  std::string Progress = "auto";
-  Compile
-      ->add_option("--progress", Progress,
-                   "How progress is shown on standard error: on a terminal "
-                   "(auto), as JSON lines, or not at all")
-      ->check(CLI::IsMember(Forms))
-      ->capture_default_str();
+  Options.Progress = ProgressForm::Terminal;
+  addProgressOption(*Compile, Options.Progress);
   for (const char *Past :
        {"--dtype", "--quantize", "--quantize-exclude", "--calibrate",
         "--calibrate-tokens", "--kv-cache", "--target-cpu", "--max-seq-len",
@@ -323,7 +315,6 @@ int main(int Argc, char **Argv) {
   if (!Levels)
     return fail(Levels.error().message());
   Options.Levels = *Levels;
-  Options.Progress = Forms.at(Progress);
   if (Options.Emit == "artifact" && Options.UntilAfter.empty() &&
       (Options.Output.empty() || Options.Output == "-"))
     return fail("an artifact needs a file: expected -o FILE", ExitUsage);

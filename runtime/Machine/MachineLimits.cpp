@@ -2,8 +2,9 @@
 
 #include "runtime/Machine/MachineLimits.h"
 
+#include "runtime/Support/Clock.h"
+
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <immintrin.h>
 #include <numeric>
@@ -16,11 +17,6 @@ using namespace tenon;
 using namespace tenon::machine;
 
 namespace {
-
-double secondsNow() {
-  using Clock = std::chrono::steady_clock;
-  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
-}
 
 double medianOf(std::vector<double> Values) {
   std::sort(Values.begin(), Values.end());

@@ -16,12 +16,6 @@ using namespace tenon;
 using namespace tenon::serving;
 using generation::Request;
 
-static double secondsNow() {
-  return std::chrono::duration<double>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
 engine::SessionOptions serving::defaultRoom(const engine::Model &M,
                                             int64_t MaxRunning,
                                             engine::Resources Shared) {
@@ -73,8 +67,6 @@ Result<Engine> Engine::create(std::shared_ptr<const engine::Model> M,
   if (!S)
     return S.error();
   auto I = std::make_unique<Implementation>(std::move(*S));
-  if (!O.Clock)
-    O.Clock = secondsNow;
   Result<Scheduler> Plan = Scheduler::create(I->S, std::move(O));
   if (!Plan)
     return Plan.error();

@@ -30,8 +30,7 @@ engine::SessionOptions defaultRoom(const engine::Model &M, int64_t MaxRunning,
 /// All functions may be called from any thread.
 class Engine {
 public:
-  /// An engine on a new session of `M`. O.Clock is the machine's if there is
-  /// none.
+  /// An engine on a new session of `M`.
   static Result<Engine> create(std::shared_ptr<const engine::Model> M,
                                const engine::SessionOptions &Room,
                                SchedulerOptions O);

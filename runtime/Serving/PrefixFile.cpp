@@ -281,8 +281,6 @@ Result<PrefixesRead> serving::readPrefixes(const std::string &Path,
       readAll(Path, File->bytes(), S, bindingOf(S.model()));
   if (!All)
     return All.error();
-  if (Status Same = File->checkUnchanged(); !Same)
-    return Same.error();
   PrefixesRead Done;
   Done.IsOfAnother = All->IsOfAnother;
   if (Done.IsOfAnother)
@@ -306,9 +304,13 @@ Result<PrefixesRead> serving::readPrefixes(const std::string &Path,
   Done.LeftOut = All->Prompts.size() - Fit;
   for (size_t I = Fit; I-- > 0;) {
     Status Kept = keep(All->Prompts[I], All->Pages, S, Prefixes);
-    if (!Kept && Kept.error().kind() != ErrorKind::OutOfCachePages)
-      return Kept.error();
     ++(Kept ? Done.Prompts : Done.LeftOut);
+  }
+  // What was read may be none of what was checked.
+  if (Status Same = File->checkUnchanged(); !Same) {
+    while (std::optional<SequenceId> Taken = Prefixes.evict())
+      (void)S.endSequence(*Taken); // It exists.
+    return Same.error();
   }
   return Done;
 }

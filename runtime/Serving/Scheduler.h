@@ -13,6 +13,7 @@
 #include "runtime/Serving/PrefixFile.h"
 #include "runtime/Serving/RequestState.h"
 #include "runtime/Serving/StepCost.h"
+#include "runtime/Support/Clock.h"
 
 #include <functional>
 #include <list>
@@ -41,7 +42,7 @@ struct SchedulerOptions {
   /// Pages of prompts are kept for requests that begin as they do.
   bool CachesPrefixes = true;
   /// Seconds since any moment.
-  std::function<double()> Clock;
+  std::function<double()> Clock = secondsNow;
 };
 
 /// What a request brings beside what to generate.

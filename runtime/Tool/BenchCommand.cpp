@@ -2,6 +2,7 @@
 
 #include "runtime/Engine/Session.h"
 #include "runtime/Sampling/LogProbabilities.h"
+#include "runtime/Support/Clock.h"
 #include "runtime/Support/Console.h"
 #include "runtime/Support/OutputFile.h"
 #include "runtime/Tool/Commands.h"

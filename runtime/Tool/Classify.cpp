@@ -1,6 +1,7 @@
 //===- Classify.cpp - Images and texts put into classes -------------------===//
 
 #include "runtime/Engine/Pixels.h"
+#include "runtime/Support/Clock.h"
 #include "runtime/Support/Console.h"
 #include "runtime/Support/InputFile.h"
 #include "runtime/Tool/Npy.h"

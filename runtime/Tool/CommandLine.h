@@ -4,9 +4,11 @@
 #define TENON_RUNTIME_TOOL_COMMANDLINE_H
 
 #include "runtime/Support/Console.h"
+#include "runtime/Support/Progress.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -57,6 +59,20 @@ inline std::optional<int> parseCommandLine(CLI::App &App, int Count,
   } catch (const CLI::ParseError &Failure) {
     return fail(usageError(App, Failure) + " (see --help)", ExitUsage);
   }
+}
+
+/// The option --progress; `Form` is what it is unless it is given.
+inline CLI::Option *addProgressOption(CLI::App &App, ProgressForm &Form) {
+  static const std::map<std::string, ProgressForm> Forms = {
+      {"auto", ProgressForm::Terminal},
+      {"json", ProgressForm::Json},
+      {"none", ProgressForm::None}};
+  return App
+      .add_option_function<std::string>(
+          "--progress", [&Form](const std::string &N) { Form = Forms.at(N); },
+          "How progress is shown on standard error: on a terminal (auto), as "
+          "JSON lines, or not at all [auto]")
+      ->check(CLI::IsMember(Forms));
 }
 
 /// The values of an option that takes several joined by commas. An empty one,

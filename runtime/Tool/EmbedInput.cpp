@@ -10,12 +10,10 @@
 #include "runtime/Tool/EmbedSupport.h"
 #include "runtime/Tool/JsonLines.h"
 #include "runtime/Tool/Npy.h"
-#include "runtime/Tool/ProcessInfo.h"
 #include "runtime/Tool/ProgressLine.h"
 #include "runtime/Tool/TextBatches.h"
 
 #include <algorithm>
-#include <cstdio>
 
 using namespace tenon;
 using namespace tenon::artifact;

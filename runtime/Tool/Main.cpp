@@ -45,7 +45,7 @@ struct InspectArguments {
 };
 
 struct CacheArguments {
-  std::string Model, Progress = "auto";
+  std::string Model;
   bool Json = false;
   std::optional<double> OlderThan;
 };
@@ -403,16 +403,7 @@ int main(int Count, char **Values) {
       ->required();
   addCompileSettings(*CacheAdd, Compiling,
                      CacheAdd->option_defaults()->get_group());
-  const std::map<std::string, ProgressForm> Forms = {
-      {"auto", ProgressForm::Auto},
-      {"json", ProgressForm::Json},
-      {"none", ProgressForm::None}};
-  CacheAdd
-      ->add_option("--progress", Cache.Progress,
-                   "How progress is shown on standard error: on a terminal "
-                   "(auto), as JSON lines, or not at all")
-      ->check(CLI::IsMember(Forms))
-      ->capture_default_str();
+  addProgressOption(*CacheAdd, Compiling.Progress);
   CacheApp->add_subcommand("path", "Print the folder that they are kept in");
 
   std::string Shell;
@@ -444,7 +435,6 @@ int main(int Count, char **Values) {
   if (std::optional<int> Ended = parseCommandLine(App, Count, Values))
     return *Ended;
 
-  Compiling.Progress = Forms.at(Cache.Progress);
   Status Done;
   if (RunApp->parsed()) {
     if (std::string Wrong = usageErrorOf(Run); !Wrong.empty())

@@ -51,7 +51,7 @@ static Events narrated(const std::string &Name, ProgressForm Form,
   switch (Form) {
   case ProgressForm::None:
     break;
-  case ProgressForm::Auto:
+  case ProgressForm::Terminal:
     Heard.Waits = [&Line, Name] {
       Line.show("waiting for another process that compiles " + Name);
     };
@@ -66,9 +66,7 @@ static Events narrated(const std::string &Name, ProgressForm Form,
     break;
   case ProgressForm::Json:
     Heard.Progress = [](const std::string &Phase, std::optional<double> Share) {
-      Json Now = {{"phase", Phase}, {"share", Share ? Json(*Share) : Json()}};
-      std::string Text = Json{{"progress", Now}}.dump() + "\n";
-      std::fputs(Text.c_str(), stderr);
+      std::fputs(progressJson(Phase, Share).c_str(), stderr);
     };
     Heard.Waits = [Tell = Heard.Progress] {
       Tell("waiting for another process", std::nullopt);

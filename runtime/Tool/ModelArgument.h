@@ -10,6 +10,7 @@
 
 #include "runtime/ModelCache/Settings.h"
 #include "runtime/Support/InputFile.h"
+#include "runtime/Support/Progress.h"
 
 #include <array>
 #include <optional>
@@ -18,17 +19,10 @@
 
 namespace tenon::tool {
 
-/// How what a compilation does is told, on standard error.
-enum class ProgressForm {
-  Auto, ///< A line that is overwritten, on a terminal; else nothing.
-  Json, ///< Lines as of `tenon compile --progress json`.
-  None
-};
-
 /// How a model is compiled; of an artifact nothing may be given.
 struct ModelOptions {
   bool NoCache = false;
-  ProgressForm Progress = ProgressForm::Auto;
+  ProgressForm Progress = ProgressForm::Terminal;
   /// Values of modelcache::AllSettings; the default where none is given.
   std::array<std::optional<std::string>, modelcache::AllSettings.size()> Values;
 

@@ -9,11 +9,6 @@
 #include <string>
 #include <unistd.h>
 
-double tenon::tool::secondsNow() {
-  using Clock = std::chrono::steady_clock;
-  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
-}
-
 double tenon::tool::secondsSinceStart() {
   std::ifstream File("/proc/self/stat");
   std::string Line;

@@ -12,9 +12,6 @@ double secondsSinceStart();
 /// Largest resident memory so far in MiB, mapped files included.
 double peakResidentMegabytes();
 
-/// Seconds on a clock that only goes forward.
-double secondsNow();
-
 } // namespace tenon::tool
 
 #endif // TENON_RUNTIME_TOOL_PROCESSINFO_H

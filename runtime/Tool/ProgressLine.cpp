@@ -2,7 +2,7 @@
 
 #include "runtime/Tool/ProgressLine.h"
 
-#include "runtime/Tool/ProcessInfo.h"
+#include "runtime/Support/Clock.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,5 +1,6 @@
 //===- RunCommand.cpp - tenon run -----------------------------------------===//
 
+#include "runtime/Support/Clock.h"
 #include "runtime/Support/Console.h"
 #include "runtime/Tool/Arguments.h"
 #include "runtime/Tool/ProcessInfo.h"

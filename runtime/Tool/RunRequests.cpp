@@ -3,7 +3,6 @@
 #include "runtime/Serving/Engine.h"
 #include "runtime/Support/Console.h"
 #include "runtime/Tool/Arguments.h"
-#include "runtime/Tool/ProcessInfo.h"
 #include "runtime/Tool/ProgressLine.h"
 #include "runtime/Tool/RunArguments.h"
 #include "runtime/Tool/RunSupport.h"
@@ -270,7 +269,6 @@ Status tool::runRequests(const RunOptions &Options) {
   Rules.MaxQueued = All->size();
   Rules.MaxStepMs = Options.MaxStepMs;
   Rules.CachesPrefixes = !Options.NoPrefixCache;
-  Rules.Clock = secondsNow;
   Result<Scheduler> Plan = Scheduler::create(*S, std::move(Rules));
   if (!Plan)
     return Plan.error();

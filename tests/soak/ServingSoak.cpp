@@ -48,12 +48,6 @@ struct Options {
   std::exit(1);
 }
 
-double secondsNow() {
-  return std::chrono::duration<double>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
 double residentMb() {
   std::ifstream Status("/proc/self/status");
   for (std::string Line; std::getline(Status, Line);)
@@ -235,7 +229,6 @@ void Soak::answerAlone() {
     SchedulerOptions Alone = schedulerOptions();
     Alone.CachesPrefixes = false;
     Alone.MaxStepMs = 1e6;
-    Alone.Clock = secondsNow;
     Result<Scheduler> Plan = Scheduler::create(*S, Alone);
     if (!Plan)
       die(Plan.error().message());

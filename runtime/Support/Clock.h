@@ -1,0 +1,18 @@
+//===- Clock.h - Time that only goes forward --------------------*- C++ -*-===//
+
+#ifndef TENON_RUNTIME_SUPPORT_CLOCK_H
+#define TENON_RUNTIME_SUPPORT_CLOCK_H
+
+#include <chrono>
+
+namespace tenon {
+
+/// Seconds since some moment, on a clock that only goes forward.
+inline double secondsNow() {
+  using Clock = std::chrono::steady_clock;
+  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+}
+
+} // namespace tenon
+
+#endif // TENON_RUNTIME_SUPPORT_CLOCK_H
