@@ -5,6 +5,7 @@
 #include "runtime/Abi/TenonRt.h"
 #include "runtime/Artifact/Format.h"
 
+#include <utility>
 #include <vector>
 #include <xxhash.h>
 
@@ -25,13 +26,22 @@ struct ArtifactWriter::Implementation {
   std::vector<WeightInfo> Weights;
   std::vector<CodeInfo> Code;
   std::optional<TokenizerInfo> Tokenizer;
+  std::optional<PrefixesInfo> Prefixes;
+  std::optional<uint64_t> PreviewAt; ///< Where the manifest of one is.
 
   Error fail(const std::string &Why) const {
     return Error(File.path() + ": " + Why);
   }
 
   /// Sections start on pages; what is skipped reads as zeros.
-  Status startSection() { return File.skipTo(alignToPage(File.position())); }
+  Status startSection() {
+    if (PreviewAt)
+      if (Status Done = File.rewindTo(*std::exchange(PreviewAt, {})); !Done)
+        return Done;
+    return File.skipTo(alignToPage(File.position()));
+  }
+
+  Status putManifest(Manifest M);
 
   /// A whole section; the fields that locate it are returned through the
   /// references.
@@ -139,31 +149,65 @@ Status ArtifactWriter::setTokenizer(std::string_view Text) {
   return {};
 }
 
+Status ArtifactWriter::setPrefixes(
+    int64_t Prompts, int64_t Tokens,
+    const std::function<Status(const ByteSink &)> &Write) {
+  if (Impl->Prefixes)
+    return Impl->fail("prefixes for a second time: expected them once");
+  if (Status S = Impl->startSection(); !S)
+    return S;
+  PrefixesInfo Info;
+  Info.Offset = Impl->File.position();
+  Info.Prompts = Prompts;
+  Info.Tokens = Tokens;
+  XXH3_64bits_reset(Impl->Hash.get());
+  Status Written = Write([&](std::string_view Bytes) {
+    XXH3_64bits_update(Impl->Hash.get(), Bytes.data(), Bytes.size());
+    return Impl->File.append(Bytes);
+  });
+  if (!Written)
+    return Written;
+  Info.Bytes = Impl->File.position() - Info.Offset;
+  Info.Checksum = XXH3_64bits_digest(Impl->Hash.get());
+  Impl->Prefixes = Info;
+  return {};
+}
+
+Result<std::string> ArtifactWriter::preview(Manifest M) {
+  uint64_t Before = Impl->PreviewAt.value_or(Impl->File.position());
+  if (Status Put = Impl->putManifest(std::move(M)); !Put)
+    return Put.error();
+  Impl->PreviewAt = Before;
+  return Impl->File.openablePath();
+}
+
 Status ArtifactWriter::finish(Manifest M) {
+  if (Status Put = Impl->putManifest(std::move(M)); !Put)
+    return Put;
+  return Impl->File.finish();
+}
+
+Status ArtifactWriter::Implementation::putManifest(Manifest M) {
   M.AbiMajor = TENON_RT_ABI_MAJOR;
   M.AbiMinor = TENON_RT_ABI_MINOR;
-  M.Weights = std::move(Impl->Weights);
-  M.Code = std::move(Impl->Code);
-  M.Tokenizer = Impl->Tokenizer;
+  M.Weights = Weights;
+  M.Code = Code;
+  M.Tokenizer = Tokenizer;
+  M.Prefixes = Prefixes;
   Json Form = toJson(M);
   // What could not be opened again is not worth a file.
-  if (Result<Manifest> Checked = manifestFromJson(Form, Impl->File.path());
-      !Checked)
+  if (Result<Manifest> Checked = manifestFromJson(Form, File.path()); !Checked)
     return Checked.error();
   std::string Text =
       Form.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   if (Text.size() > MaxManifestBytes)
-    return Impl->fail("manifest of " + std::to_string(Text.size()) +
-                      " bytes: expected at most " +
-                      std::to_string(MaxManifestBytes));
+    return fail("manifest of " + std::to_string(Text.size()) +
+                " bytes: expected at most " + std::to_string(MaxManifestBytes));
   ArtifactHeader Header;
-  if (Status S =
-          Impl->putSection(bytesOf(Text), Header.ManifestOffset,
-                           Header.ManifestBytes, Header.ManifestChecksum);
+  if (Status S = putSection(bytesOf(Text), Header.ManifestOffset,
+                            Header.ManifestBytes, Header.ManifestChecksum);
       !S)
     return S;
-  Header.FileBytes = Impl->File.position();
-  if (Status S = Impl->File.overwrite(0, encodeHeader(Header)); !S)
-    return S;
-  return Impl->File.finish();
+  Header.FileBytes = File.position();
+  return File.overwrite(0, encodeHeader(Header));
 }

@@ -11,6 +11,7 @@
 #include "runtime/Artifact/Manifest.h"
 #include "runtime/Support/OutputFile.h"
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -49,9 +50,18 @@ public:
   /// Stores the text of tokenizer.json; empty text is none.
   Status setTokenizer(std::string_view Text);
 
+  /// Makes a whole artifact of what was written so far, until the next call of
+  /// another function: the name under which this process can open it.
+  Result<std::string> preview(Manifest M);
+
+  /// Stores kept prompts (runtime/Serving/PrefixFile.h), which `Write` hands
+  /// over piece by piece.
+  Status setPrefixes(int64_t Prompts, int64_t Tokens,
+                     const std::function<Status(const ByteSink &)> &Write);
+
   /// Writes manifest and header and gives the file its name. ABI, weights,
-  /// code and tokenizer of `M` are replaced by what was written; the manifest
-  /// must pass the checks that opening makes.
+  /// code, tokenizer and prefixes of `M` are replaced by what was written; the
+  /// manifest must pass the checks that opening makes.
   Status finish(Manifest M);
 
 private:

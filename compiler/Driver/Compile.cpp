@@ -13,6 +13,7 @@
 #include "compiler/Manifest/ManifestBuilder.h"
 #include "compiler/Native/NativeCode.h"
 #include "compiler/Packing/WeightPacking.h"
+#include "compiler/Prefixes/BakePrefixes.h"
 #include "passes/Pipelines/Pipelines.h"
 #include "runtime/Artifact/Artifact.h"
 #include "runtime/Support/Console.h"
@@ -153,6 +154,15 @@ public:
     std::vector<std::string> Inputs;
     addInputs(Options.Model, Inputs);
     addInputs(Options.Weights, Inputs);
+    if (!Options.Prefix.empty()) {
+      if (!wantsArtifact())
+        return Error("--prefix is for an artifact, not for text");
+      Inputs.push_back(Options.Prefix);
+      Result<std::vector<PrefixLine>> Read = readPrefixLines(Options.Prefix);
+      if (!Read)
+        return Read.error();
+      Prefixes = std::move(*Read);
+    }
     // Before there is work that could be lost.
     if (!Options.Output.empty() && Options.Output != "-") {
       Result<OutputFile> Created = OutputFile::create(Options.Output, Inputs);
@@ -657,6 +667,12 @@ private:
     if (Status Stored = Writer->setTokenizer(TokenizerText); !Stored)
       return Stored;
     M.Chat = Model->Chat;
+    if (!Prefixes.empty())
+      if (Status Baked = bakePrefixes(
+              *Writer, M, Prefixes,
+              [&](double Share) { Shown.show("prefixes", Share); });
+          !Baked)
+        return Baked;
     if (Status Finished = Writer->finish(std::move(M)); !Finished)
       return Finished;
     Shown.clear();
@@ -681,6 +697,7 @@ private:
   std::optional<InputStatistics> Inputs; ///< With --calibrate.
   Json Calibration;                      ///< What the manifest says of it.
   std::vector<std::string> KeptBlocks;
+  std::vector<PrefixLine> Prefixes; ///< With --prefix.
 };
 
 } // namespace

@@ -47,6 +47,9 @@ struct CompileOptions {
   std::string Calibrate;
   /// Most tokens of it; as many as measured to be enough without one.
   std::optional<int64_t> CalibrateTokens;
+  /// JSON lines of prompts whose keys and values the artifact keeps, as this
+  /// machine computes them; none if empty.
+  std::string Prefix;
   /// What caches store: "auto", "f32", "bf16" or "int8".
   std::string KvCache = "auto";
   std::optional<int64_t> MaxSequence;

@@ -160,6 +160,11 @@ int main(int Argc, char **Argv) {
                        std::to_string(DefaultCalibrationTokens) + "]")
       ->check(CLI::Range(MinCalibrationTokens, int64_t(1) << 24))
       ->needs(Calibrate);
+  Compile->add_option(
+      "--prefix", Options.Prefix,
+      "JSON lines, each a prompt, or an object with prompt, token_ids or "
+      "messages (and tools): the model runs them, and the artifact keeps what "
+      "prompts that begin so need not run again on this kind of CPU");
   Compile
       ->add_option("--kv-cache", Options.KvCache,
                    "What caches of keys and values store; int8 is integers "

@@ -69,10 +69,10 @@ Result<Artifact> Artifact::open(const std::string &Path) {
                        std::to_string(Section.Bytes) +
                        " bytes long: expected it before the manifest at " +
                        std::to_string(Header->ManifestOffset));
-  for (const ArtifactSection &Section :
-       std::span(Sections).subspan(Contents->Weights.size()))
-    if (Result<std::string> Sound = checkedCopy(*File, Section); !Sound)
-      return Sound.error();
+  for (const ArtifactSection &Section : Sections)
+    if (!Section.IsMapped)
+      if (Result<std::string> Sound = checkedCopy(*File, Section); !Sound)
+        return Sound.error();
   if (Status Same = File->checkUnchanged(); !Same)
     return Same.error();
   return Artifact(std::move(*File), std::move(*Contents));
@@ -96,13 +96,20 @@ Result<std::string> Artifact::code(size_t Index) const {
 Result<std::string> Artifact::tokenizerJson() const {
   if (!Contents.Tokenizer)
     return std::string();
-  return checkedCopy(File, sectionsOf(Contents).back());
+  const TokenizerInfo &T = *Contents.Tokenizer;
+  return checkedCopy(File, {"tokenizer", T.Offset, T.Bytes, T.Checksum});
 }
 
-Status Artifact::verifyWeights() const {
-  std::vector<ArtifactSection> Sections = sectionsOf(Contents);
-  for (const ArtifactSection &Section :
-       std::span(Sections).first(Contents.Weights.size())) {
+std::span<const std::byte> Artifact::prefixes() const {
+  if (!Contents.Prefixes)
+    return {};
+  return section(Contents.Prefixes->Offset, Contents.Prefixes->Bytes);
+}
+
+Status Artifact::verifyMapped() const {
+  for (const ArtifactSection &Section : sectionsOf(Contents)) {
+    if (!Section.IsMapped)
+      continue;
     bool IsSound =
         checksumOf(section(Section.Offset, Section.Bytes)) == Section.Checksum;
     if (Status Same = File.checkUnchanged(); !Same)

@@ -29,8 +29,8 @@ namespace tenon::artifact {
 class Artifact {
 public:
   /// Maps the file at `Path` and checks header, manifest, code and tokenizer:
-  /// bounds and checksums. Of the weights only the bounds are checked and no
-  /// page is read, so that opening takes milliseconds at any size.
+  /// bounds and checksums. Of weights and prefixes only the bounds are checked
+  /// and no page is read, so that opening takes milliseconds at any size.
   static Result<Artifact> open(const std::string &Path);
 
   const std::string &path() const { return File.path(); }
@@ -47,10 +47,12 @@ public:
   Result<std::string> code(size_t Index) const;
   /// The same of the tokenizer.json text; empty when there is none.
   Result<std::string> tokenizerJson() const;
+  /// The bytes of Manifest::Prefixes; empty when there are none.
+  std::span<const std::byte> prefixes() const;
 
-  /// Reads all weights and compares their checksums; the error names the
-  /// first damaged weight.
-  Status verifyWeights() const;
+  /// Reads what opening has not, weights and prefixes, and compares checksums;
+  /// the error names the first damaged section.
+  Status verifyMapped() const;
 
   /// An error when the file is no longer what it was when it was opened.
   Status checkUnchanged() const { return File.checkUnchanged(); }

@@ -87,6 +87,9 @@ Json artifact::describe(const Artifact &A) {
       {"code", codeReport(M, Form)},
       {"weights", weightsReport(M, Form)},
       {"tokenizer_bytes", M.Tokenizer ? Json(M.Tokenizer->Bytes) : Json()},
+      {"prefixes",
+       M.Prefixes ? pick(Form.at("prefixes"), {"prompts", "tokens", "bytes"})
+                  : Json()},
       {"generation", Form.at("generation")},
       {"chat", Form.at("chat")},
       {"image", Form.at("image")},

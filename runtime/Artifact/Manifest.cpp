@@ -167,6 +167,13 @@ Json artifact::toJson(const Manifest &M) {
     Tokenizer = {{"offset", M.Tokenizer->Offset},
                  {"bytes", M.Tokenizer->Bytes},
                  {"checksum", hex(M.Tokenizer->Checksum)}};
+  Json Prefixes;
+  if (M.Prefixes)
+    Prefixes = {{"offset", M.Prefixes->Offset},
+                {"bytes", M.Prefixes->Bytes},
+                {"checksum", hex(M.Prefixes->Checksum)},
+                {"prompts", M.Prefixes->Prompts},
+                {"tokens", M.Prefixes->Tokens}};
   return {{"abi_major", M.AbiMajor},
           {"abi_minor", M.AbiMinor},
           {"produced_by", M.ProducedBy},
@@ -186,6 +193,7 @@ Json artifact::toJson(const Manifest &M) {
           {"weights", arrayOf(M.Weights, weightJson)},
           {"code", arrayOf(M.Code, codeJson)},
           {"tokenizer", Tokenizer},
+          {"prefixes", Prefixes},
           {"generation", generationJson(M.Generation)},
           {"chat", M.Chat ? chatJson(*M.Chat) : Json()},
           {"image", M.Image ? imageJson(*M.Image) : Json()},
@@ -197,13 +205,16 @@ Json artifact::toJson(const Manifest &M) {
 std::vector<ArtifactSection> artifact::sectionsOf(const Manifest &M) {
   std::vector<ArtifactSection> Sections;
   for (const WeightInfo &W : M.Weights)
-    Sections.push_back(
-        {"weight " + printable(W.Name), W.Offset, W.Bytes, W.Checksum});
+    Sections.push_back({"weight " + printable(W.Name), W.Offset, W.Bytes,
+                        W.Checksum, /*IsMapped=*/true});
   for (const CodeInfo &C : M.Code)
     Sections.push_back({"code for " + std::string(infoOf(C.Level).Name),
                         C.Offset, C.Bytes, C.Checksum});
   if (M.Tokenizer)
     Sections.push_back({"tokenizer", M.Tokenizer->Offset, M.Tokenizer->Bytes,
                         M.Tokenizer->Checksum});
+  if (M.Prefixes)
+    Sections.push_back({"prefixes", M.Prefixes->Offset, M.Prefixes->Bytes,
+                        M.Prefixes->Checksum, /*IsMapped=*/true});
   return Sections;
 }

@@ -145,6 +145,16 @@ struct TokenizerInfo {
   uint64_t Checksum = 0;
 };
 
+/// Prompts whose keys and values are in the artifact, for the CPU that it was
+/// compiled on (runtime/Serving/PrefixFile.h).
+struct PrefixesInfo {
+  uint64_t Offset = 0;
+  uint64_t Bytes = 0;
+  uint64_t Checksum = 0;
+  int64_t Prompts = 0;
+  int64_t Tokens = 0; ///< Of all, those that they share counted for each.
+};
+
 /// Images that the entry "encode_image" takes. Its tokens are the class token
 /// and the patches, row by row; what is left of the height and the width after
 /// whole patches is not looked at.
@@ -226,6 +236,7 @@ struct Manifest {
   std::vector<WeightInfo> Weights;
   std::vector<CodeInfo> Code;
   std::optional<TokenizerInfo> Tokenizer;
+  std::optional<PrefixesInfo> Prefixes;
   std::optional<int64_t> MaxTextTokens; ///< Texts to embed are cut to this.
   /// Most tokens of a source text; 0 without cross-attention cache.
   int64_t MaxSource = 0;
@@ -253,9 +264,12 @@ struct ArtifactSection {
   uint64_t Offset = 0;
   uint64_t Bytes = 0;
   uint64_t Checksum = 0;
+  /// Used where it is mapped, and not read when the file is opened.
+  bool IsMapped = false;
 };
 
-/// All sections that `M` names: weights, code, tokenizer, in this order.
+/// All sections that `M` names: weights, code, tokenizer, prefixes, in this
+/// order.
 std::vector<ArtifactSection> sectionsOf(const Manifest &M);
 
 /// Both directions of the JSON form. Reading checks every field, that indices

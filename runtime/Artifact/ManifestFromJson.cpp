@@ -375,6 +375,14 @@ Result<Manifest> artifact::manifestFromJson(const Json &J,
       TokenizerInfo &T = M.Tokenizer.emplace();
       readSection(Nested, T.Offset, T.Bytes, T.Checksum);
     });
+  // Artifacts of before lack it.
+  if (R.has("prefixes") && !R.isNull("prefixes"))
+    R.object("prefixes", [&](ManifestReader &Nested) {
+      PrefixesInfo &P = M.Prefixes.emplace();
+      readSection(Nested, P.Offset, P.Bytes, P.Checksum);
+      Nested.integer("prompts", P.Prompts, 1, MaxContext);
+      Nested.integer("tokens", P.Tokens, 1, MaxContext);
+    });
   R.object("generation", [&](ManifestReader &Nested) {
     readGeneration(Nested, M.Generation);
   });

@@ -17,6 +17,13 @@ std::string_view generation::nameOf(FinishReason Reason) {
   return Names[static_cast<size_t>(Reason)];
 }
 
+Variant generation::variantFor(const Model &M, int64_t Rows) {
+  const artifact::Manifest &Info = M.manifest();
+  if (Info.AbiMinor < 1)
+    return Variant::ByCount;
+  return Rows <= Info.FewTokens ? Variant::Few : Variant::Many;
+}
+
 Generator::Generator(Session &S, Variant V) : S(&S), V(V) {}
 Generator::Generator(Generator &&) noexcept = default;
 Generator &Generator::operator=(Generator &&) noexcept = default;

@@ -77,6 +77,10 @@ struct PromptStart {
   size_t Tokens = 0;
 };
 
+/// In which variants `Rows` texts at once go on, whatever else runs; ByCount
+/// for code that does not let the runtime choose.
+engine::Variant variantFor(const engine::Model &M, int64_t Rows);
+
 /// Generates any number of texts on one session, which must outlive it and
 /// may have other sequences too. Requests can be added while others run. A
 /// prompt runs once for all of its choices, which go on with forks of its

@@ -156,6 +156,14 @@ Result<Request> generation::makeRequest(const Model &M, const Settings &S,
   return R;
 }
 
+int64_t generation::rowsOf(const Request &R) {
+  return std::max(R.How.Choices, R.How.Beams);
+}
+
+bool generation::canSharePrompt(const Request &R) {
+  return R.Source.empty() && R.Prefix == 0 && !(R.Echo && R.Scored);
+}
+
 SessionOptions generation::roomFor(const Model &M,
                                    std::span<const Request> Requests) {
   const Manifest &Info = M.manifest();

@@ -50,6 +50,13 @@ struct Request {
 Result<Request> makeRequest(const engine::Model &M, const Settings &S,
                             std::vector<int32_t> Prompt);
 
+/// Texts that a request generates at once.
+int64_t rowsOf(const Request &R);
+
+/// Whether what the prompt leaves on pages depends on its tokens alone, and all
+/// that is wanted of it is its last row.
+bool canSharePrompt(const Request &R);
+
 /// The cache that a session needs to generate all of `Requests` at once, in
 /// whole pages. `Threads` is left alone.
 engine::SessionOptions roomFor(const engine::Model &M,

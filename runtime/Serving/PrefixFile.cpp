@@ -4,7 +4,6 @@
 
 #include "runtime/Artifact/Format.h"
 #include "runtime/Support/MappedFile.h"
-#include "runtime/Support/OutputFile.h"
 
 #include <array>
 #include <bit>
@@ -28,11 +27,11 @@ static constexpr uint32_t Version = 1;
 static constexpr size_t FixedBytes = 56;
 
 uint64_t serving::bindingOf(const engine::Model &M) {
-  // The header has the manifest's checksum, and that those of all sections.
-  std::span<const std::byte> Header =
-      M.artifact().bytes().first(artifact::ArtifactHeaderBytes);
-  std::string Text(reinterpret_cast<const char *>(Header.data()),
-                   Header.size());
+  // The manifest has the checksums of all sections.
+  artifact::Manifest Info = M.manifest();
+  Info.Prefixes.reset();
+  std::string Text =
+      toJson(Info).dump(-1, ' ', false, Json::error_handler_t::replace);
   Text += TENON_VERSION;
   Text += infoOf(M.code().Level).Name;
   if (Result<CpuLevel> Level = effectiveLevel())
@@ -242,13 +241,11 @@ static Status keep(const StoredPrompt &P,
   size_t Shared = 0;
   SequenceId Id{};
   if (auto Match = Prefixes.find(P.Tokens, P.Salt, P.Tokens.size())) {
-    Result<SequenceId> Fork = S.forkSequence(Match->Sequence);
+    Result<SequenceId> Fork = forkPrefix(S, *Match);
     if (!Fork)
       return Fork.error();
     Id = *Fork;
     Shared = Match->Tokens;
-    if (Status Cut = S.truncateSequence(Id, static_cast<int64_t>(Shared)); !Cut)
-      return Cut;
   } else {
     Id = S.createSequence();
   }
@@ -271,16 +268,17 @@ static Status keep(const StoredPrompt &P,
   return {};
 }
 
-Result<PrefixesRead> serving::readPrefixes(const std::string &Path,
-                                           engine::Session &S,
-                                           PrefixCache &Prefixes) {
-  Result<MappedFile> File = MappedFile::open(Path);
-  if (!File)
-    return File.error();
-  Result<StoredPrefixes> All =
-      readAll(Path, File->bytes(), S, bindingOf(S.model()));
+/// Keeps what `Bytes` hold, under `Salt` if there is one.
+static Result<PrefixesRead> take(const std::string &File,
+                                 std::span<const std::byte> Bytes,
+                                 std::optional<std::string_view> Salt,
+                                 engine::Session &S, PrefixCache &Prefixes) {
+  Result<StoredPrefixes> All = readAll(File, Bytes, S, bindingOf(S.model()));
   if (!All)
     return All.error();
+  if (Salt)
+    for (StoredPrompt &P : All->Prompts)
+      P.Salt = *Salt;
   PrefixesRead Done;
   Done.IsOfAnother = All->IsOfAnother;
   if (Done.IsOfAnother)
@@ -306,13 +304,62 @@ Result<PrefixesRead> serving::readPrefixes(const std::string &Path,
     Status Kept = keep(All->Prompts[I], All->Pages, S, Prefixes);
     ++(Kept ? Done.Prompts : Done.LeftOut);
   }
-  // What was read may be none of what was checked.
-  if (Status Same = File->checkUnchanged(); !Same) {
-    while (std::optional<SequenceId> Taken = Prefixes.evict())
-      (void)S.endSequence(*Taken); // It exists.
-    return Same.error();
-  }
   return Done;
+}
+
+/// What was taken may be none of what was checked: `Same` says.
+static Result<PrefixesRead> kept(Result<PrefixesRead> Done, const Status &Same,
+                                 engine::Session &S, PrefixCache &Prefixes) {
+  if (!Done || Same)
+    return Done;
+  while (std::optional<SequenceId> Taken = Prefixes.evict())
+    (void)S.endSequence(*Taken); // It exists.
+  return Same.error();
+}
+
+Result<PrefixesRead> serving::readPrefixes(const std::string &Path,
+                                           engine::Session &S,
+                                           PrefixCache &Prefixes) {
+  Result<MappedFile> File = MappedFile::open(Path);
+  if (!File)
+    return File.error();
+  Result<PrefixesRead> Done =
+      take(Path, File->bytes(), std::nullopt, S, Prefixes);
+  return kept(std::move(Done), File->checkUnchanged(), S, Prefixes);
+}
+
+Result<PrefixesRead> serving::readArtifactPrefixes(engine::Session &S,
+                                                   PrefixCache &Prefixes) {
+  const artifact::Artifact &File = S.model().artifact();
+  if (File.prefixes().empty())
+    return PrefixesRead();
+  Result<PrefixesRead> Done = take(File.path() + ": prefixes", File.prefixes(),
+                                   ArtifactSalt, S, Prefixes);
+  return kept(std::move(Done), File.checkUnchanged(), S, Prefixes);
+}
+
+std::optional<PrefixCache::Match>
+serving::findPrefix(PrefixCache &Prefixes, std::span<const int32_t> Prompt,
+                    std::string_view Salt, size_t MaxTokens) {
+  std::optional<PrefixCache::Match> Own =
+      Prefixes.find(Prompt, Salt, MaxTokens);
+  std::optional<PrefixCache::Match> Common =
+      Prefixes.find(Prompt, ArtifactSalt, MaxTokens);
+  return Common && (!Own || Own->Tokens < Common->Tokens) ? Common : Own;
+}
+
+Result<SequenceId> serving::forkPrefix(engine::Session &S,
+                                       const PrefixCache::Match &Found) {
+  Result<SequenceId> Fork = S.forkSequence(Found.Sequence);
+  if (!Fork)
+    return Fork;
+  if (Status Cut =
+          S.truncateSequence(*Fork, static_cast<int64_t>(Found.Tokens));
+      !Cut) {
+    (void)S.endSequence(*Fork); // It exists.
+    return Cut.error();
+  }
+  return Fork;
 }
 
 Status serving::writePrefixes(const std::string &Path, const engine::Session &S,
@@ -321,6 +368,13 @@ Status serving::writePrefixes(const std::string &Path, const engine::Session &S,
       OutputFile::create(Path, {{S.model().artifact().path()}});
   if (!File)
     return File.error();
+  Status Done = writePrefixes(
+      [&](std::string_view Bytes) { return File->append(Bytes); }, S, Prefixes);
+  return Done ? File->finish() : Done;
+}
+
+Status serving::writePrefixes(const ByteSink &Out, const engine::Session &S,
+                              const PrefixCache &Prefixes) {
   const PageCache &Cache = S.cache();
   std::string Body;
   std::unordered_map<int32_t, uint32_t> Numbers; ///< Of pages in the file.
@@ -328,6 +382,8 @@ Status serving::writePrefixes(const std::string &Path, const engine::Session &S,
   uint64_t Prompts = 0;
   Prefixes.forEach([&](SequenceId Id, std::span<const int32_t> Tokens,
                        const std::string &Salt) {
+    if (Salt == ArtifactSalt)
+      return;
     const int32_t *Table = Cache.pages(Id);
     size_t Count = Tokens.size() / static_cast<size_t>(Cache.pageTokens());
     append(Body, static_cast<uint32_t>(Salt.size()));
@@ -365,12 +421,36 @@ Status serving::writePrefixes(const std::string &Path, const engine::Session &S,
                                        sizeof(uint64_t)));
   Header += Body + Sums;
   append(Header, checksumOf(std::as_bytes(std::span(Header))));
-  if (Status Done = File->append(Header); !Done)
+  if (Status Done = Out(Header); !Done)
     return Done;
   for (int32_t Number : Order) {
     Gather(Number);
-    if (Status Done = File->append(Page); !Done)
+    if (Status Done = Out(Page); !Done)
       return Done;
   }
-  return File->finish();
+  return {};
+}
+
+Result<ArtifactPrompts> ArtifactPrompts::create(engine::Session &S) {
+  ArtifactPrompts Made(S);
+  Result<PrefixesRead> Done = readArtifactPrefixes(S, Made.Kept);
+  if (!Done)
+    return Done.error();
+  Made.Read = *Done;
+  return Made;
+}
+
+std::optional<generation::PromptStart>
+ArtifactPrompts::startOf(const generation::Request &R) {
+  if (!generation::canSharePrompt(R))
+    return std::nullopt;
+  // The last token runs in any case: its row is what comes next.
+  std::optional<PrefixCache::Match> Found =
+      Kept.find(R.Prompt, ArtifactSalt, R.Prompt.size() - 1);
+  if (!Found)
+    return std::nullopt;
+  Result<SequenceId> Fork = forkPrefix(*S, *Found);
+  if (!Fork)
+    return std::nullopt;
+  return generation::PromptStart{*Fork, Found->Tokens};
 }

@@ -13,7 +13,8 @@
 //   XXH3-64 of all before  u64
 //   each page              page bytes, over kinds of caches and their layers
 //
-// Pages that prompts share are there once.
+// Pages that prompts share are there once. An artifact may hold the same as a
+// section.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,19 +22,29 @@
 #define TENON_RUNTIME_SERVING_PREFIXFILE_H
 
 #include "runtime/Engine/Session.h"
+#include "runtime/Generation/Generator.h"
 #include "runtime/Serving/PrefixCache.h"
+#include "runtime/Support/OutputFile.h"
 
 #include <string>
+#include <string_view>
 
 namespace tenon::serving {
 
+/// Marks the prompts that an artifact holds: they are no secret of anybody's,
+/// and found by requests of every salt.
+inline constexpr std::string_view ArtifactSalt = "\nartifact";
+
 /// What decides the bits of keys and values beside the tokens, as a hash: the
-/// artifact, this version of Tenon, and the CPU, whose caches too decide how
-/// the library cuts its products.
+/// artifact but for the prompts in it, this version of Tenon, and the CPU,
+/// whose caches too decide how the library cuts its products.
 uint64_t bindingOf(const engine::Model &M);
 
-/// Writes all that is kept in `Prefixes` on the pages of `S` to `Path`, which
-/// is replaced when the file is whole. Not during a step.
+/// Gives `Out` all that is kept in `Prefixes` on the pages of `S`, but what
+/// has come from the artifact. Not during a step.
+Status writePrefixes(const ByteSink &Out, const engine::Session &S,
+                     const PrefixCache &Prefixes);
+/// The same into a file, which is replaced when the new one is whole.
 Status writePrefixes(const std::string &Path, const engine::Session &S,
                      const PrefixCache &Prefixes);
 
@@ -46,12 +57,47 @@ struct PrefixesRead {
   bool IsOfAnother = false;
 };
 
-/// Puts the prompts of the file at `Path` into `Prefixes`, which is empty, and
-/// their pages into `S`, last used first as far as pages are free. The file is
-/// trusted in nothing; an error, which names the field, leaves all as it was.
-/// Not during a step.
+/// Puts the prompts of the file at `Path` into `Prefixes` and their pages into
+/// `S`, last used first as far as pages are free. The file is trusted in
+/// nothing; an error names the field. One that comes after pages were taken,
+/// because the file changes, ends every prompt of `Prefixes`. Not during a
+/// step.
 Result<PrefixesRead> readPrefixes(const std::string &Path, engine::Session &S,
                                   PrefixCache &Prefixes);
+/// The same of the prompts in the artifact of `S`, under ArtifactSalt.
+Result<PrefixesRead> readArtifactPrefixes(engine::Session &S,
+                                          PrefixCache &Prefixes);
+
+/// The longest beginning of `Prompt` among the prompts of `Salt` and of the
+/// artifact, but at most `MaxTokens` tokens.
+std::optional<PrefixCache::Match> findPrefix(PrefixCache &Prefixes,
+                                             std::span<const int32_t> Prompt,
+                                             std::string_view Salt,
+                                             size_t MaxTokens);
+
+/// A sequence of its own that begins with what was found.
+Result<cache::SequenceId> forkPrefix(engine::Session &S,
+                                     const PrefixCache::Match &Found);
+
+/// The prompts in an artifact, for requests that run without a scheduler.
+class ArtifactPrompts {
+public:
+  /// Puts them on pages of `S`, which outlives this.
+  static Result<ArtifactPrompts> create(engine::Session &S);
+
+  const PrefixesRead &read() const { return Read; }
+
+  /// What need not run again of the prompt of `R`; the generator ends it.
+  std::optional<generation::PromptStart> startOf(const generation::Request &R);
+
+private:
+  explicit ArtifactPrompts(engine::Session &S)
+      : S(&S), Kept(static_cast<size_t>(S.cache().pageTokens())) {}
+
+  engine::Session *S;
+  PrefixCache Kept;
+  PrefixesRead Read;
+};
 
 } // namespace tenon::serving
 

@@ -15,17 +15,6 @@ using generation::Generator;
 using generation::Piece;
 using generation::Request;
 
-/// Texts that a request generates at once.
-static int64_t rowsOf(const Request &R) {
-  return std::max(R.How.Choices, R.How.Beams);
-}
-
-/// Whether what the prompt leaves on pages depends on its tokens alone, and all
-/// that is wanted of it is its last row.
-static bool canSharePrompt(const Request &R) {
-  return R.Source.empty() && R.Prefix == 0 && !(R.Echo && R.Scored);
-}
-
 static size_t commonLength(const std::vector<int32_t> &A,
                            const std::vector<int32_t> &B) {
   size_t Shorter = std::min(A.size(), B.size());
@@ -56,9 +45,22 @@ Result<Scheduler> Scheduler::create(engine::Session &S, SchedulerOptions O) {
     return Fail("max_step_ms", std::to_string(O.MaxStepMs),
                 "more than 0 milliseconds");
   assert(O.Clock && "a scheduler needs a clock");
-  engine::Variant V = O.MaxRunning <= Info.FewTokens ? engine::Variant::Few
-                                                     : engine::Variant::Many;
-  return Scheduler(S, std::move(O), V);
+  engine::Variant V = generation::variantFor(M, O.MaxRunning);
+  Scheduler Made(S, std::move(O), V);
+  if (Status Done = Made.keepArtifactPrefixes(); !Done)
+    return Done.error();
+  return Made;
+}
+
+Status Scheduler::keepArtifactPrefixes() {
+  if (!O.CachesPrefixes)
+    return {};
+  Result<PrefixesRead> Done = readArtifactPrefixes(*S, Prefixes);
+  if (!Done)
+    return Done.error();
+  OfArtifact = *Done;
+  countPages();
+  return {};
 }
 
 Scheduler::Scheduler(engine::Session &S, SchedulerOptions O, engine::Variant V)
@@ -252,7 +254,7 @@ void Scheduler::admit() {
     std::optional<PrefixCache::Match> Found;
     if (!E.Prompt.empty()) {
       // The last token runs in any case: its row is what comes next.
-      Found = Prefixes.find(E.Prompt, E.Rules.Salt, E.Prompt.size() - 1);
+      Found = findPrefix(Prefixes, E.Prompt, E.Rules.Salt, E.Prompt.size() - 1);
       if (waitsForPrefix(E, Found ? Found->Tokens : 0))
         continue;
     }
@@ -271,12 +273,9 @@ void Scheduler::admit() {
 
 void Scheduler::start(Entry &E, std::optional<PrefixCache::Match> Found) {
   std::optional<generation::PromptStart> Start;
-  if (Found) {
-    // Neither can fail: the sequence exists and is as long.
-    Result<SequenceId> Fork = S->forkSequence(Found->Sequence);
-    if (Fork && S->truncateSequence(*Fork, static_cast<int64_t>(Found->Tokens)))
+  if (Found)
+    if (Result<SequenceId> Fork = forkPrefix(*S, *Found))
       Start = {*Fork, Found->Tokens};
-  }
   move(E, RequestState::Prefilling);
   E.Usage.Queued = O.Clock() - E.Submitted;
   Rows += E.Rows;
@@ -431,6 +430,8 @@ Result<PrefixesRead> Scheduler::loadPrefixes(const std::string &Path) {
   if (!O.CachesPrefixes)
     return PrefixesRead();
   dropPrefixes();
+  if (Status Kept = keepArtifactPrefixes(); !Kept)
+    return Kept.error();
   Result<PrefixesRead> Done = readPrefixes(Path, *S, Prefixes);
   countPages();
   return Done;

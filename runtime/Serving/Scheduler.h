@@ -136,11 +136,17 @@ public:
   size_t slice() const { return Running ? Running->Slice : 0; }
 
   /// Keeps the prompts of a file that savePrefixes() has written; those that
-  /// are kept already go. Not during run(). Nothing is read without
-  /// SchedulerOptions::CachesPrefixes.
+  /// are kept already go, but the artifact's. Not during run(). Nothing is read
+  /// without SchedulerOptions::CachesPrefixes.
   Result<PrefixesRead> loadPrefixes(const std::string &Path);
-  /// Writes the kept prompts to a file. Not during run().
+  /// Writes the kept prompts to a file, but the artifact's. Not during run().
   Status savePrefixes(const std::string &Path);
+
+  /// Not during run().
+  const PrefixCache &prefixes() const { return Prefixes; }
+
+  /// What came of the prompts in the artifact, which are kept from the start.
+  const PrefixesRead &artifactPrefixes() const { return OfArtifact; }
 
   /// Ends every kept sequence. Not during run().
   void dropPrefixes();
@@ -164,6 +170,7 @@ private:
   };
 
   Scheduler(engine::Session &S, SchedulerOptions O, engine::Variant V);
+  Status keepArtifactPrefixes();
   std::optional<Refusal> refuse(const generation::Request &R) const;
   void move(Entry &E, RequestState To);
   void expire();
@@ -184,6 +191,7 @@ private:
   engine::Variant V;
   generation::Generator Texts;
   PrefixCache Prefixes;
+  PrefixesRead OfArtifact;
   StepCost Cost;
   /// In the order of arrival; those that run and those that wait.
   std::list<Entry> Entries;

@@ -428,6 +428,23 @@ Status OutputFile::overwrite(uint64_t Offset,
   return Impl->write(Offset, Bytes);
 }
 
+Result<std::string> OutputFile::openablePath() {
+  if (Status Done = Impl->flush(); !Done)
+    return Done.error();
+  return Impl->Temporary.empty()
+             ? "/proc/self/fd/" + std::to_string(Impl->File.get())
+             : Impl->FolderPath + "/" + Impl->Temporary;
+}
+
+Status OutputFile::rewindTo(uint64_t Position) {
+  if (Status Done = Impl->flush(); !Done)
+    return Done;
+  if (::ftruncate(Impl->File.get(), static_cast<off_t>(Position)) != 0)
+    return Impl->fail("cannot write");
+  Impl->Position = Position;
+  return {};
+}
+
 Status OutputFile::finish() {
   if (Status Done = Impl->flush(); !Done)
     return Done;

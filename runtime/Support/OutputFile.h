@@ -13,12 +13,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace tenon {
+
+/// Takes bytes in order.
+using ByteSink = std::function<Status(std::string_view)>;
 
 /// One file being written.
 ///
@@ -56,6 +60,11 @@ public:
   Status skipTo(uint64_t Position);
   /// Replaces bytes that were appended or skipped.
   Status overwrite(uint64_t Offset, std::span<const std::byte> Bytes);
+
+  /// A name under which this process can open what was written so far.
+  Result<std::string> openablePath();
+  /// Drops what lies behind `Position`, which is at or before position().
+  Status rewindTo(uint64_t Position);
 
   /// Gives the file its name, or hands the bytes to the device. Nothing may
   /// follow.

@@ -222,9 +222,10 @@ private:
 /// run again.
 class Talk {
 public:
-  Talk(const Model &M, Session &S, std::string System, int64_t Room,
-       uint64_t Seed)
-      : M(M), S(S), System(std::move(System)), Room(Room), Seed(Seed) {
+  Talk(const Model &M, Session &S, serving::ArtifactPrompts OfArtifact,
+       std::string System, int64_t Room, uint64_t Seed)
+      : M(M), S(S), OfArtifact(std::move(OfArtifact)),
+        System(std::move(System)), Room(Room), Seed(Seed) {
     reset();
   }
 
@@ -252,7 +253,7 @@ public:
       return Status(R.error());
     }
     std::vector<int32_t> Prompt = R->Prompt;
-    Generator G(S);
+    Generator G(S, variantFor(M, rowsOf(*R)));
     Result<int64_t> Id = start(G, std::move(*R));
     if (!Id) {
       Messages = std::move(Before);
@@ -340,6 +341,8 @@ private:
       else if (Status Ended = S.endSequence(*Held); !Ended)
         return Ended.error();
     }
+    if (!Start)
+      Start = OfArtifact.startOf(R);
     Result<int64_t> Id = G.add(std::move(R), Start, /*KeepsPrompt=*/true);
     if (!Id && Start)
       if (Status Ended = S.endSequence(Start->Sequence); !Ended)
@@ -349,6 +352,7 @@ private:
 
   const Model &M;
   Session &S;
+  serving::ArtifactPrompts OfArtifact;
   std::string System;
   /// Tokens of a sequence.
   int64_t Room;
@@ -509,7 +513,7 @@ Status tool::chatWithModel(const RunOptions &Options) {
     Room = std::min(Room, Options.MaxSeq);
   SessionOptions Space;
   Space.Threads = Options.Threads;
-  Space.CacheTokens = Room;
+  Space.CacheTokens = Room + artifactPromptTokens(M);
   // The prompt that is kept and the text that goes on with it share all pages
   // but the one that the prompt ends in.
   if (!Info.Caches.empty())
@@ -517,11 +521,16 @@ Status tool::chatWithModel(const RunOptions &Options) {
   Result<Session> S = Session::create(*Loaded, Space);
   if (!S)
     return S.error();
+  Result<serving::ArtifactPrompts> OfArtifact =
+      serving::ArtifactPrompts::create(*S);
+  if (!OfArtifact)
+    return OfArtifact.error();
+  noteArtifactPrompts(M, OfArtifact->read());
   InterruptHandler Handler;
   if (::isatty(STDIN_FILENO))
     if (Status Done = Handler.install(*S); !Done)
       return Done;
-  Talk Conversation(M, *S, Options.System, Room,
+  Talk Conversation(M, *S, std::move(*OfArtifact), Options.System, Room,
                     Options.Seed.value_or(std::random_device()()));
   return Chat(M, Conversation, Options).run();
 }

@@ -235,6 +235,10 @@ static void putRest(const Json &Report, bool Generates, TextReport &Text) {
                " bytes";
     Text.line("chat templates", Names);
   }
+  if (const Json &Prefixes = Report.at("prefixes"); !Prefixes.is_null())
+    Text.line("kept prompts", shown(Prefixes.at("prompts")) + " of " +
+                                  shown(Prefixes.at("tokens")) + " tokens, " +
+                                  shown(Prefixes.at("bytes")) + " bytes");
   if (Generates) {
     std::string Settings;
     for (const auto &[Key, Value] : Report.at("generation").items())
@@ -291,7 +295,7 @@ static std::string textOf(const Json &Report, const InspectOptions &Options,
 Status tool::inspectArtifact(const Artifact &A, const InspectOptions &Options,
                              std::string &Out) {
   if (Options.Verify)
-    if (Status S = A.verifyWeights(); !S)
+    if (Status S = A.verifyMapped(); !S)
       return S;
   // Until all of the file has been read little of it is mapped.
   std::span<const std::byte> File = A.bytes();

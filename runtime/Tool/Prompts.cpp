@@ -1,5 +1,6 @@
 //===- Prompts.cpp - What tenon run reads and says ------------------------===//
 
+#include "runtime/Support/Console.h"
 #include "runtime/Support/InputFile.h"
 #include "runtime/Tool/Arguments.h"
 #include "runtime/Tool/RunSupport.h"
@@ -85,6 +86,21 @@ tool::readTokenTypes(const RunOptions &Options,
                  " values for " + std::to_string(Prompt.size()) +
                  " tokens: expected one per token");
   return Types;
+}
+
+int64_t tool::artifactPromptTokens(const Model &M) {
+  return M.manifest().Prefixes ? M.manifest().Prefixes->Tokens : 0;
+}
+
+void tool::noteArtifactPrompts(const Model &M,
+                               const serving::PrefixesRead &Read) {
+  if (Read.IsOfAnother)
+    printNote(M.path() + ": the prompts in it were run by another version of "
+                         "Tenon or on another CPU: they run again");
+  else if (Read.LeftOut != 0)
+    printNote(M.path() + ": no room for " + std::to_string(Read.LeftOut) +
+              " of " + std::to_string(Read.LeftOut + Read.Prompts) +
+              " prompts in it");
 }
 
 Json tool::timingsJson(const Timings &T) {

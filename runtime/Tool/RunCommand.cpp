@@ -172,6 +172,8 @@ Status tool::runModel(const RunOptions &Options) {
   }
   SessionOptions Room = roomFor(M, Requests);
   Room.Threads = Options.Threads;
+  if (Generates)
+    Room.CacheTokens += artifactPromptTokens(M);
   if (Options.MaxSeq != 0)
     Room.CacheTokens = Options.MaxSeq;
   Result<Session> Running = Session::create(*Loaded, Room);
@@ -196,10 +198,23 @@ Status tool::runModel(const RunOptions &Options) {
   Nothing.Choices.resize(1);
   std::vector<Answer> All(Requests.size(), Nothing);
   if (Generates) {
-    Generator G(*Running);
+    int64_t Rows = 0;
     for (const Request &R : Requests)
-      if (Result<int64_t> Added = G.add(R); !Added)
+      Rows += rowsOf(R);
+    Result<serving::ArtifactPrompts> Kept =
+        serving::ArtifactPrompts::create(*Running);
+    if (!Kept)
+      return Kept.error();
+    noteArtifactPrompts(M, Kept->read());
+    Generator G(*Running, variantFor(M, Rows));
+    for (const Request &R : Requests) {
+      std::optional<PromptStart> Start = Kept->startOf(R);
+      if (Start)
+        Times.PromptTokens -= static_cast<int64_t>(Start->Tokens);
+      if (Result<int64_t> Added = G.add(R, Start, /*KeepsPrompt=*/false);
+          !Added)
         return Added.error();
+    }
     bool Stream = !Options.Json && HasText;
     if (Status Done = generateAll(G, Requests.size(), Stream, Times); !Done)
       return Done;

@@ -204,6 +204,8 @@ static SessionOptions roomForRun(const Model &M, const RunOptions &Options,
   if (!Options.PrefixFile.empty())
     Room.CacheTokens = std::max(Room.CacheTokens,
                                 defaultRoom(M, Options.MaxRunning).CacheTokens);
+  if (!Options.NoPrefixCache)
+    Room.CacheTokens += artifactPromptTokens(M);
   if (Options.MaxSeq != 0)
     Room.CacheTokens = Options.MaxSeq;
   return Room;
@@ -272,7 +274,7 @@ Status tool::runRequests(const RunOptions &Options) {
   Result<Scheduler> Plan = Scheduler::create(*S, std::move(Rules));
   if (!Plan)
     return Plan.error();
-
+  noteArtifactPrompts(M, Plan->artifactPrefixes());
   if (Status Loaded = loadPrefixes(*Plan, Options.PrefixFile); !Loaded)
     return Loaded;
 

@@ -8,6 +8,7 @@
 #define TENON_RUNTIME_TOOL_RUNSUPPORT_H
 
 #include "runtime/Generation/Generator.h"
+#include "runtime/Serving/PrefixFile.h"
 #include "runtime/Support/Json.h"
 #include "runtime/Support/OutputFile.h"
 #include "runtime/Tool/Commands.h"
@@ -47,6 +48,12 @@ Json answerJson(const engine::Model &M, const generation::Request &R,
 /// encoder-decoder's decoder after its source.
 Status writeOutputs(engine::Session &S, const generation::Request &R,
                     const std::vector<int32_t> &Types, OutputFile Out);
+
+/// Tokens of cache for the prompts in the artifact of `M`.
+int64_t artifactPromptTokens(const engine::Model &M);
+/// Notes which of them are not used, and why.
+void noteArtifactPrompts(const engine::Model &M,
+                         const serving::PrefixesRead &Read);
 
 /// Runs a model on an image, or on a text that it puts into classes: writes
 /// the raw output to `Out`, if there is one, or prints the likeliest classes.

@@ -30,7 +30,7 @@ static void open(std::string_view Content) {
   for (size_t I = 0; I < M.Code.size(); ++I)
     fuzz::isGood(A->code(I));
   fuzz::isGood(A->tokenizerJson());
-  fuzz::isGood(A->verifyWeights());
+  fuzz::isGood(A->verifyMapped());
   for (bool AsJson : {false, true}) {
     tool::InspectOptions Options;
     Options.Json = AsJson;

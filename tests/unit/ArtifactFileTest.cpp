@@ -84,7 +84,7 @@ TEST_F(ArtifactFile, HoldsWhatWasWritten) {
   EXPECT_EQ(std::memcmp(A->code(0)->data(), Code.data(), Code.size()), 0);
   EXPECT_EQ(A->code(1)->size(), 300u);
   EXPECT_EQ(*A->tokenizerJson(), TokenizerText);
-  Status Verified = A->verifyWeights();
+  Status Verified = A->verifyMapped();
   EXPECT_TRUE(Verified) << messageOf(Verified);
   EXPECT_EQ(Directory.files(), 1u) << "temporary files are left";
 }
@@ -109,7 +109,7 @@ TEST_F(ArtifactFile, OpensWithoutTokenizerOrCode) {
   Result<Artifact> A = Artifact::open(Directory.file("few"));
   ASSERT_TRUE(A) << messageOf(A);
   EXPECT_EQ(*A->tokenizerJson(), "");
-  EXPECT_TRUE(A->verifyWeights());
+  EXPECT_TRUE(A->verifyMapped());
 }
 
 TEST_F(ArtifactFile, TruncationIsAnError) {
@@ -159,7 +159,7 @@ TEST_F(ArtifactFile, FlippedBytesAreFound) {
   ASSERT_TRUE(Header);
   std::vector<ArtifactSection> Sections = sectionsOf(A->manifest());
   Sections.push_back(
-      {"the manifest", Header->ManifestOffset, Header->ManifestBytes, 0});
+      {"the manifest", Header->ManifestOffset, Header->ManifestBytes});
   std::mt19937_64 Random(1);
   for (const ArtifactSection &S : Sections)
     for (int Try = 0; Try < 12; ++Try) {
@@ -167,11 +167,11 @@ TEST_F(ArtifactFile, FlippedBytesAreFound) {
       std::vector<std::byte> Bad = Good;
       Bad[S.Offset + At] ^= std::byte(1 << Random() % 8);
       std::string Message = openError(Bad);
-      if (S.Name.starts_with("weight")) {
+      if (S.IsMapped) {
         ASSERT_EQ(Message, "") << S.Name << " is read at opening";
         Result<Artifact> Opened = Artifact::open(Directory.file("bad"));
         ASSERT_TRUE(Opened);
-        Message = messageOf(Opened->verifyWeights());
+        Message = messageOf(Opened->verifyMapped());
       }
       EXPECT_TRUE(contains(Message, "damaged: the checksum of " + S.Name))
           << S.Name << " at " << At << ": " << Message;
@@ -266,7 +266,7 @@ TEST_F(ArtifactFile, ShrinkingIsReported) {
     ASSERT_TRUE(A);
     ASSERT_EQ(::truncate(Directory.file("good").c_str(), off_t(Left)), 0);
     for (const std::string &Message :
-         {messageOf(A->verifyWeights()), messageOf(A->tokenizerJson()),
+         {messageOf(A->verifyMapped()), messageOf(A->tokenizerJson()),
           messageOf(A->code(0)), messageOf(loadCode(*A, CpuLevel::AVX2))})
       EXPECT_TRUE(contains(Message, "shrank from " +
                                         std::to_string(Good.size()) + " to " +
@@ -283,7 +283,7 @@ TEST_F(ArtifactFile, OverwritingIsReported) {
   std::vector<std::byte> Other(Good.size(), std::byte(1));
   writeBytes(Directory.file("good"), Other);
   for (const std::string &Message :
-       {messageOf(A->verifyWeights()), messageOf(A->tokenizerJson()),
+       {messageOf(A->verifyMapped()), messageOf(A->tokenizerJson()),
         messageOf(loadCode(*A, CpuLevel::AVX2))})
     EXPECT_TRUE(contains(Message, "was written to while in use")) << Message;
 }
@@ -293,7 +293,7 @@ TEST_F(ArtifactFile, ReplacingChangesNothing) {
   ASSERT_TRUE(A);
   writeBytes(Directory.file("other"), anyBytes(10));
   std::filesystem::rename(Directory.file("other"), Directory.file("good"));
-  EXPECT_TRUE(A->verifyWeights());
+  EXPECT_TRUE(A->verifyMapped());
   EXPECT_EQ(*A->tokenizerJson(), TokenizerText);
 }
 
@@ -330,7 +330,7 @@ TEST_F(ArtifactFile, OpeningReadsNoWeights) {
   EXPECT_GE(AtOpening, 4);
   // Header and manifest, each of which may bring a huge page.
   EXPECT_LE(AtOpening, long(2 * HugePageBytes >> 10) + 1024);
-  ASSERT_TRUE(A->verifyWeights());
+  ASSERT_TRUE(A->verifyMapped());
   EXPECT_GE(Resident(), long(WeightBytes >> 10)) << "the measure is blind";
 }
 

@@ -214,7 +214,7 @@ TEST(HugePagesTest, ArtifactsAreWrittenInHugePages) {
               static_cast<int64_t>(A->fileBytes() / HugePageBytes) + 2);
   }
   EXPECT_TRUE(isAligned(A->bytes().data()));
-  EXPECT_TRUE(A->verifyWeights());
+  EXPECT_TRUE(A->verifyMapped());
   for (size_t I : {0, 1})
     EXPECT_EQ(std::memcmp(A->weight(I).data(), Bytes.data(), Bytes.size()), 0);
   Range File = A->bytes();
@@ -242,11 +242,11 @@ TEST(HugePagesTest, PopulatedFilesMayShrink) {
   // Whether or not the kernel can, nothing is lost.
   (void)populate(File);
   (void)populate(File.subspan(5, 1));
-  EXPECT_TRUE(A->verifyWeights());
+  EXPECT_TRUE(A->verifyMapped());
   // In the middle of what may be a huge page.
   std::filesystem::resize_file(Path, 3 * HugePageBytes + 12345);
   EXPECT_FALSE(populate(File));
   EXPECT_EQ(A->weight(1)[Bytes.size() - 1], std::byte(0));
   EXPECT_EQ(A->weight(0)[0], Bytes[0]);
-  EXPECT_EQ(messageOf(A->verifyWeights()).find(Path + ": shrank from "), 0u);
+  EXPECT_EQ(messageOf(A->verifyMapped()).find(Path + ": shrank from "), 0u);
 }
