@@ -34,6 +34,8 @@ Manifest placedManifest() {
   M.Tokenizer.emplace();
   M.Tokenizer->Bytes = 10;
   Place(M.Tokenizer->Offset, 10);
+  M.Prefixes = PrefixesInfo{0, 20, 9, 2, 128};
+  Place(M.Prefixes->Offset, 20);
   return M;
 }
 
@@ -140,6 +142,11 @@ TEST(ArtifactManifest, RoundTrips) {
   ASSERT_TRUE(Read->Tokenizer);
   EXPECT_EQ(Read->Tokenizer->Offset, M.Tokenizer->Offset);
   EXPECT_EQ(Read->Tokenizer->Bytes, 10u);
+  ASSERT_TRUE(Read->Prefixes);
+  EXPECT_EQ(Read->Prefixes->Offset, M.Prefixes->Offset);
+  EXPECT_EQ(Read->Prefixes->Checksum, 9u);
+  EXPECT_EQ(Read->Prefixes->Prompts, 2);
+  EXPECT_EQ(Read->Prefixes->Tokens, 128);
   EXPECT_EQ(Read->Generation.EndOfSequence, (std::vector<int32_t>{2, 3}));
   EXPECT_EQ(Read->Generation.Temperature, 0.7);
   EXPECT_EQ(Read->Generation.TopK, 40);
