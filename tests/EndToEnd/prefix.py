@@ -50,9 +50,6 @@ class Prefix:
             answer.pop("timings")
         return [a.pop("cached_tokens") for a in found], found
 
-    def length(self, artifact, request):
-        return self.answers(artifact, [request])[1][0]["prompt_tokens"]
-
     def check_kinds(self):
         """A text, ids, and a conversation that goes on in two ways."""
         text = self.other + " and"
@@ -95,9 +92,9 @@ class Prefix:
         found = [json.loads(self.test.need(
             "tenon", "run", artifact, "--chat", "--json", "--prompt", "Hello?",
             *options)) for artifact in (self.plain, self.baked)]
-        rates = [len(f.pop("timings")) for f in found]
-        self.test.check(found[0] == found[1] and rates[0] == rates[1],
-                        f"run --chat: {found}")
+        for answer in found:
+            answer.pop("timings")
+        self.test.check(found[0] == found[1], f"run --chat: {found}")
         talks = [self.test.run("tenon", "chat", artifact, *options,
                                input="Hello?\nAnd?\n")
                  for artifact in (self.plain, self.baked)]
@@ -166,7 +163,7 @@ class Prefix:
                  "'messages'"),
                 ("", f"{where}: has no prompts: expected one a line"),
                 ('"short"', f"{where}:1: has "),
-                (json.dumps("long " * 600), f"{where}:1: ", )):
+                (json.dumps("long " * 600), f"{where}:1: ")):
             where.write_text(line + "\n")
             self.test.expect_error(
                 line[:60], said, command=("tenon", "compile", self.model,

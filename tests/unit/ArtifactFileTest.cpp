@@ -338,6 +338,53 @@ TEST_F(ArtifactFile, OpeningReadsNoWeights) {
 // The writer
 //===----------------------------------------------------------------------===//
 
+TEST(ArtifactWriterTest, APreviewIsReplacedByWhatFollows) {
+  TemporaryDirectory Directory;
+  Result<ArtifactWriter> Writer = ArtifactWriter::create(Directory.file("a"));
+  ASSERT_TRUE(Writer);
+  ASSERT_TRUE(Writer->setTokenizer(TokenizerText));
+  Manifest M = sampleManifest();
+  M.Scopes.clear();
+  for (int Try = 0; Try < 2; ++Try) {
+    Result<std::string> Path = Writer->preview(M);
+    ASSERT_TRUE(Path) << messageOf(Path);
+    Result<Artifact> A = Artifact::open(*Path);
+    ASSERT_TRUE(A) << messageOf(A);
+    EXPECT_EQ(*A->tokenizerJson(), TokenizerText);
+    EXPECT_TRUE(A->prefixes().empty());
+    EXPECT_FALSE(std::filesystem::exists(Directory.file("a")));
+  }
+  auto Write = [](const ByteSink &Out) {
+    Status First = Out("abc");
+    return First ? Out("defgh") : First;
+  };
+  ASSERT_TRUE(Writer->setPrefixes(2, 128, Write));
+  EXPECT_FALSE(Writer->setPrefixes(2, 128, Write));
+  ASSERT_TRUE(Writer->finish(M));
+  Result<Artifact> A = Artifact::open(Directory.file("a"));
+  ASSERT_TRUE(A) << messageOf(A);
+  EXPECT_EQ(*A->tokenizerJson(), TokenizerText);
+  ASSERT_EQ(A->prefixes().size(), 8u);
+  EXPECT_EQ(std::memcmp(A->prefixes().data(), "abcdefgh", 8), 0);
+  EXPECT_EQ(A->manifest().Prefixes->Tokens, 128);
+  EXPECT_TRUE(A->verifyMapped());
+  const TokenizerInfo &T = *A->manifest().Tokenizer;
+  EXPECT_EQ(A->manifest().Prefixes->Offset, alignToPage(T.Offset + T.Bytes))
+      << "the manifest of the preview is still there";
+}
+
+TEST(ArtifactWriterTest, PrefixesThatFailLeaveNothing) {
+  TemporaryDirectory Directory;
+  {
+    Result<ArtifactWriter> Writer = ArtifactWriter::create(Directory.file("a"));
+    ASSERT_TRUE(Writer);
+    Status Done = Writer->setPrefixes(
+        1, 64, [](const ByteSink &) { return Status(Error("no pages")); });
+    EXPECT_EQ(messageOf(Done), "no pages");
+  }
+  EXPECT_EQ(Directory.files(), 0u);
+}
+
 TEST(ArtifactWriterTest, NothingIsLeftUnlessFinished) {
   TemporaryDirectory Directory;
   {
