@@ -173,6 +173,8 @@ Status ArtifactWriter::setPrefixes(
   return {};
 }
 
+const std::string &ArtifactWriter::path() const { return Impl->File.path(); }
+
 Result<std::string> ArtifactWriter::preview(Manifest M) {
   uint64_t Before = Impl->PreviewAt.value_or(Impl->File.position());
   if (Status Put = Impl->putManifest(std::move(M)); !Put)

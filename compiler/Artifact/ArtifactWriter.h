@@ -50,6 +50,9 @@ public:
   /// Stores the text of tokenizer.json; empty text is none.
   Status setTokenizer(std::string_view Text);
 
+  /// The name that the file will have, as messages call it.
+  const std::string &path() const;
+
   /// Makes a whole artifact of what was written so far, until the next call of
   /// another function: the name under which this process can open it.
   Result<std::string> preview(Manifest M);

@@ -155,13 +155,9 @@ public:
     addInputs(Options.Model, Inputs);
     addInputs(Options.Weights, Inputs);
     if (!Options.Prefix.empty()) {
-      if (!wantsArtifact())
-        return Error("--prefix is for an artifact, not for text");
       Inputs.push_back(Options.Prefix);
-      Result<std::vector<PrefixLine>> Read = readPrefixLines(Options.Prefix);
-      if (!Read)
-        return Read.error();
-      Prefixes = std::move(*Read);
+      if (Status Read = readPrefixes(); !Read)
+        return Read;
     }
     // Before there is work that could be lost.
     if (!Options.Output.empty() && Options.Output != "-") {
@@ -180,6 +176,27 @@ public:
   }
 
 private:
+  /// What --prefix asks for, as far as it can be checked before there is a
+  /// model.
+  Status readPrefixes() {
+    if (!wantsArtifact())
+      return Error("--prefix is for an artifact, not for text");
+    Result<CpuLevel> Machine = effectiveLevel();
+    if (!Machine)
+      return Machine.error();
+    if (llvm::none_of(Options.Levels, [&](CpuLevel Level) {
+          return tenon::runs(Level, *Machine);
+        }))
+      return Error("--prefix runs the model: expected a --target-cpu that runs "
+                   "here, at most " +
+                   std::string(infoOf(*Machine).Name));
+    Result<std::vector<PrefixLine>> Read = readPrefixLines(Options.Prefix);
+    if (!Read)
+      return Read.error();
+    Prefixes = std::move(*Read);
+    return {};
+  }
+
   void enableRemarks() {
     mlir::remark::RemarkCategories Categories;
     Categories.passed = Categories.missed = Categories.analysis = ".*";

@@ -4,8 +4,10 @@
 
 #include "runtime/Serving/Scheduler.h"
 #include "runtime/Tool/JsonLines.h"
+#include "runtime/Tool/RunSupport.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 using namespace tenon;
@@ -103,12 +105,9 @@ static Result<std::vector<int32_t>> promptOf(const engine::Model &M,
     return commonPrompt(M, J);
   if (J.is_object() && J.contains("token_ids"))
     return J.at("token_ids").get<std::vector<int32_t>>();
-  Result<const tokenizer::Tokenizer *> Tokens = M.tokenizer();
-  if (!Tokens)
-    return Tokens.error();
   const auto &Text =
       (J.is_string() ? J : J.at("prompt")).get_ref<const std::string &>();
-  return (*Tokens)->encode(Text, true, std::numeric_limits<size_t>::max());
+  return tool::tokensOfPrompt(M, Text);
 }
 
 static Result<std::vector<generation::Request>>
@@ -150,7 +149,7 @@ Status tenon::bakePrefixes(ArtifactWriter &Writer, const Manifest &M,
   if (!Path)
     return Path.error();
   Result<std::shared_ptr<const engine::Model>> Loaded =
-      engine::Model::load(*Path);
+      engine::Model::load(*Path, Writer.path());
   if (!Loaded)
     return Loaded.error().withContext("--prefix");
   Result<std::vector<generation::Request>> All = requestsOf(**Loaded, Lines);

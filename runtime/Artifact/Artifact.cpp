@@ -38,12 +38,14 @@ Result<bool> artifact::isArtifact(const std::string &Path) {
          std::memcmp(Start->data(), ArtifactMagic.data(), Start->size()) == 0;
 }
 
-Result<Artifact> Artifact::open(const std::string &Path) {
-  Result<MappedFile> File = MappedFile::open(Path, MappedPages::Huge);
+Result<Artifact> Artifact::open(const std::string &Path,
+                                const std::string &Name) {
+  Result<MappedFile> File = MappedFile::open(Path, MappedPages::Huge, Name);
   if (!File)
     return File.error();
+  const std::string &Shown = File->path();
   std::span<const std::byte> Bytes = File->bytes();
-  Result<ArtifactHeader> Header = decodeHeader(Bytes, Path);
+  Result<ArtifactHeader> Header = decodeHeader(Bytes, Shown);
   if (!Header)
     return Header.error().ofContent();
   Result<std::string> ManifestText =
@@ -51,10 +53,10 @@ Result<Artifact> Artifact::open(const std::string &Path) {
                           Header->ManifestBytes, Header->ManifestChecksum});
   if (!ManifestText)
     return ManifestText.error();
-  Result<Json> Parsed = parseJson(*ManifestText, Path);
+  Result<Json> Parsed = parseJson(*ManifestText, Shown);
   if (!Parsed)
     return Parsed.error().ofContent();
-  Result<Manifest> Contents = manifestFromJson(*Parsed, Path);
+  Result<Manifest> Contents = manifestFromJson(*Parsed, Shown);
   if (!Contents)
     return Contents.error().ofContent();
 
@@ -64,7 +66,7 @@ Result<Artifact> Artifact::open(const std::string &Path) {
     if (Section.Offset > Header->ManifestOffset ||
         Section.Bytes > Header->ManifestOffset - Section.Offset)
       return Error(ErrorKind::DamagedFile,
-                   Path + ": " + Section.Name + " is at offset " +
+                   Shown + ": " + Section.Name + " is at offset " +
                        std::to_string(Section.Offset) + ", " +
                        std::to_string(Section.Bytes) +
                        " bytes long: expected it before the manifest at " +

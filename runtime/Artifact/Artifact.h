@@ -31,7 +31,9 @@ public:
   /// Maps the file at `Path` and checks header, manifest, code and tokenizer:
   /// bounds and checksums. Of weights and prefixes only the bounds are checked
   /// and no page is read, so that opening takes milliseconds at any size.
-  static Result<Artifact> open(const std::string &Path);
+  /// Messages call it `Name`, if that is not empty.
+  static Result<Artifact> open(const std::string &Path,
+                               const std::string &Name = {});
 
   const std::string &path() const { return File.path(); }
   uint64_t fileBytes() const { return File.bytes().size(); }

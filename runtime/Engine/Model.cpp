@@ -15,11 +15,12 @@ using namespace tenon::artifact;
 using namespace tenon::engine;
 using namespace tenon::tokenizer;
 
-Model::Model(std::string Path, Artifact File, LoadedCode Code)
-    : Path(std::move(Path)), File(std::move(File)), Code(std::move(Code)) {}
+Model::Model(Artifact File, LoadedCode Code)
+    : Path(File.path()), File(std::move(File)), Code(std::move(Code)) {}
 
-Result<std::shared_ptr<const Model>> Model::load(const std::string &Path) {
-  Result<Artifact> File = Artifact::open(Path);
+Result<std::shared_ptr<const Model>> Model::load(const std::string &Path,
+                                                 const std::string &Name) {
+  Result<Artifact> File = Artifact::open(Path, Name);
   if (!File)
     return File.error();
   Result<CpuLevel> Level = effectiveLevel();
@@ -28,13 +29,14 @@ Result<std::shared_ptr<const Model>> Model::load(const std::string &Path) {
   Result<LoadedCode> Code = loadCode(*File, *Level);
   if (!Code)
     return Code.error();
-  std::shared_ptr<Model> M(new Model(Path, std::move(*File), std::move(*Code)));
+  std::shared_ptr<Model> M(new Model(std::move(*File), std::move(*Code)));
 
   for (const EntryInfo &Info : M->manifest().Entries) {
     tenon_rt_entry Function = M->Code.entry(Info.Role);
     if (!Function)
-      return Error(ErrorKind::DamagedFile,
-                   Path + ": entry " + printable(Info.Role) + " has no code");
+      return Error(ErrorKind::DamagedFile, M->Path + ": entry " +
+                                               printable(Info.Role) +
+                                               " has no code");
     M->Entries.push_back({Info, Function});
   }
   for (const ScopeInfo &Scope : M->manifest().Scopes) {

@@ -41,7 +41,9 @@ class Model {
 public:
   /// Maps the artifact at `Path` and loads the best of its code that this CPU
   /// runs. Weights are read from disk when they are first used.
-  static Result<std::shared_ptr<const Model>> load(const std::string &Path);
+  /// Messages call it `Name`, if that is not empty.
+  static Result<std::shared_ptr<const Model>>
+  load(const std::string &Path, const std::string &Name = {});
 
   const std::string &path() const { return Path; }
   const artifact::Artifact &artifact() const { return File; }
@@ -76,7 +78,7 @@ public:
   Result<std::vector<int32_t>> chatPrompt(const chat::Conversation &Talk) const;
 
 private:
-  Model(std::string Path, artifact::Artifact File, artifact::LoadedCode Code);
+  Model(artifact::Artifact File, artifact::LoadedCode Code);
 
   std::string Path;
   artifact::Artifact File;

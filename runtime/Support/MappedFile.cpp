@@ -9,12 +9,12 @@
 
 using namespace tenon;
 
-Result<MappedFile> MappedFile::open(const std::string &Path,
-                                    MappedPages Pages) {
+Result<MappedFile> MappedFile::open(const std::string &Path, MappedPages Pages,
+                                    const std::string &Name) {
   Result<InputFile> Opened = openInput(Path);
   if (!Opened)
     return Opened.error();
-  MappedFile File(Path, std::move(*Opened));
+  MappedFile File(Name.empty() ? Path : Name, std::move(*Opened));
   auto Size = static_cast<size_t>(File.Opened.Info.st_size);
   if (Size == 0)
     return File;

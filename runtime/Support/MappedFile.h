@@ -25,9 +25,11 @@ enum class MappedPages { Small, Huge };
 /// checkUnchanged() before the result is used.
 class MappedFile {
 public:
-  /// Maps the regular file at `Path`; an empty file has an empty span.
+  /// Maps the regular file at `Path`; an empty file has an empty span. Later
+  /// messages call it `Name`, if that is not empty.
   static Result<MappedFile> open(const std::string &Path,
-                                 MappedPages Pages = MappedPages::Small);
+                                 MappedPages Pages = MappedPages::Small,
+                                 const std::string &Name = {});
 
   MappedFile(MappedFile &&Other) noexcept;
   MappedFile &operator=(MappedFile &&Other) noexcept;

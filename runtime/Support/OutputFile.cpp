@@ -143,6 +143,8 @@ struct OutputFile::Implementation {
 
   Status write(uint64_t Offset, std::span<const std::byte> Bytes) const;
   Status flush();
+  /// Cuts the file off at `To`, or goes on there behind a hole.
+  Status moveEnd(uint64_t To);
   Status publish();
   Status copyToSink();
 };
@@ -303,6 +305,15 @@ Status OutputFile::Implementation::flush() {
   return Done;
 }
 
+Status OutputFile::Implementation::moveEnd(uint64_t To) {
+  if (Status Done = flush(); !Done)
+    return Done;
+  if (::ftruncate(File.get(), static_cast<off_t>(To)) != 0)
+    return fail("cannot write");
+  Position = To;
+  return {};
+}
+
 Status OutputFile::Implementation::copyToSink() {
   std::vector<char> Piece(PieceBytes);
   for (uint64_t Done = 0; Done < Position;) {
@@ -413,12 +424,7 @@ Status OutputFile::skipTo(uint64_t Position) {
     std::vector<std::byte> Zeros(Position - Impl->Position);
     return append(Zeros);
   }
-  if (Status Done = Impl->flush(); !Done)
-    return Done;
-  if (::ftruncate(Impl->File.get(), static_cast<off_t>(Position)) != 0)
-    return Impl->fail("cannot write");
-  Impl->Position = Position;
-  return {};
+  return Impl->moveEnd(Position);
 }
 
 Status OutputFile::overwrite(uint64_t Offset,
@@ -437,12 +443,7 @@ Result<std::string> OutputFile::openablePath() {
 }
 
 Status OutputFile::rewindTo(uint64_t Position) {
-  if (Status Done = Impl->flush(); !Done)
-    return Done;
-  if (::ftruncate(Impl->File.get(), static_cast<off_t>(Position)) != 0)
-    return Impl->fail("cannot write");
-  Impl->Position = Position;
-  return {};
+  return Impl->moveEnd(Position);
 }
 
 Status OutputFile::finish() {

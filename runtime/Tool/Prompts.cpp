@@ -25,6 +25,22 @@ ModelKind tool::kindOf(const Model &M) {
              : ModelKind::Encoder;
 }
 
+Result<std::vector<int32_t>> tool::tokensOfPrompt(const Model &M,
+                                                  const std::string &Text) {
+  Result<const Tokenizer *> Tokens = M.tokenizer();
+  if (!Tokens)
+    return Tokens.error();
+  // Whole: a tokenizer's own limit must not cut a prompt unnoticed.
+  Result<std::vector<int32_t>> Ids =
+      (*Tokens)->encode(Text, true, std::numeric_limits<size_t>::max());
+  if (!Ids)
+    return Ids.error().withContext("prompt");
+  if (Ids->empty())
+    return Error("prompt " + printable(Text) +
+                 " has no tokens: expected at least one");
+  return Ids;
+}
+
 Result<std::vector<std::vector<int32_t>>>
 tool::readPrompts(const Model &M, const RunOptions &Options) {
   std::vector<std::string> Texts = Options.Prompts;
@@ -36,9 +52,6 @@ tool::readPrompts(const Model &M, const RunOptions &Options) {
   }
   std::vector<std::vector<int32_t>> Prompts;
   for (const std::string &Text : Texts) {
-    Result<const Tokenizer *> Tokens = M.tokenizer();
-    if (!Tokens)
-      return Tokens.error();
     if (Options.Chat) {
       chat::Conversation Talk;
       if (!Options.System.empty())
@@ -50,14 +63,9 @@ tool::readPrompts(const Model &M, const RunOptions &Options) {
       Prompts.push_back(std::move(*Ids));
       continue;
     }
-    // Whole: a tokenizer's own limit must not cut a prompt unnoticed.
-    Result<std::vector<int32_t>> Ids =
-        (*Tokens)->encode(Text, true, std::numeric_limits<size_t>::max());
+    Result<std::vector<int32_t>> Ids = tokensOfPrompt(M, Text);
     if (!Ids)
-      return Ids.error().withContext("prompt");
-    if (Ids->empty())
-      return Error("prompt " + printable(Text) +
-                   " has no tokens: expected at least one");
+      return Ids.error();
     Prompts.push_back(std::move(*Ids));
   }
   if (Options.Chat && !Options.TokenIds.empty())

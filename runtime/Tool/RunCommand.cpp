@@ -96,12 +96,14 @@ static Status generateAll(Generator &G, size_t Requests, bool Stream,
 /// Prints what has been generated and is not printed yet.
 static Status show(const Model &M, const RunOptions &Options,
                    const std::vector<Request> &Requests,
-                   const std::vector<Answer> &All, bool HasText,
+                   const std::vector<Answer> &All,
+                   const std::vector<size_t> &Cached, bool HasText,
                    const Timings &Times) {
   if (Options.Json) {
     Json J = Json::array();
     for (size_t I = 0; I < All.size(); ++I) {
       J.push_back(answerJson(M, Requests[I], All[I], HasText));
+      J.back()["cached_tokens"] = Cached[I];
       J.back()["timings"] = timingsJson(Times);
     }
     // One prompt, one object.
@@ -197,6 +199,7 @@ Status tool::runModel(const RunOptions &Options) {
   Answer Nothing;
   Nothing.Choices.resize(1);
   std::vector<Answer> All(Requests.size(), Nothing);
+  std::vector<size_t> Cached(Requests.size());
   if (Generates) {
     int64_t Rows = 0;
     for (const Request &R : Requests)
@@ -207,11 +210,14 @@ Status tool::runModel(const RunOptions &Options) {
       return Kept.error();
     noteArtifactPrompts(M, Kept->read());
     Generator G(*Running, variantFor(M, Rows));
-    for (const Request &R : Requests) {
-      std::optional<PromptStart> Start = Kept->startOf(R);
-      if (Start)
+    for (size_t I = 0; I < Requests.size(); ++I) {
+      std::optional<PromptStart> Start = Kept->startOf(Requests[I]);
+      if (Start) {
+        Cached[I] = Start->Tokens;
         Times.PromptTokens -= static_cast<int64_t>(Start->Tokens);
-      if (Result<int64_t> Added = G.add(R, Start, /*KeepsPrompt=*/false);
+      }
+      if (Result<int64_t> Added =
+              G.add(Requests[I], Start, /*KeepsPrompt=*/false);
           !Added)
         return Added.error();
     }
@@ -221,7 +227,8 @@ Status tool::runModel(const RunOptions &Options) {
     for (size_t I = 0; I < All.size(); ++I)
       All[I] = G.take(static_cast<int64_t>(I));
   }
-  if (Status Shown = show(M, Options, Requests, All, HasText, Times); !Shown)
+  if (Status Shown = show(M, Options, Requests, All, Cached, HasText, Times);
+      !Shown)
     return Shown;
   bool IsCut = false;
   std::optional<Error> Failure;

@@ -68,6 +68,9 @@ ModelKind kindOf(const engine::Model &M);
 /// The token ids of every prompt, in the order of the options.
 Result<std::vector<std::vector<int32_t>>>
 readPrompts(const engine::Model &M, const RunOptions &Options);
+/// The token ids of a text that is a prompt, at least one.
+Result<std::vector<int32_t>> tokensOfPrompt(const engine::Model &M,
+                                            const std::string &Text);
 /// The --token-types, one for each token of `Prompt`; empty without them.
 Result<std::vector<int32_t>> readTokenTypes(const RunOptions &Options,
                                             const std::vector<int32_t> &Prompt);

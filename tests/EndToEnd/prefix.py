@@ -94,6 +94,9 @@ class Prefix:
             *options)) for artifact in (self.plain, self.baked)]
         for answer in found:
             answer.pop("timings")
+        cached = [answer.pop("cached_tokens") for answer in found]
+        self.test.check(cached[0] == 0 and cached[1] >= PAGE,
+                        f"run --chat: {cached} cached tokens")
         self.test.check(found[0] == found[1], f"run --chat: {found}")
         talks = [self.test.run("tenon", "chat", artifact, *options,
                                input="Hello?\nAnd?\n")
@@ -158,16 +161,29 @@ class Prefix:
                  "expected an array of token ids"),
                 ('{"token_ids": [' + "9," * 70 + "999999]}", f"{where}:1: "
                  "token id 999999"),
-                ('{"messages": []}', f"{where}:1: "),
+                ('{"messages": []}', f"{where}:1: 'messages' is '[]'"),
+                ('{"messages": [{"role": "user", "content": 1}], "tools": 2}',
+                 f"{where}:1: "),
                 ('{"prompt": "a", "tools": []}', f"{where}:1: 'tools' is for "
                  "'messages'"),
                 ("", f"{where}: has no prompts: expected one a line"),
                 ('"short"', f"{where}:1: has "),
-                (json.dumps("long " * 600), f"{where}:1: ")):
+                (json.dumps("long " * 600), f"{where}:1: sequence of ")):
             where.write_text(line + "\n")
             self.test.expect_error(
                 line[:60], said, command=("tenon", "compile", self.model,
                                           "--prefix", where, "-o", self.baked))
+        where.write_text('{"messages": [{"role": "user", "content": "a"}]}\n')
+        (self.model / "chat_template.jinja").unlink()
+        self.test.expect_error(
+            "no template", f"{where}:1: {self.baked}: the artifact has no chat "
+            "template", command=("tenon", "compile", self.model, "--prefix",
+                                 where, "-o", self.baked))
+        self.test.expect_error(
+            "no level that runs here", "--prefix runs the model: expected a "
+            "--target-cpu that runs here, at most avx2", isa="AVX2",
+            command=("tenon", "compile", self.model, "--prefix", where,
+                     "--target-cpu", "avx512", "-o", self.baked))
         self.test.expect_error(
             "no artifact", "--prefix is for an artifact, not for text",
             command=("tenon", "compile", self.model, "--prefix", where,
