@@ -1,0 +1,33 @@
+//===- ArgumentValues.h - Arguments that are not JSON -----------*- C++ -*-===//
+
+#ifndef TENON_RUNTIME_TOOLCALLS_ARGUMENTVALUES_H
+#define TENON_RUNTIME_TOOLCALLS_ARGUMENTVALUES_H
+
+#include "runtime/Support/Json.h"
+#include "runtime/ToolCalls/ToolCallParser.h"
+
+#include <optional>
+
+namespace tenon::tools {
+
+/// The value of argument `Key` of `Function` that a model wrote as `Text`
+/// without quotes: what the tool's schema allows. JSON where it parses as one
+/// of the schema's types, else a text; without a schema, JSON if it is some.
+Json typedArgument(const Json &Tools, std::string_view Function,
+                   std::string_view Key, std::string_view Text);
+
+/// Whether `Tools`, as OpenAI defines them, has a function `Name`.
+bool isOffered(const Json &Tools, std::string_view Name);
+
+/// Calls in Python's syntax with arguments by name and literals as values:
+/// "[f(a=1, b='x'), g()]". Nothing when it is not that.
+std::optional<std::vector<ToolCall>> readPythonCalls(std::string_view Text);
+
+/// Gemma's form of an object, "{key:value, ...}", with strings between two
+/// `Quote` and other values as in JSON. Nothing when it is not that.
+std::optional<Json> readGemmaObject(std::string_view Text,
+                                    std::string_view Quote);
+
+} // namespace tenon::tools
+
+#endif // TENON_RUNTIME_TOOLCALLS_ARGUMENTVALUES_H

@@ -1,0 +1,273 @@
+//===- ToolCallTest.cpp - Tool calls in answers ---------------------------===//
+
+#include "runtime/ToolCalls/ArgumentValues.h"
+#include "runtime/ToolCalls/ToolCallParser.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace tenon;
+using namespace tenon::tools;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+namespace {
+
+using Calls = std::vector<ToolCall>;
+
+const ToolFormat &format(std::string_view Name) {
+  const ToolFormat *F = findToolFormat(Name);
+  EXPECT_TRUE(F) << Name;
+  return *F;
+}
+
+/// The answer in pieces of `Size` bytes; 0: in one. A piece may end inside a
+/// character.
+ParsedAnswer parse(std::string_view Format, std::string_view Text,
+                   size_t Size = 0, ToolParserOptions Options = {}) {
+  ToolCallParser P(format(Format), std::move(Options));
+  ParsedAnswer A;
+  Size = Size ? Size : Text.size() + 1;
+  for (size_t At = 0; At < Text.size(); At += Size)
+    for (const AnswerPart &Part : P.feed(Text.substr(At, Size)))
+      A.add(Part);
+  for (const AnswerPart &Part : P.finish())
+    A.add(Part);
+  return A;
+}
+
+/// Whatever the pieces, the answer is this.
+void expect(std::string_view Format, std::string_view Text,
+            std::string_view Content, const Calls &Want,
+            std::string_view Reasoning = "", const Json &Tools = Json()) {
+  for (size_t Size : {0, 1, 2, 3, 7}) {
+    SCOPED_TRACE(std::string(Format) + " by " + std::to_string(Size) + ": " +
+                 std::string(Text));
+    ParsedAnswer A =
+        parse(Format, Text, Size, {.Tools = Tools, .IsSpecial = {}});
+    EXPECT_EQ(A.Text, Content);
+    EXPECT_EQ(A.Reasoning, Reasoning);
+    ASSERT_EQ(A.Calls.size(), Want.size());
+    for (size_t I = 0; I < Want.size(); ++I) {
+      EXPECT_EQ(A.Calls[I].Name, Want[I].Name);
+      EXPECT_EQ(Json::parse(A.Calls[I].Arguments),
+                Json::parse(Want[I].Arguments));
+    }
+  }
+}
+
+const Json Weather = Json::parse(R"([{"type": "function", "function": {
+  "name": "weather", "parameters": {"type": "object", "properties": {
+    "city": {"type": "string"}, "days": {"type": "integer"},
+    "hint": {"anyOf": [{"type": "string"}, {"type": "null"}]}}}}}])");
+
+} // namespace
+
+TEST(ToolCall, ExamplesOfAllFormatsAreCalls) {
+  for (const ToolFormat &F : toolFormats()) {
+    expect(F.Name, F.Example, "", {{"f", R"({"x": 1})"}});
+    EXPECT_EQ(findToolFormat(F.Name), &F);
+  }
+}
+
+TEST(ToolCall, WhatIsCutOffIsTextAndNoCall) {
+  for (const ToolFormat &F : toolFormats())
+    for (size_t End = 1; End < F.Example.size(); ++End) {
+      std::string_view Cut = F.Example.substr(0, End);
+      ParsedAnswer A = parse(F.Name, Cut);
+      // The end of a harmony message need not be written.
+      if (F.Name == "gpt-oss" && Cut.find('}') != std::string_view::npos)
+        continue;
+      EXPECT_THAT(A.Calls, IsEmpty()) << Cut;
+      EXPECT_EQ(A.Text, Cut);
+    }
+}
+
+TEST(ToolCall, TextAroundCalls) {
+  expect(
+      "hermes",
+      "I look.\n<tool_call>\n{\"name\": \"a\", \"arguments\": {}}\n"
+      "</tool_call>\n<tool_call>\n{\"name\": \"b\", \"arguments\": "
+      "{\"s\": \"</tool_call> {\\\" \", \"l\": [{\"k\": []}]}}\n"
+      "</tool_call> done\n",
+      "I look. done\n",
+      {{"a", "{}"}, {"b", R"({"s": "</tool_call> {\" ", "l": [{"k": []}]})"}});
+  expect("mistral",
+         R"([TOOL_CALLS] [{"name": "a", "arguments": {}, "id": "1"}, )"
+         R"({"name": "b", "arguments": {"x": "]"}}])",
+         "", {{"a", "{}"}, {"b", R"({"x": "]"})"}});
+  expect("mistral",
+         R"(Sure.[TOOL_CALLS]a[CALL_ID]12[ARGS]{}[TOOL_CALLS]b[ARGS]{"x": 2})",
+         "Sure.", {{"a", "{}"}, {"b", R"({"x": 2})"}});
+  expect(
+      "deepseek-v3.1",
+      "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>a<｜tool▁sep｜>{}"
+      "<｜tool▁call▁end｜><｜tool▁call▁begin｜>b<｜tool▁sep｜>{\"é\": \"｜\"}"
+      "<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+      "", {{"a", "{}"}, {"b", R"({"é": "｜"})"}});
+}
+
+TEST(ToolCall, Harmony) {
+  expect("gpt-oss",
+         "<|channel|>analysis<|message|>Think.<|end|><|start|>assistant"
+         "<|channel|>commentary<|message|>First this.<|end|><|start|>assistant"
+         "<|channel|>commentary to=functions.a <|constrain|>json<|message|>"
+         "{\"x\": \"<|call|>\"}<|call|>",
+         "First this.", {{"a", R"({"x": "<|call|>"})"}}, "Think.");
+  expect(
+      "gpt-oss",
+      " to=functions.a<|channel|>commentary<|message|>{}<|call|>"
+      "<|start|>assistant to=functions.b<|channel|>commentary json<|message|>"
+      "{}<|call|>",
+      "", {{"a", "{}"}, {"b", "{}"}});
+  expect("gpt-oss", "<|channel|>final<|message|>Say to=functions.a!",
+         "Say to=functions.a!", {});
+}
+
+TEST(ToolCall, ValuesBySchema) {
+  const char *Text = "<tool_call><function=weather><parameter=city>\n12\n"
+                     "</parameter><parameter=days>\n12\n</parameter>"
+                     "<parameter=hint>null</parameter><parameter=more>[1]"
+                     "</parameter></function></tool_call>";
+  expect(
+      "qwen3-coder", Text, "",
+      {{"weather", R"({"city": "12", "days": 12, "hint": null, "more": [1]})"}},
+      "", Weather);
+  // What the schema does not take stays a text.
+  EXPECT_EQ(typedArgument(Weather, "weather", "days", "soon"), Json("soon"));
+  EXPECT_EQ(typedArgument(Weather, "weather", "days", "3.0"), Json(3.0));
+  EXPECT_EQ(typedArgument(Weather, "weather", "days", "3.5"), Json("3.5"));
+  expect(
+      "deepseek-v3.2",
+      "<｜DSML｜function_calls>\n<｜DSML｜invoke name=\"a\">\n"
+      "<｜DSML｜parameter name=\"s\" string=\"true\">12</｜DSML｜parameter>\n"
+      "<｜DSML｜parameter name=\"n\" string=\"false\">12</｜DSML｜parameter>\n"
+      "</｜DSML｜invoke>\n</｜DSML｜function_calls>",
+      "", {{"a", R"({"s": "12", "n": 12})"}});
+}
+
+TEST(ToolCall, PythonAndGemma) {
+  expect("pythonic",
+         "[a.b(s='it\\'s \\u00e9', n=-1.5e3, t=(1, [2]), d={'k': None}), c()]",
+         "",
+         {{"a.b", R"({"s": "it's é", "n": -1500.0, "t": [1, [2]],
+                          "d": {"k": null}})"},
+          {"c", "{}"}});
+  for (const char *Text : {"[f(1)]", "[f(x=1, x=2)]", "[f(x=y)]", "[1, 2]",
+                           "[f(x='a)]", "[f(x=1) g()]"})
+    expect("pythonic", Text, Text, {});
+  expect("gemma4",
+         "<|tool_call>call:f{a b:[1,{c:true}],s:<|\"|>}, {<|\"|>}"
+         "<tool_call|>",
+         "", {{"f", R"({"a b": [1, {"c": true}], "s": "}, {"})"}});
+}
+
+TEST(ToolCall, JsonThatIsNoCallIsText) {
+  for (const char *Text : {R"({"capital": "Paris"})", "{}", R"({"name": "f"})",
+                           R"({"name": "f", "arguments": "x"})",
+                           R"({"name": "f", "arguments": {}, "age": 3})",
+                           R"({"name": "f", "arguments": {"x": 1, "x": 2}})"})
+    for (const char *Format : {"json", "llama3"})
+      expect(Format, Text, Text, {});
+  // Only where the answer begins, and of a tool that there is.
+  const char *Call = R"({"name": "weather", "arguments": {}})";
+  expect("json", std::string("A call: ") + Call, std::string("A call: ") + Call,
+         {});
+  expect("json", Call, "", {{"weather", "{}"}}, "", Weather);
+  const char *Other = R"({"name": "Ann", "parameters": {}})";
+  expect("llama3", Other, Other, {}, "", Weather);
+  expect("llama3",
+         R"({"name": "a", "parameters": {}}; {"name": "b", "parameters": {}})",
+         "", {{"a", "{}"}, {"b", "{}"}});
+}
+
+TEST(ToolCall, MalformedCallsAreText) {
+  for (const char *Text :
+       {"<tool_call>not json</tool_call>",
+        "<tool_call>{\"name\": \"f\", \"arguments\": {]}}</tool_call>",
+        "<tool_call>{\"name\": \"f\", \"arguments\": {}} x</tool_call>"})
+    expect("hermes", Text, Text, {});
+  // A whole one behind it counts.
+  expect("hermes",
+         "<tool_call>?<tool_call>{\"name\": \"f\", \"arguments\": {}}"
+         "</tool_call>",
+         "<tool_call>?", {{"f", "{}"}});
+}
+
+TEST(ToolCall, Reasoning) {
+  const char *Call =
+      "<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";
+  expect("hermes", std::string("<think>\nHm.\n</think>\n\nYes.\n") + Call,
+         "Yes.", {{"f", "{}"}}, "Hm.");
+  ParsedAnswer A = parse("hermes", std::string("Hm.</think>") + Call, 1,
+                         {.Tools = {}, .InReasoning = true, .IsSpecial = {}});
+  EXPECT_EQ(A.Reasoning, "Hm.");
+  EXPECT_EQ(A.Text, "");
+  EXPECT_THAT(A.Calls, ElementsAre(ToolCall{"f", "{}"}));
+}
+
+TEST(ToolCall, SpellingOfASpecialTokenIsText) {
+  ToolParserOptions Options;
+  Options.IsSpecial = [](std::string_view Text) {
+    return Text == "<tool_call>" || Text == "</tool_call>";
+  };
+  const char *Body = "{\"name\": \"f\", \"arguments\": {}}";
+  for (bool Special : {false, true}) {
+    ToolCallParser P(format("hermes"), Options);
+    ParsedAnswer A;
+    for (auto [Text, Is] : {std::pair("<tool_call>", Special),
+                            {Body, false},
+                            {"</tool_call>", Special},
+                            {"<|im_end|>", true}})
+      for (const AnswerPart &Part : P.feed(Text, Is))
+        A.add(Part);
+    for (const AnswerPart &Part : P.finish())
+      A.add(Part);
+    EXPECT_EQ(A.Calls.size(), Special ? 1u : 0u);
+    EXPECT_EQ(A.Text, Special
+                          ? ""
+                          : std::string("<tool_call>") + Body + "</tool_call>");
+  }
+}
+
+TEST(ToolCall, TextIsGivenAtOnce) {
+  ToolCallParser P(format("hermes"), {});
+  std::vector<AnswerPart> Parts = P.feed("Hello <");
+  ASSERT_EQ(Parts.size(), 1u);
+  EXPECT_EQ(Parts[0].Content, "Hello");
+  Parts = P.feed("b");
+  ASSERT_EQ(Parts.size(), 1u);
+  EXPECT_EQ(Parts[0].Content, " <b");
+}
+
+TEST(ToolCall, HostileAnswersCostLinearTime) {
+  for (const ToolFormat &F : toolFormats()) {
+    std::string Begin(F.Example.substr(0, F.Example.find('f') + 1));
+    std::string Text;
+    while (Text.size() < 300000)
+      Text += Begin + "{\"a\": \"";
+    ParsedAnswer A = parse(F.Name, Text, 11);
+    EXPECT_THAT(A.Calls, IsEmpty());
+    EXPECT_GT(A.Text.size() + A.Reasoning.size(), Text.size() / 3) << F.Name;
+  }
+  // Longer than a call may be.
+  std::string Long = "<tool_call>{\"name\": \"f\", \"arguments\": {\"s\": \"" +
+                     std::string(ToolCallParser::MaxCallBytes, 'x') +
+                     "\"}}</tool_call>";
+  EXPECT_EQ(parse("hermes", Long, 4096).Text, Long);
+}
+
+TEST(ToolCall, FormatsOfTemplates) {
+  auto NameOf = [](std::string_view Template) {
+    const ToolFormat *F = detectToolFormat(Template);
+    return F ? std::string(F->Name) : "none";
+  };
+  EXPECT_EQ(NameOf("... <tool_call>\n{\"name\": ..."), "hermes");
+  EXPECT_EQ(NameOf("<tool_call>\n<function=example>"), "qwen3-coder");
+  EXPECT_EQ(NameOf("<tool_call>{name}<arg_key>"), "glm");
+  EXPECT_EQ(NameOf("<｜tool▁call▁begin｜>x<｜tool▁sep｜>y```json"),
+            "deepseek-v3");
+  EXPECT_EQ(NameOf("<｜tool▁call▁begin｜>x<｜tool▁sep｜>y"), "deepseek-v3.1");
+  EXPECT_EQ(NameOf("Environment: ipython"), "llama3");
+  EXPECT_EQ(NameOf("{{ messages }}"), "none");
+}
