@@ -7,6 +7,7 @@
 #include "runtime/Chat/Limits.h"
 #include "runtime/Support/InputFile.h"
 #include "runtime/Tokenizer/Unicode.h"
+#include "runtime/ToolCalls/ToolFormat.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -60,10 +61,27 @@ public:
     });
     if (Info.Templates.empty())
       return std::nullopt;
+    findToolFormat();
     return std::move(Info);
   }
 
 private:
+  /// From the templates: the default one may leave tools to another.
+  void findToolFormat() {
+    bool TakesTools = false;
+    for (const auto &[Name, Source] : Info.Templates) {
+      if (const tools::ToolFormat *Format = tools::detectToolFormat(Source)) {
+        Info.ToolFormat = Format->Name;
+        return;
+      }
+      TakesTools = TakesTools || Source.find("tools") != std::string::npos;
+    }
+    if (TakesTools)
+      Notes.push_back("the chat template takes tools, and nothing in it says "
+                      "how the model writes calls: they stay text unless "
+                      "--tool-format names it");
+  }
+
   Status tryOut(const std::string &Name, const std::string &Source) const {
     Result<chat::Template> T = chat::Template::parse(Source);
     if (!T)

@@ -222,6 +222,8 @@ private:
           (isMlirFile(Options.Model)
                ? "--weights DIRECTORY"
                : "the directory of the model: " + directoryOf(Options.Model)));
+    if (Status Set = setToolFormat(); !Set)
+      return Set;
     mlir::ModuleOp Module = *Model->Module;
     if (wantsArtifact() && !Options.Calibrate.empty())
       if (Status Done = calibrate(); !Done)
@@ -242,6 +244,18 @@ private:
       return Estimate.error();
     complete(State.Model, *Estimate);
     return lower(Module, std::move(State), StageId::Transformer);
+  }
+
+  Status setToolFormat() {
+    if (Options.ToolFormat.empty())
+      return {};
+    if (!Model->Chat)
+      return Error(Options.Model +
+                   ": --tool-format: the model has no chat template: expected "
+                   "one that tells it which tools there are");
+    Model->Chat->ToolFormat =
+        Options.ToolFormat == "none" ? "" : Options.ToolFormat;
+    return {};
   }
 
   /// What products with quantised weights are made of, unless the model says;

@@ -16,6 +16,7 @@
 #include "runtime/Tool/CommandLine.h"
 #include "runtime/Tool/CommandTree.h"
 
+#include "runtime/ToolCalls/ToolFormat.h"
 #include "llvm/Support/GlobPattern.h"
 
 using namespace tenon;
@@ -165,6 +166,14 @@ int main(int Argc, char **Argv) {
       "JSON lines, each a prompt, or an object with prompt, token_ids or "
       "messages (and tools): the model runs them, and the artifact keeps what "
       "prompts that begin so need not run again on this kind of CPU");
+  std::vector<std::string> ToolFormats = {"none"};
+  for (const tools::ToolFormat &Format : tools::toolFormats())
+    ToolFormats.emplace_back(Format.Name);
+  Compile
+      ->add_option("--tool-format", Options.ToolFormat,
+                   "How the model writes calls of tools [found in its chat "
+                   "template]")
+      ->check(CLI::IsMember(ToolFormats));
   Compile
       ->add_option("--kv-cache", Options.KvCache,
                    "What caches of keys and values store; int8 is integers "
@@ -211,8 +220,9 @@ int main(int Argc, char **Argv) {
   addProgressOption(*Compile, Options.Progress);
   for (const char *Past :
        {"--dtype", "--quantize", "--quantize-exclude", "--calibrate",
-        "--calibrate-tokens", "--kv-cache", "--target-cpu", "--max-seq-len",
-        "--max-tokens-per-step", "--few-tokens", "--activations"})
+        "--calibrate-tokens", "--tool-format", "--kv-cache", "--target-cpu",
+        "--max-seq-len", "--max-tokens-per-step", "--few-tokens",
+        "--activations"})
     FromStage->excludes(Compile->get_option(Past));
   std::vector<std::string> Optional;
   for (const std::string &Pass : optionalPasses())

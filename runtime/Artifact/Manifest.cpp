@@ -149,7 +149,9 @@ static Json generationJson(const GenerationInfo &G) {
 }
 
 static Json chatJson(const ChatInfo &C) {
-  return {{"templates", C.Templates}, {"tokens", C.Tokens}};
+  return {{"templates", C.Templates},
+          {"tokens", C.Tokens},
+          {"tool_format", C.ToolFormat.empty() ? Json() : Json(C.ToolFormat)}};
 }
 
 static Json imageJson(const ImageInfo &I) {

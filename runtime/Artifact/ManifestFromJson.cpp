@@ -6,6 +6,7 @@
 #include "runtime/Artifact/Manifest.h"
 #include "runtime/Artifact/ManifestReader.h"
 #include "runtime/Chat/Limits.h"
+#include "runtime/ToolCalls/ToolFormat.h"
 
 #include <limits>
 #include <set>
@@ -245,6 +246,11 @@ void readChat(ManifestReader &R, ChatInfo &C) {
   R.texts("tokens", C.Tokens, ManifestReader::MaxName);
   if (!R.failed() && C.Templates.empty())
     R.fail("templates", "at least one template");
+  if (!R.has("tool_format") || R.isNull("tool_format"))
+    return; // artifacts of before lack it
+  R.name("tool_format", C.ToolFormat);
+  if (!R.failed() && !tools::findToolFormat(C.ToolFormat))
+    R.fail("tool_format", "one of " + tools::toolFormatNames());
 }
 
 void readImageInfo(ManifestReader &R, ImageInfo &I) {

@@ -443,6 +443,10 @@ std::optional<int32_t> Tokenizer::idOf(std::string_view Token) const {
   return Steps->M->vocabulary().idOf(Token);
 }
 
+std::optional<std::string_view> Tokenizer::addedToken(int32_t Id) const {
+  return Steps->Added.tokenOf(Id);
+}
+
 struct StreamingDecoder::State {
   State(const Tokenizer::Parts &Steps, bool SkipSpecialTokens)
       : Steps(Steps), SkipSpecialTokens(SkipSpecialTokens) {

@@ -80,6 +80,10 @@ public:
   /// The id of the token that is spelled so in the file.
   std::optional<int32_t> idOf(std::string_view Token) const;
 
+  /// The spelling of `Id` where it is an added token, such as "<tool_call>":
+  /// one that is found in a text before the text is cut into tokens.
+  std::optional<std::string_view> addedToken(int32_t Id) const;
+
 private:
   friend class StreamingDecoder;
   struct Parts;

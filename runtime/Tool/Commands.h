@@ -35,6 +35,8 @@ struct RunOptions {
   /// empty.
   bool Chat = false;
   std::string System;
+  /// JSON file with the tools that the model may call; none if empty.
+  std::string Tools;
   /// Each as parseTokens reads it.
   std::vector<std::string> TokenIds;
   std::string TokenTypes;

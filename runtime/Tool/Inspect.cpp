@@ -234,6 +234,10 @@ static void putRest(const Json &Report, bool Generates, TextReport &Text) {
                std::to_string(Source.get_ref<const std::string &>().size()) +
                " bytes";
     Text.line("chat templates", Names);
+    const Json &Format = Chat.at("tool_format");
+    Text.line("tool calls", Format.is_null()
+                                ? "none that are known"
+                                : printable(Format.get<std::string>()));
   }
   if (const Json &Prefixes = Report.at("prefixes"); !Prefixes.is_null())
     Text.line("kept prompts", shown(Prefixes.at("prompts")) + " of " +

@@ -41,6 +41,18 @@ Result<std::vector<int32_t>> tool::tokensOfPrompt(const Model &M,
   return Ids;
 }
 
+Result<Json> tool::readTools(const std::string &File) {
+  if (File.empty())
+    return Json();
+  Result<Json> Read = readJsonFile(File);
+  if (!Read)
+    return Read.error();
+  if (Read->is_array())
+    return Read;
+  return Error(File + ": is " + Read->type_name() +
+               ": expected an array of tools as OpenAI's API defines them");
+}
+
 Result<std::vector<std::vector<int32_t>>>
 tool::readPrompts(const Model &M, const RunOptions &Options) {
   std::vector<std::string> Texts = Options.Prompts;
@@ -50,10 +62,14 @@ tool::readPrompts(const Model &M, const RunOptions &Options) {
       return Text.error();
     Texts.push_back(*Text);
   }
+  Result<Json> Tools = readTools(Options.Tools);
+  if (!Tools)
+    return Tools.error();
   std::vector<std::vector<int32_t>> Prompts;
   for (const std::string &Text : Texts) {
     if (Options.Chat) {
       chat::Conversation Talk;
+      Talk.Tools = *Tools;
       if (!Options.System.empty())
         Talk.add("system", Options.System);
       Talk.add("user", Text);

@@ -16,6 +16,12 @@ static void addRepeated(CLI::App &App, const char *Name, std::vector<T> &Values,
   App.add_option(Name, Values, Help)->type_size(1)->allow_extra_args(false);
 }
 
+static void addTools(CLI::App &App, std::string &File) {
+  App.add_option("--tools", File,
+                 "JSON file: the tools that the model may call in chats, an "
+                 "array as OpenAI's API has it");
+}
+
 /// What is read, and where the output goes.
 static void addInputs(CLI::App &App, RunOptions &Run) {
   App.add_option("file", Run.File, FileHelp)->required();
@@ -29,6 +35,7 @@ static void addInputs(CLI::App &App, RunOptions &Run) {
                "makes the prompt");
   App.add_option("--system", Run.System,
                  "With --chat: what the model is told before the message");
+  addTools(App, Run.Tools);
   addRepeated(App, "--token-ids", Run.TokenIds,
               "Token ids in place of text: 1,2,3 or @FILE.npy");
   App.add_option("--token-types", Run.TokenTypes,
@@ -216,6 +223,8 @@ void tool::addRunOptions(CLI::App &App, RunOptions &Run) {
 std::string tool::usageErrorOf(const RunOptions &Run) {
   if (!Run.System.empty() && !Run.Chat)
     return "--system needs --chat";
+  if (!Run.Tools.empty() && !Run.Chat)
+    return "--tools needs --chat";
   if (Run.Chat && Run.Requests.empty() && Run.Prompts.empty() &&
       Run.PromptFile.empty())
     return "--chat needs --prompt or --prompt-file";

@@ -100,9 +100,12 @@ static Status show(const Model &M, const RunOptions &Options,
                    const std::vector<size_t> &Cached, bool HasText,
                    const Timings &Times) {
   if (Options.Json) {
+    Result<Json> Tools = readTools(Options.Tools);
+    if (!Tools)
+      return Tools.error();
     Json J = Json::array();
     for (size_t I = 0; I < All.size(); ++I) {
-      J.push_back(answerJson(M, Requests[I], All[I], HasText));
+      J.push_back(answerJson(M, Requests[I], All[I], HasText, *Tools));
       J.back()["cached_tokens"] = Cached[I];
       J.back()["timings"] = timingsJson(Times);
     }

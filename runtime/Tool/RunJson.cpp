@@ -35,13 +35,29 @@ static Json scoresJson(const Model &M, const std::vector<ScoredToken> &Scores) {
   return All;
 }
 
+/// The calls in an answer as OpenAI has them; "text" is what is around them.
+static void addToolCalls(Json &J, const Model &M, const Request &R,
+                         const Generation &G, const Json &Tools) {
+  Result<tools::ParsedAnswer> Parsed = parseToolAnswer(M, R, G, Tools);
+  if (!Parsed) // of a model without a format the text is all there is
+    return;
+  J["text"] = Parsed->Text;
+  if (!Parsed->Reasoning.empty())
+    J["reasoning"] = Parsed->Reasoning;
+  J["tool_calls"] = toolCallsJson(Parsed->Calls, R.Prompt);
+  if (!Parsed->Calls.empty() && G.Finish == FinishReason::Stop)
+    J["finish_reason"] = "tool_calls";
+}
+
 /// What one choice consists of.
 static void addChoice(Json &J, const Model &M, const Request &R,
-                      const Generation &G, bool HasText) {
+                      const Generation &G, bool HasText, const Json &Tools) {
   bool Generates = G.Finish != FinishReason::None;
   J["token_ids"] = G.NewTokens;
   J["text"] = HasText ? Json(G.Text) : Json();
   J["finish_reason"] = Generates ? nameOf(G.Finish) : "output";
+  if (Generates && HasText && !Tools.is_null() && !G.Failure)
+    addToolCalls(J, M, R, G, Tools);
   if (G.StopToken)
     J["stop_reason"] = *G.StopToken;
   if (G.StopString)
@@ -54,16 +70,27 @@ static void addChoice(Json &J, const Model &M, const Request &R,
     J["error"] = G.Failure->message();
 }
 
+Json tool::toolCallsJson(const std::vector<tools::ToolCall> &Calls,
+                         std::span<const int32_t> Prompt) {
+  Json All = Json::array();
+  for (const tools::ToolCall &Call : Calls)
+    All.push_back(
+        {{"id", toolCallId(Prompt, All.size())},
+         {"type", "function"},
+         {"function", {{"name", Call.Name}, {"arguments", Call.Arguments}}}});
+  return All;
+}
+
 Json tool::answerJson(const Model &M, const Request &R, const Answer &A,
-                      bool HasText) {
+                      bool HasText, const Json &Tools) {
   Json J = Json::object();
   if (A.Choices.size() == 1) {
-    addChoice(J, M, R, A.Choices.front(), HasText);
+    addChoice(J, M, R, A.Choices.front(), HasText, Tools);
   } else {
     J["choices"] = Json::array();
     for (size_t I = 0; I < A.Choices.size(); ++I) {
       J["choices"].push_back({{"choice", R.How.FirstChoice + I}});
-      addChoice(J["choices"].back(), M, R, A.Choices[I], HasText);
+      addChoice(J["choices"].back(), M, R, A.Choices[I], HasText, Tools);
     }
   }
   J["prompt_tokens"] = R.Source.empty() ? R.Prompt.size() : R.Source.size();

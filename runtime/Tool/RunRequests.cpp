@@ -132,8 +132,14 @@ static Result<std::vector<int32_t>> promptOf(const Model &M, const Json &J,
   return std::move(Prompts->front());
 }
 
-static Result<Request> requestOf(const Model &M, const Json &J,
-                                 const RunOptions &Common, uint64_t Seed) {
+/// A line of the file.
+struct Wish {
+  Request What;
+  Json Tools; ///< That its conversation has; null: none.
+};
+
+static Result<Wish> wishOf(const Model &M, const Json &J,
+                           const RunOptions &Common, uint64_t Seed) {
   Result<RunOptions> Own = optionsOf(J, Common);
   if (!Own)
     return Own.error();
@@ -144,20 +150,24 @@ static Result<Request> requestOf(const Model &M, const Json &J,
   if (!S)
     return S.error();
   S->Seed = Own->Seed.value_or(Seed);
-  return makeRequest(M, *S, std::move(*Prompt));
+  Result<Request> Made = makeRequest(M, *S, std::move(*Prompt));
+  if (!Made)
+    return Made.error();
+  return Wish{std::move(*Made),
+              J.is_object() && J.contains("tools") ? J["tools"] : Json()};
 }
 
 /// Every line of the file that is not blank. All are read before any runs: a
 /// mistake in the last one costs no time.
-static Result<std::vector<Request>> readRequests(const Model &M,
-                                                 const RunOptions &Options) {
+static Result<std::vector<Wish>> readRequests(const Model &M,
+                                              const RunOptions &Options) {
   Result<std::string> Text = readText(Options.Requests);
   if (!Text)
     return Text.error();
   std::string File =
       Options.Requests == "-" ? "standard input" : Options.Requests;
   uint64_t Seed = Options.Seed.value_or(std::random_device()());
-  std::vector<Request> All;
+  std::vector<Wish> All;
   size_t Number = 0;
   for (size_t From = 0; From < Text->size();) {
     size_t End = std::min(Text->find('\n', From), Text->size());
@@ -170,7 +180,7 @@ static Result<std::vector<Request>> readRequests(const Model &M,
     Result<Json> J = parseJson(Line, Place);
     if (!J)
       return J.error();
-    Result<Request> R = requestOf(M, *J, Options, Seed + All.size());
+    Result<Wish> R = wishOf(M, *J, Options, Seed + All.size());
     if (!R)
       return R.error().withContext(Place);
     All.push_back(std::move(*R));
@@ -182,10 +192,10 @@ static Result<std::vector<Request>> readRequests(const Model &M,
 
 /// Room for the largest requests that can run at once.
 static SessionOptions roomForRun(const Model &M, const RunOptions &Options,
-                                 const std::vector<Request> &All) {
+                                 const std::vector<Wish> &All) {
   std::vector<SessionOptions> Rooms;
-  for (const Request &R : All)
-    Rooms.push_back(roomFor(M, {&R, 1}));
+  for (const Wish &W : All)
+    Rooms.push_back(roomFor(M, {&W.What, 1}));
   SessionOptions Room;
   Room.Threads = Options.Threads;
   auto Most = std::min(Rooms.size(), static_cast<size_t>(Options.MaxRunning));
@@ -223,10 +233,11 @@ static bool hasFailed(const Update &U) {
                      [](const Generation &G) { return bool(G.Failure); });
 }
 
-static Json lineOf(const Model &M, const Request &R, const Update &U) {
+static Json lineOf(const Model &M, const Wish &W, const Update &U) {
   if (U.Failure)
     return errorLine(*U.Failure);
-  Json J = answerJson(M, R, *U.Answer, M.manifest().Tokenizer.has_value());
+  Json J = answerJson(M, W.What, *U.Answer, M.manifest().Tokenizer.has_value(),
+                      W.Tools);
   J["cached_tokens"] = U.Usage.CachedTokens;
   J["timings"] = {{"queued_s", U.Usage.Queued},
                   {"first_token_s", U.Usage.FirstToken},
@@ -260,7 +271,7 @@ Status tool::runRequests(const RunOptions &Options) {
   if (ModelKind Kind = kindOf(M);
       Kind != ModelKind::Decoder && Kind != ModelKind::EncoderDecoder)
     return Error(M.path() + ": --prompts: this model generates no text");
-  Result<std::vector<Request>> All = readRequests(M, Options);
+  Result<std::vector<Wish>> All = readRequests(M, Options);
   if (!All)
     return All.error();
   Result<Session> S = Session::create(*Loaded, roomForRun(M, Options, *All));
@@ -283,7 +294,7 @@ Status tool::runRequests(const RunOptions &Options) {
   std::map<RequestId, size_t> Places;
   size_t Printed = 0, Failures = 0;
   for (size_t I = 0; I < All->size(); ++I) {
-    std::variant<RequestId, Refusal> Given = Plan->submit((*All)[I]);
+    std::variant<RequestId, Refusal> Given = Plan->submit((*All)[I].What);
     if (const auto *No = std::get_if<Refusal>(&Given)) {
       Lines[I] = errorLine(No->What);
       ++Failures;

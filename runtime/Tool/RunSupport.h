@@ -8,6 +8,7 @@
 #define TENON_RUNTIME_TOOL_RUNSUPPORT_H
 
 #include "runtime/Generation/Generator.h"
+#include "runtime/Generation/ToolAnswer.h"
 #include "runtime/Serving/PrefixFile.h"
 #include "runtime/Support/Json.h"
 #include "runtime/Support/OutputFile.h"
@@ -40,9 +41,17 @@ std::optional<std::string> firstTextOption(const RunOptions &Options);
 Result<generation::Settings> settingsOf(const engine::Model &M,
                                         const RunOptions &Options);
 
-/// What has come of a request; `HasText` where it has text.
+/// The calls of an answer to `Prompt` as OpenAI's API has them.
+Json toolCallsJson(const std::vector<tools::ToolCall> &Calls,
+                   std::span<const int32_t> Prompt);
+
+/// What has come of a request; `HasText` where it has text. With `Tools` that
+/// are not null its calls of them are told from the text.
 Json answerJson(const engine::Model &M, const generation::Request &R,
-                const generation::Answer &A, bool HasText);
+                const generation::Answer &A, bool HasText, const Json &Tools);
+
+/// The tools of --tools, an array in OpenAI's form; null without the option.
+Result<Json> readTools(const std::string &File);
 
 /// Writes the raw output for every token of `R`'s prompt, of an
 /// encoder-decoder's decoder after its source.

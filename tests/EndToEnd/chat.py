@@ -251,8 +251,54 @@ class Chat:
         self.test.check(good and status == 0,
                         f"Ctrl-C twice leaves: {status} {seen[-200:]!r}")
 
+    def tools(self):
+        """Formats of calls: found, given, and calls told from text. A drawn
+        text has none; unit tests read some."""
+        template = TEMPLATE + "{% if tools %}<tool_call>{{ tools }}{% endif %}"
+        found = self.test.compile(self.model("tools", {
+            "chat_template.jinja": template}), "found", "--dtype", "f32")
+        given = self.test.compile(self.test.work / "tools", "given", "--dtype",
+                                  "f32", "--tool-format", "mistral")
+        none = self.test.compile(self.test.work / "tools", "none", "--dtype",
+                                 "f32", "--tool-format", "none")
+        for artifact, name in ((found, "hermes"), (given, "mistral"),
+                               (none, None)):
+            report = json.loads(self.test.need("tenon", "inspect", artifact,
+                                               "--json"))
+            self.test.check(report["chat"]["tool_format"] == name,
+                            f"tool format {name}: {report['chat']}")
+        offered = [{"type": "function", "function": {
+            "name": "f", "parameters": {"type": "object"}}}]
+        file = self.test.work / "offered.json"
+        file.write_text(json.dumps(offered))
+        line = {"messages": [{"role": "user", "content": "Hi"}],
+                "tools": offered, "max_new_tokens": 5, "seed": 1}
+        requests = self.test.work / "tools.jsonl"
+        requests.write_text(json.dumps(line) + "\n")
+        plain = ["tenon", "run", found, "--chat", "--prompt", "Hi",
+                 "--max-new-tokens", "5", "--seed", "1", "--json"]
+        alone = json.loads(self.test.need(*plain, "--tools", file))
+        listed = json.loads(self.test.need("tenon", "run", found, "--prompts",
+                                           requests))
+        for what, answer in ("--tools", alone), ("--prompts", listed):
+            self.test.check(answer["tool_calls"] == [], f"{what}: {answer}")
+            self.test.check(answer["token_ids"] == alone["token_ids"],
+                            f"{what}: the same answer")
+        answer = json.loads(self.test.need(*plain))
+        self.test.check("tool_calls" not in answer and
+                        answer["prompt_tokens"] < alone["prompt_tokens"],
+                        f"no tools: {answer}")
+        answer = json.loads(self.test.need("tenon", "run", none, "--prompts",
+                                           requests))
+        self.test.check("tool_calls" not in answer, f"no format: {answer}")
+        file.write_text("{}")
+        self.test.expect_error(
+            "--tools of an object", f"{file}: is object: expected an array of "
+            "tools", command=[*plain, "--tools", file])
+
     def all(self):
         self.compiling()
+        self.tools()
         artifact = self.test.compile(
             self.model("talks", {"chat_template.jinja": TEMPLATE}), "talks",
             "--dtype", "f32")
@@ -260,7 +306,7 @@ class Chat:
                                            "--json"))
         self.test.check(
             report["chat"] == {"templates": {"default": TEMPLATE}, "tokens": {
-                "bos_token": BOS, "eos_token": EOS}},
+                "bos_token": BOS, "eos_token": EOS}, "tool_format": None},
             f"inspect --json: {report['chat']}")
         self.test.check(
             f"'default' of {len(TEMPLATE)} bytes"

@@ -213,6 +213,7 @@ TEST(ArtifactManifest, ChatTemplates) {
   ASSERT_TRUE(Read->Chat);
   EXPECT_EQ(Read->Chat->Templates, M.Chat->Templates);
   EXPECT_EQ(Read->Chat->Tokens, M.Chat->Tokens);
+  EXPECT_EQ(Read->Chat->ToolFormat, "hermes");
   auto Expect = [&](const char *Pointer, const Json &Value,
                     const std::string &Message) {
     Json Wrong = Form;
@@ -222,6 +223,9 @@ TEST(ArtifactManifest, ChatTemplates) {
     EXPECT_NE(messageOf(Read).find(Message), std::string::npos)
         << messageOf(Read);
   };
+  Expect("/chat/tool_format", "xml",
+         "'chat.tool_format' is 'xml': expected "
+         "one of deepseek-v3.2, ");
   Expect("/chat/templates", Json::object(), "expected at least one template");
   Expect("/chat/templates", 3, "'chat.templates' is 3: expected an object");
   Expect("/chat/templates/default", 3, "'chat.templates.default' is 3");

@@ -103,7 +103,8 @@ inline Manifest sampleManifest() {
   M.Image->Preprocessing.Mean = {0.25};
   M.Image->Preprocessing.Std = {0.5};
   M.Chat = ChatInfo{{{"default", "{{ bos_token }}\n"}, {"tools", ""}},
-                    {{"bos_token", "<s>"}}};
+                    {{"bos_token", "<s>"}},
+                    "hermes"};
   M.Labels = {"cat", "a \"dog\"", ""};
   M.Generation.EndOfSequence = {2, 3};
   M.Generation.Temperature = 0.7;

@@ -24,7 +24,8 @@ protected:
           {{"default", "[CLS]{% for m in messages %}{{ m.content }}"
                        "{% endfor %}{% if add_generation_prompt %}[SEP]"
                        "{% endif %}"}},
-          {}};
+          {},
+          ""};
     };
     Status Written = writeModel(File, Change, WordPieces);
     ASSERT_TRUE(Written) << Written.error().message();

@@ -47,11 +47,20 @@ TEST_F(ChatFiles, OfADirectory) {
   // A file of its own wins.
   write("chat_template.jinja", "{{ bos_token }}new");
   std::filesystem::create_directory(pathOf("additional_chat_templates"));
-  write("additional_chat_templates/tool_use.jinja", "tools");
+  write("additional_chat_templates/tool_use.jinja", "{{ tools }}");
   Found = read();
   ASSERT_TRUE(Found);
-  EXPECT_EQ(Found->Templates,
-            (Map{{"default", "{{ bos_token }}new"}, {"tool_use", "tools"}}));
+  EXPECT_EQ(Found->Templates, (Map{{"default", "{{ bos_token }}new"},
+                                   {"tool_use", "{{ tools }}"}}));
+  // Nothing says how the model writes calls.
+  EXPECT_EQ(Found->ToolFormat, "");
+  ASSERT_EQ(Notes.size(), 1u);
+  EXPECT_NE(Notes[0].find("--tool-format"), std::string::npos);
+  Notes.clear();
+  write("additional_chat_templates/tool_use.jinja", "{{ tools }}<tool_call>");
+  Found = read();
+  ASSERT_TRUE(Found);
+  EXPECT_EQ(Found->ToolFormat, "hermes");
   EXPECT_TRUE(Notes.empty());
 }
 

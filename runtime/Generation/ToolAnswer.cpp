@@ -1,0 +1,124 @@
+//===- ToolAnswer.cpp - Calls of tools in generated tokens ----------------===//
+
+#include "runtime/Generation/ToolAnswer.h"
+#include "runtime/ToolCalls/ToolFormat.h"
+
+#include <algorithm>
+#include <xxhash.h>
+
+using namespace tenon;
+using namespace tenon::generation;
+using namespace tenon::tools;
+
+/// Whether a prompt ends with one of the marks that reasoning begins with.
+static bool endsInReasoning(const tokenizer::Tokenizer &T,
+                            const ToolFormat &Format,
+                            std::span<const int32_t> Prompt) {
+  // More tokens than any of the marks has.
+  constexpr size_t Most = 32;
+  std::string End = T.decode(Prompt.last(std::min(Prompt.size(), Most)),
+                             /*SkipSpecialTokens=*/false);
+  End.erase(End.find_last_not_of(" \t\r\n") + 1);
+  return std::any_of(
+      Format.ThinkBegin.begin(), Format.ThinkBegin.end(),
+      [&](std::string_view Mark) { return End.ends_with(Mark); });
+}
+
+Result<ToolAnswer> ToolAnswer::create(const engine::Model &M,
+                                      std::span<const int32_t> Prompt,
+                                      Json Tools) {
+  Result<const tokenizer::Tokenizer *> T = M.tokenizer();
+  if (!T)
+    return T.error();
+  const ToolFormat *Format = M.manifest().Chat
+                                 ? findToolFormat(M.manifest().Chat->ToolFormat)
+                                 : nullptr;
+  if (!Format)
+    return Error(ErrorKind::NotFound,
+                 M.path() + ": nothing says how this model writes calls of "
+                            "tools: expected an artifact that was compiled "
+                            "with --tool-format");
+  ToolParserOptions Options;
+  Options.Tools = std::move(Tools);
+  Options.InReasoning = endsInReasoning(**T, *Format, Prompt);
+  Options.IsSpecial = [T = *T](std::string_view Text) {
+    std::optional<int32_t> Id = T->idOf(Text);
+    return Id && T->addedToken(*Id);
+  };
+  return ToolAnswer(**T, *Format, std::move(Options));
+}
+
+static void append(std::vector<AnswerPart> &Parts,
+                   std::vector<AnswerPart> More) {
+  for (AnswerPart &Part : More)
+    Parts.push_back(std::move(Part));
+}
+
+std::vector<AnswerPart> ToolAnswer::add(std::span<const int32_t> Tokens) {
+  std::vector<AnswerPart> Parts;
+  for (int32_t Id : Tokens) {
+    std::string Text = Decoder.push(Id);
+    std::optional<std::string_view> Added = T->addedToken(Id);
+    bool IsMark = Added && Text.ends_with(*Added);
+    std::string_view Plain(Text);
+    if (IsMark)
+      Plain.remove_suffix(Added->size());
+    if (!Plain.empty())
+      append(Parts, Parser.feed(Plain));
+    if (IsMark)
+      append(Parts, Parser.feed(*Added, /*Special=*/true));
+  }
+  return Parts;
+}
+
+std::vector<AnswerPart> ToolAnswer::finish() {
+  std::vector<AnswerPart> Parts;
+  if (std::string Rest = Decoder.finish(); !Rest.empty())
+    append(Parts, Parser.feed(Rest));
+  append(Parts, Parser.finish());
+  return Parts;
+}
+
+Result<ParsedAnswer> generation::parseToolAnswer(const engine::Model &M,
+                                                 const Request &R,
+                                                 const Generation &G,
+                                                 Json Tools) {
+  Result<ToolAnswer> Reader = ToolAnswer::create(M, R.Prompt, std::move(Tools));
+  if (!Reader)
+    return Reader.error();
+  std::span<const int32_t> Tokens(G.NewTokens);
+  if (G.StopToken && !Tokens.empty())
+    Tokens = Tokens.first(Tokens.size() - 1);
+  // A stop string may end inside a token: the rest of its text stands alone.
+  std::string Rest;
+  if (G.StopString && !R.Echo) {
+    const tokenizer::Tokenizer &T = **M.tokenizer();
+    auto Fits = [&](size_t Count) {
+      return G.Text.starts_with(T.decode(Tokens.first(Count)));
+    };
+    while (!Tokens.empty() && !Fits(Tokens.size()))
+      Tokens = Tokens.first(Tokens.size() - 1);
+    Rest = G.Text.substr(T.decode(Tokens).size());
+  }
+  ParsedAnswer Whole;
+  for (const AnswerPart &Part : Reader->add(Tokens))
+    Whole.add(Part);
+  for (const AnswerPart &Part : Reader->addText(Rest))
+    Whole.add(Part);
+  for (const AnswerPart &Part : Reader->finish())
+    Whole.add(Part);
+  return Whole;
+}
+
+std::string generation::toolCallId(std::span<const int32_t> Prompt,
+                                   size_t Index) {
+  static constexpr std::string_view Digits = "0123456789"
+                                             "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                             "abcdefghijklmnopqrstuvwxyz";
+  uint64_t Hash =
+      XXH3_64bits_withSeed(Prompt.data(), Prompt.size_bytes(), Index);
+  std::string Id;
+  for (int I = 0; I < 9; ++I, Hash /= Digits.size())
+    Id += Digits[Hash % Digits.size()];
+  return Id;
+}

@@ -1,0 +1,53 @@
+//===- ToolAnswer.h - Calls of tools in generated tokens --------*- C++ -*-===//
+
+#ifndef TENON_RUNTIME_GENERATION_TOOLANSWER_H
+#define TENON_RUNTIME_GENERATION_TOOLANSWER_H
+
+#include "runtime/Generation/Generator.h"
+#include "runtime/ToolCalls/ToolCallParser.h"
+
+namespace tenon::generation {
+
+/// Reads the calls of tools out of the tokens of one answer, as they come.
+class ToolAnswer {
+public:
+  /// For an answer to `Prompt` by `M`, which knows `Tools`, as OpenAI defines
+  /// them. An error when the artifact has no tokenizer or says no format. `M`
+  /// must outlive this.
+  static Result<ToolAnswer> create(const engine::Model &M,
+                                   std::span<const int32_t> Prompt, Json Tools);
+
+  /// What is certain now that `Tokens` follow.
+  std::vector<tools::AnswerPart> add(std::span<const int32_t> Tokens);
+  /// The same with text that is no whole token.
+  std::vector<tools::AnswerPart> addText(std::string_view Text) {
+    return Parser.feed(Text);
+  }
+  /// The rest.
+  std::vector<tools::AnswerPart> finish();
+
+private:
+  ToolAnswer(const tokenizer::Tokenizer &T, const tools::ToolFormat &Format,
+             tools::ToolParserOptions Options)
+      : T(&T), Decoder(T, /*SkipSpecialTokens=*/false),
+        Parser(Format, std::move(Options)) {}
+
+  const tokenizer::Tokenizer *T;
+  tokenizer::StreamingDecoder Decoder;
+  tools::ToolCallParser Parser;
+};
+
+/// The answer of `G`, up to its stop token or string, as a whole.
+Result<tools::ParsedAnswer> parseToolAnswer(const engine::Model &M,
+                                            const Request &R,
+                                            const Generation &G, Json Tools);
+
+/// The id of the call number `Index` of an answer: nine letters and digits, as
+/// Mistral's templates demand. It depends on what comes before the call alone,
+/// so that equal requests have equal answers, and turns of a conversation
+/// different ids.
+std::string toolCallId(std::span<const int32_t> Prompt, size_t Index);
+
+} // namespace tenon::generation
+
+#endif // TENON_RUNTIME_GENERATION_TOOLANSWER_H

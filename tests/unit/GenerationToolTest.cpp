@@ -1,0 +1,122 @@
+//===- GenerationToolTest.cpp - Tool calls in generated tokens ------------===//
+
+#include "GenerationFixture.h"
+
+#include "runtime/Generation/ToolAnswer.h"
+
+using namespace tenon;
+using namespace tenon::generation;
+using namespace tenon::test;
+
+namespace {
+
+/// Pieces of calls; "<tool_call>" is a token, and two others spell it.
+constexpr std::string_view CallPieces = R"({
+  "version": "1.0", "truncation": null, "padding": null,
+  "added_tokens": [
+    {"id": 0, "content": "<tool_call>", "single_word": false, "lstrip": false,
+     "rstrip": false, "normalized": false, "special": false},
+    {"id": 1, "content": "</tool_call>", "single_word": false, "lstrip": false,
+     "rstrip": false, "normalized": false, "special": false},
+    {"id": 2, "content": "<think>", "single_word": false, "lstrip": false,
+     "rstrip": false, "normalized": false, "special": true},
+    {"id": 3, "content": "</think>", "single_word": false, "lstrip": false,
+     "rstrip": false, "normalized": false, "special": true},
+    {"id": 4, "content": "<end>", "single_word": false, "lstrip": false,
+     "rstrip": false, "normalized": false, "special": true}],
+  "normalizer": null, "pre_tokenizer": null, "post_processor": null,
+  "decoder": {"type": "Fuse"},
+  "model": {"type": "WordLevel", "unk_token": "a", "vocab": {
+    "<tool_call>": 0, "</tool_call>": 1, "<think>": 2, "</think>": 3,
+    "<end>": 4, "a": 5, "{\"name\": \"f\", \"arguments\": ": 6, "{\"x\": ": 7,
+    "1": 8, "}}": 9, "<tool_": 10, "call>": 11, "Hm.": 12, "b c": 13}}})";
+
+class GenerationToolTest : public GenerationTest {
+protected:
+  void SetUp() override { loadFormat("hermes"); }
+
+  void loadFormat(const std::string &Format) {
+    load(
+        [&](Manifest &Info, CodeInfo &) {
+          Info.Chat = artifact::ChatInfo{
+              {{"default", "{{ messages[0].content }}"}}, {}, Format};
+        },
+        CallPieces);
+  }
+
+  tools::ParsedAnswer parse(const Generation &G, Tokens Prompt = {5}) {
+    Result<tools::ParsedAnswer> A =
+        parseToolAnswer(*M, request({}, std::move(Prompt)), G, Json::array());
+    EXPECT_TRUE(A) << A.error().message();
+    return A ? std::move(*A) : tools::ParsedAnswer();
+  }
+
+  static Generation generation(Tokens New) {
+    Generation G;
+    G.NewTokens = std::move(New);
+    G.Finish = FinishReason::Stop;
+    return G;
+  }
+
+  const Tokens Call = {0, 6, 7, 8, 9, 1};
+};
+
+} // namespace
+
+TEST_F(GenerationToolTest, CallsAreFoundByTheirTokens) {
+  Generation G = generation(Call);
+  G.NewTokens.push_back(4);
+  G.StopToken = 4;
+  tools::ParsedAnswer A = parse(G);
+  ASSERT_EQ(A.Calls.size(), 1u);
+  EXPECT_EQ(A.Calls[0].Name, "f");
+  EXPECT_EQ(A.Calls[0].Arguments, R"({"x":1})");
+  EXPECT_EQ(A.Text, "");
+  // Other tokens that spell the mark are text.
+  Tokens Spelled = Call;
+  Spelled[0] = 10;
+  Spelled.insert(Spelled.begin() + 1, 11);
+  A = parse(generation(Spelled));
+  EXPECT_TRUE(A.Calls.empty());
+  EXPECT_EQ(A.Text, "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": 1}}"
+                    "</tool_call>");
+}
+
+TEST_F(GenerationToolTest, ReasoningMayBeginInThePrompt) {
+  Tokens New = {12, 3};
+  New.insert(New.end(), Call.begin(), Call.end());
+  tools::ParsedAnswer A = parse(generation(New), {5, 2});
+  EXPECT_EQ(A.Reasoning, "Hm.");
+  EXPECT_EQ(A.Calls.size(), 1u);
+  A = parse(generation(New), {5});
+  EXPECT_EQ(A.Reasoning, "");
+}
+
+TEST_F(GenerationToolTest, TextEndsWithTheStopString) {
+  Tokens New = Call;
+  New.insert(New.end(), {5, 13});
+  Generation G = generation(New);
+  G.StopString = " c";
+  G.Text = "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": 1}}"
+           "</tool_call>ab";
+  tools::ParsedAnswer A = parse(G);
+  EXPECT_EQ(A.Text, "ab");
+  EXPECT_EQ(A.Calls.size(), 1u);
+}
+
+TEST_F(GenerationToolTest, IdsAreOfThePromptAndThePlace) {
+  Tokens One = {1, 2, 3}, Other = {1, 2, 4};
+  std::string Id = toolCallId(One, 0);
+  EXPECT_EQ(Id.size(), 9u);
+  EXPECT_EQ(Id, toolCallId(One, 0));
+  EXPECT_NE(Id, toolCallId(One, 1));
+  EXPECT_NE(Id, toolCallId(Other, 0));
+}
+
+TEST_F(GenerationToolTest, WithoutAFormatThereAreNone) {
+  loadFormat("");
+  Result<tools::ParsedAnswer> A =
+      parseToolAnswer(*M, request({}, {5}), generation(Call), Json::array());
+  ASSERT_FALSE(A);
+  EXPECT_NE(A.error().message().find("--tool-format"), std::string::npos);
+}
