@@ -237,7 +237,7 @@ private:
       if (!take(")"))
         return false;
     }
-    Out.Arguments = Arguments.dump();
+    Out.Arguments = jsonText(Arguments);
     return true;
   }
 

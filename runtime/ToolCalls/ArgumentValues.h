@@ -19,6 +19,11 @@ Json typedArgument(const Json &Tools, std::string_view Function,
 /// Whether `Tools`, as OpenAI defines them, has a function `Name`.
 bool isOffered(const Json &Tools, std::string_view Name);
 
+/// `Value` in one line; bytes of its texts that are not UTF-8 become U+FFFD.
+inline std::string jsonText(const Json &Value) {
+  return Value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 /// Calls in Python's syntax with arguments by name and literals as values:
 /// "[f(a=1, b='x'), g()]". Nothing when it is not that.
 std::optional<std::vector<ToolCall>> readPythonCalls(std::string_view Text);

@@ -41,7 +41,7 @@ Answer CallMatcher::advance(std::string_view Text, bool Final) {
   if (Calls.empty()) {
     if (Name.empty())
       return Answer::No;
-    Calls.push_back({Name, HasObject ? RawArguments : Arguments.dump()});
+    Calls.push_back({Name, HasObject ? RawArguments : jsonText(Arguments)});
   }
   return Answer::Yes;
 }
@@ -133,12 +133,16 @@ size_t CallMatcher::search(std::string_view Text, std::string_view Want) {
 }
 
 Answer CallMatcher::skipTo(std::string_view Text) {
-  size_t Found = search(Text, nextMark());
-  std::string_view Skipped = Text.substr(At, std::min(Found, Text.size()) - At);
-  if (Skipped.size() > MaxNameBytes ||
+  std::string_view Mark = nextMark();
+  size_t Found = search(Text, Mark);
+  bool IsFound = Found != std::string_view::npos;
+  std::string_view Skipped =
+      Text.substr(At, IsFound ? Found - At : std::string_view::npos);
+  // The last bytes may be the mark's.
+  if (Skipped.size() > MaxNameBytes + (IsFound ? 0 : Mark.size()) ||
       Skipped.find('\n') != std::string_view::npos)
     return Answer::No;
-  if (Found == std::string_view::npos)
+  if (!IsFound)
     return Answer::More;
   At = Found;
   return done();

@@ -87,7 +87,7 @@ public:
 
   std::vector<AnswerPart> finish() {
     std::vector<AnswerPart> Parts = run(/*Final=*/true);
-    if (AfterText && !Blank.empty())
+    if ((AfterText || !HasMark) && !Blank.empty())
       Parts.push_back(
           {InReasoning ? AnswerPart::Reasoning : AnswerPart::Text, Blank, {}});
     Blank.clear();
@@ -165,20 +165,20 @@ private:
   /// Reasoning up to its end; false when more text is needed.
   bool think(std::vector<AnswerPart> &Parts, bool Final) {
     for (size_t I = 0; I < rest().size(); ++I) {
-      size_t Length = 0;
-      Found End = anyAt(I, ThinkEnd, Length);
+      size_t EndLength = 0, BeginLength = 0;
+      Found End = anyAt(I, ThinkEnd, EndLength);
       // Some models begin to reason where the prompt has begun it for them.
-      bool IsBegin =
-          End == Found::No && anyAt(I, ThinkBegin, Length) == Found::Yes;
-      if (End == Found::Partly && Final)
-        End = Found::No;
-      if (End == Found::No && !IsBegin)
+      Found Again = anyAt(I, ThinkBegin, BeginLength);
+      bool Is = End == Found::Yes || Again == Found::Yes;
+      bool Waits = !Final && !Is && (End != Found::No || Again != Found::No);
+      if (!Is && !Waits)
         continue;
       put(Parts, AnswerPart::Reasoning, rest().substr(0, I));
       Begin += I;
-      if (End == Found::Partly)
+      if (Waits)
         return false;
-      Begin += Length;
+      bool IsBegin = End != Found::Yes;
+      Begin += IsBegin ? BeginLength : EndLength;
       layout(Parts, AnswerPart::Reasoning);
       InReasoning = IsBegin;
       AtStart = !InReasoning;
@@ -282,6 +282,7 @@ private:
       Parts.push_back({What, std::move(Blank), {}});
     Blank.clear();
     AfterText = false;
+    HasMark = true;
     DropBlank = true;
   }
 
@@ -320,6 +321,7 @@ private:
   size_t Failed = 0;
   std::string Blank;      ///< Whitespace that was held back.
   bool AfterText = false; ///< Blank stands after text, not after a mark.
+  bool HasMark = false;   ///< A mark has come.
   bool DropBlank = false; ///< Whitespace that follows is of the format.
 };
 

@@ -128,6 +128,18 @@ def smaller(data):
 
 
 @target
+def tool_calls():
+    """The examples of the documentation, in every format and size of piece."""
+    page = (ROOT / "docs" / "tool-calls.md").read_text()
+    examples = re.findall(r"^```text\n(.*?)\n```$", page, re.S | re.M)
+    for number, example in enumerate(examples):
+        for size in 0, 2:
+            yield bytes([number, size]) + example.encode()
+            yield (bytes([number, size]) + "Né <\n".encode()
+                   + 2 * example.encode() + b" z")
+
+
+@target
 def chat_template():
     for content in files("tests/chat/templates/*.jinja"):
         yield content

@@ -206,6 +206,23 @@ TEST(ToolCall, Reasoning) {
   EXPECT_THAT(A.Calls, ElementsAre(ToolCall{"f", "{}"}));
 }
 
+TEST(ToolCall, PiecesThatEndInsideAMark) {
+  expect("hermes", "<think>a<think>b</think>c", "c", {}, "ab");
+  expect("hermes", " \n ", " \n ", {});
+  // Just as much as a header may have before its mark.
+  std::string Header(255, 'x');
+  expect("gpt-oss",
+         "<|channel|>commentary to=functions.f " + Header +
+             "<|message|>{}<|call|>",
+         "", {{"f", "{}"}});
+  // A name of an argument that is not UTF-8.
+  ParsedAnswer A =
+      parse("qwen3-coder", "<tool_call><function=f><parameter=\xd0>1"
+                           "</parameter></function></tool_call>");
+  ASSERT_EQ(A.Calls.size(), 1u);
+  EXPECT_EQ(A.Calls[0].Arguments, "{\"\xEF\xBF\xBD\":1}");
+}
+
 TEST(ToolCall, SpellingOfASpecialTokenIsText) {
   ToolParserOptions Options;
   Options.IsSpecial = [](std::string_view Text) {
