@@ -298,6 +298,20 @@ TENON_API tenon_status tenon_model_chat_prompt(const tenon_model *model,
                                                size_t bytes, int32_t *tokens,
                                                size_t capacity, size_t *count);
 
+/** Tells the calls of tools in an answer, `tokens` [count] that came after
+ *  `prompt` [prompt_count], from its text (docs/tool-calls.md of the sources).
+ *  `up_to_stop`: null, or the `stop_bytes` bytes of text before a stop text
+ * that has ended the answer. `tools`: an array of tools as OpenAI's API has it,
+ * JSON of `tools_bytes` bytes; null or empty without their schemas. The answer
+ * is a JSON object of "text", "reasoning" if there is some, and "tool_calls";
+ * `bytes` and `json` [capacity] as of tenon_model_decode. Also: not found,
+ * where the artifact says no format of calls. */
+TENON_API tenon_status tenon_model_parse_answer(
+    const tenon_model *model, const int32_t *prompt, size_t prompt_count,
+    const int32_t *tokens, size_t count, const char *up_to_stop,
+    size_t stop_bytes, const char *tools, size_t tools_bytes, char *json,
+    size_t capacity, size_t *bytes);
+
 /** Creates a decoder of one token after another, without special tokens unless
  *  `special` is not 0. */
 TENON_API tenon_status tenon_decoder_create(const tenon_model *model,

@@ -8,6 +8,7 @@ import threading
 
 import pytest
 import tenon
+from conftest import compiled
 
 PROMPTS = ["In the beginning", "And the earth was", "a", [5, 6, 7]]
 SETTINGS = tenon.Settings(max_new_tokens=12, temperature=0.8, seed=3)
@@ -160,6 +161,31 @@ def test_chat(model):
         model.chat([{"content": "x"}])
     with pytest.raises(tenon.InvalidArgument, match="JSON"):
         model.chat([{"role": "user", "content": object()}])
+
+
+def test_tool_calls(model, artifacts):
+    """The example calls nothing by itself: its answer is put in its place."""
+    tools = [{"type": "function", "function": {"name": "f"}}]
+    answer = model.chat("Hello", tools=tools, max_new_tokens=4)
+    assert answer.tool_calls == [] and answer.text  # no format is known
+    path = compiled(artifacts, artifacts / "example", "calls.tenon",
+                    tool_format="json")
+    with tenon.load(path, threads=1) as calling:
+        request = calling.chat_stream("Hello", tools=tools, max_new_tokens=4)
+        answer = request.result()
+        assert answer.tool_calls == [] and answer.text
+        said = '{"name": "f", "arguments": {"x": 1}}'
+        choice = tenon.Choice(text=said, token_ids=calling.tokenizer.encode(
+            said, special_tokens=False))
+        request._read_calls(choice)
+        call, = choice.tool_calls
+        assert call == tenon.ToolCall(call.id, "f", '{"x":1}')
+        assert len(call.id) == 9 and choice.text == ""
+        # What follows a stop text is no part of the answer.
+        choice = tenon.Choice(text=said[:-2], token_ids=choice.token_ids,
+                              finish_reason="stop", stop="}")
+        request._read_calls(choice)
+        assert choice.tool_calls == [] and choice.text == said[:-2]
 
 
 @pytest.mark.parametrize("changes, message", [

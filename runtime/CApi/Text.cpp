@@ -2,6 +2,7 @@
 
 #include "runtime/CApi/Handles.h"
 #include "runtime/Chat/Conversation.h"
+#include "runtime/Generation/ToolAnswer.h"
 #include "runtime/Support/Json.h"
 
 using namespace tenon;
@@ -87,6 +88,45 @@ tenon_status tenon_model_chat_prompt(const tenon_model *model,
     *count = Ids->size();
     if (Ids->size() <= capacity)
       std::copy(Ids->begin(), Ids->end(), tokens);
+    return TENON_OK;
+  });
+}
+
+tenon_status tenon_model_parse_answer(
+    const tenon_model *model, const int32_t *prompt, size_t prompt_count,
+    const int32_t *tokens, size_t count, const char *up_to_stop,
+    size_t stop_bytes, const char *tools, size_t tools_bytes, char *json,
+    size_t capacity, size_t *bytes) {
+  if (!model || (!prompt && prompt_count != 0) || (!tokens && count != 0) ||
+      (!tools && tools_bytes != 0) || (!json && capacity != 0) || !bytes)
+    return fail("tenon_model_parse_answer: model, prompt, tokens, tools, json "
+                "or bytes is null");
+  return guarded([&]() -> tenon_status {
+    Json Tools;
+    if (tools_bytes != 0) {
+      Result<Json> Read = parseJson({tools, tools_bytes}, "tools");
+      if (!Read)
+        return fail(Error(Read.error().message())
+                        .withContext("tenon_model_parse_answer"));
+      Tools = std::move(*Read);
+      if (!Tools.is_array())
+        return fail(std::string("tenon_model_parse_answer: tools is ") +
+                    Tools.type_name() + ": expected an array");
+    }
+    std::optional<std::string_view> UpToStop;
+    if (up_to_stop)
+      UpToStop.emplace(up_to_stop, stop_bytes);
+    Result<tools::ParsedAnswer> Parsed = generation::parseToolAnswer(
+        *model->Loaded, {prompt, prompt_count}, {tokens, count}, UpToStop,
+        std::move(Tools));
+    if (!Parsed)
+      return fail(Parsed.error());
+    std::string Text =
+        generation::answerJson(*Parsed, {prompt, prompt_count})
+            .dump(-1, ' ', false, Json::error_handler_t::replace);
+    *bytes = Text.size();
+    if (Text.size() <= capacity)
+      std::copy(Text.begin(), Text.end(), json);
     return TENON_OK;
   });
 }

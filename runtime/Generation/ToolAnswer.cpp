@@ -79,26 +79,20 @@ std::vector<AnswerPart> ToolAnswer::finish() {
   return Parts;
 }
 
-Result<ParsedAnswer> generation::parseToolAnswer(const engine::Model &M,
-                                                 const Request &R,
-                                                 const Generation &G,
-                                                 Json Tools) {
-  Result<ToolAnswer> Reader = ToolAnswer::create(M, R.Prompt, std::move(Tools));
+Result<ParsedAnswer> generation::parseToolAnswer(
+    const engine::Model &M, std::span<const int32_t> Prompt,
+    std::span<const int32_t> Tokens, std::optional<std::string_view> UpToStop,
+    Json Tools) {
+  Result<ToolAnswer> Reader = ToolAnswer::create(M, Prompt, std::move(Tools));
   if (!Reader)
     return Reader.error();
-  std::span<const int32_t> Tokens(G.NewTokens);
-  if (G.StopToken && !Tokens.empty())
-    Tokens = Tokens.first(Tokens.size() - 1);
   // A stop string may end inside a token: the rest of its text stands alone.
-  std::string Rest;
-  if (G.StopString && !R.Echo) {
+  std::string_view Rest;
+  if (UpToStop) {
     const tokenizer::Tokenizer &T = **M.tokenizer();
-    auto Fits = [&](size_t Count) {
-      return G.Text.starts_with(T.decode(Tokens.first(Count)));
-    };
-    while (!Tokens.empty() && !Fits(Tokens.size()))
+    while (!Tokens.empty() && !UpToStop->starts_with(T.decode(Tokens)))
       Tokens = Tokens.first(Tokens.size() - 1);
-    Rest = G.Text.substr(T.decode(Tokens).size());
+    Rest = UpToStop->substr(T.decode(Tokens).size());
   }
   ParsedAnswer Whole;
   for (const AnswerPart &Part : Reader->add(Tokens))
@@ -108,6 +102,20 @@ Result<ParsedAnswer> generation::parseToolAnswer(const engine::Model &M,
   for (const AnswerPart &Part : Reader->finish())
     Whole.add(Part);
   return Whole;
+}
+
+Json generation::answerJson(const ParsedAnswer &A,
+                            std::span<const int32_t> Prompt) {
+  Json J = {{"text", A.Text}};
+  if (!A.Reasoning.empty())
+    J["reasoning"] = A.Reasoning;
+  J["tool_calls"] = Json::array();
+  for (const ToolCall &Call : A.Calls)
+    J["tool_calls"].push_back(
+        {{"id", toolCallId(Prompt, J["tool_calls"].size())},
+         {"type", "function"},
+         {"function", {{"name", Call.Name}, {"arguments", Call.Arguments}}}});
+  return J;
 }
 
 std::string generation::toolCallId(std::span<const int32_t> Prompt,

@@ -37,16 +37,22 @@ private:
   tools::ToolCallParser Parser;
 };
 
-/// The answer of `G`, up to its stop token or string, as a whole.
-Result<tools::ParsedAnswer> parseToolAnswer(const engine::Model &M,
-                                            const Request &R,
-                                            const Generation &G, Json Tools);
+/// The answer of the `Tokens` that came after `Prompt`, as a whole. With
+/// `UpToStop`, the text up to a stop string, what follows it is left out.
+Result<tools::ParsedAnswer>
+parseToolAnswer(const engine::Model &M, std::span<const int32_t> Prompt,
+                std::span<const int32_t> Tokens,
+                std::optional<std::string_view> UpToStop, Json Tools);
 
 /// The id of the call number `Index` of an answer: nine letters and digits, as
 /// Mistral's templates demand. It depends on what comes before the call alone,
 /// so that equal requests have equal answers, and turns of a conversation
 /// different ids.
 std::string toolCallId(std::span<const int32_t> Prompt, size_t Index);
+
+/// An answer to `Prompt` as an object: "text", "reasoning" if there is some,
+/// and "tool_calls" as OpenAI's API has them.
+Json answerJson(const tools::ParsedAnswer &A, std::span<const int32_t> Prompt);
 
 } // namespace tenon::generation
 

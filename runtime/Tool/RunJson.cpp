@@ -35,17 +35,21 @@ static Json scoresJson(const Model &M, const std::vector<ScoredToken> &Scores) {
   return All;
 }
 
-/// The calls in an answer as OpenAI has them; "text" is what is around them.
+/// Tells the calls in an answer from its text.
 static void addToolCalls(Json &J, const Model &M, const Request &R,
                          const Generation &G, const Json &Tools) {
-  Result<tools::ParsedAnswer> Parsed = parseToolAnswer(M, R, G, Tools);
+  std::optional<std::string_view> UpToStop;
+  // An echo is no part of the answer.
+  if (G.StopString && !R.Echo)
+    UpToStop = G.Text;
+  Result<tools::ParsedAnswer> Parsed =
+      parseToolAnswer(M, R.Prompt, G.NewTokens, UpToStop, Tools);
   if (!Parsed) // of a model without a format the text is all there is
     return;
-  J["text"] = Parsed->Text;
-  if (!Parsed->Reasoning.empty())
-    J["reasoning"] = Parsed->Reasoning;
-  J["tool_calls"] = toolCallsJson(Parsed->Calls, R.Prompt);
-  if (!Parsed->Calls.empty() && G.Finish == FinishReason::Stop)
+  J.update(answerJson(*Parsed, R.Prompt));
+  bool IsWhole =
+      G.Finish == FinishReason::EndOfSequence || G.Finish == FinishReason::Stop;
+  if (!Parsed->Calls.empty() && IsWhole)
     J["finish_reason"] = "tool_calls";
 }
 
@@ -68,17 +72,6 @@ static void addChoice(Json &J, const Model &M, const Request &R,
     J["score"] = *G.Score;
   if (G.Failure)
     J["error"] = G.Failure->message();
-}
-
-Json tool::toolCallsJson(const std::vector<tools::ToolCall> &Calls,
-                         std::span<const int32_t> Prompt) {
-  Json All = Json::array();
-  for (const tools::ToolCall &Call : Calls)
-    All.push_back(
-        {{"id", toolCallId(Prompt, All.size())},
-         {"type", "function"},
-         {"function", {{"name", Call.Name}, {"arguments", Call.Arguments}}}});
-  return All;
 }
 
 Json tool::answerJson(const Model &M, const Request &R, const Answer &A,

@@ -41,10 +41,6 @@ std::optional<std::string> firstTextOption(const RunOptions &Options);
 Result<generation::Settings> settingsOf(const engine::Model &M,
                                         const RunOptions &Options);
 
-/// The calls of an answer to `Prompt` as OpenAI's API has them.
-Json toolCallsJson(const std::vector<tools::ToolCall> &Calls,
-                   std::span<const int32_t> Prompt);
-
 /// What has come of a request; `HasText` where it has text. With `Tools` that
 /// are not null its calls of them are told from the text.
 Json answerJson(const engine::Model &M, const generation::Request &R,

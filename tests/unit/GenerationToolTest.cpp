@@ -3,6 +3,7 @@
 #include "GenerationFixture.h"
 
 #include "runtime/Generation/ToolAnswer.h"
+#include "runtime/tenon.h"
 
 using namespace tenon;
 using namespace tenon::generation;
@@ -44,18 +45,13 @@ protected:
         CallPieces);
   }
 
-  tools::ParsedAnswer parse(const Generation &G, Tokens Prompt = {5}) {
+  tools::ParsedAnswer
+  parse(const Tokens &New, const Tokens &Prompt = {5},
+        std::optional<std::string_view> UpToStop = std::nullopt) {
     Result<tools::ParsedAnswer> A =
-        parseToolAnswer(*M, request({}, std::move(Prompt)), G, Json::array());
+        parseToolAnswer(*M, Prompt, New, UpToStop, Json::array());
     EXPECT_TRUE(A) << A.error().message();
     return A ? std::move(*A) : tools::ParsedAnswer();
-  }
-
-  static Generation generation(Tokens New) {
-    Generation G;
-    G.NewTokens = std::move(New);
-    G.Finish = FinishReason::Stop;
-    return G;
   }
 
   const Tokens Call = {0, 6, 7, 8, 9, 1};
@@ -64,10 +60,9 @@ protected:
 } // namespace
 
 TEST_F(GenerationToolTest, CallsAreFoundByTheirTokens) {
-  Generation G = generation(Call);
-  G.NewTokens.push_back(4);
-  G.StopToken = 4;
-  tools::ParsedAnswer A = parse(G);
+  Tokens New = Call;
+  New.push_back(4);
+  tools::ParsedAnswer A = parse(New);
   ASSERT_EQ(A.Calls.size(), 1u);
   EXPECT_EQ(A.Calls[0].Name, "f");
   EXPECT_EQ(A.Calls[0].Arguments, R"({"x":1})");
@@ -76,7 +71,7 @@ TEST_F(GenerationToolTest, CallsAreFoundByTheirTokens) {
   Tokens Spelled = Call;
   Spelled[0] = 10;
   Spelled.insert(Spelled.begin() + 1, 11);
-  A = parse(generation(Spelled));
+  A = parse(Spelled);
   EXPECT_TRUE(A.Calls.empty());
   EXPECT_EQ(A.Text, "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": 1}}"
                     "</tool_call>");
@@ -85,21 +80,20 @@ TEST_F(GenerationToolTest, CallsAreFoundByTheirTokens) {
 TEST_F(GenerationToolTest, ReasoningMayBeginInThePrompt) {
   Tokens New = {12, 3};
   New.insert(New.end(), Call.begin(), Call.end());
-  tools::ParsedAnswer A = parse(generation(New), {5, 2});
+  tools::ParsedAnswer A = parse(New, {5, 2});
   EXPECT_EQ(A.Reasoning, "Hm.");
   EXPECT_EQ(A.Calls.size(), 1u);
-  A = parse(generation(New), {5});
+  A = parse(New, {5});
   EXPECT_EQ(A.Reasoning, "");
 }
 
 TEST_F(GenerationToolTest, TextEndsWithTheStopString) {
   Tokens New = Call;
   New.insert(New.end(), {5, 13});
-  Generation G = generation(New);
-  G.StopString = " c";
-  G.Text = "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": 1}}"
-           "</tool_call>ab";
-  tools::ParsedAnswer A = parse(G);
+  constexpr std::string_view UpToStop =
+      "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": 1}}"
+      "</tool_call>ab";
+  tools::ParsedAnswer A = parse(New, {5}, UpToStop);
   EXPECT_EQ(A.Text, "ab");
   EXPECT_EQ(A.Calls.size(), 1u);
 }
@@ -113,10 +107,32 @@ TEST_F(GenerationToolTest, IdsAreOfThePromptAndThePlace) {
   EXPECT_NE(Id, toolCallId(Other, 0));
 }
 
+TEST_F(GenerationToolTest, FromC) {
+  tenon_model *Loaded = nullptr;
+  ASSERT_EQ(tenon_model_load(File.c_str(), &Loaded), TENON_OK);
+  const Tokens Prompt = {5};
+  std::string Text(3, 0);
+  size_t Bytes = 0;
+  auto Parse = [&](std::string_view Tools) {
+    return tenon_model_parse_answer(
+        Loaded, Prompt.data(), Prompt.size(), Call.data(), Call.size(), nullptr,
+        0, Tools.data(), Tools.size(), Text.data(), Text.size(), &Bytes);
+  };
+  ASSERT_EQ(Parse(""), TENON_OK) << tenon_last_error();
+  EXPECT_EQ(Text, std::string(3, 0)); // it does not fit
+  Text.resize(Bytes);
+  ASSERT_EQ(Parse("[]"), TENON_OK);
+  EXPECT_EQ(Json::parse(Text), generation::answerJson(parse(Call), Prompt));
+  EXPECT_EQ(Parse("{}"), TENON_INVALID_ARGUMENT);
+  EXPECT_EQ(std::string(tenon_last_error()),
+            "tenon_model_parse_answer: tools is object: expected an array");
+  tenon_model_destroy(Loaded);
+}
+
 TEST_F(GenerationToolTest, WithoutAFormatThereAreNone) {
   loadFormat("");
   Result<tools::ParsedAnswer> A =
-      parseToolAnswer(*M, request({}, {5}), generation(Call), Json::array());
+      parseToolAnswer(*M, Call, Call, std::nullopt, Json::array());
   ASSERT_FALSE(A);
   EXPECT_NE(A.error().message().find("--tool-format"), std::string::npos);
 }

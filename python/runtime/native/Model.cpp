@@ -69,6 +69,24 @@ static nb::str decode(const Model &M, const Tokens &Ids, bool Special) {
   return nb::str(Text.data(), Bytes);
 }
 
+static nb::str parseAnswer(const Model &M, const Tokens &Prompt,
+                           const Tokens &Ids,
+                           const std::optional<std::string> &UpToStop,
+                           const std::string &Tools) {
+  std::string Json(Ids.size() * 8 + 64, 0);
+  size_t Bytes = 0;
+  for (int Try = 0; Try < 2; ++Try) {
+    check(tenon_model_parse_answer(
+        M.get(), Prompt.data(), Prompt.size(), Ids.data(), Ids.size(),
+        UpToStop ? UpToStop->data() : nullptr, UpToStop ? UpToStop->size() : 0,
+        Tools.data(), Tools.size(), Json.data(), Json.size(), &Bytes));
+    if (Bytes <= Json.size())
+      break;
+    Json.resize(Bytes);
+  }
+  return nb::str(Json.data(), Bytes);
+}
+
 static nb::object readImage(const Model &M, const std::string &Path) {
   int64_t Shape[3];
   check(tenon_model_image_shape(M.get(), Shape));
@@ -286,6 +304,8 @@ void tenon::python::bindModel(nb::module_ &M) {
            "max_tokens"_a = nb::none())
       .def("decode", &decode, "tokens"_a, "special"_a)
       .def("chat_prompt", &chatPrompt, "conversation"_a)
+      .def("parse_answer", &parseAnswer, "prompt"_a, "ids"_a,
+           "up_to_stop"_a.none(), "tools"_a)
       .def("read_image", &readImage, "path"_a);
   nb::class_<Decoder>(M, "Decoder")
       .def(nb::init<const Model &, bool>(), "model"_a, "special"_a)

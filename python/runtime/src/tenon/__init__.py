@@ -18,7 +18,8 @@ from .errors import (Cancelled, CompileError, DamagedFile, Error,
                      OutOfMemory, QueueFull, UnsupportedCpu)
 from .model import Model, load
 from .resources import Resources
-from .results import Chunk, Choice, Completion, Label, TokenScore, Usage
+from .results import (Chunk, Choice, Completion, Label, TokenScore, ToolCall,
+                      Usage)
 from .session import Sampler, Sequence, Session
 from .settings import Settings
 from .tokenizer import Tokenizer
@@ -30,6 +31,6 @@ __all__ = [
     "Completion", "DamagedFile", "Engine", "Error", "InternalError",
     "InvalidArgument", "Label", "Model", "NotFound", "OutOfCachePages",
     "OutOfMemory", "QueueFull", "Request", "Resources", "Sampler",
-    "Sequence", "Session", "Settings", "TokenScore", "Tokenizer", "UnsupportedCpu", "Usage",
-    "compile", "load",
+    "Sequence", "Session", "Settings", "TokenScore", "Tokenizer", "ToolCall",
+    "UnsupportedCpu", "Usage", "compile", "load",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import collections
+import json
 import os
 import secrets
 import threading
@@ -11,9 +12,9 @@ import weakref
 from collections.abc import AsyncIterator, Iterator
 
 from . import _native
-from .errors import BY_STATUS, Cancelled, QueueFull
+from .errors import BY_STATUS, Cancelled, NotFound, QueueFull
 from .resources import Resources
-from .results import Choice, Chunk, Completion, TokenScore, Usage
+from .results import Choice, Chunk, Completion, TokenScore, ToolCall, Usage
 from .settings import Settings, settings_of, token_ids
 
 # By tenon_finish and tenon_request_state.
@@ -36,9 +37,11 @@ class Request:
     wait for all of it, as often as they are called.
     """
 
-    def __init__(self, engine: Engine, prompt: list[int], settings: Settings):
+    def __init__(self, engine: Engine, prompt: list[int], settings: Settings,
+                 tools: list | None = None):
         self._engine = engine
         self._prompt = prompt
+        self._tools = tools
         self._settings = settings
         self._id = 0
         self._changed = threading.Condition()
@@ -170,9 +173,25 @@ class Request:
         if len(failures) == len(self._choices):
             self._failure = failures[0]
             return
+        if self._tools is not None:
+            for choice in self._choices:
+                self._read_calls(choice)
         self._completion = Completion(
             self._choices, self._prompt, _scores(news["prompt_scores"]),
             self._settings.seed, Usage(**news["usage"]))
+
+    def _read_calls(self, choice: Choice) -> None:
+        stopped = isinstance(choice.stop, str) and not self._settings.echo
+        try:
+            answer = json.loads(self._engine.model._native.parse_answer(
+                self._prompt, choice.token_ids,
+                choice.text if stopped else None, json.dumps(self._tools)))
+        except NotFound:
+            return  # Nothing says how the model writes calls.
+        choice.text = answer["text"]
+        choice.reasoning = answer.get("reasoning", "")
+        choice.tool_calls = [ToolCall(call["id"], **call["function"])
+                             for call in answer["tool_calls"]]
 
     def _fail(self, failure: Exception) -> None:
         with self._changed:
@@ -250,13 +269,14 @@ class Engine:
         wish = self.model._settings(settings_of(settings, changes))
         prompt = self.model.chat_prompt(messages, tools=tools,
                                         **(template or {}))
-        return self._submit(prompt, wish, timeout, salt)
+        return self._submit(prompt, wish, timeout, salt, tools)
 
     def _submit(self, prompt: list[int], wish: Settings,
-                timeout: float | None, salt: str) -> Request:
+                timeout: float | None, salt: str,
+                tools: list | None = None) -> Request:
         if wish.seed is None:
             wish = wish.replace(seed=secrets.randbits(64))
-        request = Request(self, prompt, wish)
+        request = Request(self, prompt, wish, tools)
         # Its news may come before its number does.
         with self._mail.lock:
             number, retry_after, refusal = self._native.submit(

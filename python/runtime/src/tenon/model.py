@@ -148,7 +148,9 @@ class Model:
 
         Args:
             messages: a text of the user, or dicts with "role" and "content".
-            tools: descriptions of tools, as Transformers' templates take them.
+            tools: descriptions of tools, as OpenAI's API has them. The answer
+                has `tool_calls`, if the artifact says how its model writes
+                them.
             template: other variables of the template by name.
             settings, changes: Settings, and fields of it by name.
         """

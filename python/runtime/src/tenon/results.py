@@ -43,12 +43,30 @@ class Chunk:
     stop: str | int | None = None
 
 
+@dataclasses.dataclass(frozen=True)
+class ToolCall:
+    """A call of a tool.
+
+    Attributes:
+        id: nine letters and digits; of equal requests the same.
+        name: the function.
+        arguments: a text that is a JSON object.
+    """
+
+    id: str
+    name: str
+    arguments: str
+
+
 @dataclasses.dataclass
 class Choice:
     """One text of a completion; attributes as of Chunk.
 
     Attributes:
         error: what has ended the text, with the reason "error".
+        tool_calls: of an answer to a chat with tools, where the artifact says
+            how its model writes calls; then `text` is what is around them.
+        reasoning: what the model thought before such an answer.
     """
 
     text: str = ""
@@ -57,6 +75,8 @@ class Choice:
     finish_reason: str | None = None
     stop: str | int | None = None
     error: Error | None = None
+    tool_calls: list[ToolCall] = dataclasses.field(default_factory=list)
+    reasoning: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,6 +134,11 @@ class Completion:
     def finish_reason(self) -> str:
         """Of the first text."""
         return self.choices[0].finish_reason
+
+    @property
+    def tool_calls(self) -> list[ToolCall]:
+        """Of the first text."""
+        return self.choices[0].tool_calls
 
     def __str__(self) -> str:
         return self.text
