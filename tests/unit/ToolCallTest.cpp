@@ -267,6 +267,14 @@ TEST(ToolCall, HostileAnswersCostLinearTime) {
     EXPECT_THAT(A.Calls, IsEmpty());
     EXPECT_GT(A.Text.size() + A.Reasoning.size(), Text.size() / 3) << F.Name;
   }
+  // Nothing is looked for behind many that fail.
+  for (size_t Before : {0, 1}) {
+    std::string Text;
+    for (size_t I = Before; I < ToolCallParser::MaxFailedCalls; ++I)
+      Text += "<tool_call>?";
+    Text += "<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";
+    EXPECT_EQ(parse("hermes", Text).Calls.size(), Before);
+  }
   // Longer than a call may be.
   std::string Long = "<tool_call>{\"name\": \"f\", \"arguments\": {\"s\": \"" +
                      std::string(ToolCallParser::MaxCallBytes, 'x') +
