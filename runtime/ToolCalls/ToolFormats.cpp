@@ -17,7 +17,8 @@ static ToolFormat hermes() {
                   {E::Mark, "</tool_call>"}}}};
   F.ThinkBegin = {"<think>"};
   F.ThinkEnd = {"</think>"};
-  F.TemplateTexts = {{"<tool_call>"}};
+  // Escaped or not.
+  F.TemplateTexts = {{"<tool_call>", "\"arguments"}};
   return F;
 }
 
@@ -48,7 +49,7 @@ static ToolFormat qwen3Coder() {
   F.ThinkBegin = {"<think>"};
   F.ThinkEnd = {"</think>"};
   F.Dropped = {"</tool_call>"}; // without its beginning
-  F.TemplateTexts = {{"<function="}};
+  F.TemplateTexts = {{"<tool_call>", "<function=", "<parameter="}};
   return F;
 }
 

@@ -254,7 +254,7 @@ class Chat:
     def tools(self):
         """Formats of calls: found, given, and calls told from text. A drawn
         text has none; unit tests read some."""
-        template = TEMPLATE + "{% if tools %}<tool_call>{{ tools }}{% endif %}"
+        template = TEMPLATE + '{% if tools %}<tool_call>"arguments"{{ tools }}{% endif %}'
         found = self.test.compile(self.model("tools", {
             "chat_template.jinja": template}), "found", "--dtype", "f32")
         given = self.test.compile(self.test.work / "tools", "given", "--dtype",

@@ -57,7 +57,8 @@ TEST_F(ChatFiles, OfADirectory) {
   ASSERT_EQ(Notes.size(), 1u);
   EXPECT_NE(Notes[0].find("--tool-format"), std::string::npos);
   Notes.clear();
-  write("additional_chat_templates/tool_use.jinja", "{{ tools }}<tool_call>");
+  write("additional_chat_templates/tool_use.jinja",
+        "{{ tools }}<tool_call>{\"name\", \"arguments\"}");
   Found = read();
   ASSERT_TRUE(Found);
   EXPECT_EQ(Found->ToolFormat, "hermes");

@@ -287,8 +287,14 @@ TEST(ToolCall, FormatsOfTemplates) {
     const ToolFormat *F = detectToolFormat(Template);
     return F ? std::string(F->Name) : "none";
   };
-  EXPECT_EQ(NameOf("... <tool_call>\n{\"name\": ..."), "hermes");
-  EXPECT_EQ(NameOf("<tool_call>\n<function=example>"), "qwen3-coder");
+  EXPECT_EQ(NameOf("<tool_call>\n{\"name\": ..., \"arguments\""), "hermes");
+  EXPECT_EQ(NameOf("<tool_call>\n{\\\"name\\\": ..., \\\"arguments\\\""),
+            "hermes");
+  // Other shapes between marks that look the same.
+  EXPECT_EQ(NameOf("<tool_call><invoke name="), "none");
+  EXPECT_EQ(NameOf("<function=name>{{ arguments }}</function>"), "none");
+  EXPECT_EQ(NameOf("<tool_call>\n<function=example><parameter=a>"),
+            "qwen3-coder");
   EXPECT_EQ(NameOf("<tool_call>{name}<arg_key>"), "glm");
   EXPECT_EQ(NameOf("<｜tool▁call▁begin｜>x<｜tool▁sep｜>y```json"),
             "deepseek-v3");
