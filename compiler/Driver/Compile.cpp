@@ -246,6 +246,7 @@ private:
     return lower(Module, std::move(State), StageId::Transformer);
   }
 
+  /// What --tool-format says goes before what the template says.
   Status setToolFormat() {
     if (Options.ToolFormat.empty())
       return {};

@@ -16,12 +16,6 @@ static void addRepeated(CLI::App &App, const char *Name, std::vector<T> &Values,
   App.add_option(Name, Values, Help)->type_size(1)->allow_extra_args(false);
 }
 
-static void addTools(CLI::App &App, std::string &File) {
-  App.add_option("--tools", File,
-                 "JSON file: the tools that the model may call in chats, an "
-                 "array as OpenAI's API has it");
-}
-
 /// What is read, and where the output goes.
 static void addInputs(CLI::App &App, RunOptions &Run) {
   App.add_option("file", Run.File, FileHelp)->required();
@@ -35,7 +29,9 @@ static void addInputs(CLI::App &App, RunOptions &Run) {
                "makes the prompt");
   App.add_option("--system", Run.System,
                  "With --chat: what the model is told before the message");
-  addTools(App, Run.Tools);
+  App.add_option("--tools", Run.Tools,
+                 "With --chat: JSON file of the tools that the model may call, "
+                 "an array as OpenAI's API has it");
   addRepeated(App, "--token-ids", Run.TokenIds,
               "Token ids in place of text: 1,2,3 or @FILE.npy");
   App.add_option("--token-types", Run.TokenTypes,

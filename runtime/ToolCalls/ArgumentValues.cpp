@@ -2,6 +2,7 @@
 
 #include "runtime/ToolCalls/ArgumentValues.h"
 
+#include <cmath>
 #include <set>
 
 namespace tenon::tools {
@@ -94,7 +95,7 @@ static bool allows(const std::set<std::string> &Types, const Json &Value) {
   return Types.count(Type) || (Type == "integer" && Types.count("number")) ||
          // 3.0 is an integer for JSON Schema.
          (Type == "number" && Types.count("integer") &&
-          Value.get<double>() == static_cast<int64_t>(Value.get<double>()));
+          Value.get<double>() == std::trunc(Value.get<double>()));
 }
 
 Json typedArgument(const Json &Tools, std::string_view Function,
@@ -121,13 +122,16 @@ Json typedArgument(const Json &Tools, std::string_view Function,
 //===----------------------------------------------------------------------===//
 
 namespace {
-bool isSpace(char C) { return C == ' ' || C == '\t' || C == '\n' || C == '\r'; }
-
 bool isWordBegin(char C) {
   return (C >= 'a' && C <= 'z') || (C >= 'A' && C <= 'Z') || C == '_';
 }
 
 bool isDigit(char C) { return C >= '0' && C <= '9'; }
+
+/// Whether `Object` may have a member `Key` more.
+bool isNew(const Json &Object, const std::string &Key) {
+  return Object.size() < MaxArguments && !Object.contains(Key);
+}
 
 /// Reads values from a text; each function is false when it is not there.
 class ValueReader {
@@ -229,7 +233,7 @@ private:
       do {
         std::string Key;
         Json Value;
-        if (!word(Key) || !take("=") || Arguments.contains(Key) ||
+        if (!word(Key) || !take("=") || !isNew(Arguments, Key) ||
             !value(Value, 0))
           return false;
         Arguments[Key] = std::move(Value);
@@ -293,7 +297,7 @@ private:
     while (!take("}")) {
       Json Key, Value;
       skipSpace();
-      if (!string(Key) || Out.contains(Key.get_ref<const std::string &>()) ||
+      if (!string(Key) || !isNew(Out, Key.get_ref<const std::string &>()) ||
           !take(":") || !value(Value, Depth + 1))
         return false;
       Out[Key.get<std::string>()] = std::move(Value);
@@ -374,7 +378,7 @@ private:
       } else if (!upTo(":", Key)) {
         return false;
       }
-      if (Key.empty() || Out.contains(Key) || !value(Value, Depth + 1))
+      if (Key.empty() || !isNew(Out, Key) || !value(Value, Depth + 1))
         return false;
       Out[Key] = std::move(Value);
       if (!take(","))

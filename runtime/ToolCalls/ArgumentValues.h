@@ -10,6 +10,14 @@
 
 namespace tenon::tools {
 
+/// A call with more, or a value with more members, is malformed: each is
+/// compared with those before it.
+inline constexpr size_t MaxArguments = 1024;
+
+inline bool isSpace(char C) {
+  return C == ' ' || C == '\t' || C == '\n' || C == '\r';
+}
+
 /// The value of argument `Key` of `Function` that a model wrote as `Text`
 /// without quotes: what the tool's schema allows. JSON where it parses as one
 /// of the schema's types, else a text; without a schema, JSON if it is some.

@@ -11,10 +11,6 @@ using Answer = CallMatcher::Answer;
 
 static constexpr size_t MaxNameBytes = 256;
 
-static bool isSpace(char C) {
-  return C == ' ' || C == '\t' || C == '\n' || C == '\r';
-}
-
 static bool isNameByte(char C) {
   return (C >= 'a' && C <= 'z') || (C >= 'A' && C <= 'Z') ||
          (C >= '0' && C <= '9') || C == '_' || C == '-' || C == '.';
@@ -148,14 +144,6 @@ Answer CallMatcher::skipTo(std::string_view Text) {
   return done();
 }
 
-/// `Text` without the bytes that stand before special tokens.
-static std::string withoutSpecialBytes(std::string_view Text) {
-  std::string Plain(Text);
-  Plain.erase(std::remove(Plain.begin(), Plain.end(), SpecialByte),
-              Plain.end());
-  return Plain;
-}
-
 Answer CallMatcher::field(std::string_view Text) {
   size_t Found = search(Text, nextMark());
   if (Found == std::string_view::npos)
@@ -165,7 +153,8 @@ Answer CallMatcher::field(std::string_view Text) {
   case Element::Key:
     Key = Value;
     ValueType = Typed::BySchema;
-    if (Key.empty() || Arguments.contains(Key))
+    if (Key.empty() || Arguments.size() == MaxArguments ||
+        Arguments.contains(Key))
       return Answer::No;
     break;
   case Element::Type:

@@ -17,6 +17,13 @@ struct BoundElement {
 /// no such byte.
 inline constexpr char SpecialByte = '\xFF';
 
+/// `Text` without the bytes that stand before special tokens.
+inline std::string withoutSpecialBytes(std::string_view Text) {
+  std::string Plain(Text);
+  std::erase(Plain, SpecialByte);
+  return Plain;
+}
+
 /// Matches one pattern with a text that grows, each byte looked at once.
 class CallMatcher {
 public:

@@ -23,10 +23,6 @@ void ParsedAnswer::add(const AnswerPart &Part) {
   }
 }
 
-static bool isSpace(char C) {
-  return C == ' ' || C == '\t' || C == '\n' || C == '\r';
-}
-
 /// `Mark` with SpecialByte before each special token in it. Those stand in
 /// brackets, in every vocabulary that has some in these formats.
 static std::string
@@ -289,9 +285,7 @@ private:
   /// Gives text, and holds its whitespace at the end back.
   void put(std::vector<AnswerPart> &Parts, AnswerPart::Kind What,
            std::string_view Text) {
-    std::string Plain(Text);
-    Plain.erase(std::remove(Plain.begin(), Plain.end(), SpecialByte),
-                Plain.end());
+    std::string Plain = withoutSpecialBytes(Text);
     size_t End = Plain.size();
     while (End > 0 && isSpace(Plain[End - 1]))
       --End;

@@ -133,6 +133,8 @@ TEST(ToolCall, ValuesBySchema) {
       "qwen3-coder", Text, "",
       {{"weather", R"({"city": "12", "days": 12, "hint": null, "more": [1]})"}},
       "", Weather);
+  // A whole number, though no integer of the machine.
+  EXPECT_EQ(typedArgument(Weather, "weather", "days", "1e300"), Json(1e300));
   // What the schema does not take stays a text.
   EXPECT_EQ(typedArgument(Weather, "weather", "days", "soon"), Json("soon"));
   EXPECT_EQ(typedArgument(Weather, "weather", "days", "3.0"), Json(3.0));
@@ -274,6 +276,19 @@ TEST(ToolCall, HostileAnswersCostLinearTime) {
       Text += "<tool_call>?";
     Text += "<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";
     EXPECT_EQ(parse("hermes", Text).Calls.size(), Before);
+  }
+  for (size_t Count : {MaxArguments, MaxArguments + 1}) {
+    std::string Python = "[f(", Xml = "<tool_call><function=f>";
+    for (size_t I = 0; I < Count; ++I) {
+      std::string Key = "a" + std::to_string(I);
+      Python += (I ? "," : "") + Key + "=1";
+      Xml += "<parameter=" + Key + ">1</parameter>";
+    }
+    size_t Calls = Count == MaxArguments;
+    EXPECT_EQ(parse("pythonic", Python + ")]").Calls.size(), Calls);
+    EXPECT_EQ(
+        parse("qwen3-coder", Xml + "</function></tool_call>").Calls.size(),
+        Calls);
   }
   // Longer than a call may be.
   std::string Long = "<tool_call>{\"name\": \"f\", \"arguments\": {\"s\": \"" +
