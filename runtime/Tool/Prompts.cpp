@@ -54,7 +54,8 @@ Result<Json> tool::readTools(const std::string &File) {
 }
 
 Result<std::vector<std::vector<int32_t>>>
-tool::readPrompts(const Model &M, const RunOptions &Options) {
+tool::readPrompts(const Model &M, const RunOptions &Options,
+                  const Json &Tools) {
   std::vector<std::string> Texts = Options.Prompts;
   if (!Options.PromptFile.empty()) {
     Result<std::string> Text = readText(Options.PromptFile);
@@ -62,14 +63,11 @@ tool::readPrompts(const Model &M, const RunOptions &Options) {
       return Text.error();
     Texts.push_back(*Text);
   }
-  Result<Json> Tools = readTools(Options.Tools);
-  if (!Tools)
-    return Tools.error();
   std::vector<std::vector<int32_t>> Prompts;
   for (const std::string &Text : Texts) {
     if (Options.Chat) {
       chat::Conversation Talk;
-      Talk.Tools = *Tools;
+      Talk.Tools = Tools;
       if (!Options.System.empty())
         Talk.add("system", Options.System);
       Talk.add("user", Text);

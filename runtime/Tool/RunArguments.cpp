@@ -30,8 +30,8 @@ static void addInputs(CLI::App &App, RunOptions &Run) {
   App.add_option("--system", Run.System,
                  "With --chat: what the model is told before the message");
   App.add_option("--tools", Run.Tools,
-                 "With --chat: JSON file of the tools that the model may call, "
-                 "an array as OpenAI's API has it");
+                 "For conversations: JSON file of the tools that the model may "
+                 "call, an array as OpenAI's API has it");
   addRepeated(App, "--token-ids", Run.TokenIds,
               "Token ids in place of text: 1,2,3 or @FILE.npy");
   App.add_option("--token-types", Run.TokenTypes,
@@ -219,8 +219,8 @@ void tool::addRunOptions(CLI::App &App, RunOptions &Run) {
 std::string tool::usageErrorOf(const RunOptions &Run) {
   if (!Run.System.empty() && !Run.Chat)
     return "--system needs --chat";
-  if (!Run.Tools.empty() && !Run.Chat)
-    return "--tools needs --chat";
+  if (!Run.Tools.empty() && !Run.Chat && Run.Requests.empty())
+    return "--tools needs --chat or --prompts";
   if (Run.Chat && Run.Requests.empty() && Run.Prompts.empty() &&
       Run.PromptFile.empty())
     return "--chat needs --prompt or --prompt-file";

@@ -98,14 +98,11 @@ static Status show(const Model &M, const RunOptions &Options,
                    const std::vector<Request> &Requests,
                    const std::vector<Answer> &All,
                    const std::vector<size_t> &Cached, bool HasText,
-                   const Timings &Times) {
+                   const Json &Tools, const Timings &Times) {
   if (Options.Json) {
-    Result<Json> Tools = readTools(Options.Tools);
-    if (!Tools)
-      return Tools.error();
     Json J = Json::array();
     for (size_t I = 0; I < All.size(); ++I) {
-      J.push_back(answerJson(M, Requests[I], All[I], HasText, *Tools));
+      J.push_back(answerJson(M, Requests[I], All[I], HasText, Tools));
       J.back()["cached_tokens"] = Cached[I];
       J.back()["timings"] = timingsJson(Times);
     }
@@ -150,7 +147,11 @@ Status tool::runModel(const RunOptions &Options) {
   if (Kind == ModelKind::Image || (Kind == ModelKind::Classifier && !Out))
     return classify(*Loaded, Options, std::move(Out), Begin);
 
-  Result<std::vector<std::vector<int32_t>>> Prompts = readPrompts(M, Options);
+  Result<Json> Tools = readTools(Options.Tools);
+  if (!Tools)
+    return Tools.error();
+  Result<std::vector<std::vector<int32_t>>> Prompts =
+      readPrompts(M, Options, *Tools);
   if (!Prompts)
     return Prompts.error();
   Result<std::vector<int32_t>> Types =
@@ -230,7 +231,8 @@ Status tool::runModel(const RunOptions &Options) {
     for (size_t I = 0; I < All.size(); ++I)
       All[I] = G.take(static_cast<int64_t>(I));
   }
-  if (Status Shown = show(M, Options, Requests, All, Cached, HasText, Times);
+  if (Status Shown =
+          show(M, Options, Requests, All, Cached, HasText, *Tools, Times);
       !Shown)
     return Shown;
   bool IsCut = false;

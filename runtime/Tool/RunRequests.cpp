@@ -110,9 +110,9 @@ static Result<RunOptions> optionsOf(const Json &J, const RunOptions &Common) {
 }
 
 /// The prompt of a request with "messages", and "tools".
-static Result<std::vector<int32_t>> conversationPrompt(const Model &M,
-                                                       const Json &J) {
-  Json Talk = {{"add_generation_prompt", true}};
+static Result<std::vector<int32_t>>
+conversationPrompt(const Model &M, const Json &J, const Json &Tools) {
+  Json Talk = {{"add_generation_prompt", true}, {"tools", Tools}};
   for (const auto &[Key, Value] : J.items())
     if (isOfConversation(Key))
       Talk[Key] = Value;
@@ -123,10 +123,12 @@ static Result<std::vector<int32_t>> conversationPrompt(const Model &M,
 }
 
 static Result<std::vector<int32_t>> promptOf(const Model &M, const Json &J,
-                                             const RunOptions &Own) {
+                                             const RunOptions &Own,
+                                             const Json &Tools) {
   if (J.is_object() && J.contains("messages"))
-    return conversationPrompt(M, J);
-  Result<std::vector<std::vector<int32_t>>> Prompts = readPrompts(M, Own);
+    return conversationPrompt(M, J, Tools);
+  Result<std::vector<std::vector<int32_t>>> Prompts =
+      readPrompts(M, Own, Tools);
   if (!Prompts)
     return Prompts.error();
   return std::move(Prompts->front());
@@ -139,11 +141,16 @@ struct Wish {
 };
 
 static Result<Wish> wishOf(const Model &M, const Json &J,
-                           const RunOptions &Common, uint64_t Seed) {
+                           const RunOptions &Common, const Json &CommonTools,
+                           uint64_t Seed) {
   Result<RunOptions> Own = optionsOf(J, Common);
   if (!Own)
     return Own.error();
-  Result<std::vector<int32_t>> Prompt = promptOf(M, J, *Own);
+  bool IsTalk = J.is_object() && J.contains("messages");
+  Json Tools = IsTalk && J.contains("tools") ? J["tools"]
+               : IsTalk || Own->Chat         ? CommonTools
+                                             : Json();
+  Result<std::vector<int32_t>> Prompt = promptOf(M, J, *Own, Tools);
   if (!Prompt)
     return Prompt.error();
   Result<Settings> S = settingsOf(M, *Own);
@@ -153,8 +160,7 @@ static Result<Wish> wishOf(const Model &M, const Json &J,
   Result<Request> Made = makeRequest(M, *S, std::move(*Prompt));
   if (!Made)
     return Made.error();
-  return Wish{std::move(*Made),
-              J.is_object() && J.contains("tools") ? J["tools"] : Json()};
+  return Wish{std::move(*Made), std::move(Tools)};
 }
 
 /// Every line of the file that is not blank. All are read before any runs: a
@@ -167,6 +173,9 @@ static Result<std::vector<Wish>> readRequests(const Model &M,
   std::string File =
       Options.Requests == "-" ? "standard input" : Options.Requests;
   uint64_t Seed = Options.Seed.value_or(std::random_device()());
+  Result<Json> Tools = readTools(Options.Tools);
+  if (!Tools)
+    return Tools.error();
   std::vector<Wish> All;
   size_t Number = 0;
   for (size_t From = 0; From < Text->size();) {
@@ -180,7 +189,7 @@ static Result<std::vector<Wish>> readRequests(const Model &M,
     Result<Json> J = parseJson(Line, Place);
     if (!J)
       return J.error();
-    Result<Wish> R = wishOf(M, *J, Options, Seed + All.size());
+    Result<Wish> R = wishOf(M, *J, Options, *Tools, Seed + All.size());
     if (!R)
       return R.error().withContext(Place);
     All.push_back(std::move(*R));

@@ -70,9 +70,11 @@ Status classify(const std::shared_ptr<const engine::Model> &M,
 enum class ModelKind { Decoder, EncoderDecoder, Encoder, Classifier, Image };
 ModelKind kindOf(const engine::Model &M);
 
-/// The token ids of every prompt, in the order of the options.
+/// The token ids of every prompt, in the order of the options; conversations
+/// may call `Tools`.
 Result<std::vector<std::vector<int32_t>>>
-readPrompts(const engine::Model &M, const RunOptions &Options);
+readPrompts(const engine::Model &M, const RunOptions &Options,
+            const Json &Tools = Json());
 /// The token ids of a text that is a prompt, at least one.
 Result<std::vector<int32_t>> tokensOfPrompt(const engine::Model &M,
                                             const std::string &Text);

@@ -280,7 +280,17 @@ class Chat:
         alone = json.loads(self.test.need(*plain, "--tools", file))
         listed = json.loads(self.test.need("tenon", "run", found, "--prompts",
                                            requests))
-        for what, answer in ("--tools", alone), ("--prompts", listed):
+        del line["tools"]
+        requests.write_text(json.dumps(line) + "\n" + json.dumps(
+            {"prompt": "Hi", "chat": True, "max_new_tokens": 5, "seed": 1}))
+        common = [json.loads(text) for text in self.test.need(
+            "tenon", "run", found, "--prompts", requests, "--tools",
+            file).splitlines()]
+        line["tools"] = offered
+        requests.write_text(json.dumps(line) + "\n")
+        for what, answer in (("--tools", alone), ("--prompts", listed),
+                             ("--tools of messages", common[0]),
+                             ("--tools of a prompt", common[1])):
             self.test.check(answer["tool_calls"] == [], f"{what}: {answer}")
             self.test.check(answer["token_ids"] == alone["token_ids"],
                             f"{what}: the same answer")
