@@ -113,6 +113,35 @@ Status runRequests(const RunOptions &Options);
 /// reads.
 Status chatWithModel(const RunOptions &Options);
 
+struct ServeOptions {
+  /// A model, and what clients call it.
+  struct Source {
+    std::string Given; ///< As on the command line.
+    std::string File;  ///< The artifact.
+    std::string Name;  ///< Empty: as the file is called.
+  };
+  std::vector<Source> Models;
+  std::string Host = "127.0.0.1";
+  uint16_t Port = 8080;
+  /// Instead of host and port; empty: none.
+  std::string UnixSocket;
+  /// One key a line; empty: nobody needs one.
+  std::string KeyFile;
+  int64_t Threads = 0;
+  /// Of each model: tokens of its cache; 0: serving::defaultRoom().
+  int64_t MaxSeq = 0;
+  int64_t MaxRunning = 8;
+  int64_t MaxQueued = 256;
+  double MaxStepMs = 100;
+  bool NoPrefixCache = false;
+  /// How long requests that run may go on after SIGTERM.
+  double DrainSeconds = 30;
+  bool LogRequests = false;
+};
+
+/// Answers requests over HTTP until SIGINT or SIGTERM.
+Status serveModels(const ServeOptions &Options);
+
 struct EmbedOptions {
   std::string File;
   /// As of RunOptions.

@@ -7,6 +7,7 @@
 
 #include "runtime/Artifact/Artifact.h"
 #include "runtime/Chat/TemplateCommand.h"
+#include "runtime/Generation/Settings.h"
 #include "runtime/Support/Json.h"
 #include "runtime/Support/Paths.h"
 #include "runtime/Tokenizer/TokenizeCommand.h"
@@ -132,6 +133,70 @@ static Status whenAble(CommandOptions &Options, const ModelOptions &Compiling,
   return Model->named(Command(Options));
 }
 
+struct ServeArguments {
+  std::vector<std::string> Models; ///< Each FILE or NAME=FILE.
+  ServeOptions Options;
+};
+
+static void addServeOptions(CLI::App &App, ServeArguments &Serve) {
+  ServeOptions &O = Serve.Options;
+  App.add_option("files", Serve.Models,
+                 "Artifacts or models; NAME=FILE: what clients call it [the "
+                 "file's name]")
+      ->required();
+  App.add_option("--host", O.Host, "Where to listen [127.0.0.1]");
+  App.add_option("--port", O.Port, "0: any that is free [8080]");
+  App.add_option("--unix-socket", O.UnixSocket,
+                 "Listen on this path instead of host and port");
+  App.add_option("--api-key-file", O.KeyFile,
+                 "File of keys, one a line; requests need one of them");
+  App.add_option("--threads", O.Threads, "Threads; 0: one per core [0]");
+  App.add_option("--max-seq", O.MaxSeq,
+                 "Tokens that a model's cache holds [what fits in a quarter of "
+                 "the memory]")
+      ->check(CLI::PositiveNumber);
+  App.add_option("--max-running", O.MaxRunning,
+                 "Texts that a model generates at once [8]")
+      ->check(CLI::Range(int64_t(1), generation::MaxChoices));
+  App.add_option("--max-queued", O.MaxQueued,
+                 "Requests that wait; others hear 429 [256]")
+      ->check(CLI::NonNegativeNumber);
+  App.add_option("--max-step-ms", O.MaxStepMs,
+                 "Milliseconds of a step, for which prompts are cut [100]")
+      ->check(CLI::PositiveNumber);
+  App.add_flag("--no-prefix-cache", O.NoPrefixCache,
+               "Keep no prompts for requests that begin as they do");
+  App.add_option("--drain-timeout", O.DrainSeconds,
+                 "Seconds that requests may go on after SIGTERM [30]")
+      ->check(CLI::NonNegativeNumber);
+  App.add_flag("--log-requests", O.LogRequests,
+               "A line of JSON on standard error for each request");
+}
+
+static Status serve(ServeArguments &Arguments, const ModelOptions &Compiling) {
+  ServeOptions &Options = Arguments.Options;
+  if (Status Able = checkThreads(Options.Threads); !Able)
+    return Able;
+  std::vector<ModelArgument> Models;
+  for (const std::string &Given : Arguments.Models) {
+    std::string Name, File = Given;
+    // A path that has a "=" is a path where there is such a file.
+    if (size_t Equals = Given.find('=');
+        Equals != std::string::npos && !std::filesystem::exists(Given)) {
+      Name = Given.substr(0, Equals);
+      File = Given.substr(Equals + 1);
+    }
+    Result<ModelArgument> Model = ModelArgument::open(File, Compiling);
+    if (!Model)
+      return Model.error();
+    Options.Models.push_back({File, Model->artifact(), Name});
+    Models.push_back(std::move(*Model));
+  }
+  if (Models.size() == 1)
+    return Models.front().named(serveModels(Options));
+  return serveModels(Options);
+}
+
 /// The same with the artifact to compare with, which is compiled as it is.
 static Status evaluate(EvaluateOptions &Options,
                        const ModelOptions &Compiling) {
@@ -227,6 +292,11 @@ int main(int Count, char **Values) {
   CLI::App *ChatApp =
       App.add_subcommand("chat", "Talk with a model that has a chat template");
   addChatOptions(*ChatApp, Chat);
+
+  ServeArguments Serve;
+  CLI::App *ServeApp = App.add_subcommand(
+      "serve", "Answer requests over HTTP, in the form of OpenAI's API");
+  addServeOptions(*ServeApp, Serve);
 
   EmbedOptions Embed;
   CLI::App *EmbedApp =
@@ -378,8 +448,8 @@ int main(int Count, char **Values) {
 
   // Only one command is parsed.
   ModelOptions Compiling;
-  for (CLI::App *Command :
-       {RunApp, ChatApp, EmbedApp, EvaluateApp, TokenizeApp, BenchApp})
+  for (CLI::App *Command : {RunApp, ChatApp, ServeApp, EmbedApp, EvaluateApp,
+                            TokenizeApp, BenchApp})
     addModelOptions(*Command, Compiling);
 
   CacheArguments Cache;
@@ -445,6 +515,8 @@ int main(int Count, char **Values) {
     });
   } else if (ChatApp->parsed()) {
     Done = whenAble(Chat, Compiling, chatWithModel);
+  } else if (ServeApp->parsed()) {
+    Done = serve(Serve, Compiling);
   } else if (EmbedApp->parsed()) {
     if (std::string Wrong = usageErrorOf(Embed); !Wrong.empty())
       return fail("embed: " + Wrong, ExitUsage);

@@ -1,0 +1,663 @@
+//===- HttpServer.cpp - Requests from connections -------------------------===//
+
+#include "runtime/Http/HttpServer.h"
+
+#include "runtime/Support/Clock.h"
+#include "runtime/Support/Json.h"
+
+#include <boost/asio.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <optional>
+#include <random>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <thread>
+#include <unordered_set>
+
+using namespace tenon;
+using namespace tenon::http;
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace wire = boost::beast::http;
+using boost::system::error_code;
+using Protocol = asio::generic::stream_protocol;
+using Socket = Protocol::socket;
+using Stream = beast::basic_stream<Protocol>;
+
+namespace {
+
+class Connection;
+
+class Server final : public HttpServer {
+public:
+  Server(const Limits &Bounds, Handler Take, Logger Log)
+      : Bounds(Bounds), Take(std::move(Take)), Log(std::move(Log)) {}
+  ~Server() override;
+
+  Status open(const Address &Where);
+  std::string address() const override { return Url; }
+  void run(std::function<void(int)> OnSignal) override;
+  void post(std::function<void()> Work) override {
+    asio::post(Io, std::move(Work));
+  }
+  void work(std::function<void()> Work) override {
+    asio::post(Jobs, std::move(Work));
+  }
+  void stop(double Seconds) override;
+  size_t connections() const override { return Open.size(); }
+
+  void answered();
+  void forget(Connection *C);
+  std::string nextId();
+
+  /// Told by each of its end, so that it goes last.
+  std::unordered_set<Connection *> Open;
+  asio::io_context Io{1}, Jobs;
+  const Limits Bounds;
+  const Handler Take;
+  const Logger Log;
+  bool IsStopping = false, IsOver = false;
+  size_t Answering = 0; ///< Requests whose answers have not been sent.
+
+private:
+  template <typename Kind> Status bind(const typename Kind::endpoint &Where);
+  template <typename Kind>
+  void accept(std::shared_ptr<asio::basic_socket_acceptor<Kind>> From);
+  void waitForSignal();
+
+  std::string Url, SocketFile;
+  std::function<void()> CloseAcceptor;
+  asio::signal_set Signals{Io};
+  asio::steady_timer Pause{Io}, Deadline{Io};
+  int SignalCount = 0;
+  std::function<void(int)> OnSignal;
+  std::mt19937_64 Random{std::random_device{}()};
+};
+
+asio::steady_timer::duration secondsOf(double Seconds) {
+  return std::chrono::duration_cast<asio::steady_timer::duration>(
+      std::chrono::duration<double>(Seconds));
+}
+
+class Turn;
+
+/// A connection lives while an operation on it or an answer to it does.
+class Connection : public std::enable_shared_from_this<Connection> {
+public:
+  Connection(Server &Owner, Socket Taken)
+      : Owner(Owner), Wire(std::move(Taken)) {}
+  ~Connection() { Owner.forget(this); }
+
+  void readHeader();
+  void refuse(int Status, std::string Message);
+  void close();
+
+  // Of the answer that is being given.
+  void reply(HttpResponse R);
+  void beginEvents();
+  void send(std::string_view Bytes);
+  void end();
+  void whenGone(std::function<void()> Then);
+
+private:
+  using Parser = wire::request_parser<wire::string_body>;
+  void readBody();
+  void take();
+  void watch();
+  void gone();
+  void flush();
+  void wrote(error_code Failure);
+  void finish();
+  void linger();
+  void expireIn(double Seconds) { Wire.expires_after(secondsOf(Seconds)); }
+  void setHeaders(wire::fields &To, const Headers &More) const;
+
+  Server &Owner;
+  Stream Wire;
+  beast::flat_buffer In;
+  std::optional<Parser> Reader;
+  std::optional<wire::response<wire::string_body>> Whole;
+  std::optional<wire::response<wire::empty_body>> Head;
+  std::optional<wire::response_serializer<wire::empty_body>> HeadWriter;
+  std::string Id, Unsent, Sending;
+  std::function<void()> WhenGone;
+  std::shared_ptr<HttpRequest> Logged;
+  double Begin = 0;
+  unsigned Version = 11;
+  int StatusSent = 0;
+  bool IsAnswering = false, IsGone = false, IsWatching = false;
+  bool KeepAlive = false, IsHead = false;
+  bool IsWriting = false, HasEnded = false;
+  std::array<char, 4096> Rest{};
+};
+
+/// The exchange that others hold.
+class Turn final : public Exchange {
+public:
+  Turn(std::shared_ptr<Connection> On, HttpRequest What, double Since)
+      : On(std::move(On)) {
+    Asked = std::move(What);
+    Begin = Since;
+  }
+  ~Turn() override;
+  void reply(HttpResponse R) override {
+    if (!std::exchange(IsAnswered, true))
+      On->reply(std::move(R));
+  }
+  void beginEvents() override {
+    if (!std::exchange(IsAnswered, true))
+      On->beginEvents();
+  }
+  void send(std::string_view Bytes) override { On->send(Bytes); }
+  void end() override {
+    HasEnded = true;
+    On->end();
+  }
+  void whenGone(std::function<void()> Then) override {
+    On->whenGone(std::move(Then));
+  }
+
+private:
+  std::shared_ptr<Connection> On;
+  bool IsAnswered = false, HasEnded = false;
+};
+
+} // namespace
+
+Turn::~Turn() {
+  if (!IsAnswered)
+    On->reply({500, "application/json",
+               R"({"error":{"message":"the request was given up","type":)"
+               R"("server_error","param":null,"code":null}})"});
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+void Connection::readHeader() {
+  if (Owner.IsStopping)
+    return close();
+  Reader.emplace();
+  Reader->header_limit(static_cast<uint32_t>(Owner.Bounds.HeaderBytes));
+  Reader->body_limit(Owner.Bounds.BodyBytes);
+  IsGone = HasEnded = false;
+  expireIn(Owner.Bounds.ReadSeconds);
+  wire::async_read_header(
+      Wire, In, *Reader,
+      [Own = shared_from_this()](error_code Failure, size_t) {
+        if (Failure == wire::error::header_limit)
+          return Own->refuse(431,
+                             "the headers are larger than " +
+                                 std::to_string(Own->Owner.Bounds.HeaderBytes) +
+                                 " bytes");
+        if (Failure == wire::error::body_limit)
+          return Own->refuse(
+              413, "the body is larger than " +
+                       std::to_string(Own->Owner.Bounds.BodyBytes) + " bytes");
+        if (Failure == wire::error::end_of_stream ||
+            !Own->Wire.socket().is_open())
+          return Own->close();
+        if (Failure.category() ==
+                wire::make_error_code(wire::error::bad_method).category() &&
+            Failure != wire::error::partial_message)
+          return Own->refuse(400,
+                             "is no request of HTTP/1.1: " + Failure.message());
+        if (Failure)
+          return Own->close();
+        Own->readBody();
+      });
+}
+
+void Connection::readBody() {
+  auto Read = [Own = shared_from_this()] {
+    wire::async_read(
+        Own->Wire, Own->In, *Own->Reader, [Own](error_code Failure, size_t) {
+          if (Failure == wire::error::body_limit)
+            return Own->refuse(413,
+                               "the body is larger than " +
+                                   std::to_string(Own->Owner.Bounds.BodyBytes) +
+                                   " bytes");
+          if (Failure)
+            return Own->close();
+          Own->take();
+        });
+  };
+  if (!beast::iequals(Reader->get()[wire::field::expect], "100-continue"))
+    return Read();
+  static const auto Continue =
+      std::make_shared<const std::string>("HTTP/1.1 100 Continue\r\n\r\n");
+  asio::async_write(
+      Wire, asio::buffer(*Continue),
+      [Own = shared_from_this(), Read](error_code Failure, size_t) {
+        Failure ? Own->close() : Read();
+      });
+}
+
+void Connection::take() {
+  wire::request<wire::string_body> Got = Reader->release();
+  HttpRequest What;
+  What.Method = std::string(Got.method_string());
+  std::string_view Target(Got.target().data(), Got.target().size());
+  What.Path = std::string(Target.substr(0, Target.find('?')));
+  What.Body = std::move(Got.body());
+  What.Authorization = std::string(Got[wire::field::authorization]);
+  if (What.Authorization.empty() && Got.count("X-Api-Key"))
+    What.Authorization = "Bearer " + std::string(Got["X-Api-Key"]);
+  What.Id = std::string(Got["X-Request-Id"]);
+  bool IsPlain = std::all_of(What.Id.begin(), What.Id.end(),
+                             [](char C) { return C > ' ' && C < 127; });
+  if (What.Id.empty() || What.Id.size() > Owner.Bounds.RequestIdBytes ||
+      !IsPlain)
+    What.Id = Owner.nextId();
+  Id = What.Id;
+  Version = Got.version();
+  KeepAlive = Got.keep_alive();
+  IsHead = Got.method() == wire::verb::head;
+  if (IsHead)
+    What.Method = "GET";
+  Begin = secondsNow();
+  IsAnswering = true;
+  ++Owner.Answering;
+  Logged = std::make_shared<HttpRequest>(
+      HttpRequest{What.Method, What.Path, {}, {}, What.Id});
+  Wire.expires_never();
+  watch();
+  // Whoever holds it last may be another thread.
+  Owner.Take(std::shared_ptr<Exchange>(
+      new Turn(shared_from_this(), std::move(What), Begin),
+      [&Io = Owner.Io](Exchange *E) {
+        asio::post(Io, [Own = std::unique_ptr<Exchange>(E)] {});
+      }));
+}
+
+/// Sees the client go while it waits for its answer.
+void Connection::watch() {
+  if (std::exchange(IsWatching, true))
+    return;
+  std::weak_ptr<Connection> Weak = weak_from_this();
+  Wire.socket().async_wait(Socket::wait_read, [Weak](error_code Failure) {
+    auto Own = Weak.lock();
+    if (!Own)
+      return;
+    Own->IsWatching = false;
+    if (!Own->IsAnswering || Failure == asio::error::operation_aborted)
+      return;
+    char Byte = 0;
+    ssize_t Got = recv(Own->Wire.socket().native_handle(), &Byte, 1,
+                       MSG_PEEK | MSG_DONTWAIT);
+    if (Got == 0 || (Got < 0 && errno != EAGAIN && errno != EINTR))
+      Own->gone();
+    else if (Got < 0)
+      Own->watch();
+    // Else the next request is there already, and is read in its time.
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Answering
+//===----------------------------------------------------------------------===//
+
+void Connection::gone() {
+  if (std::exchange(IsGone, true))
+    return;
+  StatusSent = StatusSent == 0 ? 499 : StatusSent;
+  if (auto Then = std::exchange(WhenGone, nullptr))
+    Then();
+  finish();
+  close();
+}
+
+void Connection::whenGone(std::function<void()> Then) {
+  if (IsGone)
+    return Then();
+  if (IsAnswering)
+    WhenGone = std::move(Then);
+}
+
+void Connection::setHeaders(wire::fields &To, const Headers &More) const {
+  To.set(wire::field::server, "tenon");
+  To.set("X-Request-Id", Id);
+  To.set(wire::field::cache_control, "no-store");
+  To.set("X-Content-Type-Options", "nosniff");
+  for (const auto &[Name, Value] : More)
+    To.set(Name, Value);
+}
+
+void Connection::reply(HttpResponse R) {
+  if (IsGone || Owner.IsOver)
+    return;
+  StatusSent = R.Status;
+  Whole.emplace(static_cast<wire::status>(R.Status), Version);
+  setHeaders(*Whole, R.More);
+  Whole->set(wire::field::content_type, R.Type);
+  Whole->keep_alive(KeepAlive && !Owner.IsStopping);
+  Whole->content_length(R.Body.size());
+  if (!IsHead)
+    Whole->body() = std::move(R.Body);
+  expireIn(Owner.Bounds.WriteSeconds);
+  // A response to HEAD has the length of a body that does not follow.
+  auto Then = [Own = shared_from_this()](error_code Failure, size_t) {
+    if (Failure)
+      return Own->gone();
+    bool GoesOn = Own->Whole->keep_alive();
+    Own->finish();
+    GoesOn ? Own->readHeader() : Own->linger();
+  };
+  if (!IsHead)
+    return wire::async_write(Wire, *Whole, std::move(Then));
+  Head.emplace(Whole->base());
+  HeadWriter.emplace(*Head);
+  wire::async_write_header(Wire, *HeadWriter, std::move(Then));
+}
+
+void Connection::beginEvents() {
+  if (IsGone)
+    return;
+  StatusSent = 200;
+  Head.emplace(wire::status::ok, Version);
+  setHeaders(*Head, {});
+  Head->set(wire::field::content_type, "text/event-stream; charset=utf-8");
+  // Proxies are asked not to hold events back.
+  Head->set("X-Accel-Buffering", "no");
+  if (Version < 11)
+    KeepAlive = false;
+  else
+    Head->chunked(true);
+  Head->keep_alive(KeepAlive);
+  HeadWriter.emplace(*Head);
+  IsWriting = true;
+  expireIn(Owner.Bounds.WriteSeconds);
+  wire::async_write_header(
+      Wire, *HeadWriter,
+      [Own = shared_from_this()](error_code Failure, size_t) {
+        Own->wrote(Failure);
+      });
+}
+
+void Connection::send(std::string_view Bytes) {
+  if (IsGone || HasEnded)
+    return;
+  Unsent += Bytes;
+  if (Unsent.size() > Owner.Bounds.UnreadBytes)
+    return gone();
+  flush();
+}
+
+void Connection::end() {
+  if (IsGone || std::exchange(HasEnded, true))
+    return;
+  flush();
+}
+
+void Connection::flush() {
+  if (IsWriting || (Unsent.empty() && !HasEnded))
+    return;
+  IsWriting = true;
+  expireIn(Owner.Bounds.WriteSeconds);
+  auto Then = [Own = shared_from_this()](error_code Failure, size_t) {
+    Own->wrote(Failure);
+  };
+  if (!Unsent.empty()) {
+    Sending = std::exchange(Unsent, {});
+    if (Version < 11)
+      asio::async_write(Wire, asio::buffer(Sending), std::move(Then));
+    else
+      asio::async_write(Wire, wire::make_chunk(asio::buffer(Sending)),
+                        std::move(Then));
+    return;
+  }
+  auto Ended = [Own = shared_from_this()](error_code Failure, size_t) {
+    if (Failure)
+      return Own->gone();
+    Own->IsWriting = false;
+    Own->finish();
+    Own->KeepAlive ? Own->readHeader() : Own->linger();
+  };
+  if (Version < 11)
+    asio::post(Owner.Io, [Ended] { Ended({}, 0); });
+  else
+    asio::async_write(Wire, wire::make_chunk_last(), std::move(Ended));
+}
+
+void Connection::wrote(error_code Failure) {
+  IsWriting = false;
+  if (Failure)
+    return gone();
+  Wire.expires_never();
+  flush();
+}
+
+/// The answer has been sent, or nobody takes it.
+void Connection::finish() {
+  if (!std::exchange(IsAnswering, false))
+    return;
+  WhenGone = nullptr;
+  if (Owner.Log)
+    Owner.Log(*Logged, StatusSent, secondsNow() - Begin);
+  --Owner.Answering;
+  Owner.answered();
+}
+
+/// A request that cannot be read; the connection ends behind the answer.
+void Connection::refuse(int Status, std::string Message) {
+  Id = Owner.nextId();
+  KeepAlive = false;
+  IsAnswering = true;
+  ++Owner.Answering;
+  Begin = secondsNow();
+  Logged = std::make_shared<HttpRequest>();
+  Logged->Id = Id;
+  nlohmann::ordered_json Body = {{"error",
+                                  {{"message", Message},
+                                   {"type", "invalid_request_error"},
+                                   {"param", nullptr},
+                                   {"code", nullptr}}}};
+  reply({Status, "application/json", Body.dump()});
+}
+
+/// Reads what the client still sends, so that it reads the answer before it
+/// hears that nobody listens.
+void Connection::linger() {
+  error_code Ignored;
+  Wire.socket().shutdown(Socket::shutdown_send, Ignored);
+  constexpr double LingerSeconds = 2;
+  expireIn(LingerSeconds);
+  struct Drain {
+    std::shared_ptr<Connection> Own;
+    size_t Left;
+    void operator()(error_code Failure, size_t Got) {
+      if (Failure || Got > Left)
+        return Own->close();
+      Left -= Got;
+      Connection &C = *Own;
+      C.Wire.async_read_some(asio::buffer(C.Rest), std::move(*this));
+    }
+  };
+  Drain{shared_from_this(), 4 * Owner.Bounds.BodyBytes}({}, 0);
+}
+
+void Connection::close() { Wire.close(); }
+
+//===----------------------------------------------------------------------===//
+// Server
+//===----------------------------------------------------------------------===//
+
+template <typename Kind>
+Status Server::bind(const typename Kind::endpoint &Where) {
+  auto From = std::make_shared<asio::basic_socket_acceptor<Kind>>(Io);
+  try {
+    From->open(Where.protocol());
+    if constexpr (std::is_same_v<Kind, asio::ip::tcp>)
+      From->set_option(asio::socket_base::reuse_address(true));
+    From->bind(Where);
+    From->listen();
+  } catch (const boost::system::system_error &Failure) {
+    return Error(Failure.code().message());
+  }
+  if constexpr (std::is_same_v<Kind, asio::ip::tcp>) {
+    auto At = From->local_endpoint();
+    std::string Host = At.address().to_string();
+    Url = "http://" + (At.address().is_v6() ? "[" + Host + "]" : Host) + ":" +
+          std::to_string(At.port());
+  }
+  CloseAcceptor = [From] {
+    error_code Ignored;
+    From->close(Ignored);
+  };
+  accept<Kind>(From);
+  return {};
+}
+
+template <typename Kind>
+void Server::accept(std::shared_ptr<asio::basic_socket_acceptor<Kind>> From) {
+  From->async_accept(
+      [this, From](error_code Failure, typename Kind::socket Taken) {
+        if (!From->is_open())
+          return;
+        if (Failure) {
+          // No descriptors are left, most likely: others will be closed.
+          constexpr double PauseSeconds = 0.1;
+          Pause.expires_after(secondsOf(PauseSeconds));
+          Pause.async_wait([this, From](error_code) { accept<Kind>(From); });
+          return;
+        }
+        if constexpr (std::is_same_v<Kind, asio::ip::tcp>) {
+          error_code Ignored;
+          Taken.set_option(asio::ip::tcp::no_delay(true), Ignored);
+        }
+        auto C = std::make_shared<Connection>(*this, Socket(std::move(Taken)));
+        Open.insert(C.get());
+        if (Open.size() > Bounds.Connections)
+          C->refuse(503, "there are " + std::to_string(Bounds.Connections) +
+                             " connections already");
+        else
+          C->readHeader();
+        accept<Kind>(From);
+      });
+}
+
+Status Server::open(const Address &Where) {
+  // As many connections as the system allows.
+  rlimit Files{};
+  if (getrlimit(RLIMIT_NOFILE, &Files) == 0) {
+    Files.rlim_cur = Files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &Files);
+  }
+  if (!Where.UnixSocket.empty()) {
+    const std::string &Path = Where.UnixSocket;
+    struct stat Old{};
+    if (lstat(Path.c_str(), &Old) == 0) {
+      if (!S_ISSOCK(Old.st_mode))
+        return Error(Path + ": is no socket: expected a path where a socket "
+                            "can be made");
+      // A server that was killed leaves its socket behind.
+      asio::local::stream_protocol::socket Try(Io);
+      error_code Failure;
+      Try.connect(Path, Failure);
+      if (!Failure)
+        return Error(Path + ": another server listens there");
+      std::filesystem::remove(Path);
+    }
+    try {
+      if (Status Done = bind<asio::local::stream_protocol>(Path); !Done)
+        return Done.error().withContext(Path);
+    } catch (const boost::system::system_error &Failure) {
+      return Error(Path + ": " + Failure.code().message());
+    }
+    SocketFile = Path;
+    Url = "unix:" + Path;
+    return {};
+  }
+  std::string Name = Where.Host + ":" + std::to_string(Where.Port);
+  error_code Failure;
+  asio::ip::tcp::resolver Names(Io);
+  auto Found = Names.resolve(Where.Host, std::to_string(Where.Port), Failure);
+  if (Failure)
+    return Error(Name + ": " + Failure.message());
+  if (Status Done = bind<asio::ip::tcp>(Found.begin()->endpoint()); !Done)
+    return Done.error().withContext(Name);
+  return {};
+}
+
+void Server::waitForSignal() {
+  Signals.async_wait([this](error_code Failure, int) {
+    if (Failure)
+      return;
+    OnSignal(++SignalCount);
+    waitForSignal();
+  });
+}
+
+void Server::run(std::function<void(int)> Then) {
+  OnSignal = std::move(Then);
+  Signals.add(SIGINT);
+  Signals.add(SIGTERM);
+  waitForSignal();
+  std::signal(SIGPIPE, SIG_IGN);
+  auto Stay = asio::make_work_guard(Jobs);
+  constexpr int Workers = 2;
+  std::vector<std::thread> Threads;
+  for (int I = 0; I < Workers; ++I)
+    Threads.emplace_back([this] {
+      // Steps of models come first. Of this thread alone, as Linux has it.
+      constexpr int Nice = 5;
+      setpriority(PRIO_PROCESS, 0, Nice);
+      Jobs.run();
+    });
+  Io.run();
+  Jobs.stop();
+  for (std::thread &T : Threads)
+    T.join();
+}
+
+void Server::stop(double Seconds) {
+  post([this, Seconds] {
+    IsStopping = true;
+    if (auto Close = std::exchange(CloseAcceptor, nullptr))
+      Close();
+    Deadline.expires_after(secondsOf(Seconds));
+    Deadline.async_wait([this](error_code Failure) {
+      if (!Failure)
+        Io.stop();
+    });
+    answered();
+  });
+}
+
+void Server::answered() {
+  if (IsStopping && Answering == 0)
+    asio::post(Io, [this] { Io.stop(); });
+}
+
+void Server::forget(Connection *C) { Open.erase(C); }
+
+std::string Server::nextId() {
+  static constexpr char Digits[] = "0123456789abcdef";
+  std::string Id = "req-";
+  for (uint64_t Bits = Random(), I = 0; I < 16; ++I, Bits >>= 4)
+    Id += Digits[Bits & 15];
+  return Id;
+}
+
+Server::~Server() {
+  if (!SocketFile.empty()) {
+    std::error_code Ignored;
+    std::filesystem::remove(SocketFile, Ignored);
+  }
+  IsOver = true;
+}
+
+Result<std::unique_ptr<HttpServer>> HttpServer::listen(const Address &Where,
+                                                       const Limits &Bounds,
+                                                       Handler Take,
+                                                       Logger Log) {
+  auto S = std::make_unique<Server>(Bounds, std::move(Take), std::move(Log));
+  if (Status Done = S->open(Where); !Done)
+    return Done.error();
+  return std::unique_ptr<HttpServer>(std::move(S));
+}

@@ -1,0 +1,113 @@
+//===- HttpServer.h - Requests from connections -----------------*- C++ -*-===//
+//
+// HTTP/1.1 on sockets of TCP and of the file system: connections, limits,
+// timeouts, streams of events. It knows nothing of models.
+//
+// One thread does all input and output; what takes long goes to workers of
+// low priority.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_RUNTIME_HTTP_HTTPSERVER_H
+#define TENON_RUNTIME_HTTP_HTTPSERVER_H
+
+#include "runtime/Http/Limits.h"
+#include "runtime/Support/Result.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tenon::http {
+
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+struct HttpRequest {
+  std::string Method, Path; ///< Without a query.
+  std::string Body;
+  std::string Authorization; ///< The header; also "Bearer " and X-Api-Key.
+  /// X-Request-Id of the client, or one of the server's.
+  std::string Id;
+};
+
+struct HttpResponse {
+  int Status = 200;
+  std::string Type = "application/json";
+  std::string Body;
+  Headers More = {};
+};
+
+/// One request and its answer: one reply(), or beginEvents(), any number of
+/// send() and one end(). What is sent to a client that has gone is dropped. One
+/// that is given up unanswered has the status 500. All functions are for the
+/// server's thread.
+class Exchange {
+public:
+  virtual ~Exchange() = default;
+
+  const HttpRequest &request() const { return Asked; }
+  /// Seconds of monotonic time when the request was there.
+  double begin() const { return Begin; }
+
+  virtual void reply(HttpResponse R) = 0;
+  /// Begins an answer of server-sent events.
+  virtual void beginEvents() = 0;
+  /// Sends bytes of events; those that wait for the reader are sent together.
+  virtual void send(std::string_view Bytes) = 0;
+  virtual void end() = 0;
+
+  /// Calls `Then`, once, if the client goes, or reads too slowly, before the
+  /// answer has ended; at once if it has gone.
+  virtual void whenGone(std::function<void()> Then) = 0;
+
+protected:
+  HttpRequest Asked;
+  double Begin = 0;
+};
+
+/// Where a server listens.
+struct Address {
+  std::string Host = "127.0.0.1"; ///< A number, or a name.
+  uint16_t Port = 8080;           ///< 0: any that is free.
+  /// The path of a socket, instead of host and port; empty: none.
+  std::string UnixSocket;
+};
+
+class HttpServer {
+public:
+  /// Takes a request, on the server's thread.
+  using Handler = std::function<void(std::shared_ptr<Exchange>)>;
+  /// Hears of each answer: its status, and the seconds from the request on.
+  using Logger = std::function<void(const HttpRequest &, int, double)>;
+
+  /// Listens at `Where`. An error names the address.
+  static Result<std::unique_ptr<HttpServer>> listen(const Address &Where,
+                                                    const Limits &Bounds,
+                                                    Handler Take,
+                                                    Logger Log = nullptr);
+  virtual ~HttpServer() = default;
+
+  /// Where it listens, as a URL, or "unix:PATH".
+  virtual std::string address() const = 0;
+
+  /// Serves until stop(). `OnSignal` is called at SIGINT and SIGTERM, each time
+  /// with how often that was, on the server's thread.
+  virtual void run(std::function<void(int)> OnSignal) = 0;
+
+  /// Any thread: does `Work` on the server's thread.
+  virtual void post(std::function<void()> Work) = 0;
+  /// Any thread: does `Work` on a worker.
+  virtual void work(std::function<void()> Work) = 0;
+  /// Takes no more connections, and ends run() when all answers have been sent,
+  /// or after `Seconds`.
+  virtual void stop(double Seconds) = 0;
+
+  virtual size_t connections() const = 0;
+};
+
+} // namespace tenon::http
+
+#endif // TENON_RUNTIME_HTTP_HTTPSERVER_H

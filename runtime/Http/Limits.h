@@ -1,0 +1,37 @@
+//===- Limits.h - What a client may ask of the server -----------*- C++ -*-===//
+
+#ifndef TENON_RUNTIME_HTTP_LIMITS_H
+#define TENON_RUNTIME_HTTP_LIMITS_H
+
+#include <cstddef>
+
+namespace tenon::http {
+
+/// The one table of limits. What is beyond them is answered with the status
+/// that stands beside each, and nothing of it is kept.
+struct Limits {
+  size_t HeaderBytes = 16 << 10;   ///< 431: request line and headers.
+  size_t BodyBytes = 16 << 20;     ///< 413.
+  size_t Connections = 4096;       ///< 503.
+  size_t Messages = 4096;          ///< 400: of a conversation.
+  size_t Tools = 128;              ///< 400.
+  size_t StopStrings = 16;         ///< 400.
+  size_t StopStringBytes = 1024;   ///< 400: each of them.
+  size_t Choices = 128;            ///< 400: "n".
+  size_t Prompts = 128;            ///< 400: of a completion.
+  size_t EmbeddingTexts = 2048;    ///< 400.
+  size_t TopLogProbabilities = 20; ///< 400.
+  size_t LogitBiases = 1024;       ///< 400.
+  size_t RequestIdBytes = 128;     ///< Longer ones are replaced.
+  /// What a reader of a stream may leave unread, beside the buffers of the
+  /// system: its request is cancelled beyond.
+  size_t UnreadBytes = 1 << 20;
+  /// Seconds without a byte: of a request, and between two of a connection.
+  double ReadSeconds = 75;
+  /// Seconds in which a reader takes nothing.
+  double WriteSeconds = 60;
+};
+
+} // namespace tenon::http
+
+#endif // TENON_RUNTIME_HTTP_LIMITS_H

@@ -1,0 +1,416 @@
+"""tenon serve: answers, streams, errors, limits, clients that go, the end.
+
+serve.py TENON WORK EXAMPLE
+"""
+
+import concurrent.futures
+import http.client
+import json
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import support
+
+TEMPLATE = """{% for message in messages %}[{{ message.role }}] {{ message.content }}
+{% endfor %}{% if tools %}<tool_call>"arguments"{{ tools }}{% endif %}[assistant]"""
+MIB = 1 << 20
+DRAWN = {"temperature": 1.2, "seed": 7, "max_tokens": 12}
+TOOL = {"type": "function", "function": {
+    "name": "weather", "parameters": {"type": "object", "properties": {}}}}
+
+
+class Server:
+    """A running server, on a port that is free."""
+
+    def __init__(self, tenon, *arguments):
+        self.process = subprocess.Popen(
+            [tenon, "serve", *map(str, arguments), "--port", "0"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        line = self.process.stderr.readline()
+        found = re.search(r"listens at http://127\.0\.0\.1:(\d+)", line)
+        if not found:
+            raise RuntimeError(line + self.process.stderr.read())
+        self.port = int(found[1])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+
+    def connect(self):
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+
+    def ask(self, path, body=None, method=None, headers=()):
+        """Status, headers and JSON, or text, of an answer."""
+        connection = self.connect()
+        data = body if body is None or isinstance(body, (str, bytes)) else (
+            json.dumps(body))
+        connection.request(method or ("GET" if body is None else "POST"),
+                           path, data, dict(headers))
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        connection.close()
+        is_json = answer.headers["Content-Type"].startswith("application/json")
+        return answer.status, answer.headers, (
+            json.loads(text) if is_json and text else text)
+
+    def events(self, path, body):
+        """The objects of a stream, which must end as it should."""
+        status, headers, text = self.ask(path, {**body, "stream": True})
+        if status != 200:
+            raise RuntimeError(text)
+        events = text.split("\n\n")
+        assert events[-2:] == ["data: [DONE]", ""], events[-2:]
+        assert headers["Content-Type"].startswith("text/event-stream")
+        return [json.loads(event.removeprefix("data: "))
+                for event in events[:-2]]
+
+    def metric(self, name):
+        text = self.ask("/metrics")[2]
+        return float(re.search(rf"^{name}{{.*}} (\S+)$", text, re.M)[1])
+
+    def wait_idle(self):
+        """Until no request runs or waits; whether that came."""
+        for _ in range(200):
+            if (self.metric("tenon:num_requests_running") == 0
+                    and self.metric("tenon:num_requests_waiting") == 0):
+                return True
+            time.sleep(0.05)
+        return False
+
+    def terminate(self):
+        self.process.send_signal(signal.SIGTERM)
+
+    def ended(self):
+        """Exit status and what is left of standard error."""
+        errors = self.process.communicate(timeout=60)[1]
+        return self.process.returncode, errors
+
+
+class Serve:
+    def __init__(self, test, tenon, artifact):
+        self.test = test
+        self.tenon = tenon
+        self.artifact = artifact
+
+    def expect(self, what, found, expected):
+        self.test.check(found == expected, f"{what}: {found} != {expected}")
+
+    def answers(self, server):
+        """The same as tenon run's, whole and in pieces, alone and not."""
+        alone = json.loads(self.test.need(
+            "tenon", "run", self.artifact, "--prompt", "The king", "--json",
+            "--temperature", "1.2", "--seed", "7", "--max-new-tokens", "12",
+            "--logprobs", "2"))
+        wish = {"prompt": "The king", **DRAWN, "logprobs": 2,
+                "return_token_ids": True}
+        status, headers, answer = server.ask("/v1/completions", wish)
+        self.expect("completion", status, 200)
+        choice = answer["choices"][0]
+        self.expect("tokens", choice["token_ids"], alone["token_ids"])
+        self.expect("text", choice["text"], alone["text"])
+        self.expect("log-probabilities", choice["logprobs"]["token_logprobs"],
+                    [score["logprob"] for score in alone["logprobs"]])
+        self.expect("usage", answer["usage"]["completion_tokens"], 12)
+        self.expect("request id", answer["id"],
+                    "cmpl-" + headers["X-Request-Id"])
+        pieces = server.events("/v1/completions", {
+            **wish, "stream_options": {"include_usage": True}})
+        self.expect("usage of a stream", pieces[-1]["usage"]["total_tokens"],
+                    answer["usage"]["total_tokens"])
+        parts = [piece["choices"][0] for piece in pieces[:-1]]
+        self.expect("streamed text", "".join(p["text"] for p in parts),
+                    choice["text"])
+        self.expect("streamed tokens",
+                    sum((p.get("token_ids", []) for p in parts), []),
+                    choice["token_ids"])
+        self.expect("how a stream ends", parts[-1]["finish_reason"], "length")
+
+        several = server.ask("/v1/completions", {
+            **DRAWN, "prompt": ["The king", [5, 6, 7]], "n": 2})[2]["choices"]
+        self.expect("indices", [c["index"] for c in several], [0, 1, 2, 3])
+        self.expect("the first of several", several[0]["text"], choice["text"])
+        echo = server.ask("/v1/completions", {
+            "prompt": "The king", "echo": True, "logprobs": 1,
+            "max_tokens": 0})[2]["choices"][0]
+        self.expect("echo", echo["text"], "The king")
+        self.test.check(echo["logprobs"]["token_logprobs"][0] is None and all(
+            score < 0 for score in echo["logprobs"]["token_logprobs"][1:]),
+            f"log-probabilities of a prompt: {echo}")
+
+        wishes = [{"prompt": "word " * count, **DRAWN, "seed": count}
+                  for count in range(1, 33)]
+        ask = lambda wish: server.ask("/v1/completions", wish)[2]["choices"]
+        singly = [ask(wish) for wish in wishes]
+        with concurrent.futures.ThreadPoolExecutor(16) as pool:
+            together = list(pool.map(ask, wishes))
+        self.expect("the same under load", together, singly)
+
+    def conversations(self, server):
+        messages = [{"role": "user", "content": "hello"}]
+        wish = {"messages": messages, **DRAWN}
+        answer = server.ask("/v1/chat/completions", wish)[2]
+        message = answer["choices"][0]["message"]
+        chat = json.loads(self.test.need(
+            "tenon", "run", self.artifact, "--chat", "--prompt", "hello",
+            "--json", "--temperature", "1.2", "--seed", "7",
+            "--max-new-tokens", "12"))
+        self.expect("chat", message["content"], chat["text"])
+        deltas = [event["choices"][0]["delta"]
+                  for event in server.events("/v1/chat/completions", wish)]
+        self.expect("the first delta", deltas[0]["role"], "assistant")
+        self.expect("streamed chat",
+                    "".join(d.get("content", "") for d in deltas),
+                    message["content"])
+        # With tools the answer goes through the parser of calls; with a stop
+        # string only when it is whole.
+        for more in {}, {"stop": ["never occurs"]}:
+            offered = {**wish, "tools": [TOOL], **more}
+            whole = server.ask("/v1/chat/completions", offered)[2]["choices"][0]
+            events = server.events("/v1/chat/completions", offered)
+            self.expect(f"chat with tools {more}",
+                        "".join(e["choices"][0]["delta"].get("content", "")
+                                for e in events),
+                        whole["message"]["content"])
+            self.expect(f"its end {more}",
+                        events[-1]["choices"][0]["finish_reason"],
+                        whole["finish_reason"])
+        none = server.ask("/v1/chat/completions", {
+            **wish, "tools": [TOOL], "tool_choice": "none"})[2]
+        self.expect("no tools", none["choices"][0]["message"]["content"],
+                    message["content"])
+        scored = server.ask("/v1/chat/completions", {
+            **wish, "logprobs": True, "top_logprobs": 3})[2]["choices"][0]
+        content = scored["logprobs"]["content"]
+        self.expect("scores of a chat", [len(content)] + [
+            len(token["top_logprobs"]) for token in content], [12] + [3] * 12)
+
+    def texts(self, server):
+        tokens = server.ask("/tokenize", {"prompt": "The king"})[2]
+        self.expect("tokens", tokens["count"], len(tokens["tokens"]))
+        plain = server.ask("/tokenize", {
+            "prompt": "The king", "add_special_tokens": False})[2]["tokens"]
+        self.expect("text", server.ask(
+            "/detokenize", {"tokens": plain})[2]["prompt"], "The king")
+        talk = {"messages": [{"role": "user", "content": "a"}]}
+        self.expect("template", server.ask("/apply-template", talk)[2]["prompt"],
+                    "[user] a\n[assistant]")
+        models = server.ask("/v1/models")[2]["data"]
+        self.expect("models", [m["id"] for m in models], ["tiny", "other"])
+        self.expect("a model", server.ask("/v1/models/tiny")[2], models[0])
+        self.expect("health", server.ask("/health")[2], {"status": "ok"})
+        self.expect("live", server.ask("/live")[0], 200)
+
+    def errors(self, server):
+        chat, text = "/v1/chat/completions", "/v1/completions"
+        user = {"messages": [{"role": "user", "content": "a"}]}
+        for status, path, body, part in (
+                (400, text, "{", "the body"),
+                (400, text, "[1]", "expected an object"),
+                (400, text, {}, "'prompt' is missing"),
+                (400, text, {"prompt": 5}, "'prompt' is 5: expected"),
+                (400, text, {"prompt": ["a"] * 129}, "at most 128"),
+                (400, text, {"prompt": "a", "foo": 1},
+                 "'foo' is not supported"),
+                (400, text, {"prompt": "a", "temperature": "hot"},
+                 "'temperature' is \"hot\": expected a number"),
+                (400, text, {"prompt": "a", "top_p": 7}, "top_p"),
+                (400, text, {"prompt": "a", "n": 129}, "from 1 to 128"),
+                (400, text, {"prompt": "a", "n": 2, "best_of": 3}, "best_of"),
+                (400, text, {"prompt": "a", "logprobs": 21}, "from 0 to 20"),
+                (400, text, {"prompt": "a", "stop": ["b"] * 17}, "at most 16"),
+                (400, text, {"prompt": "a", "stop": "b" * 1025}, "1024 bytes"),
+                (400, text, {"prompt": [10 ** 6]}, "1000000"),
+                (400, text, {"prompt": "a " * 5000}, "longest"),
+                (400, text, {"prompt": "a", "logit_bias": {"x": 1}},
+                 "logit_bias"),
+                (400, text, {"prompt": "a", "stream_options": {}}, "'stream'"),
+                (400, text, {"prompt": "a", "stream": True, "stream_options":
+                             {"include": 1}}, "'stream_options.include'"),
+                (404, text, {"prompt": "a", "model": "gpt"},
+                 "expected one of 'tiny', 'other'"),
+                (400, chat, {"messages": []}, "messages"),
+                (400, chat, {"messages": [{"role": "user"}] * 4097}, "4096"),
+                (400, chat, {**user, "tools": [TOOL] * 129}, "128"),
+                (400, chat, {**user, "tool_choice": "required"}, "tool_choice"),
+                (400, chat, {**user, "response_format":
+                             {"type": "json_object"}}, "response_format"),
+                (400, chat, {**user, "top_logprobs": 2}, "top_logprobs"),
+                (404, "/v1/nothing", {}, "/v1/nothing")):
+            found, _, answer = server.ask(path, body)
+            self.test.check(
+                found == status and part in answer["error"]["message"],
+                f"{status} {part}: {found} {answer}")
+        status, headers, _ = server.ask(text, method="GET")
+        self.expect("a wrong method", (status, headers["Allow"]), (405, "POST"))
+        self.expect("a large body",
+                    server.ask(text, b"x" * (17 * MIB))[0], 413)
+        self.expect("large headers", server.ask(
+            "/health", headers={"X-Large": "a" * (17 << 10)})[0], 431)
+        with socket.create_connection(("127.0.0.1", server.port)) as raw:
+            raw.sendall(b"no request\r\n\r\n")
+            self.test.check(raw.recv(100).startswith(b"HTTP/1.1 400 "),
+                            "no HTTP: 400")
+        self.expect("an id of the client's", server.ask(
+            "/health", headers={"X-Request-Id": "mine"})[1]["X-Request-Id"],
+            "mine")
+
+    def gone(self, server):
+        """Clients that go leave nothing behind; others are not touched."""
+        long = {"prompt": "a", "max_tokens": 2000, "ignore_eos": True}
+        for stream in False, True:
+            for _ in range(12):  # More than run at once.
+                connection = server.connect()
+                connection.request("POST", "/v1/completions",
+                                   json.dumps({**long, "stream": stream}))
+                if stream:
+                    connection.getresponse().read1(10)
+                connection.close()
+            self.test.check(server.wait_idle(), f"gone, stream {stream}")
+        reader = socket.create_connection(("127.0.0.1", server.port))
+        idle = [socket.create_connection(("127.0.0.1", server.port))
+                for _ in range(200)]
+        self.expect("beside idle connections",
+                    server.ask("/v1/completions", {"prompt": "a"})[0], 200)
+        for each in idle + [reader]:
+            each.close()
+        # Two requests on one connection, the second sent early.
+        with socket.create_connection(("127.0.0.1", server.port)) as raw:
+            raw.sendall(b"GET /live HTTP/1.1\r\nHost: a\r\n\r\n" * 2)
+            raw.settimeout(10)
+            got = b""
+            while got.count(b"HTTP/1.1 200 OK") < 2:
+                got += raw.recv(4096)
+            self.test.check(True, "pipelined requests")
+        old = server.connect()
+        old._http_vsn, old._http_vsn_str = 10, "HTTP/1.0"
+        old.request("POST", "/v1/completions",
+                    json.dumps({"prompt": "a", "stream": True, **DRAWN}))
+        self.test.check(old.getresponse().read().endswith(b"[DONE]\n\n"),
+                        "a stream of HTTP/1.0")
+
+    def queue(self):
+        with Server(self.tenon, self.artifact, "--max-running", 1,
+                    "--max-queued", 1) as server:
+            long = {"prompt": "a", "max_tokens": 2000, "ignore_eos": True}
+            held = []
+            for _ in range(2):
+                held.append(server.connect())
+                held[-1].request("POST", "/v1/completions", json.dumps(long))
+                while (server.metric("tenon:num_requests_running") +
+                       server.metric("tenon:num_requests_waiting") < len(held)):
+                    time.sleep(0.01)
+            status, headers, _ = server.ask("/v1/completions", long)
+            self.test.check(status == 429 and int(headers["Retry-After"]) >= 1,
+                            f"a full queue: {status}")
+
+    def end(self):
+        """SIGTERM lets a stream end, and a second one does not."""
+        with Server(self.tenon, self.artifact, "--log-requests") as server:
+            connection = server.connect()
+            connection.request("POST", "/v1/completions", json.dumps(
+                {"prompt": "a", "max_tokens": 300, "ignore_eos": True,
+                 "stream": True}))
+            answer = connection.getresponse()
+            answer.read1(10)
+            server.terminate()
+            while server.ask("/health")[0] == 200:
+                time.sleep(0.01)
+            self.expect("refused while draining", server.ask(
+                "/v1/completions", {"prompt": "a"})[0], 503)
+            self.test.check(answer.read().endswith(b"[DONE]\n\n"),
+                            "a stream ends after SIGTERM")
+            status, errors = server.ended()
+            self.expect("exit status", status, 0)
+            self.test.check(any(
+                json.loads(line)["path"] == "/v1/completions"
+                for line in errors.splitlines()), f"the log: {errors}")
+        with Server(self.tenon, self.artifact) as server:
+            connection = server.connect()
+            connection.request("POST", "/v1/completions", json.dumps(
+                {"prompt": "a", "max_tokens": 2000, "ignore_eos": True}))
+            while server.metric("tenon:num_requests_running") == 0:
+                time.sleep(0.01)
+            server.terminate()
+            while server.ask("/health")[0] == 200:
+                time.sleep(0.01)
+            server.terminate()
+            self.expect("exit status after two", server.ended()[0], 0)
+
+    def keys(self, work):
+        keys = work / "keys"
+        keys.write_text("first\nsecond\n")
+        with Server(self.tenon, self.artifact, "--api-key-file",
+                    keys) as server:
+            for status, headers in (
+                    (401, {}), (401, {"Authorization": "Bearer firs"}),
+                    (200, {"Authorization": "Bearer second"}),
+                    (200, {"X-Api-Key": "first"})):
+                self.expect(f"keys {headers}", server.ask(
+                    "/v1/models", headers=headers)[0], status)
+            self.expect("health needs none", server.ask("/health")[0], 200)
+        (work / "empty").write_text("\n")
+        self.test.expect_error(
+            "no keys", "has no keys: expected one a line", command=[
+                "tenon", "serve", self.artifact, "--api-key-file",
+                work / "empty"])
+        self.test.expect_error(
+            "two of a name", "two models called",
+            command=["tenon", "serve", self.artifact, self.artifact])
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            port = taken.getsockname()[1]
+            self.test.expect_error(
+                "a port in use", f"127.0.0.1:{port}: Address already in use",
+                command=["tenon", "serve", self.artifact, "--port", port])
+        path = work / "socket"
+        with subprocess.Popen(
+                [self.tenon, "serve", self.artifact, "--unix-socket", path],
+                stderr=subprocess.PIPE, text=True) as process:
+            self.test.check(f"unix:{path}" in process.stderr.readline(),
+                            "a socket of the file system")
+            with socket.socket(socket.AF_UNIX) as raw:
+                raw.connect(str(path))
+                raw.sendall(b"GET /live HTTP/1.0\r\n\r\n")
+                self.test.check(raw.recv(100).startswith(b"HTTP/1."),
+                                "an answer through it")
+            process.terminate()
+            process.communicate()
+            self.test.check(process.returncode == 0 and not path.exists(),
+                            "the socket is removed")
+
+
+def main():
+    test = support.Test(sys.argv[1:])
+    tenon, example = sys.argv[1], pathlib.Path(sys.argv[3])
+    model = test.work / "tiny"
+    shutil.copytree(example, model)
+    (model / "chat_template.jinja").write_text(TEMPLATE)
+    artifact = test.compile(model, "tiny", "--dtype", "f32")
+    serve = Serve(test, tenon, artifact)
+    with Server(tenon, artifact, f"other={artifact}") as server:
+        serve.answers(server)
+        serve.conversations(server)
+        serve.texts(server)
+        serve.errors(server)
+        serve.gone(server)
+        server.terminate()
+        serve.expect("exit status", server.ended(), (0, ""))
+    serve.queue()
+    serve.end()
+    serve.keys(test.work)
+    test.finish()
+
+
+if __name__ == "__main__":
+    main()
