@@ -12,12 +12,20 @@ std::string http::wireText(const Json &J) {
   return J.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+bool http::isAnthropicPath(std::string_view Path) {
+  return Path.starts_with("/v1/messages");
+}
+
 void http::replyError(Exchange &E, const ApiError &Why) {
-  HttpResponse R{Why.Status, "application/json", wireText(Why.json())};
+  bool IsAnthropic = isAnthropicPath(E.request().Path);
+  HttpResponse R{Why.Status, "application/json",
+                 wireText(IsAnthropic ? Why.anthropicJson() : Why.json())};
   if (Why.RetryAfter)
     R.More.emplace_back(
         "Retry-After",
         std::to_string(std::lround(std::ceil(std::max(*Why.RetryAfter, 1.0)))));
+  if (!Why.Allow.empty())
+    R.More.emplace_back("Allow", Why.Allow);
   if (Why.Status == 401)
     R.More.emplace_back("WWW-Authenticate", "Bearer");
   E.reply(std::move(R));
@@ -37,116 +45,53 @@ void Call::reply(const ApiError &Why) const {
   onServer([Why](Exchange &E) { replyError(E, Why); });
 }
 
-ServedModel *Call::model(Fields &F) const {
+/// The model that "model" names, or the first that is `Fit`; null where there
+/// is none, with an error in `F` that says `What` models there are.
+static ServedModel *
+findModel(const std::vector<std::unique_ptr<ServedModel>> &Models, Fields &F,
+          const std::function<bool(const ServedModel &)> &Fit,
+          const std::string &What) {
   std::optional<std::string> Name = F.string("model");
-  if (!Name)
-    return Models.front().get();
-  for (const auto &M : Models)
-    if (M->Name == *Name)
-      return M.get();
   std::string Known;
-  for (const auto &M : Models)
+  bool IsThere = false;
+  for (const auto &M : Models) {
+    IsThere |= Name && M->Name == *Name;
+    if (!Fit(*M))
+      continue;
+    if (!Name || M->Name == *Name)
+      return M.get();
     Known += (Known.empty() ? "'" : ", '") + M->Name + "'";
-  F.refuse({404,
-            "'model' is " + printable(*Name) + ": expected one of " + Known,
-            "model"});
+  }
+  if (!Name)
+    F.refuse({400, "no model here " + What, "model"});
+  else
+    F.refuse({IsThere ? 400 : 404,
+              "'model' is " + printable(*Name) + ": expected " +
+                  (Known.empty() ? "a model that " + What + "; there is none"
+                                 : "one of " + Known),
+              "model"});
   return nullptr;
 }
 
-//===----------------------------------------------------------------------===//
-// Tokens and templates
-//===----------------------------------------------------------------------===//
-
-chat::Conversation http::conversationOf(Fields &F, const Limits &Bounds) {
-  Json Talk = Json::object();
-  if (const Json *More = F.get("chat_template_kwargs")) {
-    if (!More->is_object())
-      F.expected("chat_template_kwargs", "an object");
-    else
-      Talk = *More;
-  }
-  const Json *Messages = F.get("messages");
-  Talk["messages"] = Messages ? *Messages : Json::array();
-  if (Messages && Messages->size() > Bounds.Messages)
-    F.refuse({400,
-              "'messages' has " + std::to_string(Messages->size()) +
-                  " messages: expected at most " +
-                  std::to_string(Bounds.Messages),
-              "messages"});
-  if (const Json *Tools = F.get("tools")) {
-    Talk["tools"] = *Tools;
-    if (Tools->size() > Bounds.Tools)
-      F.refuse({400,
-                "'tools' has " + std::to_string(Tools->size()) +
-                    " tools: expected at most " + std::to_string(Bounds.Tools),
-                "tools"});
-  }
-  Talk["add_generation_prompt"] =
-      F.boolean("add_generation_prompt").value_or(true);
-  Result<chat::Conversation> Read = chat::conversationFromJson(Talk);
-  if (Read)
-    return std::move(*Read);
-  F.refuse({400, Read.error().message(), "messages"});
-  return {};
+ServedModel *Call::anyModel(Fields &F) const {
+  return findModel(
+      Models, F, [](const ServedModel &) { return true; }, "is served");
 }
 
-/// The tokenizer of `M`, or an error in `F`.
-static const tokenizer::Tokenizer *tokenizerOf(const ServedModel &M,
-                                               Fields &F) {
-  Result<const tokenizer::Tokenizer *> T = M.code().tokenizer();
-  if (T)
-    return *T;
-  F.refuse({400, T.error().message()});
-  return nullptr;
+ServedModel *Call::generator(Fields &F) const {
+  return findModel(
+      Models, F, [](const ServedModel &M) { return M.generates(); },
+      "generates text");
 }
 
-void http::tokenize(Call C) {
-  Fields F(C.Body);
-  ServedModel *M = C.model(F);
-  std::optional<std::string> Prompt = F.string("prompt");
-  std::optional<chat::Conversation> Talk;
-  if (C.Body.contains("messages"))
-    Talk = conversationOf(F, C.Bounds);
-  bool Special = F.boolean("add_special_tokens").value_or(true);
-  if (Prompt.has_value() == Talk.has_value())
-    F.refuse({400, "expected one of 'prompt' and 'messages'", "prompt"});
-  const tokenizer::Tokenizer *T = M ? tokenizerOf(*M, F) : nullptr;
-  if (std::optional<ApiError> Wrong = F.finish())
-    return C.reply(*Wrong);
-  // Not cut: who asks wants to know how long the text is.
-  Result<std::vector<int32_t>> Ids =
-      Talk ? M->code().chatPrompt(*Talk)
-           : T->encode(*Prompt, Special, SIZE_MAX);
-  if (!Ids)
-    return C.reply(ApiError{400, Ids.error().message()});
-  C.reply(Json{{"count", Ids->size()},
-               {"max_model_len", M->code().manifest().MaxSequence},
-               {"tokens", *Ids}});
-}
-
-void http::detokenize(Call C) {
-  Fields F(C.Body);
-  ServedModel *M = C.model(F);
-  std::vector<int32_t> Ids = F.tokens("tokens");
-  if (!C.Body.contains("tokens"))
-    F.expected("tokens", "an array of token ids");
-  const tokenizer::Tokenizer *T = M ? tokenizerOf(*M, F) : nullptr;
-  if (std::optional<ApiError> Wrong = F.finish())
-    return C.reply(*Wrong);
-  C.reply(Json{{"prompt", T->decode(Ids, /*SkipSpecialTokens=*/false)}});
-}
-
-void http::applyTemplate(Call C) {
-  Fields F(C.Body);
-  ServedModel *M = C.model(F);
-  chat::Conversation Talk = conversationOf(F, C.Bounds);
-  const tokenizer::Tokenizer *T = M ? tokenizerOf(*M, F) : nullptr;
-  if (std::optional<ApiError> Wrong = F.finish())
-    return C.reply(*Wrong);
-  Result<std::vector<int32_t>> Ids = M->code().chatPrompt(Talk);
-  if (!Ids)
-    return C.reply(ApiError{400, Ids.error().message(), "messages"});
-  C.reply(Json{{"prompt", T->decode(*Ids, /*SkipSpecialTokens=*/false)}});
+ServedModel *Call::encoder(Fields &F, bool Embeds) const {
+  return findModel(
+      Models, F,
+      [Embeds](const ServedModel &M) {
+        return !M.generates() &&
+               std::get<serving::Encoder>(M.Runs).embeds() == Embeds;
+      },
+      Embeds ? "embeds texts" : "puts texts into classes");
 }
 
 //===----------------------------------------------------------------------===//
@@ -168,6 +113,16 @@ static void listModels(Call C) {
   C.reply(Json{{"object", "list"}, {"data", std::move(All)}});
 }
 
+/// What of an encoder's numbers an engine has, too.
+static serving::Statistics statisticsOf(const serving::Encoder &E) {
+  serving::EncoderStatistics From = E.statistics();
+  serving::Statistics To;
+  To.Queued = From.Queued;
+  To.PromptTokens = From.Tokens;
+  To.Steps = From.Steps;
+  return To;
+}
+
 static void showMetrics(Call C) {
   // The histograms are the server's thread's.
   C.onServer([&Models = C.Models](Exchange &E) {
@@ -175,7 +130,8 @@ static void showMetrics(Call C) {
     std::vector<serving::Statistics> Engines;
     for (const auto &M : Models) {
       Named.emplace_back(M->Name, &M->Metrics);
-      Engines.push_back(M->Texts.statistics());
+      Engines.push_back(M->generates() ? M->engine().statistics()
+                                       : statisticsOf(M->encoder()));
     }
     E.reply({200, "text/plain; version=0.0.4; charset=utf-8",
              printMetrics(Named, Engines)});
@@ -195,6 +151,12 @@ struct Route {
 static constexpr Route Routes[] = {
     {"POST", "/v1/chat/completions", completeChat},
     {"POST", "/v1/completions", completeText},
+    {"POST", "/v1/responses", respond},
+    {"POST", "/v1/messages", answerMessages},
+    {"POST", "/v1/messages/count_tokens", countMessageTokens},
+    {"POST", "/v1/embeddings", embed},
+    {"POST", "/v1/rerank", rerank},
+    {"POST", "/v1/classify", classify},
     {"GET", "/v1/models", listModels},
     {"POST", "/tokenize", tokenize},
     {"POST", "/detokenize", detokenize},
@@ -238,12 +200,9 @@ void Api::take(HttpServer &Server, std::shared_ptr<Exchange> E) {
     return replyError(*E, {401, "expected a key of this server in the header "
                                 "'Authorization: Bearer KEY'"});
   if (!Found && !Methods.empty()) {
-    HttpResponse No{
-        405, "application/json",
-        wireText(ApiError{405, printable(R.Method) + ": expected " + Methods}
-                     .json())};
-    No.More.emplace_back("Allow", Methods);
-    return E->reply(std::move(No));
+    ApiError No{405, printable(R.Method) + ": expected " + Methods};
+    No.Allow = Methods;
+    return replyError(*E, No);
   }
   std::string_view One = "/v1/models/";
   if (!Found && R.Method == "GET" && R.Path.starts_with(One))
@@ -271,5 +230,6 @@ void Api::take(HttpServer &Server, std::shared_ptr<Exchange> E) {
 void Api::drain(double Seconds) {
   double End = secondsNow() + Seconds;
   for (const auto &M : Models)
-    M->Texts.drain(std::max(0.0, End - secondsNow()));
+    std::visit([&](auto &R) { R.drain(std::max(0.0, End - secondsNow())); },
+               M->Runs);
 }

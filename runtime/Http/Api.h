@@ -10,26 +10,33 @@
 #include "runtime/Http/Fields.h"
 #include "runtime/Http/HttpServer.h"
 #include "runtime/Http/Metrics.h"
+#include "runtime/Serving/Encoder.h"
 #include "runtime/Serving/Engine.h"
 
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace tenon::http {
 
-/// A model that clients name.
+/// A model that clients name: it generates texts, or encodes them.
 struct ServedModel {
-  ServedModel(std::string Name, serving::Engine E)
-      : Name(std::move(Name)), Texts(std::move(E)) {}
-
-  const engine::Model &code() const { return Texts.model(); }
-
   std::string Name;
-  serving::Engine Texts;
-  ModelMetrics Metrics;
   /// What decides on the bits of answers: artifact, version and CPU.
   std::string Fingerprint;
+  std::variant<serving::Engine, serving::Encoder> Runs;
+  ModelMetrics Metrics = {};
+
+  bool generates() const { return Runs.index() == 0; }
+  const engine::Model &code() const {
+    return std::visit(
+        [](const auto &R) -> const engine::Model & { return R.model(); }, Runs);
+  }
+  /// Of one that generates.
+  serving::Engine &engine() { return std::get<serving::Engine>(Runs); }
+  /// Of one that does not.
+  serving::Encoder &encoder() { return std::get<serving::Encoder>(Runs); }
 };
 
 /// Answers requests. For the server's thread, but for drain().
@@ -67,17 +74,23 @@ struct Call {
   std::shared_ptr<Exchange> Asked;
   Json Body; ///< An object, or null of a GET.
 
-  /// The model that the member "model" names: the first where there is none.
-  /// Null, and an error in `F`, where there is no such model.
-  ServedModel *model(Fields &F) const;
+  /// The model that the member "model" names: the first that is fit where
+  /// there is no such member. Null, and an error in `F`, where there is no such
+  /// model, or it is of another kind.
+  ServedModel *anyModel(Fields &F) const;
+  ServedModel *generator(Fields &F) const;
+  /// With `Embeds`, one that embeds, else one that classifies.
+  ServedModel *encoder(Fields &F, bool Embeds) const;
   void reply(Json Answer) const;
   void reply(const ApiError &Why) const;
   /// Hands the exchange back to the server's thread.
   void onServer(std::function<void(Exchange &)> Then) const;
 };
 
-/// Answers in the form of an error.
+/// Answers with an error, in the form that the path's API has.
 void replyError(Exchange &E, const ApiError &Why);
+/// Whether a path is of Anthropic's API.
+bool isAnthropicPath(std::string_view Path);
 /// JSON for the wire; what is not UTF-8 is replaced.
 std::string wireText(const Json &J);
 
@@ -85,14 +98,19 @@ std::string wireText(const Json &J);
 /// POST /v1/chat/completions and /v1/completions.
 void completeChat(Call C);
 void completeText(Call C);
+/// POST /v1/responses.
+void respond(Call C);
+/// POST /v1/messages and /v1/messages/count_tokens, in Anthropic's form.
+void answerMessages(Call C);
+void countMessageTokens(Call C);
+/// POST /v1/embeddings, /v1/rerank and /v1/classify.
+void embed(Call C);
+void rerank(Call C);
+void classify(Call C);
 /// POST /tokenize, /detokenize and /apply-template.
 void tokenize(Call C);
 void detokenize(Call C);
 void applyTemplate(Call C);
-
-/// The conversation that the members "messages", "tools",
-/// "chat_template_kwargs" and "add_generation_prompt" make.
-chat::Conversation conversationOf(Fields &F, const Limits &Bounds);
 
 } // namespace tenon::http
 

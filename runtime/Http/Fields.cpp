@@ -26,6 +26,17 @@ Json ApiError::json() const {
   return {{"error", Inner}};
 }
 
+Json ApiError::anthropicJson() const {
+  const char *Type = Status == 401   ? "authentication_error"
+                     : Status == 404 ? "not_found_error"
+                     : Status == 413 ? "request_too_large"
+                     : Status == 429 ? "rate_limit_error"
+                     : Status == 503 ? "overloaded_error"
+                     : Status >= 500 ? "api_error"
+                                     : "invalid_request_error";
+  return {{"type", "error"}, {"error", {{"type", Type}, {"message", Message}}}};
+}
+
 bool http::isTokens(const Json &J) {
   return J.is_array() && !J.empty() &&
          std::all_of(J.begin(), J.end(), [](const Json &V) {
@@ -47,6 +58,13 @@ const Json *Fields::get(const char *Key) {
     return nullptr;
   auto Found = Object.find(Key);
   return Found == Object.end() || Found->is_null() ? nullptr : &*Found;
+}
+
+const Json *Fields::need(const char *Key, const std::string &Expected) {
+  const Json *J = get(Key);
+  if (!J)
+    expected(Key, Expected);
+  return J;
 }
 
 std::optional<std::string> Fields::string(const char *Key) {

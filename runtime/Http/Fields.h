@@ -17,9 +17,12 @@ struct ApiError {
   std::string Param = {}; ///< The field that is wrong; empty: none.
   /// With 429 and 503: seconds after which it is worth another try.
   std::optional<double> RetryAfter = {};
+  std::string Allow = {}; ///< With 405: the methods that there are.
 
-  /// The object "error".
+  /// The object with "error".
   Json json() const;
+  /// The same as Anthropic's API has it.
+  Json anthropicJson() const;
 };
 
 /// Reads the members of an object, each once. The first that is wrong decides
@@ -42,6 +45,8 @@ public:
                                    size_t MostBytes);
   /// Token ids.
   std::vector<int32_t> tokens(const char *Key);
+  /// The member, which must be there.
+  const Json *need(const char *Key, const std::string &Expected);
   /// Reads a member that means nothing here unless it has another value than
   /// `Harmless`, which is refused.
   void accept(const char *Key, const Json &Harmless);

@@ -132,6 +132,8 @@ struct ServeOptions {
   int64_t MaxSeq = 0;
   int64_t MaxRunning = 8;
   int64_t MaxQueued = 256;
+  /// Of each model that encodes: texts that wait.
+  int64_t MaxTexts = 8192;
   double MaxStepMs = 100;
   bool NoPrefixCache = false;
   /// How long requests that run may go on after SIGTERM.

@@ -1,5 +1,6 @@
 //===- EmbedCommand.cpp - tenon embed -------------------------------------===//
 
+#include "runtime/Serving/TextBatches.h"
 #include "runtime/Support/Console.h"
 #include "runtime/Tool/Arguments.h"
 #include "runtime/Tool/EmbedSupport.h"
@@ -63,11 +64,6 @@ std::string tool::usageErrorOf(const EmbedOptions &Options) {
   return {};
 }
 
-int64_t tool::longestText(const Manifest &Info) {
-  return std::min({Info.MaxTextTokens.value_or(Info.MaxSequence),
-                   Info.MaxSequence, Info.MaxTokensPerStep});
-}
-
 Status tool::checkEmbedding(const ItemResult &Answer, const Model &M) {
   if (!Answer.Outcome)
     return Answer.Outcome;
@@ -96,7 +92,7 @@ Status tool::embedTexts(const EmbedOptions &Options) {
   if (!Loaded)
     return Loaded.error();
   const Model &M = *Loaded->Code;
-  int64_t MaxTokens = longestText(M.manifest());
+  int64_t MaxTokens = serving::longestText(M.manifest());
   std::vector<std::vector<int32_t>> Ids;
   Result<std::vector<std::string>> Texts = textsOf(Options);
   if (!Texts)

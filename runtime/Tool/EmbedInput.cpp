@@ -5,19 +5,20 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/Serving/TextBatches.h"
 #include "runtime/Support/Console.h"
 #include "runtime/Tool/Arguments.h"
 #include "runtime/Tool/EmbedSupport.h"
 #include "runtime/Tool/JsonLines.h"
 #include "runtime/Tool/Npy.h"
 #include "runtime/Tool/ProgressLine.h"
-#include "runtime/Tool/TextBatches.h"
 
 #include <algorithm>
 
 using namespace tenon;
 using namespace tenon::artifact;
 using namespace tenon::engine;
+using namespace tenon::serving;
 using namespace tenon::tokenizer;
 using namespace tenon::tool;
 

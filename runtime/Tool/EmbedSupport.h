@@ -20,9 +20,6 @@ struct EmbeddingModel {
   static Result<EmbeddingModel> load(const std::string &File);
 };
 
-/// The most tokens of a text; longer ones are cut.
-int64_t longestText(const artifact::Manifest &Info);
-
 /// An error when there is no embedding, or one with NaN or an infinity.
 Status checkEmbedding(const engine::ItemResult &Answer, const engine::Model &M);
 

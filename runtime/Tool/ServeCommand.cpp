@@ -49,13 +49,19 @@ static std::string nameOfFile(const std::string &Path) {
              : P.filename().string();
 }
 
-static Result<std::unique_ptr<ServedModel>>
-openModel(const ServeOptions &Options, const ServeOptions::Source &From,
-          const Resources &Shared) {
-  Result<std::shared_ptr<const Model>> Loaded = Model::load(From.File);
-  if (!Loaded)
-    return Loaded.error();
-  SessionOptions Room = defaultRoom(**Loaded, Options.MaxRunning, Shared);
+/// What runs `M`: an engine for one that generates, else an encoder.
+static Result<std::variant<serving::Engine, Encoder>>
+runnerOf(std::shared_ptr<const Model> M, const ServeOptions &Options,
+         const Resources &Shared) {
+  using Runner = std::variant<serving::Engine, Encoder>;
+  if (!M->hasEntry("step")) {
+    Result<Encoder> Texts = Encoder::create(
+        std::move(M), {0, 0, 0, Shared}, static_cast<size_t>(Options.MaxTexts));
+    if (!Texts)
+      return Texts.error();
+    return Runner(std::move(*Texts));
+  }
+  SessionOptions Room = defaultRoom(*M, Options.MaxRunning, Shared);
   if (Options.MaxSeq != 0)
     Room.CacheTokens = Options.MaxSeq;
   SchedulerOptions Rules;
@@ -63,16 +69,27 @@ openModel(const ServeOptions &Options, const ServeOptions::Source &From,
   Rules.MaxQueued = static_cast<size_t>(Options.MaxQueued);
   Rules.MaxStepMs = Options.MaxStepMs;
   Rules.CachesPrefixes = !Options.NoPrefixCache;
-  Result<Engine> Texts = Engine::create(*Loaded, Room, std::move(Rules));
+  Result<serving::Engine> Texts =
+      serving::Engine::create(std::move(M), Room, std::move(Rules));
   if (!Texts)
-    return Texts.error().withContext(From.Given);
-  auto Served = std::make_unique<ServedModel>(
-      From.Name.empty() ? nameOfFile(From.Given) : From.Name,
-      std::move(*Texts));
+    return Texts.error();
+  return Runner(std::move(*Texts));
+}
+
+static Result<std::unique_ptr<ServedModel>>
+openModel(const ServeOptions &Options, const ServeOptions::Source &From,
+          const Resources &Shared) {
+  Result<std::shared_ptr<const Model>> Loaded = Model::load(From.File);
+  if (!Loaded)
+    return Loaded.error();
+  auto Runs = runnerOf(*Loaded, Options, Shared);
+  if (!Runs)
+    return Runs.error().withContext(From.Given);
   std::ostringstream Fingerprint;
   Fingerprint << "fp_" << std::hex << bindingOf(**Loaded);
-  Served->Fingerprint = Fingerprint.str();
-  return Served;
+  return std::unique_ptr<ServedModel>(
+      new ServedModel{From.Name.empty() ? nameOfFile(From.Given) : From.Name,
+                      std::move(Fingerprint).str(), std::move(*Runs)});
 }
 
 /// One line of JSON for each request, without what was said.

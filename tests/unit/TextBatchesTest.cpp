@@ -1,6 +1,6 @@
 //===- TextBatchesTest.cpp - Which texts are embedded together ------------===//
 
-#include "runtime/Tool/TextBatches.h"
+#include "runtime/Serving/TextBatches.h"
 
 #include "runtime/Abi/Types.h"
 
@@ -9,7 +9,7 @@
 #include <random>
 
 using namespace tenon;
-using namespace tenon::tool;
+using namespace tenon::serving;
 
 namespace {
 

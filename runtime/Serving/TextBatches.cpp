@@ -1,6 +1,6 @@
 //===- TextBatches.cpp - Which texts are embedded together ----------------===//
 
-#include "runtime/Tool/TextBatches.h"
+#include "runtime/Serving/TextBatches.h"
 
 #include "runtime/Abi/Types.h"
 
@@ -8,7 +8,12 @@
 #include <map>
 
 using namespace tenon;
-using namespace tenon::tool;
+using namespace tenon::serving;
+
+int64_t serving::longestText(const artifact::Manifest &Info) {
+  return std::min({Info.MaxTextTokens.value_or(Info.MaxSequence),
+                   Info.MaxSequence, Info.MaxTokensPerStep});
+}
 
 namespace {
 
@@ -106,7 +111,8 @@ private:
 } // namespace
 
 std::vector<std::vector<BatchItem>>
-tool::planBatches(std::span<const int64_t> Lengths, const BatchLimits &Limits) {
+serving::planBatches(std::span<const int64_t> Lengths,
+                     const BatchLimits &Limits) {
   Remaining Short, Long;
   for (size_t Text = 0; Text < Lengths.size(); ++Text)
     (Lengths[Text] <= Limits.FewTokens ? Short : Long).add(Lengths[Text], Text);

@@ -1,7 +1,9 @@
 //===- TextBatches.h - Which texts are embedded together --------*- C++ -*-===//
 
-#ifndef TENON_RUNTIME_TOOL_TEXTBATCHES_H
-#define TENON_RUNTIME_TOOL_TEXTBATCHES_H
+#ifndef TENON_RUNTIME_SERVING_TEXTBATCHES_H
+#define TENON_RUNTIME_SERVING_TEXTBATCHES_H
+
+#include "runtime/Artifact/Manifest.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +11,10 @@
 #include <span>
 #include <vector>
 
-namespace tenon::tool {
+namespace tenon::serving {
+
+/// The most tokens of a text to encode; longer ones are cut.
+int64_t longestText(const artifact::Manifest &Info);
 
 /// What steps of a model hold.
 struct BatchLimits {
@@ -36,6 +41,6 @@ struct BatchItem {
 std::vector<std::vector<BatchItem>>
 planBatches(std::span<const int64_t> Lengths, const BatchLimits &Limits);
 
-} // namespace tenon::tool
+} // namespace tenon::serving
 
-#endif // TENON_RUNTIME_TOOL_TEXTBATCHES_H
+#endif // TENON_RUNTIME_SERVING_TEXTBATCHES_H

@@ -1,0 +1,117 @@
+//===- Conversations.cpp - Conversations that clients send ----------------===//
+
+#include "runtime/Http/Conversations.h"
+
+using namespace tenon;
+using namespace tenon::http;
+
+void http::checkSizes(const chat::Conversation &Talk, const Limits &Bounds,
+                      Fields &F) {
+  auto Check = [&](const char *Key, const Json &All, size_t Most) {
+    if (All.size() > Most)
+      F.refuse({400,
+                std::string("'") + Key + "' has " + std::to_string(All.size()) +
+                    ": expected at most " + std::to_string(Most),
+                Key});
+  };
+  Check("messages", Talk.Messages, Bounds.Messages);
+  Check("tools", Talk.Tools, Bounds.Tools);
+}
+
+/// The text of content that is an array of parts.
+static std::optional<std::string> joined(const Json &Parts,
+                                         const std::string &Place, Fields &F) {
+  std::string Text;
+  for (size_t I = 0; I < Parts.size(); ++I) {
+    const Json &Part = Parts[I];
+    bool IsText = Part.is_object() && Part.contains("text") &&
+                  Part.at("text").is_string() &&
+                  Part.value("type", Json("text")) == "text";
+    if (!IsText) {
+      Json Type = Part.is_object() ? Part.value("type", Json()) : Json();
+      F.refuse({400,
+                Place + "[" + std::to_string(I) + "] is " +
+                    (Type.is_string() ? printable(Type.get<std::string>())
+                                      : std::string(Part.type_name())) +
+                    ": expected {\"type\": \"text\", \"text\": TEXT}, for this "
+                    "model reads texts only",
+                "messages"});
+      return std::nullopt;
+    }
+    Text += Part.at("text").get_ref<const std::string &>();
+  }
+  return Text;
+}
+
+void http::normalise(chat::Conversation &Talk, const ServedModel &M,
+                     Fields &F) {
+  const auto &Chat = M.code().manifest().Chat;
+  auto Knows = [&](std::string_view Word) {
+    if (Chat)
+      for (const auto &[Name, Text] : Chat->Templates)
+        if (Text.find(Word) != std::string::npos)
+          return true;
+    return false;
+  };
+  for (size_t I = 0; I < Talk.Messages.size(); ++I) {
+    Json &Message = Talk.Messages[I];
+    std::string Place = "'messages[" + std::to_string(I) + "]";
+    if (Message.at("role") == "developer" && !Knows("developer"))
+      Message["role"] = "system";
+    if (auto At = Message.find("content");
+        At != Message.end() && At->is_array()) {
+      std::optional<std::string> Text = joined(*At, Place + ".content'", F);
+      if (!Text)
+        return;
+      *At = std::move(*Text);
+    }
+    auto Calls = Message.find("tool_calls");
+    if (Calls == Message.end() || !Calls->is_array())
+      continue;
+    for (Json &Call : *Calls) {
+      if (!Call.is_object() || !Call.contains("function") ||
+          !Call.at("function").is_object())
+        return F.refuse({400,
+                         Place + ".tool_calls' has a call without 'function': "
+                                 "expected an object with 'name' and "
+                                 "'arguments'",
+                         "messages"});
+      Json &Function = Call["function"];
+      auto Given = Function.find("arguments");
+      if (Given == Function.end() || !Given->is_string())
+        continue;
+      Result<Json> Arguments =
+          parseJson(Given->get_ref<const std::string &>(),
+                    Place + ".tool_calls[].function.arguments'");
+      if (!Arguments)
+        return F.refuse({400, Arguments.error().message(), "messages"});
+      *Given = std::move(*Arguments);
+    }
+  }
+}
+
+chat::Conversation http::conversationOf(Fields &F, const Limits &Bounds,
+                                        const ServedModel *M) {
+  Json Talk = Json::object();
+  if (const Json *More = F.get("chat_template_kwargs")) {
+    if (!More->is_object())
+      F.expected("chat_template_kwargs", "an object");
+    else
+      Talk = *More;
+  }
+  const Json *Messages = F.get("messages");
+  Talk["messages"] = Messages ? *Messages : Json::array();
+  if (const Json *Tools = F.get("tools"))
+    Talk["tools"] = *Tools;
+  Talk["add_generation_prompt"] =
+      F.boolean("add_generation_prompt").value_or(true);
+  Result<chat::Conversation> Read = chat::conversationFromJson(Talk);
+  if (!Read) {
+    F.refuse({400, Read.error().message(), "messages"});
+    return {};
+  }
+  checkSizes(*Read, Bounds, F);
+  if (M)
+    normalise(*Read, *M, F);
+  return std::move(*Read);
+}

@@ -1,0 +1,86 @@
+//===- OpenAiFields.cpp - Fields that OpenAI's endpoints share ------------===//
+
+#include "runtime/Http/OpenAiFields.h"
+
+#include <charconv>
+#include <limits>
+#include <random>
+
+using namespace tenon;
+using namespace tenon::http;
+using generation::Settings;
+
+/// "logit_bias": an object of biases by token id.
+static void readLogitBias(Fields &F, const Limits &Bounds, Settings &S) {
+  const Json *J = F.get("logit_bias");
+  if (!J)
+    return;
+  if (!J->is_object() || J->size() > Bounds.LogitBiases)
+    return F.expected("logit_bias", "an object of at most " +
+                                        std::to_string(Bounds.LogitBiases) +
+                                        " biases by token id");
+  for (const auto &[Key, Value] : J->items()) {
+    sampling::TokenBias Bias;
+    auto [End, Failure] =
+        std::from_chars(Key.data(), Key.data() + Key.size(), Bias.Token);
+    if (Failure != std::errc() || End != Key.data() + Key.size() ||
+        !Value.is_number())
+      return F.expected("logit_bias", "token ids and numbers");
+    Bias.Bias = Value;
+    S.LogitBias.push_back(Bias);
+  }
+}
+
+Settings http::settingsOf(Fields &F, const Limits &Bounds) {
+  Settings S;
+  constexpr int64_t Most = std::numeric_limits<int64_t>::max();
+  S.MinNewTokens = F.integer("min_tokens", 0, Most);
+  S.Temperature = F.number("temperature");
+  S.TopK = F.integer("top_k", -1, Most);
+  if (S.TopK == -1) // vLLM's way to say all.
+    S.TopK = 0;
+  S.TopP = F.number("top_p");
+  S.MinP = F.number("min_p");
+  S.TypicalP = F.number("typical_p");
+  std::optional<int64_t> Seed =
+      F.integer("seed", std::numeric_limits<int64_t>::min(), Most);
+  S.Seed = Seed ? static_cast<uint64_t>(*Seed) : std::random_device{}();
+  S.Choices =
+      F.integer("n", 1, static_cast<int64_t>(Bounds.Choices)).value_or(1);
+  S.RepetitionPenalty = F.number("repetition_penalty");
+  S.PresencePenalty = F.number("presence_penalty").value_or(0);
+  S.FrequencyPenalty = F.number("frequency_penalty").value_or(0);
+  readLogitBias(F, Bounds, S);
+  S.StopStrings = F.strings("stop", Bounds.StopStrings, Bounds.StopStringBytes);
+  S.StopTokens = F.tokens("stop_token_ids");
+  S.IncludeStop = F.boolean("include_stop_str_in_output").value_or(false);
+  S.IgnoreEndOfSequence = F.boolean("ignore_eos").value_or(false);
+  S.Lookup = F.integer("prompt_lookup_num_tokens", 0, generation::MaxLookup)
+                 .value_or(0);
+  return S;
+}
+
+StreamOptions http::readStreamOptions(Fields &F, GenerationTask &To) {
+  StreamOptions O;
+  To.Streams = F.boolean("stream").value_or(false);
+  if (const Json *J = F.get("stream_options")) {
+    Fields Inner(*J, "stream_options.");
+    O.IncludesUsage = Inner.boolean("include_usage").value_or(false);
+    if (std::optional<ApiError> Wrong = Inner.finish())
+      F.refuse(*Wrong);
+    if (!To.Streams)
+      F.refuse(
+          {400, "'stream_options' is for 'stream': true", "stream_options"});
+  }
+  O.ReturnsTokens = F.boolean("return_token_ids").value_or(false);
+  To.Rules.Salt = F.string("cache_salt").value_or("");
+  F.string("user"); // Says who asks, and nothing of what.
+  return O;
+}
+
+Json http::usageJson(const TokenUsage &U) {
+  return {{"prompt_tokens", U.Prompt},
+          {"completion_tokens", U.New},
+          {"total_tokens", U.Prompt + U.New},
+          {"prompt_tokens_details", {{"cached_tokens", U.Cached}}}};
+}

@@ -1,0 +1,537 @@
+//===- Responses.cpp - /v1/responses --------------------------------------===//
+//
+// OpenAI's Responses API without what it stores: each request brings its whole
+// conversation.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Http/Conversations.h"
+#include "runtime/Http/GenerationTask.h"
+
+#include <limits>
+#include <random>
+
+using namespace tenon;
+using namespace tenon::http;
+using generation::FinishReason;
+using tools::AnswerPart;
+
+//===----------------------------------------------------------------------===//
+// The answer
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class ResponseFormat final : public AnswerFormat {
+public:
+  /// What the answer repeats of the request.
+  Json Echo = Json::object();
+
+  std::string begin(const GenerationTask &T) override {
+    Json R = response(T, "in_progress");
+    return event("response.created", {{"response", R}}) +
+           event("response.in_progress", {{"response", R}});
+  }
+
+  std::string add(const GenerationTask &T, ChoiceDelta D) override {
+    std::string Events;
+    for (const AnswerPart &Part : D.Parts) {
+      if (Part.What == AnswerPart::Call) {
+        Events += closeItem() + callEvents(T, Part.Function);
+        continue;
+      }
+      if (Open != Part.What)
+        Events += closeItem() + openItem(T, Part.What);
+      Text += Part.Content;
+      Json Delta = {{"item_id", ItemId},
+                    {"output_index", Items.size()},
+                    {"content_index", 0},
+                    {"delta", Part.Content}};
+      if (Part.What == AnswerPart::Text)
+        Delta["logprobs"] = Json::array();
+      Events += event(deltaName("delta"), std::move(Delta));
+    }
+    return Events;
+  }
+
+  std::string end(const GenerationTask &T, size_t,
+                  const ChoiceEnd &E) override {
+    End = E;
+    std::string Events = closeItem();
+    if (Items.empty()) // An answer without a text is one with an empty text.
+      Events += openItem(T, AnswerPart::Text) + closeItem();
+    return Events;
+  }
+
+  std::string finish(const GenerationTask &T) override {
+    std::string Status = statusOf(End);
+    return event("response." + Status, {{"response", response(T, Status)}});
+  }
+
+  std::string fail(const GenerationTask &T, const ApiError &Why) override {
+    Json R = response(T, "failed");
+    R["error"] = {{"code", "server_error"}, {"message", Why.Message}};
+    return event("response.failed", {{"response", std::move(R)}});
+  }
+
+  Json whole(const GenerationTask &T,
+             const std::vector<FinishedChoice> &Choices) override {
+    const FinishedChoice &F = Choices.front();
+    End = F.End;
+    if (!F.Said.Reasoning.empty())
+      Items.push_back(
+          item(T, AnswerPart::Reasoning, F.Said.Reasoning, "completed"));
+    if (!F.Said.Text.empty() || F.Said.Calls.empty())
+      Items.push_back(item(T, AnswerPart::Text, F.Said.Text, itemStatus()));
+    for (const tools::ToolCall &Call : F.Said.Calls)
+      Items.push_back(callItem(T, Call, Call.Arguments, "completed"));
+    return response(T, statusOf(End));
+  }
+
+private:
+  static bool isCut(const ChoiceEnd &E) {
+    return E.Why == FinishReason::Length || E.Why == FinishReason::Context;
+  }
+  static std::string statusOf(const ChoiceEnd &E) {
+    return isCut(E) ? "incomplete" : "completed";
+  }
+  const char *itemStatus() const {
+    return isCut(End) ? "incomplete" : "completed";
+  }
+
+  std::string event(const std::string &Type, Json Fields) {
+    Json J = {{"type", Type}, {"sequence_number", Sequence++}};
+    J.update(Fields);
+    return eventOf(Type, J);
+  }
+
+  std::string deltaName(const char *What) const {
+    return std::string(Open == AnswerPart::Text ? "response.output_text."
+                                                : "response.reasoning_text.") +
+           What;
+  }
+
+  static Json part(AnswerPart::Kind Kind, const std::string &Content) {
+    if (Kind == AnswerPart::Reasoning)
+      return {{"type", "reasoning_text"}, {"text", Content}};
+    return {{"type", "output_text"},
+            {"text", Content},
+            {"annotations", Json::array()},
+            {"logprobs", Json::array()}};
+  }
+
+  std::string newId(const GenerationTask &T, const char *Prefix) const {
+    return Prefix + T.id() + "-" + std::to_string(Items.size());
+  }
+
+  Json item(const GenerationTask &T, AnswerPart::Kind Kind,
+            const std::optional<std::string> &Content, const char *Status) {
+    bool IsText = Kind == AnswerPart::Text;
+    Json J = {{"id", newId(T, IsText ? "msg_" : "rs_")},
+              {"type", IsText ? "message" : "reasoning"},
+              {"status", Status}};
+    if (IsText)
+      J["role"] = "assistant";
+    else
+      J["summary"] = Json::array();
+    J["content"] = Json::array();
+    if (Content)
+      J["content"].push_back(part(Kind, *Content));
+    return J;
+  }
+
+  Json callItem(const GenerationTask &T, const tools::ToolCall &Call,
+                const std::string &Arguments, const char *Status) {
+    return {{"id", newId(T, "fc_")}, {"type", "function_call"},
+            {"status", Status},      {"call_id", T.callId(0, CallCount++)},
+            {"name", Call.Name},     {"arguments", Arguments}};
+  }
+
+  std::string openItem(const GenerationTask &T, AnswerPart::Kind Kind) {
+    Open = Kind;
+    Text.clear();
+    OpenItem = item(T, Kind, std::nullopt, "in_progress");
+    ItemId = OpenItem.at("id");
+    return event("response.output_item.added",
+                 {{"output_index", Items.size()}, {"item", OpenItem}}) +
+           event("response.content_part.added", {{"item_id", ItemId},
+                                                 {"output_index", Items.size()},
+                                                 {"content_index", 0},
+                                                 {"part", part(Kind, "")}});
+  }
+
+  std::string closeItem() {
+    if (!Open)
+      return {};
+    Json Place = {{"item_id", ItemId},
+                  {"output_index", Items.size()},
+                  {"content_index", 0}};
+    Json Done = Place, Part = Place;
+    Done["text"] = Text;
+    if (Open == AnswerPart::Text)
+      Done["logprobs"] = Json::array();
+    Part["part"] = part(*Open, Text);
+    std::string Events = event(deltaName("done"), std::move(Done)) +
+                         event("response.content_part.done", std::move(Part));
+    OpenItem["status"] = itemStatus();
+    OpenItem["content"].push_back(part(*Open, Text));
+    Events += event("response.output_item.done",
+                    {{"output_index", Items.size()}, {"item", OpenItem}});
+    Items.push_back(std::move(OpenItem));
+    Open.reset();
+    return Events;
+  }
+
+  std::string callEvents(const GenerationTask &T, const tools::ToolCall &Call) {
+    Json J = callItem(T, Call, "", "in_progress");
+    Json Place = {{"item_id", J.at("id")}, {"output_index", Items.size()}};
+    std::string Events = event("response.output_item.added",
+                               {{"output_index", Items.size()}, {"item", J}});
+    Json Delta = Place, Done = Place;
+    Delta["delta"] = Call.Arguments;
+    Done["name"] = Call.Name;
+    Done["arguments"] = Call.Arguments;
+    Events += event("response.function_call_arguments.delta", std::move(Delta));
+    Events += event("response.function_call_arguments.done", std::move(Done));
+    J["status"] = "completed";
+    J["arguments"] = Call.Arguments;
+    Events += event("response.output_item.done",
+                    {{"output_index", Items.size()}, {"item", J}});
+    Items.push_back(std::move(J));
+    return Events;
+  }
+
+  Json response(const GenerationTask &T, const std::string &Status) const {
+    bool IsRunning = Status == "in_progress";
+    Json J = {{"id", "resp_" + T.id()},
+              {"object", "response"},
+              {"created_at", T.created()},
+              {"completed_at",
+               Status == "completed" ? Json(std::time(nullptr)) : Json()},
+              {"status", Status},
+              {"incomplete_details", nullptr},
+              {"model", T.model().Name},
+              {"previous_response_id", nullptr},
+              {"output", Items},
+              {"error", nullptr},
+              {"usage", nullptr},
+              {"store", false},
+              {"background", false}};
+    if (Status == "incomplete")
+      J["incomplete_details"] = {{"reason", "max_output_tokens"}};
+    J.update(Echo);
+    if (IsRunning || Status == "failed")
+      return J;
+    TokenUsage U = T.usage();
+    J["usage"] = {{"input_tokens", U.Prompt},
+                  {"input_tokens_details", {{"cached_tokens", U.Cached}}},
+                  {"output_tokens", U.New},
+                  {"output_tokens_details", {{"reasoning_tokens", 0}}},
+                  {"total_tokens", U.Prompt + U.New}};
+    return J;
+  }
+
+  Json Items = Json::array(); ///< That have ended.
+  /// The item that is being streamed, if there is one.
+  std::optional<AnswerPart::Kind> Open;
+  Json OpenItem;
+  std::string ItemId, Text;
+  size_t CallCount = 0;
+  int64_t Sequence = 0;
+  ChoiceEnd End;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The request
+//===----------------------------------------------------------------------===//
+
+/// The text of "content" or "output": a string, or an array of texts.
+static std::optional<std::string> contentText(const Json &Item, const char *Key,
+                                              const std::string &Place,
+                                              Fields &F) {
+  auto At = Item.find(Key);
+  if (At != Item.end() && At->is_string())
+    return At->get<std::string>();
+  if (At == Item.end() || !At->is_array()) {
+    F.refuse({400,
+              Place + "." + Key + "' is " +
+                  (At == Item.end() ? "missing" : At->type_name()) +
+                  ": expected a text, or an array of texts",
+              "input"});
+    return std::nullopt;
+  }
+  std::string Text;
+  for (const Json &Part : *At) {
+    std::string Type =
+        Part.is_object() && Part.contains("type") && Part.at("type").is_string()
+            ? Part.at("type").get<std::string>()
+            : "";
+    if ((Type != "input_text" && Type != "output_text" && Type != "text") ||
+        !Part.contains("text") || !Part.at("text").is_string()) {
+      F.refuse({400,
+                Place + "." + Key + "' has " +
+                    (Type.empty() ? std::string(Part.type_name())
+                                  : printable(Type)) +
+                    ": expected \"input_text\" or \"output_text\" with a "
+                    "\"text\", for this model reads texts only",
+                "input"});
+      return std::nullopt;
+    }
+    Text += Part.at("text").get_ref<const std::string &>();
+  }
+  return Text;
+}
+
+/// Adds an item of "input" to `Messages`, in the form of chat completions.
+static void addItem(const Json &Item, const std::string &Place, Json &Messages,
+                    std::string &Reasoning, Fields &F) {
+  auto String = [&](const char *Key) -> std::string {
+    if (auto At = Item.find(Key); At != Item.end() && At->is_string())
+      return At->get<std::string>();
+    F.refuse({400,
+              Place + "." + Key + "' is " +
+                  (Item.contains(Key) ? Item.at(Key).type_name() : "missing") +
+                  ": expected a string",
+              "input"});
+    return {};
+  };
+  std::string Type = Item.contains("type") ? String("type") : "message";
+  if (Type == "message") {
+    std::string Role = String("role");
+    std::optional<std::string> Text = contentText(Item, "content", Place, F);
+    Json Message = {{"role", Role}, {"content", Text.value_or("")}};
+    if (Role == "assistant" && !Reasoning.empty())
+      Message["reasoning_content"] = std::exchange(Reasoning, {});
+    Messages.push_back(std::move(Message));
+  } else if (Type == "reasoning") {
+    const Json &Parts =
+        Item.contains("content") && Item.at("content").is_array()
+            ? Item.at("content")
+            : Json::array();
+    for (const Json &Part : Parts)
+      if (Part.is_object() && Part.contains("text") &&
+          Part.at("text").is_string())
+        Reasoning += Part.at("text").get_ref<const std::string &>();
+  } else if (Type == "function_call") {
+    Json Call = {
+        {"id", String("call_id")},
+        {"type", "function"},
+        {"function",
+         {{"name", String("name")}, {"arguments", String("arguments")}}}};
+    bool IsSame = !Messages.empty() && Messages.back().contains("tool_calls");
+    if (!IsSame) {
+      Messages.push_back({{"role", "assistant"}, {"content", ""}});
+      if (!Reasoning.empty())
+        Messages.back()["reasoning_content"] = std::exchange(Reasoning, {});
+    }
+    Messages.back()["tool_calls"].push_back(std::move(Call));
+  } else if (Type == "function_call_output") {
+    std::optional<std::string> Text = contentText(Item, "output", Place, F);
+    Messages.push_back({{"role", "tool"},
+                        {"tool_call_id", String("call_id")},
+                        {"content", Text.value_or("")}});
+  } else {
+    F.refuse({400,
+              Place + ".type' is " + printable(Type) +
+                  ": expected \"message\", \"reasoning\", \"function_call\" or "
+                  "\"function_call_output\"",
+              "input"});
+  }
+}
+
+/// "instructions" and "input".
+static Json readMessages(Fields &F, const Limits &Bounds) {
+  Json Messages = Json::array();
+  if (std::optional<std::string> System = F.string("instructions"))
+    Messages.push_back({{"role", "system"}, {"content", *System}});
+  std::string Expected = "a text, or an array of at most " +
+                         std::to_string(Bounds.Messages) + " items";
+  const Json *Input = F.need("input", Expected);
+  if (!Input)
+    return Messages;
+  if (Input->is_string()) {
+    Messages.push_back({{"role", "user"}, {"content", *Input}});
+    return Messages;
+  }
+  if (!Input->is_array() || Input->empty() || Input->size() > Bounds.Messages) {
+    F.expected("input", Expected);
+    return Messages;
+  }
+  std::string Reasoning;
+  for (size_t I = 0; I < Input->size(); ++I) {
+    std::string Place = "'input[" + std::to_string(I) + "]";
+    if (!(*Input)[I].is_object()) {
+      F.refuse(
+          {400,
+           Place + "' is " + (*Input)[I].type_name() + ": expected an object",
+           "input"});
+      break;
+    }
+    addItem((*Input)[I], Place, Messages, Reasoning, F);
+  }
+  return Messages;
+}
+
+/// "tools", in the form of chat completions; null: none.
+static Json readTools(Fields &F) {
+  const Json *Given = F.get("tools");
+  if (!Given || (Given->is_array() && Given->empty()))
+    return nullptr;
+  if (!Given->is_array()) {
+    F.expected("tools", "an array of functions");
+    return nullptr;
+  }
+  Json Tools = Json::array();
+  for (const Json &Each : *Given) {
+    if (!Each.is_object() || Each.value("type", Json()) != "function" ||
+        !Each.value("name", Json()).is_string()) {
+      F.refuse({400,
+                "'tools[" + std::to_string(Tools.size()) +
+                    "]' is no function: expected {\"type\": \"function\", "
+                    "\"name\": ..., \"parameters\": ...}",
+                "tools"});
+      return nullptr;
+    }
+    Json Function = Each;
+    Function.erase("type");
+    Function.erase("strict");
+    Tools.push_back({{"type", "function"}, {"function", std::move(Function)}});
+  }
+  return Tools;
+}
+
+/// "reasoning": its effort goes to templates that ask for it.
+static void readReasoning(Fields &F, const ServedModel &M,
+                          chat::Conversation &Talk) {
+  const Json *J = F.get("reasoning");
+  if (!J)
+    return;
+  Fields Inner(*J, "reasoning.");
+  Inner.accept("summary", "auto");
+  Inner.accept("generate_summary", nullptr);
+  std::optional<std::string> Effort = Inner.string("effort");
+  const auto &Chat = M.code().manifest().Chat;
+  bool IsKnown = false;
+  if (Chat)
+    for (const auto &[Name, Text] : Chat->Templates)
+      IsKnown |= Text.find("reasoning_effort") != std::string::npos;
+  if (Effort && IsKnown)
+    Talk.Others["reasoning_effort"] = *Effort;
+  else if (Effort && *Effort != "none")
+    Inner.refuse({400,
+                  "'reasoning.effort' is " + printable(*Effort) +
+                      ": the model's chat template has no such setting",
+                  "reasoning.effort"});
+  if (std::optional<ApiError> Wrong = Inner.finish())
+    F.refuse(*Wrong);
+}
+
+/// "text": only its plain format.
+static void readTextFormat(Fields &F) {
+  const Json *J = F.get("text");
+  if (!J)
+    return;
+  Fields Inner(*J, "text.");
+  Inner.accept("format", {{"type", "text"}});
+  Inner.accept("verbosity", "medium");
+  if (std::optional<ApiError> Wrong = Inner.finish())
+    F.refuse(*Wrong);
+}
+
+void http::respond(Call C) {
+  Fields F(C.Body);
+  if (!C.Body.contains("model"))
+    F.expected("model", "the name of a model");
+  ServedModel *M = C.generator(F);
+  generation::Settings S;
+  std::optional<int64_t> Length =
+      F.integer("max_output_tokens", 1, std::numeric_limits<int64_t>::max());
+  S.Temperature = F.number("temperature");
+  S.TopP = F.number("top_p");
+  S.PresencePenalty = F.number("presence_penalty").value_or(0);
+  S.FrequencyPenalty = F.number("frequency_penalty").value_or(0);
+  std::optional<int64_t> Seed =
+      F.integer("seed", std::numeric_limits<int64_t>::min(),
+                std::numeric_limits<int64_t>::max());
+  S.Seed = Seed ? static_cast<uint64_t>(*Seed) : std::random_device{}();
+  chat::Conversation Talk;
+  Talk.Messages = readMessages(F, C.Bounds);
+  Talk.Tools = readTools(F);
+  std::string Choice = "auto";
+  if (const Json *J = F.get("tool_choice"); J && *J == "none")
+    Choice = "none";
+  else if (J && *J != "auto")
+    F.expected("tool_choice", "\"auto\" or \"none\"");
+  if (Choice == "none")
+    Talk.Tools = nullptr;
+  Json Metadata = Json::object();
+  if (const Json *J = F.get("metadata")) {
+    if (!J->is_object())
+      F.expected("metadata", "an object");
+    Metadata = *J;
+  }
+  readTextFormat(F);
+  F.accept("parallel_tool_calls", true);
+  F.accept("store", false);
+  F.accept("background", false);
+  F.accept("truncation", "disabled");
+  F.accept("include", Json::array());
+  F.accept("top_logprobs", 0);
+  F.accept("previous_response_id", nullptr);
+  F.accept("conversation", nullptr);
+  F.accept("max_tool_calls", nullptr);
+  F.accept("prompt", nullptr);
+  F.accept("service_tier", "auto");
+  std::optional<std::string> Key = F.string("prompt_cache_key");
+  std::optional<std::string> Safety = F.string("safety_identifier");
+  F.string("user");
+  if (const Json *J = F.get("stream_options")) {
+    Fields Inner(*J, "stream_options.");
+    Inner.accept("include_obfuscation", false);
+    if (std::optional<ApiError> Wrong = Inner.finish())
+      F.refuse(*Wrong);
+  }
+  bool Streams = F.boolean("stream").value_or(false);
+  if (!M)
+    return C.reply(*F.finish());
+  readReasoning(F, *M, Talk);
+  checkSizes(Talk, C.Bounds, F);
+  normalise(Talk, *M, F);
+  if (std::optional<ApiError> Wrong = F.finish())
+    return C.reply(*Wrong);
+  Result<std::vector<int32_t>> Prompt = M->code().chatPrompt(Talk);
+  if (!Prompt)
+    return C.reply(ApiError{400, Prompt.error().message(), "input"});
+
+  auto Format = std::make_unique<ResponseFormat>();
+  auto Given = [&](const char *Member, Json Default) {
+    auto At = C.Body.find(Member);
+    return At == C.Body.end() || At->is_null() ? Default : *At;
+  };
+  Format->Echo = {{"instructions", Given("instructions", nullptr)},
+                  {"max_output_tokens", Given("max_output_tokens", nullptr)},
+                  {"max_tool_calls", nullptr},
+                  {"metadata", std::move(Metadata)},
+                  {"parallel_tool_calls", true},
+                  {"presence_penalty", S.PresencePenalty},
+                  {"frequency_penalty", S.FrequencyPenalty},
+                  {"prompt_cache_key", Key ? Json(*Key) : Json()},
+                  {"reasoning", Given("reasoning", {{"effort", nullptr},
+                                                    {"summary", nullptr}})},
+                  {"safety_identifier", Safety ? Json(*Safety) : Json()},
+                  {"service_tier", "default"},
+                  {"temperature", S.Temperature.value_or(1)},
+                  {"text", {{"format", {{"type", "text"}}}}},
+                  {"tool_choice", Choice},
+                  {"tools", Given("tools", Json::array())},
+                  {"top_logprobs", 0},
+                  {"top_p", S.TopP.value_or(1)},
+                  {"truncation", "disabled"}};
+  auto Task = std::make_shared<GenerationTask>(C, *M, std::move(Format));
+  Task->Streams = Streams;
+  Task->Tools = Talk.Tools;
+  S.MaxNewTokens = Length.value_or(M->code().manifest().MaxSequence);
+  Task->start(S, {std::move(*Prompt)});
+}

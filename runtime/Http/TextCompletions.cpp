@@ -1,0 +1,205 @@
+//===- TextCompletions.cpp - /v1/completions ------------------------------===//
+
+#include "runtime/Http/OpenAiFields.h"
+
+#include <algorithm>
+#include <limits>
+
+using namespace tenon;
+using namespace tenon::http;
+using generation::Settings;
+
+static size_t charactersOf(std::string_view Text) {
+  return static_cast<size_t>(
+      std::count_if(Text.begin(), Text.end(), [](char C) {
+        return (static_cast<unsigned char>(C) & 0xC0) != 0x80;
+      }));
+}
+
+namespace {
+
+class TextFormat final : public AnswerFormat {
+public:
+  StreamOptions Options;
+
+  std::string begin(const GenerationTask &T) override {
+    Offsets.resize(T.choices());
+    return {};
+  }
+
+  std::string add(const GenerationTask &T, ChoiceDelta D) override {
+    std::string Text;
+    for (const tools::AnswerPart &Part : D.Parts)
+      Text += Part.Content;
+    if (Text.empty() && D.Scores.empty() && !Options.ReturnsTokens)
+      return {};
+    return chunk(T, D.Index, Text,
+                 logProbabilities(T, D.Scores, Offsets[D.Index], false),
+                 &D.Tokens, nullptr);
+  }
+
+  std::string end(const GenerationTask &T, size_t Index,
+                  const ChoiceEnd &E) override {
+    return chunk(T, Index, "", nullptr, nullptr, finishReasonOf(E));
+  }
+
+  std::string finish(const GenerationTask &T) override {
+    std::string Events;
+    if (Options.IncludesUsage) {
+      Json J = frame(T);
+      J["choices"] = Json::array();
+      J["usage"] = usageJson(T.usage());
+      Events = eventOf(J);
+    }
+    return Events + "data: [DONE]\n\n";
+  }
+
+  std::string fail(const GenerationTask &, const ApiError &Why) override {
+    return eventOf(Why.json()) + "data: [DONE]\n\n";
+  }
+
+  Json whole(const GenerationTask &T,
+             const std::vector<FinishedChoice> &Choices) override {
+    Json J = frame(T);
+    J["choices"] = Json::array();
+    for (const FinishedChoice &F : Choices) {
+      const generation::Request &R = *F.Asked;
+      std::vector<sampling::ScoredToken> Scores;
+      if (R.Echo && R.Scored) {
+        Scores.push_back({{R.Prompt.front(), 0}, {}});
+        Scores.insert(Scores.end(), F.Of->PromptScores.begin(),
+                      F.Of->PromptScores.end());
+      }
+      Scores.insert(Scores.end(), F.Generated->Scores.begin(),
+                    F.Generated->Scores.end());
+      size_t Offset = 0;
+      Json Choice = {{"index", F.Index},
+                     {"text", F.Generated->Text},
+                     {"logprobs", logProbabilities(T, Scores, Offset, R.Echo)},
+                     {"finish_reason", finishReasonOf(F.End)}};
+      if (Options.ReturnsTokens)
+        Choice["token_ids"] = F.Generated->NewTokens;
+      J["choices"].push_back(std::move(Choice));
+    }
+    J["usage"] = usageJson(T.usage());
+    return J;
+  }
+
+private:
+  static Json frame(const GenerationTask &T) {
+    return {{"id", "cmpl-" + T.id()},
+            {"object", "text_completion"},
+            {"created", T.created()},
+            {"model", T.model().Name},
+            {"system_fingerprint", T.model().Fingerprint}};
+  }
+
+  std::string chunk(const GenerationTask &T, size_t Index, std::string Text,
+                    Json Scores, const std::vector<int32_t> *Tokens,
+                    const char *Finish) const {
+    Json Choice = {{"index", Index}, {"text", std::move(Text)}};
+    if (Options.ReturnsTokens && Tokens)
+      Choice["token_ids"] = *Tokens;
+    Choice["logprobs"] = std::move(Scores);
+    Choice["finish_reason"] = Finish ? Json(Finish) : Json();
+    Json J = frame(T);
+    J["choices"] = Json::array({std::move(Choice)});
+    if (Options.IncludesUsage)
+      J["usage"] = nullptr;
+    return eventOf(J);
+  }
+
+  /// `Offset` is where the text of the first token begins, in characters.
+  static Json logProbabilities(const GenerationTask &T,
+                               const std::vector<sampling::ScoredToken> &Scores,
+                               size_t &Offset, bool BeginsText) {
+    if (Scores.empty())
+      return nullptr;
+    Json J = {{"tokens", Json::array()},
+              {"token_logprobs", Json::array()},
+              {"top_logprobs", Json::array()},
+              {"text_offset", Json::array()}};
+    for (size_t I = 0; I < Scores.size(); ++I) {
+      std::string Text = T.textOf(Scores[I].Chosen.Token);
+      J["tokens"].push_back(Text);
+      J["text_offset"].push_back(Offset);
+      Offset += charactersOf(Text);
+      // Nothing says how likely the first token of a text is.
+      bool IsFirst = BeginsText && I == 0;
+      J["token_logprobs"].push_back(
+          IsFirst ? Json() : Json(finite(Scores[I].Chosen.LogProbability)));
+      Json Top = Json::object();
+      for (const sampling::TokenScore &S : Scores[I].Likeliest)
+        Top[T.textOf(S.Token)] = finite(S.LogProbability);
+      J["top_logprobs"].push_back(IsFirst ? Json() : std::move(Top));
+    }
+    return J;
+  }
+
+  std::vector<size_t> Offsets; ///< Of each choice: characters so far.
+};
+
+} // namespace
+
+/// "prompt": a text, token ids, or an array of them.
+static std::vector<std::vector<int32_t>>
+promptsOf(Fields &F, const Limits &Bounds, const ServedModel &M) {
+  const Json *J = F.get("prompt");
+  Json All = !J                               ? Json::array()
+             : J->is_string() || isTokens(*J) ? Json::array({*J})
+                                              : *J;
+  if (!All.is_array() || All.empty() || All.size() > Bounds.Prompts) {
+    F.expected("prompt", "a text, token ids, or an array of at most " +
+                             std::to_string(Bounds.Prompts) + " of them");
+    return {};
+  }
+  std::vector<std::vector<int32_t>> Prompts;
+  for (const Json &Each : All) {
+    if (isTokens(Each)) {
+      Prompts.push_back(Each.get<std::vector<int32_t>>());
+      continue;
+    }
+    if (!Each.is_string()) {
+      F.expected("prompt", "texts, or arrays of token ids");
+      return {};
+    }
+    Result<const tokenizer::Tokenizer *> T = M.code().tokenizer();
+    Result<std::vector<int32_t>> Ids =
+        T ? (*T)->encode(Each.get_ref<const std::string &>(), true, SIZE_MAX)
+          : Result<std::vector<int32_t>>(T.error());
+    if (!Ids) {
+      F.refuse({400, "'prompt': " + Ids.error().message(), "prompt"});
+      return {};
+    }
+    Prompts.push_back(std::move(*Ids));
+  }
+  return Prompts;
+}
+
+void http::completeText(Call C) {
+  Fields F(C.Body);
+  ServedModel *M = C.generator(F);
+  Settings S = settingsOf(F, C.Bounds);
+  constexpr int64_t DefaultLength = 16; // OpenAI's.
+  S.MaxNewTokens =
+      F.integer("max_tokens", 0, std::numeric_limits<int64_t>::max())
+          .value_or(DefaultLength);
+  S.Echo = F.boolean("echo").value_or(false);
+  S.LogProbabilities = F.integer(
+      "logprobs", 0, static_cast<int64_t>(C.Bounds.TopLogProbabilities));
+  F.accept("best_of", S.Choices);
+  F.accept("suffix", "");
+  if (!M)
+    return C.reply(*F.finish());
+  auto Format = std::make_unique<TextFormat>();
+  TextFormat &How = *Format;
+  auto Task = std::make_shared<GenerationTask>(C, *M, std::move(Format));
+  How.Options = readStreamOptions(F, *Task);
+  Task->IsChat = false;
+  if (Task->Streams && S.Echo && S.LogProbabilities)
+    F.refuse({400, "'echo' with 'logprobs' is not for 'stream'", "echo"});
+  std::vector<std::vector<int32_t>> Prompts = promptsOf(F, C.Bounds, *M);
+  if (std::optional<ApiError> Wrong = F.finish())
+    return C.reply(*Wrong);
+  Task->start(S, std::move(Prompts));
+}
