@@ -45,48 +45,54 @@ void Call::reply(const ApiError &Why) const {
   onServer([Why](Exchange &E) { replyError(E, Why); });
 }
 
-/// The model that "model" names, or the first that is `Fit`; null where there
-/// is none, with an error in `F` that says `What` models there are.
+/// The model that "model" names, or `Default` where there is no such member;
+/// null where there is none that is `Fit`, with an error in `F` that says what
+/// such a model does.
 static ServedModel *
-findModel(const std::vector<std::unique_ptr<ServedModel>> &Models, Fields &F,
+findModel(const std::vector<std::unique_ptr<ServedModel>> &Models,
+          const std::string &Default, Fields &F,
           const std::function<bool(const ServedModel &)> &Fit,
-          const std::string &What) {
+          const std::string &Does) {
   std::optional<std::string> Name = F.string("model");
+  if (!Name && !Default.empty())
+    Name = Default;
   std::string Known;
   bool IsThere = false;
   for (const auto &M : Models) {
     IsThere |= Name && M->Name == *Name;
     if (!Fit(*M))
       continue;
-    if (!Name || M->Name == *Name)
+    if (Name && M->Name == *Name)
       return M.get();
     Known += (Known.empty() ? "'" : ", '") + M->Name + "'";
   }
+  std::string Expected = Known.empty()
+                             ? "a model that " + Does + "; there is none"
+                             : "one of " + Known;
   if (!Name)
-    F.refuse({400, "no model here " + What, "model"});
+    F.expected("model", Expected);
   else
     F.refuse({IsThere ? 400 : 404,
-              "'model' is " + printable(*Name) + ": expected " +
-                  (Known.empty() ? "a model that " + What + "; there is none"
-                                 : "one of " + Known),
+              "'model' is " + printable(*Name) + ": expected " + Expected,
               "model"});
   return nullptr;
 }
 
 ServedModel *Call::anyModel(Fields &F) const {
   return findModel(
-      Models, F, [](const ServedModel &) { return true; }, "is served");
+      Models, DefaultModel, F, [](const ServedModel &) { return true; },
+      "is served");
 }
 
 ServedModel *Call::generator(Fields &F) const {
   return findModel(
-      Models, F, [](const ServedModel &M) { return M.generates(); },
-      "generates text");
+      Models, DefaultModel, F,
+      [](const ServedModel &M) { return M.generates(); }, "generates text");
 }
 
 ServedModel *Call::encoder(Fields &F, bool Embeds) const {
   return findModel(
-      Models, F,
+      Models, DefaultModel, F,
       [Embeds](const ServedModel &M) {
         return !M.generates() &&
                std::get<serving::Encoder>(M.Runs).embeds() == Embeds;
@@ -212,7 +218,7 @@ void Api::take(HttpServer &Server, std::shared_ptr<Exchange> E) {
   if (!Found)
     return replyError(*E, {404, printable(R.Path) + ": there is no such path"});
   Server.work([&Server, E, Found, this] {
-    Call C{Server, Models, Bounds, E, Json()};
+    Call C{Server, Models, DefaultModel, Bounds, E, Json()};
     if (Found->Method == "POST") {
       Result<Json> Body = parseJson(E->request().Body, "the body");
       if (!Body)

@@ -44,9 +44,12 @@ class Api {
 public:
   /// With `Keys` every request needs one of them, but those for /health, /live
   /// and /metrics.
+  /// Requests without a "model" are for `DefaultModel`; empty: are refused.
   Api(std::vector<std::unique_ptr<ServedModel>> Models,
-      std::vector<std::string> Keys, const Limits &Bounds)
-      : Models(std::move(Models)), Keys(std::move(Keys)), Bounds(Bounds) {}
+      std::vector<std::string> Keys, std::string DefaultModel,
+      const Limits &Bounds)
+      : Models(std::move(Models)), Keys(std::move(Keys)),
+        DefaultModel(std::move(DefaultModel)), Bounds(Bounds) {}
 
   /// Takes a request; `Server` is where work is done.
   void take(HttpServer &Server, std::shared_ptr<Exchange> E);
@@ -62,6 +65,7 @@ private:
 
   const std::vector<std::unique_ptr<ServedModel>> Models;
   const std::vector<std::string> Keys;
+  const std::string DefaultModel;
   const Limits Bounds;
   bool IsDraining = false;
 };
@@ -70,13 +74,13 @@ private:
 struct Call {
   HttpServer &Server;
   const std::vector<std::unique_ptr<ServedModel>> &Models;
+  const std::string &DefaultModel;
   const Limits &Bounds;
   std::shared_ptr<Exchange> Asked;
   Json Body; ///< An object, or null of a GET.
 
-  /// The model that the member "model" names: the first that is fit where
-  /// there is no such member. Null, and an error in `F`, where there is no such
-  /// model, or it is of another kind.
+  /// The model that the member "model" names. Null, and an error in `F`, where
+  /// there is none of the name, or it is of another kind.
   ServedModel *anyModel(Fields &F) const;
   ServedModel *generator(Fields &F) const;
   /// With `Embeds`, one that embeds, else one that classifies.

@@ -34,7 +34,8 @@ public:
     std::string Events;
     for (const AnswerPart &Part : D.Parts) {
       if (Part.What == AnswerPart::Call) {
-        Events += close() + callEvents(T, Part.Function);
+        Events += close();
+        Events += callEvents(T, Part.Function);
         continue;
       }
       bool IsText = Part.What == AnswerPart::Text;
@@ -93,18 +94,25 @@ private:
     return eventOf(Type, J);
   }
 
+  /// With the members that are of Anthropic's own services alone, as null.
   static Json usage(const TokenUsage &U) {
     return {{"input_tokens", U.Prompt - U.Cached},
+            {"cache_creation", nullptr},
             {"cache_creation_input_tokens", 0},
             {"cache_read_input_tokens", U.Cached},
-            {"output_tokens", U.New}};
+            {"output_tokens", U.New},
+            {"output_tokens_details", nullptr},
+            {"server_tool_use", nullptr},
+            {"inference_geo", nullptr},
+            {"service_tier", nullptr}};
   }
 
   static Json message(const GenerationTask &T) {
     return {{"id", "msg_" + T.id()},    {"type", "message"},
             {"role", "assistant"},      {"model", T.model().Name},
             {"content", Json::array()}, {"stop_reason", nullptr},
-            {"stop_sequence", nullptr}, {"usage", usage({})}};
+            {"stop_sequence", nullptr}, {"stop_details", nullptr},
+            {"container", nullptr},     {"usage", usage({})}};
   }
 
   Json stopJson() const {
@@ -121,14 +129,15 @@ private:
   static Json block(AnswerPart::Kind Kind, const std::string &Text) {
     if (Kind == AnswerPart::Reasoning)
       return {{"type", "thinking"}, {"thinking", Text}, {"signature", ""}};
-    return {{"type", "text"}, {"text", Text}};
+    return {{"type", "text"}, {"text", Text}, {"citations", nullptr}};
   }
 
   Json callBlock(const GenerationTask &T, const std::string &Name, Json Input) {
     return {{"type", "tool_use"},
             {"id", "toolu_" + T.callId(0, CallCount++)},
             {"name", Name},
-            {"input", std::move(Input)}};
+            {"input", std::move(Input)},
+            {"caller", {{"type", "direct"}}}};
   }
 
   std::string close() {
@@ -141,12 +150,14 @@ private:
   std::string callEvents(const GenerationTask &T, const tools::ToolCall &Call) {
     Json Delta = {{"type", "input_json_delta"},
                   {"partial_json", Call.Arguments}};
-    return event("content_block_start",
-                 {{"index", Blocks},
-                  {"content_block", callBlock(T, Call.Name, Json::object())}}) +
-           event("content_block_delta",
-                 {{"index", Blocks}, {"delta", std::move(Delta)}}) +
-           event("content_block_stop", {{"index", Blocks++}});
+    std::string Events =
+        event("content_block_start",
+              {{"index", Blocks},
+               {"content_block", callBlock(T, Call.Name, Json::object())}});
+    Events += event("content_block_delta",
+                    {{"index", Blocks}, {"delta", std::move(Delta)}});
+    Events += event("content_block_stop", {{"index", Blocks++}});
+    return Events;
   }
 
   std::optional<AnswerPart::Kind> Open; ///< The block that is streamed.
@@ -317,8 +328,6 @@ static bool readToolChoice(Fields &F) {
 /// how tokens are chosen.
 static chat::Conversation readConversation(Fields &F, const Call &C,
                                            const ServedModel *M) {
-  if (!C.Body.contains("model"))
-    F.expected("model", "the name of a model");
   MessageReader Reader(F);
   if (const Json *System = F.get("system"))
     Reader.addSystem(*System);

@@ -29,19 +29,23 @@ public:
 
   std::string begin(const GenerationTask &T) override {
     Json R = response(T, "in_progress");
-    return event("response.created", {{"response", R}}) +
-           event("response.in_progress", {{"response", R}});
+    std::string Events = event("response.created", {{"response", R}});
+    Events += event("response.in_progress", {{"response", R}});
+    return Events;
   }
 
   std::string add(const GenerationTask &T, ChoiceDelta D) override {
     std::string Events;
     for (const AnswerPart &Part : D.Parts) {
       if (Part.What == AnswerPart::Call) {
-        Events += closeItem() + callEvents(T, Part.Function);
+        Events += closeItem();
+        Events += callEvents(T, Part.Function);
         continue;
       }
-      if (Open != Part.What)
-        Events += closeItem() + openItem(T, Part.What);
+      if (Open != Part.What) {
+        Events += closeItem();
+        Events += openItem(T, Part.What);
+      }
       Text += Part.Content;
       Json Delta = {{"item_id", ItemId},
                     {"output_index", Items.size()},
@@ -58,8 +62,10 @@ public:
                   const ChoiceEnd &E) override {
     End = E;
     std::string Events = closeItem();
-    if (Items.empty()) // An answer without a text is one with an empty text.
-      Events += openItem(T, AnswerPart::Text) + closeItem();
+    if (Items.empty()) { // An answer without a text is one with an empty text.
+      Events += openItem(T, AnswerPart::Text);
+      Events += closeItem();
+    }
     return Events;
   }
 
@@ -152,12 +158,15 @@ private:
     Text.clear();
     OpenItem = item(T, Kind, std::nullopt, "in_progress");
     ItemId = OpenItem.at("id");
-    return event("response.output_item.added",
-                 {{"output_index", Items.size()}, {"item", OpenItem}}) +
-           event("response.content_part.added", {{"item_id", ItemId},
-                                                 {"output_index", Items.size()},
-                                                 {"content_index", 0},
-                                                 {"part", part(Kind, "")}});
+    std::string Events =
+        event("response.output_item.added",
+              {{"output_index", Items.size()}, {"item", OpenItem}});
+    Events +=
+        event("response.content_part.added", {{"item_id", ItemId},
+                                              {"output_index", Items.size()},
+                                              {"content_index", 0},
+                                              {"part", part(Kind, "")}});
+    return Events;
   }
 
   std::string closeItem() {
@@ -171,8 +180,9 @@ private:
     if (Open == AnswerPart::Text)
       Done["logprobs"] = Json::array();
     Part["part"] = part(*Open, Text);
-    std::string Events = event(deltaName("done"), std::move(Done)) +
-                         event("response.content_part.done", std::move(Part));
+    // Each numbers itself.
+    std::string Events = event(deltaName("done"), std::move(Done));
+    Events += event("response.content_part.done", std::move(Part));
     OpenItem["status"] = itemStatus();
     OpenItem["content"].push_back(part(*Open, Text));
     Events += event("response.output_item.done",
@@ -442,8 +452,6 @@ static void readTextFormat(Fields &F) {
 
 void http::respond(Call C) {
   Fields F(C.Body);
-  if (!C.Body.contains("model"))
-    F.expected("model", "the name of a model");
   ServedModel *M = C.generator(F);
   generation::Settings S;
   std::optional<int64_t> Length =

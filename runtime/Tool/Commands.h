@@ -121,6 +121,8 @@ struct ServeOptions {
     std::string Name;  ///< Empty: as the file is called.
   };
   std::vector<Source> Models;
+  /// Of requests that name none; empty: these are refused.
+  std::string DefaultModel;
   std::string Host = "127.0.0.1";
   uint16_t Port = 8080;
   /// Instead of host and port; empty: none.

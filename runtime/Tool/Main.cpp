@@ -144,6 +144,9 @@ static void addServeOptions(CLI::App &App, ServeArguments &Serve) {
                  "Artifacts or models; NAME=FILE: what clients call it [the "
                  "file's name]")
       ->required();
+  App.add_option("--default-model", O.DefaultModel,
+                 "Name of the model of requests that name none [these are "
+                 "refused]");
   App.add_option("--host", O.Host, "Where to listen [127.0.0.1]");
   App.add_option("--port", O.Port, "0: any that is free [8080]");
   App.add_option("--unix-socket", O.UnixSocket,

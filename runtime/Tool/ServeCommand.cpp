@@ -7,6 +7,7 @@
 #include "runtime/Support/InputFile.h"
 #include "runtime/Tool/Commands.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <sstream>
@@ -126,6 +127,13 @@ Status tool::serveModels(const ServeOptions &Options) {
                      ": expected NAME=FILE");
     Models.push_back(std::move(*Opened));
   }
+  if (!Options.DefaultModel.empty() &&
+      std::none_of(Models.begin(), Models.end(), [&](const auto &M) {
+        return M->Name == Options.DefaultModel;
+      }))
+    return Error("--default-model is " + printable(Options.DefaultModel) +
+                 ": expected the name of a model that is served, such as " +
+                 printable(Models.front()->Name));
   Limits Bounds;
   Api *Service = nullptr;
   HttpServer *Listener = nullptr;
@@ -139,7 +147,7 @@ Status tool::serveModels(const ServeOptions &Options) {
   if (!Server)
     return Server.error();
   Listener = Server->get();
-  Api Answers(std::move(Models), std::move(Keys), Bounds);
+  Api Answers(std::move(Models), std::move(Keys), Options.DefaultModel, Bounds);
   Service = &Answers;
   printNote("listens at " + Listener->address());
 

@@ -30,7 +30,8 @@ class Server:
 
     def __init__(self, tenon, *arguments):
         self.process = subprocess.Popen(
-            [tenon, "serve", *map(str, arguments), "--port", "0"],
+            [tenon, "serve", *map(str, arguments), "--port", "0",
+             "--default-model", "tiny"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         line = self.process.stderr.readline()
         found = re.search(r"listens at http://127\.0\.0\.1:(\d+)", line)
@@ -245,6 +246,19 @@ class Serve:
                 (400, chat, {**user, "response_format":
                              {"type": "json_object"}}, "response_format"),
                 (400, chat, {**user, "top_logprobs": 2}, "top_logprobs"),
+                (400, "/v1/responses", {"input": 5}, "'input' is 5"),
+                (400, "/v1/responses", {"input": "a", "store": True},
+                 "'store' is true"),
+                (400, "/v1/responses", {"input": "a", "reasoning":
+                 {"effort": "low"}}, "has no such setting"),
+                (400, "/v1/responses", {"input": [{"type": "image"}]},
+                 "'input[0].type' is 'image'"),
+                (400, "/v1/messages", {**user}, "'max_tokens' is missing"),
+                (400, "/v1/messages", {"max_tokens": 5, "messages": [
+                    {"role": "user", "content": [{"type": "image"}]}]},
+                 "'image'"),
+                (400, "/v1/embeddings", {"input": "a"}, "embeds texts"),
+                (400, "/v1/classify", {"input": "a"}, "into classes"),
                 (404, "/v1/nothing", {}, "/v1/nothing")):
             found, _, answer = server.ask(path, body)
             self.test.check(
