@@ -68,18 +68,11 @@ public:
 private:
   /// From the templates: the default one may leave tools to another.
   void findToolFormat() {
-    bool TakesTools = false;
-    for (const auto &[Name, Source] : Info.Templates) {
+    for (const auto &[Name, Source] : Info.Templates)
       if (const tools::ToolFormat *Format = tools::detectToolFormat(Source)) {
         Info.ToolFormat = Format->Name;
         return;
       }
-      TakesTools = TakesTools || Source.find("tools") != std::string::npos;
-    }
-    if (TakesTools)
-      Notes.push_back("the chat template takes tools, and nothing in it says "
-                      "how the model writes calls: they stay text unless "
-                      "--tool-format names it");
   }
 
   Status tryOut(const std::string &Name, const std::string &Source) const {
@@ -224,4 +217,16 @@ std::optional<ChatInfo> tenon::readGgufChat(const GgufFile &File,
                       std::string((*Tokens)[static_cast<size_t>(*Index)]));
   }
   return Reader.finish();
+}
+
+std::optional<std::string>
+tenon::noteOnToolCalls(const artifact::ChatInfo &Info) {
+  bool TakesTools = std::any_of(
+      Info.Templates.begin(), Info.Templates.end(), [](const auto &Named) {
+        return Named.second.find("tools") != std::string::npos;
+      });
+  if (!TakesTools || !Info.ToolFormat.empty())
+    return std::nullopt;
+  return "the chat template takes tools, and nothing in it says how the model "
+         "writes calls: they stay text unless --tool-format names it";
 }

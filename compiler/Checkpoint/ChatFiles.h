@@ -32,6 +32,10 @@ std::optional<artifact::ChatInfo> readChat(const std::string &Directory,
 std::optional<artifact::ChatInfo> readGgufChat(const GgufFile &File,
                                                std::vector<std::string> &Notes);
 
+/// A line on templates that take tools where nothing in them says how the model
+/// writes calls; none where ToolFormat is set.
+std::optional<std::string> noteOnToolCalls(const artifact::ChatInfo &Info);
+
 } // namespace tenon
 
 #endif // TENON_COMPILER_CHECKPOINT_CHATFILES_H

@@ -3,6 +3,7 @@
 #include "compiler/Driver/Compile.h"
 
 #include "compiler/Calibration/Calibration.h"
+#include "compiler/Checkpoint/ChatFiles.h"
 #include "compiler/Checkpoint/Gguf.h"
 #include "compiler/Driver/Diagnostics.h"
 #include "compiler/Driver/DumpStages.h"
@@ -248,8 +249,12 @@ private:
 
   /// What --tool-format says goes before what the template says.
   Status setToolFormat() {
-    if (Options.ToolFormat.empty())
+    if (Options.ToolFormat.empty()) {
+      if (Model->Chat)
+        if (std::optional<std::string> Note = noteOnToolCalls(*Model->Chat))
+          Model->Notes.push_back(std::move(*Note));
       return {};
+    }
     if (!Model->Chat)
       return Error(Options.Model +
                    ": --tool-format: the model has no chat template: expected "
@@ -437,6 +442,9 @@ private:
         return Opened;
     }
     Model = &Source;
+    if (wantsArtifact())
+      if (Status Set = setToolFormat(); !Set)
+        return Set;
     size_t Next = static_cast<size_t>(*After) + 1;
     if (*After >= StageId::Placed &&
         (Options.Levels.size() != 1 ||

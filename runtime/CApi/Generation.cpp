@@ -38,7 +38,10 @@ tenon_status tenon_generation_create(tenon_session *session,
         session->Running.model(), *S, {prompt, prompt + count});
     if (!Wish)
       return fail(Wish.error());
-    generation::Generator Running(session->Running);
+    // As in `tenon run`: what a text is depends on its request alone.
+    engine::Variant V = generation::variantFor(session->Running.model(),
+                                               generation::rowsOf(*Wish));
+    generation::Generator Running(session->Running, V);
     Result<int64_t> Added = Running.add(std::move(*Wish));
     if (!Added)
       return fail(Added.error());

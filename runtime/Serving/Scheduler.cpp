@@ -328,21 +328,33 @@ std::vector<Update> Scheduler::step() {
   return finish();
 }
 
+StepWork Scheduler::textWork(std::vector<PromptRest> &Rests) const {
+  StepWork Work;
+  for (const Entry &E : Entries) {
+    if (E.State == RequestState::Prefilling) {
+      size_t Left = Texts.promptLeft(E.Number);
+      Rests.push_back({E.Usage.PromptTokens - Left, Left});
+    } else if (E.State == RequestState::Decoding) {
+      auto Rows = static_cast<size_t>(E.Rows);
+      Work.Sequences += Rows;
+      // Choices and beams are about as long as the first.
+      Work.TextKeys += Rows * (E.Usage.PromptTokens +
+                               Texts.progress(E.Number).NewTokens.size());
+    }
+  }
+  return Work;
+}
+
 void Scheduler::begin() {
   assert(!Running && "steps do not overlap");
   expire();
   admit();
   Step Next;
-  for (const Entry &E : Entries) {
-    if (E.State == RequestState::Decoding)
-      Next.Sequences += static_cast<size_t>(E.Rows);
-    else if (E.State == RequestState::Prefilling)
-      Next.Left += Texts.promptLeft(E.Number);
-  }
-  if (Next.Sequences + Next.Left == 0)
+  Next.Work = textWork(Next.Rests);
+  if (Next.Work.Sequences == 0 && Next.Rests.empty())
     return;
   auto Most = static_cast<size_t>(S->model().manifest().MaxTokensPerStep);
-  Next.Slice = Cost.sliceFor(O.MaxStepMs, Next.Sequences, Most);
+  Next.Slice = Cost.sliceFor(O.MaxStepMs, Next.Work, Next.Rests, Most);
   Next.Begin = O.Clock();
   Running = std::move(Next);
 }
@@ -362,13 +374,15 @@ std::vector<Update> Scheduler::finish() {
     Running.reset();
     ++Counts.Steps;
     if (!Done.Failure) {
-      size_t Left = 0;
-      for (const Entry &E : Entries)
-        if (E.State == RequestState::Prefilling)
-          Left += Texts.promptLeft(E.Number);
-      Counts.PromptTokens += Done.Left - Left;
-      Cost.observe(Done.Left - Left, Done.Sequences,
-                   (O.Clock() - Done.Begin) * 1e3);
+      std::vector<PromptRest> Rests;
+      textWork(Rests);
+      for (size_t I = 0; I < Rests.size(); ++I) {
+        size_t Ran = Done.Rests[I].Tokens - Rests[I].Tokens;
+        Done.Work.PromptTokens += Ran;
+        Done.Work.PromptKeys += keysOf(Done.Rests[I].Begin, Ran);
+      }
+      Counts.PromptTokens += Done.Work.PromptTokens;
+      Cost.observe(Done.Work, (O.Clock() - Done.Begin) * 1e3);
       follow(Done.Pieces);
     } else {
       for (Entry &E : Entries)

@@ -198,10 +198,15 @@ private:
   std::vector<Update> News;
   int64_t NextId = 1;
   int64_t Rows = 0, Pages = 0, SourcePages = 0; ///< Of all that run, at most.
-  /// The step that runs, from begin() to finish(): sequences that decode,
-  /// tokens of prompts that are left before it, and of those it may run.
+  /// What the texts of the next step are, and in `Rests` what is left of
+  /// prompts, in the order in which they run.
+  StepWork textWork(std::vector<PromptRest> &Rests) const;
+  /// The step that runs, from begin() to finish(): its texts, what is left of
+  /// prompts before it, and tokens of those that it may run.
   struct Step {
-    size_t Sequences = 0, Left = 0, Slice = 0;
+    StepWork Work;
+    std::vector<PromptRest> Rests;
+    size_t Slice = 0;
     double Begin = 0;
     std::vector<generation::Piece> Pieces;
     std::optional<Error> Failure;

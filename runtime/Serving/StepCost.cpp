@@ -7,75 +7,109 @@
 
 using namespace tenon::serving;
 
-/// What a new value counts for, and what is left of the largest slice when it
-/// is not reached again.
-static constexpr double NewWeight = 0.2, Decay = 0.98;
-/// What is lost of a peak with each step.
-static constexpr double PeakDecay = 0.01;
+/// What is left with each step of what is known: of the pace, of its peak above
+/// the mean, of the fit, and of the largest slice when it is not reached again.
+static constexpr double PaceKept = 0.8, PeakKept = 0.998, FitKept = 0.995,
+                        SliceKept = 0.98;
 
-void StepCost::Estimate::add(double Value, double Weight) {
-  if (Mean == 0 && Deviation == 0) {
-    Mean = Value;
-    // Nothing is known of it yet.
-    Deviation = Value / 8;
-    return;
+/// Tokens of prompts first: what cannot be told apart yet counts as theirs.
+StepCost::Vector StepCost::termsOf(const StepWork &Work) {
+  // In thousands, so that all are of a size.
+  auto Thousands = [](size_t Keys) { return static_cast<double>(Keys) / 1e3; };
+  return {static_cast<double>(Work.PromptTokens), Thousands(Work.PromptKeys),
+          static_cast<double>(Work.Sequences),    Thousands(Work.TextKeys),
+          Work.PromptTokens > 0 ? 1.0 : 0.0,      1};
+}
+
+/// By the fit alone.
+double StepCost::timeOf(const StepWork &Work) const {
+  Vector X = termsOf(Work);
+  double Ms = 0;
+  for (size_t I = 0; I < Terms; ++I)
+    Ms += Each[I] * X[I];
+  return Ms;
+}
+
+/// Least squares of the relative errors, no term less than nothing: a few
+/// rounds of coordinate descent, which begin with the last answer and so leave
+/// alone what the last steps say nothing about.
+void StepCost::fit(const StepWork &Work, double Ms) {
+  constexpr int Rounds = 4;
+  Vector X = termsOf(Work);
+  double Weight = 1 / (Ms * Ms);
+  for (size_t I = 0; I < Terms; ++I) {
+    for (size_t J = 0; J < Terms; ++J)
+      Products[I][J] = FitKept * Products[I][J] + Weight * X[I] * X[J];
+    TimesTime[I] = FitKept * TimesTime[I] + Weight * X[I] * Ms;
   }
-  // A pause of the machine says little of the next step.
-  double Most = std::max(4 * Deviation, Mean / 2);
-  double Off = std::clamp(Value - Mean, -Most, Most);
-  Deviation += Weight * (std::abs(Off) - Deviation);
-  // Slow and fast minutes of a machine differ by more than steps in a row.
-  Peak = std::max(Weight < NewWeight ? 0 : Mean + Off,
-                  Peak - PeakDecay * std::max(Peak - Mean, 0.0));
-  Mean += Weight * Off;
+  for (int Round = 0; Round < Rounds; ++Round)
+    for (size_t I = 0; I < Terms; ++I) {
+      if (Products[I][I] <= 0)
+        continue;
+      double Rest = TimesTime[I];
+      for (size_t J = 0; J < Terms; ++J)
+        Rest -= J == I ? 0 : Products[I][J] * Each[J];
+      Each[I] = std::max(Rest / Products[I][I], 0.0);
+    }
 }
 
-double StepCost::Estimate::most() const {
-  return std::max(Mean + Margin * Deviation, Peak);
-}
-
-/// Of more texts than were seen the time is as many times theirs; of fewer the
-/// same, for the weights are read all the same.
-double StepCost::textsAtMost(size_t Sequences) const {
-  if (Sequences == 0)
-    return 0;
-  double More = static_cast<double>(std::max(Sequences, TextSequences)) /
-                static_cast<double>(TextSequences);
-  return TextStep.most() * More;
-}
-
-void StepCost::observe(size_t PromptTokens, size_t Sequences, double Ms) {
-  if (PromptTokens == 0) {
-    if (Sequences == 0)
-      return;
-    TextStep.add(Ms, NewWeight);
-    TextSequences = Sequences;
+void StepCost::observe(const StepWork &Work, double Ms) {
+  if (Work.Sequences + Work.PromptTokens == 0 || !(Ms > 0))
     return;
+  LargestSlice = std::max(static_cast<double>(Work.PromptTokens),
+                          LargestSlice * SliceKept);
+  double Expected = timeOf(Work);
+  if (Expected <= 0)
+    return fit(Work, Ms);
+  double Now = Ms / Expected;
+  double Off = std::clamp(Now - Pace.Mean, (1 / MostAbove - 1) * Pace.Mean,
+                          (MostAbove - 1) * Pace.Mean);
+  fit(Work, Expected * (Pace.Mean + Off));
+  Pace.Deviation += (1 - PaceKept) * (std::abs(Off) - Pace.Deviation);
+  Pace.Peak =
+      std::max(Pace.Mean + Off, Pace.Mean + PeakKept * (Pace.Peak - Pace.Mean));
+  Pace.Mean += (1 - PaceKept) * Off;
+  Pace.Peak = std::min(Pace.Peak, MostAbove * Pace.Mean);
+}
+
+double StepCost::mostPace() const {
+  return std::max(Pace.Mean + std::min(Margin * Pace.Deviation,
+                                       (MostAbove - 1) * Pace.Mean),
+                  Pace.Peak);
+}
+
+size_t StepCost::sliceFor(double MaxMs, const StepWork &Texts,
+                          std::span<const PromptRest> Prompts,
+                          size_t Most) const {
+  auto Fewest = std::min(MinSlice, Most);
+  if (LargestSlice == 0)
+    return std::min(FirstSlice, Most);
+  auto Bound = std::min(
+      Most, static_cast<size_t>(
+                2 * std::max(LargestSlice, static_cast<double>(FirstSlice))));
+  StepWork Work = Texts;
+  Work.PromptTokens = Work.PromptKeys = 0;
+  for (const PromptRest &P : Prompts) {
+    auto With = [&](size_t Tokens) {
+      StepWork More = Work;
+      More.PromptTokens += Tokens;
+      More.PromptKeys += keysOf(P.Begin, Tokens);
+      return More;
+    };
+    // The most of this prompt that fits.
+    size_t Fits = 0, Not = std::min(P.Tokens, Bound - Work.PromptTokens) + 1;
+    while (Not - Fits > 1) {
+      size_t Middle = (Fits + Not) / 2;
+      (expected(With(Middle)) <= Planned * MaxMs ? Fits : Not) = Middle;
+    }
+    Work = With(Fits);
+    if (Fits < P.Tokens)
+      return std::max(Work.PromptTokens, Fewest);
   }
-  // At least: what is taken for the texts' is not seen as the prompts'.
-  double Texts =
-      TextStep.Mean * std::min(1.0, static_cast<double>(Sequences) /
-                                        static_cast<double>(TextSequences));
-  auto Tokens = static_cast<double>(PromptTokens);
-  // The fewer tokens, the more of it is noise.
-  double Share = std::min(1.0, Tokens / static_cast<double>(MinSlice));
-  PromptToken.add(std::max(Ms - Texts, 0.0) / Tokens, NewWeight * Share);
-  LargestSlice = std::max(Tokens, LargestSlice * Decay);
+  // All of it fits.
+  return std::max(Work.PromptTokens, Fewest);
 }
 
-size_t StepCost::sliceFor(double MaxMs, size_t Sequences, size_t Most) const {
-  double Tokens = FirstSlice;
-  if (LargestSlice > 0)
-    Tokens =
-        std::min((Planned * MaxMs - textsAtMost(Sequences)) /
-                     std::max(PromptToken.most(), 1e-9),
-                 2 * std::max(LargestSlice, static_cast<double>(FirstSlice)));
-  auto Fewest = static_cast<double>(MinSlice);
-  return static_cast<size_t>(
-      std::min(std::max(Tokens, Fewest), static_cast<double>(Most)));
-}
-
-double StepCost::expected(size_t PromptTokens, size_t Sequences) const {
-  return PromptToken.most() * static_cast<double>(PromptTokens) +
-         textsAtMost(Sequences);
+double StepCost::expected(const StepWork &Work) const {
+  return timeOf(Work) * mostPace();
 }

@@ -3,53 +3,83 @@
 #ifndef TENON_RUNTIME_SERVING_STEPCOST_H
 #define TENON_RUNTIME_SERVING_STEPCOST_H
 
+#include <array>
 #include <cstddef>
+#include <span>
 
 namespace tenon::serving {
 
+/// What a step does, as far as its time depends on it.
+struct StepWork {
+  size_t Sequences = 0;    ///< Texts that get their next token.
+  size_t TextKeys = 0;     ///< Tokens that these attend to, all together.
+  size_t PromptTokens = 0; ///< That run.
+  size_t PromptKeys = 0;   ///< What they attend to.
+};
+
+/// A part of a prompt that has not run.
+struct PromptRest {
+  size_t Begin = 0; ///< Its first token's position.
+  size_t Tokens = 0;
+};
+
+/// What `Tokens` tokens of a prompt attend to, the first at `Begin`.
+inline size_t keysOf(size_t Begin, size_t Tokens) {
+  return Tokens * Begin + Tokens * (Tokens + 1) / 2;
+}
+
 /// Learns from the steps that run what the next one would take at most, and so
 /// how many tokens of prompts fit into a given time beside the tokens of texts.
-/// Both parts are moving averages with their mean deviations: they follow a
-/// context that grows and a machine that others use too.
+///
+/// The time is a linear function of the work (a step, prompts in it, a text, a
+/// token of a prompt, and a key of each), fitted to the steps of the last
+/// minute, times the pace, which is what the last few steps took beside that. A
+/// function, because keys are half of the time of a long prompt and of long
+/// texts, which both come and go; a pace, because a machine that others use too
+/// runs slower for some steps in a row, whatever they do.
 class StepCost {
 public:
   /// Fewest tokens of prompts in a step, whatever they take: the bound on how
   /// long a prompt can wait. `First` is what runs before anything is known.
   static constexpr size_t MinSlice = 16, FirstSlice = 32;
-  /// So many mean deviations above the mean a step is expected to stay, and
-  /// below the largest of the last ones.
-  static constexpr double Margin = 4;
+  /// So many mean deviations above the mean a pace is expected to stay, and
+  /// below the largest of the last thousand steps or so.
+  static constexpr double Margin = 5;
+  /// A step that was slower than this, beside the last ones, was paused: that
+  /// says little of the next one.
+  static constexpr double MostAbove = 1.5;
   /// The share of the time that is planned with; the rest is for steps that
   /// take still longer.
   static constexpr double Planned = 0.95;
 
-  /// A step ran `PromptTokens` tokens of prompts and the next token of
-  /// `Sequences` texts, in `Ms` milliseconds.
-  void observe(size_t PromptTokens, size_t Sequences, double Ms);
+  /// A step has done `Work` in `Ms` milliseconds.
+  void observe(const StepWork &Work, double Ms);
 
-  /// Tokens of prompts for a step of `MaxMs` milliseconds beside `Sequences`
-  /// texts: at least MinSlice, at most `Most`, and at most twice as many as
-  /// one of the last steps has run.
-  size_t sliceFor(double MaxMs, size_t Sequences, size_t Most) const;
+  /// Tokens of prompts for a step of `MaxMs` milliseconds beside the texts of
+  /// `Texts`, taken from `Prompts` in their order: at least MinSlice, at most
+  /// `Most`, and at most twice as many as one of the last steps has run.
+  size_t sliceFor(double MaxMs, const StepWork &Texts,
+                  std::span<const PromptRest> Prompts, size_t Most) const;
 
-  /// Milliseconds that a step is expected to take at most; 0 for what has not
-  /// been seen yet.
-  double expected(size_t PromptTokens, size_t Sequences) const;
+  /// Milliseconds that a step is expected to take at most; 0 before anything
+  /// is known.
+  double expected(const StepWork &Work) const;
 
 private:
-  struct Estimate {
-    double Mean = 0, Deviation = 0;
-    /// The largest of the last hundred steps or so.
-    double Peak = 0;
-    void add(double Value, double Weight);
-    double most() const;
-  };
-  double textsAtMost(size_t Sequences) const;
+  static constexpr size_t Terms = 6;
+  using Vector = std::array<double, Terms>;
+  static Vector termsOf(const StepWork &Work);
+  double timeOf(const StepWork &Work) const;
+  void fit(const StepWork &Work, double Ms);
+  double mostPace() const;
 
-  Estimate PromptToken;
-  /// Of a step with texts alone, and for how many that was.
-  Estimate TextStep;
-  size_t TextSequences = 1;
+  /// Milliseconds of one of each term; sums of the terms' products, and of
+  /// their products with the time.
+  Vector Each = {}, TimesTime = {};
+  std::array<Vector, Terms> Products = {};
+  struct {
+    double Mean = 1, Deviation = 0.125, Peak = 1;
+  } Pace;
   /// About the most tokens of prompts that one of the last steps has run.
   double LargestSlice = 0;
 };

@@ -1,7 +1,9 @@
 //===- ChatCommand.cpp - tenon chat ---------------------------------------===//
 
+#include "runtime/Generation/ToolAnswer.h"
 #include "runtime/Support/Console.h"
 #include "runtime/Tool/ChatInput.h"
+#include "runtime/Tool/ChatTalk.h"
 #include "runtime/Tool/RunArguments.h"
 #include "runtime/Tool/RunSupport.h"
 
@@ -12,7 +14,6 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
-#include <limits>
 #include <map>
 #include <poll.h>
 #include <random>
@@ -213,158 +214,6 @@ private:
   std::map<std::string, std::string> Given;
 };
 
-//===----------------------------------------------------------------------===//
-// Conversation
-//===----------------------------------------------------------------------===//
-
-/// A conversation with a model. It is kept as messages and rendered anew for
-/// each answer; of the prompt before, the tokens that both begin with need not
-/// run again.
-class Talk {
-public:
-  Talk(const Model &M, Session &S, serving::ArtifactPrompts OfArtifact,
-       std::string System, int64_t Room, uint64_t Seed)
-      : M(M), S(S), OfArtifact(std::move(OfArtifact)),
-        System(std::move(System)), Room(Room), Seed(Seed) {
-    reset();
-  }
-
-  void reset() {
-    Messages = {};
-    if (!System.empty())
-      Messages.add("system", System);
-  }
-
-  /// Takes effect with a new conversation, which begins here.
-  void setSystem(std::string Text) {
-    System = std::move(Text);
-    reset();
-  }
-
-  /// Answers a message of the user, printing as it goes. What is answered in
-  /// part, because of Ctrl-C or an error, stays so; without any of it the
-  /// message is withdrawn. The outer status is that of standard output.
-  Result<Status> answer(const std::string &Text, const RunOptions &Options) {
-    chat::Conversation Before = Messages;
-    Messages.add("user", Text);
-    Result<Request> R = request(Options);
-    if (!R) {
-      Messages = std::move(Before);
-      return Status(R.error());
-    }
-    std::vector<int32_t> Prompt = R->Prompt;
-    Generator G(S, variantFor(M, rowsOf(*R)));
-    Result<int64_t> Id = start(G, std::move(*R));
-    if (!Id) {
-      Messages = std::move(Before);
-      return Status(Id.error());
-    }
-    Status Outcome;
-    bool EndsLine = true;
-    while (G.running() != 0 && !IsInterrupted.load()) {
-      Result<std::vector<Piece>> Pieces = G.step();
-      if (!Pieces) {
-        if (Pieces.error().kind() != ErrorKind::Cancelled)
-          Outcome = Pieces.error();
-        break;
-      }
-      for (const Piece &P : *Pieces) {
-        if (Status Done = print(P.Text); !Done)
-          return Done.error();
-        if (!P.Text.empty())
-          EndsLine = P.Text.ends_with('\n');
-      }
-    }
-    if (std::optional<SequenceId> Held = G.keptPrompt(*Id)) {
-      Kept = Held;
-      KeptTokens = std::move(Prompt);
-    }
-    Generation Answer = std::move(G.take(*Id).Choices.front());
-    if (Answer.Failure)
-      Outcome = *Answer.Failure;
-    bool IsWhole = Outcome && Answer.Finish != FinishReason::None;
-    if (!EndsLine || IsInterrupted.load() || (IsWhole && Answer.Text.empty()))
-      if (Status Done = print("\n"); !Done)
-        return Done.error();
-    if (Answer.Text.empty() && !IsWhole)
-      Messages = std::move(Before);
-    else
-      Messages.add("assistant", Answer.Text);
-    if (IsCut && (Answer.Finish == FinishReason::Length ||
-                  Answer.Finish == FinishReason::Context))
-      printNote("the answer is cut: " + fullness());
-    return Outcome;
-  }
-
-private:
-  std::string fullness() const {
-    return "the conversation has reached the longest of " +
-           std::to_string(Room) + " tokens; /reset begins a new one";
-  }
-
-  Result<Request> request(const RunOptions &Options) {
-    Result<std::vector<int32_t>> Prompt = M.chatPrompt(Messages);
-    if (!Prompt)
-      return Prompt.error();
-    auto Length = static_cast<int64_t>(Prompt->size());
-    if (Length > Room)
-      return Error("the message is left out, as the conversation would have " +
-                   std::to_string(Length) + " tokens: expected at most " +
-                   std::to_string(Room) + "; /reset begins a new one");
-    Result<Settings> How = settingsOf(M, Options);
-    if (!How)
-      return How.error();
-    How->Seed = Seed++;
-    // Answers end by themselves: without a wish they may take all the room.
-    int64_t Wanted = How->MaxNewTokens.value_or(
-        M.manifest().Generation.MaxNewTokens.value_or(
-            std::numeric_limits<int64_t>::max()));
-    // The last token need not run.
-    int64_t Left = Room + 1 - Length;
-    IsCut = Left < Wanted;
-    How->MaxNewTokens = std::min(Wanted, Left);
-    return makeRequest(M, *How, std::move(*Prompt));
-  }
-
-  /// Adds the request behind what the prompt before has in common with it.
-  Result<int64_t> start(Generator &G, Request R) {
-    std::optional<PromptStart> Start;
-    if (std::optional<SequenceId> Held = std::exchange(Kept, std::nullopt)) {
-      auto [End, Unused] = std::mismatch(KeptTokens.begin(), KeptTokens.end(),
-                                         R.Prompt.begin(), R.Prompt.end());
-      // The last token of a prompt always runs.
-      size_t Common = std::min(static_cast<size_t>(End - KeptTokens.begin()),
-                               R.Prompt.size() - 1);
-      if (Common != 0 &&
-          S.truncateSequence(*Held, static_cast<int64_t>(Common)))
-        Start = PromptStart{*Held, Common};
-      else if (Status Ended = S.endSequence(*Held); !Ended)
-        return Ended.error();
-    }
-    if (!Start)
-      Start = OfArtifact.startOf(R);
-    Result<int64_t> Id = G.add(std::move(R), Start, /*KeepsPrompt=*/true);
-    if (!Id && Start)
-      if (Status Ended = S.endSequence(Start->Sequence); !Ended)
-        return Ended.error();
-    return Id;
-  }
-
-  const Model &M;
-  Session &S;
-  serving::ArtifactPrompts OfArtifact;
-  std::string System;
-  /// Tokens of a sequence.
-  int64_t Room;
-  uint64_t Seed;
-  chat::Conversation Messages;
-  /// Holds KeptTokens, the prompt before.
-  std::optional<SequenceId> Kept;
-  std::vector<int32_t> KeptTokens;
-  /// The answer has less room than it may have tokens.
-  bool IsCut = false;
-};
-
 constexpr std::string_view Help =
     "/system TEXT      begin a new conversation in which the model is told "
     "TEXT first\n"
@@ -377,7 +226,9 @@ constexpr std::string_view Help =
     "/exit             leave, as does the end of the input\n"
     "A line that ends with \\ goes on with the next. What stands between two "
     "lines of \"\"\" is one message, whatever it begins with. Ctrl-C stops an "
-    "answer.\n";
+    "answer. What the model calls of --tools is shown as [call NAME "
+    "ARGUMENTS]; "
+    "the next message is the result, of several calls one each.\n";
 
 /// The loop over inputs.
 class Chat {
@@ -391,7 +242,7 @@ public:
       return Done;
     bool WasInterrupted = false;
     for (;;) {
-      if (Status Done = mark(Reader.isInside() ? "... " : ">>> "); !Done)
+      if (Status Done = mark(nextMark()); !Done)
         return Done;
       std::string Line;
       Result<LineReader::Event> Event = Lines.next(Line);
@@ -430,6 +281,14 @@ private:
     return HasMarks ? print(Text) : Status();
   }
 
+  /// Before a line: what it is.
+  std::string nextMark() const {
+    if (Reader.isInside())
+      return "... ";
+    std::optional<std::string> Called = T.waitingCall();
+    return Called ? "result of " + escaped(*Called) + "> " : ">>> ";
+  }
+
   /// In a pipe nobody has seen the errors on the way.
   Status end() const {
     if (HasMarks || Failures == 0)
@@ -452,7 +311,7 @@ private:
       if (!Own)
         return Own.error();
       forgetInterrupts();
-      Result<Status> Done = T.answer(Input.Text, *Own);
+      Result<Status> Done = T.take(Input.Text, *Own, IsInterrupted);
       if (!Done)
         return Done.error();
       forgetInterrupts();
@@ -507,6 +366,12 @@ Status tool::chatWithModel(const RunOptions &Options) {
     return Form.error();
   if (Status Good = ChatSettings(Options).check(M); !Good)
     return Good;
+  Result<Json> Tools = readTools(Options.Tools);
+  if (!Tools)
+    return Tools.error();
+  if (!Tools->is_null())
+    if (Result<ToolAnswer> Reader = ToolAnswer::create(M, {}, *Tools); !Reader)
+      return Reader.error();
   const Manifest &Info = M.manifest();
   int64_t Room = Info.MaxSequence;
   if (Options.MaxSeq != 0)
@@ -530,7 +395,8 @@ Status tool::chatWithModel(const RunOptions &Options) {
   if (::isatty(STDIN_FILENO))
     if (Status Done = Handler.install(*S); !Done)
       return Done;
-  Talk Conversation(M, *S, std::move(*OfArtifact), Options.System, Room,
+  Talk Conversation(M, *S, std::move(*OfArtifact), Options.System,
+                    std::move(*Tools), Room,
                     Options.Seed.value_or(std::random_device()()));
   return Chat(M, Conversation, Options).run();
 }

@@ -196,6 +196,9 @@ void tool::addChatOptions(CLI::App &App, RunOptions &Run) {
   App.add_option("file", Run.File, FileHelp)->required();
   App.add_option("--system", Run.System,
                  "What the model is told before the conversation");
+  App.add_option("--tools", Run.Tools,
+                 "JSON file of the tools that the model may call, an array as "
+                 "OpenAI's API has it: whoever talks gives the results");
   addRoom(App, Run, "the model's longest sequence");
   addGenerationOptions(App, Run);
 }

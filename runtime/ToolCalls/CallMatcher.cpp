@@ -269,13 +269,14 @@ bool CallMatcher::addCall(const Json &Call) {
   ToolCall New;
   bool HasArguments = false;
   for (const auto &[Member, Value] : Call.items()) {
-    if (Member == "name" && Value.is_string()) {
+    if ((Member == "name" || Member == "tool_name") && Value.is_string() &&
+        New.Name.empty()) {
       New.Name = Value.get<std::string>();
     } else if ((Member == "arguments" || Member == "parameters") &&
                Value.is_object() && !HasArguments) {
       New.Arguments = Value.dump();
       HasArguments = true;
-    } else if (Member != "id" && Member != "type") {
+    } else if (Member != "id" && Member != "tool_call_id" && Member != "type") {
       return false; // some other object
     }
   }

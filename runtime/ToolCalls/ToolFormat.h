@@ -25,7 +25,7 @@ struct Element {
     Id,       ///< An identifier of the call, which is dropped: like Name.
     SkipTo,   ///< At most 256 bytes of one line up to the next Mark.
     Object,   ///< A JSON object: the arguments.
-    Call,     ///< A JSON object with name and arguments.
+    Call,     ///< A JSON object with name (or tool_name) and arguments.
     Calls,    ///< A JSON array of such objects.
     Pythonic, ///< "[f(a=1, b='x'), g()]".
     Gemma,    ///< "{key:value}" with strings between two `Text`: the arguments.

@@ -2,6 +2,8 @@
 
 #include "runtime/ToolCalls/ToolFormat.h"
 
+#include "runtime/ToolCalls/MoreToolFormats.h"
+
 namespace tenon::tools {
 
 using E = Element;
@@ -333,9 +335,11 @@ static ToolFormat plainJson() {
 
 const std::vector<ToolFormat> &toolFormats() {
   static const std::vector<ToolFormat> All = {
-      deepseekV32(), deepseekV3(), deepseekV31(), kimiK3(),    kimi(),
-      gptOss(),      gemma4(),     qwen3Coder(),  glm(),       hermes(),
-      mistral(),     pythonic(),   llama3(),      plainJson(),
+      deepseekV32(), deepseekV3(),   deepseekV31(), kimiK3(),     kimi(),
+      gptOss(),      gemma4(),       seedOss(),     minimaxM2(),  hunyuan3(),
+      solar(),       commandR7b(),   apriel(),      nemotronV2(), lfm2(),
+      gigachat(),    firefunction(), qwen3Coder(),  glm(),        hermes(),
+      granite3(),    mistral(),      pythonic(),    llama3(),     plainJson(),
   };
   return All;
 }

@@ -306,9 +306,79 @@ class Chat:
             "--tools of an object", f"{file}: is object: expected an array of "
             "tools", command=[*plain, "--tools", file])
 
+    def calls(self):
+        """Calls in a conversation, and their results. Two tokens of the
+        vocabulary are whole calls here, which a bias makes the answer."""
+        template = (
+            "{{ bos_token }}{% if tools %}{{ tools | length }} tools\n{% endif %}"
+            "{% for m in messages %}[{{ m.role }}] {{ m.content }}"
+            "{% if m.tool_calls %}{% for c in m.tool_calls %}"
+            "<{{ c.function.name }} {{ c.function.arguments | tojson }}>"
+            "{% endfor %}{% endif %}{{ '\\n' }}{% endfor %}"
+            "{% if add_generation_prompt %}[assistant]{% endif %}")
+        folder = self.model("calls", {"chat_template.jinja": template})
+        file = folder / "tokenizer.json"
+        tokenizer = json.loads(file.read_text())
+        vocabulary, merges = (tokenizer["model"][key]
+                              for key in ("vocab", "merges"))
+        f = '{"name":"f","arguments":{"x":1}}'
+        ids = []
+        for text in f, f'[{f},{{"name":"g","arguments":{{}}}}]':
+            replaced = "".join(merges.pop())
+            ids.append(vocabulary.pop(replaced))
+            vocabulary[text] = ids[-1]
+        file.write_text(json.dumps(tokenizer))
+        artifact = self.test.compile(folder, "calls", "--dtype", "f32",
+                                     "--tool-format", "json")
+        offered = self.test.work / "two.json"
+        offered.write_text(json.dumps([
+            {"type": "function", "function": {"name": name}}
+            for name in ("f", "g")]))
+
+        def says(*lines, more=()):
+            return self.says(artifact, *lines, options=(
+                *SETTINGS, "--tools", offered, *more))
+
+        def goes_on(seed, *turns):
+            return self.test.need("tenon", "run", artifact, "--prompt",
+                                  "2 tools\n" + rendered(*turns), *DRAWN,
+                                  "--seed", seed)
+
+        def forced(number):
+            return f"/set logit_bias {ids[number]}=100", "/set max_new_tokens 1"
+
+        free = "/set logit_bias", "/set max_new_tokens"
+        one = "[call f {\"x\":1}]\n"
+        asked = ("user", "Weather?")
+        told = asked, ("assistant", '<f {"x": 1}>'), ("tool", "sunny")
+        for more in (), ("--stop", "never said"):
+            self.expect(f"a call {more}", says(
+                *forced(0), asked[1], *free, "sunny", more=more),
+                one + goes_on(SEED + 1, *told))
+        self.expect("a call without a result", says(
+            *forced(0), asked[1], "/reset", *free, "Hi"),
+            one + goes_on(SEED + 1, ("user", "Hi")))
+        both = asked, ("assistant", '<f {"x": 1}><g {}>'), (
+            "tool", "sunny"), ("tool", "/cold")
+        answer = goes_on(SEED + 1, *both)
+        self.expect("two calls", says(
+            *forced(1), asked[1], *free, "sunny", '"""', "/cold", '"""'),
+            one + "[call g {}]\n" + answer)
+        self.expect("a result that does not fit", says(
+            *forced(0), asked[1], *free, "long " * 300, "sunny"),
+            one + goes_on(SEED + 1, *told),
+            ["expected at most 256; /reset", "1 input failed"], status=1)
+        # A text that quotes no call is what it is without tools.
+        self.expect("no call", says("Hi"), goes_on(SEED, ("user", "Hi")))
+        none = self.test.compile(folder, "no-calls", "--dtype", "f32")
+        self.test.expect_error(
+            "--tools without a format", "nothing says how this model writes "
+            "calls", command=["tenon", "chat", none, "--tools", offered])
+
     def all(self):
         self.compiling()
         self.tools()
+        self.calls()
         artifact = self.test.compile(
             self.model("talks", {"chat_template.jinja": TEMPLATE}), "talks",
             "--dtype", "f32")

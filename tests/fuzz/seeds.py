@@ -10,6 +10,7 @@ import json
 import pathlib
 import re
 import shutil
+import struct
 import sys
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
@@ -212,6 +213,37 @@ def gguf_model():
 def artifact():
     # The rest is in the corpus: there is none in the checkout.
     yield b"{}"
+
+
+@target
+def prefixes():
+    # What is bound to the model the target sets: binding, sizes, checksums.
+    page_tokens, page_bytes = 16, 2176
+
+    def file(*prompts, pages):
+        body = b""
+        for salt, tokens, numbers in prompts:
+            body += struct.pack("<II", len(salt), len(numbers)) + salt
+            body += struct.pack(f"<{len(tokens)}i", *tokens)
+            body += struct.pack(f"<{len(numbers)}I", *numbers)
+        sums = bytes(8 * pages)
+        header = 56 + len(body) + len(sums) + 8
+        return (b"\x8aPREFX\r\n" + struct.pack(
+            "<IIQQQQQ", 1, page_tokens, 0, page_bytes, len(prompts), pages,
+            header) + body + sums + bytes(8) + bytes(page_bytes * pages))
+
+    def tokens(begin, pages):
+        return [(begin + i) % 50 for i in range(pages * page_tokens)]
+
+    yield file(pages=0)
+    yield file((b"", tokens(3, 1), [0]), pages=1)
+    # Two that share a page, and one of another salt.
+    yield file((b"", tokens(0, 1) + tokens(7, 1), [0, 1]),
+               (b"", tokens(0, 2), [0, 2]),
+               (b"salt", tokens(0, 1), [3]), pages=4)
+    # More than there is room for.
+    yield file((b"", tokens(0, 5), range(5)), (b"", tokens(1, 5), range(5, 10)),
+               (b"", tokens(2, 3), range(10, 13)), pages=13)
 
 
 @target

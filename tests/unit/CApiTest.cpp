@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <set>
 #include <sys/mman.h>
 #include <thread>
 #include <unistd.h>
@@ -65,6 +66,71 @@ TEST_F(CApiTest, CancelledGenerationsGoOn) {
   EXPECT_EQ(Piece.finish, TENON_FINISH_NONE);
   tenon_generation_destroy(G);
   tenon_session_destroy(S);
+}
+
+namespace {
+
+class CApiGenerationTest : public CommandLineTest {};
+
+} // namespace
+
+TEST_F(CApiGenerationTest, TokensAreThoseOfTheTool) {
+  // Prompts of fewer and of more tokens than few, of fewer and of more texts:
+  // in the code of the test the variants give different tokens.
+  write([](Manifest &Info, CodeInfo &) { Info.FewTokens = 4; });
+  tenon_model *M = nullptr;
+  tenon_session *S = nullptr;
+  ASSERT_EQ(tenon_model_load(File.c_str(), &M), TENON_OK);
+  ASSERT_EQ(tenon_session_create(M, 1, 400, &S), TENON_OK);
+  std::set<std::vector<int32_t>> Seen;
+  for (std::vector<int32_t> Prompt :
+       {std::vector<int32_t>{7, 3, 11}, {7, 3, 11, 2, 5, 6}})
+    for (int Choices : {1, 6}) {
+      tenon_settings Settings;
+      tenon_settings_init(&Settings);
+      Settings.ignore_eos = 1;
+      Settings.max_new_tokens = 12;
+      Settings.temperature = 3;
+      Settings.seed = 5;
+      Settings.n = Choices;
+      // The model waits on the one and fails on the other.
+      const int32_t Never[] = {48, 49};
+      const float Bias[] = {-100, -100};
+      Settings.bias_tokens = Never;
+      Settings.biases = Bias;
+      Settings.bias_count = 2;
+      tenon_generation *G = nullptr;
+      ASSERT_EQ(tenon_generation_create(S, &Settings, Prompt.data(),
+                                        Prompt.size(), &G),
+                TENON_OK)
+          << tenon_last_error();
+      std::vector<std::vector<int32_t>> Texts(static_cast<size_t>(Choices));
+      tenon_piece Piece = {};
+      Piece.struct_size = sizeof(Piece);
+      do {
+        ASSERT_EQ(tenon_generation_next(G, &Piece), TENON_OK)
+            << tenon_last_error();
+        std::vector<int32_t> &Text = Texts[static_cast<size_t>(Piece.choice)];
+        Text.insert(Text.end(), Piece.tokens, Piece.tokens + Piece.token_count);
+      } while (Piece.unfinished > 0);
+      tenon_generation_destroy(G);
+      std::string Ids;
+      for (int32_t Token : Prompt)
+        Ids += (Ids.empty() ? "" : ",") + std::to_string(Token);
+      Json Run = json({"run", File, "--token-ids", Ids, "--max-new-tokens",
+                       "12", "--temperature", "3", "--seed", "5",
+                       "--ignore-eos", "--json", "--n", std::to_string(Choices),
+                       "--logit-bias", "48=-100", "--logit-bias", "49=-100"});
+      for (size_t I = 0; I < Texts.size(); ++I) {
+        const Json &One = Choices == 1 ? Run : Run["choices"][I];
+        EXPECT_EQ(Texts[I].size(), 12u);
+        EXPECT_EQ(Json(Texts[I]), One["token_ids"]) << Ids << ", choice " << I;
+        Seen.insert(Texts[I]);
+      }
+    }
+  EXPECT_EQ(Seen.size(), 14u) << "other requests have other texts";
+  tenon_session_destroy(S);
+  tenon_model_destroy(M);
 }
 
 namespace {

@@ -54,15 +54,17 @@ TEST_F(ChatFiles, OfADirectory) {
                                    {"tool_use", "{{ tools }}"}}));
   // Nothing says how the model writes calls.
   EXPECT_EQ(Found->ToolFormat, "");
-  ASSERT_EQ(Notes.size(), 1u);
-  EXPECT_NE(Notes[0].find("--tool-format"), std::string::npos);
-  Notes.clear();
+  EXPECT_TRUE(Notes.empty());
+  auto Note = noteOnToolCalls(*Found);
+  ASSERT_TRUE(Note);
+  EXPECT_NE(Note->find("--tool-format"), std::string::npos);
   write("additional_chat_templates/tool_use.jinja",
         "{{ tools }}<tool_call>{\"name\", \"arguments\"}");
   Found = read();
   ASSERT_TRUE(Found);
   EXPECT_EQ(Found->ToolFormat, "hermes");
-  EXPECT_TRUE(Notes.empty());
+  EXPECT_FALSE(noteOnToolCalls(*Found));
+  EXPECT_FALSE(noteOnToolCalls({{{"default", "{{ messages }}"}}, {}, ""}));
 }
 
 TEST_F(ChatFiles, OfAList) {

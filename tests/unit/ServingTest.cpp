@@ -41,56 +41,106 @@ TEST(RequestStateTest, MovesForwardOnly) {
   EXPECT_EQ(nameOf(Failed), "failed");
 }
 
+/// A step of texts with `TextKeys` keys each and of one prompt's tokens.
+static StepWork workOf(size_t Texts, size_t TextKeys, size_t Tokens,
+                       size_t Begin = 0) {
+  return {Texts, Texts * TextKeys, Tokens, keysOf(Begin, Tokens)};
+}
+
+/// Tokens of a long prompt that has run up to `Begin`.
+static size_t sliceAt(const StepCost &Cost, double MaxMs, StepWork Texts,
+                      size_t Begin = 0, size_t Most = 4096) {
+  const PromptRest Rest[] = {{Begin, 10000}};
+  return Cost.sliceFor(MaxMs, Texts, Rest, Most);
+}
+
 TEST(StepCostTest, CutsPromptsToTheTimeThatIsLeft) {
   StepCost Cost;
-  EXPECT_EQ(Cost.sliceFor(100, 0, 4096), StepCost::FirstSlice);
-  EXPECT_EQ(Cost.sliceFor(100, 0, 20), 20u);
-  auto Observe = [&](size_t Texts) {
-    for (int I = 0; I < 60; ++I) {
-      Cost.observe(0, Texts, 20);       // texts alone: 20 ms
-      Cost.observe(40, Texts, 20 + 80); // 2 ms a token of a prompt
-    }
+  EXPECT_EQ(sliceAt(Cost, 100, {}), StepCost::FirstSlice);
+  EXPECT_EQ(sliceAt(Cost, 100, {}, 0, 20), 20u);
+  EXPECT_EQ(Cost.expected(workOf(4, 100, 10)), 0);
+  // 10 ms a step, 2 a text, 5 for a thousand of its keys; 1 ms a token of a
+  // prompt, 1 for a thousand of its keys.
+  auto Ms = [](const StepWork &W) {
+    return 10 + 2 * static_cast<double>(W.Sequences) +
+           static_cast<double>(W.PromptTokens) +
+           (5 * static_cast<double>(W.TextKeys) +
+            static_cast<double>(W.PromptKeys)) /
+               1e3;
   };
-  Observe(4);
-  EXPECT_NEAR(static_cast<double>(Cost.sliceFor(100, 4, 4096)), 37, 1);
-  EXPECT_NEAR(static_cast<double>(Cost.sliceFor(100, 2, 4096)), 37, 1)
-      << "weights are read for fewer texts too";
-  EXPECT_NEAR(static_cast<double>(Cost.sliceFor(100, 8, 4096)), 27, 1)
-      << "twice as many texts: twice their time";
-  EXPECT_NEAR(static_cast<double>(Cost.sliceFor(100, 0, 4096)), 47, 1);
-  EXPECT_EQ(Cost.sliceFor(100, 0, 45), 45u);
-  EXPECT_EQ(Cost.sliceFor(10, 4, 4096), StepCost::MinSlice);
-  EXPECT_NEAR(Cost.expected(10, 4), 40, 0.5);
-  EXPECT_EQ(Cost.sliceFor(1e6, 0, 4096), 80u) << "twice what has run at most";
-  for (int I = 0; I < 80; ++I)
-    Cost.observe(40, 0, 400); // a longer context
-  EXPECT_NEAR(static_cast<double>(Cost.sliceFor(1000, 0, 4096)), 80, 20);
+  std::mt19937 Random(1);
+  for (int I = 0; I < 2000; ++I) {
+    StepWork W = workOf(Random() % 20, Random() % 1000,
+                        Random() % 2 * (16 + Random() % 100), Random() % 2000);
+    Cost.observe(W, Ms(W));
+  }
+  for (StepWork W : {workOf(4, 100, 40), workOf(16, 900, 16, 100),
+                     workOf(0, 0, 60, 1500), workOf(10, 10, 0)})
+    EXPECT_NEAR(Cost.expected(W), Ms(W), 0.03 * Ms(W));
+  // 95 of 100 ms: 10 and 8 and 2 for texts, the rest for 75 tokens at the
+  // beginning, where the last ones have 75 keys, and half as many at 1,000.
+  StepWork Texts = workOf(4, 100, 0);
+  EXPECT_NEAR(static_cast<double>(sliceAt(Cost, 100, Texts)), 72, 2);
+  EXPECT_NEAR(static_cast<double>(sliceAt(Cost, 100, Texts, 1000)), 37, 2);
+  EXPECT_NEAR(static_cast<double>(sliceAt(Cost, 100, workOf(4, 2000, 0))), 34,
+              2)
+      << "longer texts";
+  // The end of one prompt and the beginning of another.
+  const PromptRest Two[] = {{1000, 20}, {0, 500}};
+  EXPECT_NEAR(static_cast<double>(Cost.sliceFor(100, Texts, Two, 4096)), 54, 2);
+  const PromptRest Short[] = {{0, 20}, {0, 30}};
+  EXPECT_EQ(Cost.sliceFor(1000, Texts, Short, 4096), 50u) << "all there is";
+  EXPECT_EQ(sliceAt(Cost, 100, Texts, 0, 45), 45u);
+  EXPECT_EQ(sliceAt(Cost, 10, Texts), StepCost::MinSlice);
+  EXPECT_LE(sliceAt(Cost, 1e6, {}), 232u) << "twice what has run at most";
+  // The machine is at half its speed from now on.
+  size_t Slice = 40;
+  for (int I = 0; I < 3000; ++I) {
+    if (I > 5) {
+      EXPECT_LE(Slice, 50u) << I;
+    }
+    Cost.observe(workOf(0, 0, Slice), 2 * static_cast<double>(Slice));
+    Slice = sliceAt(Cost, 100, {});
+  }
+  EXPECT_NEAR(static_cast<double>(Slice), 46, 2);
 }
 
 TEST(StepCostTest, LeavesRoomForWhatVaries) {
   StepCost Cost;
-  for (int I = 0; I < 100; ++I)
-    Cost.observe(50, 0, I % 2 == 0 ? 80 : 120);
-  // 2 ms a token, 0.4 more or less.
-  EXPECT_NEAR(static_cast<double>(Cost.sliceFor(100, 0, 4096)),
-              95 / (2 + StepCost::Margin * 0.4), 3);
-  // A single pause of the machine is soon forgotten.
-  size_t Before = Cost.sliceFor(100, 0, 4096);
-  Cost.observe(50, 0, 10000);
-  EXPECT_GT(Cost.sliceFor(100, 0, 4096), Before / 2);
+  for (int I = 0; I < 300; ++I)
+    Cost.observe(workOf(0, 0, 50), I % 2 == 0 ? 80 : 120);
+  // 2 ms a token, a fifth more or less: the most is planned with.
+  double Most = Cost.expected(workOf(0, 0, 50));
+  EXPECT_GE(Most, 120);
+  EXPECT_LE(Most, 120 * StepCost::MostAbove);
+  // A slow minute is remembered for a while.
+  StepCost Calm;
+  for (int I = 0; I < 600; ++I)
+    Calm.observe(workOf(0, 0, 50), I == 300 || I == 301 ? 130 : 100);
+  EXPECT_GT(Calm.expected(workOf(0, 0, 50)), 108);
+  // A single pause of the machine is not: it says nothing of the next step.
+  size_t Before = sliceAt(Cost, 100, {});
+  Cost.observe(workOf(0, 0, 50), 10000);
+  EXPECT_GT(sliceAt(Cost, 100, {}), Before / 2);
+  for (int I = 0; I < 20; ++I)
+    Calm.observe(workOf(0, 0, 50), 400); // another process on the cores
+  EXPECT_GT(Calm.expected(workOf(0, 0, 50)), 360);
+  for (int I = 0; I < 30; ++I)
+    Calm.observe(workOf(0, 0, 50), 100);
+  EXPECT_LT(Calm.expected(workOf(0, 0, 50)), 165);
 }
 
 TEST(StepCostTest, TextsThatHaveEndedAreNotTakenFromThePrompts) {
   StepCost Cost;
   for (int I = 0; I < 20; ++I)
-    Cost.observe(0, 16, 100);
+    Cost.observe(workOf(16, 100, 0), 100);
   // One is left; no step is of texts alone any more.
   size_t Slice = StepCost::FirstSlice;
   for (int I = 0; I < 500; ++I) {
     double Ms = 10 + static_cast<double>(Slice);
     EXPECT_LE(Ms, 200) << I;
-    Cost.observe(Slice, 1, Ms);
-    Slice = Cost.sliceFor(200, 1, 4096);
+    Cost.observe(workOf(1, 100, Slice), Ms);
+    Slice = sliceAt(Cost, 200, workOf(1, 100, 0));
   }
   EXPECT_GT(Slice, 60u);
 }
@@ -657,7 +707,7 @@ TEST_F(ServingTest, StepsKeepTheBoundsOfGapsAndWaits) {
   };
   std::map<RequestId, Wait> Prompts;
   std::map<RequestId, bool> IsText; // And whether it is under way.
-  size_t Submitted = 0, Texts = 0, LongSlices = 0, Ended = 0;
+  size_t Submitted = 0, Texts = 0, LongSlices = 0, Ended = 0, Longer = 0;
   auto Submit = [&](size_t Length, int64_t NewTokens) {
     Settings Wish = safe();
     Wish.MaxNewTokens = NewTokens;
@@ -710,10 +760,12 @@ TEST_F(ServingTest, StepsKeepTheBoundsOfGapsAndWaits) {
       double Least =
           7. / 6 *
           (10 + 2 * static_cast<double>(Expected) + 1.5 * StepCost::MinSlice);
-      EXPECT_LE(Ms, std::max(MaxMs, Least)) << "step " << Step;
+      Longer += Ms > std::max(MaxMs, Least);
+      EXPECT_LE(Ms, 1.1 * std::max(MaxMs, Least)) << "step " << Step;
     }
     LongSlices += Slice > 2 * StepCost::MinSlice;
   }
+  EXPECT_LE(Longer, 3u) << "99.9 % of the steps keep the bound";
   EXPECT_GT(LongSlices, 40u) << "what is left of the time is used";
   EXPECT_GT(Ended, 300u);
 }

@@ -164,6 +164,83 @@ TEST(ToolCall, PythonAndGemma) {
          "", {{"f", R"({"a b": [1, {"c": true}], "s": "}, {"})"}});
 }
 
+TEST(ToolCall, FormatsOfSingleFamilies) {
+  // As their templates write calls of turns before.
+  expect(
+      "seed-oss",
+      "<seed:think>Hm.</seed:think>Look:\n<seed:tool_call>\n<function=weather>"
+      "\n<parameter=city>\n12\n</parameter>\n<parameter=days>3</parameter>\n"
+      "</function>\n</seed:tool_call>",
+      "Look:", {{"weather", R"({"city": "\n12\n", "days": 3})"}}, "Hm.",
+      Weather);
+  expect(
+      "minimax-m2",
+      "So.\n<minimax:tool_call>\n<invoke name=\"weather\"><parameter "
+      "name=\"city\">12</parameter>\n<parameter name=\"days\">3</parameter>\n"
+      "</invoke>\n<invoke name=\"g\"></invoke>\n</minimax:tool_call>",
+      "So.", {{"weather", R"({"city": "12", "days": 3})"}, {"g", "{}"}}, "",
+      Weather);
+  expect("hunyuan-3",
+         "<think:opensource>Hm.</think:opensource>A<tool_calls:opensource>\n"
+         "<tool_call:opensource>weather<tool_sep:opensource>\n"
+         "<arg_key:opensource>city</arg_key:opensource>\n"
+         "<arg_value:opensource>a\nb</arg_value:opensource>\n"
+         "</tool_call:opensource>\n</tool_calls:opensource>",
+         "A", {{"weather", R"({"city": "a\nb"})"}}, "Hm.", Weather);
+  expect(
+      "solar",
+      "<|think|>Hm.<|end|><|begin|>assistant<|tool_calls|>"
+      "<|tool_call:begin|>a1b2<|tool_call:name|>f<|tool_call:args|>{\"x\": 1}"
+      "<|tool_call:end|><|tool_call:begin|>c3<|tool_call:name|>g"
+      "<|tool_call:args|>{}<|tool_call:end|><|calls|>",
+      "", {{"f", R"({"x": 1})"}, {"g", "{}"}}, "Hm.");
+  expect("solar", "<|think|><|end|><|begin|>assistant<|content|>Hi.<|end|>",
+         "Hi.", {});
+  expect("command-r7b",
+         "<|START_THINKING|>Hm.<|END_THINKING|><|START_ACTION|>[\n    "
+         "{\"tool_call_id\": \"0\", \"tool_name\": \"f\", \"parameters\": "
+         "{\"x\": 1}},\n    {\"tool_call_id\": \"1\", \"tool_name\": \"g\", "
+         "\"parameters\": {}}\n]<|END_ACTION|>",
+         "", {{"f", R"({"x": 1})"}, {"g", "{}"}}, "Hm.");
+  expect("command-r7b",
+         "<|START_THINKING|><|END_THINKING|><|START_RESPONSE|>Hi."
+         "<|END_RESPONSE|>",
+         "Hi.", {});
+  // Two names.
+  const char *Twice =
+      "<|START_ACTION|>[{\"tool_name\": \"f\", \"name\": \"g\", "
+      "\"parameters\": {}}]<|END_ACTION|>";
+  expect("command-r7b", Twice, Twice, {});
+  expect("apriel",
+         "Here are my reasoning steps:\nHm.\n[BEGIN FINAL RESPONSE]\nYes.\n"
+         "<tool_calls>[{\"name\": \"f\", \"arguments\": {\"x\": 1}, \"id\": "
+         "\"1\"}, {\"name\": \"g\", \"arguments\": {}}]</tool_calls>",
+         "Yes.", {{"f", R"({"x": 1})"}, {"g", "{}"}}, "Hm.");
+  expect("nemotron-v2",
+         "Yes.\n<TOOLCALL>[{\"name\": \"f\", \"arguments\": {\"x\": 1}}, "
+         "{\"name\": \"g\", \"arguments\": {}}]</TOOLCALL>",
+         "Yes.", {{"f", R"({"x": 1})"}, {"g", "{}"}});
+  expect("granite-3",
+         "<|tool_call|>[{\"name\": \"f\", \"arguments\": {\"x\": \"]\"}}]", "",
+         {{"f", R"({"x": "]"})"}});
+  expect("lfm2", "A<|tool_call_start|>[f(x=1), g()]<|tool_call_end|>B", "AB",
+         {{"f", R"({"x": 1})"}, {"g", "{}"}});
+  expect("gigachat",
+         "Yes.<|function_call|>{\"name\": \"f\", \"arguments\": {\"x\": 1}}"
+         "<|message_sep|>\n\n",
+         "Yes.", {{"f", R"({"x": 1})"}});
+  expect("gigachat",
+         "Yes.<|message_sep|>\n\nfunction call<|role_sep|>\n{\"name\": \"f\", "
+         "\"arguments\": {}}<|message_sep|>\n\n",
+         "Yes.", {{"f", "{}"}});
+  expect("firefunction",
+         "functools[{\"name\": \"f\", \"arguments\": {\"x\": 1}}, {\"name\": "
+         "\"g\", \"arguments\": {}}]",
+         "", {{"f", R"({"x": 1})"}, {"g", "{}"}});
+  expect("firefunction", "from functools import reduce",
+         "from functools import reduce", {});
+}
+
 TEST(ToolCall, JsonThatIsNoCallIsText) {
   for (const char *Text : {R"({"capital": "Paris"})", "{}", R"({"name": "f"})",
                            R"({"name": "f", "arguments": "x"})",
@@ -315,5 +392,20 @@ TEST(ToolCall, FormatsOfTemplates) {
             "deepseek-v3");
   EXPECT_EQ(NameOf("<｜tool▁call▁begin｜>x<｜tool▁sep｜>y"), "deepseek-v3.1");
   EXPECT_EQ(NameOf("Environment: ipython"), "llama3");
+  EXPECT_EQ(NameOf("<seed:tool_call>\n<function=a>\n<parameter=b>"),
+            "seed-oss");
+  EXPECT_EQ(NameOf("<minimax:tool_call>"), "minimax-m2");
+  EXPECT_EQ(NameOf("= ':opensource' '<tool_call{}>' '<tool_sep{}>'"),
+            "hunyuan-3");
+  EXPECT_EQ(NameOf("<|tool_call:begin|>"), "solar");
+  EXPECT_EQ(NameOf("<|START_ACTION|>["), "command-r7b");
+  EXPECT_EQ(NameOf("<tool_call></tool_call> <tool_calls>[{\"arguments\""),
+            "apriel");
+  EXPECT_EQ(NameOf("<tool_calls>{\"arguments\""), "none");
+  EXPECT_EQ(NameOf("<TOOLCALL>["), "nemotron-v2");
+  EXPECT_EQ(NameOf("with <|tool_call|> followed by"), "granite-3");
+  EXPECT_EQ(NameOf("<|tool_list_start|>["), "lfm2");
+  EXPECT_EQ(NameOf("role_sep=\"<|role_sep|>\" 'function call'"), "gigachat");
+  EXPECT_EQ(NameOf("functools[{name}]"), "firefunction");
   EXPECT_EQ(NameOf("{{ messages }}"), "none");
 }
