@@ -75,7 +75,7 @@ static int depthOf(const Json &Value, int Most) {
   return Depth + 1;
 }
 
-Result<Grammar::Ptr> Grammar::fromJsonSchema(std::string_view Text,
+Result<Grammar::Ptr> Grammar::fromJsonSchemaText(std::string_view Text,
                                              const SchemaOptions &Options,
                                              const Limits &Most) {
   if (Status Fits = checkSource(Text, "JSON schema", Most); !Fits)

@@ -31,7 +31,7 @@ public:
   using Ptr = std::shared_ptr<const Grammar>;
 
   /// JSON that fulfils a schema. `Text` is the schema's JSON.
-  static Result<Ptr> fromJsonSchema(std::string_view Text,
+  static Result<Ptr> fromJsonSchemaText(std::string_view Text,
                                     const SchemaOptions &Options = {},
                                     const Limits &Most = {});
   static Result<Ptr> fromJsonSchema(const Json &Schema,
