@@ -1,7 +1,7 @@
 //===- JsonExpansion.cpp - Rules of arrays and objects as they are met ----===//
 
 #include "runtime/Grammar/Machine.h"
-#include "runtime/Grammar/RegexParser.h"
+#include "runtime/Grammar/StringMeaning.h"
 
 #include <algorithm>
 
@@ -27,62 +27,13 @@ uint32_t Machine::capture(uint32_t Captured, unsigned char Byte) {
   return At->second;
 }
 
-/// What JSON's string `Raw`, with or without its quotes, means as far as it is
-/// whole characters.
-static std::string meaningOfString(std::string_view Raw) {
-  std::string Out;
-  size_t At = Raw.starts_with('"') ? 1 : 0;
-  auto HexAt = [&](size_t From) -> std::optional<char32_t> {
-    char32_t Value = 0;
-    if (From + 4 > Raw.size())
-      return std::nullopt;
-    for (char C : Raw.substr(From, 4))
-      Value = Value * 16 +
-              char32_t(C <= '9' ? C - '0' : (C | 32) - 'a' + 10);
-    return Value;
-  };
-  while (At < Raw.size() && Raw[At] != '"') {
-    if (Raw[At] != '\\') {
-      auto Lead = static_cast<unsigned char>(Raw[At]);
-      size_t Length = Lead < 0x80 ? 1 : Lead < 0xe0 ? 2 : Lead < 0xf0 ? 3 : 4;
-      if (At + Length > Raw.size())
-        break;
-      Out += Raw.substr(At, Length);
-      At += Length;
-      continue;
-    }
-    if (At + 1 >= Raw.size())
-      break;
-    if (Raw[At + 1] != 'u') {
-      constexpr std::string_view Letters = "bfnrt", Meanings = "\b\f\n\r\t";
-      size_t Known = Letters.find(Raw[At + 1]);
-      Out += Known == Letters.npos ? Raw[At + 1] : Meanings[Known];
-      At += 2;
-      continue;
-    }
-    std::optional<char32_t> Code = HexAt(At + 2);
-    if (!Code)
-      break;
-    size_t Length = 6;
-    if (*Code >= 0xd800 && *Code < 0xdc00) {
-      std::optional<char32_t> Low = HexAt(At + 8);
-      if (!Low)
-        break;
-      Code = 0x10000 + ((*Code - 0xd800) << 10) + (*Low - 0xdc00);
-      Length = 12;
-    }
-    Out += textOf({&*Code, 1});
-    At += Length;
-  }
-  return Out;
-}
-
-std::string Machine::textOfCapture(uint32_t Captured) const {
+/// The bytes of a key so far, from its first quote on.
+std::string Machine::rawOfCapture(uint32_t Captured) const {
   std::string Raw;
   for (; Captured > 1; Captured = Captures[Captured].first)
     Raw += static_cast<char>(Captures[Captured].second);
   std::reverse(Raw.begin(), Raw.end());
-  return meaningOfString(Raw);
+  return Raw;
 }
 
 // Objects: rules, keys in all, the set of others, then bits of named keys.
@@ -405,32 +356,52 @@ std::vector<SeqId> Machine::expand(const Symbol &S) {
 }
 
 
-bool Machine::nearExcluded(const Head &H) {
-  std::string Text = textOfCapture(H.Captured);
+std::vector<std::string> Machine::missingOf(const Head &H,
+                                            size_t &Length) const {
+  std::string Text = meaningOfString(rawOfCapture(H.Captured));
+  Length = Text.size();
+  std::vector<std::string> Missing;
+  auto Add = [&](const std::string &Name) {
+    if (Name.starts_with(Text))
+      Missing.push_back(Name.substr(Text.size()));
+  };
   for (const auto &[From, Behind] : Tails[H.Tail]) {
     if (From == 0 || Symbols[Seqs[From].first].K != Kind::TakeOther)
       continue;
     uint32_t Object = Symbols[Seqs[From].first].A;
     for (const ObjectRules::Key &K : rulesOf(Object).Keys)
-      if (K.Name.starts_with(Text))
-        return true;
+      Add(K.Name);
     for (uint32_t Name : TextSets[Objects[Object][ObjectOthers]])
-      if (Texts[Name].starts_with(Text))
-        return true;
+      Add(Texts[Name]);
   }
-  return false;
+  return Missing;
 }
 
-bool Machine::mayEndKey(const Head &H, std::string_view Bytes) {
-  uint32_t Captured = H.Captured;
-  for (char C : Bytes)
-    Captured = capture(Captured, static_cast<unsigned char>(C));
-  std::string Text = textOfCapture(Captured);
+bool Machine::isNearExcluded(const Head &H) const {
+  size_t Length = 0;
+  return !missingOf(H, Length).empty();
+}
+
+bool Machine::mayEndKey(const Head &H, std::string_view Bytes) const {
+  std::string Text = meaningOfString(rawOfCapture(H.Captured) +
+                                     std::string(Bytes));
   for (const auto &[From, Behind] : Tails[H.Tail])
     if (From != 0 && Symbols[Seqs[From].first].K == Kind::TakeOther &&
         !isExcluded(Symbols[Seqs[From].first].A, Text))
       return true;
   return false;
+}
+
+bool Machine::stepKey(Head &H, unsigned char Byte) {
+  StateId Next = stepState(H.State, Byte);
+  if (Next == Dead)
+    return false;
+  uint32_t Kept = capture(H.Captured, Byte);
+  if (!isKeyLive(H, Next, Kept))
+    return false;
+  H.State = Next;
+  H.Captured = Kept;
+  return true;
 }
 
 /// Whether some key that begins so is not excluded. Only keys of which there
@@ -443,7 +414,7 @@ bool Machine::isKeyLive(const Head &H, StateId State, uint32_t Captured) {
   Next.Captured = Captured;
   if (States[State].M == Mode::Done)
     return mayEndKey(Next, "");
-  if (!nearExcluded(Next))
+  if (!isNearExcluded(Next))
     return true;
   // In depth: a text that is excluded ends soon, and others are many.
   for (unsigned Byte = 0; Byte < 256; ++Byte) {

@@ -2,6 +2,8 @@
 
 #include "runtime/Grammar/Machine.h"
 
+#include "runtime/Grammar/StringMeaning.h"
+
 #include <algorithm>
 
 using namespace tenon;
@@ -138,7 +140,7 @@ void Machine::end(Building &To, const Head &H, bool IsAnyKey) {
     } else if (S.K == Kind::TakeOther) {
       uint32_t Name = 0;
       if (!IsAnyKey) {
-        std::string Text = textOfCapture(H.Captured);
+        std::string Text = meaningOfString(rawOfCapture(H.Captured));
         if (isExcluded(S.A, Text))
           continue;
         Name = text(Text);
@@ -198,19 +200,15 @@ ConfigId Machine::step(ConfigId From, unsigned char Byte) {
   Building To;
   for (size_t I = 0; I < Configs[From].Heads.size(); ++I) {
     Head H = Configs[From].Heads[I];
-    StateId Next = stepState(H.State, Byte);
-    if (Next == Dead)
-      continue;
     if (H.Captured != 0) {
-      uint32_t Kept = capture(H.Captured, Byte);
-      if (!isKeyLive(H, Next, Kept))
+      if (!stepKey(H, Byte))
         continue;
-      H.Captured = Kept;
+    } else if ((H.State = stepState(H.State, Byte)) == Dead) {
+      continue;
     }
-    H.State = Next;
-    if (goesOn(Next))
+    if (goesOn(H.State))
       To.Heads.push_back(H);
-    if (accepts(Next))
+    if (accepts(H.State))
       end(To, H);
   }
   ConfigId Made = intern(std::move(To));

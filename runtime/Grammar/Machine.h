@@ -77,13 +77,15 @@ public:
   /// Inside of a string of bounded length, its bounds.
   std::optional<std::pair<uint32_t, uint32_t>> lengths(StateId Id) const;
 
-  /// Of a key that is being written: whether an excluded one begins so, and if
-  /// so, whether all but finitely many others may follow all the same.
-  bool nearExcluded(const Head &H);
+  /// What is missing from a key that is being written to each excluded one that
+  /// begins so; how long it is so far is `Length`.
+  std::vector<std::string> missingOf(const Head &H, size_t &Length) const;
   bool isEndless(StateId Id) const;
   /// Whether a key that adds `Bytes`, quote included, is not one that must not
   /// be.
-  bool mayEndKey(const Head &H, std::string_view Bytes);
+  bool mayEndKey(const Head &H, std::string_view Bytes) const;
+  /// One byte of a key; false where every key that begins so is excluded.
+  bool stepKey(Head &H, unsigned char Byte);
 
   size_t bytes() const { return Pool.bytes() + Bytes; }
   bool exhausted() const { return Pool.exhausted(); }
@@ -183,7 +185,8 @@ private:
   const ObjectRules &rulesOf(uint32_t Object) const {
     return Json->Objects[Objects[Object][0]];
   }
-  std::string textOfCapture(uint32_t Captured) const;
+  std::string rawOfCapture(uint32_t Captured) const;
+  bool isNearExcluded(const Head &H) const;
   uint32_t capture(uint32_t Captured, unsigned char Byte);
   uint32_t text(const std::string &Text);
 

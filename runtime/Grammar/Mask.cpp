@@ -79,32 +79,14 @@ std::string MaskMaker::pathOf(uint32_t Node) const {
 /// A token's first bytes, up to `Node`, end the terminal of the head.
 void MaskMaker::addCrossing(const Machine::Head &H, uint32_t Node,
                             StateId Ended) {
-  if (H.Captured == 0) {
-    if (!HasLast || LastEnded != Ended) {
-      Machine::Head Behind = H;
-      Behind.State = Ended;
-      LastAfter = M.after(Behind);
-      LastEnded = Ended;
-      HasLast = true;
-    }
-  } else {
-    if (IsNear && !M.mayEndKey(H, pathOf(Node)))
-      return;
-    // Writing the same key again takes more than that: ':0,"x"'.
-    constexpr uint8_t Short = 4;
-    if (Tokens.nodes()[Node].Height > Short) {
-      ConfigId Id = M.configOf(H);
-      for (char C : pathOf(Node))
-        Id = M.step(Id, static_cast<unsigned char>(C));
-      if (Id == Machine::NoConfig)
-        return;
-      addTokens(Node);
-      return walk(Id, Node);
-    }
-    if (!HasLast) {
-      LastAfter = M.afterSomeKey(H);
-      HasLast = true;
-    }
+  if (H.Captured != 0)
+    return addKeyEnd(H, Node, pathOf(Node));
+  if (!HasLast || LastEnded != Ended) {
+    Machine::Head Behind = H;
+    Behind.State = Ended;
+    LastAfter = M.after(Behind);
+    LastEnded = Ended;
+    HasLast = true;
   }
   if (LastAfter == Machine::NoConfig)
     return;
@@ -112,29 +94,104 @@ void MaskMaker::addCrossing(const Machine::Head &H, uint32_t Node,
   walk(LastAfter, Node);
 }
 
+/// The same of a key that has no name in the schema.
+void MaskMaker::addKeyEnd(const Machine::Head &H, uint32_t Node,
+                          const std::string &Bytes) {
+  bool IsPlain = Bytes.find('\\') == Bytes.npos;
+  bool MayBeExcluded =
+      !Missing.empty() &&
+      (!IsPlain || Missing.contains(Bytes.substr(0, Bytes.size() - 1)) ||
+       !M.lengths(H.State));
+  if (MayBeExcluded && !M.mayEndKey(H, Bytes))
+    return;
+  // To write the same key again takes ':0,"', the key and a quote.
+  if (Tokens.nodes()[Node].Height >= 5 + KeyLength) {
+    ConfigId Id = M.configOf(H);
+    for (char C : Bytes)
+      Id = M.step(Id, static_cast<unsigned char>(C));
+    if (Id == Machine::NoConfig)
+      return;
+    addTokens(Node);
+    return walk(Id, Node);
+  }
+  if (!HasLast) {
+    LastAfter = M.afterSomeKey(H);
+    HasLast = true;
+  }
+  if (LastAfter == Machine::NoConfig)
+    return;
+  addTokens(Node);
+  walk(LastAfter, Node);
+}
+
+/// Takes out the tokens behind which every key would be an excluded one.
+void MaskMaker::dropExcluded(const Machine::Head &H, uint32_t Node) {
+  const auto &Nodes = Tokens.nodes();
+  for (uint32_t Child = Node + 1; Child < Nodes[Node].End;
+       Child = Nodes[Child].End) {
+    Machine::Head Next = H;
+    if (M.stepState(H.State, Nodes[Child].Byte) == Machine::Dead)
+      continue;
+    if (!M.stepKey(Next, Nodes[Child].Byte)) {
+      for (uint32_t Below = Child; Below < Nodes[Child].End; ++Below)
+        for (uint32_t I = 0; I < Nodes[Below].Count; ++I) {
+          auto Id = static_cast<size_t>(
+              Tokens.ids()[Nodes[Below].Begin + I]);
+          Own[Id / 64] &= ~(uint64_t{1} << (Id % 64));
+        }
+      continue;
+    }
+    size_t Length = 0;
+    if (!M.missingOf(Next, Length).empty())
+      dropExcluded(Next, Child);
+  }
+}
+
 void MaskMaker::addHead(const Machine::Head &H) {
   HasLast = false;
-  IsNear = H.Captured != 0 && M.nearExcluded(H);
-  if (IsNear && !M.isEndless(H.State))
-    // A key of which there may be no other any more.
-    return walk(M.configOf(H), 0);
+  Missing.clear();
+  if (H.Captured != 0)
+    for (std::string &Name : M.missingOf(H, KeyLength))
+      Missing.insert(std::move(Name));
+  // Of keys of which there are not endlessly many, those that are excluded may
+  // be all that are left.
+  bool Drops = !Missing.empty() && !M.isEndless(H.State);
+  std::span<uint64_t> To = Out;
+  if (Drops) {
+    Own.assign(Out.size(), 0);
+    To = Own;
+  }
+  auto AddOwn = [&] {
+    if (!Drops)
+      return;
+    dropExcluded(H, 0);
+    for (size_t I = 0; I < Own.size(); ++I)
+      Out[I] |= Own[I];
+  };
   if (auto Lengths = M.lengths(H.State)) {
     const StringTokens &Strings = Tokens.strings();
     auto [Min, Max] = *Lengths;
     const std::vector<uint64_t> &Bits = Strings.upTo(Max);
     for (size_t I = 0; I < Bits.size(); ++I)
-      Out[I] |= Bits[I];
-    for (const StringTokens::Quote &Q : Strings.Quotes)
-      if (Q.Chars >= Min && Q.Chars <= Max)
+      To[I] |= Bits[I];
+    AddOwn();
+    for (const StringTokens::Quote &Q : Strings.Quotes) {
+      if (Q.Chars < Min || Q.Chars > Max)
+        continue;
+      if (H.Captured != 0)
+        addKeyEnd(H, Q.Node, Q.Bytes);
+      else
         addCrossing(H, Q.Node, M.done());
+    }
     return;
   }
-  const Inside &Own = insideOf(H.State);
-  for (size_t I = 0; I < Own.Bits.size(); ++I)
-    Out[I] |= Own.Bits[I];
-  for (int32_t Token : Own.Few)
-    setBit(Out, Token);
-  for (const Crossing &C : Own.Crossings)
+  const Inside &Found = insideOf(H.State);
+  for (size_t I = 0; I < Found.Bits.size(); ++I)
+    To[I] |= Found.Bits[I];
+  for (int32_t Token : Found.Few)
+    setBit(To, Token);
+  AddOwn();
+  for (const Crossing &C : Found.Crossings)
     addCrossing(H, C.Node, C.State);
 }
 

@@ -7,6 +7,7 @@
 #include "runtime/Grammar/TokenTable.h"
 
 #include <span>
+#include <unordered_set>
 
 namespace tenon::grammar {
 
@@ -37,6 +38,9 @@ private:
   void visit(StateId Id, uint32_t Node, Inside &Found);
   void addHead(const Machine::Head &H);
   void addCrossing(const Machine::Head &H, uint32_t Node, StateId Ended);
+  void addKeyEnd(const Machine::Head &H, uint32_t Node,
+                 const std::string &Bytes);
+  void dropExcluded(const Machine::Head &H, uint32_t Node);
   void addTokens(uint32_t Node);
   void walk(ConfigId Id, uint32_t Node);
   std::string pathOf(uint32_t Node) const;
@@ -49,8 +53,12 @@ private:
   std::span<uint64_t> Out;
   size_t Bytes = 0;
 
-  /// Of the head that is looked at.
-  bool IsNear = false;
+  /// Of the head that is looked at: what is missing to excluded keys, and how
+  /// long its key is so far.
+  std::unordered_set<std::string> Missing;
+  size_t KeyLength = 0;
+  /// Its tokens, where some are taken out again.
+  std::vector<uint64_t> Own;
   StateId LastEnded = 0;
   ConfigId LastAfter = Machine::NoConfig;
   bool HasLast = false;

@@ -17,6 +17,7 @@ StringTokens StringTokens::build(const TokenTable &Tokens) {
   std::vector<std::pair<uint32_t, int32_t>> Inside;
   uint32_t Most = 0;
   const auto &Nodes = Tokens.nodes();
+  std::string Bytes;
   std::function<void(StateId, uint32_t, uint32_t)> Visit =
       [&](StateId Id, uint32_t Chars, uint32_t Node) {
         for (uint32_t Child = Node + 1; Child < Nodes[Node].End;
@@ -25,7 +26,7 @@ StringTokens StringTokens::build(const TokenTable &Tokens) {
           if (Next == Machine::Dead)
             continue;
           if (M.accepts(Next)) {
-            Made.Quotes.push_back({Child, Chars});
+            Made.Quotes.push_back({Child, Chars, Bytes + '"'});
             continue;
           }
           uint32_t Now = Chars + (Next == Whole);
@@ -36,7 +37,9 @@ StringTokens StringTokens::build(const TokenTable &Tokens) {
                 {Needed, Tokens.ids()[Nodes[Child].Begin + I]});
             Most = std::max(Most, Needed);
           }
+          Bytes.push_back(static_cast<char>(Nodes[Child].Byte));
           Visit(Next, Now, Child);
+          Bytes.pop_back();
         }
       };
   Visit(Whole, 0, 0);

@@ -4,6 +4,7 @@
 #define TENON_RUNTIME_GRAMMAR_STRINGTOKENS_H
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace tenon::grammar {
@@ -25,6 +26,7 @@ struct StringTokens {
   struct Quote {
     uint32_t Node;
     uint32_t Chars;
+    std::string Bytes; ///< Up to there.
   };
   std::vector<Quote> Quotes;
 
