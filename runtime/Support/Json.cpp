@@ -17,6 +17,8 @@ namespace {
 /// appended here, and duplicates found when the object ends.
 class TreeBuilder final : public nlohmann::json_sax<Json> {
 public:
+  explicit TreeBuilder(int MaxDepth) : MaxDepth(MaxDepth) {}
+
   bool null() override { return add(Json()); }
   bool boolean(bool Value) override { return add(Value); }
   bool number_integer(number_integer_t Value) override { return add(Value); }
@@ -92,8 +94,8 @@ private:
     return true;
   }
   bool open(Json Container) {
-    if (Open.size() >= MaxJsonDepth)
-      return fail("nested deeper than " + std::to_string(MaxJsonDepth) +
+    if (Open.size() >= static_cast<size_t>(MaxDepth))
+      return fail("nested deeper than " + std::to_string(MaxDepth) +
                   " levels");
     Open.push_back(&place(std::move(Container)));
     return true;
@@ -102,6 +104,7 @@ private:
   /// The containers not yet ended, outermost first. None moves while it is
   /// here: a parent grows only when its last child has ended.
   std::vector<Json *> Open;
+  int MaxDepth;
 };
 
 /// Bytes of the UTF-8 character that `Text` begins with, 0 when it begins with
@@ -172,8 +175,9 @@ std::string tenon::escaped(std::string_view Text) {
   return Out;
 }
 
-Result<Json> tenon::parseJson(std::string_view Text, std::string_view File) {
-  TreeBuilder Builder;
+Result<Json> tenon::parseJson(std::string_view Text, std::string_view File,
+                              int MaxDepth) {
+  TreeBuilder Builder(MaxDepth);
   if (!Json::sax_parse(Text.begin(), Text.end(), &Builder))
     return Error(std::string(File) + ": invalid JSON: " + Builder.Problem);
   return std::move(Builder.Root);

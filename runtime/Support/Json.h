@@ -21,12 +21,13 @@ namespace tenon {
 /// Insertion order is kept: tokenizers and plans depend on it.
 using Json = nlohmann::ordered_json;
 
-/// Nesting beyond this is refused.
+/// Nesting beyond this is refused where nothing else is said.
 inline constexpr int MaxJsonDepth = 64;
 
 /// Parses `Text`; `File` names it in errors. Refuses nesting deeper than
-/// MaxJsonDepth, duplicate keys, and text that is not UTF-8.
-Result<Json> parseJson(std::string_view Text, std::string_view File);
+/// `MaxDepth`, duplicate keys, and text that is not UTF-8.
+Result<Json> parseJson(std::string_view Text, std::string_view File,
+                       int MaxDepth = MaxJsonDepth);
 
 /// Reads and parses the file at `Path`, of at most `MaxBytes` bytes.
 Result<Json> readJsonFile(const std::string &Path,

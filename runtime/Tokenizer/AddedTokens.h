@@ -6,6 +6,7 @@
 #include "runtime/Tokenizer/Normalizers.h"
 #include "runtime/Tokenizer/Vocabulary.h"
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <unordered_map>
@@ -32,6 +33,13 @@ public:
   /// Asked with what tokenOf() gives, as `tokenizers` does: a special token
   /// that normalizing changes is not found.
   bool isSpecial(std::string_view Token) const;
+  /// One more than the highest id.
+  int32_t idEnd() const {
+    int32_t End = 0;
+    for (const auto &[Id, Index] : IndexOfId)
+      End = std::max(End, Id + 1);
+    return End;
+  }
   /// How many are not in the model.
   size_t beyondModel() const { return BeyondModel; }
 

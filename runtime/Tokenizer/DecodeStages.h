@@ -99,18 +99,21 @@ public:
     FusingStage::finish();
   }
 
+  static std::string bytesOf(std::string_view Token) {
+    std::string Out;
+    for (size_t At = 0; At < Token.size();) {
+      std::optional<unsigned char> Byte = spelledByte(nextCode(Token, At));
+      // A token with any other character stands for itself.
+      if (!Byte)
+        return std::string(Token);
+      Out += static_cast<char>(*Byte);
+    }
+    return Out;
+  }
+
 protected:
   void token(const std::string &Text) override {
-    size_t Before = Bytes.size();
-    for (size_t At = 0; At < Text.size();) {
-      std::optional<unsigned char> Byte = spelledByte(nextCode(Text, At));
-      if (!Byte) {
-        // A token with any other character stands for itself.
-        Bytes.replace(Before, std::string::npos, Text);
-        break;
-      }
-      Bytes += static_cast<char>(*Byte);
-    }
+    Bytes += bytesOf(Text);
     emit(false);
   }
 
@@ -200,7 +203,7 @@ protected:
     pass(Text);
   }
 
-private:
+public:
   static std::optional<unsigned char> byteOf(std::string_view Text) {
     if (Text.size() != 6 || !Text.starts_with("<0x") || Text[5] != '>')
       return std::nullopt;
@@ -221,6 +224,7 @@ private:
     return static_cast<unsigned char>(Value);
   }
 
+private:
   void flush() {
     if (Bytes.empty())
       return;

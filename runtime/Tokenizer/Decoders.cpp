@@ -28,7 +28,9 @@ struct DecoderReader {
         Field, {"type", "add_prefix_space", "trim_offsets", "use_regex"});
     if (!Known)
       return Known.error();
-    return make<ByteLevelStage>();
+    Decoder Made = make<ByteLevelStage>();
+    Made.IsByteLevel = true;
+    return Made;
   }
 
   static Result<Decoder> readWordPiece(const JsonField &Field) {
@@ -40,7 +42,9 @@ struct DecoderReader {
     Result<bool> Cleanup = requiredBool(Field, "cleanup");
     if (!Cleanup)
       return Cleanup.error();
-    return make<WordPieceStage>(*Prefix, *Cleanup);
+    Decoder Made = make<WordPieceStage>(*Prefix, *Cleanup);
+    Made.NeedsFollowing = true;
+    return Made;
   }
 
   static Result<Decoder> readReplace(const JsonField &Field) {
@@ -63,7 +67,9 @@ struct DecoderReader {
   static Result<Decoder> readPlain(const JsonField &Field) {
     if (Status Known = expectOnly(Field, {"type"}); !Known)
       return Known.error();
-    return make<Stage>();
+    Decoder Made = make<Stage>();
+    Made.HasByteFallback = std::is_same_v<Stage, ByteFallbackStage>;
+    return Made;
   }
 
   static Result<Decoder> readStrip(const JsonField &Field) {
@@ -83,7 +89,9 @@ struct DecoderReader {
         return Value.error();
       Counts[Index] = static_cast<size_t>(*Value);
     }
-    return make<StripStage>(*Content, Counts[0], Counts[1]);
+    Decoder Made = make<StripStage>(*Content, Counts[0], Counts[1]);
+    Made.NeedsFollowing = Counts[1] != 0;
+    return Made;
   }
 
   static Result<Decoder> readMetaspace(const JsonField &Field) {
@@ -100,7 +108,9 @@ struct DecoderReader {
     Result<std::string> Suffix = requiredString(Field, "suffix");
     if (!Suffix)
       return Suffix.error();
-    return make<SuffixStage>(*Suffix);
+    Decoder Made = make<SuffixStage>(*Suffix);
+    Made.NeedsFollowing = true;
+    return Made;
   }
 
   static Result<Decoder> readSequence(const JsonField &Field) {
@@ -114,6 +124,9 @@ struct DecoderReader {
             return Status(Step.error());
           Made.Stages.insert(Made.Stages.end(), Step->Stages.begin(),
                              Step->Stages.end());
+          Made.IsByteLevel |= Step->IsByteLevel;
+          Made.HasByteFallback |= Step->HasByteFallback;
+          Made.NeedsFollowing |= Step->NeedsFollowing;
           return Status();
         });
     if (!Done)
@@ -152,7 +165,51 @@ Result<Decoder> Decoder::fromJson(const JsonField &Field) {
   return Type->expected("a decoder that is supported");
 }
 
-Decoder Decoder::joinWithSpaces() { return DecoderReader::make<JoinStage>(); }
+Decoder Decoder::joinWithSpaces() {
+  Decoder Made = DecoderReader::make<JoinStage>();
+  Made.NeedsFollowing = true;
+  return Made;
+}
+
+namespace {
+
+/// The end of the stages.
+class Bytes : public DecodeStage {
+public:
+  explicit Bytes(std::string &Out) : Out(Out) {}
+  void begin() override {}
+  void text(std::string_view Part) override { Out += Part; }
+  void end() override {}
+  void finish() override {}
+
+private:
+  std::string &Out;
+};
+
+} // namespace
+
+std::optional<std::string> Decoder::bytesOf(std::string_view Token,
+                                            bool IsFirst) const {
+  if (NeedsFollowing || (IsByteLevel && Stages.size() > 1))
+    return std::nullopt;
+  if (IsByteLevel)
+    return ByteLevelStage::bytesOf(Token);
+  if (HasByteFallback)
+    if (std::optional<unsigned char> Byte = ByteFallbackStage::byteOf(Token))
+      return std::string(1, static_cast<char>(*Byte));
+  std::string Out;
+  StagePtr First = start(std::make_unique<Bytes>(Out));
+  auto Push = [&](std::string_view Text) {
+    First->begin();
+    First->text(Text);
+    First->end();
+  };
+  if (!IsFirst)
+    Push("a");
+  size_t Before = Out.size();
+  Push(Token);
+  return Out.substr(Before);
+}
 
 StagePtr Decoder::start(StagePtr Next) const {
   for (auto Stage = Stages.rbegin(); Stage != Stages.rend(); ++Stage)

@@ -13,6 +13,8 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 
 namespace tenon::tokenizer {
 
@@ -44,6 +46,12 @@ public:
   /// For a tokenizer without decoder: tokens with spaces between.
   static Decoder joinWithSpaces();
 
+  /// The bytes that `Token` adds to a text, at its beginning or behind others,
+  /// where that does not depend on what follows: of ByteLevel, ByteFallback,
+  /// Replace, Fuse, Metaspace, and Strip at the start. None for other types.
+  std::optional<std::string> bytesOf(std::string_view Token,
+                                     bool IsFirst) const;
+
 private:
   using Factory = std::function<std::unique_ptr<DecodeStage>(
       std::unique_ptr<DecodeStage> Next)>;
@@ -51,6 +59,10 @@ private:
 
   /// In the order in which tokens pass them.
   std::vector<Factory> Stages;
+  bool IsByteLevel = false;
+  bool HasByteFallback = false;
+  /// What a token adds depends on what is behind it, or is joined by spaces.
+  bool NeedsFollowing = false;
 };
 
 } // namespace tenon::tokenizer

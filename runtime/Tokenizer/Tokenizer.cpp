@@ -447,6 +447,24 @@ std::optional<std::string_view> Tokenizer::addedToken(int32_t Id) const {
   return Steps->Added.tokenOf(Id);
 }
 
+int32_t Tokenizer::idEnd() const {
+  return std::max(Steps->M->vocabulary().idEnd(), Steps->Added.idEnd());
+}
+
+Result<std::optional<std::string>> Tokenizer::bytesOf(int32_t Id,
+                                                      bool IsFirst) const {
+  std::optional<std::string_view> Token = Steps->Added.tokenOf(Id);
+  if (!Token)
+    Token = Steps->M->vocabulary().tokenOf(Id);
+  if (!Token || Steps->Added.isSpecial(*Token))
+    return std::optional<std::string>();
+  std::optional<std::string> Bytes = Steps->Back.bytesOf(*Token, IsFirst);
+  if (!Bytes)
+    return Error("the tokenizer's decoder makes text of a token that depends "
+                 "on others: expected ByteLevel, ByteFallback or Metaspace");
+  return Bytes;
+}
+
 struct StreamingDecoder::State {
   State(const Tokenizer::Parts &Steps, bool SkipSpecialTokens)
       : Steps(Steps), SkipSpecialTokens(SkipSpecialTokens) {

@@ -84,6 +84,14 @@ public:
   /// one that is found in a text before the text is cut into tokens.
   std::optional<std::string_view> addedToken(int32_t Id) const;
 
+  /// One more than the highest id.
+  int32_t idEnd() const;
+
+  /// The bytes, which need not be UTF-8, that `Id` adds to a text, as its first
+  /// token or behind others; none for ids that are no token's, and for special
+  /// tokens. An error where that depends on the tokens around it.
+  Result<std::optional<std::string>> bytesOf(int32_t Id, bool IsFirst) const;
+
 private:
   friend class StreamingDecoder;
   struct Parts;

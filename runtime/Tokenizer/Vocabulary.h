@@ -34,6 +34,8 @@ public:
   size_t size() const { return Tokens.size(); }
   std::optional<int32_t> idOf(std::string_view Token) const;
   std::optional<std::string_view> tokenOf(int32_t Id) const;
+  /// One more than the highest id.
+  int32_t idEnd() const { return static_cast<int32_t>(IndexOfId.size()); }
   /// The most bytes that a token has.
   size_t longest() const { return Longest; }
 

@@ -8,6 +8,7 @@
 #include "runtime/Artifact/Artifact.h"
 #include "runtime/Chat/TemplateCommand.h"
 #include "runtime/Generation/Settings.h"
+#include "runtime/Grammar/GrammarCommand.h"
 #include "runtime/Support/Json.h"
 #include "runtime/Support/Paths.h"
 #include "runtime/Tokenizer/TokenizeCommand.h"
@@ -21,6 +22,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <optional>
 
 using namespace tenon;
@@ -34,6 +36,11 @@ struct TokenizeArguments {
   std::string File;
   TokenizeOptions Options;
   std::string Decode;
+};
+
+struct GrammarArguments {
+  std::string File;
+  grammar::GrammarOptions Options;
 };
 
 struct InspectArguments {
@@ -65,8 +72,56 @@ static Result<bool> isPacked(const std::string &Path) {
   return isArtifact(Path);
 }
 
-/// The tokenizer of an artifact, or of a tokenizer.json.
-static Status tokenize(TokenizeArguments &Arguments) {
+/// What a command does with a tokenizer; the text is what it prints.
+using TokenizerCommand =
+    std::function<Status(const Tokenizer &T, std::string &Out)>;
+
+/// With the tokenizer of an artifact, or of a tokenizer.json.
+static Status withTokenizer(const std::string &Path,
+                            const TokenizerCommand &Command) {
+  auto Run = [&](const Result<Tokenizer> &T) -> Status {
+    if (!T)
+      return T.error();
+    std::string Text;
+    if (Status Done = Command(*T, Text); !Done)
+      return Done;
+    return print(Text);
+  };
+  Result<bool> Packed = isPacked(Path);
+  if (!Packed)
+    return Packed.error();
+  if (!*Packed)
+    return Run(Tokenizer::fromFile(Path));
+  Result<Artifact> File = Artifact::open(Path);
+  if (!File)
+    return File.error();
+  if (!File->manifest().Tokenizer)
+    return Error(Path + ": the artifact has no tokenizer");
+  Result<std::string> Text = File->tokenizerJson();
+  if (!Text)
+    return Text.error();
+  return Run(Tokenizer::fromJson(*Text, Path + " (tokenizer)"));
+}
+
+/// The same of a model. A directory's tokenizer.json is what its artifact would
+/// have: nothing is compiled for it.
+static Status withTokenizerOf(const std::string &Path,
+                              const ModelOptions &Compiling,
+                              const TokenizerCommand &Command) {
+  std::error_code Ignored;
+  std::string Own = Path + "/tokenizer.json";
+  if (std::filesystem::exists(Own, Ignored))
+    return withTokenizer(Own, Command);
+  if (std::filesystem::path(Path).extension() == ".json")
+    return withTokenizer(Path, Command);
+  Result<ModelArgument> Model = ModelArgument::open(Path, Compiling);
+  if (!Model)
+    return Model.error();
+  return Model->named(withTokenizer(Model->artifact(), Command));
+}
+
+static Status tokenize(TokenizeArguments &Arguments,
+                       const ModelOptions &Compiling) {
   if (!Arguments.Decode.empty()) {
     Result<std::vector<int32_t>> Ids =
         parseTokens(Arguments.Decode, "--decode");
@@ -74,47 +129,18 @@ static Status tokenize(TokenizeArguments &Arguments) {
       return Ids.error();
     Arguments.Options.Decode = std::move(*Ids);
   }
-  auto Run = [&](const Result<Tokenizer> &T) -> Status {
-    if (!T)
-      return T.error();
-    std::string Text;
-    if (Status Done = runTokenize(*T, Arguments.Options, Text); !Done)
-      return Done;
-    return print(Text);
-  };
-  Result<bool> Packed = isPacked(Arguments.File);
-  if (!Packed)
-    return Packed.error();
-  if (!*Packed)
-    return Run(Tokenizer::fromFile(Arguments.File));
-  Result<Artifact> File = Artifact::open(Arguments.File);
-  if (!File)
-    return File.error();
-  if (!File->manifest().Tokenizer)
-    return Error(Arguments.File + ": the artifact has no tokenizer");
-  Result<std::string> Text = File->tokenizerJson();
-  if (!Text)
-    return Text.error();
-  return Run(Tokenizer::fromJson(*Text, Arguments.File + " (tokenizer)"));
+  return withTokenizerOf(Arguments.File, Compiling,
+                         [&](const Tokenizer &T, std::string &Out) {
+                           return runTokenize(T, Arguments.Options, Out);
+                         });
 }
 
-/// The same of a model. A directory's tokenizer.json is what its artifact would
-/// have: nothing is compiled for it.
-static Status tokenizeWith(TokenizeArguments &Arguments,
+static Status checkGrammar(const GrammarArguments &Arguments,
                            const ModelOptions &Compiling) {
-  std::error_code Ignored;
-  if (std::string Own = Arguments.File + "/tokenizer.json";
-      std::filesystem::exists(Own, Ignored)) {
-    Arguments.File = std::move(Own);
-    return tokenize(Arguments);
-  }
-  if (std::filesystem::path(Arguments.File).extension() == ".json")
-    return tokenize(Arguments);
-  Result<ModelArgument> Model = ModelArgument::open(Arguments.File, Compiling);
-  if (!Model)
-    return Model.error();
-  Arguments.File = Model->artifact();
-  return Model->named(tokenize(Arguments));
+  return withTokenizerOf(
+      Arguments.File, Compiling, [&](const Tokenizer &T, std::string &Out) {
+        return grammar::runGrammar(T, Arguments.Options, Out);
+      });
 }
 
 /// Runs `Command` with so many threads, if it can, on the artifact that
@@ -365,6 +391,29 @@ int main(int Count, char **Values) {
                     "Ids to turn into text: 1,2,3 or @FILE.npy");
   Modes->require_option(1);
 
+  GrammarArguments CheckGrammar;
+  CLI::App *GrammarApp = App.add_subcommand(
+      "grammar", "Say which texts a constraint of the output accepts, token by "
+                 "token");
+  GrammarApp
+      ->add_option("file", CheckGrammar.File,
+                   "Artifact, tokenizer.json, or a directory that holds one; "
+                   "or a .gguf file, which is compiled and kept (tenon cache)")
+      ->required();
+  auto *Constraint = GrammarApp->add_option_group("constraint");
+  addGrammarChoice(*Constraint, CheckGrammar.Options.What);
+  Constraint->add_option(
+      "--batch", CheckGrammar.Options.BatchFile,
+      "JSON file: an array of objects of schema, regex or ebnf, and texts");
+  Constraint->require_option(1);
+  addGrammarSettings(*GrammarApp, CheckGrammar.Options.What);
+  GrammarApp->add_option("--texts", CheckGrammar.Options.TextsFile,
+                         "JSON file: an array of texts");
+  GrammarApp->add_flag("--json", CheckGrammar.Options.AsJson,
+                       "Print one JSON object");
+  GrammarApp->add_flag("--times", CheckGrammar.Options.Times,
+                       "In JSON: what compiling and each mask took");
+
   chat::TemplateOptions ChatTemplate;
   CLI::App *TemplateApp = App.add_subcommand(
       "template", "Turn a conversation into the text that a chat template "
@@ -452,7 +501,7 @@ int main(int Count, char **Values) {
   // Only one command is parsed.
   ModelOptions Compiling;
   for (CLI::App *Command : {RunApp, ChatApp, ServeApp, EmbedApp, EvaluateApp,
-                            TokenizeApp, BenchApp})
+                            TokenizeApp, GrammarApp, BenchApp})
     addModelOptions(*Command, Compiling);
 
   CacheArguments Cache;
@@ -537,7 +586,9 @@ int main(int Count, char **Values) {
     if (Done)
       Done = print(Text);
   } else if (TokenizeApp->parsed()) {
-    Done = tokenizeWith(Tokenize, Compiling);
+    Done = tokenize(Tokenize, Compiling);
+  } else if (GrammarApp->parsed()) {
+    Done = checkGrammar(CheckGrammar, Compiling);
   } else if (CacheApp->parsed()) {
     Done = CacheList->parsed()    ? listCache(Cache.Json)
            : CacheClear->parsed() ? clearCache(Cache.OlderThan)

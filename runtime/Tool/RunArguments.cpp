@@ -184,6 +184,29 @@ void tool::addGenerationOptions(CLI::App &App, RunOptions &Run) {
   addRules(App, Run);
 }
 
+void tool::addGrammarChoice(CLI::App &App, grammar::GrammarChoice &Choice) {
+  App.add_option("--json-schema", Choice.JsonSchemaFile,
+                 "File with a JSON schema that the text must fulfil");
+  App.add_option("--regex", Choice.RegexText,
+                 "Regular expression that the whole text must match");
+  App.add_option("--ebnf", Choice.EbnfFile,
+                 "File with a grammar (GBNF) that the text must follow");
+  App.add_flag("--json-object", Choice.JsonObject,
+               "The text must be an object in JSON");
+  addRepeated(App, "--choice", Choice.Choices,
+              "The text must be this, or another one that is given so");
+}
+
+void tool::addGrammarSettings(CLI::App &App, grammar::GrammarChoice &Choice) {
+  App.add_flag("--fixed-order", Choice.FixedOrder,
+               "With --json-schema: keys in the order in which the schema has "
+               "them");
+  App.add_option("--format", Choice.Format,
+                 "Whether formats of strings are asserted, or annotations [by "
+                 "the schema's dialect]")
+      ->check(CLI::IsMember({"asserted", "annotation"}));
+}
+
 /// Where a session runs.
 static void addRoom(CLI::App &App, RunOptions &Run, const char *WholeCache) {
   App.add_option("--threads", Run.Threads, "Threads; 0: one per core [0]");

@@ -3,6 +3,7 @@
 #ifndef TENON_RUNTIME_TOOL_RUNARGUMENTS_H
 #define TENON_RUNTIME_TOOL_RUNARGUMENTS_H
 
+#include "runtime/Grammar/GrammarCommand.h"
 #include "runtime/Tool/Commands.h"
 #include "runtime/Tool/ModelArgument.h"
 
@@ -30,6 +31,10 @@ void addGenerationOptions(CLI::App &App, RunOptions &Run);
 
 /// The same of `tenon chat`.
 void addChatOptions(CLI::App &App, RunOptions &Run);
+
+/// What an answer must be; and how a schema is read.
+void addGrammarChoice(CLI::App &App, grammar::GrammarChoice &Choice);
+void addGrammarSettings(CLI::App &App, grammar::GrammarChoice &Choice);
 
 } // namespace tenon::tool
 

@@ -1,0 +1,218 @@
+//===- GrammarCommand.cpp - tenon grammar ---------------------------------===//
+
+#include "runtime/Grammar/GrammarCommand.h"
+
+#include "runtime/Support/Clock.h"
+#include "runtime/Support/InputFile.h"
+
+using namespace tenon;
+using namespace tenon::grammar;
+
+static constexpr uint64_t MaxFileBytes = 1u << 30;
+static constexpr int MaxBatchDepth = 300;
+
+static SchemaOptions schemaOptions(const GrammarChoice &Choice) {
+  SchemaOptions Options;
+  Options.FixedOrder = Choice.FixedOrder;
+  if (Choice.Format == "asserted")
+    Options.Format = Formats::Asserted;
+  if (Choice.Format == "annotation")
+    Options.Format = Formats::Annotation;
+  return Options;
+}
+
+Result<Grammar::Ptr> grammar::compile(const GrammarChoice &Choice) {
+  auto FromFile = [](const std::string &File,
+                     auto Read) -> Result<Grammar::Ptr> {
+    Result<std::string> Text = readFile(File, Limits().SourceBytes);
+    if (!Text)
+      return Text.error();
+    Result<Grammar::Ptr> Made = Read(*Text);
+    if (!Made)
+      return Made.error().withContext(File);
+    return Made;
+  };
+  if (!Choice.JsonSchemaFile.empty())
+    return FromFile(Choice.JsonSchemaFile, [&](const std::string &Text) {
+      return Grammar::fromJsonSchemaText(Text, schemaOptions(Choice));
+    });
+  if (!Choice.EbnfFile.empty())
+    return FromFile(Choice.EbnfFile, [](const std::string &Text) {
+      return Grammar::fromEbnf(Text);
+    });
+  if (!Choice.RegexText.empty())
+    return Grammar::fromRegex(Choice.RegexText);
+  if (Choice.JsonObject)
+    return Grammar::anyJsonObject(schemaOptions(Choice));
+  if (!Choice.Choices.empty())
+    return Grammar::fromChoices(Choice.Choices);
+  return Grammar::Ptr();
+}
+
+namespace {
+
+/// What was measured of masks, in microseconds.
+struct MaskTimes {
+  std::vector<double> All;
+};
+
+} // namespace
+
+static double microsecondsSince(double Begin) {
+  return (secondsNow() - Begin) * 1e6;
+}
+
+/// Whether `Text` is accepted, each token by the mask before it.
+static Result<bool> accepts(const Grammar::Ptr &G,
+                            const tokenizer::Tokenizer &T,
+                            const std::shared_ptr<const TokenTable> &Tokens,
+                            const std::string &Text, MaskTimes *Times) {
+  tokenizer::EncodeOptions Plain;
+  Plain.AddSpecialTokens = false;
+  Plain.MaxTokens = SIZE_MAX;
+  // Spellings of special tokens are plain text here, as in an answer.
+  Plain.SpecialTokensWithin.emplace();
+  Result<std::vector<int32_t>> Ids = T.encode(Text, Plain);
+  if (!Ids)
+    return Ids.error();
+  Matcher M(G, Tokens);
+  std::vector<uint64_t> Mask(Tokens->words());
+  for (size_t I = 0; I <= Ids->size(); ++I) {
+    double Begin = secondsNow();
+    M.mask(Mask);
+    if (Times)
+      Times->All.push_back(microsecondsSince(Begin));
+    if (I == Ids->size())
+      break;
+    int32_t Token = (*Ids)[I];
+    bool IsIn = Mask[static_cast<size_t>(Token) / 64] >> (Token % 64) & 1;
+    bool Goes = M.accept(Token);
+    if (IsIn != Goes)
+      return Error(ErrorKind::Internal,
+                   "token " + std::to_string(Token) +
+                       " is in the mask and not accepted, or the reverse");
+    if (!Goes)
+      return false;
+  }
+  return M.canEnd();
+}
+
+static Result<Json> answerTexts(const Grammar::Ptr &G,
+                                const tokenizer::Tokenizer &T,
+                                const std::shared_ptr<const TokenTable> &Tokens,
+                                const JsonField &Texts, MaskTimes *Times) {
+  if (!Texts.json().is_array())
+    return Texts.expected("an array of strings");
+  Json Accepted = Json::array();
+  for (size_t I = 0; I < Texts.json().size(); ++I) {
+    const Json &Text = Texts.json()[I];
+    if (!Text.is_string())
+      return Texts.element(I)->expected("a string");
+    Result<bool> Is =
+        accepts(G, T, Tokens, Text.get_ref<const std::string &>(), Times);
+    if (!Is)
+      return Is.error();
+    Accepted.push_back(*Is);
+  }
+  return Accepted;
+}
+
+static Result<Grammar::Ptr> compileEntry(const JsonField &Entry,
+                                         const GrammarChoice &Choice) {
+  const Json &J = Entry.json();
+  if (!J.is_object())
+    return Entry.expected("an object");
+  if (J.contains("schema"))
+    return Grammar::fromJsonSchema(J["schema"], schemaOptions(Choice));
+  for (const char *Key : {"regex", "ebnf"})
+    if (J.contains(Key)) {
+      Result<std::string> Text = Entry.member(Key)->asString();
+      if (!Text)
+        return Text.error();
+      return Key[0] == 'r' ? Grammar::fromRegex(*Text)
+                           : Grammar::fromEbnf(*Text);
+    }
+  return Entry.expected("schema, regex or ebnf");
+}
+
+static Status runBatch(const tokenizer::Tokenizer &T, const GrammarOptions &O,
+                       const std::shared_ptr<const TokenTable> &Tokens,
+                       std::string &Out) {
+  Result<std::string> Text = readFile(O.BatchFile, MaxFileBytes);
+  if (!Text)
+    return Text.error();
+  Result<Json> Batch = parseJson(*Text, O.BatchFile, MaxBatchDepth);
+  if (!Batch)
+    return Batch.error();
+  JsonField Field(*Batch, O.BatchFile);
+  if (!Batch->is_array())
+    return Field.expected("an array");
+  Json Answers = Json::array();
+  for (size_t I = 0; I < Batch->size(); ++I) {
+    JsonField Entry = *Field.element(I);
+    Json Answer = Json::object();
+    double Begin = secondsNow();
+    Result<Grammar::Ptr> G = compileEntry(Entry, O.What);
+    if (O.Times)
+      Answer["compile_ms"] = microsecondsSince(Begin) / 1e3;
+    if (!G) {
+      Answer["error"] = G.error().message();
+    } else {
+      MaskTimes Times;
+      Result<JsonField> Texts = Entry.member("texts");
+      if (!Texts)
+        return Texts.error();
+      Result<Json> Accepted =
+          answerTexts(*G, T, Tokens, *Texts, O.Times ? &Times : nullptr);
+      if (!Accepted)
+        return Accepted.error();
+      Answer["accepted"] = std::move(*Accepted);
+      if (O.Times)
+        Answer["mask_us"] = Times.All;
+    }
+    Answers.push_back(std::move(Answer));
+  }
+  Out = Answers.dump() + "\n";
+  return {};
+}
+
+Status grammar::runGrammar(const tokenizer::Tokenizer &T,
+                           const GrammarOptions &O, std::string &Out) {
+  Out.clear();
+  Result<std::shared_ptr<const TokenTable>> Tokens = TokenTable::build(T);
+  if (!Tokens)
+    return Tokens.error();
+  if (!O.BatchFile.empty())
+    return runBatch(T, O, *Tokens, Out);
+  double Begin = secondsNow();
+  Result<Grammar::Ptr> G = compile(O.What);
+  double Compiled = microsecondsSince(Begin);
+  if (!G)
+    return G.error();
+  Json Texts = Json::array();
+  if (!O.TextsFile.empty()) {
+    Result<Json> Read = readJsonFile(O.TextsFile, MaxFileBytes);
+    if (!Read)
+      return Read.error();
+    Texts = std::move(*Read);
+  }
+  MaskTimes Times;
+  Result<Json> Accepted =
+      answerTexts(*G, T, *Tokens,
+                  JsonField(Texts, O.TextsFile.empty() ? "-" : O.TextsFile),
+                  O.Times ? &Times : nullptr);
+  if (!Accepted)
+    return Accepted.error();
+  if (O.AsJson) {
+    Json Answer{{"accepted", *Accepted}};
+    if (O.Times) {
+      Answer["compile_ms"] = Compiled / 1e3;
+      Answer["mask_us"] = Times.All;
+    }
+    Out = Answer.dump() + "\n";
+    return {};
+  }
+  for (const Json &Is : *Accepted)
+    Out += Is.get<bool>() ? "accepted\n" : "refused\n";
+  return {};
+}

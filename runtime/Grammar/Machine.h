@@ -1,0 +1,245 @@
+//===- Machine.h - Which bytes may follow -----------------------*- C++ -*-===//
+//
+// The recogniser of all grammars. A terminal is an automaton over bytes, built
+// as far as texts go; rules are expanded when they are met. Where a text is, is
+// a configuration: heads, each a state of a terminal and what may follow it, a
+// set of (rest of a rule, what may follow that). Equal ones are the same
+// number, so that their next bytes and masks are found once.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TENON_RUNTIME_GRAMMAR_MACHINE_H
+#define TENON_RUNTIME_GRAMMAR_MACHINE_H
+
+#include "runtime/Grammar/JsonRules.h"
+
+#include <array>
+#include <bitset>
+#include <memory>
+
+namespace tenon::grammar {
+
+using StateId = uint32_t;  ///< Of a terminal.
+using SymbolId = uint32_t; ///< A terminal or a rule.
+using SeqId = uint32_t;    ///< Symbols one after another; 0: none.
+using TailId = uint32_t;   ///< What may follow; 0: the end of the text.
+using ConfigId = uint32_t;
+
+/// What a text is written in: JSON of a schema, or rules with texts in them.
+struct Source {
+  RegexPool Pool;
+  std::shared_ptr<const JsonRules> Json;
+  /// Of EBNF: alternatives of each rule, each a row of parts; rule 0 is the
+  /// start.
+  struct Part {
+    bool IsRule;
+    uint32_t Index; ///< A rule, or a node of the pool.
+  };
+  std::vector<std::vector<std::vector<Part>>> Rules;
+};
+
+class Machine {
+public:
+  static constexpr StateId Dead = 0;
+  static constexpr ConfigId NoConfig = 0; ///< Nothing can follow.
+
+  explicit Machine(Source From);
+
+  ConfigId start() const { return Start; }
+  ConfigId step(ConfigId From, unsigned char Byte);
+  bool canEnd(ConfigId Id) const { return Configs[Id].Ends; }
+  /// Only white space may still follow.
+  bool isComplete(ConfigId Id) const;
+  const std::bitset<256> &nextBytes(ConfigId Id);
+
+  struct Head {
+    StateId State;
+    uint32_t Captured; ///< What a key has been so far; 0: nothing is kept.
+    TailId Tail;
+    auto operator<=>(const Head &) const = default;
+  };
+  const std::vector<Head> &heads(ConfigId Id) const { return Configs[Id].Heads; }
+  /// Of one head alone.
+  ConfigId configOf(const Head &H);
+  /// Of what follows a terminal that ends in this state.
+  ConfigId after(const Head &H);
+  /// The same of a key, whatever it is, for a text that cannot get so far as to
+  /// write it again.
+  ConfigId afterSomeKey(const Head &H);
+
+  StateId stepState(StateId From, unsigned char Byte);
+  /// Inside of a string of any characters, and behind any string.
+  StateId anyString() { return state(Mode::Chars, RegexPool::AnyText); }
+  StateId done() { return state(Mode::Done); }
+  bool accepts(StateId Id) const { return States[Id].Accepts; }
+  /// Whether the terminal itself may go on.
+  bool goesOn(StateId Id);
+  /// Inside of a string of bounded length, its bounds.
+  std::optional<std::pair<uint32_t, uint32_t>> lengths(StateId Id) const;
+
+  /// What is missing from a key that is being written to each excluded one that
+  /// begins so; how long it is so far is `Length`.
+  std::vector<std::string> missingOf(const Head &H, size_t &Length) const;
+  bool isEndless(StateId Id) const;
+  /// Whether a key that adds `Bytes`, quote included, is not one that must not
+  /// be.
+  bool mayEndKey(const Head &H, std::string_view Bytes) const;
+  /// One byte of a key; false where every key that begins so is excluded.
+  bool stepKey(Head &H, unsigned char Byte);
+
+  size_t bytes() const { return Pool.bytes() + Bytes; }
+  bool exhausted() const { return Pool.exhausted(); }
+
+private:
+  enum class Mode : uint8_t {
+    Dead,
+    Text,      ///< A: node. In UTF-8.
+    TextTail,  ///< A: node, B: bits so far, C: bytes missing.
+    TextAny,   ///< A: next node, C: bytes missing, whatever they are.
+    Open,      ///< A: node. A string's first quote.
+    Chars,     ///< A: node.
+    CharsTail, ///< As of text.
+    CharsAny,
+    Escape,   ///< A: node.
+    Hex,      ///< A: node, B: value, C: digits.
+    LowSlash, ///< A: node, B: high surrogate.
+    LowU,
+    LowHex, ///< A: node, B: surrogates so far, C: digits.
+    Done,
+    Key,    ///< A: object state, B: trie node, C: 1 behind the quote.
+    Number, ///< A: automaton, B: state.
+    Bytes,  ///< A: text, B: place.
+    Space   ///< A: what a run may still cost.
+  };
+  struct State {
+    Mode M;
+    bool Accepts = false;
+    int8_t GoesOn = -1;
+    uint32_t A = 0, B = 0, C = 0;
+    int32_t Table = -1;
+  };
+  struct Config {
+    std::vector<Head> Heads;
+    bool Ends = false;
+    int32_t Next = -1; ///< Of bytes that may follow.
+  };
+  using Edge = std::pair<SeqId, TailId>;
+  enum class Kind : uint8_t {
+    Terminal,     ///< A: state, B: 1 if it is kept what it reads.
+    Value,        ///< A: value.
+    ArrayFirst,   ///< A: array state.
+    ArrayMore,
+    ArrayNext,
+    ObjectFirst,  ///< A: object state.
+    ObjectMore,
+    ObjectNext,
+    TakeKey,      ///< A: object state; of the key that was read.
+    TakeOther,    ///< A: object state, B: which of others.
+    AfterKey,     ///< A: object state, B: key.
+    AfterOther,   ///< A: object state, B: which of others, C: text.
+    Rule          ///< A: rule.
+  };
+  struct Symbol {
+    Kind K;
+    uint32_t A = 0, B = 0, C = 0;
+    bool IsExpanded = false;
+    std::vector<SeqId> Ways;
+  };
+  struct Building {
+    std::vector<Head> Heads;
+    std::vector<std::pair<SeqId, TailId>> Seen;
+    bool Ends = false;
+  };
+
+  // Machine.cpp
+  SymbolId symbol(Kind K, uint32_t A = 0, uint32_t B = 0, uint32_t C = 0);
+  SymbolId terminal(StateId Id, bool IsKept = false);
+  SymbolId bytesTerminal(std::string Text);
+  SeqId seq(std::initializer_list<SymbolId> Symbols);
+  SeqId cons(SymbolId First, SeqId Rest);
+  TailId tail(std::vector<Edge> Edges);
+  TailId follow(SeqId Rest, TailId Behind);
+  void close(Building &To, SeqId From, TailId Behind);
+  void end(Building &To, const Head &H, bool IsAnyKey = false);
+  ConfigId intern(Building &&From);
+  bool isKeyLive(const Head &H, StateId State, uint32_t Captured);
+
+  // JsonExpansion.cpp
+  const std::vector<SeqId> &ways(SymbolId Id);
+  std::vector<SeqId> expand(const Symbol &S);
+  SeqId afterKey(uint32_t Object, ValueId Value, uint32_t Next);
+  std::vector<SeqId> expandValue(ValueId Id);
+  std::vector<SeqId> expandArray(Kind K, uint32_t State);
+  std::vector<SeqId> expandObject(Kind K, uint32_t State);
+  uint32_t arrayState(uint32_t Rules, uint64_t Items, uint64_t Count);
+  bool canFinish(const ArrayRules &A, uint64_t Items, uint64_t Count) const;
+  uint32_t objectState(std::vector<uint32_t> Key);
+  uint32_t withKey(uint32_t Object, uint32_t Key);
+  uint32_t withOther(uint32_t Object, uint32_t Text);
+  bool isSeen(uint32_t Object, uint32_t Key) const;
+  bool mayAddKey(uint32_t Object, uint32_t Key) const;
+  bool mayAddOther(uint32_t Object) const;
+  bool mayClose(uint32_t Object) const;
+  size_t neededKeys(uint32_t Object, uint32_t Adding) const;
+  bool isExcluded(uint32_t Object, const std::string &Name) const;
+  const ObjectRules &rulesOf(uint32_t Object) const {
+    return Json->Objects[Objects[Object][0]];
+  }
+  std::string rawOfCapture(uint32_t Captured) const;
+  bool isNearExcluded(const Head &H) const;
+  uint32_t capture(uint32_t Captured, unsigned char Byte);
+  uint32_t text(const std::string &Text);
+
+  // Terminals.cpp
+  StateId state(Mode M, uint32_t A = 0, uint32_t B = 0, uint32_t C = 0);
+  StateId compute(StateId From, unsigned char Byte);
+  StateId character(const State &From, unsigned char Byte, Mode Whole,
+                    Mode Tail, Mode Any);
+  StateId restOfCharacter(const State &From, unsigned char Byte, Mode Whole,
+                          Mode Tail);
+  bool anyLive(NodeId N, char32_t First, char32_t Last);
+  StateId partly(NodeId N, uint32_t Bits, uint32_t Missing, Mode Whole,
+                 Mode Tail, Mode Any);
+  StateId hex(const State &From, unsigned Digit);
+
+  RegexPool Pool;
+  std::shared_ptr<const JsonRules> Json;
+  std::vector<std::vector<std::vector<Source::Part>>> Rules;
+  std::vector<NumberAutomaton> Numbers;
+
+  std::vector<State> States;
+  WordsMap<StateId> StateIds;
+  std::vector<std::array<StateId, 256>> Tables;
+  std::vector<Symbol> Symbols;
+  WordsMap<SymbolId> SymbolIds;
+  std::vector<std::pair<SymbolId, SeqId>> Seqs;
+  WordsMap<SeqId> SeqIds;
+  std::vector<std::vector<Edge>> Tails;
+  WordsMap<TailId> TailIds;
+  std::vector<Config> Configs;
+  WordsMap<ConfigId> ConfigIds;
+  std::unordered_map<uint64_t, ConfigId> Steps;
+  std::vector<std::bitset<256>> NextBytes;
+  std::vector<std::string> Texts; ///< Of terminals, and of keys.
+  std::unordered_map<std::string, uint32_t> TextIds;
+  std::vector<std::pair<uint32_t, unsigned char>> Captures;
+  std::unordered_map<uint64_t, uint32_t> CaptureIds;
+  /// Rules, keys in all, id of the others seen, then bits of named ones.
+  std::vector<std::vector<uint32_t>> Objects;
+  WordsMap<uint32_t> ObjectIds;
+  std::vector<std::vector<uint32_t>> TextSets;
+  WordsMap<uint32_t> TextSetIds;
+  struct ArrayState {
+    uint32_t Rules;
+    uint64_t Items, Count;
+  };
+  std::vector<ArrayState> Arrays;
+  WordsMap<uint32_t> ArrayIds;
+  SymbolId SpaceSymbol = 0;
+  ConfigId Start = NoConfig;
+  size_t Bytes = 0;
+};
+
+} // namespace tenon::grammar
+
+#endif // TENON_RUNTIME_GRAMMAR_MACHINE_H

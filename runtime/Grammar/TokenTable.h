@@ -1,0 +1,61 @@
+//===- TokenTable.h - The tokens of a model by their bytes ------*- C++ -*-===//
+
+#ifndef TENON_RUNTIME_GRAMMAR_TOKENTABLE_H
+#define TENON_RUNTIME_GRAMMAR_TOKENTABLE_H
+
+#include "runtime/Grammar/StringTokens.h"
+#include "runtime/Tokenizer/Tokenizer.h"
+
+#include <memory>
+
+namespace tenon::grammar {
+
+/// The bytes of all tokens, as a tree in which those with the same beginning
+/// share it. Immutable, and shared by all grammars of a model.
+class TokenTable {
+public:
+  /// Of all tokens but special ones. An error where what a token adds to a
+  /// text depends on those around it.
+  static Result<std::shared_ptr<const TokenTable>>
+  build(const tokenizer::Tokenizer &T);
+  /// Of tokens that are given; an empty one is never allowed.
+  static std::shared_ptr<const TokenTable>
+  build(const std::vector<std::string> &Tokens);
+
+  /// One more than the highest id, and the words of a mask.
+  size_t size() const { return Tokens.size(); }
+  size_t words() const { return (size() + 63) / 64; }
+  /// Empty for what is never allowed.
+  const std::string &bytesOf(int32_t Token) const {
+    return Tokens[static_cast<size_t>(Token)];
+  }
+  /// Of a text's first token, which some tokenizers begin otherwise.
+  const TokenTable &first() const { return First ? *First : *this; }
+
+  /// Nodes in the order of a walk in depth; 0 is the root.
+  struct Node {
+    uint32_t End;    ///< Behind the last node below.
+    uint32_t Parent;
+    uint32_t Begin;  ///< Its tokens are [Begin, Begin + Count) of ids().
+    uint16_t Count;
+    uint8_t Byte;
+    uint8_t Height; ///< Of what is below, at most 255.
+  };
+  const std::vector<Node> &nodes() const { return Nodes; }
+  const std::vector<int32_t> &ids() const { return Ids; }
+  const StringTokens &strings() const { return Strings; }
+
+private:
+  TokenTable() = default;
+  void make();
+
+  std::vector<std::string> Tokens;
+  std::vector<Node> Nodes;
+  std::vector<int32_t> Ids;
+  std::unique_ptr<TokenTable> First;
+  StringTokens Strings;
+};
+
+} // namespace tenon::grammar
+
+#endif // TENON_RUNTIME_GRAMMAR_TOKENTABLE_H
