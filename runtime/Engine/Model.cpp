@@ -115,6 +115,20 @@ Result<const Tokenizer *> Model::tokenizer() const {
   return &**Text;
 }
 
+Result<std::shared_ptr<const grammar::TokenTable>> Model::tokenTable() const {
+  Result<const Tokenizer *> Tokens = tokenizer();
+  if (!Tokens)
+    return Tokens.error();
+  std::call_once(TableOnce, [&] {
+    auto Built = grammar::TokenTable::build(**Tokens);
+    if (Built)
+      Table.emplace(std::move(Built));
+    else
+      Table.emplace(Built.error().withContext(Path));
+  });
+  return *Table;
+}
+
 Result<const chat::Template *> Model::chatTemplate() const {
   std::call_once(ChatOnce, [&] {
     const std::string *Source = nullptr;

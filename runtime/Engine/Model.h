@@ -11,6 +11,7 @@
 #include "runtime/Abi/TenonRt.h"
 #include "runtime/Artifact/Artifact.h"
 #include "runtime/Chat/Conversation.h"
+#include "runtime/Grammar/TokenTable.h"
 #include "runtime/Tokenizer/Tokenizer.h"
 
 #include <memory>
@@ -70,6 +71,10 @@ public:
   /// The artifact's tokenizer, built on first use; an error when it has none.
   Result<const tokenizer::Tokenizer *> tokenizer() const;
 
+  /// The bytes of its tokens, for grammars, found on first use; an error where
+  /// it has none, or what a token adds to a text depends on others.
+  Result<std::shared_ptr<const grammar::TokenTable>> tokenTable() const;
+
   /// The artifact's chat template for plain conversations, parsed on first use;
   /// an error when it has none.
   Result<const chat::Template *> chatTemplate() const;
@@ -88,6 +93,9 @@ private:
   mutable std::once_flag PrefaultOnce;
   mutable std::once_flag TokenizerOnce;
   mutable std::optional<Result<tokenizer::Tokenizer>> Text;
+  mutable std::once_flag TableOnce;
+  mutable std::optional<Result<std::shared_ptr<const grammar::TokenTable>>>
+      Table;
   mutable std::once_flag ChatOnce;
   mutable std::optional<Result<chat::Template>> Chat;
 };

@@ -245,6 +245,24 @@ bool Generator::readPrompt(Job &J, const ItemResult &Answer) {
   return false;
 }
 
+/// Puts the row's scores, without the tokens that the grammar forbids, into
+/// `Scores`, which stays empty where the likeliest token will do. False where
+/// the text is at its end.
+bool Generator::constrain(Job &J, Line &L, std::span<const float> Row,
+                          std::vector<float> &Scores) {
+  const Request &Wish = J.Wish;
+  if (L.Must->isComplete()) {
+    L.finish(Wish, FinishReason::EndOfSequence);
+    return false;
+  }
+  if (Wish.How.Sampling.Temperature == 0 && !Wish.Rules.any())
+    if (Result<int32_t> Best = likeliest(Row); Best && L.Must->allows(*Best))
+      return true;
+  Scores.assign(Row.begin(), Row.end());
+  L.Must->apply(Scores);
+  return true;
+}
+
 /// The next token of a line after a row of logits, if it goes on.
 std::optional<int32_t> Generator::choose(Job &J, Line &L,
                                          std::span<const float> Row) {
@@ -255,19 +273,30 @@ std::optional<int32_t> Generator::choose(Job &J, Line &L,
   };
   std::span<const float> Logits = Row;
   std::vector<float> Scores;
+  if (L.Must && !constrain(J, L, Row, Scores))
+    return std::nullopt;
+  if (!Scores.empty())
+    Logits = Scores;
   if (Wish.Rules.any()) {
-    Scores.assign(Logits.begin(), Logits.end());
+    if (Scores.empty())
+      Scores.assign(Logits.begin(), Logits.end());
     std::vector<int32_t> Sequence = Wish.Prompt;
     Sequence.insert(Sequence.end(), L.Done.NewTokens.begin(),
                     L.Done.NewTokens.end());
     Wish.Rules.apply(Sequence, Wish.Prompt.size(), Scores);
-    bool AnyLeft = std::any_of(Scores.begin(), Scores.end(), [](float Score) {
-      return Score != -std::numeric_limits<float>::infinity();
-    });
-    if (!AnyLeft && likeliest(Logits))
-      return Fail(Error("every token is excluded: expected rules of "
-                        "generation that leave one"));
     Logits = Scores;
+  }
+  bool AnyLeft = std::any_of(Logits.begin(), Logits.end(), [](float Score) {
+    return Score != -std::numeric_limits<float>::infinity();
+  });
+  if (!AnyLeft && likeliest(Row)) {
+    // Where only the end may follow, the grammar wins over all that forbids it.
+    if (L.Must && L.Must->canEnd()) {
+      L.finish(Wish, FinishReason::EndOfSequence);
+      return std::nullopt;
+    }
+    return Fail(Error("every token is excluded: expected rules of "
+                      "generation that leave one"));
   }
   auto Position = Wish.Prompt.size() + L.Done.NewTokens.size();
   Result<int32_t> Token = J.Picker.pick(
@@ -334,6 +363,8 @@ void Generator::addGuesses(size_t Most) {
       std::vector<int32_t> Text = Wish.Prompt;
       Text.insert(Text.end(), L.Done.NewTokens.begin(), L.Done.NewTokens.end());
       std::vector<int32_t> Guess = L.Lookup.guess(Text, std::min(Room, Most));
+      if (L.Must)
+        Guess.resize(L.Must->allowed(Guess));
       Most -= Guess.size();
       J->Next[I].insert(J->Next[I].end(), Guess.begin(), Guess.end());
     }

@@ -18,7 +18,7 @@ namespace tenon::generation {
 
 enum class FinishReason {
   None, ///< It goes on.
-  EndOfSequence,
+  EndOfSequence, ///< Or the end of what the grammar allows.
   Length, ///< The request's limit.
   Error,
   Context, ///< The model's longest sequence.
@@ -148,6 +148,8 @@ private:
   std::span<const float> tokensOf(std::span<const float> Row) const;
   void addGuesses(size_t Most);
   size_t roomForGuesses() const;
+  bool constrain(Job &J, Line &L, std::span<const float> Row,
+                 std::vector<float> &Scores);
   std::optional<int32_t> choose(Job &J, Line &L, std::span<const float> Row);
   Result<std::optional<int32_t>> checkGuesses(Job &J, size_t I,
                                               const engine::ItemResult &Answer);

@@ -15,6 +15,8 @@ static bool isIn(const std::vector<int32_t> &Tokens, int32_t Token) {
 
 Generator::Line::Line(const Request &Wish, const tokenizer::Tokenizer *T)
     : Stops(Wish.StopStrings) {
+  if (Wish.Grammar)
+    Must.emplace(Wish);
   if (!T)
     return;
   Decoder.emplace(*T);
@@ -48,12 +50,16 @@ void Generator::Line::addToken(const Request &Wish, int32_t Token) {
   bool Stops = isIn(Wish.StopTokens, Token);
   if (Decoder && (!Ends || (Stops && Wish.IncludeStop)))
     addText(Wish, Decoder->push(Token));
+  if (Must)
+    Must->accept(Token);
   if (!isRunning())
     return;
   if (Stops)
     Done.StopToken = Token;
   if (Ends)
     finish(Wish, Stops ? FinishReason::Stop : FinishReason::EndOfSequence);
+  else if (Must && Must->isComplete())
+    finish(Wish, FinishReason::EndOfSequence);
   else if (static_cast<int64_t>(Done.NewTokens.size()) >= Wish.MaxNewTokens)
     finishByLength(Wish);
 }

@@ -8,6 +8,7 @@
 #ifndef TENON_RUNTIME_GENERATION_JOB_H
 #define TENON_RUNTIME_GENERATION_JOB_H
 
+#include "runtime/Generation/Constraint.h"
 #include "runtime/Generation/Generator.h"
 #include "runtime/Generation/PromptLookup.h"
 #include "runtime/Generation/StopStrings.h"
@@ -23,6 +24,7 @@ struct Generator::Line {
   std::optional<tokenizer::StreamingDecoder> Decoder;
   StopStrings Stops;
   PromptLookup Lookup;
+  std::optional<Constraint> Must;
 
   bool isRunning() const { return Done.Finish == FinishReason::None; }
 

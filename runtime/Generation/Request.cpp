@@ -153,6 +153,16 @@ Result<Request> generation::makeRequest(const Model &M, const Settings &S,
     return Set.error();
   if (Status Set = setScores(R, M, S, Vocabulary); !Set)
     return Set.error();
+  if (S.Grammar) {
+    auto Tokens = M.tokenTable();
+    if (!Tokens)
+      return Tokens.error();
+    R.Grammar = S.Grammar;
+    R.Tokens = *Tokens;
+    // No token is the only choice but where the grammar says so.
+    R.Rules.ForcedFirst.reset();
+    R.Rules.ForcedLast.reset();
+  }
   return R;
 }
 

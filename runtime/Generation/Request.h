@@ -42,6 +42,9 @@ struct Request {
   std::optional<size_t> Scored;
   bool Echo = false;
   int64_t Prefix = 0;
+  /// What the text must be, with the model's tokens; null: anything.
+  grammar::Grammar::Ptr Grammar;
+  std::shared_ptr<const grammar::TokenTable> Tokens;
 };
 
 /// The request to go on with the tokens `Prompt`, or of an encoder-decoder to

@@ -45,6 +45,9 @@ static Status checkChoices(const Settings &S, const Strategy &How,
   if (How.Beams > 1 && S.Lookup > 0)
     return Error(Beams + "beams guess no tokens: expected 1 with " +
                  Name("prompt_lookup_num_tokens"));
+  if (How.Beams > 1 && S.Grammar)
+    return Error(Beams + "a text that follows a grammar has no beams: "
+                         "expected 1");
   if (How.Beams == 1 && (S.LengthPenalty || S.EarlyStopping))
     return Error(Name(S.LengthPenalty ? "length_penalty" : "early_stopping") +
                  ": needs " + Name("num_beams") + " of at least 2");
@@ -66,7 +69,7 @@ Result<Strategy> generation::strategyOf(const Model &M, const Settings &S) {
   bool Limits = S.TopK || S.TopP || S.MinP || S.TypicalP;
   bool Samples = S.Temperature.value_or(0) != 0 || Limits;
   // Who asks for one of the two does not want the artifact's other.
-  if (Samples && !S.Beams)
+  if ((Samples || S.Grammar) && !S.Beams)
     How.Beams = 1;
   if (Status Fits = checkChoices(S, How, Samples); !Fits)
     return Fits.error();

@@ -9,6 +9,7 @@
 #define TENON_RUNTIME_GENERATION_SETTINGS_H
 
 #include "runtime/Engine/Model.h"
+#include "runtime/Grammar/Grammar.h"
 #include "runtime/Sampling/BeamSearch.h"
 #include "runtime/Sampling/Sampler.h"
 
@@ -61,6 +62,11 @@ struct Settings {
   /// they occurred before, and checked in one step; 0: none. What is generated
   /// is the same.
   int64_t Lookup = 0;
+
+  /// What a text must be; null: anything. Not with beams. What ends a text does
+  /// so only where the grammar lets it end, and nothing but MaxNewTokens and
+  /// stop strings ends it elsewhere.
+  grammar::Grammar::Ptr Grammar;
 
   /// Tokens that end a text do not.
   bool IgnoreEndOfSequence = false;

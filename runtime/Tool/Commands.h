@@ -8,6 +8,7 @@
 #ifndef TENON_RUNTIME_TOOL_COMMANDS_H
 #define TENON_RUNTIME_TOOL_COMMANDS_H
 
+#include "runtime/Grammar/GrammarCommand.h"
 #include "runtime/Support/Result.h"
 
 #include <cstdint>
@@ -84,6 +85,7 @@ struct RunOptions {
   /// Tokens the cache holds; 0: what the prompts can need.
   int64_t MaxSeq = 0;
   bool IgnoreEos = false;
+  grammar::GrammarChoice Must;
   std::string Output;
   bool Json = false;
   /// A file of requests, one JSON value a line, or "-" for standard input.

@@ -182,6 +182,10 @@ void tool::addGenerationOptions(CLI::App &App, RunOptions &Run) {
   addSampling(App, Run);
   addBeams(App, Run);
   addRules(App, Run);
+  CLI::App *Must = App.add_option_group("constraint");
+  addGrammarChoice(*Must, Run.Must);
+  Must->require_option(0, 1);
+  addGrammarSettings(App, Run.Must);
 }
 
 void tool::addGrammarChoice(CLI::App &App, grammar::GrammarChoice &Choice) {

@@ -40,6 +40,11 @@ std::optional<std::string> tool::firstTextOption(const RunOptions &Options) {
       {"--echo", Options.Echo},
       {"--prompt-lookup-num-tokens", Options.Lookup.has_value()},
       {"--ignore-eos", Options.IgnoreEos},
+      {"--json-schema", !Options.Must.JsonSchemaFile.empty()},
+      {"--regex", !Options.Must.RegexText.empty()},
+      {"--ebnf", !Options.Must.EbnfFile.empty()},
+      {"--json-object", Options.Must.JsonObject},
+      {"--choice", !Options.Must.Choices.empty()},
       {"--prefix-tokens", Options.PrefixTokens != 0}};
   for (auto [Option, IsGiven] : ForText)
     if (IsGiven)
@@ -114,6 +119,10 @@ Result<Settings> tool::settingsOf(const Model &M, const RunOptions &Options) {
   }
   if (Status Read = readBadWords(M, Options, S.BadWords); !Read)
     return Read.error();
+  Result<grammar::Grammar::Ptr> Must = grammar::compile(Options.Must);
+  if (!Must)
+    return Must.error();
+  S.Grammar = *Must;
   S.IgnoreEndOfSequence = Options.IgnoreEos;
   S.StopStrings = Options.Stop;
   for (int64_t Token : Options.StopTokenIds) {

@@ -1,0 +1,55 @@
+//===- Constraint.cpp - A grammar beside a text that is generated ---------===//
+
+#include "runtime/Generation/Constraint.h"
+
+#include <algorithm>
+#include <limits>
+
+using namespace tenon;
+using namespace tenon::generation;
+
+// Of an echoed prompt the new tokens go on; else the first begins the text.
+Constraint::Constraint(const Request &Wish)
+    : Ends(Wish.Rules.EndOfSequence),
+      Match(Wish.Grammar, Wish.Tokens, /*Begins=*/!Wish.Echo),
+      Mask(Wish.Tokens->words()) {}
+
+bool Constraint::isEnd(int32_t Token) const {
+  return std::find(Ends.begin(), Ends.end(), Token) != Ends.end();
+}
+
+bool Constraint::allows(int32_t Token) {
+  return isEnd(Token) ? Match.canEnd() : Match.allows(Token);
+}
+
+void Constraint::apply(std::span<float> Scores) {
+  constexpr float Excluded = -std::numeric_limits<float>::infinity();
+  Match.mask(Mask);
+  bool MayEnd = Match.canEnd();
+  std::vector<std::pair<int32_t, float>> Kept;
+  for (int32_t Token : Ends)
+    if (MayEnd && Token >= 0 && static_cast<size_t>(Token) < Scores.size())
+      Kept.push_back({Token, Scores[static_cast<size_t>(Token)]});
+  for (int32_t Token : Ends)
+    if (Token >= 0 && static_cast<size_t>(Token) < Scores.size())
+      Scores[static_cast<size_t>(Token)] = Excluded;
+  for (size_t I = 0; I < Scores.size(); ++I)
+    if (I / 64 >= Mask.size() || !(Mask[I / 64] >> (I % 64) & 1))
+      Scores[I] = Excluded;
+  for (auto [Token, Score] : Kept)
+    Scores[static_cast<size_t>(Token)] = Score;
+}
+
+void Constraint::accept(int32_t Token) {
+  if (!isEnd(Token))
+    (void)Match.accept(Token); // It was allowed.
+}
+
+size_t Constraint::allowed(std::span<const int32_t> Tokens) {
+  size_t Count = 0;
+  while (Count < Tokens.size() && !isEnd(Tokens[Count]) &&
+         Match.accept(Tokens[Count]))
+    ++Count;
+  Match.rollback(Count);
+  return Count;
+}

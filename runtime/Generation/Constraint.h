@@ -1,0 +1,39 @@
+//===- Constraint.h - A grammar beside a text that is generated -*- C++ -*-===//
+
+#ifndef TENON_RUNTIME_GENERATION_CONSTRAINT_H
+#define TENON_RUNTIME_GENERATION_CONSTRAINT_H
+
+#include "runtime/Generation/Request.h"
+
+namespace tenon::generation {
+
+/// Which tokens may follow in one text of a request that has a grammar.
+class Constraint {
+public:
+  explicit Constraint(const Request &Wish);
+
+  /// Whether `Token` may follow. Tokens that end a text may exactly where the
+  /// grammar lets it end, whatever else they are.
+  bool allows(int32_t Token);
+  /// Gives all others -infinity.
+  void apply(std::span<float> Scores);
+  /// Goes on with a token that may follow.
+  void accept(int32_t Token);
+  /// How many of `Tokens` may follow, one after another, without an end.
+  size_t allowed(std::span<const int32_t> Tokens);
+
+  bool canEnd() { return Match.canEnd(); }
+  /// Nothing that says anything may follow.
+  bool isComplete() { return Match.isComplete(); }
+
+private:
+  bool isEnd(int32_t Token) const;
+
+  std::vector<int32_t> Ends;
+  grammar::Matcher Match;
+  std::vector<uint64_t> Mask;
+};
+
+} // namespace tenon::generation
+
+#endif // TENON_RUNTIME_GENERATION_CONSTRAINT_H
