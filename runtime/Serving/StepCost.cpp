@@ -31,8 +31,9 @@ double StepCost::timeOf(const StepWork &Work) const {
 }
 
 /// Least squares of the relative errors, no term less than nothing: a few
-/// rounds of coordinate descent, which begin with the last answer and so leave
-/// alone what the last steps say nothing about.
+/// rounds of coordinate descent, which begin with the last answer. What is not
+/// in a step stays: its sums are of steps that may be long ago, beside which
+/// the other terms have changed.
 void StepCost::fit(const StepWork &Work, double Ms) {
   constexpr int Rounds = 4;
   Vector X = termsOf(Work);
@@ -44,7 +45,7 @@ void StepCost::fit(const StepWork &Work, double Ms) {
   }
   for (int Round = 0; Round < Rounds; ++Round)
     for (size_t I = 0; I < Terms; ++I) {
-      if (Products[I][I] <= 0)
+      if (X[I] <= 0)
         continue;
       double Rest = TimesTime[I];
       for (size_t J = 0; J < Terms; ++J)

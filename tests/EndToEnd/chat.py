@@ -306,6 +306,26 @@ class Chat:
             "--tools of an object", f"{file}: is object: expected an array of "
             "tools", command=[*plain, "--tools", file])
 
+    def typed(self, artifact, *lines, options):
+        """What a terminal shows of a conversation."""
+        master, slave = pty.openpty()
+        run = subprocess.Popen(
+            [self.test.tenon, "chat", *map(str, (artifact, *options))],
+            stdin=slave, stdout=slave, stderr=slave, start_new_session=True)
+        os.close(slave)
+        os.write(master, "".join(f"{line}\n" for line in lines).encode())
+        seen = b""
+        while select.select([master], [], [], 60)[0]:
+            try:
+                part = os.read(master, 4096)
+            except OSError: # the other end is closed
+                break
+            seen += part
+        os.close(master)
+        run.kill()
+        run.wait()
+        return seen.decode(errors="replace")
+
     def calls(self):
         """Calls in a conversation, and their results. Two tokens of the
         vocabulary are whole calls here, which a bias makes the answer."""
@@ -368,6 +388,13 @@ class Chat:
             *forced(0), asked[1], *free, "long " * 300, "sunny"),
             one + goes_on(SEED + 1, *told),
             ["expected at most 256; /reset", "1 input failed"], status=1)
+        seen = self.typed(
+            artifact, *forced(1), asked[1], "sunny", "/exit",
+            options=(*SETTINGS, "--tools", offered))
+        marks = [seen.find(mark) for mark in (
+            "[call f ", "[call g ", "result of f> ", "result of g> ")]
+        self.test.check(-1 not in marks and marks == sorted(marks),
+                        f"a terminal asks for results: {seen!r}")
         # A text that quotes no call is what it is without tools.
         self.expect("no call", says("Hi"), goes_on(SEED, ("user", "Hi")))
         none = self.test.compile(folder, "no-calls", "--dtype", "f32")
