@@ -218,7 +218,7 @@ void Api::take(HttpServer &Server, std::shared_ptr<Exchange> E) {
   if (!Found)
     return replyError(*E, {404, printable(R.Path) + ": there is no such path"});
   Server.work([&Server, E, Found, this] {
-    Call C{Server, Models, DefaultModel, Bounds, E, Json()};
+    Call C{Server, Models, DefaultModel, Grammars, Bounds, E, Json()};
     if (Found->Method == "POST") {
       Result<Json> Body = parseJson(E->request().Body, "the body");
       if (!Body)

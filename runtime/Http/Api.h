@@ -7,6 +7,7 @@
 #ifndef TENON_RUNTIME_HTTP_API_H
 #define TENON_RUNTIME_HTTP_API_H
 
+#include "runtime/Http/Constraints.h"
 #include "runtime/Http/Fields.h"
 #include "runtime/Http/HttpServer.h"
 #include "runtime/Http/Metrics.h"
@@ -66,6 +67,7 @@ private:
   const std::vector<std::unique_ptr<ServedModel>> Models;
   const std::vector<std::string> Keys;
   const std::string DefaultModel;
+  GrammarCache Grammars;
   const Limits Bounds;
   bool IsDraining = false;
 };
@@ -75,6 +77,7 @@ struct Call {
   HttpServer &Server;
   const std::vector<std::unique_ptr<ServedModel>> &Models;
   const std::string &DefaultModel;
+  GrammarCache &Grammars;
   const Limits &Bounds;
   std::shared_ptr<Exchange> Asked;
   Json Body; ///< An object, or null of a GET.

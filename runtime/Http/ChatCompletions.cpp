@@ -177,17 +177,40 @@ static void readLogProbabilities(Fields &F, const Limits &Bounds, Settings &S) {
     S.LogProbabilities = Top.value_or(0);
 }
 
-/// "tool_choice": whether the model is offered the tools.
-static bool readToolChoice(Fields &F) {
-  const Json *J = F.get("tool_choice");
-  if (!J || *J == "auto")
-    return true;
-  if (*J != "none")
-    F.refuse({400,
-              "'tool_choice' is " + printable(J->dump()) +
-                  ": not supported; expected \"auto\" or \"none\"",
-              "tool_choice"});
-  return false;
+/// "tool_choice" and "parallel_tool_calls". `Tools` becomes null where the
+/// model is offered none.
+static std::optional<ForcedCall> readToolChoice(Fields &F, Json &Tools) {
+  std::optional<ForcedCall> Forced;
+  if (const Json *J = F.get("tool_choice")) {
+    if (*J == "none") {
+      Tools = nullptr;
+    } else if (*J == "required") {
+      Forced.emplace();
+    } else if (J->is_object()) {
+      Fields Inner(*J, "tool_choice.");
+      Inner.accept("type", "function");
+      Forced = {"", true};
+      if (const Json *Function =
+              Inner.need("function", "an object with a \"name\"")) {
+        Fields Own(*Function, "tool_choice.function.");
+        Forced->Name = Own.string("name").value_or("");
+        if (Forced->Name.empty())
+          Own.expected("name", "the name of a tool");
+        if (std::optional<ApiError> Wrong = Own.finish())
+          Inner.refuse(*Wrong);
+      }
+      if (std::optional<ApiError> Wrong = Inner.finish())
+        F.refuse(*Wrong);
+    } else if (*J != "auto") {
+      F.expected("tool_choice", "\"auto\", \"none\", \"required\" or a "
+                                "function");
+    }
+  }
+  if (Forced)
+    Forced->IsSingle |= !F.boolean("parallel_tool_calls").value_or(true);
+  else
+    F.accept("parallel_tool_calls", true);
+  return Forced;
 }
 
 void http::completeChat(Call C) {
@@ -200,10 +223,9 @@ void http::completeChat(Call C) {
     Length = Older;
   readLogProbabilities(F, C.Bounds, S);
   chat::Conversation Talk = conversationOf(F, C.Bounds, M);
-  if (!readToolChoice(F))
-    Talk.Tools = nullptr;
-  F.accept("response_format", {{"type", "text"}});
-  F.accept("parallel_tool_calls", true);
+  std::optional<ForcedCall> Forced = readToolChoice(F, Talk.Tools);
+  S.Grammar = constraintWith(Forced, Talk.Tools, readConstraint(F, C.Grammars),
+                             F, C.Grammars);
   F.accept("store", false);
   F.accept("service_tier", "auto");
   F.accept("modalities", Json::array({"text"}));
@@ -221,5 +243,6 @@ void http::completeChat(Call C) {
   if (!Prompt)
     return C.reply(ApiError{400, Prompt.error().message(), "messages"});
   Task->Tools = Talk.Tools;
+  Task->Forced = std::move(Forced);
   Task->start(S, {std::move(*Prompt)});
 }

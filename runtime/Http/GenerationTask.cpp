@@ -95,6 +95,8 @@ std::string GenerationTask::textOf(int32_t Token) const {
 /// before a stop string is known at the end only, so streams with one are read
 /// only where tools are offered.
 bool GenerationTask::parses(const generation::Request &R) const {
+  if (Forced)
+    return false;
   if (!Tools.is_null())
     return true;
   const auto &Chat = M.code().manifest().Chat;
@@ -137,6 +139,7 @@ void GenerationTask::submit() {
   Choices.resize(choices());
   for (size_t Index = 0; Index < Choices.size(); ++Index) {
     const generation::Request &R = requestOf(Index);
+    Choices[Index].IsLate = Forced.has_value();
     if (!parses(R))
       continue;
     Choices[Index].IsLate = !R.StopStrings.empty();
@@ -226,6 +229,23 @@ void GenerationTask::streamWhole(const FinishedChoice &F) {
   C.Asked->send(Format->end(*this, F.Index, F.End));
 }
 
+/// The calls of an answer that was forced to be some; null where it was cut.
+static std::optional<tools::ParsedAnswer> callsOf(const ForcedCall &Forced,
+                                                  const std::string &Text) {
+  Result<Json> Parsed = parseJson(Text, "the answer");
+  if (!Parsed)
+    return std::nullopt;
+  tools::ParsedAnswer Said;
+  if (!Forced.Name.empty()) {
+    Said.Calls.push_back({Forced.Name, wireText(*Parsed)});
+    return Said;
+  }
+  Json All = Parsed->is_array() ? *Parsed : Json::array({*Parsed});
+  for (const Json &Each : All)
+    Said.Calls.push_back({Each.at("name"), wireText(Each.at("arguments"))});
+  return Said;
+}
+
 /// A choice of a request that has ended.
 FinishedChoice GenerationTask::finished(size_t Index) const {
   size_t I = Index / choicesOf(0);
@@ -242,7 +262,12 @@ FinishedChoice GenerationTask::finished(size_t Index) const {
   if (parses(*F.Asked))
     Parsed = generation::parseToolAnswer(M.code(), F.Asked->Prompt, G.NewTokens,
                                          UpToStop, Tools);
-  if (Parsed)
+  std::optional<tools::ParsedAnswer> Calls;
+  if (Forced && isWhole(G.Finish))
+    Calls = callsOf(*Forced, G.Text);
+  if (Calls)
+    F.Said = std::move(*Calls);
+  else if (Parsed)
     F.Said = std::move(*Parsed);
   else
     F.Said.Text = G.Text;

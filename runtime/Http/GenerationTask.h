@@ -10,6 +10,7 @@
 
 #include "runtime/Generation/ToolAnswer.h"
 #include "runtime/Http/Api.h"
+#include "runtime/Http/Constraints.h"
 
 #include <ctime>
 
@@ -88,6 +89,8 @@ public:
   bool IsChat = true;
   /// The tools that answers may call; null: none.
   Json Tools;
+  /// The call that the answer is, by its grammar.
+  std::optional<ForcedCall> Forced;
   serving::Terms Rules;
   bool Streams = false;
 

@@ -309,25 +309,38 @@ static Json readTools(Fields &F) {
   return nullptr;
 }
 
-/// "tool_choice": whether the model is offered the tools.
-static bool readToolChoice(Fields &F) {
+/// "tool_choice". `Tools` becomes null where the model is offered none.
+static std::optional<ForcedCall> readToolChoice(Fields &F, Json &Tools) {
+  std::optional<ForcedCall> Forced;
   const Json *J = F.get("tool_choice");
   if (!J)
-    return true;
+    return Forced;
   Fields Inner(*J, "tool_choice.");
   std::string Type = Inner.string("type").value_or("");
-  Inner.accept("disable_parallel_tool_use", false);
-  if (Type != "auto" && Type != "none")
-    Inner.expected("type", "\"auto\" or \"none\"");
+  if (Type == "none")
+    Tools = nullptr;
+  else if (Type == "any")
+    Forced.emplace();
+  else if (Type == "tool")
+    Forced = {Inner.string("name").value_or(""), true};
+  else if (Type != "auto")
+    Inner.expected("type", "\"auto\", \"any\", \"tool\" or \"none\"");
+  if (Type == "tool" && Forced->Name.empty())
+    Inner.expected("name", "the name of a tool");
+  if (Forced)
+    Forced->IsSingle |=
+        Inner.boolean("disable_parallel_tool_use").value_or(false);
+  else
+    Inner.accept("disable_parallel_tool_use", false);
   if (std::optional<ApiError> Wrong = Inner.finish())
     F.refuse(*Wrong);
-  return Type != "none";
+  return Forced;
 }
 
-/// What is said, and with which tools; `Tokens` false: all of a request but
-/// how tokens are chosen.
+/// What is said, with which tools, and the call that is forced.
 static chat::Conversation readConversation(Fields &F, const Call &C,
-                                           const ServedModel *M) {
+                                           const ServedModel *M,
+                                           std::optional<ForcedCall> &Forced) {
   MessageReader Reader(F);
   if (const Json *System = F.get("system"))
     Reader.addSystem(*System);
@@ -343,8 +356,7 @@ static chat::Conversation readConversation(Fields &F, const Call &C,
   chat::Conversation Talk;
   Talk.Messages = std::move(Reader.Messages);
   Talk.Tools = readTools(F);
-  if (!readToolChoice(F))
-    Talk.Tools = nullptr;
+  Forced = readToolChoice(F, Talk.Tools);
   if (const Json *J = F.get("thinking")) {
     Fields Inner(*J, "thinking.");
     Inner.accept("type", "disabled");
@@ -361,7 +373,8 @@ static chat::Conversation readConversation(Fields &F, const Call &C,
 void http::answerMessages(Call C) {
   Fields F(C.Body);
   ServedModel *M = C.generator(F);
-  chat::Conversation Talk = readConversation(F, C, M);
+  std::optional<ForcedCall> Forced;
+  chat::Conversation Talk = readConversation(F, C, M, Forced);
   constexpr int64_t Most = std::numeric_limits<int64_t>::max();
   generation::Settings S;
   F.need("max_tokens", wholeNumber(1, Most));
@@ -370,6 +383,7 @@ void http::answerMessages(Call C) {
   S.TopP = F.number("top_p");
   S.TopK = F.integer("top_k", 0, Most);
   S.Seed = std::random_device{}();
+  S.Grammar = constraintWith(Forced, Talk.Tools, nullptr, F, C.Grammars);
   S.StopStrings = F.strings("stop_sequences", C.Bounds.StopStrings,
                             C.Bounds.StopStringBytes);
   if (const Json *J = F.get("metadata")) {
@@ -389,13 +403,15 @@ void http::answerMessages(Call C) {
       C, *M, std::make_unique<MessageFormat>());
   Task->Streams = Streams;
   Task->Tools = Talk.Tools;
+  Task->Forced = std::move(Forced);
   Task->start(S, {std::move(*Prompt)});
 }
 
 void http::countMessageTokens(Call C) {
   Fields F(C.Body);
   ServedModel *M = C.generator(F);
-  chat::Conversation Talk = readConversation(F, C, M);
+  std::optional<ForcedCall> Forced;
+  chat::Conversation Talk = readConversation(F, C, M, Forced);
   if (std::optional<ApiError> Wrong = F.finish())
     return C.reply(*Wrong);
   Result<std::vector<int32_t>> Prompt = M->code().chatPrompt(Talk);

@@ -438,16 +438,59 @@ static void readReasoning(Fields &F, const ServedModel &M,
     F.refuse(*Wrong);
 }
 
-/// "text": only its plain format.
-static void readTextFormat(Fields &F) {
+/// "text": the format of the answer.
+static grammar::Grammar::Ptr readTextFormat(Fields &F, GrammarCache &Known) {
+  grammar::Grammar::Ptr G;
   const Json *J = F.get("text");
   if (!J)
-    return;
+    return G;
   Fields Inner(*J, "text.");
-  Inner.accept("format", {{"type", "text"}});
+  if (const Json *Format = Inner.get("format"))
+    G = constraintOf(*Format, "text.format", /*IsFlat=*/true, F, Known);
   Inner.accept("verbosity", "medium");
   if (std::optional<ApiError> Wrong = Inner.finish())
     F.refuse(*Wrong);
+  return G;
+}
+
+/// "tool_choice" and "parallel_tool_calls". `Tools` becomes null where the
+/// model is offered none.
+static std::optional<ForcedCall> readToolChoice(Fields &F, Json &Tools) {
+  std::optional<ForcedCall> Forced;
+  const Json *J = F.get("tool_choice");
+  if (J && *J == "none") {
+    Tools = nullptr;
+  } else if (J && *J == "required") {
+    Forced.emplace();
+  } else if (J && J->is_object()) {
+    Fields Inner(*J, "tool_choice.");
+    Inner.accept("type", "function");
+    Forced = {Inner.string("name").value_or(""), true};
+    if (Forced->Name.empty())
+      Inner.expected("name", "the name of a tool");
+    if (std::optional<ApiError> Wrong = Inner.finish())
+      F.refuse(*Wrong);
+  } else if (J && *J != "auto") {
+    F.expected("tool_choice", "\"auto\", \"none\", \"required\" or a function");
+  }
+  if (Forced)
+    Forced->IsSingle |= !F.boolean("parallel_tool_calls").value_or(true);
+  else
+    F.accept("parallel_tool_calls", true);
+  return Forced;
+}
+
+/// The tools as the answer repeats them: with each member that there can be.
+static Json shownTools(const Json &Body) {
+  Json Tools = Json::array();
+  if (auto At = Body.find("tools"); At != Body.end() && At->is_array())
+    for (Json Tool : *At) {
+      for (const char *Key : {"description", "parameters", "strict"})
+        if (!Tool.contains(Key))
+          Tool[Key] = nullptr;
+      Tools.push_back(std::move(Tool));
+    }
+  return Tools;
 }
 
 void http::respond(Call C) {
@@ -467,21 +510,15 @@ void http::respond(Call C) {
   chat::Conversation Talk;
   Talk.Messages = readMessages(F, C.Bounds);
   Talk.Tools = readTools(F);
-  std::string Choice = "auto";
-  if (const Json *J = F.get("tool_choice"); J && *J == "none")
-    Choice = "none";
-  else if (J && *J != "auto")
-    F.expected("tool_choice", "\"auto\" or \"none\"");
-  if (Choice == "none")
-    Talk.Tools = nullptr;
+  std::optional<ForcedCall> Forced = readToolChoice(F, Talk.Tools);
+  S.Grammar = constraintWith(Forced, Talk.Tools, readTextFormat(F, C.Grammars),
+                             F, C.Grammars);
   Json Metadata = Json::object();
   if (const Json *J = F.get("metadata")) {
     if (!J->is_object())
       F.expected("metadata", "an object");
     Metadata = *J;
   }
-  readTextFormat(F);
-  F.accept("parallel_tool_calls", true);
   F.accept("store", false);
   F.accept("background", false);
   F.accept("truncation", "disabled");
@@ -522,7 +559,7 @@ void http::respond(Call C) {
                   {"max_output_tokens", Given("max_output_tokens", nullptr)},
                   {"max_tool_calls", nullptr},
                   {"metadata", std::move(Metadata)},
-                  {"parallel_tool_calls", true},
+                  {"parallel_tool_calls", Given("parallel_tool_calls", true)},
                   {"presence_penalty", S.PresencePenalty},
                   {"frequency_penalty", S.FrequencyPenalty},
                   {"prompt_cache_key", Key ? Json(*Key) : Json()},
@@ -531,15 +568,16 @@ void http::respond(Call C) {
                   {"safety_identifier", Safety ? Json(*Safety) : Json()},
                   {"service_tier", "default"},
                   {"temperature", S.Temperature.value_or(1)},
-                  {"text", {{"format", {{"type", "text"}}}}},
-                  {"tool_choice", Choice},
-                  {"tools", Given("tools", Json::array())},
+                  {"text", Given("text", {{"format", {{"type", "text"}}}})},
+                  {"tool_choice", Given("tool_choice", "auto")},
+                  {"tools", shownTools(C.Body)},
                   {"top_logprobs", 0},
                   {"top_p", S.TopP.value_or(1)},
                   {"truncation", "disabled"}};
   auto Task = std::make_shared<GenerationTask>(C, *M, std::move(Format));
   Task->Streams = Streams;
   Task->Tools = Talk.Tools;
+  Task->Forced = std::move(Forced);
   S.MaxNewTokens = Length.value_or(M->code().manifest().MaxSequence);
   Task->start(S, {std::move(*Prompt)});
 }

@@ -187,6 +187,7 @@ void http::completeText(Call C) {
   S.Echo = F.boolean("echo").value_or(false);
   S.LogProbabilities = F.integer(
       "logprobs", 0, static_cast<int64_t>(C.Bounds.TopLogProbabilities));
+  S.Grammar = readConstraint(F, C.Grammars);
   F.accept("best_of", S.Choices);
   F.accept("suffix", "");
   if (!M)
