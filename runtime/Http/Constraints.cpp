@@ -41,13 +41,13 @@ static Grammar::Ptr compiled(const std::string &Param, const std::string &Key,
   return nullptr;
 }
 
-static Grammar::Ptr schemaGrammar(const Json &Schema, bool FixedOrder,
+static Grammar::Ptr schemaGrammar(const Json &Schema,
+                                  const SchemaOptions &Options,
                                   const std::string &Param, Fields &F,
                                   GrammarCache &Known) {
-  SchemaOptions Options;
-  Options.FixedOrder = FixedOrder;
-  return compiled(Param, (FixedOrder ? "ordered " : "schema ") + Schema.dump(),
-                  F, Known,
+  std::string Key = "schema " + std::to_string(Options.FixedOrder) + " " +
+                    std::to_string(Options.MaxWhitespace) + " " + Schema.dump();
+  return compiled(Param, Key, F, Known,
                   [&] { return Grammar::fromJsonSchema(Schema, Options); });
 }
 
@@ -80,7 +80,8 @@ Grammar::Ptr http::constraintOf(const Json &Format, const std::string &Param,
       if (std::optional<ApiError> Wrong = Inner.finish())
         F.refuse(*Wrong);
       else
-        G = schemaGrammar(*Schema, IsStrict, Path + ".schema", F, Known);
+        G = schemaGrammar(*Schema, {.FixedOrder = IsStrict}, Path + ".schema",
+                          F, Known);
     }
   } else if (Type != "text") {
     Outer.expected("type", "\"text\", \"json_object\" or \"json_schema\"");
@@ -110,7 +111,7 @@ static Grammar::Ptr structuredOutputs(const Json &Given, Fields &F,
       }
       Parsed = std::move(*Text);
     }
-    G = schemaGrammar(Parsed, false, Param, F, Known);
+    G = schemaGrammar(Parsed, {}, Param, F, Known);
   }
   if (std::optional<std::string> Text = Inner.string("regex")) {
     ++Count;
@@ -176,6 +177,8 @@ static Json argumentsOf(const Json &Tool) {
 
 static Grammar::Ptr grammarOfCalls(const ForcedCall &Call, const Json &Tools,
                                    Fields &F, GrammarCache &Known) {
+  // Nobody reads white space of calls.
+  const SchemaOptions Options = {.FixedOrder = true, .MaxWhitespace = 1};
   Json Branches = Json::array();
   for (size_t I = 0; I < Tools.size(); ++I) {
     const Json &Tool = Tools[I];
@@ -195,14 +198,14 @@ static Grammar::Ptr grammarOfCalls(const ForcedCall &Call, const Json &Tools,
     if (!Call.Name.empty()) {
       if (Name == Call.Name)
         return schemaGrammar(
-            argumentsOf(Tool), false,
+            argumentsOf(Tool), Options,
             "tools[" + std::to_string(I) + "].function.parameters", F, Known);
       continue;
     }
     // References of a schema are to its own root: each is tried by itself, and
     // then stands as a resource of its own.
     Json Arguments = argumentsOf(Tool);
-    if (!schemaGrammar(Arguments, false,
+    if (!schemaGrammar(Arguments, Options,
                        "tools[" + std::to_string(I) + "].function.parameters",
                        F, Known))
       return nullptr;
@@ -230,7 +233,7 @@ static Grammar::Ptr grammarOfCalls(const ForcedCall &Call, const Json &Tools,
       Call.IsSingle
           ? One
           : Json{{"type", "array"}, {"minItems", 1}, {"items", std::move(One)}};
-  return schemaGrammar(Schema, /*FixedOrder=*/true, "tools", F, Known);
+  return schemaGrammar(Schema, Options, "tools", F, Known);
 }
 
 Grammar::Ptr http::constraintWith(const std::optional<ForcedCall> &Call,

@@ -19,35 +19,6 @@ import support
 POSITIONS = 150
 
 
-def tokenizer(path):
-    """One word of the vocabulary for each of its ids."""
-    vocabulary = {"[PAD]": 0, "[UNK]": 1}
-    for number in range(2, models.VOCABULARY):
-        vocabulary[f"w{number}"] = number
-    (path / "tokenizer.json").write_text(json.dumps({
-        "version": "1.0", "added_tokens": [], "normalizer": None,
-        "pre_tokenizer": {"type": "Whitespace"}, "post_processor": None,
-        "decoder": None,
-        "model": {"type": "WordLevel", "vocab": vocabulary,
-                  "unk_token": "[UNK]"}}))
-
-
-def sentence_model(path):
-    """A BERT whose rows are averaged."""
-    models.bert(path, 2, POSITIONS)
-    tokenizer(path)
-    kinds = "sentence_transformers.models."
-    (path / "modules.json").write_text(json.dumps([
-        {"idx": 0, "name": "0", "path": "", "type": kinds + "Transformer"},
-        {"idx": 1, "name": "1", "path": "1_Pooling",
-         "type": kinds + "Pooling"}]))
-    (path / "1_Pooling").mkdir()
-    (path / "1_Pooling" / "config.json").write_text(json.dumps(
-        {"word_embedding_dimension": models.HIDDEN,
-         "pooling_mode_mean_tokens": True}))
-    return path
-
-
 def text_of(draw, words):
     return " ".join(f"w{draw.randrange(2, models.VOCABULARY)}"
                     for _ in range(words))
@@ -65,7 +36,7 @@ class EmbedInput:
     def __init__(self, test):
         self.test = test
         self.work = test.work
-        self.model = sentence_model(test.work / "model")
+        self.model = models.sentence_bert(test.work / "model", POSITIONS)
         draw = random.Random(7)
         # Longer than the model takes, too: these are cut.
         self.texts = [text_of(draw, draw.choice(

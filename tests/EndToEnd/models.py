@@ -106,3 +106,32 @@ def bert(path, layers, positions=POSITIONS):
         "num_hidden_layers": layers, "type_vocab_size": 2,
         "pad_token_id": 0, "torch_dtype": "float32",
         "vocab_size": VOCABULARY}, shapes)
+
+
+def word_tokenizer(path):
+    """One word of the vocabulary for each of its ids."""
+    vocabulary = {"[PAD]": 0, "[UNK]": 1}
+    for number in range(2, VOCABULARY):
+        vocabulary[f"w{number}"] = number
+    (path / "tokenizer.json").write_text(json.dumps({
+        "version": "1.0", "added_tokens": [], "normalizer": None,
+        "pre_tokenizer": {"type": "Whitespace"}, "post_processor": None,
+        "decoder": None,
+        "model": {"type": "WordLevel", "vocab": vocabulary,
+                  "unk_token": "[UNK]"}}))
+
+
+def sentence_bert(path, positions):
+    """A BERT whose rows are averaged."""
+    bert(path, 2, positions)
+    word_tokenizer(path)
+    kinds = "sentence_transformers.models."
+    (path / "modules.json").write_text(json.dumps([
+        {"idx": 0, "name": "0", "path": "", "type": kinds + "Transformer"},
+        {"idx": 1, "name": "1", "path": "1_Pooling",
+         "type": kinds + "Pooling"}]))
+    (path / "1_Pooling").mkdir()
+    (path / "1_Pooling" / "config.json").write_text(json.dumps(
+        {"word_embedding_dimension": HIDDEN,
+         "pooling_mode_mean_tokens": True}))
+    return path

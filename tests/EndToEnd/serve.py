@@ -3,6 +3,7 @@
 serve.py TENON WORK EXAMPLE
 """
 
+import base64
 import concurrent.futures
 import http.client
 import json
@@ -11,15 +12,20 @@ import re
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
 
+import numpy
+
+import models
 import support
 
 TEMPLATE = """{% for message in messages %}[{{ message.role }}] {{ message.content }}
 {% endfor %}{% if tools %}<tool_call>"arguments"{{ tools }}{% endif %}[assistant]"""
 MIB = 1 << 20
+POSITIONS = 150
 DRAWN = {"temperature": 1.2, "seed": 7, "max_tokens": 12}
 TOOL = {"type": "function", "function": {
     "name": "weather", "parameters": {"type": "object", "properties": {}}}}
@@ -74,6 +80,16 @@ class Server:
         assert headers["Content-Type"].startswith("text/event-stream")
         return [json.loads(event.removeprefix("data: "))
                 for event in events[:-2]]
+
+    def named_events(self, path, body):
+        """The objects of a stream whose events have names."""
+        text = self.ask(path, {**body, "stream": True})[2]
+        events = []
+        for event in text.removesuffix("\n\n").split("\n\n"):
+            name, data = event.split("\n")
+            events.append(json.loads(data.removeprefix("data: ")))
+            assert name == "event: " + events[-1]["type"], event
+        return events
 
     def metric(self, name):
         text = self.ask("/metrics")[2]
@@ -211,6 +227,134 @@ class Serve:
         self.expect("health", server.ask("/health")[2], {"status": "ok"})
         self.expect("live", server.ask("/live")[0], 200)
 
+    def other_forms(self, server):
+        """/v1/responses and /v1/messages say what chat completions say."""
+        messages = [{"role": "user", "content": "hello"}]
+        chat = server.ask("/v1/chat/completions", {
+            "messages": messages, "temperature": 0, "max_tokens": 12,
+        })[2]["choices"][0]["message"]["content"]
+        wish = {"input": "hello", "temperature": 0, "max_output_tokens": 12}
+        whole = server.ask("/v1/responses", wish)[2]
+        self.expect("a response", whole["output"][0]["content"][0]["text"],
+                    chat)
+        self.expect("how it ends", (whole["status"],
+                    whole["incomplete_details"]["reason"],
+                    whole["usage"]["output_tokens"]),
+                    ("incomplete", "max_output_tokens", 12))
+        events = server.named_events("/v1/responses", wish)
+        self.expect("sequence numbers",
+                    [e["sequence_number"] for e in events],
+                    list(range(len(events))))
+        self.expect("events", [e["type"].removeprefix("response.")
+                               for e in events if "delta" not in e["type"]], [
+            "created", "in_progress", "output_item.added",
+            "content_part.added", "output_text.done", "content_part.done",
+            "output_item.done", "incomplete"])
+        self.expect("streamed response", "".join(
+            e["delta"] for e in events if "delta" in e["type"]), chat)
+        self.expect("its end", events[-1]["response"]["output"][0]["content"],
+                    whole["output"][0]["content"])
+        listed = server.ask("/v1/responses", {**wish, "input": [
+            {"role": "user", "content": [
+                {"type": "input_text", "text": "hel"},
+                {"type": "input_text", "text": "lo"}]}]})[2]
+        self.expect("parts of a text", listed["output"][0]["content"],
+                    whole["output"][0]["content"])
+
+        wish = {"messages": messages, "temperature": 0, "max_tokens": 12}
+        whole = server.ask("/v1/messages", wish)[2]
+        self.expect("a message", whole["content"][0]["text"], chat)
+        self.expect("why it ends", whole["stop_reason"], "max_tokens")
+        events = server.named_events("/v1/messages", wish)
+        self.expect("events of a message", [
+            e["type"] for e in events if "delta" not in e["type"]], [
+            "message_start", "content_block_start", "content_block_stop",
+            "message_stop"])
+        self.expect("streamed message", "".join(
+            e["delta"].get("text", "") for e in events
+            if e["type"] == "content_block_delta"), chat)
+        counted = server.ask("/v1/messages/count_tokens",
+                             {"messages": messages})[2]["input_tokens"]
+        usage = whole["usage"]
+        self.expect("counted tokens", counted, usage["input_tokens"] +
+                    usage["cache_read_input_tokens"])
+
+    def constraints(self, server):
+        """Answers are what they must be, whole and streamed."""
+        chat = "/v1/chat/completions"
+        wish = {"messages": [{"role": "user", "content": "a"}], **DRAWN,
+                "max_tokens": 200}
+        schema = {"type": "object", "properties": {
+            "n": {"type": "integer", "minimum": 10, "maximum": 99},
+            "s": {"enum": ["x", "y"]}},
+            "required": ["n", "s"], "additionalProperties": False}
+        form = {"type": "json_schema", "json_schema": {
+            "name": "pair", "strict": True, "schema": schema}}
+        for seed in range(4):
+            choice = server.ask(chat, {**wish, "seed": seed,
+                                       "response_format": form})[2]["choices"][0]
+            value = json.loads(choice["message"]["content"])
+            self.test.check(
+                list(value) == ["n", "s"] and 10 <= value["n"] <= 99
+                and value["s"] in "xy" and choice["finish_reason"] == "stop",
+                f"a schema: {choice}")
+        said = server.ask("/v1/responses", {
+            "input": "a", "seed": 1, "temperature": 1.2,
+            "text": {"format": {"type": "json_schema", "name": "pair",
+                                "schema": schema}}})[2]
+        self.expect("members of a response", set(json.loads(
+            said["output"][0]["content"][0]["text"])), {"n", "s"})
+        for given, pattern in (
+                ({"regex": "[a-c]{3}"}, "[a-c]{3}"),
+                ({"choice": ["yes", "no"]}, "yes|no"),
+                ({"grammar": 'root ::= "(" [0-9]+ ")"'}, r"\([0-9]+\)")):
+            text = server.ask("/v1/completions", {
+                "prompt": "a", **DRAWN, "max_tokens": 200,
+                "structured_outputs": given})[2]["choices"][0]["text"]
+            self.test.check(re.fullmatch(pattern, text), f"{given}: {text}")
+        tool = {"type": "function", "function": {
+            "name": "pick", "parameters": schema}}
+        for choice in "required", {"type": "function",
+                                   "function": {"name": "pick"}}:
+            offered = {**wish, "tools": [tool], "tool_choice": choice,
+                       "parallel_tool_calls": False}
+            whole = server.ask(chat, offered)[2]["choices"][0]
+            calls = whole["message"]["tool_calls"]
+            self.expect(f"a forced call {choice}", (
+                whole["finish_reason"], len(calls),
+                calls[0]["function"]["name"],
+                set(json.loads(calls[0]["function"]["arguments"]))),
+                ("tool_calls", 1, "pick", {"n", "s"}))
+            deltas = [e["choices"][0]["delta"]
+                      for e in server.events(chat, offered)]
+            self.expect("the same streamed", [
+                {key: call[key] for key in ("id", "type", "function")}
+                for delta in deltas for call in delta.get("tool_calls", [])],
+                calls)
+        used = server.ask("/v1/messages", {
+            "messages": wish["messages"], "max_tokens": 200,
+            "tools": [{"name": "pick", "input_schema": schema}],
+            "tool_choice": {"type": "any",
+                            "disable_parallel_tool_use": True}})[2]
+        self.expect("a forced use", (used["stop_reason"], set(
+            used["content"][0]["input"])), ("tool_use", {"n", "s"}))
+        for body, part in (
+                ({"response_format": {"type": "xml"}},
+                 "'response_format.type' is \"xml\""),
+                ({"response_format": {"type": "json_schema", "json_schema": {
+                    "schema": {"type": "wrong"}}}}, "#/type"),
+                ({"response_format": form, "tools": [tool]}, "leaves no room"),
+                ({"tool_choice": "required"}, "needs 'tools'"),
+                ({"tools": [tool], "tool_choice": {
+                    "type": "function", "function": {"name": "other"}}},
+                 "names 'other'"),
+                ({"structured_outputs": {"regex": "(a"}},
+                 "'structured_outputs.regex'"),
+                ({"structured_outputs": {}}, "one of")):
+            status, _, answer = server.ask(chat, {**wish, **body})
+            self.test.check(status == 400 and part in answer["error"]["message"],
+                            f"400 {part}: {status} {answer}")
+
     def errors(self, server):
         chat, text = "/v1/chat/completions", "/v1/completions"
         user = {"messages": [{"role": "user", "content": "a"}]}
@@ -243,8 +387,6 @@ class Serve:
                 (400, chat, {"messages": [{"role": "user"}] * 4097}, "4096"),
                 (400, chat, {**user, "tools": [TOOL] * 129}, "128"),
                 (400, chat, {**user, "tool_choice": "required"}, "tool_choice"),
-                (400, chat, {**user, "response_format":
-                             {"type": "json_object"}}, "response_format"),
                 (400, chat, {**user, "top_logprobs": 2}, "top_logprobs"),
                 (400, "/v1/responses", {"input": 5}, "'input' is 5"),
                 (400, "/v1/responses", {"input": "a", "store": True},
@@ -360,6 +502,75 @@ class Serve:
             server.terminate()
             self.expect("exit status after two", server.ended()[0], 0)
 
+    def encoders(self):
+        """Embeddings, ranks and classes: as alone, under load too."""
+        sentences = self.test.compile(
+            models.sentence_bert(self.test.work / "sentences", POSITIONS),
+            "sentences")
+        classes = self.test.compile(support.FIXTURES / "bert-classes",
+                                    "classes")
+        with Server(self.tenon, self.artifact, sentences,
+                    classes) as server:
+            texts = [" ".join(f"w{2 + (7 * i + k) % 90}" for k in range(i))
+                     for i in (1, 2, 5, 9, 33, 64, 65, 90, 140)]
+            one = lambda text: server.ask("/v1/embeddings", {
+                "model": "sentences", "input": text})[2]["data"][0]["embedding"]
+            alone = [one(text) for text in texts]
+            answer = server.ask("/v1/embeddings", {
+                "model": "sentences", "input": texts})[2]
+            self.expect("embeddings together", [
+                each["embedding"] for each in answer["data"]], alone)
+            with concurrent.futures.ThreadPoolExecutor(9) as pool:
+                self.expect("embeddings under load",
+                            list(pool.map(one, texts)), alone)
+            packed = server.ask("/v1/embeddings", {
+                "model": "sentences", "input": texts[0],
+                "encoding_format": "base64"})[2]["data"][0]["embedding"]
+            self.expect("embeddings in base64", list(struct.unpack(
+                f"<{len(alone[0])}f", base64.b64decode(packed))), [
+                    struct.unpack("<f", struct.pack("<f", value))[0]
+                    for value in alone[0]])
+            embedded = json.loads(self.test.need(
+                "tenon", "embed", sentences, "--text", texts[3],
+                "--json"))["embeddings"][0]
+            self.test.check(max(abs(a - b) for a, b in zip(
+                embedded, alone[3])) < 1e-6, "the same as tenon embed")
+            ranks = server.ask("/v1/rerank", {
+                "model": "sentences", "query": texts[4],
+                "documents": [texts[0], texts[4], {"text": texts[8]}],
+                "top_n": 2})[2]["results"]
+            self.test.check(
+                len(ranks) == 2 and ranks[0]["index"] == 1
+                and abs(ranks[0]["relevance_score"] - 1) < 1e-6
+                and ranks[0]["document"]["text"] == texts[4],
+                f"ranks: {ranks}")
+            tokens = numpy.load(support.FIXTURES / "bert-classes" /
+                                "input_ids.npy").reshape(-1)[:9].tolist()
+            found = server.ask("/v1/classify", {
+                "model": "classes", "input": [tokens, tokens[:3]]})[2]["data"]
+            self.test.check(
+                len(found) == 2 and all(
+                    abs(sum(each["probs"]) - 1) < 1e-6
+                    and len(each["probs"]) == each["num_classes"]
+                    for each in found), f"classes: {found}")
+            for path, body, part in (
+                    ("/v1/embeddings", {"model": "tiny", "input": "a"},
+                     "expected one of 'sentences'"),
+                    ("/v1/embeddings", {"input": ""}, "no tokens"),
+                    ("/v1/embeddings", {"input": "w1 " * 500}, "at most"),
+                    ("/v1/embeddings", {"input": "a", "dimensions": 3},
+                     "'dimensions' is 3"),
+                    ("/v1/embeddings", {"input": {}}, "'input' is object"),
+                    ("/v1/rerank", {"query": "a", "documents": []},
+                     "'documents' is array"),
+                    ("/v1/classify", {"model": "classes",
+                                      "input": [[10 ** 6]]}, "1000000")):
+                status, _, answer = server.ask(
+                    path, {"model": "sentences", **body})
+                self.test.check(
+                    status == 400 and part in answer["error"]["message"],
+                    f"{path} {part}: {status} {answer}")
+
     def keys(self, work):
         keys = work / "keys"
         keys.write_text("first\nsecond\n")
@@ -415,11 +626,14 @@ def main():
     with Server(tenon, artifact, f"other={artifact}") as server:
         serve.answers(server)
         serve.conversations(server)
+        serve.other_forms(server)
+        serve.constraints(server)
         serve.texts(server)
         serve.errors(server)
         serve.gone(server)
         server.terminate()
         serve.expect("exit status", server.ended(), (0, ""))
+    serve.encoders()
     serve.queue()
     serve.end()
     serve.keys(test.work)
