@@ -427,9 +427,8 @@ int main(int Count, char **Values) {
 
   // Only one command is parsed.
   ModelOptions Compiling;
-  for (CLI::App *Command :
-       {RunApp, ChatApp, EmbedApp, EvaluateApp, TokenizeApp, GrammarApp,
-        BenchApp})
+  for (CLI::App *Command : {RunApp, ChatApp, EmbedApp, EvaluateApp, TokenizeApp,
+                            GrammarApp, BenchApp})
     addModelOptions(*Command, Compiling);
 
   CacheArguments Cache;

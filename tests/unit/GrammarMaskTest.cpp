@@ -42,10 +42,10 @@ std::vector<Grammar::Ptr> grammars() {
 
 /// Tokens of characters that matter, of quotes and escapes.
 std::vector<std::string> tokens(std::mt19937 &Random) {
-  const std::string Pieces[] = {"a",  "b",    "\"",   "{",  "}",      "[",
-                                "]",  ":",    ",",    "1",  "0",      ".",
-                                "-",  " ",    "\n",   "\\", "\\u006", "1",
-                                "\xc3\xa9", "\xc3", "x",  "null", "\xe6\xbc"};
+  const std::string Pieces[] = {
+      "a",      "b", "\"",       "{",    "}", "[",    "]",       ":",
+      ",",      "1", "0",        ".",    "-", " ",    "\n",      "\\",
+      "\\u006", "1", "\xc3\xa9", "\xc3", "x", "null", "\xe6\xbc"};
   std::vector<std::string> Made;
   for (int I = 0; I < 600; ++I) {
     std::string Token;
@@ -53,8 +53,8 @@ std::vector<std::string> tokens(std::mt19937 &Random) {
       Token += Pieces[Random() % std::size(Pieces)];
     Made.push_back(Token);
   }
-  for (const char *Token : {"\":0,\"a\":1", "a\":null,\"a", "\":\"\",\"\":",
-                            "\",\"", "\":[{\"", "\\u0061\":1"})
+  for (const char *Token : {"\":0,\"a\":1", "a\":null,\"a",
+                            "\":\"\",\"\":", "\",\"", "\":[{\"", "\\u0061\":1"})
     Made.push_back(Token);
   return Made;
 }

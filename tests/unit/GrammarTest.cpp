@@ -66,7 +66,9 @@ TEST(Grammar, Ebnf) {
       {"root ::= e\ne ::= t (\"+\" t)*\nt ::= [0-9] | \"(\" e \")\"",
        {"1+(2+3)", "((4))"},
        {"1+", "(1"}},
-      {"root ::= \"x\" never | \"y\"\nnever ::= \"z\" never", {"y"}, {"x", "xz"}}};
+      {"root ::= \"x\" never | \"y\"\nnever ::= \"z\" never",
+       {"y"},
+       {"x", "xz"}}};
   for (const Case &C : Cases)
     check(Grammar::fromEbnf(C.Grammar), C);
 }
@@ -179,7 +181,8 @@ TEST(Grammar, OrderOfKeysWhenFixed) {
 }
 
 TEST(Grammar, FormatsByDialect) {
-  const char *Text = R"({"$schema":"https://json-schema.org/draft/2020-12/schema",
+  const char *Text =
+      R"({"$schema":"https://json-schema.org/draft/2020-12/schema",
     "type":"string","format":"date"})";
   check(Grammar::fromJsonSchemaText(Text), {Text, {R"("x")"}, {}});
   SchemaOptions Options;
