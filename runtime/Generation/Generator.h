@@ -17,9 +17,9 @@
 namespace tenon::generation {
 
 enum class FinishReason {
-  None, ///< It goes on.
+  None,          ///< It goes on.
   EndOfSequence, ///< Or the end of what the grammar allows.
-  Length, ///< The request's limit.
+  Length,        ///< The request's limit.
   Error,
   Context, ///< The model's longest sequence.
   Stop     ///< A stop string or a stop token.

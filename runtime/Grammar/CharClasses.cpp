@@ -241,8 +241,8 @@ Result<CharSet> grammar::parseClass(std::u32string_view Text, size_t &At) {
     Result<CharSet> First = One();
     if (!First)
       return First;
-    bool IsRange = At + 1 < Text.size() && Text[At] == '-' &&
-                   Text[At + 1] != ']';
+    bool IsRange =
+        At + 1 < Text.size() && Text[At] == '-' && Text[At + 1] != ']';
     if (!IsRange) {
       All = All.unite(*First);
       continue;

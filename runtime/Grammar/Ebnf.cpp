@@ -41,9 +41,10 @@ private:
   void fail(const std::string &Why) {
     if (Failure)
       return;
-    auto Line = 1 + std::count(Text.begin(),
-                               Text.begin() + ptrdiff_t(std::min(At, Text.size())),
-                               U'\n');
+    auto Line =
+        1 + std::count(Text.begin(),
+                       Text.begin() + ptrdiff_t(std::min(At, Text.size())),
+                       U'\n');
     Failure = Error("grammar: line " + std::to_string(Line) + ": " + Why);
     At = Text.size();
   }
@@ -153,8 +154,8 @@ Node Reader::choice(int Depth) {
 Node Reader::sequence(int Depth) {
   Node Made;
   Made.K = Node::Kind::Sequence;
-  for (skip(); At < Text.size() && Text[At] != '|' && Text[At] != ')' &&
-               !atRule();
+  for (skip();
+       At < Text.size() && Text[At] != '|' && Text[At] != ')' && !atRule();
        skip())
     Made.Parts.push_back(repeated(Depth));
   return Made;
@@ -488,10 +489,11 @@ void Reader::refuseLeftRecursion() {
         for (uint32_t I = 0; Named >= Names.size() && I < Count; ++I)
           if (Seen[I] && I < Names.size())
             Named = I;
-        Failure = Error("grammar: rule " +
-                        printable(Named < Names.size() ? Names[Named] : "root") +
-                        " begins with itself: left recursion is not supported, "
-                        "expected a repetition");
+        Failure =
+            Error("grammar: rule " +
+                  printable(Named < Names.size() ? Names[Named] : "root") +
+                  " begins with itself: left recursion is not supported, "
+                  "expected a repetition");
         return;
       }
       if (Seen[Next])

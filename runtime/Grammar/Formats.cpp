@@ -81,8 +81,8 @@ static std::string uri(bool Reference) {
   std::string Authority =
       "(?:" + User + "@)?(?:\\[" + ipv6() + "\\]|" + Name + ")(?::[0-9]*)?";
   std::string Path = "(?:/" + Char + "*)*";
-  std::string Rest = "(?:\\?(?:" + Char + "|[/?])*)?(?:#(?:" + Char +
-                     "|[/?])*)?";
+  std::string Rest =
+      "(?:\\?(?:" + Char + "|[/?])*)?(?:#(?:" + Char + "|[/?])*)?";
   std::string Hier = "(?://" + Authority + Path + "|/(?:" + Char + "+" + Path +
                      ")?|" + Char + "+" + Path + "|)";
   std::string Full = "[a-zA-Z][a-zA-Z0-9+.-]*:" + Hier + Rest;

@@ -26,8 +26,8 @@ struct Grammar::State {
     auto Found = Masks.find(&Used);
     if (Found == Masks.end())
       Found = Masks
-                  .emplace(&Used, std::make_unique<MaskMaker>(*Current, Tokens,
-                                                              Used))
+                  .emplace(&Used,
+                           std::make_unique<MaskMaker>(*Current, Tokens, Used))
                   .first;
     return *Found->second;
   }
@@ -76,8 +76,8 @@ static int depthOf(const Json &Value, int Most) {
 }
 
 Result<Grammar::Ptr> Grammar::fromJsonSchemaText(std::string_view Text,
-                                             const SchemaOptions &Options,
-                                             const Limits &Most) {
+                                                 const SchemaOptions &Options,
+                                                 const Limits &Most) {
   if (Status Fits = checkSource(Text, "JSON schema", Most); !Fits)
     return Fits.error();
   Result<Json> Schema = parseJson(Text, "JSON schema", Most.Depth);
@@ -130,15 +130,15 @@ Result<Grammar::Ptr> Grammar::fromRegex(std::string_view Text,
   Result<NodeId> Node = parseRegex(From.Pool, Text, false);
   if (!Node)
     return Node.error();
-  Result<Source> Made = ofNode(std::move(From), *Node,
-                               "regular expression " + printable(Text));
+  Result<Source> Made =
+      ofNode(std::move(From), *Node, "regular expression " + printable(Text));
   if (!Made)
     return Made.error();
   return Ptr(new Grammar(std::make_unique<State>(std::move(*Made), Most)));
 }
 
-Result<Grammar::Ptr>
-Grammar::fromChoices(std::span<const std::string> Texts, const Limits &Most) {
+Result<Grammar::Ptr> Grammar::fromChoices(std::span<const std::string> Texts,
+                                          const Limits &Most) {
   std::vector<std::u32string> Words;
   size_t Bytes = 0;
   for (const std::string &Text : Texts) {

@@ -32,8 +32,8 @@ public:
 
   /// JSON that fulfils a schema. `Text` is the schema's JSON.
   static Result<Ptr> fromJsonSchemaText(std::string_view Text,
-                                    const SchemaOptions &Options = {},
-                                    const Limits &Most = {});
+                                        const SchemaOptions &Options = {},
+                                        const Limits &Most = {});
   static Result<Ptr> fromJsonSchema(const Json &Schema,
                                     const SchemaOptions &Options = {},
                                     const Limits &Most = {});

@@ -197,10 +197,9 @@ Status grammar::runGrammar(const tokenizer::Tokenizer &T,
     Texts = std::move(*Read);
   }
   MaskTimes Times;
-  Result<Json> Accepted =
-      answerTexts(*G, T, *Tokens,
-                  JsonField(Texts, O.TextsFile.empty() ? "-" : O.TextsFile),
-                  O.Times ? &Times : nullptr);
+  Result<Json> Accepted = answerTexts(
+      *G, T, *Tokens, JsonField(Texts, O.TextsFile.empty() ? "-" : O.TextsFile),
+      O.Times ? &Times : nullptr);
   if (!Accepted)
     return Accepted.error();
   if (O.AsJson) {

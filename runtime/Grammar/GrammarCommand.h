@@ -19,8 +19,8 @@ struct GrammarChoice {
   std::string Format;
 
   bool any() const {
-    return !JsonSchemaFile.empty() || !RegexText.empty() ||
-           !EbnfFile.empty() || JsonObject || !Choices.empty();
+    return !JsonSchemaFile.empty() || !RegexText.empty() || !EbnfFile.empty() ||
+           JsonObject || !Choices.empty();
   }
 };
 

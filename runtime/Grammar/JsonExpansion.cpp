@@ -113,8 +113,7 @@ bool Machine::mayAddOther(uint32_t Object) const {
   size_t Needed = neededKeys(Object, UINT32_MAX);
   if (Json->FixedOrder && Needed > 0)
     return false;
-  return R.Max == NoLimit ||
-         Objects[Object][ObjectCount] + Needed + 1 <= R.Max;
+  return R.Max == NoLimit || Objects[Object][ObjectCount] + Needed + 1 <= R.Max;
 }
 
 bool Machine::mayClose(uint32_t Object) const {
@@ -182,8 +181,8 @@ bool Machine::canFinish(const ArrayRules &A, uint64_t Items,
   uint64_t Forced = 0, Extra = 0;
   uint64_t Far = std::max<uint64_t>(A.Items.size(), Items) + A.CountMin + 1;
   for (uint64_t I = Items;; ++I) {
-    bool Fits = !A.Counts || (Count + Extra >= A.CountMin &&
-                              Count + Forced <= A.CountMax);
+    bool Fits = !A.Counts ||
+                (Count + Extra >= A.CountMin && Count + Forced <= A.CountMax);
     if (I >= A.Min && Fits)
       return I <= A.Max;
     if (I >= A.Max || (I > A.Min && I > Far))
@@ -244,8 +243,8 @@ std::vector<SeqId> Machine::expandValue(ValueId Id) {
                symbol(Kind::ArrayFirst, arrayState(A.Index, 0, 0))}));
       break;
     case Way::Object: {
-      std::vector<uint32_t> Key(
-          ObjectBits + (Json->Objects[A.Index].Keys.size() + 31) / 32);
+      std::vector<uint32_t> Key(ObjectBits +
+                                (Json->Objects[A.Index].Keys.size() + 31) / 32);
       Key[ObjectRulesAt] = A.Index;
       uint32_t Empty = objectState(std::move(Key));
       Ways.push_back(
@@ -266,8 +265,7 @@ std::vector<SeqId> Machine::expandArray(Kind K, uint32_t State) {
   if (K != Kind::ArrayMore && Ends)
     Ways.push_back(seq({SpaceSymbol, bytesTerminal("]")}));
   auto Add = [&](const std::vector<ValueId> &Values, uint64_t Counted) {
-    ValueId Item =
-        Values[std::min<uint64_t>(S.Items, Values.size() - 1)];
+    ValueId Item = Values[std::min<uint64_t>(S.Items, Values.size() - 1)];
     if (S.Items >= A.Max || S.Count + Counted > A.CountMax ||
         !Json->Lives[Item] || !canFinish(A, S.Items + 1, S.Count + Counted))
       return;
@@ -283,8 +281,8 @@ std::vector<SeqId> Machine::expandArray(Kind K, uint32_t State) {
     Add(A.Items, 0);
   }
   if (K == Kind::ArrayNext && !Ways.empty())
-    Ways = {seq({SpaceSymbol, bytesTerminal(","),
-                 symbol(Kind::ArrayMore, State)})};
+    Ways = {
+        seq({SpaceSymbol, bytesTerminal(","), symbol(Kind::ArrayMore, State)})};
   Ways.insert(Ways.end(), Closing.begin(), Closing.end());
   return Ways;
 }
@@ -298,17 +296,16 @@ std::vector<SeqId> Machine::expandObject(Kind K, uint32_t Object) {
   bool AnyOther = !R.Rest.empty() && mayAddOther(Object);
   if (K == Kind::ObjectNext) {
     if (AnyKey || AnyOther)
-      Ways.push_back(seq({SpaceSymbol, bytesTerminal(","),
-                          symbol(Kind::ObjectMore, Object)}));
+      Ways.push_back(seq(
+          {SpaceSymbol, bytesTerminal(","), symbol(Kind::ObjectMore, Object)}));
   } else {
     if (AnyKey)
-      Ways.push_back(seq({SpaceSymbol,
-                          terminal(state(Mode::Key, Object, 0, 2)),
+      Ways.push_back(seq({SpaceSymbol, terminal(state(Mode::Key, Object, 0, 2)),
                           symbol(Kind::TakeKey, Object)}));
     for (uint32_t I = 0; AnyOther && I < R.Rest.size(); ++I)
-      Ways.push_back(seq({SpaceSymbol,
-                          terminal(state(Mode::Open, R.Rest[I].Names), true),
-                          symbol(Kind::TakeOther, Object, I)}));
+      Ways.push_back(
+          seq({SpaceSymbol, terminal(state(Mode::Open, R.Rest[I].Names), true),
+               symbol(Kind::TakeOther, Object, I)}));
   }
   if (K != Kind::ObjectMore && mayClose(Object))
     Ways.push_back(seq({SpaceSymbol, bytesTerminal("}")}));
@@ -342,9 +339,8 @@ std::vector<SeqId> Machine::expand(const Symbol &S) {
     for (const auto &Row : Rules[S.A]) {
       SeqId Made = 0;
       for (size_t I = Row.size(); I-- > 0;)
-        Made = cons(Row[I].IsRule
-                        ? symbol(Kind::Rule, Row[I].Index)
-                        : terminal(state(Mode::Text, Row[I].Index)),
+        Made = cons(Row[I].IsRule ? symbol(Kind::Rule, Row[I].Index)
+                                  : terminal(state(Mode::Text, Row[I].Index)),
                     Made);
       Ways.push_back(Made);
     }
@@ -354,7 +350,6 @@ std::vector<SeqId> Machine::expand(const Symbol &S) {
     return {};
   }
 }
-
 
 std::vector<std::string> Machine::missingOf(const Head &H,
                                             size_t &Length) const {
@@ -383,8 +378,8 @@ bool Machine::isNearExcluded(const Head &H) const {
 }
 
 bool Machine::mayEndKey(const Head &H, std::string_view Bytes) const {
-  std::string Text = meaningOfString(rawOfCapture(H.Captured) +
-                                     std::string(Bytes));
+  std::string Text =
+      meaningOfString(rawOfCapture(H.Captured) + std::string(Bytes));
   for (const auto &[From, Behind] : Tails[H.Tail])
     if (From != 0 && Symbols[Seqs[From].first].K == Kind::TakeOther &&
         !isExcluded(Symbols[Seqs[From].first].A, Text))

@@ -17,13 +17,13 @@ std::string grammar::spelled(std::string_view Text) {
 }
 
 NodeId grammar::anyNumber(RegexPool &Pool) {
-  return *parseRegex(
-      Pool, "-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][+-]?[0-9]+)?", false);
+  return *parseRegex(Pool, "-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][+-]?[0-9]+)?",
+                     false);
 }
 
 NodeId grammar::anyInteger(RegexPool &Pool) {
-  return *parseRegex(
-      Pool, "-?(0|[1-9][0-9]*)([.]0+)?([eE][+]?[0-9]{1,3})?", false);
+  return *parseRegex(Pool, "-?(0|[1-9][0-9]*)([.]0+)?([eE][+]?[0-9]{1,3})?",
+                     false);
 }
 
 namespace {
@@ -81,8 +81,7 @@ ValueId Builder::value(const Literals &All) {
   return At->second;
 }
 
-std::optional<Alternative> Builder::number(ValueId Id,
-                                           const NumberSpec &Spec) {
+std::optional<Alternative> Builder::number(ValueId Id, const NumberSpec &Spec) {
   using Kind = Alternative::Kind;
   if (Spec.isAny())
     return Alternative{Kind::Text, anyNumber(Pool)};
@@ -98,10 +97,10 @@ std::optional<Alternative> Builder::number(ValueId Id,
       if (D.isZero())
         Whole.push_back(U"-0");
     NodeId Zeros = *parseRegex(Pool, "0*", false);
-    NodeId Text = Pool.unite(
-        Pool.concat(Pool.words(std::move(Whole)),
-                    *parseRegex(Pool, "([.]0+)?", false)),
-        Pool.concat(Pool.words(std::move(Fractions)), Zeros));
+    NodeId Text =
+        Pool.unite(Pool.concat(Pool.words(std::move(Whole)),
+                               *parseRegex(Pool, "([.]0+)?", false)),
+                   Pool.concat(Pool.words(std::move(Fractions)), Zeros));
     return Alternative{Kind::Text, Text};
   }
   std::optional<NumberAutomaton> Made = NumberAutomaton::create(Spec);
@@ -150,9 +149,8 @@ std::optional<Alternative> Builder::array(const ArraySpec &Spec) {
     }
     for (size_t I = 0; I <= Spec.prefix(); ++I) {
       A.With.push_back(value(merged(Spec.at(I), C.What)));
-      A.Without.push_back(C.Max == NoLimit
-                              ? A.Items[I]
-                              : value(merged(Spec.at(I), C.Not)));
+      A.Without.push_back(C.Max == NoLimit ? A.Items[I]
+                                           : value(merged(Spec.at(I), C.Not)));
     }
   }
   Rules.Arrays.push_back(std::move(A));
@@ -239,8 +237,7 @@ bool Builder::addOthers(ValueId Id, const ObjectSpec &Spec, ObjectRules &O,
   return true;
 }
 
-std::optional<Alternative> Builder::object(ValueId Id,
-                                           const ObjectSpec &Spec) {
+std::optional<Alternative> Builder::object(ValueId Id, const ObjectSpec &Spec) {
   ObjectRules O;
   O.Min = Spec.Min;
   O.Max = Spec.Max;
@@ -382,8 +379,8 @@ bool Builder::livesObject(const ObjectRules &O) const {
       return true;
   uint64_t Count = 0;
   for (uint32_t K = 0; K < O.Keys.size(); ++K)
-    Count += std::all_of(O.Keys[K].Needs.begin(), O.Keys[K].Needs.end(),
-                         IsPossible);
+    Count +=
+        std::all_of(O.Keys[K].Needs.begin(), O.Keys[K].Needs.end(), IsPossible);
   return Count >= O.Min;
 }
 

@@ -44,7 +44,7 @@ struct ObjectRules {
   /// Keys by their spelling: the bytes between quotes.
   struct TrieNode {
     std::vector<std::pair<unsigned char, uint32_t>> Children;
-    uint32_t Key = UINT32_MAX; ///< That ends here.
+    uint32_t Key = UINT32_MAX;   ///< That ends here.
     std::vector<uint32_t> Below; ///< Keys here and below, in order.
   };
   std::vector<TrieNode> Trie;

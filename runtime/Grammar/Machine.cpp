@@ -25,8 +25,7 @@ Machine::Machine(Source From)
   Building First;
   if (Json) {
     SpaceSymbol = terminal(state(Mode::Space, Json->MaxWhitespace));
-    close(First,
-          seq({SpaceSymbol, symbol(Kind::Value, 0), SpaceSymbol}), 0);
+    close(First, seq({SpaceSymbol, symbol(Kind::Value, 0), SpaceSymbol}), 0);
   } else if (!Rules.empty()) {
     close(First, seq({symbol(Kind::Rule, 0)}), 0);
   }
@@ -34,8 +33,8 @@ Machine::Machine(Source From)
 }
 
 SymbolId Machine::symbol(Kind K, uint32_t A, uint32_t B, uint32_t C) {
-  auto [At, IsNew] = SymbolIds.try_emplace({uint32_t(K), A, B, C},
-                                           SymbolId(Symbols.size()));
+  auto [At, IsNew] =
+      SymbolIds.try_emplace({uint32_t(K), A, B, C}, SymbolId(Symbols.size()));
   if (IsNew) {
     Symbols.push_back({K, A, B, C, false, {}});
     Bytes += sizeof(Symbol) + 100;
@@ -237,11 +236,10 @@ ConfigId Machine::afterSomeKey(const Head &H) {
 
 bool Machine::isComplete(ConfigId Id) const {
   const Config &C = Configs[Id];
-  return C.Ends && std::all_of(C.Heads.begin(), C.Heads.end(),
-                               [&](const Head &H) {
-                                 return Json && States[H.State].M ==
-                                                    Mode::Space;
-                               });
+  return C.Ends &&
+         std::all_of(C.Heads.begin(), C.Heads.end(), [&](const Head &H) {
+           return Json && States[H.State].M == Mode::Space;
+         });
 }
 
 const std::bitset<256> &Machine::nextBytes(ConfigId Id) {

@@ -58,7 +58,9 @@ public:
     TailId Tail;
     auto operator<=>(const Head &) const = default;
   };
-  const std::vector<Head> &heads(ConfigId Id) const { return Configs[Id].Heads; }
+  const std::vector<Head> &heads(ConfigId Id) const {
+    return Configs[Id].Heads;
+  }
   /// Of one head alone.
   ConfigId configOf(const Head &H);
   /// Of what follows a terminal that ends in this state.
@@ -125,19 +127,19 @@ private:
   };
   using Edge = std::pair<SeqId, TailId>;
   enum class Kind : uint8_t {
-    Terminal,     ///< A: state, B: 1 if it is kept what it reads.
-    Value,        ///< A: value.
-    ArrayFirst,   ///< A: array state.
+    Terminal,   ///< A: state, B: 1 if it is kept what it reads.
+    Value,      ///< A: value.
+    ArrayFirst, ///< A: array state.
     ArrayMore,
     ArrayNext,
-    ObjectFirst,  ///< A: object state.
+    ObjectFirst, ///< A: object state.
     ObjectMore,
     ObjectNext,
-    TakeKey,      ///< A: object state; of the key that was read.
-    TakeOther,    ///< A: object state, B: which of others.
-    AfterKey,     ///< A: object state, B: key.
-    AfterOther,   ///< A: object state, B: which of others, C: text.
-    Rule          ///< A: rule.
+    TakeKey,    ///< A: object state; of the key that was read.
+    TakeOther,  ///< A: object state, B: which of others.
+    AfterKey,   ///< A: object state, B: key.
+    AfterOther, ///< A: object state, B: which of others, C: text.
+    Rule        ///< A: rule.
   };
   struct Symbol {
     Kind K;

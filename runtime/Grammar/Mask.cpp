@@ -135,8 +135,7 @@ void MaskMaker::dropExcluded(const Machine::Head &H, uint32_t Node) {
     if (!M.stepKey(Next, Nodes[Child].Byte)) {
       for (uint32_t Below = Child; Below < Nodes[Child].End; ++Below)
         for (uint32_t I = 0; I < Nodes[Below].Count; ++I) {
-          auto Id = static_cast<size_t>(
-              Tokens.ids()[Nodes[Below].Begin + I]);
+          auto Id = static_cast<size_t>(Tokens.ids()[Nodes[Below].Begin + I]);
           Own[Id / 64] &= ~(uint64_t{1} << (Id % 64));
         }
       continue;

@@ -50,8 +50,8 @@ bool NumberSpec::holds(const Decimal &D) const {
   for (const Multiple &M : Multiples)
     if (isMultiple(D, M.Of) == M.IsNot)
       return false;
-  return !Values || std::find(Values->begin(), Values->end(), D) !=
-                        Values->end();
+  return !Values ||
+         std::find(Values->begin(), Values->end(), D) != Values->end();
 }
 
 void NumberSpec::intersect(const NumberSpec &Other) {
@@ -93,8 +93,8 @@ std::optional<NumberAutomaton> NumberAutomaton::create(NumberSpec Spec) {
   auto &[Positive, Negative] = Made.Sides;
   auto SideOf = [](Side &S, std::optional<NumberBound> Low,
                    std::optional<NumberBound> High) {
-    if (High && (High->Value.IsNegative ||
-                 (High->Value.isZero() && High->IsOpen)))
+    if (High &&
+        (High->Value.IsNegative || (High->Value.isZero() && High->IsOpen)))
       S.IsEmpty = true;
     // An open bound of zero excludes zero.
     if (Low && !Low->Value.IsNegative && !(Low->Value.isZero() && !Low->IsOpen))
@@ -252,8 +252,8 @@ bool NumberAutomaton::cannotRecover(const std::vector<uint32_t> &Key) const {
   bool IsWhole = Key[KeyPhase] == Whole;
   if (S.High) {
     size_t Most = S.High->Value.Whole.size();
-    if (IsWhole && (Key[KeyWhole] > Most ||
-                    (Key[KeyWhole] == Most && Key[KeyHigh] == 2)))
+    if (IsWhole &&
+        (Key[KeyWhole] > Most || (Key[KeyWhole] == Most && Key[KeyHigh] == 2)))
       return true;
     if (Key[KeyPhase] == Fraction && Key[KeyHigh] == 2)
       return true;
@@ -275,8 +275,8 @@ bool NumberAutomaton::canGrow(const std::vector<uint32_t> &Key) const {
     if (D.IsNot)
       return false;
   const Side &S = Sides[Key[KeyNegative]];
-  return !S.High ||
-         Key[KeyWhole] + (Divisors.empty() ? 1 : 8) < S.High->Value.Whole.size();
+  return !S.High || Key[KeyWhole] + (Divisors.empty() ? 1 : 8) <
+                        S.High->Value.Whole.size();
 }
 
 bool NumberAutomaton::live(uint32_t State) {

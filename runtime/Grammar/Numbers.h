@@ -36,9 +36,7 @@ struct NumberSpec {
   std::optional<std::vector<Decimal>> Values;
 
   bool operator==(const NumberSpec &) const = default;
-  bool isAny() const {
-    return !Low && !High && Multiples.empty() && !Values;
-  }
+  bool isAny() const { return !Low && !High && Multiples.empty() && !Values; }
   /// Both.
   void intersect(const NumberSpec &Other);
   bool holds(const Decimal &D) const;

@@ -188,8 +188,8 @@ private:
       return Made;
     case '.':
       ++At;
-      return ofSet(CharSet({{'\n', '\n'}, {'\r', '\r'}, {0x2028, 0x2029}})
-                       .complement());
+      return ofSet(
+          CharSet({{'\n', '\n'}, {'\r', '\r'}, {0x2028, 0x2029}}).complement());
     case '(':
       return group(Depth);
     case '*':
@@ -293,8 +293,7 @@ private:
       NodeId Seen = language({P.Parts[0], Any});
       NodeId Behind = language(std::move(Rest));
       return Pool.concat(
-          Left,
-          Pool.intersect(Behind, P.IsNot ? Pool.complement(Seen) : Seen));
+          Left, Pool.intersect(Behind, P.IsNot ? Pool.complement(Seen) : Seen));
     }
     default:
       return With(P.Parts);

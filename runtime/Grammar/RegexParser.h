@@ -17,8 +17,8 @@ namespace tenon::grammar {
 inline constexpr int MaxRegexDepth = 128;
 inline constexpr uint32_t MaxRegexCount = 100'000;
 
-/// The texts that `Pattern`, valid UTF-8, matches: as a whole, or for `Searches`
-/// those that it is found in, as "pattern" of JSON schema means it.
+/// The texts that `Pattern`, valid UTF-8, matches: as a whole, or for
+/// `Searches` those that it is found in, as "pattern" of JSON schema means it.
 Result<NodeId> parseRegex(RegexPool &Pool, std::string_view Pattern,
                           bool Searches);
 

@@ -142,8 +142,8 @@ NodeId RegexPool::intersect(std::vector<NodeId> Parts) {
   std::vector<NodeId> Rest;
   for (NodeId P : Flat) {
     const Node &N = Nodes[P];
-    bool IsRun = N.K == Kind::Set ||
-                 (N.K == Kind::Repeat && Nodes[N.A].K == Kind::Set);
+    bool IsRun =
+        N.K == Kind::Set || (N.K == Kind::Repeat && Nodes[N.A].K == Kind::Set);
     if (!IsRun) {
       Rest.push_back(P);
     } else if (!Run) {
@@ -160,8 +160,8 @@ NodeId RegexPool::intersect(std::vector<NodeId> Parts) {
       if (Min > Max)
         return Nothing;
       CharSet Common = Sets[SetA].intersect(Sets[SetB]);
-      Run = Common.empty() && Min == 0 ? Epsilon
-                                       : repeat(set(Common), Min, Max);
+      Run =
+          Common.empty() && Min == 0 ? Epsilon : repeat(set(Common), Min, Max);
     }
   }
   if (Run)
@@ -232,8 +232,8 @@ NodeId RegexPool::repeat(NodeId A, uint32_t Min, uint32_t Max) {
     Min = 0;
   if (N.K == Kind::Repeat && N.Min == 0 && N.Max == Unbounded)
     return A;
-  return make({Kind::Repeat, Min == 0, N.IsLogic,
-               N.HasLoop || Max == Unbounded, A, 0, Min, Max},
+  return make({Kind::Repeat, Min == 0, N.IsLogic, N.HasLoop || Max == Unbounded,
+               A, 0, Min, Max},
               {7, A, Min, Max});
 }
 
@@ -274,7 +274,8 @@ uint32_t RegexPool::trieOf(const std::vector<std::u32string> &Sorted,
     Begin = Next;
   }
   // Equal tails are the same, as of an automaton that is minimal.
-  auto [At, IsNew] = TrieIds.try_emplace(std::move(Key), uint32_t(Tries.size()));
+  auto [At, IsNew] =
+      TrieIds.try_emplace(std::move(Key), uint32_t(Tries.size()));
   if (IsNew) {
     Bytes += sizeof(WordNode) + Made.Children.size() * 16 + 64;
     Tries.push_back(std::move(Made));
@@ -429,7 +430,7 @@ const std::vector<RegexPool::Edge> &RegexPool::rawEdges(NodeId N) {
   }
   // An end comes before the beginning that lies at the same place.
   std::stable_sort(Cuts.begin(), Cuts.end(), [](const Cut &A, const Cut &B) {
-    return A.At != B.At ? A.At < B.At : (A.Answer == 0) > (B.Answer == 0);
+    return A.At != B.At ? A.At<B.At : (A.Answer == 0)>(B.Answer == 0);
   });
   std::vector<uint32_t> Answers(Leaves.size());
   WordsMap<NodeId> Known;
@@ -519,9 +520,9 @@ const std::vector<RegexPool::Edge> &RegexPool::edges(NodeId N) {
 
 NodeId RegexPool::next(NodeId N, char32_t Code) {
   const std::vector<Edge> &Out = edges(N);
-  auto Found = std::upper_bound(
-      Out.begin(), Out.end(), Code,
-      [](char32_t C, const Edge &E) { return C < E.First; });
+  auto Found =
+      std::upper_bound(Out.begin(), Out.end(), Code,
+                       [](char32_t C, const Edge &E) { return C < E.First; });
   if (Found == Out.begin() || std::prev(Found)->Last < Code)
     return Nothing;
   return std::prev(Found)->Next;

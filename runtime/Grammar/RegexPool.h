@@ -38,8 +38,7 @@ using WordsMap = std::unordered_map<std::vector<uint32_t>, T, WordsHash>;
 
 class RegexPool {
 public:
-  static constexpr NodeId Nothing = 0, Epsilon = 1, AnyChar = 2,
-                          AnyText = 3;
+  static constexpr NodeId Nothing = 0, Epsilon = 1, AnyChar = 2, AnyText = 3;
   static constexpr uint32_t Unbounded = UINT32_MAX;
 
   RegexPool();
@@ -117,7 +116,8 @@ private:
   NodeId derive(NodeId N, char32_t Code);
   NodeId deriveOnce(NodeId N, char32_t Code);
   const std::vector<Edge> &rawEdges(NodeId N);
-  void collect(NodeId N, std::vector<NodeId> &Leaves, std::vector<NodeId> &Seen);
+  void collect(NodeId N, std::vector<NodeId> &Leaves,
+               std::vector<NodeId> &Seen);
 
   std::vector<Node> Nodes;
   WordsMap<NodeId> Ids;

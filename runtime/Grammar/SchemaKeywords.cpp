@@ -158,8 +158,7 @@ static std::optional<std::string_view> misfit(const Json &Value, Shape Form) {
       return std::nullopt;
     return "expected a string";
   case Shape::Strings:
-    if (Value.is_array() &&
-        All([](const Json &V) { return V.is_string(); }))
+    if (Value.is_array() && All([](const Json &V) { return V.is_string(); }))
       return std::nullopt;
     return "expected an array of strings";
   case Shape::Boolean:
@@ -258,11 +257,12 @@ uint8_t SchemaReader::types(SchemaId Id, bool &IsInteger) {
           return One.is_string() && One.get<std::string>() == N.first;
         });
     if (Found == std::end(Names)) {
-      failed(Id, "type",
-             "is " + printable(One.is_string() ? One.get<std::string>()
-                                               : One.dump()) +
-                 ": expected null, boolean, number, integer, string, array or "
-                 "object");
+      failed(
+          Id, "type",
+          "is " +
+              printable(One.is_string() ? One.get<std::string>() : One.dump()) +
+              ": expected null, boolean, number, integer, string, array or "
+              "object");
       return 0;
     }
     Types |= Found->second;
@@ -393,7 +393,8 @@ void SchemaReader::leafObject(SchemaId Id, Branch &B) {
   const Json &Value = Source.at(Id);
   if (has(Id, "properties"))
     for (const auto &[Name, Sub] : Value["properties"].items())
-      G.Named.push_back({Name, {positive(Source.child(Id, "properties", Name))}});
+      G.Named.push_back(
+          {Name, {positive(Source.child(Id, "properties", Name))}});
   if (has(Id, "patternProperties"))
     for (const auto &[Text, Sub] : Value["patternProperties"].items())
       if (auto P = pattern(Id, "patternProperties", Text))

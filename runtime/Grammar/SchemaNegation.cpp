@@ -177,12 +177,10 @@ Branches SchemaReader::valuesNot(SchemaId Id) {
       else if (Value.is_string())
         Words.push_back(codesOf(Value.get_ref<const std::string &>()));
       else if (Value.is_number())
-        Numbers.push_back(
-            Decimal::parse(Value.dump()).value_or(Decimal()));
+        Numbers.push_back(Decimal::parse(Value.dump()).value_or(Decimal()));
       else {
         Branches &Same = Value.is_array() ? Arrays : Objects;
-        Same = both(Same,
-                    branches(negative(constant(Value, Id)), false), Id);
+        Same = both(Same, branches(negative(constant(Value, Id)), false), Id);
       }
     }
     if (!Words.empty())

@@ -39,8 +39,7 @@ void SchemaReader::add(Branches &To, const Branches &More, SchemaId At) {
   To.insert(To.end(), More.begin(), More.end());
 }
 
-Branches SchemaReader::both(const Branches &A, const Branches &B,
-                            SchemaId At) {
+Branches SchemaReader::both(const Branches &A, const Branches &B, SchemaId At) {
   Branches All;
   for (const Branch &X : A)
     for (const Branch &Y : B) {
@@ -193,8 +192,7 @@ Branches SchemaReader::oneOf(SchemaId Id, bool Exact) {
   size_t Count = Source.at(Id)["oneOf"].size();
   Branches All;
   for (size_t I = 0; I < Count && !Failure; ++I) {
-    Branches Way =
-        branches(positive(Source.child(Id, "oneOf", I)), Exact);
+    Branches Way = branches(positive(Source.child(Id, "oneOf", I)), Exact);
     for (size_t K = 0; K < Count && !Failure; ++K) {
       Literal Other = positive(Source.child(Id, "oneOf", K));
       if (K != I && mayBoth(Way, branches(Other, Exact), Id))
@@ -243,8 +241,8 @@ Branches SchemaReader::read(SchemaId Id, bool Exact) {
     Literal If = positive(Source.child(Id, "if"));
     Branches Yes = branches(If, OwnExact);
     if (has(Id, "then"))
-      Yes = both(Yes, branches(positive(Source.child(Id, "then")), OwnExact),
-                 Id);
+      Yes =
+          both(Yes, branches(positive(Source.child(Id, "then")), OwnExact), Id);
     Branches No = branches(If + 1, false);
     if (has(Id, "else"))
       No = both(No, branches(positive(Source.child(Id, "else")), OwnExact), Id);
@@ -260,9 +258,9 @@ Branches SchemaReader::read(SchemaId Id, bool Exact) {
       Branch Absent, Present = Branch::of(ObjectType);
       Absent.Object.forbid(Name);
       Present.Object.Required.push_back(Name);
-      Branches Ways = both(
-          {Present}, branches(positive(Source.child(Id, Key, Name)), OwnExact),
-          Id);
+      Branches Ways =
+          both({Present},
+               branches(positive(Source.child(Id, Key, Name)), OwnExact), Id);
       add(Ways, {Absent}, Id);
       And(Ways);
     }
@@ -342,8 +340,8 @@ Branches SchemaReader::readNot(SchemaId Id) {
     size_t Count = Source.at(Id)[Key].size();
     Branches None{Branch()};
     for (size_t I = 0; I < Count && !Failure; ++I)
-      None = both(None, branches(negative(Source.child(Id, Key, I)), false),
-                  Id);
+      None =
+          both(None, branches(negative(Source.child(Id, Key, I)), false), Id);
     Or(None);
     for (size_t I = 0; Key[0] == 'o' && I < Count && !Failure; ++I)
       for (size_t K = 0; K < I && !Failure; ++K)
@@ -369,8 +367,8 @@ Branches SchemaReader::readNot(SchemaId Id) {
         continue;
       Branch Present = Branch::of(ObjectType);
       Present.Object.Required.push_back(Name);
-      Or(both({Present},
-              branches(negative(Source.child(Id, Key, Name)), false), Id));
+      Or(both({Present}, branches(negative(Source.child(Id, Key, Name)), false),
+              Id));
     }
   }
   // What a complement says of properties does not evaluate them.

@@ -118,8 +118,8 @@ Status SchemaSource::scan(const Json &Value, const std::string &Pointer,
       return Error("JSON schema: " + escaped(Pointer) +
                    "/$id: expected a URI without fragment");
     if (!Resources.try_emplace(Base, &Value).second && Pointer != "#")
-      return Error("JSON schema: " + escaped(Pointer) + "/$id: " +
-                   printable(Base) + " is given twice");
+      return Error("JSON schema: " + escaped(Pointer) +
+                   "/$id: " + printable(Base) + " is given twice");
   }
   Places.emplace(&Value, std::pair(Pointer, Base));
   for (const char *Key : {"$anchor", "$dynamicAnchor"})
@@ -130,15 +130,21 @@ Status SchemaSource::scan(const Json &Value, const std::string &Pointer,
     }
   if (!Value.is_object())
     return {};
-  static constexpr std::string_view One[] = {
-      "additionalProperties", "propertyNames", "items",
-      "additionalItems",      "contains",      "not",
-      "if",                   "then",          "else",
-      "unevaluatedItems",     "unevaluatedProperties"};
+  static constexpr std::string_view One[] = {"additionalProperties",
+                                             "propertyNames",
+                                             "items",
+                                             "additionalItems",
+                                             "contains",
+                                             "not",
+                                             "if",
+                                             "then",
+                                             "else",
+                                             "unevaluatedItems",
+                                             "unevaluatedProperties"};
   static constexpr std::string_view Some[] = {
-      "properties", "patternProperties", "$defs",   "definitions",
-      "dependencies", "dependentSchemas", "allOf",  "anyOf",
-      "oneOf",      "prefixItems",       "items"};
+      "properties",   "patternProperties", "$defs", "definitions",
+      "dependencies", "dependentSchemas",  "allOf", "anyOf",
+      "oneOf",        "prefixItems",       "items"};
   auto IsIn = [](const auto &Names, const std::string &Key) {
     return std::find(std::begin(Names), std::end(Names), Key) !=
            std::end(Names);
@@ -208,10 +214,9 @@ SchemaId SchemaSource::child(SchemaId Parent, const std::string &Key,
   const Json &List = at(Parent)[Key];
   const Json &Value = List.is_array() ? List[std::stoul(Sub)] : List[Sub];
   auto Place = Places.find(&Value);
-  return number(Value,
-                Schemas[Parent].Pointer + pointerPart(Key) + pointerPart(Sub),
-                Place == Places.end() ? Schemas[Parent].Base
-                                      : Place->second.second);
+  return number(
+      Value, Schemas[Parent].Pointer + pointerPart(Key) + pointerPart(Sub),
+      Place == Places.end() ? Schemas[Parent].Base : Place->second.second);
 }
 
 SchemaId SchemaSource::add(Json Value, SchemaId For) {

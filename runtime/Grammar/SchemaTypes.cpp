@@ -60,9 +60,8 @@ Branch grammar::intersect(RegexPool &Pool, const Branch &A, const Branch &B) {
     const NumberSpec &N = Both.Number;
     if ((N.Values && N.Values->empty()) ||
         (N.Low && N.High &&
-         (N.Low->Value > N.High->Value ||
-          (N.Low->Value == N.High->Value &&
-           (N.Low->IsOpen || N.High->IsOpen)))))
+         (N.Low->Value > N.High->Value || (N.Low->Value == N.High->Value &&
+                                           (N.Low->IsOpen || N.High->IsOpen)))))
       Both.Types &= ~NumberType;
   }
   if (Both.Types & StringType) {

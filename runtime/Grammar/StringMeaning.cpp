@@ -17,8 +17,7 @@ std::string grammar::meaningOfString(std::string_view Raw) {
     if (From + 4 > Raw.size())
       return std::nullopt;
     for (char C : Raw.substr(From, 4))
-      Value = Value * 16 +
-              char32_t(C <= '9' ? C - '0' : (C | 32) - 'a' + 10);
+      Value = Value * 16 + char32_t(C <= '9' ? C - '0' : (C | 32) - 'a' + 10);
     return Value;
   };
   while (At < Raw.size() && Raw[At] != '"') {

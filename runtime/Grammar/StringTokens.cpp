@@ -33,8 +33,7 @@ StringTokens StringTokens::build(const TokenTable &Tokens) {
           // Half of a character needs room for all of it.
           uint32_t Needed = Now + (Next != Whole);
           for (uint32_t I = 0; I < Nodes[Child].Count; ++I) {
-            Inside.push_back(
-                {Needed, Tokens.ids()[Nodes[Child].Begin + I]});
+            Inside.push_back({Needed, Tokens.ids()[Nodes[Child].Begin + I]});
             Most = std::max(Most, Needed);
           }
           Bytes.push_back(static_cast<char>(Nodes[Child].Byte));

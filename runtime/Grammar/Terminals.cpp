@@ -13,8 +13,8 @@ using namespace tenon;
 using namespace tenon::grammar;
 
 StateId Machine::state(Mode M, uint32_t A, uint32_t B, uint32_t C) {
-  auto [At, IsNew] = StateIds.try_emplace({uint32_t(M), A, B, C},
-                                          StateId(States.size()));
+  auto [At, IsNew] =
+      StateIds.try_emplace({uint32_t(M), A, B, C}, StateId(States.size()));
   if (!IsNew)
     return At->second;
   State S{M};
@@ -196,8 +196,7 @@ StateId Machine::compute(StateId Id, unsigned char Byte) {
     size_t At = Letters.find(static_cast<char>(Byte));
     if (At == Letters.npos)
       return Dead;
-    NodeId Next =
-        Pool.next(S.A, static_cast<unsigned char>(Meanings[At]));
+    NodeId Next = Pool.next(S.A, static_cast<unsigned char>(Meanings[At]));
     return Next == RegexPool::Nothing ? Dead : state(Mode::Chars, Next);
   }
   case Mode::Hex:
@@ -220,9 +219,8 @@ StateId Machine::compute(StateId Id, unsigned char Byte) {
       if (Known != Byte)
         continue;
       const ObjectRules::TrieNode &N = R.Trie[Child];
-      bool Any = std::any_of(N.Below.begin(), N.Below.end(), [&](uint32_t K) {
-        return mayAddKey(S.A, K);
-      });
+      bool Any = std::any_of(N.Below.begin(), N.Below.end(),
+                             [&](uint32_t K) { return mayAddKey(S.A, K); });
       return Any ? state(Mode::Key, S.A, Child, N.Key != UINT32_MAX) : Dead;
     }
     return Dead;
@@ -238,10 +236,10 @@ StateId Machine::compute(StateId Id, unsigned char Byte) {
                ? state(Mode::Bytes, S.A, S.B + 1)
                : Dead;
   case Mode::Space: {
-    uint32_t Cost = Byte == ' '                     ? 1
-                    : Byte == '\t'                  ? 2
+    uint32_t Cost = Byte == ' '                    ? 1
+                    : Byte == '\t'                 ? 2
                     : Byte == '\n' || Byte == '\r' ? 16
-                                                    : UINT32_MAX;
+                                                   : UINT32_MAX;
     return Cost <= S.A ? state(Mode::Space, S.A - Cost) : Dead;
   }
   }

@@ -56,14 +56,14 @@ void TokenTable::make() {
   };
   for (uint32_t I = 0; I < Ids.size(); ++I) {
     const std::string &Token = bytesOf(Ids[I]);
-    auto [Mine, Theirs] = std::mismatch(Token.begin(), Token.end(),
-                                        Before.begin(), Before.end());
+    auto [Mine, Theirs] =
+        std::mismatch(Token.begin(), Token.end(), Before.begin(), Before.end());
     auto Shared = static_cast<size_t>(Mine - Token.begin());
     if (Shared < Token.size() || Shared < Before.size())
       Leave(Shared);
     for (size_t At = Shared; At < Token.size(); ++At) {
-      Nodes.push_back({0, Path.back(), I, 0,
-                       static_cast<uint8_t>(Token[At]), 0});
+      Nodes.push_back(
+          {0, Path.back(), I, 0, static_cast<uint8_t>(Token[At]), 0});
       Path.push_back(static_cast<uint32_t>(Nodes.size() - 1));
     }
     // Equal tokens come one after another.

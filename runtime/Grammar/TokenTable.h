@@ -34,9 +34,9 @@ public:
 
   /// Nodes in the order of a walk in depth; 0 is the root.
   struct Node {
-    uint32_t End;    ///< Behind the last node below.
+    uint32_t End; ///< Behind the last node below.
     uint32_t Parent;
-    uint32_t Begin;  ///< Its tokens are [Begin, Begin + Count) of ids().
+    uint32_t Begin; ///< Its tokens are [Begin, Begin + Count) of ids().
     uint16_t Count;
     uint8_t Byte;
     uint8_t Height; ///< Of what is below, at most 255.

@@ -95,8 +95,7 @@ private:
   }
   bool open(Json Container) {
     if (Open.size() >= static_cast<size_t>(MaxDepth))
-      return fail("nested deeper than " + std::to_string(MaxDepth) +
-                  " levels");
+      return fail("nested deeper than " + std::to_string(MaxDepth) + " levels");
     Open.push_back(&place(std::move(Container)));
     return true;
   }

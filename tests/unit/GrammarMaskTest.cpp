@@ -1,0 +1,174 @@
+//===- GrammarMaskTest.cpp - Masks against one byte after another ---------===//
+
+#include "GrammarTestSupport.h"
+
+#include <random>
+
+using namespace tenon;
+using namespace tenon::grammar;
+using namespace tenon::test;
+
+namespace {
+
+std::vector<Grammar::Ptr> grammars() {
+  std::vector<Grammar::Ptr> All;
+  for (const char *Schema :
+       {R"({})", R"({"type":"object"})",
+        R"({"type":"object","properties":{"a":{"type":"string","maxLength":3},
+            "ab":{"enum":["x","xy",1]},"b":{"type":"array","maxItems":2}}})",
+        R"({"type":"object","propertyNames":{"pattern":"^[ab]{1,2}$"}})",
+        R"({"type":"object","propertyNames":{"maxLength":1},
+            "additionalProperties":{"type":"null"}})",
+        R"({"type":"object","patternProperties":{"a*b":{"type":"integer"}},
+            "additionalProperties":{"type":"string","minLength":2}})",
+        R"({"type":"integer","minimum":-20,"maximum":305,"multipleOf":5})",
+        R"({"anyOf":[{"type":"string","pattern":"^a"},
+            {"type":"array","items":{"type":"number","minimum":0.5}}]})"}) {
+    Result<Grammar::Ptr> G = Grammar::fromJsonSchemaText(Schema);
+    EXPECT_TRUE(G) << G.error().message();
+    All.push_back(*G);
+  }
+  for (const char *Text : {"(a|ab|\"b)*c?", "[^a]{2,5}a", "(?!.*aa)[a-c]*"}) {
+    Result<Grammar::Ptr> G = Grammar::fromRegex(Text);
+    EXPECT_TRUE(G) << G.error().message();
+    All.push_back(*G);
+  }
+  Result<Grammar::Ptr> G = Grammar::fromEbnf(
+      "root ::= \"a\" root \"b\" | \"ab\"? [\"{}]\nlist ::= root");
+  EXPECT_TRUE(G) << G.error().message();
+  All.push_back(*G);
+  return All;
+}
+
+/// Tokens of characters that matter, of quotes and escapes.
+std::vector<std::string> tokens(std::mt19937 &Random) {
+  const std::string Pieces[] = {
+      "a",      "b", "\"",       "{",    "}", "[",    "]",       ":",
+      ",",      "1", "0",        ".",    "-", " ",    "\n",      "\\",
+      "\\u006", "1", "\xc3\xa9", "\xc3", "x", "null", "\xe6\xbc"};
+  std::vector<std::string> Made;
+  for (int I = 0; I < 600; ++I) {
+    std::string Token;
+    for (unsigned K = 1 + Random() % 5; K > 0; --K)
+      Token += Pieces[Random() % std::size(Pieces)];
+    Made.push_back(Token);
+  }
+  for (const char *Token : {"\":0,\"a\":1", "a\":null,\"a",
+                            "\":\"\",\"\":", "\",\"", "\":[{\"", "\\u0061\":1"})
+    Made.push_back(Token);
+  return Made;
+}
+
+std::vector<int32_t> allowed(Matcher &M) {
+  std::vector<uint64_t> Mask(M.tokens()->words());
+  M.mask(Mask);
+  std::vector<int32_t> Ids;
+  for (size_t Id = 0; Id < M.tokens()->size(); ++Id)
+    if (Mask[Id / 64] >> (Id % 64) & 1)
+      Ids.push_back(static_cast<int32_t>(Id));
+  return Ids;
+}
+
+/// A token is in the mask exactly when its bytes may follow one by one, and a
+/// text that may not end can go on.
+TEST(GrammarMask, EqualsBytes) {
+  std::mt19937 Random(7);
+  auto Table = byteTable(tokens(Random));
+  auto Bytes = byteTable();
+  for (const Grammar::Ptr &G : grammars())
+    for (int Text = 0; Text < 12; ++Text) {
+      Matcher M(G, Table), ByBytes(G, Bytes);
+      for (int Step = 0; Step < 14; ++Step) {
+        std::vector<int32_t> Ids = allowed(M);
+        std::vector<bool> IsIn(Table->size());
+        for (int32_t Id : Ids)
+          IsIn[static_cast<size_t>(Id)] = true;
+        for (size_t Id = 0; Id < Table->size(); ++Id) {
+          size_t Count = 0;
+          const std::string &Token = Table->bytesOf(int32_t(Id));
+          while (Count < Token.size() &&
+                 ByBytes.accept(static_cast<unsigned char>(Token[Count])))
+            ++Count;
+          ByBytes.rollback(Count);
+          ASSERT_EQ(IsIn[Id], Count == Token.size())
+              << "token " << Token << ", step " << Step;
+        }
+        ASSERT_TRUE(!Ids.empty() || M.canEnd()) << "a dead end";
+        if (Ids.empty())
+          break;
+        int32_t Next = Ids[Random() % Ids.size()];
+        ASSERT_TRUE(M.accept(Next));
+        for (char C : Table->bytesOf(Next))
+          ASSERT_TRUE(ByBytes.accept(static_cast<unsigned char>(C)));
+      }
+    }
+}
+
+TEST(GrammarMask, RollbackAndForkGoOnAlike) {
+  std::mt19937 Random(8);
+  auto Table = byteTable(tokens(Random));
+  for (const Grammar::Ptr &G : grammars()) {
+    Matcher M(G, Table);
+    std::vector<std::vector<int32_t>> Masks;
+    std::vector<int32_t> Taken;
+    for (int Step = 0; Step < 10; ++Step) {
+      Masks.push_back(allowed(M));
+      if (Masks.back().empty())
+        break;
+      Taken.push_back(Masks.back()[Random() % Masks.back().size()]);
+      Matcher Fork = M.fork();
+      ASSERT_TRUE(Fork.accept(Taken.back()));
+      EXPECT_EQ(allowed(M), Masks.back());
+      ASSERT_TRUE(M.accept(Taken.back()));
+      EXPECT_EQ(allowed(M), allowed(Fork));
+    }
+    size_t Back = Taken.size() / 2;
+    M.rollback(Back);
+    EXPECT_EQ(M.length(), Taken.size() - Back);
+    EXPECT_EQ(allowed(M), Masks[Taken.size() - Back]);
+  }
+}
+
+/// What is forgotten for want of memory is found again.
+TEST(GrammarMask, SurvivesForgetting) {
+  Limits Most;
+  Most.Memory = 1;
+  Result<Grammar::Ptr> Small =
+      Grammar::fromJsonSchemaText(R"({"type":"object"})", {}, Most);
+  Result<Grammar::Ptr> Large =
+      Grammar::fromJsonSchemaText(R"({"type":"object"})");
+  ASSERT_TRUE(Small && Large);
+  auto Table = byteTable();
+  Matcher A(*Small, Table), B(*Large, Table);
+  for (char C : std::string(R"({"a":[1,{"b":"c"}],"b":null})")) {
+    EXPECT_EQ(allowed(A), allowed(B));
+    ASSERT_TRUE(A.accept(C));
+    ASSERT_TRUE(B.accept(C));
+  }
+  EXPECT_TRUE(A.canEnd());
+  EXPECT_FALSE(A.accept('x'));
+}
+
+TEST(GrammarMask, ForcedText) {
+  Result<Grammar::Ptr> G = Grammar::fromRegex("abc(d|e)|abcx");
+  ASSERT_TRUE(G);
+  Matcher M(*G, byteTable());
+  EXPECT_EQ(M.forced(), "abc");
+  for (char C : std::string("abcd"))
+    ASSERT_TRUE(M.accept(C));
+  EXPECT_EQ(M.forced(), "");
+  EXPECT_TRUE(M.isComplete());
+}
+
+/// The first token of a text may be spelled otherwise.
+TEST(GrammarMask, EmptyTokensAreNeverAllowed) {
+  Result<Grammar::Ptr> G = Grammar::fromRegex("a+");
+  ASSERT_TRUE(G);
+  Matcher M(*G, TokenTable::build({"", "a", "aa", "b"}));
+  EXPECT_EQ(allowed(M), (std::vector<int32_t>{1, 2}));
+  EXPECT_FALSE(M.accept(0));
+  EXPECT_FALSE(M.accept(-1));
+  EXPECT_FALSE(M.accept(4));
+}
+
+} // namespace
