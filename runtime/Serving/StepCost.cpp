@@ -57,15 +57,19 @@ void StepCost::fit(const StepWork &Work, double Ms) {
 void StepCost::observe(const StepWork &Work, double Ms) {
   if (Work.Sequences + Work.PromptTokens == 0 || !(Ms > 0))
     return;
-  LargestSlice = std::max(static_cast<double>(Work.PromptTokens),
-                          LargestSlice * SliceKept);
   double Expected = timeOf(Work);
+  // What took longer than it should at most is no measure of what may run.
+  auto Tokens = static_cast<double>(Work.PromptTokens);
+  LargestSlice = Expected > 0 && Tokens > 0 && Ms > expected(Work)
+                     ? std::min(LargestSlice, Tokens / 2)
+                     : std::max(Tokens, LargestSlice * SliceKept);
   if (Expected <= 0)
     return fit(Work, Ms);
   double Now = Ms / Expected;
   double Off = std::clamp(Now - Pace.Mean, (1 / MostAbove - 1) * Pace.Mean,
                           (MostAbove - 1) * Pace.Mean);
-  fit(Work, Expected * (Pace.Mean + Off));
+  // Without the pace: a slow minute changes nothing of what the work is.
+  fit(Work, Expected * (1 + Off / Pace.Mean));
   Pace.Deviation += (1 - PaceKept) * (std::abs(Off) - Pace.Deviation);
   Pace.Peak =
       std::max(Pace.Mean + Off, Pace.Mean + PeakKept * (Pace.Peak - Pace.Mean));

@@ -130,6 +130,31 @@ TEST(StepCostTest, LeavesRoomForWhatVaries) {
   EXPECT_LT(Calm.expected(workOf(0, 0, 50)), 165);
 }
 
+TEST(StepCostTest, ForgetsNothingWhileTheMachineIsSlow) {
+  // Every third 300 steps another process is on the cores, and slices are at
+  // their least: what a token takes must not be lost in the meantime.
+  std::mt19937 Random(2);
+  StepCost Cost;
+  size_t Position = 0, Longer = 0;
+  for (size_t I = 0; I < 6000; ++I) {
+    bool IsSlow = I / 300 % 3 == 1;
+    size_t Keys = 3000 + I * 16 % 14000;
+    const PromptRest Rest[] = {{Position, 2000 - Position}};
+    size_t Slice = std::min(Cost.sliceFor(200, {16, Keys, 0, 0}, Rest, 512),
+                            2000 - Position);
+    StepWork W = {16, Keys, Slice, keysOf(Position, Slice)};
+    Position = (Position + Slice) % 2000;
+    double Pace = (IsSlow ? 4.5 : 1) * (I / 40 % 2 ? 1.25 : 1) *
+                  (0.925 + static_cast<double>(Random() % 1000) * 0.15 / 1000);
+    double Ms = Pace * (40 + 0.22 * static_cast<double>(Slice) +
+                        0.0028 * static_cast<double>(Keys) +
+                        0.0008 * static_cast<double>(W.PromptKeys));
+    Cost.observe(W, Ms);
+    Longer += !IsSlow && Slice > StepCost::MinSlice && Ms > 200;
+  }
+  EXPECT_LE(Longer, 6u);
+}
+
 TEST(StepCostTest, TextsThatHaveEndedAreNotTakenFromThePrompts) {
   StepCost Cost;
   for (int I = 0; I < 20; ++I)
