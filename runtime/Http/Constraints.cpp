@@ -30,6 +30,9 @@ GrammarCache::get(const std::string &Key,
   return Made;
 }
 
+/// What a grammar of a client may take: as many are kept as GrammarCache says.
+static constexpr grammar::Limits Bounds = {.Memory = 32u << 20};
+
 /// Compiles, or has, a grammar; an error in `F` says that `Param` is wrong.
 static Grammar::Ptr compiled(const std::string &Param, const std::string &Key,
                              Fields &F, GrammarCache &Known,
@@ -47,8 +50,9 @@ static Grammar::Ptr schemaGrammar(const Json &Schema,
                                   GrammarCache &Known) {
   std::string Key = "schema " + std::to_string(Options.FixedOrder) + " " +
                     std::to_string(Options.MaxWhitespace) + " " + Schema.dump();
-  return compiled(Param, Key, F, Known,
-                  [&] { return Grammar::fromJsonSchema(Schema, Options); });
+  return compiled(Param, Key, F, Known, [&] {
+    return Grammar::fromJsonSchema(Schema, Options, Bounds);
+  });
 }
 
 static Grammar::Ptr objectGrammar(const std::string &Param, Fields &F,
@@ -116,12 +120,12 @@ static Grammar::Ptr structuredOutputs(const Json &Given, Fields &F,
   if (std::optional<std::string> Text = Inner.string("regex")) {
     ++Count;
     G = compiled(Path + ".regex", "regex " + *Text, F, Known,
-                 [&] { return Grammar::fromRegex(*Text); });
+                 [&] { return Grammar::fromRegex(*Text, Bounds); });
   }
   if (std::optional<std::string> Text = Inner.string("grammar")) {
     ++Count;
     G = compiled(Path + ".grammar", "ebnf " + *Text, F, Known,
-                 [&] { return Grammar::fromEbnf(*Text); });
+                 [&] { return Grammar::fromEbnf(*Text, Bounds); });
   }
   if (const Json *Choices = Inner.get("choice")) {
     ++Count;
@@ -134,7 +138,7 @@ static Grammar::Ptr structuredOutputs(const Json &Given, Fields &F,
       Inner.expected("choice", "an array of texts");
     else
       G = compiled(Path + ".choice", "choice " + Choices->dump(), F, Known,
-                   [&] { return Grammar::fromChoices(Texts); });
+                   [&] { return Grammar::fromChoices(Texts, Bounds); });
   }
   if (std::optional<bool> Any = Inner.boolean("json_object"); Any && *Any) {
     ++Count;

@@ -25,7 +25,7 @@ public:
       const std::function<Result<grammar::Grammar::Ptr>()> &Compile);
 
 private:
-  static constexpr size_t Most = 128;
+  static constexpr size_t Most = 32;
   std::mutex Lock;
   std::list<std::pair<std::string, grammar::Grammar::Ptr>>
       Used; ///< Last first.

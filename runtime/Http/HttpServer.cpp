@@ -600,7 +600,8 @@ void Server::run(std::function<void(int)> Then) {
   waitForSignal();
   std::signal(SIGPIPE, SIG_IGN);
   auto Stay = asio::make_work_guard(Jobs);
-  constexpr int Workers = 2;
+  // So many slow grammars hold up the requests of others.
+  constexpr int Workers = 4;
   std::vector<std::thread> Threads;
   for (int I = 0; I < Workers; ++I)
     Threads.emplace_back([this] {

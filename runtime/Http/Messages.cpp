@@ -79,7 +79,7 @@ public:
     if (!F.Said.Text.empty() || F.Said.Calls.empty())
       Content.push_back(block(AnswerPart::Text, F.Said.Text));
     for (const tools::ToolCall &Call : F.Said.Calls)
-      Content.push_back(callBlock(T, Call.Name, Json::parse(Call.Arguments)));
+      Content.push_back(callBlock(T, Call.Name, argumentsOf(Call)));
     Json J = message(T);
     J["content"] = std::move(Content);
     J.update(stopJson());
@@ -88,6 +88,12 @@ public:
   }
 
 private:
+  static Json argumentsOf(const tools::ToolCall &Call) {
+    Json Arguments = Json::parse(Call.Arguments, nullptr,
+                                 /*allow_exceptions=*/false);
+    return Arguments.is_object() ? Arguments : Json::object();
+  }
+
   static std::string event(const char *Type, const Json &Fields) {
     Json J = {{"type", Type}};
     J.update(Fields);
