@@ -2,6 +2,8 @@
 
 #include "runtime/Http/Api.h"
 
+#include "runtime/Http/Page.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -194,6 +196,14 @@ void Api::take(HttpServer &Server, std::shared_ptr<Exchange> E) {
     return E->reply(
         {IsDraining ? 503 : 200, "application/json",
          IsDraining ? R"({"status":"draining"})" : R"({"status":"ok"})"});
+  if (R.Method == "GET" && R.Path == "/") {
+    HttpResponse Shown{200, "text/html; charset=utf-8", std::string(Page)};
+    Shown.More.emplace_back("Content-Security-Policy",
+                            "default-src 'none'; connect-src 'self'; img-src "
+                            "data:; style-src 'unsafe-inline'; script-src "
+                            "'unsafe-inline'; frame-ancestors 'none'");
+    return E->reply(std::move(Shown));
+  }
   const Route *Found = nullptr;
   std::string Methods;
   for (const Route &Each : Routes)

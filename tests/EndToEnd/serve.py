@@ -224,6 +224,12 @@ class Serve:
         models = server.ask("/v1/models")[2]["data"]
         self.expect("models", [m["id"] for m in models], ["tiny", "other"])
         self.expect("a model", server.ask("/v1/models/tiny")[2], models[0])
+        status, headers, page = server.ask("/")
+        self.test.check(
+            status == 200 and headers["Content-Type"].startswith("text/html")
+            and "default-src 'none'" in headers["Content-Security-Policy"]
+            and "<title>Tenon</title>" in page and "https:" not in page,
+            f"the page: {status} {page[:99]}")
         self.expect("health", server.ask("/health")[2], {"status": "ok"})
         self.expect("live", server.ask("/live")[0], 200)
 
