@@ -83,6 +83,8 @@ public:
   /// begins so; how long it is so far is `Length`.
   std::vector<std::string> missingOf(const Head &H, size_t &Length) const;
   bool isEndless(StateId Id) const;
+  /// A state that allows the same next `Near` bytes, and is one for many.
+  StateId withoutFarBounds(StateId Id, uint32_t Near);
   /// Whether a key that adds `Bytes`, quote included, is not one that must not
   /// be.
   bool mayEndKey(const Head &H, std::string_view Bytes) const;

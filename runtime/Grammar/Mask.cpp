@@ -184,7 +184,10 @@ void MaskMaker::addHead(const Machine::Head &H) {
     }
     return;
   }
-  const Inside &Found = insideOf(H.State);
+  // Bounds that no token reaches make no difference.
+  uint32_t Longest = Tokens.nodes()[0].Height;
+  const Inside &Found =
+      insideOf(Longest < 255 ? M.withoutFarBounds(H.State, Longest) : H.State);
   for (size_t I = 0; I < Found.Bits.size(); ++I)
     To[I] |= Found.Bits[I];
   for (int32_t Token : Found.Few)

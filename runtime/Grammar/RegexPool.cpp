@@ -253,6 +253,13 @@ RegexPool::lengths(NodeId N) const {
   return std::nullopt;
 }
 
+NodeId RegexPool::withoutFarBounds(NodeId N, uint32_t Near) {
+  const Node R = Nodes[N];
+  if (R.K != Kind::Repeat || Nodes[R.A].K != Kind::Set || R.Max <= Near)
+    return N;
+  return repeat(R.A, std::min(R.Min, Near + 1), Unbounded);
+}
+
 uint32_t RegexPool::trieOf(const std::vector<std::u32string> &Sorted,
                            size_t Begin, size_t End, size_t Depth) {
   WordNode Made;

@@ -64,6 +64,9 @@ public:
   bool endless(NodeId N) const { return Nodes[N].HasLoop && !Nodes[N].IsLogic; }
   /// Of a node that is any text of bounded length, those bounds.
   std::optional<std::pair<uint32_t, uint32_t>> lengths(NodeId N) const;
+  /// Of characters of one set, repeated: the same without bounds that lie more
+  /// than `Near` characters ahead, for texts no longer than that.
+  NodeId withoutFarBounds(NodeId N, uint32_t Near);
   /// All texts of `N` if there are at most `Most`.
   std::optional<std::vector<std::u32string>> list(NodeId N, size_t Most);
 

@@ -293,6 +293,14 @@ Machine::lengths(StateId Id) const {
   return Pool.lengths(States[Id].A);
 }
 
+StateId Machine::withoutFarBounds(StateId Id, uint32_t Near) {
+  const State S = States[Id];
+  if (S.M != Mode::Chars && S.M != Mode::Text && S.M != Mode::Open)
+    return Id;
+  NodeId Same = Pool.withoutFarBounds(S.A, Near);
+  return Same == S.A || Same == RegexPool::Nothing ? Id : state(S.M, Same);
+}
+
 bool Machine::isEndless(StateId Id) const {
   Mode M = States[Id].M;
   return (M == Mode::Chars || M == Mode::Open) && Pool.endless(States[Id].A);
