@@ -23,12 +23,16 @@ std::vector<Grammar::Ptr> grammars() {
             "additionalProperties":{"type":"string","minLength":2}})",
         R"({"type":"integer","minimum":-20,"maximum":305,"multipleOf":5})",
         R"({"anyOf":[{"type":"string","pattern":"^a"},
-            {"type":"array","items":{"type":"number","minimum":0.5}}]})"}) {
+            {"type":"array","items":{"type":"number","minimum":0.5}}]})",
+        // Bounds that lie beyond a token's length, then within it.
+        R"({"type":"string","pattern":"^[ab1x]*$","minLength":30,
+            "maxLength":45})"}) {
     Result<Grammar::Ptr> G = Grammar::fromJsonSchemaText(Schema);
     EXPECT_TRUE(G) << G.error().message();
     All.push_back(*G);
   }
-  for (const char *Text : {"(a|ab|\"b)*c?", "[^a]{2,5}a", "(?!.*aa)[a-c]*"}) {
+  for (const char *Text : {"(a|ab|\"b)*c?", "[^a]{2,5}a", "(?!.*aa)[a-c]*",
+                           "[ab1x]{2,40}", "[ab1x]{33,40}"}) {
     Result<Grammar::Ptr> G = Grammar::fromRegex(Text);
     EXPECT_TRUE(G) << G.error().message();
     All.push_back(*G);
