@@ -95,6 +95,38 @@ def regex():
     yield b"(a*)*b\0" + b"a" * 64
 
 
+# Schemas with a text that each accepts.
+SCHEMAS = [
+    ({"type": "object", "properties": {
+        "a": {"type": "string", "maxLength": 9, "pattern": "^x*$"},
+        "b": {"enum": [1, None, {"c": []}]}}, "required": ["b"],
+      "additionalProperties": {"type": "integer", "minimum": -3}},
+     '{"b": {"c": [ ]}, "a":"xx", "z": -2}'),
+    ({"$ref": "#/$defs/tree", "$defs": {"tree": {
+        "anyOf": [{"type": "null"}, {"type": "array", "maxItems": 3,
+                                     "items": {"$ref": "#/$defs/tree"}}]}}},
+     "[null, [[null]]]"),
+    ({"oneOf": [{"multipleOf": 0.5, "type": "number"}, {"format": "date"}],
+      "not": {"const": 1}}, "2.50"),
+    ({"patternProperties": {"^k": {"contains": {"const": 1}}},
+      "propertyNames": {"minLength": 1}, "dependentRequired": {"k": ["l"]},
+      "if": {"required": ["l"]}, "then": {"maxProperties": 2}},
+     '{"k": [0, 1], "l": "\\u00e9"}'),
+    ({"allOf": [{"prefixItems": [{"type": "boolean"}]}, {"minItems": 2}],
+      "unevaluatedItems": {"type": "string", "minLength": 300}}, "[true"),
+]
+
+
+@target
+def grammar():
+    for schema, text in SCHEMAS:
+        yield b"j" + json.dumps(schema).encode() + b"\0" + text.encode()
+    for pattern in r"\d{2,40}-[a-f]+|(x|yz)*", r"(?!a)\w{1,300}", r"[^\n]*é?":
+        yield b"r" + pattern.encode() + b"\0" + b"12-abc"
+    yield (b'eroot ::= item ("," item)* # list\n'
+           b'item ::= [a-z]{1,3} | "(" root ")"\0ab,(c,d)')
+
+
 @target
 def tokenizer():
     for content in tokenizers():
@@ -409,6 +441,10 @@ def dictionaries():
                     "{1000}", "\\b", "\\B", "\\A", "\\z", "\\Z", "\\G", "\\s",
                     "\\S", "\\d", "\\w", "\\h", "\\R", "\\X", "\\x{10FFFF}",
                     "\\u00e9", "\\1", "|", "^", "$", "(?#", "(?m)", "(?x)"]
+    yield "grammar", [*JSON_WORDS, "root ::= ", "(?!", "{1,300}", "[^", *(
+        f'"{word}"' for word in re.findall(
+            r'\{"(\$?[A-Za-z]+)", Shape',
+            (ROOT / "runtime/Grammar/SchemaKeywords.cpp").read_text()))]
     cases = json.loads((TESTS / "chat" / "cases.json").read_text())
     yield "chat-template", [
         "messages", "message.content", "{%-", "-%}", "{{-", "loop.", "namespace(",

@@ -1,0 +1,73 @@
+//===- grammar.cpp - Constraints on texts, and texts against them ---------===//
+//
+// Input: "j", "r" or "e", a JSON schema, a regular expression or EBNF, NUL, the
+// text.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Grammar/Grammar.h"
+#include "tests/fuzz/FuzzTarget.h"
+
+using namespace tenon;
+using namespace tenon::grammar;
+
+/// A token for each byte.
+static std::shared_ptr<const TokenTable> bytes() {
+  static const auto Table = [] {
+    std::vector<std::string> Tokens;
+    for (int Byte = 0; Byte < 256; ++Byte)
+      Tokens.push_back(std::string(1, static_cast<char>(Byte)));
+    return TokenTable::build(Tokens);
+  }();
+  return Table;
+}
+
+static void checkMask(Matcher &M) {
+  std::vector<uint64_t> Mask(M.tokens()->words());
+  M.mask(Mask);
+  bool Any = false;
+  for (int32_t Byte = 0; Byte < 256; ++Byte) {
+    bool IsIn = Mask[static_cast<size_t>(Byte) / 64] >> (Byte % 64) & 1;
+    Any |= IsIn;
+    fuzz::require(IsIn == M.allows(Byte), "the mask has what is allowed");
+  }
+  fuzz::require(Any || M.canEnd(), "no dead ends");
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
+  auto [Source, Text] = fuzz::splitAtNul(fuzz::textOf(Data, Size));
+  if (Source.empty())
+    return 0;
+  char Kind = Source.front();
+  Source.remove_prefix(1);
+  Limits Most;
+  Most.Memory = 8u << 20;
+  Result<Grammar::Ptr> G = Kind == 'j'
+                               ? Grammar::fromJsonSchemaText(Source, {}, Most)
+                           : Kind == 'r' ? Grammar::fromRegex(Source, Most)
+                                         : Grammar::fromEbnf(Source, Most);
+  if (!fuzz::isGood(G))
+    return 0;
+  Matcher M(*G, bytes());
+  constexpr size_t MostMasks = 24;
+  size_t Taken = 0;
+  for (; Taken < Text.size(); ++Taken) {
+    if (Taken < MostMasks)
+      checkMask(M);
+    if (!M.accept(static_cast<unsigned char>(Text[Taken])))
+      break;
+  }
+  bool CanEnd = M.canEnd();
+  if (Kind == 'j' && Taken == Text.size() && CanEnd) {
+    constexpr int Deep = 1 << 20;
+    fuzz::require(bool(parseJson(Text, "the text", Deep)),
+                  "what a schema accepts is JSON without keys that come twice");
+  }
+  size_t Back = Taken / 2;
+  M.rollback(Back);
+  for (size_t I = Taken - Back; I < Taken; ++I)
+    fuzz::require(M.accept(static_cast<unsigned char>(Text[I])),
+                  "what was accepted is accepted again");
+  fuzz::require(M.canEnd() == CanEnd, "a rollback leaves nothing behind");
+  return 0;
+}
