@@ -22,7 +22,11 @@ void http::tokenize(Call C) {
   std::optional<chat::Conversation> Talk;
   if (C.Body.contains("messages"))
     Talk = conversationOf(F, C.Bounds, M);
-  bool Special = F.boolean("add_special_tokens").value_or(true);
+  bool Special = true;
+  if (Talk) // Templates write their own.
+    F.accept("add_special_tokens", false);
+  else
+    Special = F.boolean("add_special_tokens").value_or(true);
   if (Prompt.has_value() == Talk.has_value())
     F.refuse({400, "expected one of 'prompt' and 'messages'", "prompt"});
   const tokenizer::Tokenizer *T = M ? tokenizerOf(*M, F) : nullptr;
