@@ -47,9 +47,13 @@ bool http::isTokens(const Json &J) {
 
 Fields::Fields(const Json &Object, std::string Path)
     : Object(Object), Path(std::move(Path)) {
-  if (!Object.is_object())
-    refuse({400, (this->Path.empty() ? "the body" : this->Path) + " is " +
-                     Object.type_name() + ": expected an object"});
+  if (Object.is_object())
+    return;
+  std::string Name = this->Path.substr(0, this->Path.rfind('.'));
+  refuse({400,
+          (Name.empty() ? "the body" : "'" + Name + "'") + " is " +
+              Object.type_name() + ": expected an object",
+          Name});
 }
 
 const Json *Fields::get(const char *Key) {

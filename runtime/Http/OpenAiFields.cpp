@@ -116,8 +116,9 @@ std::optional<ForcedCall> http::readToolChoice(Fields &F, bool IsFlat,
   } else if (J && *J != "auto") {
     F.expected("tool_choice", "\"auto\", \"none\", \"required\" or a function");
   }
+  bool IsParallel = F.boolean("parallel_tool_calls").value_or(true);
   if (Forced)
-    Forced->IsSingle |= !F.boolean("parallel_tool_calls").value_or(true);
+    Forced->IsSingle |= !IsParallel;
   else
     F.accept("parallel_tool_calls", true);
   return Forced;
