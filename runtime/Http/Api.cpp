@@ -109,6 +109,20 @@ ServedModel *Call::encoder(Fields &F, bool Embeds) const {
       Embeds ? "embeds texts" : "puts texts into classes");
 }
 
+ServedModel *Call::ranker(Fields &F) const {
+  return findModel(
+      Models, DefaultModel, F,
+      [](const ServedModel &M) {
+        if (M.generates())
+          return false;
+        if (std::get<serving::Encoder>(M.Runs).embeds())
+          return true;
+        Result<const engine::Entry *> Code = M.code().entry("encode");
+        return Code && (*Code)->Info.Width == 1;
+      },
+      "embeds texts or gives a pair of them one score");
+}
+
 //===----------------------------------------------------------------------===//
 // Paths
 //===----------------------------------------------------------------------===//

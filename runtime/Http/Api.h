@@ -98,6 +98,8 @@ struct Call {
   ServedModel *generator(Fields &F) const;
   /// With `Embeds`, one that embeds, else one that classifies.
   ServedModel *encoder(Fields &F, bool Embeds) const;
+  /// One that embeds, or that gives a pair of texts one score.
+  ServedModel *ranker(Fields &F) const;
   void reply(Json Answer) const;
   void reply(const ApiError &Why) const;
   /// Hands the exchange back to the server's thread.
