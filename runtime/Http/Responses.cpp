@@ -234,7 +234,8 @@ private:
       return J;
     TokenUsage U = T.usage();
     J["usage"] = {{"input_tokens", U.Prompt},
-                  {"input_tokens_details", {{"cached_tokens", U.Cached}}},
+                  {"input_tokens_details",
+                   {{"cache_write_tokens", 0}, {"cached_tokens", U.Cached}}},
                   {"output_tokens", U.New},
                   {"output_tokens_details", {{"reasoning_tokens", 0}}},
                   {"total_tokens", U.Prompt + U.New}};
