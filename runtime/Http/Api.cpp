@@ -172,38 +172,90 @@ static constexpr Route Routes[] = {
     {"GET", "/metrics", showMetrics, true},
 };
 
-bool Api::isAllowed(const HttpRequest &R) const {
+/// The number of the request's key; 0 where none is needed.
+std::optional<size_t> Api::keyOf(const HttpRequest &R) const {
   constexpr std::string_view Bearer = "Bearer ";
   std::string_view Given = R.Authorization;
   if (Given.starts_with(Bearer))
     Given.remove_prefix(Bearer.size());
-  bool IsKnown = Keys.empty();
-  for (const std::string &Key : Keys) {
+  std::optional<size_t> Found;
+  if (Keys.empty())
+    Found = 0;
+  for (size_t Number = 0; Number < Keys.size(); ++Number) {
+    const std::string &Key = Keys[Number];
     // In a time that says nothing of how much of it is right.
     unsigned Difference = Key.size() != Given.size();
     for (size_t I = 0; I < Key.size() && I < Given.size(); ++I)
       Difference |= static_cast<unsigned char>(Key[I] ^ Given[I]);
-    IsKnown |= Difference == 0;
+    if (Difference == 0)
+      Found = Number;
   }
-  return IsKnown;
+  return Found;
 }
 
-void Api::take(HttpServer &Server, std::shared_ptr<Exchange> E) {
-  const HttpRequest &R = E->request();
-  if (R.Method == "GET" && R.Path == "/live")
-    return E->reply({200, "application/json", "{}"});
-  if (R.Method == "GET" && R.Path == "/health")
-    return E->reply(
-        {IsDraining ? 503 : 200, "application/json",
-         IsDraining ? R"({"status":"draining"})" : R"({"status":"ok"})"});
-  if (R.Method == "GET" && R.Path == "/") {
+/// What needs no key: whether it was that.
+static bool takeOpen(Exchange &E, bool IsDraining) {
+  const HttpRequest &R = E.request();
+  if (R.Method != "GET")
+    return false;
+  if (R.Path == "/live") {
+    E.reply({200, "application/json", "{}"});
+  } else if (R.Path == "/health") {
+    E.reply({IsDraining ? 503 : 200, "application/json",
+             IsDraining ? R"({"status":"draining"})" : R"({"status":"ok"})"});
+  } else if (R.Path == "/") {
     HttpResponse Shown{200, "text/html; charset=utf-8", std::string(Page)};
     Shown.More.emplace_back("Content-Security-Policy",
                             "default-src 'none'; connect-src 'self'; img-src "
                             "data:; style-src 'unsafe-inline'; script-src "
                             "'unsafe-inline'; frame-ancestors 'none'");
-    return E->reply(std::move(Shown));
+    E.reply(std::move(Shown));
+  } else {
+    return false;
   }
+  return true;
+}
+
+/// What stands behind a path: whether it was that.
+bool Api::takeGet(Exchange &E, std::string_view Path) {
+  constexpr std::string_view OneModel = "/v1/models/",
+                             OneRequest = "/v1/requests/";
+  if (Path.starts_with(OneRequest)) {
+    explain(E, Path.substr(OneRequest.size()));
+    return true;
+  }
+  if (Path.starts_with(OneModel))
+    for (const auto &M : Models)
+      if (Path.substr(OneModel.size()) == M->Name) {
+        E.reply({200, "application/json", wireText(modelJson(*M))});
+        return true;
+      }
+  return false;
+}
+
+void Api::explain(Exchange &E, std::string_view Id) const {
+  std::string Name = percentDecoded(Id);
+  const RequestTrace *T = History.find(Name, E.trace().Key);
+  if (!T)
+    return replyError(
+        E, {404, printable(Name) +
+                     ": is none of the last requests of this key: expected "
+                     "the X-Request-Id of one of the last " +
+                     std::to_string(Bounds.ExplainedRequests)});
+  const ServedModel *Of = nullptr;
+  for (const auto &M : Models)
+    if (M->Name == T->Model && M->generates())
+      Of = M.get();
+  auto Running = [&](serving::RequestId Prompt) {
+    return Of ? Of->engine().timeline(Prompt) : std::nullopt;
+  };
+  E.reply({200, "application/json", wireText(explanationOf(*T, Running))});
+}
+
+void Api::take(HttpServer &Server, std::shared_ptr<Exchange> E) {
+  const HttpRequest &R = E->request();
+  if (takeOpen(*E, IsDraining))
+    return;
   const Route *Found = nullptr;
   std::string Methods;
   for (const Route &Each : Routes)
@@ -212,24 +264,34 @@ void Api::take(HttpServer &Server, std::shared_ptr<Exchange> E) {
       if (Each.Method == R.Method)
         Found = &Each;
     }
-  if (!(Found && Found->IsOpen) && !isAllowed(R))
+  std::optional<size_t> Key = keyOf(R);
+  if (!(Found && Found->IsOpen) && !Key)
     return replyError(*E, {401, "expected a key of this server in the header "
                                 "'Authorization: Bearer KEY'"});
+  E->trace().Key = Key.value_or(0);
   if (!Found && !Methods.empty()) {
     ApiError No{405, printable(R.Method) + ": expected " + Methods};
     No.Allow = Methods;
     return replyError(*E, No);
   }
-  std::string_view One = "/v1/models/";
-  if (!Found && R.Method == "GET" && R.Path.starts_with(One))
-    for (const auto &M : Models)
-      if (R.Path.substr(One.size()) == M->Name)
-        return E->reply({200, "application/json", wireText(modelJson(*M))});
+  if (!Found && R.Method == "GET" && takeGet(*E, R.Path))
+    return;
   if (!Found)
     return replyError(*E, {404, printable(R.Path) + ": there is no such path"});
-  Server.work([&Server, E, Found, this] {
-    Call C{Server, Models, DefaultModel, Grammars, Bounds, E, Json()};
-    if (Found->Method == "POST") {
+  if (R.Method == "POST") {
+    E->trace().IsCall = true;
+    History.add(E->sharedTrace());
+  }
+  call(Server, std::move(E), Found->Answer);
+}
+
+/// Lets an endpoint answer, on a worker.
+void Api::call(HttpServer &Server, std::shared_ptr<Exchange> E,
+               void (*Answer)(Call)) {
+  Server.work([&Server, E, Answer, this] {
+    Call C{Server, Models, DefaultModel, GrammarCache(Grammars),
+           Bounds, E,      Json()};
+    if (E->request().Method == "POST") {
       Result<Json> Body = parseJson(E->request().Body, "the body");
       if (!Body)
         return C.reply(ApiError{400, Body.error().message()});
@@ -239,7 +301,7 @@ void Api::take(HttpServer &Server, std::shared_ptr<Exchange> E) {
                                          ": expected an object"});
       C.Body = std::move(*Body);
     }
-    Found->Answer(std::move(C));
+    Answer(std::move(C));
   });
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/Http/Fields.h"
 #include "runtime/Http/HttpServer.h"
 #include "runtime/Http/Metrics.h"
+#include "runtime/Http/RequestHistory.h"
 #include "runtime/Serving/Encoder.h"
 #include "runtime/Serving/Engine.h"
 
@@ -35,6 +36,9 @@ struct ServedModel {
         [](const auto &R) -> const engine::Model & { return R.model(); }, Runs);
   }
   /// Of one that generates.
+  const serving::Engine &engine() const {
+    return std::get<serving::Engine>(Runs);
+  }
   serving::Engine &engine() { return std::get<serving::Engine>(Runs); }
   /// Of one that does not.
   serving::Encoder &encoder() { return std::get<serving::Encoder>(Runs); }
@@ -50,7 +54,8 @@ public:
       std::vector<std::string> Keys, std::string DefaultModel,
       const Limits &Bounds)
       : Models(std::move(Models)), Keys(std::move(Keys)),
-        DefaultModel(std::move(DefaultModel)), Bounds(Bounds) {}
+        DefaultModel(std::move(DefaultModel)), Bounds(Bounds),
+        History(Bounds.ExplainedRequests) {}
 
   /// Takes a request; `Server` is where work is done.
   void take(HttpServer &Server, std::shared_ptr<Exchange> E);
@@ -62,13 +67,18 @@ public:
   void beginDraining() { IsDraining = true; }
 
 private:
-  bool isAllowed(const HttpRequest &R) const;
+  std::optional<size_t> keyOf(const HttpRequest &R) const;
+  bool takeGet(Exchange &E, std::string_view Path);
+  void explain(Exchange &E, std::string_view Id) const;
+  void call(HttpServer &Server, std::shared_ptr<Exchange> E,
+            void (*Answer)(struct Call));
 
   const std::vector<std::unique_ptr<ServedModel>> Models;
   const std::vector<std::string> Keys;
   const std::string DefaultModel;
-  GrammarCache Grammars;
+  GrammarStore Grammars;
   const Limits Bounds;
+  RequestHistory History;
   bool IsDraining = false;
 };
 
@@ -77,7 +87,7 @@ struct Call {
   HttpServer &Server;
   const std::vector<std::unique_ptr<ServedModel>> &Models;
   const std::string &DefaultModel;
-  GrammarCache &Grammars;
+  GrammarCache Grammars;
   const Limits &Bounds;
   std::shared_ptr<Exchange> Asked;
   Json Body; ///< An object, or null of a GET.
