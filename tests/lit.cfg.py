@@ -5,6 +5,7 @@ lit.site.cfg.py has named the paths (as `config.tenon_*`) before this is read.
 """
 
 import os
+import shutil
 import sys
 
 import lit.formats
@@ -49,5 +50,8 @@ config.substitutions += [
     ("%build", config.tenon_build),
 ]
 
+# Not everywhere: scripts/setup --dev installs it.
+if shutil.which("chromium"):
+    config.available_features.add("chromium")
 if config.tenon_sanitize:
     config.available_features.add("sanitizers")

@@ -187,6 +187,7 @@ static constexpr Route Routes[] = {
     {{"POST", "/v1/classify"}, classify},
     {{"GET", "/v1/models"}, listModels},
     {{"GET", "/v1/models/{model}"}, nullptr},
+    {{"GET", "/v1/requests/{request}"}, nullptr},
     {{"POST", "/tokenize"}, tokenize},
     {{"POST", "/detokenize"}, detokenize},
     {{"POST", "/apply-template"}, applyTemplate},
@@ -214,39 +215,28 @@ Api::Api(std::vector<std::unique_ptr<ServedModel>> Models,
          const Limits &Bounds)
     : Models(std::move(Models)), Keys(std::move(Keys)),
       DefaultModel(std::move(DefaultModel)), Bounds(Bounds),
-      Description(wireText(describeApi(!this->Keys.empty()))) {}
+      Description(wireText(describeApi(!this->Keys.empty()))),
+      History(Bounds.ExplainedRequests) {}
 
-bool Api::isAllowed(const HttpRequest &R) const {
+/// The number of the request's key; 0 where none is needed.
+std::optional<size_t> Api::keyOf(const HttpRequest &R) const {
   constexpr std::string_view Bearer = "Bearer ";
   std::string_view Given = R.Authorization;
   if (Given.starts_with(Bearer))
     Given.remove_prefix(Bearer.size());
-  bool IsKnown = Keys.empty();
-  for (const std::string &Key : Keys) {
+  std::optional<size_t> Found;
+  if (Keys.empty())
+    Found = 0;
+  for (size_t Number = 0; Number < Keys.size(); ++Number) {
+    const std::string &Key = Keys[Number];
     // In a time that says nothing of how much of it is right.
     unsigned Difference = Key.size() != Given.size();
     for (size_t I = 0; I < Key.size() && I < Given.size(); ++I)
       Difference |= static_cast<unsigned char>(Key[I] ^ Given[I]);
-    IsKnown |= Difference == 0;
+    if (Difference == 0)
+      Found = Number;
   }
-  return IsKnown;
-}
-
-/// A part of a path with what its %XX stand for.
-static std::string percentDecoded(std::string_view Text) {
-  std::string Decoded;
-  for (size_t I = 0; I < Text.size(); ++I) {
-    unsigned Byte = 0;
-    const char *Digits = Text.data() + I + 1;
-    if (Text[I] == '%' && Text.size() - I > 2 &&
-        std::from_chars(Digits, Digits + 2, Byte, 16).ptr == Digits + 2) {
-      Decoded += static_cast<char>(Byte);
-      I += 2;
-    } else {
-      Decoded += Text[I];
-    }
-  }
-  return Decoded;
+  return Found;
 }
 
 void Api::answer(Exchange &E, std::string_view Path) const {
@@ -266,12 +256,31 @@ void Api::answer(Exchange &E, std::string_view Path) const {
                             "'unsafe-inline'; frame-ancestors 'none'");
     return E.reply(std::move(Shown));
   }
-  // The path of a model.
   std::string Name = percentDecoded(E.request().Path.substr(Path.find('{')));
+  if (Path == "/v1/requests/{request}")
+    return explain(E, Name);
   for (const auto &M : Models)
     if (M->Name == Name)
       return E.reply({200, "application/json", wireText(modelJson(*M))});
   replyError(E, {404, "there is no model " + printable(Name)});
+}
+
+void Api::explain(Exchange &E, const std::string &Id) const {
+  const RequestTrace *T = History.find(Id, E.trace().Key);
+  if (!T)
+    return replyError(
+        E, {404, printable(Id) +
+                     ": is none of the last requests of this key: expected "
+                     "the X-Request-Id of one of the last " +
+                     std::to_string(Bounds.ExplainedRequests)});
+  const ServedModel *Of = nullptr;
+  for (const auto &M : Models)
+    if (M->Name == T->Model && M->generates())
+      Of = M.get();
+  auto Running = [&](serving::RequestId Prompt) {
+    return Of ? Of->engine().timeline(Prompt) : std::nullopt;
+  };
+  E.reply({200, "application/json", wireText(explanationOf(*T, Running))});
 }
 
 void Api::take(HttpServer &Server, std::shared_ptr<Exchange> E) {
@@ -284,9 +293,11 @@ void Api::take(HttpServer &Server, std::shared_ptr<Exchange> E) {
       if (Each.Method == R.Method)
         Found = &Each;
     }
-  if (!(Found && Found->IsOpen) && !isAllowed(R))
+  std::optional<size_t> Key = keyOf(R);
+  if (!(Found && Found->IsOpen) && !Key)
     return replyError(*E, {401, "expected a key of this server in the header "
                                 "'Authorization: Bearer KEY'"});
+  E->trace().Key = Key.value_or(0);
   if (!Found && !Methods.empty()) {
     ApiError No{405, printable(R.Method) + ": expected " + Methods};
     No.Allow = Methods;
@@ -296,9 +307,20 @@ void Api::take(HttpServer &Server, std::shared_ptr<Exchange> E) {
     return replyError(*E, {404, printable(R.Path) + ": there is no such path"});
   if (!Found->Answer)
     return answer(*E, Found->Path);
-  Server.work([&Server, E, Found, this] {
-    Call C{Server, Models, DefaultModel, Grammars, Bounds, E, Json()};
-    if (Found->Method == "POST") {
+  if (R.Method == "POST") {
+    E->trace().IsCall = true;
+    History.add(E->sharedTrace());
+  }
+  call(Server, std::move(E), Found->Answer);
+}
+
+/// Lets an endpoint answer, on a worker.
+void Api::call(HttpServer &Server, std::shared_ptr<Exchange> E,
+               void (*Answer)(Call)) {
+  Server.work([&Server, E, Answer, this] {
+    Call C{Server, Models, DefaultModel, GrammarCache(Grammars),
+           Bounds, E,      Json()};
+    if (E->request().Method == "POST") {
       Result<Json> Body = parseJson(E->request().Body, "the body");
       if (!Body)
         return C.reply(ApiError{400, Body.error().message()});
@@ -308,7 +330,7 @@ void Api::take(HttpServer &Server, std::shared_ptr<Exchange> E) {
                                          ": expected an object"});
       C.Body = std::move(*Body);
     }
-    Found->Answer(std::move(C));
+    Answer(std::move(C));
   });
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/Http/Fields.h"
 #include "runtime/Http/HttpServer.h"
 #include "runtime/Http/Metrics.h"
+#include "runtime/Http/RequestHistory.h"
 #include "runtime/Serving/Encoder.h"
 #include "runtime/Serving/Engine.h"
 
@@ -35,6 +36,9 @@ struct ServedModel {
         [](const auto &R) -> const engine::Model & { return R.model(); }, Runs);
   }
   /// Of one that generates.
+  const serving::Engine &engine() const {
+    return std::get<serving::Engine>(Runs);
+  }
   serving::Engine &engine() { return std::get<serving::Engine>(Runs); }
   /// Of one that does not.
   serving::Encoder &encoder() { return std::get<serving::Encoder>(Runs); }
@@ -60,16 +64,20 @@ public:
   void beginDraining() { IsDraining = true; }
 
 private:
-  bool isAllowed(const HttpRequest &R) const;
+  std::optional<size_t> keyOf(const HttpRequest &R) const;
   /// Answers what needs no worker; `Path` is that of an endpoint.
   void answer(Exchange &E, std::string_view Path) const;
+  void explain(Exchange &E, const std::string &Id) const;
+  void call(HttpServer &Server, std::shared_ptr<Exchange> E,
+            void (*Answer)(struct Call));
 
   const std::vector<std::unique_ptr<ServedModel>> Models;
   const std::vector<std::string> Keys;
   const std::string DefaultModel;
-  GrammarCache Grammars;
+  GrammarStore Grammars;
   const Limits Bounds;
   const std::string Description; ///< What /openapi.json answers.
+  RequestHistory History;
   bool IsDraining = false;
 };
 
@@ -87,7 +95,7 @@ struct Call {
   HttpServer &Server;
   const std::vector<std::unique_ptr<ServedModel>> &Models;
   const std::string &DefaultModel;
-  GrammarCache &Grammars;
+  GrammarCache Grammars;
   const Limits &Bounds;
   std::shared_ptr<Exchange> Asked;
   Json Body; ///< An object, or null of a GET.

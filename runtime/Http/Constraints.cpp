@@ -2,6 +2,8 @@
 
 #include "runtime/Http/Constraints.h"
 
+#include "runtime/Support/Clock.h"
+
 #include <algorithm>
 
 using namespace tenon;
@@ -10,7 +12,7 @@ using grammar::Grammar;
 using grammar::SchemaOptions;
 
 Result<Grammar::Ptr>
-GrammarCache::get(const std::string &Key,
+GrammarStore::get(const std::string &Key,
                   const std::function<Result<Grammar::Ptr>()> &Compile) {
   {
     std::lock_guard Guard(Lock);
@@ -30,7 +32,18 @@ GrammarCache::get(const std::string &Key,
   return Made;
 }
 
-/// What a grammar of a client may take: as many are kept as GrammarCache says.
+Result<Grammar::Ptr>
+GrammarCache::get(const std::string &Key,
+                  const std::function<Result<Grammar::Ptr>()> &Compile) {
+  return From->get(Key, [&] {
+    double Begin = secondsNow();
+    Result<Grammar::Ptr> Made = Compile();
+    Seconds += secondsNow() - Begin;
+    return Made;
+  });
+}
+
+/// What a grammar of a client may take: as many are kept as GrammarStore says.
 static constexpr grammar::Limits Bounds = {.Memory = 32u << 20};
 
 /// Compiles, or has, a grammar; an error in `F` says that `Param` is wrong.

@@ -16,7 +16,7 @@
 namespace tenon::http {
 
 /// Grammars by their sources, those that were used last. For all threads.
-class GrammarCache {
+class GrammarStore {
 public:
   /// The grammar of `Key`, which `Compile` makes where it is not there. Two
   /// threads that miss the same one both compile it.
@@ -29,6 +29,20 @@ private:
   std::mutex Lock;
   std::list<std::pair<std::string, grammar::Grammar::Ptr>>
       Used; ///< Last first.
+};
+
+/// The grammars of one call: those of a store, and how long it compiled some.
+class GrammarCache {
+public:
+  explicit GrammarCache(GrammarStore &From) : From(&From) {}
+  Result<grammar::Grammar::Ptr>
+  get(const std::string &Key,
+      const std::function<Result<grammar::Grammar::Ptr>()> &Compile);
+  double seconds() const { return Seconds; }
+
+private:
+  GrammarStore *From;
+  double Seconds = 0;
 };
 
 /// A call of tools that the answer must be: JSON, whatever format of calls the

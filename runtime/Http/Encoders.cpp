@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <ctime>
 #include <limits>
 #include <numeric>
 
@@ -159,6 +158,10 @@ static void encode(const Call &C, ServedModel &M,
     J["usage"] = {{"prompt_tokens", Tokens}, {"total_tokens", Tokens}};
     C.reply(std::move(J));
   };
+  C.onServer([&M, Tokens](Exchange &E) {
+    E.trace().Model = M.Name;
+    E.trace().PromptTokens = Tokens;
+  });
   auto Given = M.encoder().submit(std::move(Texts), std::move(Sink));
   if (const auto *No = std::get_if<Refusal>(&Given)) {
     bool IsFull = No->Why == Refusal::Reason::QueueFull;
@@ -317,7 +320,7 @@ void http::classify(Call C) {
     return C.reply(*Wrong);
   const std::vector<std::string> &Labels = M->code().manifest().Labels;
   auto Answer = [&Labels, Id = C.Asked->request().Id,
-                 Created = std::time(nullptr)](const Rows &Got) {
+                 Created = C.Asked->request().Time](const Rows &Got) {
     Json Data = Json::array();
     for (const std::vector<float> &Scores : Got) {
       auto Best = std::max_element(Scores.begin(), Scores.end());

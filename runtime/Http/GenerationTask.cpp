@@ -3,6 +3,7 @@
 #include "runtime/Http/GenerationTask.h"
 
 #include <cmath>
+#include <ctime>
 
 using namespace tenon;
 using namespace tenon::http;
@@ -72,8 +73,11 @@ static Status checkPrompt(const engine::Model &M,
   return {};
 }
 
-void GenerationTask::start(const generation::Settings &S,
+void GenerationTask::start(generation::Settings S,
                            std::vector<std::vector<int32_t>> Prompts) {
+  if (const auto &Again = C.Asked->request().Again; Again && Again->Seed)
+    S.Seed = *Again->Seed;
+  Seed = S.Seed;
   for (std::vector<int32_t> &Prompt : Prompts) {
     if (Status Good = checkPrompt(M.code(), Prompt); !Good)
       return C.reply(ApiError{400, Good.error().message()});
@@ -108,6 +112,7 @@ bool GenerationTask::parses(const generation::Request &R) const {
 void GenerationTask::submit() {
   Left = Asked.size();
   Ends.resize(Left);
+  noteSubmitted();
   for (size_t I = 0; I < Asked.size(); ++I) {
     auto Given = M.engine().submit(
         Asked[I], Rules, [Own = shared_from_this(), I](const Update &U) {
@@ -126,6 +131,7 @@ void GenerationTask::submit() {
       return replyError(*C.Asked, Why);
     }
     Ids.push_back(std::get<RequestId>(Given));
+    C.Asked->trace().Prompts[I].Id = Ids.back();
   }
   C.Asked->whenGone([Weak = weak_from_this()] {
     if (auto Own = Weak.lock()) {
@@ -156,7 +162,32 @@ void GenerationTask::cancel() {
     M.engine().cancel(Id);
 }
 
-void GenerationTask::note(const Update &U) {
+void GenerationTask::noteSubmitted() {
+  RequestTrace &T = C.Asked->trace();
+  T.Model = M.Name;
+  T.Seed = Seed;
+  T.Submitted = secondsNow();
+  T.GrammarSeconds = C.Grammars.seconds();
+  T.Prompts.resize(Asked.size());
+  for (const generation::Request &R : Asked)
+    T.PromptTokens += R.Prompt.size();
+}
+
+void GenerationTask::note(size_t I, const Update &U) {
+  RequestTrace &T = C.Asked->trace();
+  for (const generation::Piece &P : U.Pieces)
+    T.NewTokens += P.Tokens.size();
+  if (isFinal(U.State)) {
+    PromptTrace &P = T.Prompts[I];
+    P.Usage = U.Usage;
+    P.Went = U.Went;
+    T.CachedTokens += U.Usage.CachedTokens;
+    if (U.Answer)
+      for (const Generation &G : U.Answer->Choices)
+        P.Finished.emplace_back(nameOf(G.Finish));
+    else
+      P.Finished.emplace_back(nameOf(U.State));
+  }
   if (U.State != RequestState::Finished)
     return;
   ModelMetrics &Seen = M.Metrics;
@@ -169,7 +200,7 @@ void GenerationTask::note(const Update &U) {
 }
 
 void GenerationTask::update(size_t I, const Update &U) {
-  note(U);
+  note(I, U);
   if (IsOver)
     return;
   if (isFinal(U.State))
@@ -283,11 +314,17 @@ TokenUsage GenerationTask::usage() const {
       Sum.Cached += U->Usage.CachedTokens;
       Sum.New += U->Usage.NewTokens;
     }
+  // What else ran has decided on it, and on nothing else.
+  if (const auto &Again = C.Asked->request().Again)
+    Sum.Cached = Again->CachedTokens;
   return Sum;
 }
 
 void GenerationTask::finish() {
   IsOver = true;
+  const auto &Again = C.Asked->request().Again;
+  Completed = Again ? Again->Completed : std::time(nullptr);
+  C.Asked->trace().Completed = Completed;
   if (Streams) {
     C.Asked->send(Format->finish(*this));
     return C.Asked->end();

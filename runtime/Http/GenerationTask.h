@@ -12,8 +12,6 @@
 #include "runtime/Http/Api.h"
 #include "runtime/Http/Constraints.h"
 
-#include <ctime>
-
 namespace tenon::http {
 
 /// What a step has brought to a choice.
@@ -82,8 +80,7 @@ public:
 
   /// Makes a request of each prompt, and hands all to the engine; answers with
   /// an error where one is wrong. On a worker.
-  void start(const generation::Settings &S,
-             std::vector<std::vector<int32_t>> Prompts);
+  void start(generation::Settings S, std::vector<std::vector<int32_t>> Prompts);
 
   /// The prompts are conversations: answers may have reasoning in them.
   bool IsChat = true;
@@ -97,7 +94,9 @@ public:
   // For formats.
   const ServedModel &model() const { return M; }
   const std::string &id() const { return C.Asked->request().Id; }
-  int64_t created() const { return Created; }
+  /// Unix seconds of its arrival, and of its end.
+  int64_t created() const { return C.Asked->request().Time; }
+  int64_t completionTime() const { return Completed; }
   TokenUsage usage() const;
   size_t choices() const { return Asked.size() * choicesOf(0); }
   /// The request of a choice.
@@ -127,7 +126,8 @@ private:
   void finish();
   void fail(const ApiError &Why);
   void cancel();
-  void note(const serving::Update &U);
+  void note(size_t I, const serving::Update &U);
+  void noteSubmitted();
   bool parses(const generation::Request &R) const;
   FinishedChoice finished(size_t Index) const;
   size_t choicesOf(size_t I) const {
@@ -137,7 +137,8 @@ private:
   Call C;
   ServedModel &M;
   std::unique_ptr<AnswerFormat> Format;
-  int64_t Created = std::time(nullptr);
+  int64_t Completed = 0;
+  uint64_t Seed = 0;
   std::vector<generation::Request> Asked;
   std::vector<serving::RequestId> Ids;
   std::vector<std::optional<serving::Update>> Ends;

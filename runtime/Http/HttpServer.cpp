@@ -34,9 +34,10 @@ class Connection;
 
 class Server final : public HttpServer {
 public:
-  Server(const Limits &Bounds, Handler Take, Refuser Refuse, Logger Log)
+  Server(const Limits &Bounds, Handler Take, Refuser Refuse, Watcher Watch,
+         bool KeepsContent)
       : Bounds(Bounds), Take(std::move(Take)), Refuse(std::move(Refuse)),
-        Log(std::move(Log)) {}
+        Watch(std::move(Watch)), KeepsContent(KeepsContent) {}
   ~Server() override;
 
   Status open(const Address &Where);
@@ -61,7 +62,8 @@ public:
   const Limits Bounds;
   const Handler Take;
   const Refuser Refuse;
-  const Logger Log;
+  const Watcher Watch;
+  const bool KeepsContent;
   bool IsStopping = false, IsOver = false;
   size_t Answering = 0; ///< Requests whose answers have not been sent.
 
@@ -116,6 +118,8 @@ private:
   void gone();
   void flush();
   void wrote(error_code Failure);
+  void beginTrace(const HttpRequest &Of);
+  void keep(std::string_view Bytes);
   void finish();
   void linger();
   void expireIn(double Seconds) { Wire.expires_after(secondsOf(Seconds)); }
@@ -130,10 +134,8 @@ private:
   std::optional<wire::response_serializer<wire::empty_body>> HeadWriter;
   std::string Id, Unsent, Sending;
   std::function<void()> WhenGone;
-  std::shared_ptr<HttpRequest> Logged;
-  double Begin = 0;
+  std::shared_ptr<RequestTrace> Trace; ///< Of the request that is answered.
   unsigned Version = 11;
-  int StatusSent = 0;
   bool IsAnswering = false, IsGone = false, IsWatching = false;
   bool KeepAlive = false, IsHead = false;
   bool IsWriting = false, HasEnded = false;
@@ -143,10 +145,11 @@ private:
 /// The exchange that others hold.
 class Turn final : public Exchange {
 public:
-  Turn(std::shared_ptr<Connection> On, HttpRequest What, double Since)
+  Turn(std::shared_ptr<Connection> On, HttpRequest What,
+       std::shared_ptr<RequestTrace> Its)
       : On(std::move(On)) {
     Asked = std::move(What);
-    Begin = Since;
+    Trace = std::move(Its);
   }
   ~Turn() override;
   void reply(HttpResponse R) override {
@@ -263,19 +266,33 @@ void Connection::take() {
   IsHead = Got.method() == wire::verb::head;
   if (IsHead)
     What.Method = "GET";
-  Begin = secondsNow();
+  beginTrace(What);
+  What.Time = static_cast<int64_t>(Trace->Time);
+  if (Owner.KeepsContent)
+    Trace->Said->Body = What.Body;
   IsAnswering = true;
   ++Owner.Answering;
-  Logged = std::make_shared<HttpRequest>(
-      HttpRequest{What.Method, What.Path, {}, {}, What.Id});
   Wire.expires_never();
   watch();
   // Whoever holds it last may be another thread.
   Owner.Take(std::shared_ptr<Exchange>(
-      new Turn(shared_from_this(), std::move(What), Begin),
+      new Turn(shared_from_this(), std::move(What), Trace),
       [&Io = Owner.Io](Exchange *E) {
         asio::post(Io, [Own = std::unique_ptr<Exchange>(E)] {});
       }));
+}
+
+void Connection::beginTrace(const HttpRequest &Of) {
+  using namespace std::chrono;
+  Trace = std::make_shared<RequestTrace>();
+  Trace->Id = Of.Id;
+  Trace->Method = Of.Method;
+  Trace->Path = Of.Path;
+  Trace->Begin = secondsNow();
+  Trace->Time =
+      duration<double>(system_clock::now().time_since_epoch()).count();
+  if (Owner.KeepsContent)
+    Trace->Said = std::make_shared<Content>();
 }
 
 /// Sees the client go while it waits for its answer.
@@ -308,7 +325,9 @@ void Connection::watch() {
 void Connection::gone() {
   if (std::exchange(IsGone, true))
     return;
-  StatusSent = StatusSent == 0 ? 499 : StatusSent;
+  Trace->IsGone = true;
+  if (Trace->Status == 0)
+    Trace->Status = 499;
   if (auto Then = std::exchange(WhenGone, nullptr))
     Then();
   finish();
@@ -334,7 +353,8 @@ void Connection::setHeaders(wire::fields &To, const Headers &More) const {
 void Connection::reply(HttpResponse R) {
   if (IsGone || Owner.IsOver)
     return;
-  StatusSent = R.Status;
+  Trace->Status = R.Status;
+  keep(R.Body);
   Whole.emplace(static_cast<wire::status>(R.Status), Version);
   setHeaders(*Whole, R.More);
   Whole->set(wire::field::content_type, R.Type);
@@ -361,7 +381,8 @@ void Connection::reply(HttpResponse R) {
 void Connection::beginEvents() {
   if (IsGone)
     return;
-  StatusSent = 200;
+  Trace->Status = 200;
+  Trace->IsStream = true;
   Head.emplace(wire::status::ok, Version);
   setHeaders(*Head, {});
   Head->set(wire::field::content_type, "text/event-stream; charset=utf-8");
@@ -431,8 +452,20 @@ void Connection::wrote(error_code Failure) {
   IsWriting = false;
   if (Failure)
     return gone();
+  keep(std::exchange(Sending, {}));
   Wire.expires_never();
   flush();
+}
+
+/// Takes down bytes of the answer.
+void Connection::keep(std::string_view Bytes) {
+  Trace->AnswerBytes += Bytes.size();
+  if (!Trace->Said || !Trace->Said->Answer)
+    return;
+  if (Trace->AnswerBytes > Owner.Bounds.KeptAnswerBytes)
+    Trace->Said->Answer.reset();
+  else
+    *Trace->Said->Answer += Bytes;
 }
 
 /// The answer has been sent, or nobody takes it.
@@ -440,8 +473,11 @@ void Connection::finish() {
   if (!std::exchange(IsAnswering, false))
     return;
   WhenGone = nullptr;
-  if (Owner.Log)
-    Owner.Log(*Logged, StatusSent, secondsNow() - Begin);
+  Trace->End = secondsNow();
+  if (Owner.Watch)
+    Owner.Watch(*Trace);
+  // The trace may live longer.
+  Trace->Said.reset();
   --Owner.Answering;
   Owner.answered();
 }
@@ -452,15 +488,14 @@ void Connection::refuse(int Status, std::string Message) {
   KeepAlive = false;
   IsAnswering = true;
   ++Owner.Answering;
-  Begin = secondsNow();
-  Logged = std::make_shared<HttpRequest>();
-  Logged->Id = Id;
-  std::string Path;
+  HttpRequest Unread;
+  Unread.Id = Id;
   if (Reader) {
     auto Target = Reader->get().target();
-    Path = std::string(Target.substr(0, Target.find('?')));
+    Unread.Path = std::string(Target.substr(0, Target.find('?')));
   }
-  reply(Owner.Refuse(Path, Status, std::move(Message)));
+  beginTrace(Unread);
+  reply(Owner.Refuse(Unread.Path, Status, std::move(Message)));
 }
 
 /// Reads what the client still sends, so that it reads the answer before it
@@ -658,9 +693,9 @@ Server::~Server() {
 
 Result<std::unique_ptr<HttpServer>>
 HttpServer::listen(const Address &Where, const Limits &Bounds, Handler Take,
-                   Refuser Refuse, Logger Log) {
+                   Refuser Refuse, Watcher Watch, bool KeepsContent) {
   auto S = std::make_unique<Server>(Bounds, std::move(Take), std::move(Refuse),
-                                    std::move(Log));
+                                    std::move(Watch), KeepsContent);
   if (Status Done = S->open(Where); !Done)
     return Done.error();
   return std::unique_ptr<HttpServer>(std::move(S));

@@ -12,11 +12,13 @@
 #define TENON_RUNTIME_HTTP_HTTPSERVER_H
 
 #include "runtime/Http/Limits.h"
+#include "runtime/Http/RequestTrace.h"
 #include "runtime/Support/Result.h"
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,12 +28,23 @@ namespace tenon::http {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
+/// What a server decided that no client said, of a request that is given again
+/// (Replay.h).
+struct Decided {
+  std::optional<uint64_t> Seed;
+  size_t CachedTokens = 0;
+  int64_t Completed = 0; ///< Unix seconds of its end.
+};
+
 struct HttpRequest {
   std::string Method, Path; ///< Without a query.
   std::string Body;
   std::string Authorization; ///< The header; also "Bearer " and X-Api-Key.
   /// X-Request-Id of the client, or one of the server's.
   std::string Id;
+  int64_t Time = 0; ///< Unix seconds of its arrival.
+  /// None of what comes from a connection.
+  std::optional<Decided> Again = {};
 };
 
 struct HttpResponse {
@@ -50,8 +63,9 @@ public:
   virtual ~Exchange() = default;
 
   const HttpRequest &request() const { return Asked; }
-  /// Seconds of monotonic time when the request was there.
-  double begin() const { return Begin; }
+  /// What happens to the request.
+  RequestTrace &trace() { return *Trace; }
+  const std::shared_ptr<RequestTrace> &sharedTrace() { return Trace; }
 
   virtual void reply(HttpResponse R) = 0;
   /// Begins an answer of server-sent events.
@@ -66,7 +80,7 @@ public:
 
 protected:
   HttpRequest Asked;
-  double Begin = 0;
+  std::shared_ptr<RequestTrace> Trace = std::make_shared<RequestTrace>();
 };
 
 /// Where a server listens.
@@ -85,13 +99,15 @@ public:
   /// its path, as far as that is known, a status and what is wrong.
   using Refuser =
       std::function<HttpResponse(std::string_view, int, std::string)>;
-  /// Hears of each answer: its status, and the seconds from the request on.
-  using Logger = std::function<void(const HttpRequest &, int, double)>;
+  /// Hears of each request when its answer has been sent, or its client has
+  /// gone.
+  using Watcher = std::function<void(const RequestTrace &)>;
 
-  /// Listens at `Where`. An error names the address.
+  /// Listens at `Where`. An error names the address. With `KeepsContent`,
+  /// traces have what was said.
   static Result<std::unique_ptr<HttpServer>>
   listen(const Address &Where, const Limits &Bounds, Handler Take,
-         Refuser Refuse, Logger Log = nullptr);
+         Refuser Refuse, Watcher Watch = nullptr, bool KeepsContent = false);
   virtual ~HttpServer() = default;
 
   /// Where it listens, as a URL, or "unix:PATH".

@@ -26,6 +26,14 @@ struct Limits {
   /// What a reader of a stream may leave unread, beside the buffers of the
   /// system: its request is cancelled beyond.
   size_t UnreadBytes = 1 << 20;
+  /// Of an answer, for the record or a log with content; longer ones are left
+  /// out of these.
+  size_t KeptAnswerBytes = 16 << 20;
+  /// What may wait to be written to the record, and to the log, each; what is
+  /// beyond is dropped and counted.
+  size_t UnwrittenBytes = 64 << 20;
+  /// Requests that have ended which can be explained.
+  size_t ExplainedRequests = 1024;
   /// Seconds without a byte: of a request, and between two of a connection.
   double ReadSeconds = 75;
   /// Seconds in which a reader takes nothing.

@@ -217,7 +217,7 @@ private:
               {"object", "response"},
               {"created_at", T.created()},
               {"completed_at",
-               Status == "completed" ? Json(std::time(nullptr)) : Json()},
+               Status == "completed" ? Json(T.completionTime()) : Json()},
               {"status", Status},
               {"incomplete_details", nullptr},
               {"model", T.model().Name},

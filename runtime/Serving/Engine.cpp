@@ -196,6 +196,11 @@ Status Engine::savePrefixes(const std::string &Path) {
   return Done;
 }
 
+std::optional<Timeline> Engine::timeline(RequestId Id) const {
+  std::lock_guard Guard(I->Lock);
+  return I->Plan->timeline(Id);
+}
+
 Statistics Engine::statistics() const {
   std::lock_guard Guard(I->Lock);
   return I->Plan->statistics();

@@ -61,6 +61,9 @@ public:
   /// are free then.
   void dropPrefixes();
 
+  /// What a request that has not ended went through so far.
+  std::optional<Timeline> timeline(RequestId Id) const;
+
   Statistics statistics() const;
 
 private:

@@ -129,7 +129,7 @@ std::variant<RequestId, Refusal> Scheduler::submit(Request R, Terms T) {
   E.Usage.PromptTokens = R.Prompt.size();
   E.Wish = std::move(R);
   E.Rules = std::move(T);
-  E.Submitted = O.Clock();
+  E.Submitted = E.Went.Submitted = O.Clock();
   ++Counts.Submitted;
   Entries.push_back(std::move(E));
   return Entries.back().Id;
@@ -162,7 +162,12 @@ bool Scheduler::idle() const { return Entries.empty() && News.empty(); }
 
 void Scheduler::move(Entry &E, RequestState To) {
   assert(mayMove(E.State, To) && "a move that the table does not have");
-  E.State = To;
+  E.State = E.Went.State = To;
+  std::optional<double> &When = To == RequestState::Prefilling
+                                    ? E.Went.Prefilling
+                                : To == RequestState::Decoding ? E.Went.Decoding
+                                                               : E.Went.Ended;
+  When = O.Clock();
 }
 
 Update &Scheduler::updateOf(Entry &E) {
@@ -192,9 +197,8 @@ Update &Scheduler::end(Entry &E, RequestState To) {
     double Served = E.Usage.Total - E.Usage.Queued;
     ServiceTime =
         ServiceTime == 0 ? Served : ServiceTime + 0.1 * (Served - ServiceTime);
-    Counts.NewTokens += E.Usage.NewTokens;
   }
-  U.Usage = E.Usage;
+  noteEnd(E, U);
   Counts.Finished += To == RequestState::Finished;
   Counts.Cancelled += To == RequestState::Cancelled;
   Counts.Failed += To == RequestState::Failed;
@@ -294,13 +298,15 @@ void Scheduler::start(Entry &E, std::optional<PrefixCache::Match> Found) {
     U.State = RequestState::Failed;
     U.Failure = Number.error();
     E.Usage.Total = O.Clock() - E.Submitted;
-    U.Usage = E.Usage;
+    noteEnd(E, U);
     ++Counts.Failed;
     return;
   }
   E.Number = *Number;
   if (Start) {
-    E.Usage.CachedTokens = Start->Tokens;
+    E.Usage.CachedTokens = E.Went.CachedTokens = Start->Tokens;
+    E.Went.CachedPages =
+        Start->Tokens / static_cast<size_t>(S->cache().pageTokens());
     Counts.CachedTokens += Start->Tokens;
   }
 }
@@ -382,7 +388,9 @@ std::vector<Update> Scheduler::finish() {
         Done.Work.PromptKeys += keysOf(Done.Rests[I].Begin, Ran);
       }
       Counts.PromptTokens += Done.Work.PromptTokens;
-      Cost.observe(Done.Work, (O.Clock() - Done.Begin) * 1e3);
+      Done.Seconds = O.Clock() - Done.Begin;
+      Cost.observe(Done.Work, Done.Seconds * 1e3);
+      noteStep(Done, Rests);
       follow(Done.Pieces);
     } else {
       for (Entry &E : Entries)
@@ -396,6 +404,30 @@ std::vector<Update> Scheduler::finish() {
   Entries.remove_if([](const Entry &E) { return isFinal(E.State); });
   countPages();
   return std::exchange(News, {});
+}
+
+/// Takes down a step that has run for the requests that were in it, of which
+/// `Rests` is what is left of prompts.
+void Scheduler::noteStep(const Step &Done, std::span<const PromptRest> Rests) {
+  size_t Prompt = 0;
+  for (Entry &E : Entries) {
+    if (E.State == RequestState::Decoding)
+      E.Went.addStep(Done.Seconds, Done.Work.Sequences,
+                     Done.Work.PromptTokens > 0);
+    if (E.State != RequestState::Prefilling)
+      continue;
+    size_t Ran = Done.Rests[Prompt].Tokens - Rests[Prompt].Tokens;
+    ++Prompt;
+    if (Ran > 0)
+      E.Went.add({Counts.Steps, Ran, Done.Work.Sequences,
+                  Done.Work.PromptTokens - Ran, Done.Begin, Done.Seconds});
+  }
+}
+
+/// What an update says of a request that has ended.
+void Scheduler::noteEnd(Entry &E, Update &U) {
+  U.Usage = E.Usage;
+  U.Went = std::make_shared<const Timeline>(std::move(E.Went));
 }
 
 /// Takes the time of a new token.
@@ -424,6 +456,7 @@ void Scheduler::follow(std::span<Piece> Pieces) {
       if (E.Number == P.Request && !isFinal(E.State)) {
         if (!P.Tokens.empty())
           noteToken(E);
+        Counts.NewTokens += P.Tokens.size();
         Update &U = updateOf(E);
         U.State = E.State;
         U.Pieces.push_back(std::move(P));
@@ -459,6 +492,13 @@ void Scheduler::dropPrefixes() {
   while (std::optional<SequenceId> Old = Prefixes.evict())
     (void)S->endSequence(*Old); // It exists.
   countPages();
+}
+
+std::optional<Timeline> Scheduler::timeline(RequestId Id) const {
+  for (const Entry &E : Entries)
+    if (E.Id == Id && !isFinal(E.State))
+      return E.Went;
+  return std::nullopt;
 }
 
 Statistics Scheduler::statistics() const {

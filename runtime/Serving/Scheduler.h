@@ -13,10 +13,12 @@
 #include "runtime/Serving/PrefixFile.h"
 #include "runtime/Serving/RequestState.h"
 #include "runtime/Serving/StepCost.h"
+#include "runtime/Serving/Timeline.h"
 #include "runtime/Support/Clock.h"
 
 #include <functional>
 #include <list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -87,6 +89,8 @@ struct Update {
   std::optional<generation::Answer> Answer;
   std::optional<Error> Failure; ///< With the state Failed.
   RequestUsage Usage;           ///< With a final state.
+  /// With a final state: what it went through.
+  std::shared_ptr<const Timeline> Went;
 };
 
 struct Statistics {
@@ -151,6 +155,9 @@ public:
   /// Ends every kept sequence. Not during run().
   void dropPrefixes();
 
+  /// What a request that has not ended went through so far.
+  std::optional<Timeline> timeline(RequestId Id) const;
+
   Statistics statistics() const;
   engine::Variant variant() const { return V; }
 
@@ -167,8 +174,10 @@ private:
     std::optional<double> LastToken; ///< When there was one.
     bool IsGivenUp = false; ///< While a step runs, after which it is cancelled.
     RequestUsage Usage;
+    Timeline Went;
   };
 
+  struct Step;
   Scheduler(engine::Session &S, SchedulerOptions O, engine::Variant V);
   Status keepArtifactPrefixes();
   std::optional<Refusal> refuse(const generation::Request &R) const;
@@ -181,6 +190,8 @@ private:
   void keepPrompt(Entry &E);
   void follow(std::span<generation::Piece> Pieces);
   void noteToken(Entry &E);
+  void noteStep(const Step &Done, std::span<const PromptRest> Rests);
+  void noteEnd(Entry &E, Update &U);
   void giveUp(Entry &E);
   void fail(Entry &E, Error Why);
   Update &end(Entry &E, RequestState To);
@@ -207,7 +218,7 @@ private:
     StepWork Work;
     std::vector<PromptRest> Rests;
     size_t Slice = 0;
-    double Begin = 0;
+    double Begin = 0, Seconds = 0;
     std::vector<generation::Piece> Pieces;
     std::optional<Error> Failure;
   };

@@ -143,10 +143,40 @@ struct ServeOptions {
   /// How long requests that run may go on after SIGTERM.
   double DrainSeconds = 30;
   bool LogRequests = false;
+  bool LogContent = false; ///< And requests.
+  /// Where requests and answers are recorded; empty: nowhere.
+  std::string RecordFile;
+  uint64_t RecordMebibytes = 256;
 };
 
 /// Answers requests over HTTP until SIGINT or SIGTERM.
 Status serveModels(const ServeOptions &Options);
+
+struct ReplayOptions {
+  std::string File; ///< The record.
+  /// Models, threads and cache; the other members mean nothing.
+  ServeOptions Serve;
+  /// Default: as recorded.
+  std::optional<int64_t> MaxRunning;
+  /// At the times at which they came, instead of one after another.
+  bool AsRecorded = false;
+  bool Json = false;
+};
+
+/// Gives recorded requests again and compares the answers; an error if one
+/// differs.
+Status replayRequests(const ReplayOptions &Options);
+
+struct ExplainOptions {
+  std::string Id;
+  std::string Url = "http://127.0.0.1:8080";
+  /// Its first key goes with the question; empty: none does.
+  std::string KeyFile;
+  bool Json = false;
+};
+
+/// Prints what a server says of one of its last requests.
+Status explainRequest(const ExplainOptions &Options);
 
 struct EmbedOptions {
   std::string File;

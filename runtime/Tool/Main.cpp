@@ -199,15 +199,67 @@ static void addServeOptions(CLI::App &App, ServeArguments &Serve) {
                  "Seconds that requests may go on after SIGTERM [30]")
       ->check(CLI::NonNegativeNumber);
   App.add_flag("--log-requests", O.LogRequests,
-               "A line of JSON on standard error for each request");
+               "A line of JSON on standard error for each request, without "
+               "what was said");
+  App.add_flag("--log-content", O.LogContent, "The same with what was said");
+  auto *Record = App.add_option(
+      "--record", O.RecordFile,
+      "Keep requests and answers in this file, for tenon replay; it holds what "
+      "users said, and is readable by its owner alone");
+  constexpr uint64_t MostMebibytes = 1 << 20;
+  App.add_option("--record-mib", O.RecordMebibytes,
+                 "Mebibytes of the record, behind which it becomes FILE.1 "
+                 "[256]")
+      ->check(CLI::Range(uint64_t(1), MostMebibytes))
+      ->needs(Record);
 }
 
-static Status serve(ServeArguments &Arguments, const ModelOptions &Compiling) {
-  ServeOptions &Options = Arguments.Options;
+struct ReplayArguments {
+  std::vector<std::string> Models;
+  ReplayOptions Options;
+};
+
+static void addReplayOptions(CLI::App &App, ReplayArguments &Replay) {
+  ReplayOptions &O = Replay.Options;
+  App.add_option("record", O.File, "What tenon serve --record has written")
+      ->required();
+  App.add_option("files", Replay.Models,
+                 "Artifacts or models; NAME=FILE: what requests call it [the "
+                 "file's name]")
+      ->required();
+  App.add_flag("--as-recorded", O.AsRecorded,
+               "Give requests at the times at which they came [one after "
+               "another]");
+  App.add_option("--max-running", O.MaxRunning,
+                 "Texts that a model generates at once [as recorded]")
+      ->check(CLI::Range(int64_t(1), generation::MaxChoices));
+  App.add_option("--max-seq", O.Serve.MaxSeq,
+                 "Tokens that a model's cache holds [what fits in a quarter of "
+                 "the memory]")
+      ->check(CLI::PositiveNumber);
+  App.add_option("--threads", O.Serve.Threads, "Threads; 0: one per core [0]");
+  App.add_flag("--json", O.Json, "A JSON object a line for each request");
+}
+
+static void addExplainOptions(CLI::App &App, ExplainOptions &O) {
+  App.add_option("id", O.Id, "The request: X-Request-Id of its answer")
+      ->required();
+  App.add_option("--url", O.Url,
+                 "The server: http://HOST:PORT or unix:PATH "
+                 "[http://127.0.0.1:8080]");
+  App.add_option("--api-key-file", O.KeyFile,
+                 "File whose first key is the one that the request came with");
+  App.add_flag("--json", O.Json, "Print one JSON object");
+}
+
+/// Runs `Command` on the models that `Given` names, each FILE or NAME=FILE.
+static Status whenOpen(const std::vector<std::string> &All,
+                       ServeOptions &Options, const ModelOptions &Compiling,
+                       const std::function<Status()> &Command) {
   if (Status Able = checkThreads(Options.Threads); !Able)
     return Able;
   std::vector<ModelArgument> Models;
-  for (const std::string &Given : Arguments.Models) {
+  for (const std::string &Given : All) {
     std::string Name, File = Given;
     // A path that has a "=" is a path where there is such a file.
     if (size_t Equals = Given.find('=');
@@ -222,8 +274,8 @@ static Status serve(ServeArguments &Arguments, const ModelOptions &Compiling) {
     Models.push_back(std::move(*Model));
   }
   if (Models.size() == 1)
-    return Models.front().named(serveModels(Options));
-  return serveModels(Options);
+    return Models.front().named(Command());
+  return Command();
 }
 
 /// The same with the artifact to compare with, which is compiled as it is.
@@ -326,6 +378,17 @@ int main(int Count, char **Values) {
   CLI::App *ServeApp = App.add_subcommand(
       "serve", "Answer requests over HTTP, in the form of OpenAI's API");
   addServeOptions(*ServeApp, Serve);
+
+  ReplayArguments Replay;
+  CLI::App *ReplayApp = App.add_subcommand(
+      "replay", "Give the requests of a record of tenon serve again, and "
+                "compare the answers");
+  addReplayOptions(*ReplayApp, Replay);
+
+  ExplainOptions Explain;
+  CLI::App *ExplainApp = App.add_subcommand(
+      "explain", "Say what happened to a request of tenon serve");
+  addExplainOptions(*ExplainApp, Explain);
 
   EmbedOptions Embed;
   CLI::App *EmbedApp =
@@ -500,8 +563,8 @@ int main(int Count, char **Values) {
 
   // Only one command is parsed.
   ModelOptions Compiling;
-  for (CLI::App *Command : {RunApp, ChatApp, ServeApp, EmbedApp, EvaluateApp,
-                            TokenizeApp, GrammarApp, BenchApp})
+  for (CLI::App *Command : {RunApp, ChatApp, ServeApp, ReplayApp, EmbedApp,
+                            EvaluateApp, TokenizeApp, GrammarApp, BenchApp})
     addModelOptions(*Command, Compiling);
 
   CacheArguments Cache;
@@ -568,7 +631,13 @@ int main(int Count, char **Values) {
   } else if (ChatApp->parsed()) {
     Done = whenAble(Chat, Compiling, chatWithModel);
   } else if (ServeApp->parsed()) {
-    Done = serve(Serve, Compiling);
+    Done = whenOpen(Serve.Models, Serve.Options, Compiling,
+                    [&] { return serveModels(Serve.Options); });
+  } else if (ReplayApp->parsed()) {
+    Done = whenOpen(Replay.Models, Replay.Options.Serve, Compiling,
+                    [&] { return replayRequests(Replay.Options); });
+  } else if (ExplainApp->parsed()) {
+    Done = explainRequest(Explain);
   } else if (EmbedApp->parsed()) {
     if (std::string Wrong = usageErrorOf(Embed); !Wrong.empty())
       return fail("embed: " + Wrong, ExitUsage);

@@ -1,106 +1,83 @@
 //===- ServeCommand.cpp - tenon serve -------------------------------------===//
 
-#include "runtime/Engine/Executor.h"
-#include "runtime/Http/Api.h"
-#include "runtime/Serving/PrefixFile.h"
+#include "runtime/Http/RecordFile.h"
+#include "runtime/Http/TraceWriter.h"
 #include "runtime/Support/Console.h"
-#include "runtime/Support/InputFile.h"
-#include "runtime/Tool/Commands.h"
+#include "runtime/Tool/ServedModels.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <filesystem>
-#include <sstream>
 #include <thread>
+#include <unistd.h>
 
 using namespace tenon;
-using namespace tenon::engine;
 using namespace tenon::http;
-using namespace tenon::serving;
 using namespace tenon::tool;
 
-/// The keys of a file, one a line.
-static Result<std::vector<std::string>> readKeys(const std::string &Path) {
-  constexpr uint64_t MostBytes = 1 << 20;
-  Result<std::string> Text = readFile(Path, MostBytes);
-  if (!Text)
-    return Text.error();
-  std::vector<std::string> Keys;
-  for (size_t From = 0; From < Text->size();) {
-    size_t End = std::min(Text->find('\n', From), Text->size());
-    std::string Line = Text->substr(From, End - From);
-    From = End + 1;
-    while (!Line.empty() && (Line.back() == '\r' || Line.back() == ' '))
-      Line.pop_back();
-    if (!Line.empty())
-      Keys.push_back(std::move(Line));
+namespace {
+
+/// The log on standard error, and the record, where they are wanted.
+class Witnesses {
+public:
+  static Result<std::unique_ptr<Witnesses>>
+  create(const ServeOptions &Options,
+         const std::vector<std::unique_ptr<ServedModel>> &Models,
+         const Limits &Bounds);
+
+  bool wantContent() const { return Record || LogsContent; }
+  void hear(const RequestTrace &T) {
+    if (Log)
+      Log->add(T);
+    // Whoever has no key writes nothing, and what is not for a model cannot be
+    // given again.
+    if (Record && T.IsCall)
+      Record->add(T);
   }
-  if (Keys.empty())
-    return Error(Path + ": has no keys: expected one a line");
-  return Keys;
-}
 
-/// What a model is called that was not given a name.
-static std::string nameOfFile(const std::string &Path) {
-  std::filesystem::path P(Path);
-  if (!P.has_filename())
-    P = P.parent_path();
-  return P.extension() == ".tenon" || P.extension() == ".gguf"
-             ? P.stem().string()
-             : P.filename().string();
-}
+private:
+  bool LogsContent = false;
+  std::unique_ptr<RecordFile> File;
+  // They end before what they write to.
+  std::unique_ptr<TraceWriter> Log, Record;
+};
 
-/// What runs `M`: an engine for one that generates, else an encoder.
-static Result<std::variant<serving::Engine, Encoder>>
-runnerOf(std::shared_ptr<const Model> M, const ServeOptions &Options,
-         const Resources &Shared) {
-  using Runner = std::variant<serving::Engine, Encoder>;
-  if (!M->hasEntry("step")) {
-    Result<Encoder> Texts = Encoder::create(
-        std::move(M), {0, 0, 0, Shared}, static_cast<size_t>(Options.MaxTexts));
-    if (!Texts)
-      return Texts.error();
-    return Runner(std::move(*Texts));
-  }
-  SessionOptions Room = defaultRoom(*M, Options.MaxRunning, Shared);
-  if (Options.MaxSeq != 0)
-    Room.CacheTokens = Options.MaxSeq;
-  SchedulerOptions Rules;
-  Rules.MaxRunning = Options.MaxRunning;
-  Rules.MaxQueued = static_cast<size_t>(Options.MaxQueued);
-  Rules.MaxStepMs = Options.MaxStepMs;
-  Rules.CachesPrefixes = !Options.NoPrefixCache;
-  Result<serving::Engine> Texts =
-      serving::Engine::create(std::move(M), Room, std::move(Rules));
-  if (!Texts)
-    return Texts.error();
-  return Runner(std::move(*Texts));
-}
+} // namespace
 
-static Result<std::unique_ptr<ServedModel>>
-openModel(const ServeOptions &Options, const ServeOptions::Source &From,
-          const Resources &Shared) {
-  Result<std::shared_ptr<const Model>> Loaded = Model::load(From.File);
-  if (!Loaded)
-    return Loaded.error();
-  auto Runs = runnerOf(*Loaded, Options, Shared);
-  if (!Runs)
-    return Runs.error().withContext(From.Given);
-  std::ostringstream Fingerprint;
-  Fingerprint << "fp_" << std::hex << bindingOf(**Loaded);
-  return std::unique_ptr<ServedModel>(
-      new ServedModel{From.Name.empty() ? nameOfFile(From.Given) : From.Name,
-                      std::move(Fingerprint).str(), std::move(*Runs)});
-}
-
-/// One line of JSON for each request, without what was said.
-static void logRequest(const HttpRequest &R, int Status, double Seconds) {
-  Json Line = {{"id", R.Id},
-               {"method", R.Method},
-               {"path", R.Path},
-               {"status", Status},
-               {"seconds", Seconds}};
-  std::fputs((wireText(Line) + "\n").c_str(), stderr);
+Result<std::unique_ptr<Witnesses>>
+Witnesses::create(const ServeOptions &Options,
+                  const std::vector<std::unique_ptr<ServedModel>> &Models,
+                  const Limits &Bounds) {
+  auto Made = std::make_unique<Witnesses>();
+  Made->LogsContent = Options.LogContent;
+  if (Options.LogRequests || Options.LogContent)
+    Made->Log = std::make_unique<TraceWriter>(
+        [WithContent = Options.LogContent](const RequestTrace &T,
+                                           size_t Dropped) {
+          if (Dropped > 0)
+            printNote("the log: " + std::to_string(Dropped) +
+                      " requests before this one are missing");
+          // Nobody can be told when this fails.
+          (void)writeAll(STDERR_FILENO, logLineOf(T, WithContent));
+        },
+        Bounds.UnwrittenBytes);
+  if (Options.RecordFile.empty())
+    return Made;
+  RecordHeader Served;
+  Served.MaxRunning = Options.MaxRunning;
+  Served.DefaultModel = Options.DefaultModel;
+  for (const auto &M : Models)
+    Served.Models.push_back(recordedModelOf(*M));
+  constexpr uint64_t Mebibyte = 1 << 20;
+  auto File = RecordFile::open(Options.RecordFile, std::move(Served),
+                               Options.RecordMebibytes * Mebibyte);
+  if (!File)
+    return File.error().withContext("--record");
+  Made->File = std::move(*File);
+  Made->Record = std::make_unique<TraceWriter>(
+      [Own = Made->File.get()](const RequestTrace &T, size_t Dropped) {
+        Own->add(T, Dropped);
+      },
+      Bounds.UnwrittenBytes);
+  return Made;
 }
 
 Status tool::serveModels(const ServeOptions &Options) {
@@ -111,22 +88,10 @@ Status tool::serveModels(const ServeOptions &Options) {
       return Read.error();
     Keys = std::move(*Read);
   }
-  Result<Executor> Threads = Executor::create(Options.Threads);
-  if (!Threads)
-    return Threads.error();
-  Resources Shared;
-  Shared.Threads = std::make_shared<Executor>(std::move(*Threads));
-  std::vector<std::unique_ptr<ServedModel>> Models;
-  for (const ServeOptions::Source &From : Options.Models) {
-    auto Opened = openModel(Options, From, Shared);
-    if (!Opened)
-      return Opened.error();
-    for (const auto &Other : Models)
-      if (Other->Name == (*Opened)->Name)
-        return Error("there are two models called " + printable(Other->Name) +
-                     ": expected NAME=FILE");
-    Models.push_back(std::move(*Opened));
-  }
+  auto Opened = openServedModels(Options);
+  if (!Opened)
+    return Opened.error();
+  std::vector<std::unique_ptr<ServedModel>> Models = std::move(*Opened);
   if (!Options.DefaultModel.empty() &&
       std::none_of(Models.begin(), Models.end(), [&](const auto &M) {
         return M->Name == Options.DefaultModel;
@@ -135,6 +100,9 @@ Status tool::serveModels(const ServeOptions &Options) {
                  ": expected the name of a model that is served, such as " +
                  printable(Models.front()->Name));
   Limits Bounds;
+  auto Heard = Witnesses::create(Options, Models, Bounds);
+  if (!Heard)
+    return Heard.error();
   Api *Service = nullptr;
   HttpServer *Listener = nullptr;
   Address Where{Options.Host, Options.Port, Options.UnixSocket};
@@ -146,7 +114,8 @@ Status tool::serveModels(const ServeOptions &Options) {
       [](std::string_view Path, int Status, std::string Message) {
         return errorAnswer(Path, {Status, std::move(Message)});
       },
-      Options.LogRequests ? logRequest : HttpServer::Logger());
+      [&](const RequestTrace &T) { (*Heard)->hear(T); },
+      (*Heard)->wantContent());
   if (!Server)
     return Server.error();
   Listener = Server->get();

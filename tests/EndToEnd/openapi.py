@@ -312,6 +312,12 @@ def check_answers(test, server, document):
         found = [e.message for e in validator.iter_errors(answer)]
         test.check(status == 200 and headers["X-Request-Id"] and not found,
                    f"{path}: {status}, {found}")
+    asked = server.ask("/v1/chat/completions", chat)[1]["X-Request-Id"]
+    status, _, answer = server.ask(f"/v1/requests/{asked}")
+    found = [e.message for e in Answers(
+        document, "/v1/requests/{request}", "get").of_status(200).iter_errors(answer)]
+    test.check(status == 200 and answer["prompts"] and not found,
+               f"/v1/requests: {status}, {found} {answer}")
     for path, body, status in (
             ("/v1/completions", {"prompt": "a", "model": "none"}, 404),
             ("/v1/completions", b"x" * (17 * serve.MIB), 413),

@@ -1,0 +1,130 @@
+//===- ServedModels.cpp - Models for serve and replay ---------------------===//
+
+#include "runtime/Tool/ServedModels.h"
+
+#include "runtime/Artifact/Format.h"
+#include "runtime/Engine/Executor.h"
+#include "runtime/Serving/PrefixFile.h"
+#include "runtime/Support/InputFile.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <span>
+#include <sstream>
+
+using namespace tenon;
+using namespace tenon::engine;
+using namespace tenon::http;
+using namespace tenon::serving;
+using namespace tenon::tool;
+
+/// The keys of a file, one a line.
+Result<std::vector<std::string>> tool::readKeys(const std::string &Path) {
+  constexpr uint64_t MostBytes = 1 << 20;
+  Result<std::string> Text = readFile(Path, MostBytes);
+  if (!Text)
+    return Text.error();
+  std::vector<std::string> Keys;
+  for (size_t From = 0; From < Text->size();) {
+    size_t End = std::min(Text->find('\n', From), Text->size());
+    std::string Line = Text->substr(From, End - From);
+    From = End + 1;
+    while (!Line.empty() && (Line.back() == '\r' || Line.back() == ' '))
+      Line.pop_back();
+    if (!Line.empty())
+      Keys.push_back(std::move(Line));
+  }
+  if (Keys.empty())
+    return Error(Path + ": has no keys: expected one a line");
+  return Keys;
+}
+
+/// What a model is called that was not given a name.
+static std::string nameOfFile(const std::string &Path) {
+  std::filesystem::path P(Path);
+  if (!P.has_filename())
+    P = P.parent_path();
+  return P.extension() == ".tenon" || P.extension() == ".gguf"
+             ? P.stem().string()
+             : P.filename().string();
+}
+
+/// What runs `M`: an engine for one that generates, else an encoder.
+static Result<std::variant<serving::Engine, Encoder>>
+runnerOf(std::shared_ptr<const Model> M, const ServeOptions &Options,
+         const Resources &Shared) {
+  using Runner = std::variant<serving::Engine, Encoder>;
+  if (!M->hasEntry("step")) {
+    Result<Encoder> Texts = Encoder::create(
+        std::move(M), {0, 0, 0, Shared}, static_cast<size_t>(Options.MaxTexts));
+    if (!Texts)
+      return Texts.error();
+    return Runner(std::move(*Texts));
+  }
+  SessionOptions Room = defaultRoom(*M, Options.MaxRunning, Shared);
+  if (Options.MaxSeq != 0)
+    Room.CacheTokens = Options.MaxSeq;
+  SchedulerOptions Rules;
+  Rules.MaxRunning = Options.MaxRunning;
+  Rules.MaxQueued = static_cast<size_t>(Options.MaxQueued);
+  Rules.MaxStepMs = Options.MaxStepMs;
+  Rules.CachesPrefixes = !Options.NoPrefixCache;
+  Result<serving::Engine> Texts =
+      serving::Engine::create(std::move(M), Room, std::move(Rules));
+  if (!Texts)
+    return Texts.error();
+  return Runner(std::move(*Texts));
+}
+
+static Result<std::unique_ptr<ServedModel>>
+openModel(const ServeOptions &Options, const ServeOptions::Source &From,
+          const Resources &Shared) {
+  Result<std::shared_ptr<const Model>> Loaded = Model::load(From.File);
+  if (!Loaded)
+    return Loaded.error();
+  auto Runs = runnerOf(*Loaded, Options, Shared);
+  if (!Runs)
+    return Runs.error().withContext(From.Given);
+  std::ostringstream Fingerprint;
+  Fingerprint << "fp_" << std::hex << bindingOf(**Loaded);
+  return std::unique_ptr<ServedModel>(
+      new ServedModel{From.Name.empty() ? nameOfFile(From.Given) : From.Name,
+                      std::move(Fingerprint).str(), std::move(*Runs)});
+}
+
+Result<std::vector<std::unique_ptr<ServedModel>>>
+tool::openServedModels(const ServeOptions &Options) {
+  Result<Executor> Threads = Executor::create(Options.Threads);
+  if (!Threads)
+    return Threads.error();
+  Resources Shared;
+  Shared.Threads = std::make_shared<Executor>(std::move(*Threads));
+  std::vector<std::unique_ptr<ServedModel>> Models;
+  for (const ServeOptions::Source &From : Options.Models) {
+    auto Opened = openModel(Options, From, Shared);
+    if (!Opened)
+      return Opened.error();
+    for (const auto &Other : Models)
+      if (Other->Name == (*Opened)->Name)
+        return Error("there are two models called " + printable(Other->Name) +
+                     ": expected NAME=FILE");
+    Models.push_back(std::move(*Opened));
+  }
+  return Models;
+}
+
+RecordedModel tool::recordedModelOf(const ServedModel &M) {
+  // The manifest has the checksums of all sections.
+  artifact::Manifest Info = M.code().manifest();
+  Info.Prefixes.reset();
+  std::string Text =
+      toJson(Info).dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::ostringstream Hash;
+  Hash << std::hex << artifact::checksumOf(std::as_bytes(std::span(Text)));
+  std::string Level(infoOf(M.code().code().Level).Name);
+  // The library's code may be of another level than the artifact's.
+  if (Result<CpuLevel> InForce = effectiveLevel();
+      InForce && infoOf(*InForce).Name != Level)
+    Level += "/" + std::string(infoOf(*InForce).Name);
+  return {M.Name, std::move(Hash).str(), TENON_VERSION, Level, M.Fingerprint};
+}

@@ -1,0 +1,24 @@
+//===- ServedModels.h - Models for serve and replay -------------*- C++ -*-===//
+
+#ifndef TENON_RUNTIME_TOOL_SERVEDMODELS_H
+#define TENON_RUNTIME_TOOL_SERVEDMODELS_H
+
+#include "runtime/Http/Api.h"
+#include "runtime/Http/Record.h"
+#include "runtime/Tool/Commands.h"
+
+namespace tenon::tool {
+
+/// Opens the models of `Options`, on one team of threads, each with its engine.
+Result<std::vector<std::unique_ptr<http::ServedModel>>>
+openServedModels(const ServeOptions &Options);
+
+/// What a record says of a model.
+http::RecordedModel recordedModelOf(const http::ServedModel &M);
+
+/// The keys of a file, one a line.
+Result<std::vector<std::string>> readKeys(const std::string &Path);
+
+} // namespace tenon::tool
+
+#endif // TENON_RUNTIME_TOOL_SERVEDMODELS_H
