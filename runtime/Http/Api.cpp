@@ -5,6 +5,7 @@
 #include "runtime/Http/Page.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 using namespace tenon;
@@ -227,7 +228,12 @@ void Api::take(HttpServer &Server, std::shared_ptr<Exchange> E) {
         return E->reply({200, "application/json", wireText(modelJson(*M))});
   if (!Found)
     return replyError(*E, {404, printable(R.Path) + ": there is no such path"});
-  Server.work([&Server, E, Found, this] {
+  // A client that goes while others' requests are read costs nothing more.
+  auto IsGone = std::make_shared<std::atomic<bool>>(false);
+  E->whenGone([IsGone] { *IsGone = true; });
+  Server.work([&Server, E, Found, IsGone, this] {
+    if (*IsGone)
+      return;
     Call C{Server, Models, DefaultModel, Grammars, Bounds, E, Json()};
     if (Found->Method == "POST") {
       Result<Json> Body = parseJson(E->request().Body, "the body");
