@@ -157,6 +157,7 @@ class Connection:
     def __init__(self, reader, writer):
         self.reader = reader
         self.writer = writer
+        self.pause = 0  # Seconds before a chunk is read.
 
     @classmethod
     async def open(cls, server, receive_buffer=0):
@@ -195,6 +196,8 @@ class Connection:
                 while size := int(await self.reader.readline() or b"x", 16):
                     body += await self.reader.readexactly(size)
                     chunks += 1
+                    if self.pause:
+                        await asyncio.sleep(self.pause)
                     await self.reader.readexactly(2)
                 await self.reader.readexactly(2)
             elif "content-length" in headers:
