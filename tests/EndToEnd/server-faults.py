@@ -175,16 +175,16 @@ class Faults:
                         self.test.check(
                             status == 500 and "changed.tenon" in
                             answer["error"]["message"],
-                            f"{what}: {status} {answer}")
+                            f"{what}: {status} {answer!r}")
                         status, _, answer = embed()
                         self.test.check(
                             status == 500 and "sentences-changed.tenon" in
                             answer["error"]["message"],
-                            f"{what}, encoder: {status} {answer}")
+                            f"{what}, encoder: {status} {answer!r}")
                     streamed = ask("changed", stream=True)
                     self.test.check(
                         '"error"' in str(streamed[2]),
-                        f"{what}, stream: {streamed[0]} {streamed[2]}")
+                        f"{what}, stream: {streamed[0]} {streamed[2]!r}")
                 self.expect("beside it", [one.result()[0] for one in beside],
                             [200] * 3)
                 self.expect("another model", ask("tiny")[2]["choices"], good)
