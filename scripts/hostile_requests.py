@@ -6,6 +6,7 @@ MIB = 1 << 20
 # The limits of runtime/Http/Limits.h.
 HEADER_BYTES = 16 << 10
 BODY_BYTES = 16 * MIB
+ALL_BODY_BYTES = 512 * MIB
 
 POST = b"POST /v1/completions HTTP/1.1\r\nHost: a\r\n"
 SMALL = json.dumps({"model": "tiny", "prompt": "a", "max_tokens": 1}).encode()
