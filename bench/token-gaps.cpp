@@ -187,26 +187,26 @@ Json Gaps::run() {
     StepLines << "s,ms,prompt_tokens,slice,cpu_ms,preempted,stolen_ticks\n";
   }
   double BoundMs = std::max(O.MaxStepMs, O.BoundMs);
+  auto ThreadCount = static_cast<double>(S->threads());
+  constexpr double HadCores = 0.9; ///< With less of its cores a step waited.
   std::vector<double> Steps, TextSteps;
   double LongestWait = 0, BoundOfLongest = 0, WorstShare = 0;
   size_t Prompts = 0, OverPrompts = 0;
-  size_t Above = 0, AboveByChoice = 0;
+  size_t Above = 0, AboveByChoice = 0, Pauses = 0;
   size_t Tokens = 0;
   for (double Last = secondsNow(); Last < Begin + O.Seconds;) {
     arrive(secondsNow());
     uint64_t Before = Plan->statistics().PromptTokens;
     // The gap is from here: arrivals are no part of a step.
     Last = secondsNow();
-    MachineState Machine;
-    if (StepLines.is_open()) {
-      Machine = MachineState::now();
-      Last = secondsNow();
-    }
+    MachineState Machine = MachineState::now();
+    Last = secondsNow();
     Plan->begin();
     size_t Slice = Plan->slice();
     Plan->run();
     std::vector<Update> News = Plan->finish();
     double Now = secondsNow();
+    MachineState After = MachineState::now();
     bool Counts = Last >= Begin;
     for (const Update &U : News) {
       if (U.Failure)
@@ -237,19 +237,20 @@ Json Gaps::run() {
       continue;
     size_t Ran = Plan->statistics().PromptTokens - Before;
     Tokens += Ran;
-    if ((Now - Last) * 1e3 > BoundMs) {
+    double Ms = (Now - Last) * 1e3;
+    bool Paused = After.CpuMs - Machine.CpuMs < HadCores * ThreadCount * Ms;
+    Pauses += Paused;
+    if (Ms > BoundMs) {
       ++Above;
       // Others ran no more than the least that is promised to prompts.
-      AboveByChoice += Ran > StepCost::MinSlice;
+      AboveByChoice += !Paused && Ran > StepCost::MinSlice;
     }
-    if (StepLines.is_open()) {
-      MachineState After = MachineState::now();
-      StepLines << Now - Begin << ',' << (Now - Last) * 1e3 << ',' << Ran << ','
-                << Slice << ',' << After.CpuMs - Machine.CpuMs << ','
+    if (StepLines.is_open())
+      StepLines << Now - Begin << ',' << Ms << ',' << Ran << ',' << Slice << ','
+                << After.CpuMs - Machine.CpuMs << ','
                 << After.Preempted - Machine.Preempted << ','
                 << After.StolenTicks - Machine.StolenTicks << '\n';
-    }
-    (Ran == 0 ? TextSteps : Steps).push_back((Now - Last) * 1e3);
+    (Ran == 0 ? TextSteps : Steps).push_back(Ms);
   }
   std::vector<double> All = Steps;
   All.insert(All.end(), TextSteps.begin(), TextSteps.end());
@@ -267,6 +268,7 @@ Json Gaps::run() {
           {"text_step_ms", percentiles(TextSteps)},
           {"share_above_bound", Share(Above)},
           {"share_above_by_choice", Share(AboveByChoice)},
+          {"share_paused", Share(Pauses)},
           {"prompt_tokens_per_s", static_cast<double>(Tokens) / O.Seconds},
           {"prompts", Prompts},
           {"prompts_above_bound", OverPrompts},

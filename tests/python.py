@@ -1,9 +1,10 @@
 """The wheels, installed into an environment of their own, do what python/tests
 and the examples say.
 
-    python.py SOURCE BUILD WORK
+    python.py SOURCE BUILD WORK [PYTHON]
 
-Needs no network: what is installed beside them lies in .venv/wheelhouse.
+Needs no network: what is installed beside them lies in .venv/wheelhouse. That is
+for .venv's interpreter; for another PYTHON pip fetches it.
 """
 
 import csv
@@ -19,8 +20,9 @@ QUESTIONS = ["In the beginning", "A cat, and", "Once"]
 class Environment:
     """A virtual environment below WORK, which knows nothing of SOURCE."""
 
-    def __init__(self, source, build, work):
+    def __init__(self, source, build, work, interpreter=None):
         self.source, self.build, self.work = source, build, work
+        self.interpreter = interpreter
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir(parents=True)
         self.python = work / "venv" / "bin" / "python"
@@ -46,13 +48,18 @@ class Environment:
     def install(self):
         wheels = self.work / "wheels"
         # With .venv's interpreter, which the script's tools belong to.
-        subprocess.run([self.source / "python" / "build-wheels", "--build-dir",
-                        self.build, "--output", wheels], check=True)
-        self.call(sys.executable, "-m", "venv", self.work / "venv")
-        self.call(self.python, "-m", "pip", "install", "--quiet", "--no-index",
-                  "--disable-pip-version-check",
-                  f"--find-links={wheels}",
-                  f"--find-links={self.source / '.venv' / 'wheelhouse'}",
+        build = [self.source / "python" / "build-wheels", "--build-dir",
+                 self.build, "--output", wheels]
+        sources = ["--no-index", f"--find-links={wheels}",
+                   f"--find-links={self.source / '.venv' / 'wheelhouse'}"]
+        if self.interpreter:
+            build += ["--python", self.interpreter]
+            del sources[0]
+        subprocess.run(build, check=True)
+        self.call(self.interpreter or sys.executable, "-m", "venv",
+                  self.work / "venv")
+        self.call(self.python, "-m", "pip", "install", "--quiet",
+                  "--disable-pip-version-check", *sources,
                   "tenon-runtime[compiler]", "pytest", "pandas")
 
     def example(self, name, *arguments, **more):
@@ -114,7 +121,7 @@ def run_examples(environment):
 
 
 def main():
-    environment = Environment(*map(pathlib.Path, sys.argv[1:4]))
+    environment = Environment(*map(pathlib.Path, sys.argv[1:5]))
     environment.install()
     subprocess.run([environment.python, "-m", "pytest", "-q", "-p",
                     "no:cacheprovider", "--basetemp",

@@ -176,8 +176,9 @@ def test_tool_calls(model, artifacts):
         assert answer.tool_calls == [] and answer.text
         said = '{"name": "f", "arguments": {"x": 1}}'
         choice = tenon.Choice(text=said, token_ids=calling.tokenizer.encode(
-            said, special_tokens=False))
+            said, special_tokens=False), finish_reason="eos")
         request._read_calls(choice)
+        assert choice.finish_reason == "tool_calls"
         call, = choice.tool_calls
         assert call == tenon.ToolCall(call.id, "f", '{"x":1}')
         assert len(call.id) == 9 and choice.text == ""
@@ -186,6 +187,7 @@ def test_tool_calls(model, artifacts):
                               finish_reason="stop", stop="}")
         request._read_calls(choice)
         assert choice.tool_calls == [] and choice.text == said[:-2]
+        assert choice.finish_reason == "stop"
 
 
 @pytest.mark.parametrize("changes, message", [

@@ -2,11 +2,14 @@
 
 #include "runtime/Http/Api.h"
 
+#include "runtime/Http/OpenApi.h"
 #include "runtime/Http/Page.h"
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <cmath>
+#include <iterator>
 
 using namespace tenon;
 using namespace tenon::http;
@@ -19,10 +22,10 @@ bool http::isAnthropicPath(std::string_view Path) {
   return Path.starts_with("/v1/messages");
 }
 
-void http::replyError(Exchange &E, const ApiError &Why) {
-  bool IsAnthropic = isAnthropicPath(E.request().Path);
-  HttpResponse R{Why.Status, "application/json",
-                 wireText(IsAnthropic ? Why.anthropicJson() : Why.json())};
+HttpResponse http::errorAnswer(std::string_view Path, const ApiError &Why) {
+  HttpResponse R{
+      Why.Status, "application/json",
+      wireText(isAnthropicPath(Path) ? Why.anthropicJson() : Why.json())};
   if (Why.RetryAfter)
     R.More.emplace_back(
         "Retry-After",
@@ -31,7 +34,11 @@ void http::replyError(Exchange &E, const ApiError &Why) {
     R.More.emplace_back("Allow", Why.Allow);
   if (Why.Status == 401)
     R.More.emplace_back("WWW-Authenticate", "Bearer");
-  E.reply(std::move(R));
+  return R;
+}
+
+void http::replyError(Exchange &E, const ApiError &Why) {
+  E.reply(errorAnswer(E.request().Path, Why));
 }
 
 void Call::onServer(std::function<void(Exchange &)> Then) const {
@@ -103,6 +110,20 @@ ServedModel *Call::encoder(Fields &F, bool Embeds) const {
       Embeds ? "embeds texts" : "puts texts into classes");
 }
 
+ServedModel *Call::ranker(Fields &F) const {
+  return findModel(
+      Models, DefaultModel, F,
+      [](const ServedModel &M) {
+        if (M.generates())
+          return false;
+        if (std::get<serving::Encoder>(M.Runs).embeds())
+          return true;
+        Result<const engine::Entry *> Code = M.code().entry("encode");
+        return Code && (*Code)->Info.Width == 1;
+      },
+      "embeds texts or gives a pair of them one score");
+}
+
 //===----------------------------------------------------------------------===//
 // Paths
 //===----------------------------------------------------------------------===//
@@ -149,29 +170,52 @@ static void showMetrics(Call C) {
 
 namespace {
 
-struct Route {
-  std::string_view Method, Path;
+struct Route : Endpoint {
+  /// On a worker; null: Api::answer(), on the server's thread.
   void (*Answer)(Call);
-  bool IsOpen = false; ///< Needs no key.
 };
 
 } // namespace
 
 static constexpr Route Routes[] = {
-    {"POST", "/v1/chat/completions", completeChat},
-    {"POST", "/v1/completions", completeText},
-    {"POST", "/v1/responses", respond},
-    {"POST", "/v1/messages", answerMessages},
-    {"POST", "/v1/messages/count_tokens", countMessageTokens},
-    {"POST", "/v1/embeddings", embed},
-    {"POST", "/v1/rerank", rerank},
-    {"POST", "/v1/classify", classify},
-    {"GET", "/v1/models", listModels},
-    {"POST", "/tokenize", tokenize},
-    {"POST", "/detokenize", detokenize},
-    {"POST", "/apply-template", applyTemplate},
-    {"GET", "/metrics", showMetrics, true},
+    {{"POST", "/v1/chat/completions"}, completeChat},
+    {{"POST", "/v1/completions"}, completeText},
+    {{"POST", "/v1/responses"}, respond},
+    {{"POST", "/v1/messages"}, answerMessages},
+    {{"POST", "/v1/messages/count_tokens"}, countMessageTokens},
+    {{"POST", "/v1/embeddings"}, embed},
+    {{"POST", "/v1/rerank"}, rerank},
+    {{"POST", "/v1/classify"}, classify},
+    {{"GET", "/v1/models"}, listModels},
+    {{"GET", "/v1/models/{model}"}, nullptr},
+    {{"POST", "/tokenize"}, tokenize},
+    {{"POST", "/detokenize"}, detokenize},
+    {{"POST", "/apply-template"}, applyTemplate},
+    {{"GET", "/metrics", true}, showMetrics},
+    {{"GET", "/health", true}, nullptr},
+    {{"GET", "/live", true}, nullptr},
+    {{"GET", "/openapi.json", true}, nullptr},
+    {{"GET", "/", true}, nullptr},
 };
+
+std::vector<Endpoint> http::endpoints() {
+  return {std::begin(Routes), std::end(Routes)};
+}
+
+/// Whether `Path` is that of `R`, whose {name} stands for any text.
+static bool isOf(const Route &R, std::string_view Path) {
+  size_t Open = R.Path.find('{');
+  return Open == std::string_view::npos
+             ? Path == R.Path
+             : Path.size() > Open && Path.starts_with(R.Path.substr(0, Open));
+}
+
+Api::Api(std::vector<std::unique_ptr<ServedModel>> Models,
+         std::vector<std::string> Keys, std::string DefaultModel,
+         const Limits &Bounds)
+    : Models(std::move(Models)), Keys(std::move(Keys)),
+      DefaultModel(std::move(DefaultModel)), Bounds(Bounds),
+      Description(wireText(describeApi(!this->Keys.empty()))) {}
 
 bool Api::isAllowed(const HttpRequest &R) const {
   constexpr std::string_view Bearer = "Bearer ";
@@ -189,26 +233,54 @@ bool Api::isAllowed(const HttpRequest &R) const {
   return IsKnown;
 }
 
-void Api::take(HttpServer &Server, std::shared_ptr<Exchange> E) {
-  const HttpRequest &R = E->request();
-  if (R.Method == "GET" && R.Path == "/live")
-    return E->reply({200, "application/json", "{}"});
-  if (R.Method == "GET" && R.Path == "/health")
-    return E->reply(
+/// A part of a path with what its %XX stand for.
+static std::string percentDecoded(std::string_view Text) {
+  std::string Decoded;
+  for (size_t I = 0; I < Text.size(); ++I) {
+    unsigned Byte = 0;
+    const char *Digits = Text.data() + I + 1;
+    if (Text[I] == '%' && Text.size() - I > 2 &&
+        std::from_chars(Digits, Digits + 2, Byte, 16).ptr == Digits + 2) {
+      Decoded += static_cast<char>(Byte);
+      I += 2;
+    } else {
+      Decoded += Text[I];
+    }
+  }
+  return Decoded;
+}
+
+void Api::answer(Exchange &E, std::string_view Path) const {
+  if (Path == "/live")
+    return E.reply({200, "application/json", "{}"});
+  if (Path == "/health")
+    return E.reply(
         {IsDraining ? 503 : 200, "application/json",
          IsDraining ? R"({"status":"draining"})" : R"({"status":"ok"})"});
-  if (R.Method == "GET" && R.Path == "/") {
+  if (Path == "/openapi.json")
+    return E.reply({200, "application/json", Description});
+  if (Path == "/") {
     HttpResponse Shown{200, "text/html; charset=utf-8", std::string(Page)};
     Shown.More.emplace_back("Content-Security-Policy",
                             "default-src 'none'; connect-src 'self'; img-src "
                             "data:; style-src 'unsafe-inline'; script-src "
                             "'unsafe-inline'; frame-ancestors 'none'");
-    return E->reply(std::move(Shown));
+    return E.reply(std::move(Shown));
   }
+  // The path of a model.
+  std::string Name = percentDecoded(E.request().Path.substr(Path.find('{')));
+  for (const auto &M : Models)
+    if (M->Name == Name)
+      return E.reply({200, "application/json", wireText(modelJson(*M))});
+  replyError(E, {404, "there is no model " + printable(Name)});
+}
+
+void Api::take(HttpServer &Server, std::shared_ptr<Exchange> E) {
+  const HttpRequest &R = E->request();
   const Route *Found = nullptr;
   std::string Methods;
   for (const Route &Each : Routes)
-    if (Each.Path == R.Path) {
+    if (isOf(Each, R.Path)) {
       Methods += (Methods.empty() ? "" : ", ") + std::string(Each.Method);
       if (Each.Method == R.Method)
         Found = &Each;
@@ -221,13 +293,10 @@ void Api::take(HttpServer &Server, std::shared_ptr<Exchange> E) {
     No.Allow = Methods;
     return replyError(*E, No);
   }
-  std::string_view One = "/v1/models/";
-  if (!Found && R.Method == "GET" && R.Path.starts_with(One))
-    for (const auto &M : Models)
-      if (R.Path.substr(One.size()) == M->Name)
-        return E->reply({200, "application/json", wireText(modelJson(*M))});
   if (!Found)
     return replyError(*E, {404, printable(R.Path) + ": there is no such path"});
+  if (!Found->Answer)
+    return answer(*E, Found->Path);
   // A client that goes while others' requests are read costs nothing more.
   auto IsGone = std::make_shared<std::atomic<bool>>(false);
   E->whenGone([IsGone] { *IsGone = true; });

@@ -43,14 +43,12 @@ struct ServedModel {
 /// Answers requests. For the server's thread, but for drain().
 class Api {
 public:
-  /// With `Keys` every request needs one of them, but those for /health, /live
-  /// and /metrics.
-  /// Requests without a "model" are for `DefaultModel`; empty: are refused.
+  /// With `Keys` every request needs one of them, but those of endpoints that
+  /// are open. Requests without a "model" are for `DefaultModel`; empty: are
+  /// refused.
   Api(std::vector<std::unique_ptr<ServedModel>> Models,
       std::vector<std::string> Keys, std::string DefaultModel,
-      const Limits &Bounds)
-      : Models(std::move(Models)), Keys(std::move(Keys)),
-        DefaultModel(std::move(DefaultModel)), Bounds(Bounds) {}
+      const Limits &Bounds);
 
   /// Takes a request; `Server` is where work is done.
   void take(HttpServer &Server, std::shared_ptr<Exchange> E);
@@ -63,14 +61,26 @@ public:
 
 private:
   bool isAllowed(const HttpRequest &R) const;
+  /// Answers what needs no worker; `Path` is that of an endpoint.
+  void answer(Exchange &E, std::string_view Path) const;
 
   const std::vector<std::unique_ptr<ServedModel>> Models;
   const std::vector<std::string> Keys;
   const std::string DefaultModel;
   GrammarCache Grammars;
   const Limits Bounds;
+  const std::string Description; ///< What /openapi.json answers.
   bool IsDraining = false;
 };
+
+/// A path that the server answers, in which {name} stands for any text.
+struct Endpoint {
+  std::string_view Method, Path;
+  bool IsOpen = false; ///< Needs no key.
+};
+
+/// All that there are.
+std::vector<Endpoint> endpoints();
 
 /// What an endpoint is given, on a worker.
 struct Call {
@@ -88,13 +98,16 @@ struct Call {
   ServedModel *generator(Fields &F) const;
   /// With `Embeds`, one that embeds, else one that classifies.
   ServedModel *encoder(Fields &F, bool Embeds) const;
+  /// One that embeds, or that gives a pair of texts one score.
+  ServedModel *ranker(Fields &F) const;
   void reply(Json Answer) const;
   void reply(const ApiError &Why) const;
   /// Hands the exchange back to the server's thread.
   void onServer(std::function<void(Exchange &)> Then) const;
 };
 
-/// Answers with an error, in the form that the path's API has.
+/// The answer to an error, in the form that the path's API has.
+HttpResponse errorAnswer(std::string_view Path, const ApiError &Why);
 void replyError(Exchange &E, const ApiError &Why);
 /// Whether a path is of Anthropic's API.
 bool isAnthropicPath(std::string_view Path);

@@ -12,15 +12,16 @@ using tools::AnswerPart;
 
 namespace {
 
-class ChatFormat final : public AnswerFormat {
+class ChatFormat final : public CompletionFormat {
 public:
-  StreamOptions Options;
+  ChatFormat() : CompletionFormat("chatcmpl-", "chat.completion.chunk") {}
 
   std::string begin(const GenerationTask &T) override {
     Calls.resize(T.choices());
     std::string Events;
     for (size_t Index = 0; Index < T.choices(); ++Index)
-      Events += chunk(T, Index, {{"role", "assistant"}, {"content", ""}});
+      Events +=
+          chunk(T, choice(Index, {{"role", "assistant"}, {"content", ""}}));
     return Events;
   }
 
@@ -36,34 +37,20 @@ public:
       else
         Delta["tool_calls"] = Json::array(
             {callJson(T, D.Index, Calls[D.Index]++, Part.Function, true)});
-      Events += chunk(T, D.Index, std::move(Delta),
+      Events += chunk(T, choice(D.Index, std::move(Delta)),
                       std::exchange(Scores, nullptr), &D.Tokens);
       D.Tokens.clear();
     }
     // Scores and tokens whose text is not certain yet.
     if (!Scores.is_null() || (Options.ReturnsTokens && !D.Tokens.empty()))
-      Events += chunk(T, D.Index, Json::object(), Scores, &D.Tokens);
+      Events += chunk(T, choice(D.Index, Json::object()), Scores, &D.Tokens);
     return Events;
   }
 
   std::string end(const GenerationTask &T, size_t Index,
                   const ChoiceEnd &E) override {
-    return chunk(T, Index, Json::object(), nullptr, nullptr, finishReasonOf(E));
-  }
-
-  std::string finish(const GenerationTask &T) override {
-    std::string Events;
-    if (Options.IncludesUsage) {
-      Json J = frame(T, "chat.completion.chunk");
-      J["choices"] = Json::array();
-      J["usage"] = usageJson(T.usage());
-      Events = eventOf(J);
-    }
-    return Events + "data: [DONE]\n\n";
-  }
-
-  std::string fail(const GenerationTask &, const ApiError &Why) override {
-    return eventOf(Why.json()) + "data: [DONE]\n\n";
+    return chunk(T, choice(Index, Json::object()), nullptr, nullptr,
+                 finishReasonOf(E));
   }
 
   Json whole(const GenerationTask &T,
@@ -96,28 +83,8 @@ public:
   }
 
 private:
-  static Json frame(const GenerationTask &T, const char *Object) {
-    return {{"id", "chatcmpl-" + T.id()},
-            {"object", Object},
-            {"created", T.created()},
-            {"model", T.model().Name},
-            {"system_fingerprint", T.model().Fingerprint}};
-  }
-
-  std::string chunk(const GenerationTask &T, size_t Index, Json Delta,
-                    Json Scores = nullptr,
-                    const std::vector<int32_t> *Tokens = nullptr,
-                    const char *Finish = nullptr) const {
-    Json Choice = {{"index", Index}, {"delta", std::move(Delta)}};
-    if (Options.ReturnsTokens && Tokens)
-      Choice["token_ids"] = *Tokens;
-    Choice["logprobs"] = std::move(Scores);
-    Choice["finish_reason"] = Finish ? Json(Finish) : Json();
-    Json J = frame(T, "chat.completion.chunk");
-    J["choices"] = Json::array({std::move(Choice)});
-    if (Options.IncludesUsage)
-      J["usage"] = nullptr;
-    return eventOf(J);
+  static Json choice(size_t Index, Json Delta) {
+    return {{"index", Index}, {"delta", std::move(Delta)}};
   }
 
   /// `HasIndex`: of a stream, where calls are told apart by it.
@@ -177,42 +144,6 @@ static void readLogProbabilities(Fields &F, const Limits &Bounds, Settings &S) {
     S.LogProbabilities = Top.value_or(0);
 }
 
-/// "tool_choice" and "parallel_tool_calls". `Tools` becomes null where the
-/// model is offered none.
-static std::optional<ForcedCall> readToolChoice(Fields &F, Json &Tools) {
-  std::optional<ForcedCall> Forced;
-  if (const Json *J = F.get("tool_choice")) {
-    if (*J == "none") {
-      Tools = nullptr;
-    } else if (*J == "required") {
-      Forced.emplace();
-    } else if (J->is_object()) {
-      Fields Inner(*J, "tool_choice.");
-      Inner.accept("type", "function");
-      Forced = {"", true};
-      if (const Json *Function =
-              Inner.need("function", "an object with a \"name\"")) {
-        Fields Own(*Function, "tool_choice.function.");
-        Forced->Name = Own.string("name").value_or("");
-        if (Forced->Name.empty())
-          Own.expected("name", "the name of a tool");
-        if (std::optional<ApiError> Wrong = Own.finish())
-          Inner.refuse(*Wrong);
-      }
-      if (std::optional<ApiError> Wrong = Inner.finish())
-        F.refuse(*Wrong);
-    } else if (*J != "auto") {
-      F.expected("tool_choice", "\"auto\", \"none\", \"required\" or a "
-                                "function");
-    }
-  }
-  if (Forced)
-    Forced->IsSingle |= !F.boolean("parallel_tool_calls").value_or(true);
-  else
-    F.accept("parallel_tool_calls", true);
-  return Forced;
-}
-
 void http::completeChat(Call C) {
   Fields F(C.Body);
   ServedModel *M = C.generator(F);
@@ -223,7 +154,8 @@ void http::completeChat(Call C) {
     Length = Older;
   readLogProbabilities(F, C.Bounds, S);
   chat::Conversation Talk = conversationOf(F, C.Bounds, M);
-  std::optional<ForcedCall> Forced = readToolChoice(F, Talk.Tools);
+  std::optional<ForcedCall> Forced =
+      readToolChoice(F, /*IsFlat=*/false, Talk.Tools);
   S.Grammar = constraintWith(Forced, Talk.Tools, readConstraint(F, C.Grammars),
                              F, C.Grammars);
   F.accept("store", false);

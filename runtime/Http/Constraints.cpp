@@ -186,18 +186,6 @@ static Grammar::Ptr grammarOfCalls(const ForcedCall &Call, const Json &Tools,
   Json Branches = Json::array();
   for (size_t I = 0; I < Tools.size(); ++I) {
     const Json &Tool = Tools[I];
-    bool IsGood = Tool.is_object() && Tool.contains("function") &&
-                  Tool.at("function").is_object() &&
-                  Tool.at("function").contains("name") &&
-                  Tool.at("function").at("name").is_string();
-    if (!IsGood) {
-      F.refuse({400,
-                "'tools[" + std::to_string(I) +
-                    "]' is no function: expected {\"type\": \"function\", "
-                    "\"function\": {\"name\": ..., \"parameters\": ...}}",
-                "tools"});
-      return nullptr;
-    }
     const Json &Name = Tool.at("function").at("name");
     if (!Call.Name.empty()) {
       if (Name == Call.Name)

@@ -49,8 +49,8 @@ grammar::Grammar::Ptr readConstraint(Fields &F, GrammarCache &Known);
 grammar::Grammar::Ptr constraintOf(const Json &Format, const std::string &Param,
                                    bool IsFlat, Fields &F, GrammarCache &Known);
 
-/// The grammar of an answer for which `Tools`, in the form of chat completions,
-/// are offered: of calls where one is forced, else `Text`. An error in `F`
+/// The grammar of an answer for which `Tools`, that checkTools() has seen, are
+/// offered: of calls where one is forced, else `Text`. An error in `F`
 /// where a constraint on the text would exclude the calls that may come.
 grammar::Grammar::Ptr constraintWith(const std::optional<ForcedCall> &Call,
                                      const Json &Tools,

@@ -18,6 +18,42 @@ void http::checkSizes(const chat::Conversation &Talk, const Limits &Bounds,
   Check("tools", Talk.Tools, Bounds.Tools);
 }
 
+bool http::checkTools(const Json &Tools, Fields &F) {
+  for (size_t I = 0; I < Tools.size(); ++I) {
+    const Json &Tool = Tools[I];
+    std::string Place = "'tools[" + std::to_string(I) + "]";
+    bool IsFunction = Tool.is_object() &&
+                      Tool.value("type", Json("function")) == "function" &&
+                      Tool.value("function", Json()).is_object() &&
+                      Tool.at("function").value("name", Json()).is_string() &&
+                      Tool.at("function").at("name") != "";
+    if (!IsFunction) {
+      F.refuse({400,
+                Place + "' is no function: expected {\"type\": \"function\", "
+                        "\"function\": {\"name\": ..., \"parameters\": ...}}",
+                "tools"});
+      return false;
+    }
+    Json About = Tool.at("function").value("description", Json());
+    Json Parameters = Tool.at("function").value("parameters", Json());
+    if (!About.is_null() && !About.is_string()) {
+      F.refuse({400,
+                Place + "' has a description that is " + About.type_name() +
+                    ": expected a text",
+                "tools"});
+      return false;
+    }
+    if (!Parameters.is_null() && !Parameters.is_object()) {
+      F.refuse({400,
+                Place + "' has a schema of arguments that is " +
+                    Parameters.type_name() + ": expected an object",
+                "tools"});
+      return false;
+    }
+  }
+  return true;
+}
+
 /// The text of content that is an array of parts.
 static std::optional<std::string> joined(const Json &Parts,
                                          const std::string &Place, Fields &F) {
@@ -64,13 +100,24 @@ void http::normalise(chat::Conversation &Talk, const ServedModel &M,
       if (!Text)
         return;
       *At = std::move(*Text);
+    } else if (At != Message.end() && !At->is_string() && !At->is_null()) {
+      return F.refuse({400,
+                       Place + ".content' is " + At->type_name() +
+                           ": expected a text, or an array of texts",
+                       "messages"});
     }
     auto Calls = Message.find("tool_calls");
-    if (Calls == Message.end() || !Calls->is_array())
+    if (Calls == Message.end() || Calls->is_null())
       continue;
+    if (!Calls->is_array())
+      return F.refuse({400,
+                       Place + ".tool_calls' is " + Calls->type_name() +
+                           ": expected an array of calls",
+                       "messages"});
     for (Json &Call : *Calls) {
       if (!Call.is_object() || !Call.contains("function") ||
-          !Call.at("function").is_object())
+          !Call.at("function").is_object() ||
+          !Call.at("function").value("name", Json()).is_string())
         return F.refuse({400,
                          Place + ".tool_calls' has a call without 'function': "
                                  "expected an object with 'name' and "
@@ -78,8 +125,14 @@ void http::normalise(chat::Conversation &Talk, const ServedModel &M,
                          "messages"});
       Json &Function = Call["function"];
       auto Given = Function.find("arguments");
-      if (Given == Function.end() || !Given->is_string())
+      if (Given == Function.end() || Given->is_object())
         continue;
+      if (!Given->is_string())
+        return F.refuse({400,
+                         Place + ".tool_calls[].function.arguments' is " +
+                             Given->type_name() +
+                             ": expected an object, or a text of it",
+                         "messages"});
       Result<Json> Arguments =
           parseJson(Given->get_ref<const std::string &>(),
                     Place + ".tool_calls[].function.arguments'");
@@ -111,6 +164,8 @@ chat::Conversation http::conversationOf(Fields &F, const Limits &Bounds,
     return {};
   }
   checkSizes(*Read, Bounds, F);
+  if (!checkTools(Read->Tools, F))
+    return {};
   if (M)
     normalise(*Read, *M, F);
   return std::move(*Read);

@@ -23,6 +23,10 @@ void normalise(chat::Conversation &Talk, const ServedModel &M, Fields &F);
 void checkSizes(const chat::Conversation &Talk, const Limits &Bounds,
                 Fields &F);
 
+/// Refuses tools, in the form of chat completions, that are no functions.
+/// Whether all are.
+bool checkTools(const Json &Tools, Fields &F);
+
 } // namespace tenon::http
 
 #endif // TENON_RUNTIME_HTTP_CONVERSATIONS_H

@@ -34,11 +34,21 @@ static std::optional<size_t> readTruncation(Fields &F, const ServedModel &M) {
   return std::nullopt;
 }
 
+static void checkLength(const EncoderText &Text, const std::string &Place,
+                        const ServedModel &M, Fields &F) {
+  auto Longest = static_cast<size_t>(longestText(M.code().manifest()));
+  if (Text.Tokens.size() > Longest)
+    F.refuse({400, Place + " has " + std::to_string(Text.Tokens.size()) +
+                       " tokens: expected at most " + std::to_string(Longest) +
+                       "; 'truncate_prompt_tokens': -1 cuts longer texts"});
+  if (Text.Tokens.empty())
+    F.refuse({400, Place + " has no tokens: expected at least one"});
+}
+
 /// The tokens of a text; with an error in `F` none.
 static EncoderText textOf(const Json &Given, const std::string &Place,
                           std::optional<size_t> Truncation,
                           const ServedModel &M, Fields &F) {
-  auto Longest = static_cast<size_t>(longestText(M.code().manifest()));
   EncoderText Text;
   if (isTokens(Given)) {
     Text.Tokens = Given.get<std::vector<int32_t>>();
@@ -63,18 +73,40 @@ static EncoderText textOf(const Json &Given, const std::string &Place,
     F.refuse({400, Place + " is " + Given.type_name() +
                        ": expected a text, or an array of token ids"});
   }
-  if (Text.Tokens.size() > Longest)
-    F.refuse({400, Place + " has " + std::to_string(Text.Tokens.size()) +
-                       " tokens: expected at most " + std::to_string(Longest) +
-                       "; 'truncate_prompt_tokens': -1 cuts longer texts"});
-  if (Text.Tokens.empty())
-    F.refuse({400, Place + " has no tokens: expected at least one"});
+  checkLength(Text, Place, M, F);
   return Text;
 }
 
-/// "input": a text, token ids, or an array of them.
+/// The tokens of two texts as one, for a model that compares them.
+static EncoderText pairOf(const std::string &First, const std::string &Second,
+                          const std::string &Place,
+                          std::optional<size_t> Truncation,
+                          const ServedModel &M, Fields &F) {
+  Result<const tokenizer::Tokenizer *> T = M.code().tokenizer();
+  Result<tokenizer::EncodedPair> Pair =
+      T ? (*T)->encodePair(First, Second, true, Truncation.value_or(SIZE_MAX))
+        : Result<tokenizer::EncodedPair>(T.error());
+  if (!Pair) {
+    F.refuse({400, Place + ": " + Pair.error().message()});
+    return {};
+  }
+  EncoderText Text{std::move(Pair->Ids)};
+  // Tokenizers of models without types have them nevertheless.
+  if (M.code().manifest().TokenTypes > 1)
+    Text.Types = std::move(Pair->Types);
+  checkLength(Text, Place, M, F);
+  return Text;
+}
+
+static bool isPair(const Json &J) {
+  return J.is_array() && J.size() == 2 && J[0].is_string() && J[1].is_string();
+}
+
+/// "input": a text, token ids, or an array of them; with `TakesPairs` in it
+/// also pairs of texts.
 static std::vector<EncoderText> readInput(Fields &F, const Limits &Bounds,
-                                          const ServedModel &M) {
+                                          const ServedModel &M,
+                                          bool TakesPairs) {
   std::string Expected = "a text, token ids, or an array of at most " +
                          std::to_string(Bounds.EmbeddingTexts) + " of them";
   std::optional<size_t> Truncation = readTruncation(F, M);
@@ -88,10 +120,12 @@ static std::vector<EncoderText> readInput(Fields &F, const Limits &Bounds,
     return {};
   }
   std::vector<EncoderText> Texts;
-  for (const Json &Each : *J)
-    Texts.push_back(textOf(Each,
-                           "'input[" + std::to_string(Texts.size()) + "]'",
-                           Truncation, M, F));
+  for (const Json &Each : *J) {
+    std::string Place = "'input[" + std::to_string(Texts.size()) + "]'";
+    Texts.push_back(TakesPairs && isPair(Each)
+                        ? pairOf(Each[0], Each[1], Place, Truncation, M, F)
+                        : textOf(Each, Place, Truncation, M, F));
+  }
   return Texts;
 }
 
@@ -173,7 +207,8 @@ void http::embed(Call C) {
   Result<const engine::Entry *> Code = M->code().entry("embed");
   if (Code)
     F.accept("dimensions", (*Code)->Info.Width);
-  std::vector<EncoderText> Texts = readInput(F, C.Bounds, *M);
+  std::vector<EncoderText> Texts =
+      readInput(F, C.Bounds, *M, /*TakesPairs=*/false);
   if (std::optional<ApiError> Wrong = F.finish())
     return C.reply(*Wrong);
   encode(C, *M, std::move(Texts),
@@ -192,6 +227,9 @@ void http::embed(Call C) {
 // Ranking
 //===----------------------------------------------------------------------===//
 
+/// How likely it is by the score of the only class.
+static double sigmoid(double Score) { return 1 / (1 + std::exp(-Score)); }
+
 static double cosine(const std::vector<float> &A, const std::vector<float> &B) {
   double Product = 0, SquareA = 0, SquareB = 0;
   for (size_t I = 0; I < A.size(); ++I) {
@@ -205,7 +243,7 @@ static double cosine(const std::vector<float> &A, const std::vector<float> &B) {
 
 void http::rerank(Call C) {
   Fields F(C.Body);
-  ServedModel *M = C.encoder(F, /*Embeds=*/true);
+  ServedModel *M = C.ranker(F);
   std::optional<std::string> Query = F.string("query");
   if (!Query)
     F.expected("query", "a text");
@@ -224,8 +262,10 @@ void http::rerank(Call C) {
   std::optional<size_t> Truncation = readTruncation(F, *M);
   if (std::optional<ApiError> Wrong = F.finish())
     return C.reply(*Wrong);
-  std::vector<EncoderText> Texts = {
-      textOf(*Query, "'query'", Truncation, *M, F)};
+  bool Embeds = M->encoder().embeds();
+  std::vector<EncoderText> Texts;
+  if (Embeds)
+    Texts.push_back(textOf(*Query, "'query'", Truncation, *M, F));
   std::vector<std::string> Shown;
   for (const Json &Each : *Documents) {
     const Json &Text =
@@ -234,15 +274,16 @@ void http::rerank(Call C) {
     if (!Text.is_string())
       return C.reply(ApiError{400, Place + " is " + Each.type_name() +
                                        ": expected a text"});
-    Texts.push_back(textOf(Text, Place, Truncation, *M, F));
+    Texts.push_back(Embeds ? textOf(Text, Place, Truncation, *M, F)
+                           : pairOf(*Query, Text, Place, Truncation, *M, F));
     Shown.push_back(Text);
   }
   if (std::optional<ApiError> Wrong = F.finish())
     return C.reply(*Wrong);
   auto Answer = [=, Id = C.Asked->request().Id](const Rows &Got) {
     std::vector<double> Scores;
-    for (size_t I = 1; I < Got.size(); ++I)
-      Scores.push_back(cosine(Got[0], Got[I]));
+    for (size_t I = Embeds ? 1 : 0; I < Got.size(); ++I)
+      Scores.push_back(Embeds ? cosine(Got[0], Got[I]) : sigmoid(Got[I][0]));
     std::vector<size_t> Order(Scores.size());
     std::iota(Order.begin(), Order.end(), size_t(0));
     std::stable_sort(Order.begin(), Order.end(),
@@ -270,7 +311,8 @@ void http::classify(Call C) {
   F.string("user");
   if (!M)
     return C.reply(*F.finish());
-  std::vector<EncoderText> Texts = readInput(F, C.Bounds, *M);
+  std::vector<EncoderText> Texts =
+      readInput(F, C.Bounds, *M, /*TakesPairs=*/true);
   if (std::optional<ApiError> Wrong = F.finish())
     return C.reply(*Wrong);
   const std::vector<std::string> &Labels = M->code().manifest().Labels;
@@ -284,7 +326,9 @@ void http::classify(Call C) {
         Sum += std::exp(double(Score) - *Best);
       Json Probabilities = Json::array();
       for (float Score : Scores)
-        Probabilities.push_back(std::exp(double(Score) - *Best) / Sum);
+        Probabilities.push_back(Scores.size() == 1
+                                    ? sigmoid(Score)
+                                    : std::exp(double(Score) - *Best) / Sum);
       auto Index = static_cast<size_t>(Best - Scores.begin());
       Data.push_back(
           {{"index", Data.size()},

@@ -47,9 +47,13 @@ bool http::isTokens(const Json &J) {
 
 Fields::Fields(const Json &Object, std::string Path)
     : Object(Object), Path(std::move(Path)) {
-  if (!Object.is_object())
-    refuse({400, (this->Path.empty() ? "the body" : this->Path) + " is " +
-                     Object.type_name() + ": expected an object"});
+  if (Object.is_object())
+    return;
+  std::string Name = this->Path.substr(0, this->Path.rfind('.'));
+  refuse({400,
+          (Name.empty() ? "the body" : "'" + Name + "'") + " is " +
+              Object.type_name() + ": expected an object",
+          Name});
 }
 
 const Json *Fields::get(const char *Key) {
@@ -97,7 +101,10 @@ std::optional<double> Fields::number(const char *Key) {
 std::optional<int64_t> Fields::integer(const char *Key, int64_t Min,
                                        int64_t Max) {
   const Json *J = get(Key);
-  if (J && J->is_number_integer() && *J >= Min && *J <= Max)
+  // Of one beyond int64_t a comparison would see the bits alone.
+  bool IsLarge = J && J->is_number_unsigned() &&
+                 J->get<uint64_t>() > std::numeric_limits<int64_t>::max();
+  if (J && J->is_number_integer() && !IsLarge && *J >= Min && *J <= Max)
     return J->get<int64_t>();
   if (J)
     expected(Key, wholeNumber(Min, Max));
@@ -124,7 +131,7 @@ std::vector<std::string> Fields::strings(const char *Key, size_t Most,
 
 std::vector<int32_t> Fields::tokens(const char *Key) {
   const Json *J = get(Key);
-  if (J && isTokens(*J))
+  if (J && (isTokens(*J) || (J->is_array() && J->empty())))
     return J->get<std::vector<int32_t>>();
   if (J)
     expected(Key, "an array of token ids");
@@ -154,10 +161,16 @@ void Fields::refuse(ApiError Why) {
 }
 
 std::optional<ApiError> Fields::finish() {
-  if (Object.is_object())
-    for (const auto &[Key, Value] : Object.items())
-      if (!Read.contains(Key))
-        refuse({400, "'" + Path + escaped(Key) + "' is not supported",
-                Path + escaped(Key)});
+  if (!Object.is_object() || Failure)
+    return Failure;
+  std::string Known;
+  for (const std::string &Key : Read)
+    Known += (Known.empty() ? "'" : ", '") + Key + "'";
+  for (const auto &[Key, Value] : Object.items())
+    if (!Read.contains(Key))
+      refuse({400,
+              "'" + Path + escaped(Key) + "' is not supported: expected one " +
+                  "of " + Known,
+              Path + escaped(Key)});
   return Failure;
 }

@@ -43,7 +43,7 @@ public:
   /// An array of at most `Most` strings, or one string.
   std::vector<std::string> strings(const char *Key, size_t Most,
                                    size_t MostBytes);
-  /// Token ids.
+  /// Token ids, perhaps none.
   std::vector<int32_t> tokens(const char *Key);
   /// The member, which must be there.
   const Json *need(const char *Key, const std::string &Expected);
@@ -65,7 +65,7 @@ private:
   std::optional<ApiError> Failure;
 };
 
-/// Whether `J` is an array of token ids.
+/// Whether `J` is an array of token ids, at least one.
 bool isTokens(const Json &J);
 
 } // namespace tenon::http

@@ -35,8 +35,9 @@ class Connection;
 
 class Server final : public HttpServer {
 public:
-  Server(const Limits &Bounds, Handler Take, Logger Log)
-      : Bounds(Bounds), Take(std::move(Take)), Log(std::move(Log)) {}
+  Server(const Limits &Bounds, Handler Take, Refuser Refuse, Logger Log)
+      : Bounds(Bounds), Take(std::move(Take)), Refuse(std::move(Refuse)),
+        Log(std::move(Log)) {}
   ~Server() override;
 
   Status open(const Address &Where);
@@ -60,6 +61,7 @@ public:
   asio::io_context Io{1}, Jobs;
   const Limits Bounds;
   const Handler Take;
+  const Refuser Refuse;
   const Logger Log;
   bool IsStopping = false, IsOver = false;
   size_t Answering = 0; ///< Requests whose answers have not been sent.
@@ -99,6 +101,9 @@ public:
 
   void readHeader();
   void refuse(int Status, std::string Message);
+  void giveUp(std::string_view Path) {
+    reply(Owner.Refuse(Path, 500, "the request was given up"));
+  }
   void close();
 
   // Of the answer that is being given.
@@ -183,9 +188,7 @@ private:
 Turn::~Turn() {
   On->release(Asked.Body.size());
   if (!IsAnswered)
-    On->reply({500, "application/json",
-               R"({"error":{"message":"the request was given up","type":)"
-               R"("server_error","param":null,"code":null}})"});
+    On->giveUp(Asked.Path);
 }
 
 //===----------------------------------------------------------------------===//
@@ -498,12 +501,12 @@ void Connection::refuse(int Status, std::string Message) {
   Begin = secondsNow();
   Logged = std::make_shared<HttpRequest>();
   Logged->Id = Id;
-  nlohmann::ordered_json Body = {{"error",
-                                  {{"message", Message},
-                                   {"type", "invalid_request_error"},
-                                   {"param", nullptr},
-                                   {"code", nullptr}}}};
-  reply({Status, "application/json", Body.dump()});
+  std::string Path;
+  if (Reader) {
+    auto Target = Reader->get().target();
+    Path = std::string(Target.substr(0, Target.find('?')));
+  }
+  reply(Owner.Refuse(Path, Status, std::move(Message)));
 }
 
 /// Reads what the client still sends, so that it reads the answer before it
@@ -699,11 +702,11 @@ Server::~Server() {
   IsOver = true;
 }
 
-Result<std::unique_ptr<HttpServer>> HttpServer::listen(const Address &Where,
-                                                       const Limits &Bounds,
-                                                       Handler Take,
-                                                       Logger Log) {
-  auto S = std::make_unique<Server>(Bounds, std::move(Take), std::move(Log));
+Result<std::unique_ptr<HttpServer>>
+HttpServer::listen(const Address &Where, const Limits &Bounds, Handler Take,
+                   Refuser Refuse, Logger Log) {
+  auto S = std::make_unique<Server>(Bounds, std::move(Take), std::move(Refuse),
+                                    std::move(Log));
   if (Status Done = S->open(Where); !Done)
     return Done.error();
   return std::unique_ptr<HttpServer>(std::move(S));

@@ -18,6 +18,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -80,14 +81,17 @@ class HttpServer {
 public:
   /// Takes a request, on the server's thread.
   using Handler = std::function<void(std::shared_ptr<Exchange>)>;
+  /// Makes the answer to a request that cannot be read, or was given up, of
+  /// its path, as far as that is known, a status and what is wrong.
+  using Refuser =
+      std::function<HttpResponse(std::string_view, int, std::string)>;
   /// Hears of each answer: its status, and the seconds from the request on.
   using Logger = std::function<void(const HttpRequest &, int, double)>;
 
   /// Listens at `Where`. An error names the address.
-  static Result<std::unique_ptr<HttpServer>> listen(const Address &Where,
-                                                    const Limits &Bounds,
-                                                    Handler Take,
-                                                    Logger Log = nullptr);
+  static Result<std::unique_ptr<HttpServer>>
+  listen(const Address &Where, const Limits &Bounds, Handler Take,
+         Refuser Refuse, Logger Log = nullptr);
   virtual ~HttpServer() = default;
 
   /// Where it listens, as a URL, or "unix:PATH".

@@ -309,7 +309,7 @@ static Json readTools(Fields &F) {
     Tools.push_back({{"type", "function"}, {"function", std::move(Function)}});
   }
   if (IsGood)
-    return Tools;
+    return checkTools(Tools, F) ? Tools : Json();
   F.expected("tools", "an array of objects with a \"name\" and an "
                       "\"input_schema\"");
   return nullptr;

@@ -84,3 +84,84 @@ Json http::usageJson(const TokenUsage &U) {
           {"total_tokens", U.Prompt + U.New},
           {"prompt_tokens_details", {{"cached_tokens", U.Cached}}}};
 }
+
+std::optional<ForcedCall> http::readToolChoice(Fields &F, bool IsFlat,
+                                               Json &Tools) {
+  std::optional<ForcedCall> Forced;
+  const Json *J = F.get("tool_choice");
+  if (J && *J == "none") {
+    Tools = nullptr;
+  } else if (J && *J == "required") {
+    Forced.emplace();
+  } else if (J && J->is_object()) {
+    Fields Outer(*J, "tool_choice.");
+    Outer.accept("type", "function");
+    Forced = {"", true};
+    auto ReadName = [&](Fields &From) {
+      Forced->Name = From.string("name").value_or("");
+      if (Forced->Name.empty())
+        From.expected("name", "the name of a tool");
+    };
+    if (IsFlat) {
+      ReadName(Outer);
+    } else if (const Json *Function =
+                   Outer.need("function", "an object with a \"name\"")) {
+      Fields Inner(*Function, "tool_choice.function.");
+      ReadName(Inner);
+      if (std::optional<ApiError> Wrong = Inner.finish())
+        Outer.refuse(*Wrong);
+    }
+    if (std::optional<ApiError> Wrong = Outer.finish())
+      F.refuse(*Wrong);
+  } else if (J && *J != "auto") {
+    F.expected("tool_choice", "\"auto\", \"none\", \"required\" or a function");
+  }
+  bool IsParallel = F.boolean("parallel_tool_calls").value_or(true);
+  if (Forced)
+    Forced->IsSingle |= !IsParallel;
+  else
+    F.accept("parallel_tool_calls", true);
+  return Forced;
+}
+
+Json CompletionFormat::frame(const GenerationTask &T,
+                             const char *Object) const {
+  return {{"id", IdPrefix + T.id()},
+          {"object", Object},
+          {"created", T.created()},
+          {"model", T.model().Name},
+          {"system_fingerprint", T.model().Fingerprint}};
+}
+
+std::string CompletionFormat::chunk(const GenerationTask &T, Json Choice,
+                                    Json Scores,
+                                    const std::vector<int32_t> *Tokens,
+                                    const char *Finish) const {
+  if (Options.ReturnsTokens && Tokens)
+    Choice["token_ids"] = *Tokens;
+  Choice["logprobs"] = std::move(Scores);
+  Choice["finish_reason"] = Finish ? Json(Finish) : Json();
+  Json J = frame(T, Chunk);
+  J["choices"] = Json::array({std::move(Choice)});
+  if (Options.IncludesUsage)
+    J["usage"] = nullptr;
+  return eventOf(J);
+}
+
+static const char EndOfStream[] = "data: [DONE]\n\n";
+
+std::string CompletionFormat::finish(const GenerationTask &T) {
+  std::string Events;
+  if (Options.IncludesUsage) {
+    Json J = frame(T, Chunk);
+    J["choices"] = Json::array();
+    J["usage"] = usageJson(T.usage());
+    Events = eventOf(J);
+  }
+  return Events + EndOfStream;
+}
+
+std::string CompletionFormat::fail(const GenerationTask &,
+                                   const ApiError &Why) {
+  return eventOf(Why.json()) + EndOfStream;
+}

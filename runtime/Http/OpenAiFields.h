@@ -24,6 +24,36 @@ StreamOptions readStreamOptions(Fields &F, GenerationTask &To);
 /// "usage" of an answer.
 Json usageJson(const TokenUsage &U);
 
+/// "tool_choice" and "parallel_tool_calls"; the name of a function that is
+/// forced stands beside "type" where it `IsFlat`, as /v1/responses has it.
+/// `Tools` becomes null where the model is offered none.
+std::optional<ForcedCall> readToolChoice(Fields &F, bool IsFlat, Json &Tools);
+
+/// What answers of /v1/chat/completions and /v1/completions have in common.
+class CompletionFormat : public AnswerFormat {
+public:
+  StreamOptions Options;
+
+  std::string finish(const GenerationTask &T) final;
+  std::string fail(const GenerationTask &T, const ApiError &Why) final;
+
+protected:
+  /// `Chunk` is what the objects of a stream are.
+  CompletionFormat(const char *IdPrefix, const char *Chunk)
+      : IdPrefix(IdPrefix), Chunk(Chunk) {}
+
+  /// An object without its choices.
+  Json frame(const GenerationTask &T, const char *Object) const;
+  /// An event of a choice, of which `Choice` has the number and the news. Null:
+  /// no tokens, and not its end.
+  std::string chunk(const GenerationTask &T, Json Choice, Json Scores = nullptr,
+                    const std::vector<int32_t> *Tokens = nullptr,
+                    const char *Finish = nullptr) const;
+
+private:
+  const char *IdPrefix, *Chunk;
+};
+
 } // namespace tenon::http
 
 #endif // TENON_RUNTIME_HTTP_OPENAIFIELDS_H

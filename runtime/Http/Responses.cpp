@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Http/Conversations.h"
-#include "runtime/Http/GenerationTask.h"
+#include "runtime/Http/OpenAiFields.h"
 
 #include <limits>
 #include <random>
@@ -234,7 +234,8 @@ private:
       return J;
     TokenUsage U = T.usage();
     J["usage"] = {{"input_tokens", U.Prompt},
-                  {"input_tokens_details", {{"cached_tokens", U.Cached}}},
+                  {"input_tokens_details",
+                   {{"cache_write_tokens", 0}, {"cached_tokens", U.Cached}}},
                   {"output_tokens", U.New},
                   {"output_tokens_details", {{"reasoning_tokens", 0}}},
                   {"total_tokens", U.Prompt + U.New}};
@@ -409,7 +410,7 @@ static Json readTools(Fields &F) {
     Function.erase("strict");
     Tools.push_back({{"type", "function"}, {"function", std::move(Function)}});
   }
-  return Tools;
+  return checkTools(Tools, F) ? Tools : Json();
 }
 
 /// "reasoning": its effort goes to templates that ask for it.
@@ -419,7 +420,7 @@ static void readReasoning(Fields &F, const ServedModel &M,
   if (!J)
     return;
   Fields Inner(*J, "reasoning.");
-  Inner.accept("summary", "auto");
+  Inner.accept("summary", nullptr);
   Inner.accept("generate_summary", nullptr);
   std::optional<std::string> Effort = Inner.string("effort");
   const auto &Chat = M.code().manifest().Chat;
@@ -453,33 +454,6 @@ static grammar::Grammar::Ptr readTextFormat(Fields &F, GrammarCache &Known) {
   return G;
 }
 
-/// "tool_choice" and "parallel_tool_calls". `Tools` becomes null where the
-/// model is offered none.
-static std::optional<ForcedCall> readToolChoice(Fields &F, Json &Tools) {
-  std::optional<ForcedCall> Forced;
-  const Json *J = F.get("tool_choice");
-  if (J && *J == "none") {
-    Tools = nullptr;
-  } else if (J && *J == "required") {
-    Forced.emplace();
-  } else if (J && J->is_object()) {
-    Fields Inner(*J, "tool_choice.");
-    Inner.accept("type", "function");
-    Forced = {Inner.string("name").value_or(""), true};
-    if (Forced->Name.empty())
-      Inner.expected("name", "the name of a tool");
-    if (std::optional<ApiError> Wrong = Inner.finish())
-      F.refuse(*Wrong);
-  } else if (J && *J != "auto") {
-    F.expected("tool_choice", "\"auto\", \"none\", \"required\" or a function");
-  }
-  if (Forced)
-    Forced->IsSingle |= !F.boolean("parallel_tool_calls").value_or(true);
-  else
-    F.accept("parallel_tool_calls", true);
-  return Forced;
-}
-
 /// The tools as the answer repeats them: with each member that there can be.
 static Json shownTools(const Json &Body) {
   Json Tools = Json::array();
@@ -510,7 +484,8 @@ void http::respond(Call C) {
   chat::Conversation Talk;
   Talk.Messages = readMessages(F, C.Bounds);
   Talk.Tools = readTools(F);
-  std::optional<ForcedCall> Forced = readToolChoice(F, Talk.Tools);
+  std::optional<ForcedCall> Forced =
+      readToolChoice(F, /*IsFlat=*/true, Talk.Tools);
   S.Grammar = constraintWith(Forced, Talk.Tools, readTextFormat(F, C.Grammars),
                              F, C.Grammars);
   Json Metadata = Json::object();

@@ -18,9 +18,9 @@ static size_t charactersOf(std::string_view Text) {
 
 namespace {
 
-class TextFormat final : public AnswerFormat {
+class TextFormat final : public CompletionFormat {
 public:
-  StreamOptions Options;
+  TextFormat() : CompletionFormat("cmpl-", Object) {}
 
   std::string begin(const GenerationTask &T) override {
     Offsets.resize(T.choices());
@@ -33,34 +33,19 @@ public:
       Text += Part.Content;
     if (Text.empty() && D.Scores.empty() && !Options.ReturnsTokens)
       return {};
-    return chunk(T, D.Index, Text,
+    return chunk(T, choice(D.Index, Text),
                  logProbabilities(T, D.Scores, Offsets[D.Index], false),
                  &D.Tokens, nullptr);
   }
 
   std::string end(const GenerationTask &T, size_t Index,
                   const ChoiceEnd &E) override {
-    return chunk(T, Index, "", nullptr, nullptr, finishReasonOf(E));
-  }
-
-  std::string finish(const GenerationTask &T) override {
-    std::string Events;
-    if (Options.IncludesUsage) {
-      Json J = frame(T);
-      J["choices"] = Json::array();
-      J["usage"] = usageJson(T.usage());
-      Events = eventOf(J);
-    }
-    return Events + "data: [DONE]\n\n";
-  }
-
-  std::string fail(const GenerationTask &, const ApiError &Why) override {
-    return eventOf(Why.json()) + "data: [DONE]\n\n";
+    return chunk(T, choice(Index, ""), nullptr, nullptr, finishReasonOf(E));
   }
 
   Json whole(const GenerationTask &T,
              const std::vector<FinishedChoice> &Choices) override {
-    Json J = frame(T);
+    Json J = frame(T, Object);
     J["choices"] = Json::array();
     for (const FinishedChoice &F : Choices) {
       const generation::Request &R = *F.Asked;
@@ -86,27 +71,10 @@ public:
   }
 
 private:
-  static Json frame(const GenerationTask &T) {
-    return {{"id", "cmpl-" + T.id()},
-            {"object", "text_completion"},
-            {"created", T.created()},
-            {"model", T.model().Name},
-            {"system_fingerprint", T.model().Fingerprint}};
-  }
+  static constexpr char Object[] = "text_completion";
 
-  std::string chunk(const GenerationTask &T, size_t Index, std::string Text,
-                    Json Scores, const std::vector<int32_t> *Tokens,
-                    const char *Finish) const {
-    Json Choice = {{"index", Index}, {"text", std::move(Text)}};
-    if (Options.ReturnsTokens && Tokens)
-      Choice["token_ids"] = *Tokens;
-    Choice["logprobs"] = std::move(Scores);
-    Choice["finish_reason"] = Finish ? Json(Finish) : Json();
-    Json J = frame(T);
-    J["choices"] = Json::array({std::move(Choice)});
-    if (Options.IncludesUsage)
-      J["usage"] = nullptr;
-    return eventOf(J);
+  static Json choice(size_t Index, std::string Text) {
+    return {{"index", Index}, {"text", std::move(Text)}};
   }
 
   /// `Offset` is where the text of the first token begins, in characters.

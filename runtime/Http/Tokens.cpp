@@ -18,13 +18,18 @@ static const tokenizer::Tokenizer *tokenizerOf(const ServedModel &M,
 void http::tokenize(Call C) {
   Fields F(C.Body);
   ServedModel *M = C.anyModel(F);
-  std::optional<std::string> Prompt = F.string("prompt");
+  std::optional<std::string> Prompt;
   std::optional<chat::Conversation> Talk;
-  if (C.Body.contains("messages"))
+  bool Special = false;
+  if (!C.Body.value("messages", Json()).is_null()) {
     Talk = conversationOf(F, C.Bounds, M);
-  bool Special = F.boolean("add_special_tokens").value_or(true);
-  if (Prompt.has_value() == Talk.has_value())
-    F.refuse({400, "expected one of 'prompt' and 'messages'", "prompt"});
+    F.accept("add_special_tokens", false); // Templates write their own.
+  } else {
+    Prompt = F.string("prompt");
+    Special = F.boolean("add_special_tokens").value_or(true);
+    if (!Prompt)
+      F.expected("prompt", "a text, or 'messages' in its place");
+  }
   const tokenizer::Tokenizer *T = M ? tokenizerOf(*M, F) : nullptr;
   if (std::optional<ApiError> Wrong = F.finish())
     return C.reply(*Wrong);

@@ -25,6 +25,7 @@ namespace {
 struct Truncation {
   size_t MaxTokens = 0;
   bool CutLeft = false;
+  bool OnlyFirst = false; ///< Of a pair.
 };
 
 /// The end of the decoding stages.
@@ -55,6 +56,9 @@ struct Tokenizer::Parts {
                           std::vector<int32_t> &Ids) const;
   Status encodeRaw(std::string_view Text, Ranges Within,
                    std::vector<int32_t> &Ids) const;
+  Result<std::vector<int32_t>> encodeWhole(std::string_view Text,
+                                           Ranges Within) const;
+  void keep(std::vector<int32_t> &Ids, size_t Count) const;
   Result<std::vector<ByteRange>>
   normalizedRanges(std::string_view Text, const std::vector<ByteRange> &Within,
                    std::string_view Normalized) const;
@@ -94,6 +98,7 @@ static Result<Truncation> readTruncation(const JsonField &Field) {
     return Strategy.error();
   if (*Strategy != "LongestFirst" && *Strategy != "OnlyFirst")
     return Field.member("strategy")->expected("LongestFirst or OnlyFirst");
+  Made.OnlyFirst = *Strategy == "OnlyFirst";
   return Made;
 }
 
@@ -383,6 +388,41 @@ Status Tokenizer::Parts::encodeRaw(std::string_view Text, Ranges Within,
   return Added.split(Text, false, Found, MaySpecial);
 }
 
+/// The ids of a text by itself.
+Result<std::vector<int32_t>>
+Tokenizer::Parts::encodeWhole(std::string_view Text, Ranges Within) const {
+  if (Text.size() > MaxTextBytes)
+    return Error("text of " + std::to_string(Text.size()) +
+                 " bytes: expected at most " + std::to_string(MaxTextBytes));
+  if (std::optional<size_t> Bad = findInvalidUtf8(Text))
+    return Error("text is not UTF-8 at byte " + std::to_string(*Bad) +
+                 ": expected UTF-8");
+  RegexBudget OfText(Text.size());
+  std::vector<int32_t> Ids;
+  if (Status Done = encodeRaw(Text, Within, Ids); !Done)
+    return Done.error();
+  return Ids;
+}
+
+/// Cuts a text to at most `Count` ids.
+void Tokenizer::Parts::keep(std::vector<int32_t> &Ids, size_t Count) const {
+  if (Count >= Ids.size())
+    return;
+  if (Cut && Cut->CutLeft)
+    Ids.erase(Ids.begin(), Ids.end() - static_cast<ptrdiff_t>(Count));
+  else
+    Ids.resize(Count);
+}
+
+/// The room for the ids of texts of `MaxTokens` with special tokens.
+static Result<size_t> roomIn(size_t MaxTokens, size_t Reserved) {
+  if (MaxTokens < Reserved)
+    return Error("at most " + std::to_string(MaxTokens) +
+                 " tokens asked for: expected at least " +
+                 std::to_string(Reserved) + ", the number of special tokens");
+  return MaxTokens - Reserved;
+}
+
 Result<std::vector<int32_t>>
 Tokenizer::encode(std::string_view Text, bool AddSpecialTokens,
                   std::optional<size_t> MaxTokens) const {
@@ -394,34 +434,72 @@ Tokenizer::encode(std::string_view Text, bool AddSpecialTokens,
 
 Result<std::vector<int32_t>>
 Tokenizer::encode(std::string_view Text, const EncodeOptions &Options) const {
-  if (Text.size() > MaxTextBytes)
-    return Error("text of " + std::to_string(Text.size()) +
-                 " bytes: expected at most " + std::to_string(MaxTextBytes));
-  if (std::optional<size_t> Bad = findInvalidUtf8(Text))
-    return Error("text is not UTF-8 at byte " + std::to_string(*Bad) +
-                 ": expected UTF-8");
-  RegexBudget OfText(Text.size());
-  std::vector<int32_t> Ids;
   auto *Within =
       Options.SpecialTokensWithin ? &*Options.SpecialTokensWithin : nullptr;
-  if (Status Done = Steps->encodeRaw(Text, Within, Ids); !Done)
-    return Done.error();
+  Result<std::vector<int32_t>> Ids = Steps->encodeWhole(Text, Within);
+  if (!Ids)
+    return Ids;
   std::optional<size_t> MaxTokens = Options.MaxTokens;
   if (!MaxTokens && Steps->Cut)
     MaxTokens = Steps->Cut->MaxTokens;
   if (MaxTokens) {
-    size_t Reserved = Options.AddSpecialTokens ? Steps->Frame.added() : 0;
-    if (*MaxTokens < Reserved)
-      return Error("at most " + std::to_string(*MaxTokens) +
-                   " tokens asked for: expected at least " +
-                   std::to_string(Reserved) + ", the number of special tokens");
-    size_t Kept = std::min(Ids.size(), *MaxTokens - Reserved);
-    if (Steps->Cut && Steps->Cut->CutLeft)
-      Ids.erase(Ids.begin(), Ids.end() - static_cast<ptrdiff_t>(Kept));
-    else
-      Ids.resize(Kept);
+    Result<size_t> Room =
+        roomIn(*MaxTokens, Options.AddSpecialTokens ? Steps->Frame.added() : 0);
+    if (!Room)
+      return Room.error();
+    Steps->keep(*Ids, *Room);
   }
-  return Steps->Frame.apply(std::move(Ids), Options.AddSpecialTokens);
+  return Steps->Frame.apply(std::move(*Ids), Options.AddSpecialTokens);
+}
+
+/// The lengths of two texts that are cut to `Room` ids, the longer one first.
+static std::pair<size_t, size_t> longestFirst(size_t First, size_t Second,
+                                              size_t Room) {
+  if (First + Second <= Room)
+    return {First, Second};
+  size_t Half = Room / 2;
+  if (std::min(First, Second) > Half) {
+    // The odd one is of the longer text, as in `tokenizers`.
+    First > Second ? First = Room - Half : First = Half;
+    return {First, Room - First};
+  }
+  return First > Second ? std::pair(Room - Second, Second)
+                        : std::pair(First, Room - First);
+}
+
+Result<EncodedPair>
+Tokenizer::encodePair(std::string_view First, std::string_view Second,
+                      bool AddSpecialTokens,
+                      std::optional<size_t> MaxTokens) const {
+  Result<size_t> Added = Steps->Frame.addedToPair();
+  if (!Added)
+    return Added.error();
+  Result<std::vector<int32_t>> A = Steps->encodeWhole(First, nullptr);
+  if (!A)
+    return A.error();
+  Result<std::vector<int32_t>> B = Steps->encodeWhole(Second, nullptr);
+  if (!B)
+    return B.error();
+  if (!MaxTokens && Steps->Cut)
+    MaxTokens = Steps->Cut->MaxTokens;
+  if (MaxTokens) {
+    Result<size_t> Room = roomIn(*MaxTokens, AddSpecialTokens ? *Added : 0);
+    if (!Room)
+      return Room.error();
+    std::pair<size_t, size_t> Kept = longestFirst(A->size(), B->size(), *Room);
+    if (Steps->Cut && Steps->Cut->OnlyFirst) {
+      if (A->size() + B->size() > *Room && B->size() >= *Room)
+        return Error("the second text of a pair has " +
+                     std::to_string(B->size()) +
+                     " tokens, and the tokenizer cuts the first: expected at "
+                     "most " +
+                     std::to_string(*Room));
+      Kept = {*Room - B->size(), B->size()};
+    }
+    Steps->keep(*A, Kept.first);
+    Steps->keep(*B, Kept.second);
+  }
+  return Steps->Frame.applyToPair(*A, *B, AddSpecialTokens);
 }
 
 std::string Tokenizer::decode(std::span<const int32_t> Ids,

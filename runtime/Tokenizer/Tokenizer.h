@@ -40,6 +40,13 @@ struct EncodeOptions {
   std::optional<std::vector<ByteRange>> SpecialTokensWithin;
 };
 
+/// Two texts in one: their ids, and for each its type, which says of BERT's
+/// kind of models what the token is a part of.
+struct EncodedPair {
+  std::vector<int32_t> Ids;
+  std::vector<int32_t> Types;
+};
+
 /// Turns text into token ids and back. Const functions may be used from any
 /// number of threads at once.
 class Tokenizer {
@@ -66,6 +73,16 @@ public:
   /// character that the model would make of plain text.
   Result<std::vector<int32_t>> encode(std::string_view Text,
                                       const EncodeOptions &Options) const;
+
+  /// The ids of two texts as one, as models read them that compare texts, and
+  /// their types. More than `MaxTokens` ids, by default as many as the file's
+  /// "truncation" says, are cut as it says, or else of the longer text first.
+  /// An error where the post-processor says nothing of pairs; others as of
+  /// encode().
+  Result<EncodedPair>
+  encodePair(std::string_view First, std::string_view Second,
+             bool AddSpecialTokens = true,
+             std::optional<size_t> MaxTokens = std::nullopt) const;
 
   /// The text of `Ids`. Ids that are no token's are skipped, as by
   /// `tokenizers`, and special tokens if `SkipSpecialTokens`. Bytes that are

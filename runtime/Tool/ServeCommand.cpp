@@ -143,6 +143,9 @@ Status tool::serveModels(const ServeOptions &Options) {
       [&](std::shared_ptr<Exchange> E) {
         Service->take(*Listener, std::move(E));
       },
+      [](std::string_view Path, int Status, std::string Message) {
+        return errorAnswer(Path, {Status, std::move(Message)});
+      },
       Options.LogRequests ? logRequest : HttpServer::Logger());
   if (!Server)
     return Server.error();

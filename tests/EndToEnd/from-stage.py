@@ -3,7 +3,8 @@
 from-stage.py TENON WORK FIXTURE...
 
 Every dump that --dump-stages writes is read back, and from the end of every
-stage `--from-stage` writes the same artifact, byte for byte.
+stage `--from-stage` writes the same artifact, byte for byte. In f32; the first
+two fixtures in bf16 too.
 """
 
 import sys
@@ -73,8 +74,9 @@ def main():
     test = support.Test(sys.argv[1:])
     chosen = support.fixtures(test.names)
     for fixture in chosen:
-        for dtype in "f32", "bf16":
-            check(test, fixture, dtype)
+        check(test, fixture, "f32")
+    for fixture in chosen[:2]:
+        check(test, fixture, "bf16")
     errors(test, chosen[0])
     test.finish()
 

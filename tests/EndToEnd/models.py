@@ -76,8 +76,10 @@ def llama(path, layers):
         "torch_dtype": "float32", "vocab_size": VOCABULARY}, shapes)
 
 
-def bert(path, layers, positions=POSITIONS):
-    shapes = {"embeddings.word_embeddings.weight": (VOCABULARY, HIDDEN),
+def bert(path, layers, positions=POSITIONS, vocabulary=VOCABULARY, prefix="",
+         head=(), **settings):
+    """A BERT; `head` has more matrices: names, outputs and inputs."""
+    shapes = {"embeddings.word_embeddings.weight": (vocabulary, HIDDEN),
               "embeddings.position_embeddings.weight": (positions, HIDDEN),
               "embeddings.token_type_embeddings.weight": (2, HIDDEN)}
 
@@ -98,6 +100,9 @@ def bert(path, layers, positions=POSITIONS):
         linear(f"{name}.intermediate.dense", FFN, HIDDEN)
         linear(f"{name}.output.dense", HIDDEN, FFN)
         norm(f"{name}.output.LayerNorm")
+    shapes = {prefix + name: shape for name, shape in shapes.items()}
+    for matrix in head:
+        linear(*matrix)
     return write_model(path, {
         "architectures": ["BertModel"], "model_type": "bert",
         "hidden_act": "gelu", "hidden_size": HIDDEN,
@@ -105,7 +110,15 @@ def bert(path, layers, positions=POSITIONS):
         "max_position_embeddings": positions, "num_attention_heads": HEADS,
         "num_hidden_layers": layers, "type_vocab_size": 2,
         "pad_token_id": 0, "torch_dtype": "float32",
-        "vocab_size": VOCABULARY}, shapes)
+        "vocab_size": vocabulary, **settings}, shapes)
+
+
+def cross_encoder(path, positions, vocabulary=VOCABULARY):
+    """A BERT that gives a pair of texts one score."""
+    return bert(path, 2, positions, vocabulary, "bert.", [
+        ("bert.pooler.dense", HIDDEN, HIDDEN), ("classifier", 1, HIDDEN)],
+        architectures=["BertForSequenceClassification"],
+        id2label={"0": "LABEL_0"})
 
 
 def word_tokenizer(path):
@@ -121,9 +134,36 @@ def word_tokenizer(path):
                   "unk_token": "[UNK]"}}))
 
 
-def sentence_bert(path, positions):
+def pair_tokenizer(path, vocabulary):
+    """Words of a vocabulary with BERT's special tokens, texts and pairs."""
+    def special(token, kind):
+        return {"SpecialToken": {"id": token, "type_id": kind}}
+
+    first = [special("[CLS]", 0), {"Sequence": {"id": "A", "type_id": 0}},
+             special("[SEP]", 0)]
+    second = [{"Sequence": {"id": "B", "type_id": 1}}, special("[SEP]", 1)]
+    (path / "tokenizer.json").write_text(json.dumps({
+        "version": "1.0",
+        "added_tokens": [
+            {"id": vocabulary[token], "content": token, "special": True,
+             "single_word": False, "lstrip": False, "rstrip": False,
+             "normalized": False}
+            for token in ("[PAD]", "[UNK]", "[CLS]", "[SEP]")],
+        "normalizer": {"type": "Lowercase"},
+        "pre_tokenizer": {"type": "Whitespace"},
+        "post_processor": {
+            "type": "TemplateProcessing", "single": first,
+            "pair": first + second, "special_tokens": {
+                token: {"id": token, "ids": [vocabulary[token]],
+                        "tokens": [token]} for token in ("[CLS]", "[SEP]")}},
+        "decoder": None,
+        "model": {"type": "WordLevel", "vocab": vocabulary,
+                  "unk_token": "[UNK]"}}))
+
+
+def sentence_bert(path, positions, vocabulary=VOCABULARY):
     """A BERT whose rows are averaged."""
-    bert(path, 2, positions)
+    bert(path, 2, positions, vocabulary)
     word_tokenizer(path)
     kinds = "sentence_transformers.models."
     (path / "modules.json").write_text(json.dumps([

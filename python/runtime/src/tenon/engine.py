@@ -192,6 +192,8 @@ class Request:
         choice.reasoning = answer.get("reasoning", "")
         choice.tool_calls = [ToolCall(call["id"], **call["function"])
                              for call in answer["tool_calls"]]
+        if choice.tool_calls and choice.finish_reason in ("eos", "stop"):
+            choice.finish_reason = "tool_calls"
 
     def _fail(self, failure: Exception) -> None:
         with self._changed:

@@ -64,6 +64,7 @@ class Choice:
 
     Attributes:
         error: what has ended the text, with the reason "error".
+        finish_reason: "tool_calls" too, where it ended by itself and has some.
         tool_calls: of an answer to a chat with tools, where the artifact says
             how its model writes calls; then `text` is what is around them.
         reasoning: what the model thought before such an answer.
