@@ -1,4 +1,4 @@
-"""What mutate-files, mutate-modules, kill-while-writing and soak share: the
+"""What mutate-files, mutate-modules, kill-while-writing and the soaks share: the
 tools of a build, small models, mutations, and findings."""
 
 import argparse
@@ -127,6 +127,15 @@ class Ended:
         if errors and "a defect of the compiler" in errors[0]:
             return errors[0]
         return None
+
+
+def compiled(build, model, folder):
+    """The artifact of a model, in `folder`."""
+    artifact = pathlib.Path(folder) / "model.tenon"
+    made = Ended([tool(build, "tenon"), "compile", model, "-o", artifact], 600)
+    if made.status != 0:
+        sys.exit(f"{made.command}: {made.err}")
+    return artifact
 
 
 def in_parallel(jobs, function, items):

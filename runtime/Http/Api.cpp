@@ -6,6 +6,7 @@
 #include "runtime/Http/Page.h"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cmath>
 #include <iterator>
@@ -317,7 +318,12 @@ void Api::take(HttpServer &Server, std::shared_ptr<Exchange> E) {
 /// Lets an endpoint answer, on a worker.
 void Api::call(HttpServer &Server, std::shared_ptr<Exchange> E,
                void (*Answer)(Call)) {
-  Server.work([&Server, E, Answer, this] {
+  // A client that goes while others' requests are read costs nothing more.
+  auto IsGone = std::make_shared<std::atomic<bool>>(false);
+  E->whenGone([IsGone] { *IsGone = true; });
+  Server.work([&Server, E, Answer, IsGone, this] {
+    if (*IsGone)
+      return;
     Call C{Server, Models, DefaultModel, GrammarCache(Grammars),
            Bounds, E,      Json()};
     if (E->request().Method == "POST") {

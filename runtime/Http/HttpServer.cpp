@@ -12,6 +12,7 @@
 #include <csignal>
 #include <filesystem>
 #include <optional>
+#include <poll.h>
 #include <random>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -66,6 +67,7 @@ public:
   const bool KeepsContent;
   bool IsStopping = false, IsOver = false;
   size_t Answering = 0; ///< Requests whose answers have not been sent.
+  size_t HeldBytes = 0; ///< Of bodies, read or being read.
 
 private:
   template <typename Kind> Status bind(const typename Kind::endpoint &Where);
@@ -93,8 +95,11 @@ class Turn;
 class Connection : public std::enable_shared_from_this<Connection> {
 public:
   Connection(Server &Owner, Socket Taken)
-      : Owner(Owner), Wire(std::move(Taken)) {}
-  ~Connection() { Owner.forget(this); }
+      : Owner(Owner), Wire(std::move(Taken)), In(Owner.Bounds.BufferBytes) {}
+  ~Connection() {
+    hold(0);
+    Owner.forget(this);
+  }
 
   void readHeader();
   void refuse(int Status, std::string Message);
@@ -109,12 +114,17 @@ public:
   void send(std::string_view Bytes);
   void end();
   void whenGone(std::function<void()> Then);
+  /// The body of a request that nobody holds any more.
+  void release(size_t Bytes) { Owner.HeldBytes -= Bytes; }
 
 private:
   using Parser = wire::request_parser<wire::string_body>;
   void readBody();
+  void readMore();
+  void hold(size_t Bytes);
   void take();
   void watch();
+  void look(error_code Failure);
   void gone();
   void flush();
   void wrote(error_code Failure);
@@ -127,6 +137,7 @@ private:
 
   Server &Owner;
   Stream Wire;
+  asio::steady_timer Again{Owner.Io}; ///< Looks for a client that has gone.
   beast::flat_buffer In;
   std::optional<Parser> Reader;
   std::optional<wire::response<wire::string_body>> Whole;
@@ -135,6 +146,7 @@ private:
   std::string Id, Unsent, Sending;
   std::function<void()> WhenGone;
   std::shared_ptr<RequestTrace> Trace; ///< Of the request that is answered.
+  size_t Held = 0;                     ///< Bytes of the body that is read.
   unsigned Version = 11;
   bool IsAnswering = false, IsGone = false, IsWatching = false;
   bool KeepAlive = false, IsHead = false;
@@ -177,6 +189,7 @@ private:
 } // namespace
 
 Turn::~Turn() {
+  On->release(Asked.Body.size());
   if (!IsAnswered)
     On->giveUp(Asked.Path);
 }
@@ -184,6 +197,14 @@ Turn::~Turn() {
 //===----------------------------------------------------------------------===//
 // Reading
 //===----------------------------------------------------------------------===//
+
+/// Whether what was read is no HTTP, and not just cut.
+static bool isWrong(error_code Failure) {
+  return Failure.category() ==
+             wire::make_error_code(wire::error::bad_method).category() &&
+         Failure != wire::error::partial_message &&
+         Failure != wire::error::end_of_stream;
+}
 
 void Connection::readHeader() {
   if (Owner.IsStopping)
@@ -208,9 +229,7 @@ void Connection::readHeader() {
         if (Failure == wire::error::end_of_stream ||
             !Own->Wire.socket().is_open())
           return Own->close();
-        if (Failure.category() ==
-                wire::make_error_code(wire::error::bad_method).category() &&
-            Failure != wire::error::partial_message)
+        if (isWrong(Failure))
           return Own->refuse(400,
                              "is no request of HTTP/1.1: " + Failure.message());
         if (Failure)
@@ -220,28 +239,46 @@ void Connection::readHeader() {
 }
 
 void Connection::readBody() {
-  auto Read = [Own = shared_from_this()] {
-    wire::async_read(
-        Own->Wire, Own->In, *Own->Reader, [Own](error_code Failure, size_t) {
-          if (Failure == wire::error::body_limit)
-            return Own->refuse(413,
-                               "the body is larger than " +
-                                   std::to_string(Own->Owner.Bounds.BodyBytes) +
-                                   " bytes");
-          if (Failure)
-            return Own->close();
-          Own->take();
-        });
-  };
+  auto Own = shared_from_this();
   if (!beast::iequals(Reader->get()[wire::field::expect], "100-continue"))
-    return Read();
+    return readMore();
   static const auto Continue =
       std::make_shared<const std::string>("HTTP/1.1 100 Continue\r\n\r\n");
-  asio::async_write(
-      Wire, asio::buffer(*Continue),
-      [Own = shared_from_this(), Read](error_code Failure, size_t) {
-        Failure ? Own->close() : Read();
+  asio::async_write(Wire, asio::buffer(*Continue),
+                    [Own](error_code Failure, size_t) {
+                      Failure ? Own->close() : Own->readMore();
+                    });
+}
+
+/// Reads what has come of the body.
+void Connection::readMore() {
+  if (Reader->is_done())
+    return take();
+  expireIn(Owner.Bounds.ReadSeconds);
+  wire::async_read_some(
+      Wire, In, *Reader,
+      [Own = shared_from_this()](error_code Failure, size_t) {
+        if (Failure == wire::error::body_limit)
+          return Own->refuse(
+              413, "the body is larger than " +
+                       std::to_string(Own->Owner.Bounds.BodyBytes) + " bytes");
+        if (isWrong(Failure))
+          return Own->refuse(400, "the body is wrong: " + Failure.message());
+        if (Failure)
+          return Own->close();
+        Own->hold(Own->Reader->get().body().size());
+        if (Own->Owner.HeldBytes > Own->Owner.Bounds.AllBodyBytes)
+          return Own->refuse(
+              503, "requests of " +
+                       std::to_string(Own->Owner.Bounds.AllBodyBytes) +
+                       " bytes are being answered already");
+        Own->readMore();
       });
+}
+
+/// Counts the bytes of a body.
+void Connection::hold(size_t Bytes) {
+  Owner.HeldBytes += Bytes - std::exchange(Held, Bytes);
 }
 
 void Connection::take() {
@@ -251,6 +288,7 @@ void Connection::take() {
   std::string_view Target(Got.target().data(), Got.target().size());
   What.Path = std::string(Target.substr(0, Target.find('?')));
   What.Body = std::move(Got.body());
+  Held = 0; // It is the exchange's.
   What.Authorization = std::string(Got[wire::field::authorization]);
   if (What.Authorization.empty() && Got.count("X-Api-Key"))
     What.Authorization = "Bearer " + std::string(Got["X-Api-Key"]);
@@ -301,20 +339,28 @@ void Connection::watch() {
     return;
   std::weak_ptr<Connection> Weak = weak_from_this();
   Wire.socket().async_wait(Socket::wait_read, [Weak](error_code Failure) {
-    auto Own = Weak.lock();
-    if (!Own)
-      return;
-    Own->IsWatching = false;
-    if (!Own->IsAnswering || Failure == asio::error::operation_aborted)
-      return;
-    char Byte = 0;
-    ssize_t Got = recv(Own->Wire.socket().native_handle(), &Byte, 1,
-                       MSG_PEEK | MSG_DONTWAIT);
-    if (Got == 0 || (Got < 0 && errno != EAGAIN && errno != EINTR))
-      Own->gone();
-    else if (Got < 0)
-      Own->watch();
-    // Else the next request is there already, and is read in its time.
+    if (auto Own = Weak.lock())
+      Own->look(Failure);
+  });
+}
+
+void Connection::look(error_code Failure) {
+  IsWatching = false;
+  if (!IsAnswering || Failure == asio::error::operation_aborted)
+    return;
+  pollfd Seen{Wire.socket().native_handle(), POLLIN | POLLRDHUP, 0};
+  if (poll(&Seen, 1, 0) > 0 && Seen.revents & (POLLRDHUP | POLLHUP | POLLERR))
+    return gone();
+  if (!(Seen.revents & POLLIN))
+    return watch();
+  // The next request is there already, and is read in its time: waiting for
+  // bytes would end at once.
+  constexpr double AgainSeconds = 0.25;
+  IsWatching = true;
+  Again.expires_after(secondsOf(AgainSeconds));
+  Again.async_wait([Weak = weak_from_this()](error_code Cancelled) {
+    if (auto Own = Weak.lock())
+      Own->look(Cancelled);
   });
 }
 

@@ -12,6 +12,8 @@ namespace tenon::http {
 struct Limits {
   size_t HeaderBytes = 16 << 10;   ///< 431: request line and headers.
   size_t BodyBytes = 16 << 20;     ///< 413.
+  size_t BufferBytes = 64 << 10;   ///< 400: the head, or tail, of chunks.
+  size_t AllBodyBytes = 512 << 20; ///< 503: of requests not yet answered.
   size_t Connections = 4096;       ///< 503.
   size_t Messages = 4096;          ///< 400: of a conversation.
   size_t Tools = 128;              ///< 400.
@@ -34,7 +36,8 @@ struct Limits {
   size_t UnwrittenBytes = 64 << 20;
   /// Requests that have ended which can be explained.
   size_t ExplainedRequests = 1024;
-  /// Seconds without a byte: of a request, and between two of a connection.
+  /// Seconds for the headers of a request, from the answer before on, and then
+  /// without a byte of its body.
   double ReadSeconds = 75;
   /// Seconds in which a reader takes nothing.
   double WriteSeconds = 60;

@@ -438,6 +438,19 @@ class Serve:
                     connection.getresponse().read1(10)
                 connection.close()
             self.test.check(server.wait_idle(), f"gone, stream {stream}")
+        # One whose next request is there already.
+        many = json.dumps({**long, "prompt": ["a"] * 64}).encode()
+        with socket.create_connection(("127.0.0.1", server.port)) as raw:
+            raw.sendall(b"POST /v1/completions HTTP/1.1\r\nHost: a\r\n"
+                        b"Content-Length: %d\r\n\r\n" % len(many) + many)
+            while server.metric("tenon:num_requests_running") == 0:
+                time.sleep(0.01)
+            raw.sendall(b"GET /live HTTP/1.1\r\n")
+            time.sleep(0.05)
+        before = server.metric("tenon:generation_tokens_total")
+        self.test.check(server.wait_idle(), "gone, the next request sent")
+        made = server.metric("tenon:generation_tokens_total") - before
+        self.test.check(made < 64 * 100, f"given up after {made} tokens")
         reader = socket.create_connection(("127.0.0.1", server.port))
         idle = [socket.create_connection(("127.0.0.1", server.port))
                 for _ in range(200)]

@@ -1,0 +1,134 @@
+"""Clients of a server of OpenAI's API: one thread for all of their streams.
+
+What it costs is taken from the server's cores, so events are counted, and only
+the last one is read.
+"""
+
+import json
+import random
+import selectors
+import socket
+import time
+
+WORDS = ("time people way water day world life hand part child eye woman place "
+         "work week case point company number group problem fact house king "
+         "river stone town snow night road tree horse light voice door fire "
+         "letter morning garden mountain island ship market school street "
+         "window table paper story music colour winter summer field bread").split()
+
+
+class Wish:
+    """A request: about `tokens` of prompt, behind a beginning that it may share
+    with others, and exactly `new` tokens of answer."""
+
+    def __init__(self, seed, tokens, new, shared=""):
+        dice = random.Random(seed)
+        self.prompt = shared + " ".join(dice.choices(WORDS, k=tokens))
+        self.new = new
+
+    def body(self):
+        return {"model": "model", "prompt": self.prompt, "max_tokens": self.new,
+                "temperature": 0, "ignore_eos": True, "stream": True,
+                "stream_options": {"include_usage": True}}
+
+
+def wishes(seed, count, tokens, new, shared=""):
+    """`count` requests with answers of new[0] to new[1] tokens."""
+    dice = random.Random(seed)
+    return [Wish(f"{seed}/{number}", tokens, dice.randint(*new), shared)
+            for number in range(count)]
+
+
+class Stream:
+    """One request under way."""
+
+    def __init__(self, address, wish):
+        self.wish = wish
+        self.socket = socket.create_connection(address)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        body = json.dumps(wish.body()).encode()
+        self.begin = time.perf_counter()
+        self.socket.sendall(
+            b"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\n"
+            b"Content-Type: application/json\r\nConnection: close\r\n"
+            b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        self.times = []  # Of events with text.
+        self.data = b""
+
+    def read(self):
+        """Takes what has come; whether there is more to come."""
+        got = self.socket.recv(1 << 16)
+        now = time.perf_counter()
+        if not got:
+            self.socket.close()
+            return False
+        self.data += got
+        # Both servers write no spaces between JSON's tokens.
+        if b'"text":"' in got and b'"usage":{' not in got:
+            self.times.append(now)
+        return b"data: [DONE]" not in got or self.close()
+
+    def close(self):
+        self.socket.close()
+        return False
+
+    def usage(self):
+        """Tokens of prompt and answer, as the server has counted them."""
+        status = self.data.split(b"\r\n", 1)[0]
+        if b" 200 " not in status:
+            raise RuntimeError(self.data[:500].decode(errors="replace"))
+        for line in reversed(self.data.split(b"\n")):
+            if line.startswith(b"data: {") and b'"usage":{' in line:
+                return json.loads(line[6:])["usage"]
+        raise RuntimeError("no usage: " + self.data[-500:].decode(
+            errors="replace"))
+
+
+class Load:
+    """What came of requests that so many clients made, each its next as soon as
+    the one before was answered."""
+
+    def __init__(self, address, requests, clients):
+        waiting = list(reversed(requests))
+        done = []
+        selector = selectors.DefaultSelector()
+
+        def start():
+            if waiting:
+                stream = Stream(address, waiting.pop())
+                selector.register(stream.socket, selectors.EVENT_READ, stream)
+
+        begin, processor = time.perf_counter(), time.process_time()
+        for _ in range(clients):
+            start()
+        while selector.get_map():
+            for key, _ in selector.select():
+                stream = key.data
+                descriptor = stream.socket
+                if not stream.read():
+                    selector.unregister(key.fd)
+                    done.append(stream)
+                    start()
+        self.seconds = time.perf_counter() - begin
+        self.client_seconds = time.process_time() - processor
+        usages = [stream.usage() for stream in done]
+        for stream, usage in zip(done, usages):
+            if usage["completion_tokens"] != stream.wish.new:
+                raise RuntimeError(f"{usage} for {stream.wish.new} tokens")
+        self.prompt_tokens = sum(one["prompt_tokens"] for one in usages)
+        self.new_tokens = sum(one["completion_tokens"] for one in usages)
+        self.first = sorted(s.times[0] - s.begin for s in done)
+        self.gaps = sorted(b - a for s in done
+                           for a, b in zip(s.times, s.times[1:]))
+
+    def row(self):
+        return {"tokens/s": self.new_tokens / self.seconds,
+                "first p50": quantile(self.first, 0.5),
+                "first p95": quantile(self.first, 0.95),
+                "gap p50": 1e3 * quantile(self.gaps, 0.5),
+                "gap p95": 1e3 * quantile(self.gaps, 0.95)}
+
+
+def quantile(sorted_values, share):
+    return sorted_values[min(len(sorted_values) - 1,
+                             int(share * len(sorted_values)))]
