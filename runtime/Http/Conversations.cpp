@@ -34,22 +34,22 @@ bool http::checkTools(const Json &Tools, Fields &F) {
                 "tools"});
       return false;
     }
-    Json About = Tool.at("function").value("description", Json());
-    Json Parameters = Tool.at("function").value("parameters", Json());
-    if (!About.is_null() && !About.is_string()) {
+    auto Is = [&](const char *Key, bool (Json::*Kind)() const, const char *What,
+                  const char *Expected) {
+      Json Member = Tool.at("function").value(Key, Json());
+      if (Member.is_null() || (Member.*Kind)())
+        return true;
       F.refuse({400,
-                Place + "' has a description that is " + About.type_name() +
-                    ": expected a text",
+                Place + "' has " + What + " that is " + Member.type_name() +
+                    ": expected " + Expected,
                 "tools"});
       return false;
-    }
-    if (!Parameters.is_null() && !Parameters.is_object()) {
-      F.refuse({400,
-                Place + "' has a schema of arguments that is " +
-                    Parameters.type_name() + ": expected an object",
-                "tools"});
+    };
+    if (!Is("description", &Json::is_string, "a description", "a text") ||
+        !Is("parameters", &Json::is_object, "a schema of arguments",
+            "an object") ||
+        !Is("strict", &Json::is_boolean, "'strict'", "true or false"))
       return false;
-    }
   }
   return true;
 }
