@@ -34,22 +34,22 @@ bool http::checkTools(const Json &Tools, Fields &F) {
                 "tools"});
       return false;
     }
-    Json About = Tool.at("function").value("description", Json());
-    Json Parameters = Tool.at("function").value("parameters", Json());
-    if (!About.is_null() && !About.is_string()) {
+    auto Is = [&](const char *Key, bool (Json::*Kind)() const, const char *What,
+                  const char *Expected) {
+      Json Member = Tool.at("function").value(Key, Json());
+      if (Member.is_null() || (Member.*Kind)())
+        return true;
       F.refuse({400,
-                Place + "' has a description that is " + About.type_name() +
-                    ": expected a text",
+                Place + "' has " + What + " that is " + Member.type_name() +
+                    ": expected " + Expected,
                 "tools"});
       return false;
-    }
-    if (!Parameters.is_null() && !Parameters.is_object()) {
-      F.refuse({400,
-                Place + "' has a schema of arguments that is " +
-                    Parameters.type_name() + ": expected an object",
-                "tools"});
+    };
+    if (!Is("description", &Json::is_string, "a description", "a text") ||
+        !Is("parameters", &Json::is_object, "a schema of arguments",
+            "an object") ||
+        !Is("strict", &Json::is_boolean, "'strict'", "true or false"))
       return false;
-    }
   }
   return true;
 }
@@ -106,6 +106,13 @@ void http::normalise(chat::Conversation &Talk, const ServedModel &M,
                            ": expected a text, or an array of texts",
                        "messages"});
     }
+    for (const char *Key : {"reasoning_content", "tool_call_id"})
+      if (Json Text = Message.value(Key, Json());
+          !Text.is_null() && !Text.is_string())
+        return F.refuse({400,
+                         Place + "." + Key + "' is " + Text.type_name() +
+                             ": expected a text",
+                         "messages"});
     auto Calls = Message.find("tool_calls");
     if (Calls == Message.end() || Calls->is_null())
       continue;
@@ -117,11 +124,14 @@ void http::normalise(chat::Conversation &Talk, const ServedModel &M,
     for (Json &Call : *Calls) {
       if (!Call.is_object() || !Call.contains("function") ||
           !Call.at("function").is_object() ||
-          !Call.at("function").value("name", Json()).is_string())
+          !Call.at("function").value("name", Json()).is_string() ||
+          !Call.value("id", Json("")).is_string() ||
+          Call.value("type", Json("function")) != "function")
         return F.refuse({400,
-                         Place + ".tool_calls' has a call without 'function': "
-                                 "expected an object with 'name' and "
-                                 "'arguments'",
+                         Place + ".tool_calls' has a call that is none: "
+                                 "expected {\"id\": ..., \"type\": "
+                                 "\"function\", \"function\": {\"name\": ..., "
+                                 "\"arguments\": ...}}",
                          "messages"});
       Json &Function = Call["function"];
       auto Given = Function.find("arguments");

@@ -61,7 +61,7 @@ public:
 
   std::string finish(const GenerationTask &T) override {
     return event("message_delta",
-                 {{"delta", stopJson()}, {"usage", usage(T.usage())}}) +
+                 {{"delta", stopJson()}, {"usage", deltaUsage(T.usage())}}) +
            event("message_stop", Json::object());
   }
 
@@ -101,16 +101,22 @@ private:
   }
 
   /// With the members that are of Anthropic's own services alone, as null.
-  static Json usage(const TokenUsage &U) {
+  static Json deltaUsage(const TokenUsage &U) {
     return {{"input_tokens", U.Prompt - U.Cached},
-            {"cache_creation", nullptr},
             {"cache_creation_input_tokens", 0},
             {"cache_read_input_tokens", U.Cached},
             {"output_tokens", U.New},
             {"output_tokens_details", nullptr},
-            {"server_tool_use", nullptr},
-            {"inference_geo", nullptr},
-            {"service_tier", nullptr}};
+            {"server_tool_use", nullptr}};
+  }
+
+  /// A message has more of them than the end of its stream.
+  static Json usage(const TokenUsage &U) {
+    Json J = deltaUsage(U);
+    J.update({{"cache_creation", nullptr},
+              {"inference_geo", nullptr},
+              {"service_tier", nullptr}});
+    return J;
   }
 
   static Json message(const GenerationTask &T) {

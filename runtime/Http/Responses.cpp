@@ -407,10 +407,13 @@ static Json readTools(Fields &F) {
     }
     Json Function = Each;
     Function.erase("type");
-    Function.erase("strict");
     Tools.push_back({{"type", "function"}, {"function", std::move(Function)}});
   }
-  return checkTools(Tools, F) ? Tools : Json();
+  if (!checkTools(Tools, F))
+    return nullptr;
+  for (Json &Each : Tools) // Which is no matter of templates.
+    Each["function"].erase("strict");
+  return Tools;
 }
 
 /// "reasoning": its effort goes to templates that ask for it.

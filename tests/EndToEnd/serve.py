@@ -34,10 +34,10 @@ TOOL = {"type": "function", "function": {
 class Server:
     """A running server, on a port that is free."""
 
-    def __init__(self, tenon, *arguments):
+    def __init__(self, tenon, *arguments, default="tiny"):
+        more = ["--default-model", default] if default else []
         self.process = subprocess.Popen(
-            [tenon, "serve", *map(str, arguments), "--port", "0",
-             "--default-model", "tiny"],
+            [tenon, "serve", *map(str, arguments), "--port", "0", *more],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         line = self.process.stderr.readline()
         found = re.search(r"listens at http://127\.0\.0\.1:(\d+)", line)

@@ -49,13 +49,13 @@ TEST(OpenApi, PartsAreJsonAndApart) {
   for (std::string_view Part : openApiParts()) {
     Result<Json> J = parseJson(Part, "a part");
     ASSERT_TRUE(J) << J.error().message() << Part.substr(0, 200);
-    for (const auto &[Kind, Members] :
-         J->value("components", Json::object()).items())
+    const Json Components = J->value("components", Json::object());
+    const Json Paths = J->value("paths", Json::object());
+    for (const auto &[Kind, Members] : Components.items())
       for (const auto &[Name, Member] : Members.items())
         EXPECT_TRUE(Names.insert(Kind + "/" + Name).second)
             << Name << " is in two parts";
-    for (const auto &[Path, Methods] :
-         J->value("paths", Json::object()).items())
+    for (const auto &[Path, Methods] : Paths.items())
       EXPECT_TRUE(Names.insert(Path).second) << Path << " is in two parts";
   }
 }
