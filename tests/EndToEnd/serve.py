@@ -390,6 +390,8 @@ class Serve:
                 (404, text, {"prompt": "a", "model": "gpt"},
                  "expected one of 'tiny', 'other'"),
                 (400, chat, {"messages": []}, "messages"),
+                (400, chat, {"messages": [{"role": "user", "content": 5}]},
+                 "'messages[0].content' is number"),
                 (400, chat, {"messages": [{"role": "user"}] * 4097}, "4096"),
                 (400, chat, {**user, "tools": [TOOL] * 129}, "128"),
                 (400, chat, {**user, "tool_choice": "required"}, "tool_choice"),
