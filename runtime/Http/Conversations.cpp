@@ -94,8 +94,8 @@ void http::normalise(chat::Conversation &Talk, const ServedModel &M,
     std::string Place = "'messages[" + std::to_string(I) + "]";
     if (Message.at("role") == "developer" && !Knows("developer"))
       Message["role"] = "system";
-    if (auto At = Message.find("content");
-        At != Message.end() && At->is_array()) {
+    auto At = Message.find("content");
+    if (At != Message.end() && At->is_array()) {
       std::optional<std::string> Text = joined(*At, Place + ".content'", F);
       if (!Text)
         return;
@@ -103,7 +103,7 @@ void http::normalise(chat::Conversation &Talk, const ServedModel &M,
     } else if (At != Message.end() && !At->is_string() && !At->is_null()) {
       return F.refuse({400,
                        Place + ".content' is " + At->type_name() +
-                           ": expected a text, or an array of texts",
+                           ": expected a text, or an array of parts",
                        "messages"});
     }
     for (const char *Key : {"reasoning_content", "tool_call_id"})

@@ -97,8 +97,9 @@ private:
       J["token_logprobs"].push_back(
           IsFirst ? Json() : Json(finite(Scores[I].Chosen.LogProbability)));
       Json Top = Json::object();
+      // Of tokens with the same text the likeliest, which comes first.
       for (const sampling::TokenScore &S : Scores[I].Likeliest)
-        Top[T.textOf(S.Token)] = finite(S.LogProbability);
+        Top.emplace(T.textOf(S.Token), finite(S.LogProbability));
       J["top_logprobs"].push_back(IsFirst ? Json() : std::move(Top));
     }
     return J;

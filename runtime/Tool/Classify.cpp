@@ -95,7 +95,10 @@ static Result<Json> bestClasses(std::span<const float> Scores,
     if (Order[I] < Labels.size())
       Class["label"] = Labels[Order[I]];
     Class["score"] = Score;
-    Class["probability"] = std::exp(Score - Scores[Order[0]]) / Sum;
+    // A single class is there, or not.
+    Class["probability"] = Scores.size() == 1
+                               ? 1 / (1 + std::exp(-Score))
+                               : std::exp(Score - Scores[Order[0]]) / Sum;
     Classes.push_back(Class);
   }
   return Classes;

@@ -390,6 +390,8 @@ class Serve:
                 (404, text, {"prompt": "a", "model": "gpt"},
                  "expected one of 'tiny', 'other'"),
                 (400, chat, {"messages": []}, "messages"),
+                (400, chat, {"messages": [{"role": "user", "content": 5}]},
+                 "'messages[0].content' is number"),
                 (400, chat, {"messages": [{"role": "user"}] * 4097}, "4096"),
                 (400, chat, {**user, "tools": [TOOL] * 129}, "128"),
                 (400, chat, {**user, "tool_choice": "required"}, "tool_choice"),
@@ -590,6 +592,58 @@ class Serve:
                     status == 400 and part in answer["error"]["message"],
                     f"{path} {part}: {status} {answer}")
 
+    def pairs(self):
+        """Ranks and classes of pairs have a tokenizer's ids and types."""
+        words = {f"w{id}": id for id in range(4, models.VOCABULARY)}
+        model = models.cross_encoder(self.test.work / "pairs", POSITIONS)
+        models.pair_tokenizer(model, {
+            "[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, **words})
+        pairs = self.test.compile(model, "pairs")
+        query, documents = "w5 w6", ["w7", "w5 w6", "w9 w10 w11"]
+
+        def alone(document, second):
+            first, other = ([words[word] for word in text.split()]
+                            for text in (query, document))
+            ids = [2, *first, 3, *other, 3]
+            types = [0] * (len(first) + 2) + [second] * (len(other) + 1)
+            return json.loads(self.test.need(
+                "tenon", "run", pairs, "--json",
+                "--token-ids", ",".join(map(str, ids)),
+                "--token-types", ",".join(map(str, types)),
+            ))["classes"][0]["probability"]
+
+        expected = [alone(document, 1) for document in documents]
+        self.test.check(
+            all(0 < score < 1 for score in expected)
+            and abs(alone(documents[0], 0) - expected[0]) > 1e-4,
+            f"scores of pairs: {expected}")
+        with Server(self.tenon, self.artifact, pairs) as server:
+            wish = {"model": "pairs", "query": query, "documents": documents}
+            answer = server.ask("/v1/rerank", wish)[2]
+            ranks = [(rank["index"], rank["relevance_score"])
+                     for rank in answer["results"]]
+            self.expect("the order of ranks", [at for at, _ in ranks], sorted(
+                range(3), key=lambda at: -expected[at]))
+            self.test.check(all(abs(expected[at] - score) < 1e-6
+                                for at, score in ranks), f"ranks: {ranks}")
+            self.expect("tokens of pairs", answer["usage"]["prompt_tokens"],
+                        3 * 5 + 6)
+            classes = server.ask("/v1/classify", {"model": "pairs", "input": [
+                [query, document] for document in documents]})[2]["data"]
+            self.test.check(all(
+                abs(each["probs"][0] - score) < 1e-6
+                for each, score in zip(classes, expected, strict=True)),
+                f"classes of pairs: {classes}")
+            long = {**wish, "documents": ["w7 " * 500]}
+            status, _, refused = server.ask("/v1/rerank", long)
+            self.test.check(
+                status == 400 and "'documents[0]' has 505 tokens" in
+                refused["error"]["message"], f"a long pair: {refused}")
+            cut = server.ask("/v1/rerank", {**long,
+                                            "truncate_prompt_tokens": -1})[2]
+            self.expect("a pair that is cut", cut["usage"]["prompt_tokens"],
+                        POSITIONS)
+
     def keys(self, work):
         keys = work / "keys"
         keys.write_text("first\nsecond\n")
@@ -653,6 +707,7 @@ def main():
         server.terminate()
         serve.expect("exit status", server.ended(), (0, ""))
     serve.encoders()
+    serve.pairs()
     serve.queue()
     serve.end()
     serve.keys(test.work)

@@ -72,10 +72,8 @@ def named_schema(form):
 
 
 def thinking(reasoning):
-    """The flag --reasoning as members of a request."""
-    if reasoning == "auto":
-        return {}
-    return {"chat_template_kwargs": {"enable_thinking": reasoning == "on"}}
+    """The flag --reasoning, whose default is to think, as a member."""
+    return {"chat_template_kwargs": {"enable_thinking": reasoning != "off"}}
 
 
 utils.match_regex = match_regex
