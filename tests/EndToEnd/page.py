@@ -210,7 +210,7 @@ def main():
     (model / "config.json").write_text(json.dumps(
         config | {"max_position_embeddings": 8192}))
     artifact = test.compile(model, "tiny", "--dtype", "f32")
-    with Server(test.tenon, artifact) as server, Browser(
+    with Server(test.tenon, artifact, "--threads", 1) as server, Browser(
             shutil.which("chromium"), test.work / "profile") as browser:
         page = Page(test, server, browser)
         page.begin()
