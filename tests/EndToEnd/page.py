@@ -187,6 +187,10 @@ class Page:
             browser.picture(self.test.work / f"width-{width}.png")
             wide = browser.value("document.documentElement.scrollWidth")
             self.test.check(wide <= width, f"{width} wide: {wide}")
+            talk = browser.value(
+                "document.getElementById('talk').clientHeight")
+            self.test.check(talk > 0.35 * height,
+                            f"there is room for the conversation: {talk}")
             # What has the focus can be seen.
             for name in "text", "send", "max_tokens":
                 self.test.check(self.focus(name), f"{name} at {width}")

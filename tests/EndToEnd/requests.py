@@ -6,6 +6,7 @@ requests.py TENON WORK EXAMPLE
 import concurrent.futures
 import json
 import pathlib
+import re
 import resource
 import shutil
 import stat
@@ -202,7 +203,7 @@ class Requests:
         drawn = next(i for i, line in enumerate(lines) if i and line["status"]
                      == 200 and '"stream"' not in line["body"] and
                      '"temperature": 1.3, "max_tokens": 12' in line["body"]
-                     and "seed" not in line["body"])
+                     and not re.search("seed|stop", line["body"]))
         write(drawn, seed=lines[drawn]["seed"] + 1)
         found, done = self.replay(other)
         self.test.check(
