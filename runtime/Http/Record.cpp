@@ -196,18 +196,23 @@ Result<Record> http::readRecord(const std::string &Path) {
   Result<std::string> Text = readFile(Path, MostBytes);
   if (!Text)
     return Text.error();
-  if (!Text->starts_with(RecordBegin))
-    return Error(Path + ": is no record of tenon serve: expected " +
+  return parseRecord(*Text, Path);
+}
+
+Result<Record> http::parseRecord(std::string_view Text,
+                                 const std::string &Name) {
+  if (!Text.starts_with(RecordBegin))
+    return Error(Name + ": is no record of tenon serve: expected " +
                  std::string(RecordBegin) + " at its beginning");
   Record All;
   size_t Number = 0;
-  for (size_t From = 0; From < Text->size();) {
-    size_t End = Text->find('\n', From);
+  for (size_t From = 0; From < Text.size();) {
+    size_t End = Text.find('\n', From);
     All.IsCut = End == std::string::npos;
     if (All.IsCut)
       break;
-    std::string_view Line = std::string_view(*Text).substr(From, End - From);
-    std::string Place = Path + ":" + std::to_string(++Number);
+    std::string_view Line = Text.substr(From, End - From);
+    std::string Place = Name + ":" + std::to_string(++Number);
     From = End + 1;
     Result<Json> J = parseJson(Line, Place);
     if (!J)
@@ -232,5 +237,7 @@ Result<Record> http::readRecord(const std::string &Path) {
       All.Requests.push_back(std::move(*R));
     }
   }
+  if (All.Servers.empty())
+    return Error(Name + ": its first line is not whole");
   return All;
 }

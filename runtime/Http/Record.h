@@ -66,8 +66,10 @@ std::string recordLineOf(const RequestTrace &T, const RecordHeader &H,
 /// Says that so many requests are missing.
 std::string droppedLineOf(size_t Count);
 
-/// Reads a record; an error names line and member. Answers are checked against
-/// their checksums.
+/// Reads a record, which errors call `Name`; they name line and member. Answers
+/// are checked against their checksums.
+Result<Record> parseRecord(std::string_view Text, const std::string &Name);
+/// The same of a file.
 Result<Record> readRecord(const std::string &Path);
 
 } // namespace tenon::http

@@ -17,7 +17,13 @@ void RequestHistory::add(std::shared_ptr<const RequestTrace> T) {
   All.push_back(std::move(T));
   // Those that run are as many as there are connections at most.
   auto HasEnded = [](const auto &Each) { return Each->End.has_value(); };
-  while (All.size() > Most) {
+  auto IsFull = [&] {
+    size_t Prompts = 0;
+    for (const auto &Each : All)
+      Prompts += Each->Prompts.size();
+    return All.size() > Most || Prompts > PromptsEach * Most;
+  };
+  while (IsFull()) {
     auto Oldest = std::find_if(All.begin(), All.end(), HasEnded);
     if (Oldest == All.end())
       return;

@@ -17,7 +17,7 @@ namespace tenon::http {
 /// thread.
 class RequestHistory {
 public:
-  /// So many that have ended.
+  /// So many that have ended, or fewer with PromptsEach times as many prompts.
   explicit RequestHistory(size_t Most) : Most(Most) {}
 
   void add(std::shared_ptr<const RequestTrace> T);
@@ -25,6 +25,7 @@ public:
   const RequestTrace *find(std::string_view Id, size_t Key) const;
 
 private:
+  static constexpr size_t PromptsEach = 4;
   const size_t Most;
   std::list<std::shared_ptr<const RequestTrace>> All; ///< As they came.
 };

@@ -187,6 +187,10 @@ class Page:
             browser.picture(self.test.work / f"width-{width}.png")
             wide = browser.value("document.documentElement.scrollWidth")
             self.test.check(wide <= width, f"{width} wide: {wide}")
+            talk = browser.value(
+                "document.getElementById('talk').clientHeight")
+            self.test.check(talk > 0.35 * height,
+                            f"there is room for the conversation: {talk}")
             # What has the focus can be seen.
             for name in "text", "send", "max_tokens":
                 self.test.check(self.focus(name), f"{name} at {width}")
@@ -210,7 +214,7 @@ def main():
     (model / "config.json").write_text(json.dumps(
         config | {"max_position_embeddings": 8192}))
     artifact = test.compile(model, "tiny", "--dtype", "f32")
-    with Server(test.tenon, artifact) as server, Browser(
+    with Server(test.tenon, artifact, "--threads", 1) as server, Browser(
             shutil.which("chromium"), test.work / "profile") as browser:
         page = Page(test, server, browser)
         page.begin()

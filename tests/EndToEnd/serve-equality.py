@@ -27,12 +27,12 @@ EXCLUDED = {
     ("echo", "tools"): "'tools' is not supported",
 }
 SCHEMA = {"type": "object", "properties": {
-    "name": {"type": "string", "maxLength": 12},
+    "name": {"type": "string", "maxLength": 6},
     "count": {"type": "integer", "minimum": 0, "maximum": 999}},
     "required": ["name", "count"], "additionalProperties": False}
 TOOL = {"type": "function", "function": {
     "name": "pick", "parameters": SCHEMA}}
-SHARED = "It was the best of times and the worst of times, as they say. " * 2
+SHARED = "It was the best of times and the worst of times, as they say. " * 6
 
 
 def pairs(row):
@@ -41,7 +41,9 @@ def pairs(row):
 
 
 def is_possible(row):
-    return not any(row[a] and row[b] for a, b in EXCLUDED)
+    # Scores of an echoed prompt are not streamed, which has an error too.
+    return not any(row[a] and row[b] for a, b in EXCLUDED) and not (
+        row["echo"] and row["logprobs"] and row["stream"])
 
 
 def covering_array(draw):
@@ -67,16 +69,14 @@ def request(row, number):
     is_chat = row["tools"] or (not row["echo"] and number % 2)
     prompt = (SHARED if row["prefix"] else "") + f"Number {number}"
     body = {"temperature": 1.1, "seed": number,
-            "max_tokens": 60 if row["schema"] or row["tools"] else 24}
+            "max_tokens": 200 if row["schema"] or row["tools"] else 24}
     if is_chat:
         body["messages"] = [{"role": "user", "content": prompt}]
     else:
         body["prompt"] = prompt
     if row["n"]:
         body["n"] = 2
-    # Of a prompt with log-probabilities there is no stream; without those of
-    # its prompt is no echo to be had of them.
-    if row["logprobs"] and not (row["echo"] and row["stream"]):
+    if row["logprobs"]:
         body |= {"logprobs": True, "top_logprobs": 2} if is_chat else {
             "logprobs": 2}
     if row["stop"]:
@@ -93,7 +93,8 @@ def request(row, number):
         body["response_format"] = {"type": "json_schema", "json_schema": {
             "name": "thing", "schema": SCHEMA}}
     if row["tools"]:
-        body |= {"tools": [TOOL], "tool_choice": "required"}
+        body |= {"tools": [TOOL], "tool_choice": "required",
+                 "parallel_tool_calls": False}
     return "/v1/chat/completions" if is_chat else "/v1/completions", body
 
 
@@ -149,8 +150,10 @@ class Equality:
                          for number, row in enumerate(rows)]
 
     def server(self, *options):
+        # Threads change nothing (serving.py), but wait for each other where
+        # other programs run.
         return Server(self.test.tenon, self.artifact, "--max-running", 8,
-                      *options)
+                      "--threads", 1, *options)
 
     def choices(self, server, number):
         """What a request answers, without what says when and who."""
@@ -238,9 +241,9 @@ class Equality:
                           self.together(server, order), whole, order)
             self.test.check(server.metric("tenon:prefix_cache_hits_total") > 0,
                             "prompts are kept")
-        with self.server("--threads", "1", "--max-queued", "1000") as server:
+        with self.server("--max-queued", 1000) as server:
             twice = order * 2
-            self.same("all twice, one thread", self.together(server, twice),
+            self.same("all twice", self.together(server, twice),
                       whole, twice)
             # Everybody goes, and nothing stays.
             with concurrent.futures.ThreadPoolExecutor(16) as pool:
@@ -280,6 +283,10 @@ def main():
     model = test.work / "tiny"
     shutil.copytree(example, model)
     (model / "chat_template.jinja").write_text(TEMPLATE)
+    # The template writes tools into the prompt.
+    config = json.loads((model / "config.json").read_text())
+    (model / "config.json").write_text(json.dumps(
+        config | {"max_position_embeddings": 2048}))
     artifact = test.compile(model, "tiny", "--dtype", "f32")
     Equality(test, artifact).run()
     test.finish()

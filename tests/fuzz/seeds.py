@@ -74,6 +74,35 @@ def config():
 
 
 @target
+def record():
+    """A record, and streams of both forms, whole and cut."""
+    model = {"name": "m", "artifact": "ab", "version": "1", "level": "avx2",
+             "fingerprint": "fp_1"}
+    request = {"id": "r", "at": 0.5, "time": 1, "method": "POST",
+               "path": "/v1/completions", "body": "{}", "model": model,
+               "seed": 2 ** 64 - 1, "cached_tokens": 0, "completed": 2,
+               "status": 200, "stream": False, "gone": False, "bytes": 0,
+               "checksum": "2d06800538d394c2", "answer": ""}
+    lines = [{"tenon_record": 1, "max_running": 8, "default_model": "",
+              "models": [model]}, request, {"dropped": 3},
+             {**request, "answer": None, "body": None, "seed": None}]
+    yield "".join(json.dumps(line, separators=(",", ":")) + "\n"
+                  for line in lines).encode()
+    chunk = lambda **choice: "data: " + json.dumps(
+        {"id": "a", "choices": [choice], "usage": {"n": 1}}) + "\n\n"
+    named = lambda delta: "event: d\ndata: " + json.dumps(
+        {"type": "d", "sequence_number": 1, "delta": delta}) + "\n\n"
+    done = "data: [DONE]\n\n"
+    for whole, parts in (
+            (chunk(index=0, text="ab"), chunk(index=0, text="a") +
+             chunk(index=0, text="b", logprobs={"tokens": ["b"]})),
+            (named("ab"), named("a") + named("b")),
+            (named({"type": "text_delta", "text": "ab"}),
+             named({"type": "text_delta", "text": "a"}))):
+        yield (whole + done + "\0" + parts + done).encode()
+
+
+@target
 def npy():
     yield from files("tests/numerics/fixtures/*/*ids.npy",
                      "tests/numerics/fixtures/*/greedy.npy",

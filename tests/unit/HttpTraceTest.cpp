@@ -112,6 +112,14 @@ TEST(RequestHistoryTest, KeepsTheLastOnesOfEachKey) {
   Again->End = 2;
   History.add(Again);
   EXPECT_EQ(History.find("r4", 1)->End, 2) << "the last of the name";
+  // Of many prompts fewer are kept.
+  auto Large = traceOf("large", 1);
+  Large->Prompts.resize(20);
+  Large->End = 3;
+  History.add(Large);
+  EXPECT_EQ(History.find("r4", 1), nullptr);
+  EXPECT_EQ(History.find("large", 1), nullptr);
+  EXPECT_NE(History.find("r0", 1), nullptr) << "it runs";
 }
 
 TEST(RequestHistoryTest, NamesInUrls) {
