@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
+#include <malloc.h>
 
 using namespace tenon;
 using namespace tenon::http;
@@ -284,6 +285,21 @@ void Api::explain(Exchange &E, const std::string &Id) const {
   E.reply({200, "application/json", wireText(explanationOf(*T, Running))});
 }
 
+/// What an endpoint does with a request, on a worker.
+static void readAndAnswer(Call C, void (*Answer)(Call)) {
+  if (C.Asked->request().Method == "POST") {
+    Result<Json> Body = parseJson(C.Asked->request().Body, "the body");
+    if (!Body)
+      return C.reply(ApiError{400, Body.error().message()});
+    if (!Body->is_object())
+      return C.reply(ApiError{400, std::string("the body is ") +
+                                       Body->type_name() +
+                                       ": expected an object"});
+    C.Body = std::move(*Body);
+  }
+  Answer(std::move(C));
+}
+
 void Api::take(HttpServer &Server, std::shared_ptr<Exchange> E) {
   const HttpRequest &R = E->request();
   const Route *Found = nullptr;
@@ -324,19 +340,17 @@ void Api::call(HttpServer &Server, std::shared_ptr<Exchange> E,
   Server.work([&Server, E, Answer, IsGone, this] {
     if (*IsGone)
       return;
-    Call C{Server, Models, DefaultModel, GrammarCache(Grammars),
-           Bounds, E,      Json()};
-    if (E->request().Method == "POST") {
-      Result<Json> Body = parseJson(E->request().Body, "the body");
-      if (!Body)
-        return C.reply(ApiError{400, Body.error().message()});
-      if (!Body->is_object())
-        return C.reply(ApiError{400, std::string("the body is ") +
-                                         Body->type_name() +
-                                         ": expected an object"});
-      C.Body = std::move(*Body);
-    }
-    Answer(std::move(C));
+    double Begin = secondsNow();
+    readAndAnswer({Server, Models, DefaultModel, GrammarCache(Grammars), Bounds,
+                   E, Json()},
+                  Answer);
+    // What was large, or took long, took much memory too, which the allocator
+    // would keep for each worker.
+    constexpr size_t LargeBytes = 1 << 20;
+    constexpr double LongSeconds = 0.5;
+    if (E->request().Body.size() > LargeBytes ||
+        secondsNow() - Begin > LongSeconds)
+      malloc_trim(0);
   });
 }
 
