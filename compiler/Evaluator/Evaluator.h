@@ -67,7 +67,7 @@ using EvaluatorObserver =
 /// Results are rounded as a kernel's store rounds them: to the type of their
 /// destination, ties to even. Sums are in double. Parameters are rounded to the
 /// type or format that they are stored in, keys and values to the cache's. The
-/// state that latent attention leaves is scratch, and no numbers
+/// state and the partials that attention leaves are scratch, and no numbers
 /// here.
 class Evaluator {
 public:

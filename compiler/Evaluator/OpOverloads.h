@@ -344,11 +344,24 @@ evaluate::AttentionShape attentionShapeOf(OpTy Op, const Frame &F) {
   return Shape;
 }
 
+/// Results but the first are scratch of a kernel: nothing may depend on it.
+inline Status setScratch(mlir::Operation *Op, int64_t Rows, Frame &F) {
+  for (unsigned I = 1; I < Op->getNumResults(); ++I) {
+    Tensor2D Scratch(Rows, resultWidth(Op, I));
+    llvm::fill(Scratch.Data, std::numeric_limits<float>::quiet_NaN());
+    if (Status S = F.set(Op, I, std::move(Scratch)); !S)
+      return S;
+  }
+  return {};
+}
+
 /// Page by page, over staged keys and values or those of a cache.
 template <typename OpTy>
 Status evaluateOnline(OpTy Op, const evaluate::AttentionShape &Shape,
                       Frame &F) {
   const Tensor2D &Query = F.tensor(Op.getQuery());
+  if (Status S = setScratch(Op, Query.Rows, F); !S)
+    return S;
   if (Op.getStaged())
     return F.set(Op, evaluate::onlineAttention(
                          Query, F.batch(), F.tensor(Op.getStaged()), Shape));
@@ -370,13 +383,8 @@ Status evaluateOp(OpTy Op, Frame &F) {
   Shape.ValueDim = integerOf(Op.getValueDim());
   Shape.Scale = realOf(Op.getScale());
   const Tensor2D &Query = F.tensor(Op.getQuery());
-  // State is scratch of a kernel: nothing may depend on it.
-  for (unsigned I = 1; I < Op->getNumResults(); ++I) {
-    Tensor2D State(Query.Rows, resultWidth(Op, I));
-    llvm::fill(State.Data, std::numeric_limits<float>::quiet_NaN());
-    if (Status S = F.set(Op, I, std::move(State)); !S)
-      return S;
-  }
+  if (Status S = setScratch(Op, Query.Rows, F); !S)
+    return S;
   return F.set(Op, evaluate::latentAttention(Query, F.batch(), *From->Cache,
                                              From->Layer,
                                              F.tensor(Op.getExpand()), Shape));

@@ -6,6 +6,38 @@ using namespace mlir;
 using namespace tenon;
 using namespace tenon::dnn;
 
+/// PREFIX_c`Number` and the two behind it: partitions of a cache's pages come
+/// with scratch of `Fixed` columns and `OfPartition` for each.
+template <typename OpTy>
+static LogicalResult checkPartitions(OpTy Op, StringRef Prefix, int64_t Number,
+                                     int64_t Fixed, int64_t OfPartition) {
+  auto Constraint = [&](int64_t Behind) {
+    return (Prefix + "_c" + Twine(Number + Behind)).str();
+  };
+  std::optional<uint64_t> Pages = Op.getPartitionPages();
+  Value Partials = Op.getPartialsOut();
+  if (Pages.has_value() != static_cast<bool>(Partials))
+    return Op.emitOpError() << Constraint(0)
+                            << ": expected partition_pages with a destination "
+                               "of partials";
+  if (!Pages)
+    return success();
+  if (failed(checkAtLeast(Op, Constraint(1), "partition_pages", 1,
+                          static_cast<int64_t>(*Pages))))
+    return failure();
+  int64_t Rest = widthOf(Partials) - Fixed;
+  if (Rest < OfPartition || Rest % OfPartition != 0) {
+    InFlightDiagnostic Wrong = Op.emitOpError()
+                               << Constraint(2)
+                               << ": width of the partials: expected ";
+    if (Fixed != 0)
+      Wrong << Fixed << " and ";
+    return Wrong << "a multiple of " << OfPartition << ", got "
+                 << widthOf(Partials);
+  }
+  return success();
+}
+
 LogicalResult SplitAppendOp::verify() {
   int64_t Width = widthOf(getOuts());
   if (failed(checkSplit(*this, "dnn_split_append", Width, elementsOf)) ||
@@ -38,6 +70,11 @@ LogicalResult LatentAppendOp::verify() {
                           widthOf(getLatent()) + widthOf(getRotated()));
 }
 
+/// Columns of all heads' partials of one partition.
+static int64_t partialWidth(AttentionOp Op) {
+  return widthOf(Op.getQuery()) + 2 * static_cast<int64_t>(Op.getHeads());
+}
+
 LogicalResult AttentionOp::verify() {
   transformer::TableAttrInterface Content = getContentAttr();
   if (failed(checkAttention(
@@ -64,8 +101,38 @@ LogicalResult AttentionOp::verify() {
                        Bias.getInFeatures())))
       return failure();
   }
-  return checkWidths(*this, "dnn_attention_c16", widthOf(getQuery()),
-                     {{"the destination", getOuts()}});
+  if (failed(checkWidths(*this, "dnn_attention_c16", widthOf(getQuery()),
+                         {{"the destination", getOuts()}})) ||
+      failed(checkPartitions(*this, "dnn_attention", 17, /*Fixed=*/0,
+                             partialWidth(*this))))
+    return failure();
+  if (getPartialsOut() && !getCache())
+    return emitOpError() << "dnn_attention_c20: partition_pages: expected "
+                            "pages of a cache";
+  return success();
+}
+
+int64_t AttentionOp::getMostPartitions() {
+  return getPartialsOut() ? widthOf(getPartialsOut()) / partialWidth(*this) : 1;
+}
+
+/// Columns of the absorbed queries, and of all heads' partials of one
+/// partition.
+static std::pair<int64_t, int64_t> partialWidths(LatentAttentionOp Op) {
+  auto Heads = static_cast<int64_t>(Op.getHeads());
+  return {Heads * (Op.getRank() + Op.getRopeDim()), Heads * (Op.getRank() + 2)};
+}
+
+int64_t LatentAttentionOp::getRopeDim() {
+  return widthOf(getQuery()) / static_cast<int64_t>(getHeads()) -
+         static_cast<int64_t>(getKeyDim());
+}
+
+int64_t LatentAttentionOp::getMostPartitions() {
+  if (!getPartialsOut())
+    return 1;
+  auto [Queries, OfPartition] = partialWidths(*this);
+  return (widthOf(getPartialsOut()) - Queries) / OfPartition;
 }
 
 LogicalResult LatentAttentionOp::verify() {
@@ -76,9 +143,13 @@ LogicalResult LatentAttentionOp::verify() {
            widthOf(getOut()), Expand.getOutFeatures(), Expand.getInFeatures(),
            getScale()})))
     return failure();
-  return checkWidths(*this, "dnn_latent_attention_c7",
-                     static_cast<int64_t>(getHeads() * (getValueDim() + 2)),
-                     {{"the state", getStateOut()}});
+  if (failed(checkWidths(*this, "dnn_latent_attention_c7",
+                         static_cast<int64_t>(getHeads() * (getValueDim() + 2)),
+                         {{"the state", getStateOut()}})))
+    return failure();
+  auto [Queries, OfPartition] = partialWidths(*this);
+  return checkPartitions(*this, "dnn_latent_attention", 8, Queries,
+                         OfPartition);
 }
 
 transformer::CountKind AttentionOp::getOperandCount(unsigned Operand) {

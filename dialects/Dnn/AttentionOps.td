@@ -93,8 +93,15 @@ def Dnn_AttentionOp : Dnn_ComputeOp<"attention", [
   let description = [{
     `bias` is a table of biases by head and distance, or of slopes by head, as
     `content` says.
+
+    With `partition_pages` the pages that a row sees are divided into
+    partitions, which threads share; how, follows from that row's number of
+    pages alone. The second destination is scratch: of each partition and head
+    the weighted sum, its maximum and its total, [T, partitions * heads *
+    (head_dim + 2)].
   }];
-  let resultNames = "attended";
+  let resultNames = "attended,partials";
+  let destinationCount = "getPartialsOut() ? 2 : 1";
   let arguments = (ins Transformer_MaskAttr:$mask, Dnn_Activations:$query,
                        Transformer_BatchType:$batch,
                        Optional<Dnn_Activations>:$staged,
@@ -102,21 +109,28 @@ def Dnn_AttentionOp : Dnn_ComputeOp<"attention", [
                        Optional<Transformer_ScopeType>:$scope,
                        Optional<Dnn_Table>:$bias,
                        Optional<Dnn_Vector>:$sinks,
-                       Dnn_Activations:$outs, I64Attr:$heads, I64Attr:$kvHeads,
-                       F64Attr:$scale, OptionalAttr<I64Attr>:$window,
+                       Dnn_Activations:$outs,
+                       Optional<Dnn_F32Rows>:$partialsOut, I64Attr:$heads,
+                       I64Attr:$kvHeads, F64Attr:$scale,
+                       OptionalAttr<I64Attr>:$window,
                        OptionalAttr<F64Attr>:$softCap,
-                       OptionalAttr<Transformer_TableAttr>:$content);
-  let results = (outs Optional<Dnn_Activations>:$results);
+                       OptionalAttr<Transformer_TableAttr>:$content,
+                       OptionalAttr<I64Attr>:$partitionPages);
+  let results = (outs Variadic<Dnn_Activations>:$results);
   let assemblyFormat = [{
     custom<Enum>($mask) $query `,` $batch (`staged` $staged^)? (`cache` $cache^)?
     (`[` $scope^ `]`)? `heads` $heads `kv_heads` $kvHeads
     `scale` custom<Real>($scale) (`window` $window^)?
     (`soft_cap` custom<Real>($softCap)^)? (`bias` $bias^)?
-    (`content` $content^)? (`sinks` $sinks^)? `outs` `(` $outs `)` attr-dict
+    (`content` $content^)? (`sinks` $sinks^)?
+    (`partition_pages` $partitionPages^)?
+    `outs` `(` $outs (`,` $partialsOut^)? `)` attr-dict
     `:` functional-type(operands, results)
   }];
   let methods = [{
-    bool convertsOnStore(unsigned Result) { return true; }
+    bool convertsOnStore(unsigned Result) { return Result == 0; }
+    /// The most partitions of a row; 1 if there are none.
+    int64_t getMostPartitions();
   }];
 }
 
@@ -129,23 +143,38 @@ def Dnn_LatentAttentionOp : Dnn_ComputeOp<"latent_attention", [
     the queries and V follows the sum. The second destination is the state of
     the expanded form, a maximum and a total beside each weighted sum:
     [T, heads * (value_dim + 2)].
+
+    `partition_pages` is as in `attention`, for rows whose queries absorb K. The
+    third destination has these queries, then sum, maximum and total of each
+    partition and head: [T, heads * (rank + rope_dim + partitions * (rank +
+    2))].
   }];
-  let resultNames = "attended,state";
+  let resultNames = "attended,state,partials";
+  let destinationCount = "getPartialsOut() ? 3 : 2";
   let arguments = (ins Dnn_Activations:$query, Transformer_BatchType:$batch,
                        Transformer_CacheType:$cache,
                        Transformer_ScopeType:$scope, Dnn_Rows:$expand,
                        Dnn_Activations:$out, Dnn_Activations:$stateOut,
-                       I64Attr:$heads, I64Attr:$keyDim, I64Attr:$valueDim,
-                       F64Attr:$scale);
+                       Optional<Dnn_F32Rows>:$partialsOut, I64Attr:$heads,
+                       I64Attr:$keyDim, I64Attr:$valueDim, F64Attr:$scale,
+                       OptionalAttr<I64Attr>:$partitionPages);
   let results = (outs Variadic<Dnn_Activations>:$results);
   let assemblyFormat = [{
     $query `,` $batch `cache` $cache `[` $scope `]` `expand` $expand
     `heads` $heads `key_dim` $keyDim `value_dim` $valueDim
-    `scale` custom<Real>($scale) `outs` `(` $out `,` $stateOut `)` attr-dict
+    `scale` custom<Real>($scale) (`partition_pages` $partitionPages^)?
+    `outs` `(` $out `,` $stateOut (`,` $partialsOut^)? `)` attr-dict
     `:` functional-type(operands, results)
   }];
   let methods = [{
     bool convertsOnStore(unsigned Result) { return Result == 0; }
+    /// Rows of `expand` are of so many columns, as latent vectors without their
+    /// rotated part.
+    int64_t getRank() { return getExpand().getType().getInFeatures(); }
+    /// Rotated elements of a query's head.
+    int64_t getRopeDim();
+    /// The most partitions of a row; 1 if there are none.
+    int64_t getMostPartitions();
   }];
 }
 

@@ -48,6 +48,13 @@ static void lookUp(KernelCost &Cost, PackedType Table) {
   Cost.RowBytes += storedBytes(Table.getFormat(), Table.getInFeatures());
 }
 
+/// Scratch of partitions stays in caches, and most of its width is for longer
+/// sequences than a step has.
+static void leaveOut(KernelCost &Cost, Value Partials) {
+  if (Partials)
+    Cost.RowBytes -= bytesOfRow(Partials);
+}
+
 static void addAttention(KernelCost &Cost, const AttentionCost &Attention,
                          bool IsDecodeSized, int64_t KeyBytes) {
   Cost.KeyBytes = KeyBytes;
@@ -143,6 +150,7 @@ KernelCost dnn::costOf(ComputeOpInterface Op) {
           KeyBytes = Staged / PageTokens;
           Cost.RowBytes -= Staged;
         }
+        leaveOut(Cost, Op.getPartialsOut());
         addAttention(
             Cost,
             attentionCost(widthOf(Op.getQuery()), Op.getWindow(),
@@ -154,12 +162,12 @@ KernelCost dnn::costOf(ComputeOpInterface Op) {
       .Case<LatentAttentionOp>([&](auto Op) {
         PackedType Expand = Op.getExpand().getType();
         auto Heads = static_cast<int64_t>(Op.getHeads());
-        auto KeyDim = static_cast<int64_t>(Op.getKeyDim());
+        leaveOut(Cost, Op.getPartialsOut());
         addAttention(Cost,
-                     latentAttentionCost(
-                         Heads, KeyDim, static_cast<int64_t>(Op.getValueDim()),
-                         Expand.getInFeatures(),
-                         widthOf(Op.getQuery()) / Heads - KeyDim),
+                     latentAttentionCost(Heads,
+                                         static_cast<int64_t>(Op.getKeyDim()),
+                                         static_cast<int64_t>(Op.getValueDim()),
+                                         Op.getRank(), Op.getRopeDim()),
                      IsDecodeSized, tokenBytesOf(Op.getCache()));
         Cost.RowFlops = matmulFlops(Expand);
       });

@@ -287,11 +287,13 @@ class Dnn_ComputeOp<string mnemonic, list<Trait> traits = [],
         Dnn_ComputeOpInterface], traits)> {
   /// What its results print as on tensors, separated by commas.
   string resultNames = mnemonic;
+  /// C++ that counts its destinations.
+  code destinationCount = "" # destinations;
   /// C++ declarations of the op's own.
   code methods = "";
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() {
-      constexpr unsigned Count = }] # destinations # [{;
+      const unsigned Count = }] # destinationCount # [{;
       return ::mlir::MutableOperandRange(
           getOperation(), getOperation()->getNumOperands() - Count, Count);
     }

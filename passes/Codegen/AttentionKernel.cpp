@@ -4,10 +4,12 @@
 // tokens that share the head go through its pages together, so that every key
 // and value is read once for all of them. Per page and block of rows: scores of
 // 64 keys, running maximum and sum, and the weighted sum of values, all in
-// registers.
+// registers. With partitions an item is one token, one key-value head and one
+// partition of the token's pages.
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/Codegen/Partitions.h"
 #include "passes/Codegen/Unpack.h"
 
 #include "mlir/Dialect/X86Vector/X86VectorDialect.h"
@@ -63,28 +65,24 @@ public:
   }
 
   void emit() {
+    if (Op.getPartialsOut())
+      return emitPartitioned();
     Value Tokens = B.dim0(Op.getQuery());
     Value Items = B.ceilDiv(Tokens, ItemTokens);
-    int64_t Splits = llvm::divideCeil(Group, HeadsPerItem);
-    int64_t PerTokens = KvHeads * Splits;
     // Later tokens see more keys: dealing items out in turn evens that.
-    B.deal(B.mul(Items, PerTokens), [&](Value Item) {
-      Value First = B.mul(B.div(Item, PerTokens), ItemTokens);
-      Value Rest = B.rem(Item, PerTokens);
-      Value KvHead = B.div(Rest, Splits);
-      // The last split may repeat heads of the one before it.
-      Value HeadInGroup = B.min(B.mul(B.rem(Rest, Splits), HeadsPerItem),
-                                B.index(Group - HeadsPerItem));
-      Value FirstHead = B.add(B.mul(KvHead, Group), HeadInGroup);
+    B.deal(B.mul(Items, headItems()), [&](Value Item) {
+      Value First = B.mul(B.div(Item, headItems()), ItemTokens);
+      auto [FirstHead, KvHead] = headsOf(B.rem(Item, headItems()));
       Value LastToken =
           B.min(B.add(First, ItemTokens - 1), B.sub(Tokens, B.index(1)));
       Value FirstSequence = B.loadIndex(SequenceOf, First);
       Value LastSequence = B.loadIndex(SequenceOf, LastToken);
       // An item may straddle sequences: each pass is for one of them and only
       // stores its own rows.
-      B.loop(FirstSequence, B.add(LastSequence, 1), 1, [&](Value Sequence) {
-        onePass({Tokens, First, FirstHead, KvHead, Sequence});
-      });
+      B.loop(FirstSequence, B.add(LastSequence, 1), 1,
+             [&, FirstHead = FirstHead, KvHead = KvHead](Value Sequence) {
+               onePass({Tokens, First, FirstHead, KvHead, Sequence});
+             });
     });
   }
 
@@ -92,6 +90,8 @@ private:
   /// What a pass is about.
   struct Pass {
     Value Tokens, First, FirstHead, KvHead, Sequence;
+    /// Whether it begins with the first key; null if it always does.
+    Value IsFirst = {};
   };
   /// One token: which keys it sees.
   struct Token {
@@ -132,14 +132,119 @@ private:
     HeadsPerItem = std::min(Group, MostRows);
     // Several tokens share the keys that are read, and several blocks of them
     // the page that is in cache then.
-    TokensPerBlock =
-        B.IsDecodeSized ? 1 : std::max<int64_t>(1, MostRows / Group);
+    bool IsOneToken = B.IsDecodeSized || Op.getPartialsOut();
+    TokensPerBlock = IsOneToken ? 1 : std::max<int64_t>(1, MostRows / Group);
     BlockRows = HeadsPerItem * TokensPerBlock;
-    Blocks =
-        B.IsDecodeSized ? 1 : std::max<int64_t>(1, MostItemRows / BlockRows);
+    Blocks = IsOneToken ? 1 : std::max<int64_t>(1, MostItemRows / BlockRows);
     ItemTokens = TokensPerBlock * Blocks;
     ItemRows = BlockRows * Blocks;
   }
+
+  /// Items of the same tokens.
+  int64_t headItems() const {
+    return KvHeads * llvm::divideCeil(Group, HeadsPerItem);
+  }
+
+  /// The first head and the key-value head of the `Number`th of these items.
+  std::pair<Value, Value> headsOf(Value Number) {
+    int64_t Splits = llvm::divideCeil(Group, HeadsPerItem);
+    Value KvHead = B.div(Number, Splits);
+    // The last split may repeat heads of the one before it.
+    Value HeadInGroup = B.min(B.mul(B.rem(Number, Splits), HeadsPerItem),
+                              B.index(Group - HeadsPerItem));
+    return {B.add(B.mul(KvHead, Group), HeadInGroup), KvHead};
+  }
+
+  //===--- Partitions -----------------------------------------------------===//
+
+  void emitPartitioned() {
+    Value Tokens = B.dim0(Op.getQuery());
+    Value Most = B.loop(
+        B.index(0), Tokens, 1, {B.index(0), B.index(1)},
+        [&](Value Index, ValueRange Carried) {
+          Pass In = {Tokens, Index, {}, {}, B.loadIndex(SequenceOf, Index)};
+          Partitions Parts = partitionsOf(In);
+          Value Items = B.mul(Parts.Count, headItems());
+          B.deal(Items, Carried[0],
+                 [&](Value Item) { onePartition(In, Parts, Item); });
+          return SmallVector<Value>{B.add(Carried[0], Items),
+                                    B.max(Carried[1], Parts.Count)};
+        })[1];
+    // Rows of one partition are done.
+    B.ifThen(B.isLess(B.index(1), Most), [&] {
+      dnn::BarrierOp::create(B, Op.getBatch());
+      merge(Tokens);
+    });
+  }
+
+  /// Those of the token that `In` begins with.
+  Partitions partitionsOf(const Pass &In) {
+    Token T = tokenAt(In, B.index(0));
+    return emitPartitions(
+        B, B.div(T.From, PageTokens), B.ceilDiv(T.To, PageTokens),
+        static_cast<int64_t>(*Op.getPartitionPages()), Op.getMostPartitions());
+  }
+
+  void onePartition(Pass In, const Partitions &Parts, Value Item) {
+    Value Part = B.div(Item, headItems());
+    std::tie(In.FirstHead, In.KvHead) = headsOf(B.rem(Item, headItems()));
+    In.IsFirst = B.isEqual(Part, B.index(0));
+    begin(In);
+    auto [From, To] = Parts.rangeOf(B, Part);
+    B.loop(From, To, 1, [&](Value Number) { onePage(In, Number); });
+    B.ifThenElse(
+        B.isEqual(Parts.Count, B.index(1)), [&] { finish(In); },
+        [&] {
+          for (int64_t H = 0; H < HeadsPerItem; ++H) {
+            Value Row = B.index(H);
+            Value Base = partialAt(Part, B.add(In.FirstHead, H));
+            B.columns(HeadDim, [&](Value At, int64_t Valid) {
+              B.store(B.load(Sums, {Row, At}, Valid), Op.getPartialsOut(),
+                      {In.First, B.add(Base, At)}, Valid);
+            });
+            Value End = B.add(Base, HeadDim);
+            B.storeScalar(B.loadScalar(Highest, {Row}), Op.getPartialsOut(),
+                          {In.First, End});
+            B.storeScalar(B.loadScalar(Total, {Row}), Op.getPartialsOut(),
+                          {In.First, B.add(End, 1)});
+          }
+        });
+  }
+
+  /// Where a head's partial of `Part` begins in a row: the weighted sum, its
+  /// maximum, its total.
+  Value partialAt(Value Part, Value Head) {
+    return B.mul(B.add(B.mul(Part, Heads), Head), HeadDim + 2);
+  }
+
+  void merge(Value Tokens) {
+    Value Factors = B.scratch({Op.getMostPartitions()});
+    B.share(B.mul(Tokens, Heads), [&](Value Item) {
+      Value Index = B.div(Item, Heads), Head = B.rem(Item, Heads);
+      Partitions Parts =
+          partitionsOf({Tokens, Index, {}, {}, B.loadIndex(SequenceOf, Index)});
+      B.ifThen(B.isLess(B.index(1), Parts.Count), [&] {
+        auto Scalar = [&](Value Part, int64_t At) {
+          return B.loadScalar(
+              Op.getPartialsOut(),
+              {Index, B.add(partialAt(Part, Head), HeadDim + At)});
+        };
+        emitMergeFactors(
+            B, Parts.Count, [&](Value Part) { return Scalar(Part, 0); },
+            [&](Value Part) { return Scalar(Part, 1); }, Factors);
+        Value Base = B.mul(Head, HeadDim);
+        B.columns(HeadDim, [&](Value At, int64_t Valid) {
+          Value Sum = emitMerged(B, Parts.Count, Factors, [&](Value Part) {
+            return B.load(Op.getPartialsOut(),
+                          {Index, B.add(partialAt(Part, Head), At)}, Valid);
+          });
+          B.store(Sum, Op.getOuts(), {Index, B.add(Base, At)}, Valid);
+        });
+      });
+    });
+  }
+
+  //===--- Tokens and pages -----------------------------------------------===//
 
   Token tokenAt(const Pass &In, Value Offset) {
     Token T;
@@ -194,7 +299,7 @@ private:
           B.storeIndex(T.To, Tos, {Offset});
           B.storeIndex(T.Own, Owns, {Offset});
           for (int64_t H = 0; H < HeadsPerItem; ++H)
-            beginRow(T, B.add(In.FirstHead, H), rowAt(Offset, H), Scale);
+            beginRow(In, T, B.add(In.FirstHead, H), rowAt(Offset, H), Scale);
           return SmallVector<Value>{B.min(Carried[0], T.From),
                                     B.max(Carried[1], T.To)};
         });
@@ -208,7 +313,8 @@ private:
 
   float scale() { return static_cast<float>(Op.getScale().convertToDouble()); }
 
-  void beginRow(const Token &T, Value Head, Value Row, Value Scale) {
+  void beginRow(const Pass &In, const Token &T, Value Head, Value Row,
+                Value Scale) {
     if (KeyWords * P != HeadDim)
       B.columns(KeyWords * P, [&](Value At, int64_t Valid) {
         B.store(B.vecConst(0), Queries, {Row, At}, Valid);
@@ -221,10 +327,19 @@ private:
     B.columns(Layout.valueWords(), [&](Value At, int64_t) {
       B.store(B.vecConst(0), Sums, {Row, At});
     });
-    // A sink is a key of this score without a value.
-    B.storeScalar(Sinks ? B.loadScalar(Sinks, {Head}) : B.f32(Lowest), Highest,
-                  {Row});
-    B.storeScalar(B.f32(Sinks ? 1 : 0), Total, {Row});
+    Value Score = B.f32(Lowest), Count = B.f32(0);
+    if (Sinks) {
+      // A sink is a key of this score without a value.
+      Value Sink = B.loadScalar(Sinks, {Head}), One = B.f32(1);
+      auto IfFirst = [&](Value Is, Value Else) -> Value {
+        return In.IsFirst ? arith::SelectOp::create(B, In.IsFirst, Is, Else)
+                          : Is;
+      };
+      Score = IfFirst(Sink, Score);
+      Count = IfFirst(One, Count);
+    }
+    B.storeScalar(Score, Highest, {Row});
+    B.storeScalar(Count, Total, {Row});
   }
 
   void onePage(const Pass &In, Value Number) {

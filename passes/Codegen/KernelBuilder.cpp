@@ -107,7 +107,20 @@ void KernelBuilder::share(Value Count, llvm::function_ref<void(Value)> Body) {
 }
 
 void KernelBuilder::deal(Value Count, llvm::function_ref<void(Value)> Body) {
-  auto For = scf::ForOp::create(*this, Thread, Count, Threads);
+  dealFrom(Thread, Count, Body);
+}
+
+void KernelBuilder::deal(Value Count, Value Before,
+                         llvm::function_ref<void(Value)> Body) {
+  auto Turn = [&](Value Number) -> Value {
+    return arith::RemUIOp::create(*this, Number, Threads);
+  };
+  dealFrom(Turn(add(Thread, sub(Threads, Turn(Before)))), Count, Body);
+}
+
+void KernelBuilder::dealFrom(Value First, Value Count,
+                             llvm::function_ref<void(Value)> Body) {
+  auto For = scf::ForOp::create(*this, First, Count, Threads);
   OpBuilder::InsertionGuard Guard(*this);
   setInsertionPointToStart(For.getBody());
   Body(For.getInductionVar());

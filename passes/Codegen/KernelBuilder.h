@@ -68,6 +68,8 @@ public:
   void share(Value Count, llvm::function_ref<void(Value)> Body);
   /// This thread's items of [0, Count) when dealt out in turn.
   void deal(Value Count, llvm::function_ref<void(Value)> Body);
+  /// The same of items that are dealt out behind `Before` others.
+  void deal(Value Count, Value Before, llvm::function_ref<void(Value)> Body);
   void ifThen(Value Condition, llvm::function_ref<void()> Body);
   void ifThenElse(Value Condition, llvm::function_ref<void()> Then,
                   llvm::function_ref<void()> Else);
@@ -146,6 +148,7 @@ public:
   Value field(dnn::FieldKind Kind, Value Batch);
 
 private:
+  void dealFrom(Value First, Value Count, llvm::function_ref<void(Value)> Body);
   Value widen(Value Vector);
   Value narrow(Value Vector, Type Element);
   dnn::ParallelOp Parallel;

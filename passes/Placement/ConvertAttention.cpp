@@ -4,6 +4,8 @@
 
 #include "passes/Support/Functions.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace tenon;
 using namespace tenon::transformer;
@@ -58,6 +60,33 @@ LogicalResult DnnConverter::convert(SplitStageOp Op) {
   return success();
 }
 
+/// Pages of a partition, and the most partitions of a row, which bounds
+/// scratch; longer rows have larger ones. Of keys and values 8 pages of a head
+/// take some 10 us to read, a hundred times what merging costs; a page of
+/// latent vectors is multiplied with many heads.
+static constexpr int64_t PartitionPages = 8;
+static constexpr int64_t LatentPartitionPages = 4;
+static constexpr int64_t MostPartitions = 64;
+
+/// The most partitions of a row that sees at most `Pages` pages.
+static int64_t partitionsOf(int64_t Pages, int64_t OfPartition) {
+  return std::min<int64_t>(llvm::divideCeil(Pages, OfPartition),
+                           MostPartitions);
+}
+
+/// The most partitions of a row; 1 where rows are many, or their keys few.
+int64_t DnnConverter::partitionsOf(OnlineAttentionOp Op) {
+  if (!Op.getCache() || !isDecodeSized(Function))
+    return 1;
+  int64_t Pages = llvm::divideCeil(Module.Positions, PageTokens);
+  // A window begins anywhere in a page.
+  if (std::optional<uint64_t> Window = Op.getWindow())
+    Pages = std::min<int64_t>(
+        Pages,
+        llvm::divideCeil(static_cast<int64_t>(*Window) - 1, PageTokens) + 1);
+  return ::partitionsOf(Pages, PartitionPages);
+}
+
 LogicalResult DnnConverter::convert(OnlineAttentionOp Op) {
   auto Heads = static_cast<int64_t>(Op.getHeads());
   TableAttrInterface Content;
@@ -80,13 +109,24 @@ LogicalResult DnnConverter::convert(OnlineAttentionOp Op) {
       Query = castInto(Query, emptyLike(Op.getQuery(), QueryType));
   }
   Value Out = emptyLike(Op.getResult());
+  SmallVector<Type> Types = {Out.getType()};
+  Value Partials;
+  IntegerAttr Pages;
+  if (int64_t Count = partitionsOf(Op); Count > 1) {
+    Pages = Builder.getI64IntegerAttr(PartitionPages);
+    Partials = emptyRows(
+        Op.getLoc(), Module.Rows.of(Op.getResult()),
+        Count * (cast<ShapedType>(Out.getType()).getDimSize(1) + 2 * Heads),
+        Builder.getF32Type());
+    Types.push_back(Partials.getType());
+  }
   map(Op, dnn::AttentionOp::create(
-              Builder, Op.getLoc(), Out.getType(), Op.getMaskAttr(), Query,
-              Batch, mapped(Op.getStaged()), mapped(Op.getCache()),
-              mapped(Op.getScope()), Bias, packed(Op.getSinks()), Out,
+              Builder, Op.getLoc(), Types, Op.getMaskAttr(), Query, Batch,
+              mapped(Op.getStaged()), mapped(Op.getCache()),
+              mapped(Op.getScope()), Bias, packed(Op.getSinks()), Out, Partials,
               Op.getHeadsAttr(), Op.getKvHeadsAttr(), Op.getScaleAttr(),
-              Op.getWindowAttr(), Op.getSoftCapAttr(), Content)
-              .getResults());
+              Op.getWindowAttr(), Op.getSoftCapAttr(), Content, Pages)
+              .getResults()[0]);
   return success();
 }
 
@@ -97,12 +137,30 @@ LogicalResult DnnConverter::convert(LatentAttentionOp Op) {
   Value Out = emptyLike(Op.getResult());
   Value State = emptyRows(Op.getLoc(), Module.Rows.of(Op.getResult()),
                           StateWidth, Builder.getF32Type());
-  map(Op, dnn::LatentAttentionOp::create(
-              Builder, Op.getLoc(), TypeRange{Out.getType(), State.getType()},
-              mapped(Op.getQuery()), Batch, mapped(Op.getCache()),
-              mapped(Op.getScope()), packed(Op.getExpand()), Out, State,
-              Op.getHeadsAttr(), Op.getKeyDimAttr(), Op.getValueDimAttr(),
-              Op.getScaleAttr())
-              .getResults()[0]);
+  SmallVector<Type> Types = {Out.getType(), State.getType()};
+  Value Partials;
+  IntegerAttr Pages;
+  if (isDecodeSized(Function)) {
+    // Also of a single partition: absorbing K is shared by head, reading pages
+    // by 16 of them.
+    int64_t Count = ::partitionsOf(
+        llvm::divideCeil(Module.Positions, PageTokens), LatentPartitionPages);
+    Pages = Builder.getI64IntegerAttr(LatentPartitionPages);
+    auto Heads = static_cast<int64_t>(Op.getHeads());
+    int64_t Rank = Op.getRank();
+    int64_t RopeDim =
+        widthOf(Op.getQuery()) / Heads - static_cast<int64_t>(Op.getKeyDim());
+    Partials = emptyRows(Op.getLoc(), Module.Rows.of(Op.getResult()),
+                         Heads * (Rank + RopeDim + Count * (Rank + 2)),
+                         Builder.getF32Type());
+    Types.push_back(Partials.getType());
+  }
+  map(Op,
+      dnn::LatentAttentionOp::create(
+          Builder, Op.getLoc(), Types, mapped(Op.getQuery()), Batch,
+          mapped(Op.getCache()), mapped(Op.getScope()), packed(Op.getExpand()),
+          Out, State, Partials, Op.getHeadsAttr(), Op.getKeyDimAttr(),
+          Op.getValueDimAttr(), Op.getScaleAttr(), Pages)
+          .getResults()[0]);
   return success();
 }

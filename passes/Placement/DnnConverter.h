@@ -100,6 +100,7 @@ private:
   /// The element type that a matmul with `Weight` reads its input in.
   mlir::Type inputType(Value Weight, bool IsExact);
   mlir::Type stagedType(transformer::SplitStageOp Op);
+  int64_t partitionsOf(transformer::OnlineAttentionOp Op);
   /// Activations in the type that a matmul with `Weight` reads.
   Value castFor(Value Old, Value Weight);
   /// `Rows` in the type of the destination `Out`.

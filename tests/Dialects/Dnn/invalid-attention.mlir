@@ -417,6 +417,46 @@ func.func @attention_c16(%q: tensor<?x8xf32>, %b: !transformer.batch, %c: !trans
 
 // -----
 
+func.func @attention_c17(%q: tensor<?x8xf32>, %b: !transformer.batch, %c: !transformer.cache<1x4xbf16>, %s: !transformer.scope, %g: tensor<?x1280xf32>, %o: tensor<?x8xf32>, %p: tensor<?x36xf32>) {
+  // expected-error@below {{dnn_attention_c17: expected partition_pages with a destination of partials}}
+  %0 = dnn.attention causal %q, %b cache %c[%s] heads 2 kv_heads 1 scale 0.5 partition_pages 8 outs(%o) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c17(%q: tensor<?x8xf32>, %b: !transformer.batch, %c: !transformer.cache<1x4xbf16>, %s: !transformer.scope, %g: tensor<?x1280xf32>, %o: tensor<?x8xf32>, %p: tensor<?x36xf32>) {
+  // expected-error@below {{dnn_attention_c17: expected partition_pages with a destination of partials}}
+  %0:2 = dnn.attention causal %q, %b cache %c[%s] heads 2 kv_heads 1 scale 0.5 outs(%o, %p) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, tensor<?x8xf32>, tensor<?x36xf32>) -> (tensor<?x8xf32>, tensor<?x36xf32>)
+  return
+}
+
+// -----
+
+func.func @attention_c18(%q: tensor<?x8xf32>, %b: !transformer.batch, %c: !transformer.cache<1x4xbf16>, %s: !transformer.scope, %g: tensor<?x1280xf32>, %o: tensor<?x8xf32>, %p: tensor<?x36xf32>) {
+  // expected-error@below {{dnn_attention_c18: partition_pages: expected at least 1, got 0}}
+  %0:2 = dnn.attention causal %q, %b cache %c[%s] heads 2 kv_heads 1 scale 0.5 partition_pages 0 outs(%o, %p) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, tensor<?x8xf32>, tensor<?x36xf32>) -> (tensor<?x8xf32>, tensor<?x36xf32>)
+  return
+}
+
+// -----
+
+func.func @attention_c19(%q: tensor<?x8xf32>, %b: !transformer.batch, %c: !transformer.cache<1x4xbf16>, %s: !transformer.scope, %g: tensor<?x1280xf32>, %o: tensor<?x8xf32>, %p: tensor<?x35xf32>) {
+  // expected-error@below {{dnn_attention_c19: width of the partials: expected a multiple of 12, got 35}}
+  %0:2 = dnn.attention causal %q, %b cache %c[%s] heads 2 kv_heads 1 scale 0.5 partition_pages 8 outs(%o, %p) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, tensor<?x8xf32>, tensor<?x35xf32>) -> (tensor<?x8xf32>, tensor<?x35xf32>)
+  return
+}
+
+// -----
+
+func.func @attention_c20(%q: tensor<?x8xf32>, %b: !transformer.batch, %c: !transformer.cache<1x4xbf16>, %s: !transformer.scope, %g: tensor<?x1280xf32>, %o: tensor<?x8xf32>, %p: tensor<?x36xf32>) {
+  // expected-error@below {{dnn_attention_c20: partition_pages: expected pages of a cache}}
+  %0:2 = dnn.attention causal %q, %b staged %g heads 2 kv_heads 1 scale 0.5 partition_pages 8 outs(%o, %p) : (tensor<?x8xf32>, !transformer.batch, tensor<?x1280xf32>, tensor<?x8xf32>, tensor<?x36xf32>) -> (tensor<?x8xf32>, tensor<?x36xf32>)
+  return
+}
+
+// -----
+
 func.func @latent_attention_c1(%q: tensor<?x10xf32>, %b: !transformer.batch, %l: !transformer.cache<1x6xf32>, %s: !transformer.scope, %w: !dnn.packed<row_major, 16x4xf32>, %o: tensor<?x10xf32>, %e: tensor<?x14xf32>) {
   // expected-error@below {{dnn_latent_attention_c1: cache: expected a latent one}}
   %0:2 = dnn.latent_attention %q, %b cache %l[%s] expand %w heads 2 key_dim 3 value_dim 5 scale 0.5 outs(%o, %e) : (tensor<?x10xf32>, !transformer.batch, !transformer.cache<1x6xf32>, !transformer.scope, !dnn.packed<row_major, 16x4xf32>, tensor<?x10xf32>, tensor<?x14xf32>) -> (tensor<?x10xf32>, tensor<?x14xf32>)
@@ -476,5 +516,29 @@ func.func @latent_attention_c6(%q: tensor<?x10xf32>, %b: !transformer.batch, %l:
 func.func @latent_attention_c7(%q: tensor<?x10xf32>, %b: !transformer.batch, %l: !transformer.cache<latent 1x6xbf16>, %s: !transformer.scope, %w: !dnn.packed<row_major, 16x4xf32>, %o: tensor<?x10xf32>, %e: tensor<?x10xf32>) {
   // expected-error@below {{dnn_latent_attention_c7: width of the state: expected 14, got 10}}
   %0:2 = dnn.latent_attention %q, %b cache %l[%s] expand %w heads 2 key_dim 3 value_dim 5 scale 0.5 outs(%o, %e) : (tensor<?x10xf32>, !transformer.batch, !transformer.cache<latent 1x6xbf16>, !transformer.scope, !dnn.packed<row_major, 16x4xf32>, tensor<?x10xf32>, tensor<?x10xf32>) -> (tensor<?x10xf32>, tensor<?x10xf32>)
+  return
+}
+
+// -----
+
+func.func @latent_attention_c8(%q: tensor<?x10xf32>, %b: !transformer.batch, %l: !transformer.cache<latent 1x6xbf16>, %s: !transformer.scope, %w: !dnn.packed<row_major, 16x4xf32>, %o: tensor<?x10xf32>, %e: tensor<?x14xf32>, %p: tensor<?x36xf32>) {
+  // expected-error@below {{dnn_latent_attention_c8: expected partition_pages with a destination of partials}}
+  %0:2 = dnn.latent_attention %q, %b cache %l[%s] expand %w heads 2 key_dim 3 value_dim 5 scale 0.5 partition_pages 4 outs(%o, %e) : (tensor<?x10xf32>, !transformer.batch, !transformer.cache<latent 1x6xbf16>, !transformer.scope, !dnn.packed<row_major, 16x4xf32>, tensor<?x10xf32>, tensor<?x14xf32>) -> (tensor<?x10xf32>, tensor<?x14xf32>)
+  return
+}
+
+// -----
+
+func.func @latent_attention_c9(%q: tensor<?x10xf32>, %b: !transformer.batch, %l: !transformer.cache<latent 1x6xbf16>, %s: !transformer.scope, %w: !dnn.packed<row_major, 16x4xf32>, %o: tensor<?x10xf32>, %e: tensor<?x14xf32>, %p: tensor<?x36xf32>) {
+  // expected-error@below {{dnn_latent_attention_c9: partition_pages: expected at least 1, got 0}}
+  %0:3 = dnn.latent_attention %q, %b cache %l[%s] expand %w heads 2 key_dim 3 value_dim 5 scale 0.5 partition_pages 0 outs(%o, %e, %p) : (tensor<?x10xf32>, !transformer.batch, !transformer.cache<latent 1x6xbf16>, !transformer.scope, !dnn.packed<row_major, 16x4xf32>, tensor<?x10xf32>, tensor<?x14xf32>, tensor<?x36xf32>) -> (tensor<?x10xf32>, tensor<?x14xf32>, tensor<?x36xf32>)
+  return
+}
+
+// -----
+
+func.func @latent_attention_c10(%q: tensor<?x10xf32>, %b: !transformer.batch, %l: !transformer.cache<latent 1x6xbf16>, %s: !transformer.scope, %w: !dnn.packed<row_major, 16x4xf32>, %o: tensor<?x10xf32>, %e: tensor<?x14xf32>, %p: tensor<?x12xf32>) {
+  // expected-error@below {{dnn_latent_attention_c10: width of the partials: expected 12 and a multiple of 12, got 12}}
+  %0:3 = dnn.latent_attention %q, %b cache %l[%s] expand %w heads 2 key_dim 3 value_dim 5 scale 0.5 partition_pages 4 outs(%o, %e, %p) : (tensor<?x10xf32>, !transformer.batch, !transformer.cache<latent 1x6xbf16>, !transformer.scope, !dnn.packed<row_major, 16x4xf32>, tensor<?x10xf32>, tensor<?x14xf32>, tensor<?x12xf32>) -> (tensor<?x10xf32>, tensor<?x14xf32>, tensor<?x12xf32>)
   return
 }

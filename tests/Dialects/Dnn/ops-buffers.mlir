@@ -137,6 +137,20 @@ func.func @attentions(%x: memref<?x8xf32>, %batch: !transformer.batch, %x_0: mem
   return
 }
 
+// CHECK-LABEL: @partitions(
+func.func @partitions(%x: memref<?x8xf32>, %batch: !transformer.batch, %cache: !transformer.cache<1x4xbf16>, %scope: !transformer.scope, %x_0: memref<?x8xf32>, %x_1: memref<?x36xf32>) {
+  // CHECK-NEXT: dnn.attention causal %x, %batch cache %cache[%scope] heads 2 kv_heads 1 scale 0.5 partition_pages 8 outs(%x_0, %x_1) : (memref<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, memref<?x8xf32>, memref<?x36xf32>) -> ()
+  dnn.attention causal %x, %batch cache %cache[%scope] heads 2 kv_heads 1 scale 0.5 partition_pages 8 outs(%x_0, %x_1) : (memref<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, memref<?x8xf32>, memref<?x36xf32>) -> ()
+  return
+}
+
+// CHECK-LABEL: @latent_partitions(
+func.func @latent_partitions(%x: memref<?x10xf32>, %batch: !transformer.batch, %cache: !transformer.cache<latent 1x6xbf16>, %scope: !transformer.scope, %weight: !dnn.packed<row_major, 16x4xbf16>, %x_0: memref<?x10xf32>, %x_1: memref<?x14xf32>, %x_2: memref<?x36xf32>) {
+  // CHECK-NEXT: dnn.latent_attention %x, %batch cache %cache[%scope] expand %weight heads 2 key_dim 3 value_dim 5 scale 0.5 partition_pages 4 outs(%x_0, %x_1, %x_2) : (memref<?x10xf32>, !transformer.batch, !transformer.cache<latent 1x6xbf16>, !transformer.scope, !dnn.packed<row_major, 16x4xbf16>, memref<?x10xf32>, memref<?x14xf32>, memref<?x36xf32>) -> ()
+  dnn.latent_attention %x, %batch cache %cache[%scope] expand %weight heads 2 key_dim 3 value_dim 5 scale 0.5 partition_pages 4 outs(%x_0, %x_1, %x_2) : (memref<?x10xf32>, !transformer.batch, !transformer.cache<latent 1x6xbf16>, !transformer.scope, !dnn.packed<row_major, 16x4xbf16>, memref<?x10xf32>, memref<?x14xf32>, memref<?x36xf32>) -> ()
+  return
+}
+
 // CHECK-LABEL: @latent_attentions(
 func.func @latent_attentions(%x: memref<?x10xf32>, %batch: !transformer.batch, %cache: !transformer.cache<latent 1x6xbf16>, %scope: !transformer.scope, %weight: !dnn.packed<row_major, 16x4xbf16>, %x_0: memref<?x10xf32>, %x_1: memref<?x14xf32>) {
   // CHECK-NEXT: dnn.latent_attention %x, %batch cache %cache[%scope] expand %weight heads 2 key_dim 3 value_dim 5 scale 0.5 outs(%x_0, %x_1) : (memref<?x10xf32>, !transformer.batch, !transformer.cache<latent 1x6xbf16>, !transformer.scope, !dnn.packed<row_major, 16x4xbf16>, memref<?x10xf32>, memref<?x14xf32>) -> ()

@@ -137,6 +137,20 @@ func.func @attentions(%x: tensor<?x8xf32>, %batch: !transformer.batch, %x_0: ten
   return
 }
 
+// CHECK-LABEL: @partitions(
+func.func @partitions(%x: tensor<?x8xf32>, %batch: !transformer.batch, %cache: !transformer.cache<1x4xbf16>, %scope: !transformer.scope, %x_0: tensor<?x8xf32>, %x_1: tensor<?x36xf32>) {
+  // CHECK-NEXT: %attended, %partials = dnn.attention causal %x, %batch cache %cache[%scope] heads 2 kv_heads 1 scale 0.5 partition_pages 8 outs(%x_0, %x_1) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, tensor<?x8xf32>, tensor<?x36xf32>) -> (tensor<?x8xf32>, tensor<?x36xf32>)
+  %attended, %partials = dnn.attention causal %x, %batch cache %cache[%scope] heads 2 kv_heads 1 scale 0.5 partition_pages 8 outs(%x_0, %x_1) : (tensor<?x8xf32>, !transformer.batch, !transformer.cache<1x4xbf16>, !transformer.scope, tensor<?x8xf32>, tensor<?x36xf32>) -> (tensor<?x8xf32>, tensor<?x36xf32>)
+  return
+}
+
+// CHECK-LABEL: @latent_partitions(
+func.func @latent_partitions(%x: tensor<?x10xf32>, %batch: !transformer.batch, %cache: !transformer.cache<latent 1x6xbf16>, %scope: !transformer.scope, %weight: !dnn.packed<row_major, 16x4xbf16>, %x_0: tensor<?x10xf32>, %x_1: tensor<?x14xf32>, %x_2: tensor<?x36xf32>) {
+  // CHECK-NEXT: %attended, %state, %partials = dnn.latent_attention %x, %batch cache %cache[%scope] expand %weight heads 2 key_dim 3 value_dim 5 scale 0.5 partition_pages 4 outs(%x_0, %x_1, %x_2) : (tensor<?x10xf32>, !transformer.batch, !transformer.cache<latent 1x6xbf16>, !transformer.scope, !dnn.packed<row_major, 16x4xbf16>, tensor<?x10xf32>, tensor<?x14xf32>, tensor<?x36xf32>) -> (tensor<?x10xf32>, tensor<?x14xf32>, tensor<?x36xf32>)
+  %attended, %state, %partials = dnn.latent_attention %x, %batch cache %cache[%scope] expand %weight heads 2 key_dim 3 value_dim 5 scale 0.5 partition_pages 4 outs(%x_0, %x_1, %x_2) : (tensor<?x10xf32>, !transformer.batch, !transformer.cache<latent 1x6xbf16>, !transformer.scope, !dnn.packed<row_major, 16x4xbf16>, tensor<?x10xf32>, tensor<?x14xf32>, tensor<?x36xf32>) -> (tensor<?x10xf32>, tensor<?x14xf32>, tensor<?x36xf32>)
+  return
+}
+
 // CHECK-LABEL: @latent_attentions(
 func.func @latent_attentions(%x: tensor<?x10xf32>, %batch: !transformer.batch, %cache: !transformer.cache<latent 1x6xbf16>, %scope: !transformer.scope, %weight: !dnn.packed<row_major, 16x4xbf16>, %x_0: tensor<?x10xf32>, %x_1: tensor<?x14xf32>) {
   // CHECK-NEXT: %attended, %state = dnn.latent_attention %x, %batch cache %cache[%scope] expand %weight heads 2 key_dim 3 value_dim 5 scale 0.5 outs(%x_0, %x_1) : (tensor<?x10xf32>, !transformer.batch, !transformer.cache<latent 1x6xbf16>, !transformer.scope, !dnn.packed<row_major, 16x4xbf16>, tensor<?x10xf32>, tensor<?x14xf32>) -> (tensor<?x10xf32>, tensor<?x14xf32>)

@@ -3,9 +3,9 @@
 
 module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, dot = [], library = []>} {
 
-// The two forms are two branches, chosen by the queries that a sequence has in
-// the step; both read pages of latent vectors, and neither allocates scores of
-// the whole context.
+// Which of the two forms a sequence has follows from its queries in the step;
+// both read pages of latent vectors, and neither allocates scores of the whole
+// context.
 // CHECK-LABEL: @latent
 // CHECK-NOT: memref.alloc(
 // CHECK: dnn.weight_view %weight : <row_major, 16x4xbf16>
@@ -15,6 +15,37 @@ module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, 
 // CHECK: return
 func.func private @latent(%s: !transformer.scope, %b: !transformer.batch, %c: !transformer.cache<latent 1x6xbf16>, %q: memref<?x10xf32>, %e: !dnn.packed<row_major, 16x4xbf16>, %o: memref<?x10xf32>, %t: memref<?x14xf32>) {
   dnn.latent_attention %q, %b cache %c[%s] expand %e heads 2 key_dim 3 value_dim 5 scale 0.5 outs(%o, %t) : (memref<?x10xf32>, !transformer.batch, !transformer.cache<latent 1x6xbf16>, !transformer.scope, !dnn.packed<row_major, 16x4xbf16>, memref<?x10xf32>, memref<?x14xf32>) -> ()
+  return
+}
+
+// In a decode-sized batch K is absorbed head by head, before a barrier; items of
+// 16 heads, the lanes of scores, and a partition of pages follow; V is applied
+// behind another one. 19 heads are two blocks.
+// CHECK-LABEL: @phases
+// CHECK: dnn.parallel %[[THREAD:.*]] of %[[THREADS:.*]] {
+// CHECK-DAG: memref.alloca() {alignment = 64 : i64} : memref<6x16xf32>
+// CHECK-DAG: memref.alloca() {alignment = 64 : i64} : memref<64x16xf32>
+// The page is widened once for all of them.
+// CHECK-DAG: memref.alloca() {alignment = 64 : i64} : memref<64x16xf32>
+// CHECK: dnn.barrier %batch
+// CHECK: scf.for %[[TOKEN:.*]] = %c0 to %{{.*}} step %c1 iter_args(%[[BEFORE:.*]] = %c0)
+// CHECK: scf.for %[[ITEM:.*]] = %{{.*}} to %{{.*}} step %[[THREADS]] {
+// CHECK: arith.divui %[[ITEM]], %c2
+// CHECK: dnn.latent_page %cache[%scope]
+// CHECK: arith.extf {{.*}} : vector<16xbf16> to vector<16xf32>
+// Four keys at a time, one vector of queries.
+// CHECK: :4 = scf.for %{{.*}} = %c0 to %c6 step %c1
+// CHECK: vector.load %{{.*}}[%{{.*}}, %c0] : memref<6x16xf32>, vector<16xf32>
+// CHECK-COUNT-4: math.fma
+// CHECK-NOT: math.fma
+// CHECK: scf.yield
+// CHECK: math.roundeven
+// CHECK-NOT: dnn.latent_page
+// CHECK: dnn.barrier %batch
+// CHECK-NOT: {{dnn.latent_page|dnn.barrier}}
+// CHECK: return
+func.func private @phases(%s: !transformer.scope, %b: !transformer.batch, %c: !transformer.cache<latent 1x6xbf16>, %q: memref<?x95xf32>, %e: !dnn.packed<row_major, 152x4xbf16>, %o: memref<?x95xf32>, %t: memref<?x133xf32>, %p: memref<?x456xf32>) attributes {transformer.variant = #transformer.variant<few>} {
+  dnn.latent_attention %q, %b cache %c[%s] expand %e heads 19 key_dim 3 value_dim 5 scale 0.5 partition_pages 4 outs(%o, %t, %p) : (memref<?x95xf32>, !transformer.batch, !transformer.cache<latent 1x6xbf16>, !transformer.scope, !dnn.packed<row_major, 152x4xbf16>, memref<?x95xf32>, memref<?x133xf32>, memref<?x456xf32>) -> ()
   return
 }
 }

@@ -21,28 +21,41 @@ struct AttentionLine {
   const char *Types = "";   ///< Of %e.
   const char *Mask = "causal";
   const char *Query = "f32"; ///< Element type of the queries.
+  /// If not 0, rows have at most so many partitions, of one page each where
+  /// these suffice.
+  int64_t Partitions = 0;
 };
 
 KernelSettings settingsOf(const AttentionLine &Line) {
-  return {{"H", std::to_string(Line.H)},
-          {"G", std::to_string(Line.G)},
-          {"D", std::to_string(Line.D)},
-          {"HD", std::to_string(Line.H * Line.D)},
-          {"GD", std::to_string(Line.G * Line.D)},
-          {"F", Line.Format},
-          {"Q", Line.Query},
-          {"M", Line.Mask},
-          {"O", Line.Options},
-          {"T", Line.Table},
-          {"E", Line.Types},
-          {"B",
-           Line.Mask == std::string("bidirectional") ? ", bidirectional" : ""}};
+  return {
+      {"H", std::to_string(Line.H)},
+      {"G", std::to_string(Line.G)},
+      {"D", std::to_string(Line.D)},
+      {"HD", std::to_string(Line.H * Line.D)},
+      {"GD", std::to_string(Line.G * Line.D)},
+      {"F", Line.Format},
+      {"Q", Line.Query},
+      {"M", Line.Mask},
+      {"O", Line.Options},
+      {"T", Line.Table},
+      {"E", Line.Types},
+      {"N", Line.Partitions ? "partition_pages 1" : ""},
+      {"Z", std::to_string(Line.Partitions * Line.H * (Line.D + 2))},
+      {"V", Line.Partitions ? "%u = tensor.empty(%t) : tensor<?x{Z}xf32>" : ""},
+      {"U", Line.Partitions ? ", %u" : ""},
+      {"Y", Line.Partitions ? ", tensor<?x{Z}xf32>" : ""},
+      {"C", Line.Partitions ? ", %w" : ""},
+      {"B",
+       Line.Mask == std::string("bidirectional") ? ", bidirectional" : ""}};
 }
 
 std::string nameOf(const AttentionLine &Line) {
   return std::string(Line.Name) + " " + std::to_string(Line.H) + "/" +
          std::to_string(Line.G) + " of " + std::to_string(Line.D) + " " +
-         Line.Format + ", queries of " + Line.Query;
+         Line.Format + ", queries of " + Line.Query +
+         (Line.Partitions
+              ? ", " + std::to_string(Line.Partitions) + " partitions"
+              : "");
 }
 
 /// `Steps` and, behind each, one and some more tokens of its sequences.
@@ -110,20 +123,41 @@ const AttentionLine Cached[] = {
     {"causal", 9, 1, 64, "i8", "", "", "", "causal", "bf16"},
     {"prefix", 2, 1, 24, "i8", "", "", "", "prefix", "bf16"}};
 
-TEST_F(KernelTest, CachedAttention) {
-  for (const AttentionLine &Line : Cached) {
-    KernelCase Case;
-    Case.Name = nameOf(Line);
-    Case.Settings = settingsOf(Line);
-    Case.Inputs = {"{HD}", "{GD}", "{GD}"};
-    Case.Output = "{HD}";
-    Case.Cache = "!transformer.cache<" + Case.Settings["G"] + "x" +
-                 Case.Settings["D"] + "x" + Line.Format + ">";
-    Case.HasPrefixes = Line.Mask == std::string("prefix");
-    // No pass makes queries of bf16 for other levels.
-    if (Line.Query == std::string("bf16"))
-      Case.Needs = DotProduct::BF16;
-    Case.Body = R"(
+/// Two partitions of three pages have two of them each at most.
+const AttentionLine Partitioned[] = {
+    {"causal", 1, 1, 1, "f32", "", "", "", "causal", "f32", 3},
+    {"causal", 6, 2, 24, "f32", "", "", "", "causal", "f32", 2},
+    {"causal", 9, 1, 33, "bf16", "", "", "", "causal", "f32", 3},
+    {"causal", 8, 1, 80, "i8", "", "", "", "causal", "f32", 3},
+    {"causal", 3, 3, 16, "f32", "", "", "", "causal", "f32", 1},
+    {"window", 2, 1, 24, "bf16", "window 65", "", "", "causal", "f32", 3},
+    {"soft_cap", 4, 2, 16, "i8", "soft_cap 0.5", "", "", "causal", "f32", 2},
+    {"sinks", 4, 2, 16, "f32", "sinks %e", Sinks,
+     "!dnn.packed<vector, {H}x1xf32>, ", "causal", "f32", 3},
+    {"window, sinks", 3, 1, 20, "bf16", "window 70 sinks %e", Sinks,
+     "!dnn.packed<vector, {H}x1xf32>, ", "causal", "f32", 2},
+    {"alibi", 5, 5, 7, "f32", "bias %e content #transformer.alibi<max = 8.0>",
+     Alibi, "!dnn.packed<row_major, {H}x1xf32>, ", "causal", "f32", 3},
+    {"buckets", 3, 3, 16, "f32",
+     "bias %e content #transformer.buckets<8, max = 12>", Buckets,
+     "!dnn.packed<row_major, {H}x25xf32>, ", "causal", "f32", 3},
+    {"prefix", 2, 1, 24, "bf16", "", "", "", "prefix", "f32", 3},
+    {"causal", 12, 1, 80, "bf16", "", "", "", "causal", "bf16", 3},
+    {"causal", 4, 2, 16, "i8", "", "", "", "causal", "bf16", 2}};
+
+KernelCase cachedCase(const AttentionLine &Line) {
+  KernelCase Case;
+  Case.Name = nameOf(Line);
+  Case.Settings = settingsOf(Line);
+  Case.Inputs = {"{HD}", "{GD}", "{GD}"};
+  Case.Output = "{HD}";
+  Case.Cache = "!transformer.cache<" + Case.Settings["G"] + "x" +
+               Case.Settings["D"] + "x" + Line.Format + ">";
+  Case.HasPrefixes = Line.Mask == std::string("prefix");
+  // No pass makes queries of bf16 for other levels.
+  if (Line.Query == std::string("bf16"))
+    Case.Needs = DotProduct::BF16;
+  Case.Body = R"(
       {T}
       %p = tensor.empty(%t) : tensor<?x{HD}x{Q}>
       %q = dnn.split_append %x0, %x1, %x2 to %c[%s], %b heads {H} kv_heads {G}
@@ -131,12 +165,22 @@ TEST_F(KernelTest, CachedAttention) {
           tensor<?x{GD}xf32>, !cache, !scope, !batch, tensor<?x{HD}x{Q}>)
           -> tensor<?x{HD}x{Q}>
       %o = tensor.empty(%t) : tensor<?x{HD}xf32>
-      %r = dnn.attention {M} %q, %b cache %c[%s] heads {H} kv_heads {G}
-          scale 0.5 {O} outs(%o) : (tensor<?x{HD}x{Q}>, !batch, !cache, !scope,
-          {E}tensor<?x{HD}xf32>) -> tensor<?x{HD}xf32>)";
-    Case.Steps = CachedSteps;
-    check(Case);
-  }
+      {V}
+      %r{C} = dnn.attention {M} %q, %b cache %c[%s] heads {H} kv_heads {G}
+          scale 0.5 {O} {N} outs(%o{U}) : (tensor<?x{HD}x{Q}>, !batch, !cache,
+          !scope, {E}tensor<?x{HD}xf32>{Y}) -> (tensor<?x{HD}xf32>{Y}))";
+  Case.Steps = CachedSteps;
+  return Case;
+}
+
+TEST_F(KernelTest, CachedAttention) {
+  for (const AttentionLine &Line : Cached)
+    check(cachedCase(Line));
+}
+
+TEST_F(KernelTest, PartitionedAttention) {
+  for (const AttentionLine &Line : Partitioned)
+    check(cachedCase(Line));
 }
 
 /// Norms and rotations on the way into the cache.
@@ -268,14 +312,23 @@ TEST_F(KernelTest, LatentAttention) {
   struct LatentLine {
     int64_t Heads, Latent, Rotated, Key, Value;
     const char *Format;
+    int64_t Partitions = 0; ///< As of AttentionLine.
   };
   for (const LatentLine &Line :
        {LatentLine{1, 4, 2, 1, 1, "f32"}, LatentLine{3, 4, 2, 3, 2, "f32"},
         LatentLine{2, 16, 8, 16, 16, "f32"}, LatentLine{4, 37, 6, 9, 17, "f32"},
-        LatentLine{2, 16, 8, 16, 16, "bf16"}}) {
+        LatentLine{2, 16, 8, 16, 16, "bf16"},
+        LatentLine{19, 37, 6, 9, 17, "bf16"},
+        LatentLine{1, 4, 2, 1, 1, "f32", 3},
+        LatentLine{3, 4, 2, 3, 2, "f32", 2},
+        LatentLine{16, 270, 8, 16, 16, "bf16", 1},
+        LatentLine{19, 37, 6, 9, 17, "f32", 3},
+        LatentLine{5, 255, 9, 3, 2, "bf16", 2}}) {
     KernelCase Case;
-    Case.Name = "latent " + std::to_string(Line.Latent) + "+" +
-                std::to_string(Line.Rotated) + " " + Line.Format;
+    Case.Name = "latent " + std::to_string(Line.Heads) + " of " +
+                std::to_string(Line.Latent) + "+" +
+                std::to_string(Line.Rotated) + " " + Line.Format + ", " +
+                std::to_string(Line.Partitions) + " partitions";
     auto Put = [&](const char *Name, int64_t Value) {
       Case.Settings[Name] = std::to_string(Value);
     };
@@ -288,7 +341,16 @@ TEST_F(KernelTest, LatentAttention) {
     Put("X", Line.Heads * (Line.Key + Line.Value));
     Put("O", Line.Heads * Line.Value);
     Put("S", Line.Heads * (Line.Value + 2));
+    Put("Z", Line.Heads * (Line.Latent + Line.Rotated +
+                           Line.Partitions * (Line.Latent + 2)));
     Case.Settings["F"] = Line.Format;
+    bool HasPartitions = Line.Partitions > 0;
+    Case.Settings["N"] = HasPartitions ? "partition_pages 1" : "";
+    Case.Settings["D"] =
+        HasPartitions ? "%d = tensor.empty(%t) : tensor<?x{Z}xf32>" : "";
+    Case.Settings["U"] = HasPartitions ? ", %d" : "";
+    Case.Settings["Y"] = HasPartitions ? ", tensor<?x{Z}xf32>" : "";
+    Case.Settings["C"] = HasPartitions ? "3" : "2";
     Case.Inputs = {"{Q}", "{L}", "{R}"};
     Case.Output = "{O}";
     Case.Cache = "!transformer.cache<latent 1x" +
@@ -300,11 +362,13 @@ TEST_F(KernelTest, LatentAttention) {
           !batch, tensor<?x{L}xf32>, tensor<?x{R}xf32>
       %o = tensor.empty(%t) : tensor<?x{O}xf32>
       %p = tensor.empty(%t) : tensor<?x{S}xf32>
-      %a:2 = dnn.latent_attention %x0, %b cache %c[%s] expand %e heads {H}
-          key_dim {K} value_dim {V} scale 0.5 outs(%o, %p)
+      {D}
+      %a:{C} = dnn.latent_attention %x0, %b cache %c[%s] expand %e heads {H}
+          key_dim {K} value_dim {V} scale 0.5 {N} outs(%o, %p{U})
           : (tensor<?x{Q}xf32>, !batch, !cache, !scope,
              !dnn.packed<row_major, {X}x{L}x{F}>, tensor<?x{O}xf32>,
-             tensor<?x{S}xf32>) -> (tensor<?x{O}xf32>, tensor<?x{S}xf32>)
+             tensor<?x{S}xf32>{Y})
+          -> (tensor<?x{O}xf32>, tensor<?x{S}xf32>{Y})
       %u = tensor.empty(%t) : tensor<?x{O}xf32>
       %r = dnn.scale %a#0 by 1.0 outs(%u) : (tensor<?x{O}xf32>,
           tensor<?x{O}xf32>) -> tensor<?x{O}xf32>)";

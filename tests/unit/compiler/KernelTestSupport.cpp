@@ -169,30 +169,54 @@ void KernelTest::check(const KernelCase &Case) {
       check(Case, Level);
 }
 
-void KernelTest::check(const KernelCase &Case, CpuLevel Level) {
-  std::string Where =
-      Case.Name + " on " + std::string(infoOf(Level).Name) + ": ";
+OwningOpRef<ModuleOp> KernelTest::place(const KernelCase &Case,
+                                        CpuLevel Level) {
   OwningOpRef<ModuleOp> Module = parse(Case);
   if (!Module)
-    return;
+    return {};
   (*Module)->setAttr(dnn::attr::Target,
                      dnn::TargetAttr::get(&Context, infoOf(Level)));
   PassManager Passes(&Context);
   Passes.addPass(createSelectLibraryMatmuls());
   Passes.addPass(createAssignWeightIndices());
-  ASSERT_TRUE(succeeded(Passes.run(*Module))) << Where;
-  Result<Checkpoint> Parameters = parametersOf(*Module);
-  ASSERT_TRUE(Parameters) << Where << Parameters.error().message();
+  if (succeeded(Passes.run(*Module)))
+    return Module;
+  ADD_FAILURE() << Case.Name << ": cannot place";
+  return {};
+}
 
-  PackedWeights Weights(*Parameters);
+Result<NativeProgram> KernelTest::compile(ModuleOp Placed, CpuLevel Level,
+                                          Observed Shown, int64_t Threads) {
+  Result<Checkpoint> Written = parametersOf(Placed);
+  if (!Written)
+    return Written.error();
+  Parameters = std::make_unique<Checkpoint>(std::move(*Written));
+  Weights = std::make_unique<PackedWeights>(*Parameters);
   NativeOptions Options;
   Options.Settings.Level = Level;
-  Options.Shown = Observed::Results;
-  Options.Threads = 2;
+  Options.Shown = Shown;
+  Options.Threads = Threads;
   Options.MaxPositions = MaxPositions;
   Options.MaxSequences = 40;
+  return NativeProgram::compile(Placed, *Weights, Options);
+}
+
+int64_t KernelTest::inputWidthOf(ModuleOp Module) {
+  int64_t Width = 0;
+  Module.walk([&](dnn::InputFeaturesOp Op) {
+    Width = cast<ShapedType>(Op.getOuts().getType()).getDimSize(1);
+  });
+  return Width;
+}
+
+void KernelTest::check(const KernelCase &Case, CpuLevel Level) {
+  std::string Where =
+      Case.Name + " on " + std::string(infoOf(Level).Name) + ": ";
+  OwningOpRef<ModuleOp> Module = place(Case, Level);
+  if (!Module)
+    return;
   Result<NativeProgram> Program =
-      NativeProgram::compile(*Module, Weights, Options);
+      compile(*Module, Level, Observed::Results, /*Threads=*/2);
   ASSERT_TRUE(Program) << Where << Program.error().message();
 
   using Key = std::pair<size_t, unsigned>;
@@ -208,9 +232,10 @@ void KernelTest::check(const KernelCase &Case, CpuLevel Level) {
   std::string Step;
   E.observe([&](const EvaluatorEvent &Seen, Tensor2D &Value) {
     auto Got = Captured.find({Numbers.lookup(Seen.Op), Seen.Result});
-    // The state of latent attention is scratch.
+    // All but the first result of attention is scratch.
     if (Got == Captured.end() ||
-        (isa<dnn::LatentAttentionOp>(Seen.Op) && Seen.Result == 1))
+        (isa<dnn::AttentionOp, dnn::LatentAttentionOp>(Seen.Op) &&
+         Seen.Result > 0))
       return;
     ++Compared;
     EXPECT_LE(differenceOf(Got->second, Value), toleranceOf(Seen.Op))
@@ -219,10 +244,7 @@ void KernelTest::check(const KernelCase &Case, CpuLevel Level) {
         << Seen.Op->getParentOfType<func::FuncOp>().getName().str();
     Value = std::move(Got->second);
   });
-  int64_t Next = 0, Width = 0;
-  Module->walk([&](dnn::InputFeaturesOp Op) {
-    Width = cast<ShapedType>(Op.getOuts().getType()).getDimSize(1);
-  });
+  int64_t Next = 0, Width = inputWidthOf(*Module);
   std::vector<std::pair<int64_t, int64_t>> Sequences; // Number, length.
   uint32_t State = 3;
   for (std::vector<int64_t> Lengths : Case.Steps) {

@@ -70,9 +70,23 @@ protected:
   /// Compiles and compares `Case` on every level.
   void check(const KernelCase &Case);
 
+  /// The module of `Case`, ready for code generation; null if a failure was
+  /// added.
+  mlir::OwningOpRef<mlir::ModuleOp> place(const KernelCase &Case,
+                                          CpuLevel Level);
+  /// Its program, which is valid until the next one is compiled.
+  Result<NativeProgram> compile(mlir::ModuleOp Placed, CpuLevel Level,
+                                Observed Shown, int64_t Threads);
+  /// The width of all inputs side by side.
+  static int64_t inputWidthOf(mlir::ModuleOp Module);
+
   mlir::MLIRContext Context;
 
 private:
+  /// Of the program that was compiled last.
+  std::unique_ptr<Checkpoint> Parameters;
+  std::unique_ptr<PackedWeights> Weights;
+
   void check(const KernelCase &Case, CpuLevel Level);
   mlir::OwningOpRef<mlir::ModuleOp> parse(const KernelCase &Case);
   /// A checkpoint with the parameters of `Module`, numbers without a pattern.
