@@ -15,6 +15,7 @@ Machine::Machine(Source From)
   if (Json)
     Numbers = Json->Numbers;
   state(Mode::Dead);
+  Loops.emplace_back(); // of states that have none
   Seqs.emplace_back();
   Tails.emplace_back();
   Texts.emplace_back();

@@ -293,6 +293,45 @@ Machine::lengths(StateId Id) const {
   return Pool.lengths(States[Id].A);
 }
 
+std::optional<Machine::Run> Machine::run(StateId Id) {
+  const State S = States[Id];
+  if (S.M != Mode::Chars && S.M != Mode::Text)
+    return std::nullopt;
+  std::optional<RegexPool::Run> Of = Pool.run(S.A);
+  if (!Of)
+    return std::nullopt;
+  return Run{state(S.M, Of->Any), Of->Min, Of->Max};
+}
+
+const Machine::Loop &Machine::loopOf(StateId Id) {
+  if (States[Id].Loop >= 0)
+    return Loops[size_t(States[Id].Loop)];
+  const State S = States[Id];
+  Loop Made;
+  if (S.M == Mode::Chars || S.M == Mode::Text) {
+    uint32_t Others = 0;
+    for (const RegexPool::Edge &E : Pool.edges(S.A)) {
+      if (E.Next != S.A)
+        continue;
+      for (char32_t Code = E.First; Code <= E.Last && Code < 128; ++Code)
+        if (S.M == Mode::Text ||
+            (Code >= 0x20 && Code != U'"' && Code != U'\\'))
+          Made.Ascii[Code / 64] |= uint64_t{1} << (Code % 64);
+      if (E.Last >= 0x80)
+        Others += E.Last - std::max<char32_t>(E.First, 0x80) + 1;
+    }
+    // Ranges do not overlap, and have no surrogates.
+    Made.Others = Others == 0x110000 - 0x80 - 0x800;
+  }
+  States[Id].Loop = 0;
+  if (Made.any() || Made.Others) {
+    States[Id].Loop = int32_t(Loops.size());
+    Loops.push_back(Made);
+    Bytes += sizeof(Loop);
+  }
+  return Loops[size_t(States[Id].Loop)];
+}
+
 StateId Machine::withoutFarBounds(StateId Id, uint32_t Near) {
   const State S = States[Id];
   if (S.M != Mode::Chars && S.M != Mode::Text && S.M != Mode::Open)
