@@ -246,10 +246,8 @@ bool Machine::isComplete(ConfigId Id) const {
 const std::bitset<256> &Machine::nextBytes(ConfigId Id) {
   if (Configs[Id].Next < 0) {
     std::bitset<256> Set;
-    for (const Head &H : Configs[Id].Heads)
-      for (unsigned Byte = 0; Byte < 256; ++Byte)
-        if (stepState(H.State, static_cast<unsigned char>(Byte)) != Dead)
-          Set.set(Byte);
+    for (size_t I = 0; I < Configs[Id].Heads.size(); ++I)
+      Set |= firstBytes(Configs[Id].Heads[I].State);
     Configs[Id].Next = int32_t(NextBytes.size());
     NextBytes.push_back(Set);
     Bytes += sizeof(Set);

@@ -51,6 +51,7 @@ public:
   bool canEnd(ConfigId Id) const { return Configs[Id].Ends; }
   /// Only white space may still follow.
   bool isComplete(ConfigId Id) const;
+  /// The bytes that may follow, and perhaps others.
   const std::bitset<256> &nextBytes(ConfigId Id);
 
   struct Head {
@@ -101,6 +102,8 @@ public:
     bool any() const { return Ascii[0] != 0 || Ascii[1] != 0; }
   };
   const Loop &loopOf(StateId Id);
+  /// The bytes that may follow, and perhaps others.
+  std::bitset<256> firstBytes(StateId Id);
   /// Whether what follows depends on how the terminal ended.
   bool isKey(StateId Id) const { return States[Id].M == Mode::Key; }
   /// Whether a key that adds `Bytes`, quote included, is not one that must not

@@ -65,36 +65,50 @@ static bool isWithin(const TokenTable::Below &Below,
 void MaskMaker::visit(StateId Id, uint32_t Node, uint32_t Depth,
                       Inside &Found) {
   const auto &Nodes = Tokens.nodes();
-  for (uint32_t Child = Node + 1; Child < Nodes[Node].End;
-       Child = Nodes[Child].End) {
-    const TokenTable::Node &N = Nodes[Child];
-    StateId Next = M.stepState(Id, N.Byte);
-    if (Next == Machine::Dead)
-      continue;
-    bool Ends = M.accepts(Next), GoesOn = M.goesOn(Next);
-    if (Ends && !GoesOn)
-      Found.Ends.push_back({Child, Next});
-    constexpr uint32_t FewNodes = 4;
-    if (GoesOn && N.End - Child > FewNodes &&
-        isWithin(Tokens.below(Child), M.loopOf(Next))) {
-      for (uint32_t I = N.Begin; I < Tokens.idsEnd(Child); ++I)
-        Found.Few.push_back(Tokens.ids()[I]);
-      if (Ends)
-        Found.Loops.push_back({Child, Next});
-      Found.Reach = std::max(Found.Reach, N.Height < 255 ? Depth + 1 + N.Height
-                                                         : UINT32_MAX);
-      continue;
-    }
-    if (Ends)
-      for (uint32_t After = Child + 1; After < N.End; After = Nodes[After].End)
-        Found.Behind.add({After, 0, Nodes[After].Byte});
-    if (!GoesOn)
-      continue;
-    Found.Reach = std::max(Found.Reach, Depth + 1);
-    for (uint32_t I = 0; I < N.Count; ++I)
-      Found.Few.push_back(Tokens.ids()[N.Begin + I]);
-    visit(Next, Child, Depth + 1, Found);
+  // The root has a child for nearly every byte.
+  if (Node == 0) {
+    const std::bitset<256> First = M.firstBytes(Id);
+    for (unsigned Byte = 0; Byte < 256; ++Byte)
+      if (First.test(Byte))
+        if (uint32_t Child = Tokens.childOfRoot(static_cast<uint8_t>(Byte)))
+          visitChild(Id, Child, Depth, Found);
+    return;
   }
+  for (uint32_t Child = Node + 1; Child < Nodes[Node].End;
+       Child = Nodes[Child].End)
+    visitChild(Id, Child, Depth, Found);
+}
+
+void MaskMaker::visitChild(StateId Id, uint32_t Child, uint32_t Depth,
+                           Inside &Found) {
+  const auto &Nodes = Tokens.nodes();
+  const TokenTable::Node &N = Nodes[Child];
+  StateId Next = M.stepState(Id, N.Byte);
+  if (Next == Machine::Dead)
+    return;
+  bool Ends = M.accepts(Next), GoesOn = M.goesOn(Next);
+  if (Ends && !GoesOn)
+    Found.Ends.push_back({Child, Next});
+  constexpr uint32_t FewNodes = 4;
+  if (GoesOn && N.End - Child > FewNodes &&
+      isWithin(Tokens.below(Child), M.loopOf(Next))) {
+    for (uint32_t I = N.Begin; I < Tokens.idsEnd(Child); ++I)
+      Found.Few.push_back(Tokens.ids()[I]);
+    if (Ends)
+      Found.Loops.push_back({Child, Next});
+    Found.Reach = std::max(Found.Reach,
+                           N.Height < 255 ? Depth + 1 + N.Height : UINT32_MAX);
+    return;
+  }
+  if (Ends)
+    for (uint32_t After = Child + 1; After < N.End; After = Nodes[After].End)
+      Found.Behind.add({After, 0, Nodes[After].Byte});
+  if (!GoesOn)
+    return;
+  Found.Reach = std::max(Found.Reach, Depth + 1);
+  for (uint32_t I = 0; I < N.Count; ++I)
+    Found.Few.push_back(Tokens.ids()[N.Begin + I]);
+  visit(Next, Child, Depth + 1, Found);
 }
 
 const MaskMaker::Inside &MaskMaker::insideOf(StateId Id, uint32_t Node) {

@@ -56,6 +56,7 @@ private:
   /// Of the tokens below a node, of which the text so far has that part.
   const Inside &insideOf(StateId Id, uint32_t Node);
   void visit(StateId Id, uint32_t Node, uint32_t Depth, Inside &Found);
+  void visitChild(StateId Id, uint32_t Child, uint32_t Depth, Inside &Found);
   const Counted &countedOf(StateId Id);
   void count(StateId Any, StateId Id, uint32_t Node, uint32_t Chars,
              Counted &Found);

@@ -75,6 +75,8 @@ void TokenTable::make() {
   }
   Leave(0);
   Nodes[0].End = static_cast<uint32_t>(Nodes.size());
+  for (uint32_t Child = 1; Child < Nodes.size(); Child = Nodes[Child].End)
+    RootChildren[Nodes[Child].Byte] = Child;
   describeBelow();
   Strings = StringTokens::build(*this);
 }

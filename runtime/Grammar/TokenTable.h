@@ -43,6 +43,8 @@ public:
     uint8_t Height; ///< Of what is below, at most 255.
   };
   const std::vector<Node> &nodes() const { return Nodes; }
+  /// The root's child of a byte; 0 where there is none.
+  uint32_t childOfRoot(uint8_t Byte) const { return RootChildren[Byte]; }
   /// What the nodes below a node consist of.
   struct Below {
     std::array<uint64_t, 2> Ascii{};
@@ -67,6 +69,7 @@ private:
   std::vector<std::string> Tokens;
   std::vector<Node> Nodes;
   std::vector<Below> Belows;
+  std::array<uint32_t, 256> RootChildren{};
   std::vector<int32_t> Ids;
   std::unique_ptr<TokenTable> First;
   StringTokens Strings;
