@@ -15,6 +15,7 @@ Machine::Machine(Source From)
   if (Json)
     Numbers = Json->Numbers;
   state(Mode::Dead);
+  Loops.emplace_back(); // of states that have none
   Seqs.emplace_back();
   Tails.emplace_back();
   Texts.emplace_back();
@@ -245,10 +246,8 @@ bool Machine::isComplete(ConfigId Id) const {
 const std::bitset<256> &Machine::nextBytes(ConfigId Id) {
   if (Configs[Id].Next < 0) {
     std::bitset<256> Set;
-    for (const Head &H : Configs[Id].Heads)
-      for (unsigned Byte = 0; Byte < 256; ++Byte)
-        if (stepState(H.State, static_cast<unsigned char>(Byte)) != Dead)
-          Set.set(Byte);
+    for (size_t I = 0; I < Configs[Id].Heads.size(); ++I)
+      Set |= firstBytes(Configs[Id].Heads[I].State);
     Configs[Id].Next = int32_t(NextBytes.size());
     NextBytes.push_back(Set);
     Bytes += sizeof(Set);

@@ -15,6 +15,7 @@
 
 #include <array>
 #include <bitset>
+#include <deque>
 #include <memory>
 
 namespace tenon::grammar {
@@ -50,6 +51,7 @@ public:
   bool canEnd(ConfigId Id) const { return Configs[Id].Ends; }
   /// Only white space may still follow.
   bool isComplete(ConfigId Id) const;
+  /// The bytes that may follow, and perhaps others.
   const std::bitset<256> &nextBytes(ConfigId Id);
 
   struct Head {
@@ -83,8 +85,27 @@ public:
   /// begins so; how long it is so far is `Length`.
   std::vector<std::string> missingOf(const Head &H, size_t &Length) const;
   bool isEndless(StateId Id) const;
-  /// A state that allows the same next `Near` bytes, and is one for many.
+  /// A state that allows the same next `Near` bytes, and is one for many; with
+  /// 0 one that allows more.
   StateId withoutFarBounds(StateId Id, uint32_t Near);
+  /// Inside of a text or string of characters of one set: how many must and
+  /// may still come, and the state from which any number may.
+  struct Run {
+    StateId Any;
+    uint32_t Min, Max;
+  };
+  std::optional<Run> run(StateId Id);
+  /// The characters behind which a text or string is in the same state.
+  struct Loop {
+    std::array<uint64_t, 2> Ascii{};
+    bool Others = false; ///< All that are not ASCII.
+    bool any() const { return Ascii[0] != 0 || Ascii[1] != 0; }
+  };
+  const Loop &loopOf(StateId Id);
+  /// The bytes that may follow, and perhaps others.
+  std::bitset<256> firstBytes(StateId Id);
+  /// Whether what follows depends on how the terminal ended.
+  bool isKey(StateId Id) const { return States[Id].M == Mode::Key; }
   /// Whether a key that adds `Bytes`, quote included, is not one that must not
   /// be.
   bool mayEndKey(const Head &H, std::string_view Bytes) const;
@@ -121,6 +142,7 @@ private:
     int8_t GoesOn = -1;
     uint32_t A = 0, B = 0, C = 0;
     int32_t Table = -1;
+    int32_t Loop = -1;
   };
   struct Config {
     std::vector<Head> Heads;
@@ -213,7 +235,9 @@ private:
 
   std::vector<State> States;
   WordsMap<StateId> StateIds;
-  std::vector<std::array<StateId, 256>> Tables;
+  /// These do not move: a copy of all of them would be a pause.
+  std::deque<std::array<StateId, 256>> Tables;
+  std::vector<Loop> Loops;
   std::vector<Symbol> Symbols;
   WordsMap<SymbolId> SymbolIds;
   std::vector<std::pair<SymbolId, SeqId>> Seqs;

@@ -253,11 +253,83 @@ RegexPool::lengths(NodeId N) const {
   return std::nullopt;
 }
 
+std::optional<RegexPool::Run> RegexPool::run(NodeId N) {
+  const Node R = Nodes[N];
+  if (R.K == Kind::Set)
+    return Run{repeat(N, 0, Unbounded), 1, 1};
+  if (R.K != Kind::Repeat || Nodes[R.A].K != Kind::Set)
+    return std::nullopt;
+  return Run{repeat(R.A, 0, Unbounded), R.Min, R.Max};
+}
+
+/// The most characters that the shortest end takes from any place of the
+/// language, and whether one can go on from every place. None where there are
+/// many places.
+std::optional<std::pair<uint32_t, bool>> RegexPool::waysToEnd(NodeId N) {
+  constexpr size_t MostPlaces = 64;
+  std::vector<NodeId> Places{N};
+  std::vector<std::vector<size_t>> Next;
+  bool GoesOn = true;
+  for (size_t I = 0; I < Places.size(); ++I) {
+    Next.emplace_back();
+    for (const Edge &E : std::vector<Edge>(edges(Places[I]))) {
+      auto Found = std::find(Places.begin(), Places.end(), E.Next);
+      Next[I].push_back(size_t(Found - Places.begin()));
+      if (Found == Places.end())
+        Places.push_back(E.Next);
+    }
+    if (Places.size() > MostPlaces || Exhausted)
+      return std::nullopt;
+    GoesOn &= !Next[I].empty();
+  }
+  std::vector<uint32_t> Left(Places.size(), Unbounded);
+  for (size_t I = 0; I < Places.size(); ++I)
+    if (nullable(Places[I]))
+      Left[I] = 0;
+  for (bool Changes = true; Changes;) {
+    Changes = false;
+    for (size_t I = 0; I < Places.size(); ++I)
+      for (size_t To : Next[I])
+        if (Left[To] != Unbounded && Left[To] + 1 < Left[I]) {
+          Left[I] = Left[To] + 1;
+          Changes = true;
+        }
+  }
+  uint32_t Most = *std::max_element(Left.begin(), Left.end());
+  if (Most == Unbounded)
+    return std::nullopt;
+  return std::pair(Most, GoesOn);
+}
+
 NodeId RegexPool::withoutFarBounds(NodeId N, uint32_t Near) {
   const Node R = Nodes[N];
-  if (R.K != Kind::Repeat || Nodes[R.A].K != Kind::Set || R.Max <= Near)
+  if (R.K == Kind::Repeat && Nodes[R.A].K == Kind::Set && R.Max > Near)
+    return repeat(R.A, std::min(R.Min, Near + 1), Unbounded);
+  if (R.K != Kind::And)
     return N;
-  return repeat(R.A, std::min(R.Min, Near + 1), Unbounded);
+  std::vector<NodeId> Rest;
+  std::optional<Node> Bounds;
+  for (NodeId P : Lists[R.A])
+    if (Nodes[P].K == Kind::Repeat && Nodes[Nodes[P].A].K == Kind::Set)
+      Bounds = Nodes[P];
+    else
+      Rest.push_back(P);
+  if (!Bounds || (Bounds->Max == Unbounded && Bounds->Min <= Near + 1))
+    return N;
+  std::vector<NodeId> Free = Rest;
+  Free.push_back(repeat(Bounds->A, 0, Unbounded));
+  auto Ways = waysToEnd(intersect(std::move(Free)));
+  if (!Ways)
+    return N;
+  // Behind the last character that is looked at, and where there are enough,
+  // the rest must have room. To reach the least number one must be able to go
+  // on wherever one is.
+  auto [ToEnd, GoesOn] = *Ways;
+  uint64_t Needed = uint64_t(std::max(Bounds->Min, Near)) + ToEnd;
+  if (Bounds->Max < Needed || (Bounds->Min > 0 && !GoesOn))
+    return N;
+  Rest.push_back(repeat(Bounds->A, std::min(Bounds->Min, Near + 1), Unbounded));
+  return intersect(std::move(Rest));
 }
 
 uint32_t RegexPool::trieOf(const std::vector<std::u32string> &Sorted,
@@ -412,6 +484,17 @@ void RegexPool::collect(NodeId N, std::vector<NodeId> &Leaves,
 const std::vector<RegexPool::Edge> &RegexPool::rawEdges(NodeId N) {
   if (auto Found = Raw.find(N); Found != Raw.end())
     return Found->second;
+  if (Nodes[N].K == Kind::Words) {
+    // Each word goes its own way; many make many places.
+    std::vector<Edge> Ways;
+    uint32_t Trie = Nodes[N].A;
+    for (size_t I = 0; I < Tries[Trie].Children.size(); ++I) {
+      auto [Code, Child] = Tries[Trie].Children[I];
+      Ways.push_back({Code, Code, wordsNode(Child)});
+    }
+    Bytes += Ways.size() * sizeof(Edge) + 64;
+    return Raw.emplace(N, std::move(Ways)).first->second;
+  }
   std::vector<NodeId> Leaves, Seen;
   collect(N, Leaves, Seen);
   // Characters that no leaf tells apart have the same derivative. Each cut

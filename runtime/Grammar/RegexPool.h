@@ -64,9 +64,17 @@ public:
   bool endless(NodeId N) const { return Nodes[N].HasLoop && !Nodes[N].IsLogic; }
   /// Of a node that is any text of bounded length, those bounds.
   std::optional<std::pair<uint32_t, uint32_t>> lengths(NodeId N) const;
-  /// Of characters of one set, repeated: the same without bounds that lie more
-  /// than `Near` characters ahead, for texts no longer than that.
+  /// The same without bounds that lie more than `Near` characters ahead, for
+  /// texts no longer than that: of characters of one set, repeated, alone or
+  /// with something else that they must fulfil.
   NodeId withoutFarBounds(NodeId N, uint32_t Near);
+  /// Of characters of one set, repeated: how often, and the same repeated as
+  /// often as one likes.
+  struct Run {
+    NodeId Any;
+    uint32_t Min, Max;
+  };
+  std::optional<Run> run(NodeId N);
   /// All texts of `N` if there are at most `Most`.
   std::optional<std::vector<std::u32string>> list(NodeId N, size_t Most);
 
@@ -118,6 +126,7 @@ private:
   NodeId filterWords(NodeId Words, const std::vector<NodeId> &Others);
   NodeId derive(NodeId N, char32_t Code);
   NodeId deriveOnce(NodeId N, char32_t Code);
+  std::optional<std::pair<uint32_t, bool>> waysToEnd(NodeId N);
   const std::vector<Edge> &rawEdges(NodeId N);
   void collect(NodeId N, std::vector<NodeId> &Leaves,
                std::vector<NodeId> &Seen);

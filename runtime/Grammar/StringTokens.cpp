@@ -27,6 +27,9 @@ StringTokens StringTokens::build(const TokenTable &Tokens) {
             continue;
           if (M.accepts(Next)) {
             Made.Quotes.push_back({Child, Chars, Bytes + '"'});
+            for (uint32_t Next = Child + 1; Next < Nodes[Child].End;
+                 Next = Nodes[Next].End)
+              Made.Behind.add({Next, Chars, Nodes[Next].Byte});
             continue;
           }
           uint32_t Now = Chars + (Next == Whole);
@@ -42,6 +45,7 @@ StringTokens StringTokens::build(const TokenTable &Tokens) {
         }
       };
   Visit(Whole, 0, 0);
+  Made.Behind.seal();
   Made.ByChars.assign(Most + 1, std::vector<uint64_t>(Tokens.words()));
   for (auto [Chars, Token] : Inside)
     Made.ByChars[Chars][static_cast<size_t>(Token) / 64] |= uint64_t{1}

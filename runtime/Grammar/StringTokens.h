@@ -3,6 +3,8 @@
 #ifndef TENON_RUNTIME_GRAMMAR_STRINGTOKENS_H
 #define TENON_RUNTIME_GRAMMAR_STRINGTOKENS_H
 
+#include "runtime/Grammar/Exits.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -29,6 +31,8 @@ struct StringTokens {
     std::string Bytes; ///< Up to there.
   };
   std::vector<Quote> Quotes;
+  /// What comes behind them.
+  Exits Behind;
 
 private:
   std::vector<std::vector<uint64_t>> ByChars;

@@ -276,8 +276,9 @@ bool Machine::goesOn(StateId Id) {
   case Mode::Bytes:
   case Mode::Space:
   case Mode::Key:
-    for (unsigned Byte = 0; Byte < 256 && !Any; ++Byte)
-      Any = stepState(Id, static_cast<unsigned char>(Byte)) != Dead;
+    for (unsigned Byte = 0; Byte < 128 && !Any; ++Byte)
+      if (firstBytes(Id).test(Byte))
+        Any = stepState(Id, static_cast<unsigned char>(Byte)) != Dead;
     break;
   default:
     Any = true;
@@ -291,6 +292,114 @@ Machine::lengths(StateId Id) const {
   if (States[Id].M != Mode::Chars)
     return std::nullopt;
   return Pool.lengths(States[Id].A);
+}
+
+std::bitset<256> Machine::firstBytes(StateId Id) {
+  const State S = States[Id];
+  std::bitset<256> Set;
+  auto Add = [&](std::string_view Some) {
+    for (char C : Some)
+      Set.set(static_cast<unsigned char>(C));
+  };
+  auto AddRange = [&](unsigned First, unsigned Last) {
+    for (unsigned Byte = First; Byte <= Last; ++Byte)
+      Set.set(Byte);
+  };
+  switch (S.M) {
+  case Mode::Dead:
+  case Mode::Done:
+    break;
+  case Mode::Text:
+  case Mode::Chars:
+    for (const RegexPool::Edge &E : Pool.edges(S.A)) {
+      if (E.First < 0x80)
+        AddRange(E.First, std::min<char32_t>(E.Last, 0x7f));
+      if (E.Last >= 0x80)
+        AddRange(0xc2, 0xf4);
+    }
+    if (S.M == Mode::Chars)
+      Add("\"\\");
+    break;
+  case Mode::TextTail:
+  case Mode::TextAny:
+  case Mode::CharsTail:
+  case Mode::CharsAny:
+    AddRange(0x80, 0xbf);
+    break;
+  case Mode::Open:
+    Add("\"");
+    break;
+  case Mode::Escape:
+    Add("\"\\/bfnrtu");
+    break;
+  case Mode::Hex:
+  case Mode::LowHex:
+    Add("0123456789abcdefABCDEF");
+    break;
+  case Mode::LowSlash:
+    Add("\\");
+    break;
+  case Mode::LowU:
+    Add("u");
+    break;
+  case Mode::Key:
+    if (S.C == 2)
+      Add("\"");
+    if (S.C == 0)
+      for (auto [Byte, Child] : rulesOf(S.A).Trie[S.B].Children)
+        Set.set(Byte);
+    break;
+  case Mode::Number:
+    Add("-+.eE0123456789");
+    break;
+  case Mode::Bytes:
+    if (S.B < Texts[S.A].size())
+      Add(std::string_view(Texts[S.A]).substr(S.B, 1));
+    break;
+  case Mode::Space:
+    Add(" \t\n\r");
+    break;
+  }
+  return Set;
+}
+
+std::optional<Machine::Run> Machine::run(StateId Id) {
+  const State S = States[Id];
+  if (S.M != Mode::Chars && S.M != Mode::Text)
+    return std::nullopt;
+  std::optional<RegexPool::Run> Of = Pool.run(S.A);
+  if (!Of)
+    return std::nullopt;
+  return Run{state(S.M, Of->Any), Of->Min, Of->Max};
+}
+
+const Machine::Loop &Machine::loopOf(StateId Id) {
+  if (States[Id].Loop >= 0)
+    return Loops[size_t(States[Id].Loop)];
+  const State S = States[Id];
+  Loop Made;
+  if (S.M == Mode::Chars || S.M == Mode::Text) {
+    uint32_t Others = 0;
+    for (const RegexPool::Edge &E : Pool.edges(S.A)) {
+      if (E.Next != S.A)
+        continue;
+      for (char32_t Code = E.First; Code <= E.Last && Code < 128; ++Code)
+        if (S.M == Mode::Text ||
+            (Code >= 0x20 && Code != U'"' && Code != U'\\'))
+          Made.Ascii[Code / 64] |= uint64_t{1} << (Code % 64);
+      if (E.Last >= 0x80)
+        Others += E.Last - std::max<char32_t>(E.First, 0x80) + 1;
+    }
+    // Ranges do not overlap, and have no surrogates.
+    Made.Others = Others == 0x110000 - 0x80 - 0x800;
+  }
+  States[Id].Loop = 0;
+  if (Made.any() || Made.Others) {
+    States[Id].Loop = int32_t(Loops.size());
+    Loops.push_back(Made);
+    Bytes += sizeof(Loop);
+  }
+  return Loops[size_t(States[Id].Loop)];
 }
 
 StateId Machine::withoutFarBounds(StateId Id, uint32_t Near) {

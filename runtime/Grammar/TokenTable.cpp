@@ -75,5 +75,84 @@ void TokenTable::make() {
   }
   Leave(0);
   Nodes[0].End = static_cast<uint32_t>(Nodes.size());
+  for (uint32_t Child = 1; Child < Nodes.size(); Child = Nodes[Child].End)
+    RootChildren[Nodes[Child].Byte] = Child;
+  describeBelow();
   Strings = StringTokens::build(*this);
+}
+
+namespace {
+
+/// Within a character of UTF-8: bytes that are missing, and what the next one
+/// may be.
+enum Utf8State : uint8_t {
+  Whole,
+  One,
+  Two,
+  Three,
+  AfterE0,
+  AfterEd,
+  AfterF0,
+  AfterF4,
+  Wrong
+};
+
+} // namespace
+
+static Utf8State stepUtf8(Utf8State From, uint8_t Byte) {
+  auto Rest = [&](uint8_t First, uint8_t Last, Utf8State Next) {
+    return Byte >= First && Byte <= Last ? Next : Wrong;
+  };
+  switch (From) {
+  case Whole:
+    return Byte < 0x80    ? Whole
+           : Byte < 0xc2  ? Wrong
+           : Byte < 0xe0  ? One
+           : Byte == 0xe0 ? AfterE0
+           : Byte == 0xed ? AfterEd
+           : Byte < 0xf0  ? Two
+           : Byte == 0xf0 ? AfterF0
+           : Byte < 0xf4  ? Three
+           : Byte == 0xf4 ? AfterF4
+                          : Wrong;
+  case One:
+    return Rest(0x80, 0xbf, Whole);
+  case Two:
+    return Rest(0x80, 0xbf, One);
+  case Three:
+    return Rest(0x80, 0xbf, Two);
+  case AfterE0:
+    return Rest(0xa0, 0xbf, One);
+  case AfterEd:
+    return Rest(0x80, 0x9f, One);
+  case AfterF0:
+    return Rest(0x90, 0xbf, Two);
+  case AfterF4:
+    return Rest(0x80, 0x8f, Two);
+  case Wrong:
+    break;
+  }
+  return Wrong;
+}
+
+void TokenTable::describeBelow() {
+  Belows.resize(Nodes.size());
+  // From which states all that lies below is right.
+  std::vector<uint8_t> Right(Nodes.size(), 0xff);
+  for (uint32_t Id = static_cast<uint32_t>(Nodes.size()); Id-- > 1;) {
+    const Node &N = Nodes[Id];
+    Belows[Id].IsUtf8 = Right[Id] & 1;
+    Below &Up = Belows[N.Parent];
+    Up.Ascii[0] |= Belows[Id].Ascii[0];
+    Up.Ascii[1] |= Belows[Id].Ascii[1];
+    Up.Others |= Belows[Id].Others || N.Byte >= 0x80;
+    if (N.Byte < 0x80)
+      Up.Ascii[N.Byte / 64] |= uint64_t{1} << (N.Byte % 64);
+    for (uint8_t From = Whole; From < Wrong; ++From) {
+      Utf8State To = stepUtf8(Utf8State(From), N.Byte);
+      if (To == Wrong || !(Right[Id] >> To & 1))
+        Right[N.Parent] &= static_cast<uint8_t>(~(1u << From));
+    }
+  }
+  Belows[0].IsUtf8 = Right[0] & 1;
 }

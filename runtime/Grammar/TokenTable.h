@@ -6,6 +6,7 @@
 #include "runtime/Grammar/StringTokens.h"
 #include "runtime/Tokenizer/Tokenizer.h"
 
+#include <array>
 #include <memory>
 
 namespace tenon::grammar {
@@ -42,15 +43,33 @@ public:
     uint8_t Height; ///< Of what is below, at most 255.
   };
   const std::vector<Node> &nodes() const { return Nodes; }
+  /// The root's child of a byte; 0 where there is none.
+  uint32_t childOfRoot(uint8_t Byte) const { return RootChildren[Byte]; }
+  /// What the nodes below a node consist of.
+  struct Below {
+    std::array<uint64_t, 2> Ascii{};
+    bool Others = false; ///< Bytes that are not ASCII,
+    bool IsUtf8 = true;  ///< which are whole characters but for the last one.
+  };
+  const Below &below(uint32_t Node) const { return Belows[Node]; }
+  /// Behind the last of ids() below a node, which begin with its own.
+  uint32_t idsEnd(uint32_t Node) const {
+    uint32_t Next = Nodes[Node].End;
+    return Next < Nodes.size() ? Nodes[Next].Begin
+                               : static_cast<uint32_t>(Ids.size());
+  }
   const std::vector<int32_t> &ids() const { return Ids; }
   const StringTokens &strings() const { return Strings; }
 
 private:
   TokenTable() = default;
   void make();
+  void describeBelow();
 
   std::vector<std::string> Tokens;
   std::vector<Node> Nodes;
+  std::vector<Below> Belows;
+  std::array<uint32_t, 256> RootChildren{};
   std::vector<int32_t> Ids;
   std::unique_ptr<TokenTable> First;
   StringTokens Strings;

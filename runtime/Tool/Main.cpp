@@ -467,7 +467,8 @@ int main(int Count, char **Values) {
   addGrammarChoice(*Constraint, CheckGrammar.Options.What);
   Constraint->add_option(
       "--batch", CheckGrammar.Options.BatchFile,
-      "JSON file: an array of objects of schema, regex or ebnf, and texts");
+      "JSON file: an array of objects of schema, regex, ebnf or choices, and "
+      "texts");
   Constraint->require_option(1);
   addGrammarSettings(*GrammarApp, CheckGrammar.Options.What);
   GrammarApp->add_option("--texts", CheckGrammar.Options.TextsFile,
@@ -475,7 +476,7 @@ int main(int Count, char **Values) {
   GrammarApp->add_flag("--json", CheckGrammar.Options.AsJson,
                        "Print one JSON object");
   GrammarApp->add_flag("--times", CheckGrammar.Options.Times,
-                       "In JSON: what compiling and each mask took");
+                       "In JSON: what compiling and each mask took of a core");
 
   chat::TemplateOptions ChatTemplate;
   CLI::App *TemplateApp = App.add_subcommand(

@@ -11,12 +11,22 @@
 using namespace tenon;
 using namespace tenon::grammar;
 
-/// A token for each byte.
-static std::shared_ptr<const TokenTable> bytes() {
+/// A token for each byte, then some of several: all pairs and triples of what
+/// grammars tell apart, and runs of what they do not.
+static std::shared_ptr<const TokenTable> tokens() {
   static const auto Table = [] {
     std::vector<std::string> Tokens;
     for (int Byte = 0; Byte < 256; ++Byte)
       Tokens.push_back(std::string(1, static_cast<char>(Byte)));
+    const std::string Pieces[] = {"a", "1",  "\"", ",",        "}",
+                                  " ", "\\", "[",  "\xc3\xa9", "\xe6\xbc"};
+    for (const std::string &A : Pieces)
+      for (const std::string &B : Pieces) {
+        Tokens.push_back(A + B);
+        for (const std::string &C : {Pieces[0], Pieces[1], Pieces[2]})
+          Tokens.push_back(A + B + C);
+        Tokens.push_back(A + A + A + B + B + B);
+      }
     return TokenTable::build(Tokens);
   }();
   return Table;
@@ -26,10 +36,11 @@ static void checkMask(Matcher &M) {
   std::vector<uint64_t> Mask(M.tokens()->words());
   M.mask(Mask);
   bool Any = false;
-  for (int32_t Byte = 0; Byte < 256; ++Byte) {
-    bool IsIn = Mask[static_cast<size_t>(Byte) / 64] >> (Byte % 64) & 1;
+  for (size_t Id = 0; Id < M.tokens()->size(); ++Id) {
+    bool IsIn = Mask[Id / 64] >> (Id % 64) & 1;
     Any |= IsIn;
-    fuzz::require(IsIn == M.allows(Byte), "the mask has what is allowed");
+    fuzz::require(IsIn == M.allows(static_cast<int32_t>(Id)),
+                  "the mask has what is allowed");
   }
   fuzz::require(Any || M.canEnd(), "no dead ends");
 }
@@ -48,7 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
                                          : Grammar::fromEbnf(Source, Most);
   if (!fuzz::isGood(G))
     return 0;
-  Matcher M(*G, bytes());
+  Matcher M(*G, tokens());
   constexpr size_t MostMasks = 24;
   size_t Taken = 0;
   for (; Taken < Text.size(); ++Taken) {

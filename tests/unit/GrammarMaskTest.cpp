@@ -73,39 +73,155 @@ std::vector<int32_t> allowed(Matcher &M) {
   return Ids;
 }
 
+/// Runs of characters that are alike, as most tokens of a model are: whole and
+/// half ones, too.
+std::vector<std::string> runs(std::mt19937 &Random) {
+  const std::string Letters[] = {"a",
+                                 "b",
+                                 "c",
+                                 "x",
+                                 "1",
+                                 " ",
+                                 "-",
+                                 "\xc3\xa9",
+                                 "a",
+                                 "\xe6\xbc\xa2",
+                                 "\xf0\x9f\x98\x80"};
+  std::vector<std::string> Made;
+  for (int I = 0; I < 700; ++I) {
+    std::string Token;
+    size_t Kinds = 1 + Random() % std::size(Letters);
+    for (unsigned K = 1 + Random() % 9; K > 0; --K)
+      Token += Letters[Random() % Kinds];
+    if (Random() % 8 == 0)
+      Token.pop_back();
+    if (Random() % 8 == 0)
+      Token += "\"";
+    if (Random() % 16 == 0)
+      Token += "\xa9";
+    if (!Token.empty())
+      Made.push_back(Token);
+  }
+  return Made;
+}
+
+std::string randomRegex(std::mt19937 &Random, int Depth) {
+  const char *Leaves[] = {"a",    "b",     "[a-c]",    "[ab1x ]",
+                          "[^a]", "[^b]",  ".",        "\\d",
+                          "x1",   "[a-z]", "\xc3\xa9", "[b-\xe6\xbc\xa2]"};
+  if (Depth == 0)
+    return Leaves[Random() % std::size(Leaves)];
+  std::string Inner = randomRegex(Random, Depth - 1);
+  switch (Random() % 7) {
+  case 0:
+    return "(" + Inner + "|" + randomRegex(Random, Depth - 1) + ")";
+  case 1:
+    return "(" + Inner + ")*";
+  case 2:
+    return "(" + Inner + ")+";
+  case 3: {
+    unsigned Min = Random() % 12;
+    return "(" + Inner + "){" + std::to_string(Min) + "," +
+           std::to_string(Min + Random() % 30) + "}";
+  }
+  case 4:
+    return "(" + Inner + ")?";
+  default:
+    return Inner + randomRegex(Random, Depth - 1);
+  }
+}
+
 /// A token is in the mask exactly when its bytes may follow one by one, and a
 /// text that may not end can go on.
+void expectMasksEqualBytes(const Grammar::Ptr &G,
+                           const std::shared_ptr<const TokenTable> &Table,
+                           int Texts, int Steps, std::mt19937 &Random) {
+  auto Bytes = byteTable();
+  for (int Text = 0; Text < Texts; ++Text) {
+    Matcher M(G, Table), ByBytes(G, Bytes);
+    for (int Step = 0; Step < Steps; ++Step) {
+      std::vector<int32_t> Ids = allowed(M);
+      std::vector<bool> IsIn(Table->size());
+      for (int32_t Id : Ids)
+        IsIn[static_cast<size_t>(Id)] = true;
+      for (size_t Id = 0; Id < Table->size(); ++Id) {
+        size_t Count = 0;
+        const std::string &Token = Table->bytesOf(int32_t(Id));
+        while (Count < Token.size() &&
+               ByBytes.accept(static_cast<unsigned char>(Token[Count])))
+          ++Count;
+        ByBytes.rollback(Count);
+        ASSERT_EQ(IsIn[Id], Count == Token.size())
+            << "token " << Token << ", step " << Step;
+      }
+      ASSERT_TRUE(!Ids.empty() || M.canEnd()) << "a dead end";
+      if (Ids.empty())
+        break;
+      int32_t Next = Ids[Random() % Ids.size()];
+      ASSERT_TRUE(M.accept(Next));
+      for (char C : Table->bytesOf(Next))
+        ASSERT_TRUE(ByBytes.accept(static_cast<unsigned char>(C)));
+    }
+  }
+}
+
 TEST(GrammarMask, EqualsBytes) {
   std::mt19937 Random(7);
   auto Table = byteTable(tokens(Random));
-  auto Bytes = byteTable();
   for (const Grammar::Ptr &G : grammars())
-    for (int Text = 0; Text < 12; ++Text) {
-      Matcher M(G, Table), ByBytes(G, Bytes);
-      for (int Step = 0; Step < 14; ++Step) {
-        std::vector<int32_t> Ids = allowed(M);
-        std::vector<bool> IsIn(Table->size());
-        for (int32_t Id : Ids)
-          IsIn[static_cast<size_t>(Id)] = true;
-        for (size_t Id = 0; Id < Table->size(); ++Id) {
-          size_t Count = 0;
-          const std::string &Token = Table->bytesOf(int32_t(Id));
-          while (Count < Token.size() &&
-                 ByBytes.accept(static_cast<unsigned char>(Token[Count])))
-            ++Count;
-          ByBytes.rollback(Count);
-          ASSERT_EQ(IsIn[Id], Count == Token.size())
-              << "token " << Token << ", step " << Step;
-        }
-        ASSERT_TRUE(!Ids.empty() || M.canEnd()) << "a dead end";
-        if (Ids.empty())
-          break;
-        int32_t Next = Ids[Random() % Ids.size()];
-        ASSERT_TRUE(M.accept(Next));
-        for (char C : Table->bytesOf(Next))
-          ASSERT_TRUE(ByBytes.accept(static_cast<unsigned char>(C)));
-      }
+    ASSERT_NO_FATAL_FAILURE(expectMasksEqualBytes(G, Table, 12, 14, Random));
+}
+
+/// The same of regular expressions that nobody has thought of, alone, as what a
+/// string must be and as a part of rules.
+TEST(GrammarMask, EqualsBytesOfRandomGrammars) {
+  std::mt19937 Random(9);
+  auto Table = byteTable(runs(Random));
+  int Compiled = 0;
+  for (int I = 0; I < 60; ++I) {
+    std::string Regex = randomRegex(Random, 1 + int(Random() % 3));
+    unsigned Longest = 5 + Random() % 40;
+    unsigned Shortest = Random() % 6;
+    std::string Schema = R"({"type":"string","pattern":")" +
+                         std::string(Random() % 2 ? "^" : "") + "(" +
+                         (Regex.find('\\') == Regex.npos ? Regex : "a+") +
+                         R"()$","minLength":)" + std::to_string(Shortest) +
+                         R"(,"maxLength":)" + std::to_string(Longest) + "}";
+    Result<Grammar::Ptr> Each[] = {
+        Grammar::fromRegex(Regex), Grammar::fromJsonSchemaText(Schema),
+        Grammar::fromEbnf("root ::= part ([ -] part)*\n"
+                          "part ::= [a-c]+ | [1x] part | [^a-c1x \\-]{2,5}\n")};
+    for (const Result<Grammar::Ptr> &G : Each) {
+      if (!G)
+        continue; // What no text fulfils.
+      ++Compiled;
+      SCOPED_TRACE(Regex + " or " + Schema);
+      ASSERT_NO_FATAL_FAILURE(expectMasksEqualBytes(*G, Table, 2, 7, Random));
     }
+  }
+  EXPECT_GT(Compiled, 120);
+}
+
+/// Bounds that lie far ahead are left out of what is looked at only where they
+/// make no difference to a language of certain lengths.
+TEST(GrammarMask, FarBoundsOfLanguagesWithFewLengths) {
+  std::mt19937 Random(10);
+  auto Table = byteTable(runs(Random));
+  for (const char *Schema :
+       {R"({"type":"string","pattern":"^(?:[a-c]{7})*$","maxLength":60})",
+        R"({"type":"string","pattern":"^(?:[a-c]{40})*$","maxLength":60})",
+        R"({"type":"string","pattern":"^(?:[abx]+ ?)*$","maxLength":34})",
+        R"({"type":"string","pattern":"^(?:[abx]+ ?)*$","minLength":20,
+            "maxLength":400})",
+        R"({"type":"string","pattern":"^[ab]*(?:1|11)$","minLength":25,
+            "maxLength":400})",
+        R"({"type":"string","pattern":"^(?:a|bb|[ab]{3}x?)$","minLength":3,
+            "maxLength":90})"}) {
+    Result<Grammar::Ptr> G = Grammar::fromJsonSchemaText(Schema);
+    ASSERT_TRUE(G) << G.error().message();
+    SCOPED_TRACE(Schema);
+    ASSERT_NO_FATAL_FAILURE(expectMasksEqualBytes(*G, Table, 6, 12, Random));
+  }
 }
 
 TEST(GrammarMask, RollbackAndForkGoOnAlike) {
