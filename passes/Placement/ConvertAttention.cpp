@@ -61,9 +61,9 @@ LogicalResult DnnConverter::convert(SplitStageOp Op) {
 }
 
 /// Pages of a partition, and the most partitions of a row, which bounds
-/// scratch; longer rows have larger ones. Of keys and values 8 pages of a head
-/// take some 10 us to read, a hundred times what merging costs; a page of
-/// latent vectors is multiplied with many heads.
+/// scratch; longer rows have larger ones. Estimated, not measured: merging is
+/// to be small beside reading 8 pages, and a page of latent vectors is
+/// multiplied with many heads.
 static constexpr int64_t PartitionPages = 8;
 static constexpr int64_t LatentPartitionPages = 4;
 static constexpr int64_t MostPartitions = 64;
