@@ -273,21 +273,20 @@ def check_refusals(test, tenon, artifact):
     with serve.Server(tenon, artifact, "--max-running", 1,
                       "--max-queued", 1) as server:
         clients = Clients(test, server)
-        held = []
-        for _ in range(2):
-            held.append(server.connect())
-            # Many texts, so that the queue stays full.
-            held[-1].request("POST", "/v1/completions", json.dumps({
-                "prompt": ["a"], "n": 64, "max_tokens": 2000,
-                "temperature": 1, "ignore_eos": True}))
-            while (server.metric("tenon:num_requests_running") +
-                   server.metric("tenon:num_requests_waiting") < len(held)):
-                time.sleep(0.01)
         for package in openai, anthropic:
+            held = []
+            for _ in range(2):
+                held.append(server.connect())
+                held[-1].request("POST", "/v1/completions", json.dumps({
+                    "prompt": "a", "max_tokens": 2000, "ignore_eos": True}))
+                while (server.metric("tenon:num_requests_running") +
+                       server.metric("tenon:num_requests_waiting") < len(held)):
+                    time.sleep(0.01)
             clients.raises(package.RateLimitError, "queue",
                            lambda: clients.ask_long(package))
-        for each in held:
-            each.close()
+            for each in held:
+                each.close()
+            test.check(server.wait_idle(), "the queue is empty again")
 
 
 def check_compliance(test, server):
