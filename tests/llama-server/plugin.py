@@ -129,7 +129,7 @@ def words(request):
 def pytest_terminal_summary(terminalreporter):
     reasons = {}
     for item in terminalreporter.stats.get("deselected", []):
-        reason = ROWS[row_of(item)][1] if row_of(item) else "by hand"
+        reason = ROWS[row_of(item)][1] or "not chosen on the command line"
         reasons[reason] = reasons.get(reason, 0) + 1
     for reason, count in sorted(reasons.items(), key=lambda each: -each[1]):
         terminalreporter.write_line(f"{count:4} not run: {reason}")
