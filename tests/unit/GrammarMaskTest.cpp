@@ -37,6 +37,15 @@ std::vector<Grammar::Ptr> grammars() {
     EXPECT_TRUE(G) << G.error().message();
     All.push_back(*G);
   }
+  // What follows a terminal may be more of its characters than it takes.
+  for (const char *Text :
+       {"root ::= [ab]{0,3} more | \"x\"\nmore ::= \"b\" root \"a\" | \"1\"",
+        "root ::= [^1]{2,5} more | \"x\"\nmore ::= \"\xc3\xa9\" root | "
+        "\"a\""}) {
+    Result<Grammar::Ptr> G = Grammar::fromEbnf(Text);
+    EXPECT_TRUE(G) << G.error().message();
+    All.push_back(*G);
+  }
   Result<Grammar::Ptr> G = Grammar::fromEbnf(
       "root ::= \"a\" root \"b\" | \"ab\"? [\"{}]\nlist ::= root");
   EXPECT_TRUE(G) << G.error().message();
