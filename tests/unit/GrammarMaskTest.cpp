@@ -14,6 +14,8 @@ std::vector<Grammar::Ptr> grammars() {
   std::vector<Grammar::Ptr> All;
   for (const char *Schema :
        {R"({})", R"({"type":"object"})",
+        R"({"type":"object","properties":{"\u00e9a":{},"\u00e9":{}},
+            "required":["\u00e9a"]})",
         R"({"type":"object","properties":{"a":{"type":"string","maxLength":3},
             "ab":{"enum":["x","xy",1]},"b":{"type":"array","maxItems":2}}})",
         R"({"type":"object","propertyNames":{"pattern":"^[ab]{1,2}$"}})",
