@@ -280,6 +280,15 @@ TEST(GrammarMask, SurvivesForgetting) {
   EXPECT_FALSE(A.accept('x'));
 }
 
+TEST(GrammarMask, KeysGoOnBeyondAscii) {
+  Result<Grammar::Ptr> G = Grammar::fromJsonSchemaText(
+      R"({"type":"object","properties":{"\u00e9a":{},"\u6f22":{}},
+          "additionalProperties":false})");
+  ASSERT_TRUE(G) << G.error().message();
+  EXPECT_TRUE(accepts(*G, "{\"\xc3\xa9"
+                          "a\":1,\"\xe6\xbc\xa2\":2}"));
+}
+
 TEST(GrammarMask, ForcedText) {
   Result<Grammar::Ptr> G = Grammar::fromRegex("abc(d|e)|abcx");
   ASSERT_TRUE(G);
