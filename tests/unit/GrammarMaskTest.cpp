@@ -226,6 +226,8 @@ TEST(GrammarMask, FarBoundsOfLanguagesWithFewLengths) {
             "maxLength":400})",
         R"({"type":"string","pattern":"^[ab]*(?:1|11)$","minLength":25,
             "maxLength":400})",
+        R"({"type":"string","pattern":"^(?:x[ab]{0,15}|[ab]*)$","minLength":25,
+            "maxLength":400})",
         R"({"type":"string","pattern":"^(?:a|bb|[ab]{3}x?)$","minLength":3,
             "maxLength":90})"}) {
     Result<Grammar::Ptr> G = Grammar::fromJsonSchemaText(Schema);
