@@ -17,10 +17,6 @@ void MaskMaker::addTokens(uint32_t Node) {
     setBit(Out, Tokens.ids()[N.Begin + I]);
 }
 
-static uint64_t keyOf(StateId Id, uint32_t Node) {
-  return uint64_t(Id) << 32 | Node;
-}
-
 /// All tokens below the node, of which the text so far is a part.
 void MaskMaker::walk(ConfigId Id, uint32_t Node) {
   const auto &Nodes = Tokens.nodes();
@@ -52,159 +48,6 @@ void MaskMaker::step(ConfigId Id, uint32_t Node) {
     addTokens(Child);
     walk(Next, Child);
   }
-}
-
-/// Whether all that lies below a node only leads around the loop.
-static bool isWithin(const TokenTable::Below &Below,
-                     const Machine::Loop &Loop) {
-  return (Below.Ascii[0] & ~Loop.Ascii[0]) == 0 &&
-         (Below.Ascii[1] & ~Loop.Ascii[1]) == 0 &&
-         (!Below.Others || (Loop.Others && Below.IsUtf8));
-}
-
-void MaskMaker::visit(StateId Id, uint32_t Node, uint32_t Depth,
-                      Inside &Found) {
-  const auto &Nodes = Tokens.nodes();
-  // The root has a child for nearly every byte.
-  if (Node == 0) {
-    const std::bitset<256> First = M.firstBytes(Id);
-    for (unsigned Byte = 0; Byte < 256; ++Byte)
-      if (First.test(Byte))
-        if (uint32_t Child = Tokens.childOfRoot(static_cast<uint8_t>(Byte)))
-          visitChild(Id, Child, Depth, Found);
-    return;
-  }
-  for (uint32_t Child = Node + 1; Child < Nodes[Node].End;
-       Child = Nodes[Child].End)
-    visitChild(Id, Child, Depth, Found);
-}
-
-void MaskMaker::visitChild(StateId Id, uint32_t Child, uint32_t Depth,
-                           Inside &Found) {
-  const auto &Nodes = Tokens.nodes();
-  const TokenTable::Node &N = Nodes[Child];
-  StateId Next = M.stepState(Id, N.Byte);
-  if (Next == Machine::Dead)
-    return;
-  bool Ends = M.accepts(Next), GoesOn = M.goesOn(Next);
-  if (Ends && !GoesOn)
-    Found.Ends.push_back({Child, Next});
-  constexpr uint32_t FewNodes = 4;
-  if (GoesOn && N.End - Child > FewNodes &&
-      isWithin(Tokens.below(Child), M.loopOf(Next))) {
-    for (uint32_t I = N.Begin; I < Tokens.idsEnd(Child); ++I)
-      Found.Few.push_back(Tokens.ids()[I]);
-    if (Ends)
-      Found.Loops.push_back({Child, Next});
-    Found.Reach = std::max(Found.Reach,
-                           N.Height < 255 ? Depth + 1 + N.Height : UINT32_MAX);
-    return;
-  }
-  if (Ends)
-    for (uint32_t After = Child + 1; After < N.End; After = Nodes[After].End)
-      Found.Behind.add({After, 0, Nodes[After].Byte});
-  if (!GoesOn)
-    return;
-  Found.Reach = std::max(Found.Reach, Depth + 1);
-  for (uint32_t I = 0; I < N.Count; ++I)
-    Found.Few.push_back(Tokens.ids()[N.Begin + I]);
-  visit(Next, Child, Depth + 1, Found);
-}
-
-const MaskMaker::Inside &MaskMaker::insideOf(StateId Id, uint32_t Node) {
-  auto [At, IsNew] = Insides.try_emplace(keyOf(Id, Node));
-  Inside &Found = At->second;
-  if (!IsNew)
-    return Found;
-  visit(Id, Node, 0, Found);
-  if (Found.Few.size() > Tokens.words()) {
-    Found.Bits.resize(Tokens.words());
-    for (int32_t Token : Found.Few)
-      setBit(Found.Bits, Token);
-    Found.Few = {};
-  }
-  Found.Ends.shrink_to_fit();
-  Found.Behind.seal();
-  Bytes += sizeof(Inside) + 100 + Found.Bits.size() * 8 +
-           Found.Few.capacity() * 4 + Found.Ends.size() * sizeof(Crossing) +
-           Found.Behind.bytes() + Found.Loops.capacity() * sizeof(Crossing);
-  return Found;
-}
-
-/// `Id` is the state that `Any` is, or inside of a character behind it.
-void MaskMaker::count(StateId Any, StateId Id, uint32_t Node, uint32_t Chars,
-                      Counted &Found) {
-  const auto &Nodes = Tokens.nodes();
-  for (uint32_t Child = Node + 1; Child < Nodes[Node].End;
-       Child = Nodes[Child].End) {
-    const TokenTable::Node &N = Nodes[Child];
-    StateId Next = M.stepState(Id, N.Byte);
-    if (Next == Machine::Dead)
-      continue;
-    bool IsQuote = !M.goesOn(Next);
-    uint32_t Now = Chars + (Next == Any);
-    if (IsQuote)
-      Found.Quotes.push_back({Chars, static_cast<int32_t>(Child)});
-    if (M.accepts(Next))
-      for (uint32_t After = Child + 1; After < N.End; After = Nodes[After].End)
-        Found.Behind.add({After, Now, Nodes[After].Byte});
-    if (IsQuote)
-      continue;
-    for (uint32_t I = 0; I < N.Count; ++I)
-      Found.Tokens.push_back({Now + (Next != Any), Tokens.ids()[N.Begin + I]});
-    count(Any, Next, Child, Now, Found);
-  }
-}
-
-const MaskMaker::Counted &MaskMaker::countedOf(StateId Any) {
-  auto [At, IsNew] = Counts.try_emplace(Any);
-  Counted &Found = At->second;
-  if (!IsNew)
-    return Found;
-  count(Any, Any, 0, 0, Found);
-  std::vector<uint32_t> Begin(256 + 1);
-  auto Place = [](const Counted::Token &T) {
-    return std::min<uint32_t>(T.Chars, 255);
-  };
-  for (const Counted::Token &T : Found.Tokens)
-    ++Begin[Place(T) + 1];
-  for (size_t I = 0; I < 256; ++I)
-    Begin[I + 1] += Begin[I];
-  std::vector<Counted::Token> Sorted(Found.Tokens.size());
-  auto LongBegin = ptrdiff_t(Begin[255]);
-  for (const Counted::Token &T : Found.Tokens)
-    Sorted[Begin[Place(T)]++] = T;
-  std::sort(Sorted.begin() + LongBegin, Sorted.end(),
-            [](const Counted::Token &A, const Counted::Token &B) {
-              return A.Chars < B.Chars;
-            });
-  Found.Tokens = std::move(Sorted);
-  Found.Bits.resize(Tokens.words());
-  for (const Counted::Token &T : Found.Tokens)
-    setBit(Found.Bits, T.Id);
-  Found.Behind.seal();
-  Bytes += sizeof(Counted) + 100 + Found.Bits.size() * 8 +
-           (Found.Tokens.capacity() + Found.Quotes.capacity()) *
-               sizeof(Counted::Token) +
-           Found.Behind.bytes();
-  return Found;
-}
-
-/// A state that allows the same of the tokens below the node, without bounds
-/// that none of them reaches.
-StateId MaskMaker::nearOf(StateId Id, uint32_t Node) {
-  auto [At, IsNew] = Nears.try_emplace(keyOf(Id, Node), Id);
-  if (!IsNew)
-    return At->second;
-  Bytes += 48;
-  // Without any bound more is allowed, and no more than it reaches is looked
-  // at with them.
-  StateId Free = M.withoutFarBounds(Id, 0);
-  if (Free == Id)
-    return Id;
-  uint32_t Reach = insideOf(Free, Node).Reach;
-  StateId Near = Reach < UINT32_MAX ? M.withoutFarBounds(Id, Reach + 1) : Id;
-  return Nears[keyOf(Id, Node)] = Near;
 }
 
 std::string MaskMaker::pathOf(uint32_t Node) const {
@@ -286,6 +129,15 @@ void MaskMaker::dropExcluded(const Machine::Head &H, uint32_t Node) {
   }
 }
 
+/// Whether a byte of `First` is below a node.
+static bool mayBegin(const std::bitset<256> &First,
+                     const TokenTable::Below &Below) {
+  const std::bitset<256> Word(UINT64_MAX);
+  return (Below.Ascii[0] & (First & Word).to_ullong()) != 0 ||
+         (Below.Ascii[1] & (First >> 64 & Word).to_ullong()) != 0 ||
+         (Below.Others && (First >> 128).any());
+}
+
 /// Tokens that go on with what follows.
 void MaskMaker::addExits(ConfigId After, const Exits &From, uint32_t Min,
                          uint32_t Max) {
@@ -305,25 +157,6 @@ void MaskMaker::addExits(ConfigId After, const Exits &From, uint32_t Min,
       addTokens(E.Node);
       walk(Next, E.Node);
     }
-  }
-}
-
-/// The same below a node where, and below which, the terminal goes around a
-/// loop and may end.
-void MaskMaker::addLoop(ConfigId After, StateId Id, uint32_t Node) {
-  const auto &Nodes = Tokens.nodes();
-  const std::bitset<256> First = M.nextBytes(After);
-  for (uint32_t Child = Node + 1; Child < Nodes[Node].End;
-       Child = Nodes[Child].End) {
-    if (M.accepts(Id) && First.test(Nodes[Child].Byte))
-      if (ConfigId Next = M.step(After, Nodes[Child].Byte);
-          Next != Machine::NoConfig) {
-        addTokens(Child);
-        walk(Next, Child);
-      }
-    if (StateId Next = M.stepState(Id, Nodes[Child].Byte);
-        Next != Machine::Dead)
-      addLoop(After, Next, Child);
   }
 }
 
@@ -359,22 +192,6 @@ void MaskMaker::addPlain(const Machine::Head &H, uint32_t Node) {
   for (const Crossing &C : Found.Ends)
     addTokens(C.Node);
   addExits(After, Found.Behind, 0, UINT32_MAX);
-  const std::bitset<256> First = M.nextBytes(After);
-  std::array<uint64_t, 2> Ascii{};
-  bool Others = false;
-  for (unsigned Byte = 0; Byte < 256; ++Byte)
-    if (First.test(Byte)) {
-      if (Byte < 128)
-        Ascii[Byte / 64] |= uint64_t{1} << (Byte % 64);
-      else
-        Others = true;
-    }
-  for (const Crossing &C : Found.Loops) {
-    const TokenTable::Below &Below = Tokens.below(C.Node);
-    if ((Below.Ascii[0] & Ascii[0]) != 0 || (Below.Ascii[1] & Ascii[1]) != 0 ||
-        (Below.Others && Others))
-      addLoop(After, C.State, C.Node);
-  }
 }
 
 void MaskMaker::addRun(const Machine::Run &Of, ConfigId After) {
@@ -397,6 +214,32 @@ void MaskMaker::addRun(const Machine::Run &Of, ConfigId After) {
     if (Q.Chars >= Of.Min && Q.Chars <= Of.Max)
       addTokens(static_cast<uint32_t>(Q.Id));
   addExits(After, Found.Behind, Of.Min, Of.Max);
+  const std::bitset<256> First = M.nextBytes(After);
+  for (const Counted::Token &L : Found.Loops)
+    if (L.Chars <= Of.Max &&
+        mayBegin(First, Tokens.below(static_cast<uint32_t>(L.Id))))
+      addCounted(After, First, Of, static_cast<uint32_t>(L.Id), L.Chars);
+}
+
+/// Tokens that go on with what follows within characters that are counted, of
+/// which there may be too many for the terminal itself.
+void MaskMaker::addCounted(ConfigId After, const std::bitset<256> &First,
+                           const Machine::Run &Of, uint32_t Node,
+                           uint32_t Chars) {
+  const auto &Nodes = Tokens.nodes();
+  for (uint32_t Child = Node + 1; Child < Nodes[Node].End;
+       Child = Nodes[Child].End) {
+    uint8_t Byte = Nodes[Child].Byte;
+    bool Begins = (Byte & 0xc0) != 0x80;
+    // Between two characters, which are all whole, it may end.
+    if (Begins && Chars >= Of.Min && Chars <= Of.Max && First.test(Byte))
+      if (ConfigId Next = M.step(After, Byte); Next != Machine::NoConfig) {
+        addTokens(Child);
+        walk(Next, Child);
+      }
+    if (Chars + Begins <= Of.Max)
+      addCounted(After, First, Of, Child, Chars + Begins);
+  }
 }
 
 void MaskMaker::addHead(const Machine::Head &H) {

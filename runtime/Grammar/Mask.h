@@ -36,8 +36,6 @@ private:
     std::vector<Crossing> Ends;
     /// Nodes behind a place where it may end.
     Exits Behind;
-    /// Nodes where it may end, with all below: only what follows is looked for.
-    std::vector<Crossing> Loops;
     uint32_t Reach = 0; ///< The most bytes of a token that are allowed.
   };
   /// The same of characters of one set, repeated, by how many a token has.
@@ -51,6 +49,8 @@ private:
     /// Nodes of quotes, behind so many characters.
     std::vector<Token> Quotes;
     Exits Behind;
+    /// Nodes below which all is such characters, behind so many.
+    std::vector<Token> Loops;
   };
 
   /// Of the tokens below a node, of which the text so far has that part.
@@ -58,14 +58,15 @@ private:
   void visit(StateId Id, uint32_t Node, uint32_t Depth, Inside &Found);
   void visitChild(StateId Id, uint32_t Child, uint32_t Depth, Inside &Found);
   const Counted &countedOf(StateId Id);
-  void count(StateId Any, StateId Id, uint32_t Node, uint32_t Chars,
-             Counted &Found);
+  void count(StateId Any, StateId Id, uint32_t Node, uint32_t Depth,
+             uint32_t Chars, Counted &Found);
   StateId nearOf(StateId Id, uint32_t Node);
   void addHead(const Machine::Head &H);
   void addPlain(const Machine::Head &H, uint32_t Node);
   void addRun(const Machine::Run &Of, ConfigId After);
   void addExits(ConfigId After, const Exits &From, uint32_t Min, uint32_t Max);
-  void addLoop(ConfigId After, StateId Id, uint32_t Node);
+  void addCounted(ConfigId After, const std::bitset<256> &First,
+                  const Machine::Run &Of, uint32_t Node, uint32_t Chars);
   void addCrossing(const Machine::Head &H, uint32_t Node, StateId Ended,
                    const std::string &Bytes);
   void addKeyEnd(const Machine::Head &H, uint32_t Node,

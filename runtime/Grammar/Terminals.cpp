@@ -276,7 +276,7 @@ bool Machine::goesOn(StateId Id) {
   case Mode::Bytes:
   case Mode::Space:
   case Mode::Key:
-    for (unsigned Byte = 0; Byte < 128 && !Any; ++Byte)
+    for (unsigned Byte = 0; Byte < 256 && !Any; ++Byte)
       if (firstBytes(Id).test(Byte))
         Any = stepState(Id, static_cast<unsigned char>(Byte)) != Dead;
     break;

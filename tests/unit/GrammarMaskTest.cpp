@@ -14,6 +14,8 @@ std::vector<Grammar::Ptr> grammars() {
   std::vector<Grammar::Ptr> All;
   for (const char *Schema :
        {R"({})", R"({"type":"object"})",
+        R"({"type":"object","properties":{"\u00e9a":{},"\u00e9":{}},
+            "required":["\u00e9a"]})",
         R"({"type":"object","properties":{"a":{"type":"string","maxLength":3},
             "ab":{"enum":["x","xy",1]},"b":{"type":"array","maxItems":2}}})",
         R"({"type":"object","propertyNames":{"pattern":"^[ab]{1,2}$"}})",
@@ -34,6 +36,15 @@ std::vector<Grammar::Ptr> grammars() {
   for (const char *Text : {"(a|ab|\"b)*c?", "[^a]{2,5}a", "(?!.*aa)[a-c]*",
                            "[ab1x]{2,40}", "[ab1x]{33,40}"}) {
     Result<Grammar::Ptr> G = Grammar::fromRegex(Text);
+    EXPECT_TRUE(G) << G.error().message();
+    All.push_back(*G);
+  }
+  // What follows a terminal may be more of its characters than it takes.
+  for (const char *Text :
+       {"root ::= [ab]{0,3} more | \"x\"\nmore ::= \"b\" root \"a\" | \"1\"",
+        "root ::= [^1]{2,5} more | \"x\"\nmore ::= \"\xc3\xa9\" root | "
+        "\"a\""}) {
+    Result<Grammar::Ptr> G = Grammar::fromEbnf(Text);
     EXPECT_TRUE(G) << G.error().message();
     All.push_back(*G);
   }
@@ -215,6 +226,8 @@ TEST(GrammarMask, FarBoundsOfLanguagesWithFewLengths) {
             "maxLength":400})",
         R"({"type":"string","pattern":"^[ab]*(?:1|11)$","minLength":25,
             "maxLength":400})",
+        R"({"type":"string","pattern":"^(?:x[ab]{0,15}|[ab]*)$","minLength":25,
+            "maxLength":400})",
         R"({"type":"string","pattern":"^(?:a|bb|[ab]{3}x?)$","minLength":3,
             "maxLength":90})"}) {
     Result<Grammar::Ptr> G = Grammar::fromJsonSchemaText(Schema);
@@ -267,6 +280,15 @@ TEST(GrammarMask, SurvivesForgetting) {
   }
   EXPECT_TRUE(A.canEnd());
   EXPECT_FALSE(A.accept('x'));
+}
+
+TEST(GrammarMask, KeysGoOnBeyondAscii) {
+  Result<Grammar::Ptr> G = Grammar::fromJsonSchemaText(
+      R"({"type":"object","properties":{"\u00e9a":{},"\u6f22":{}},
+          "additionalProperties":false})");
+  ASSERT_TRUE(G) << G.error().message();
+  EXPECT_TRUE(accepts(*G, "{\"\xc3\xa9"
+                          "a\":1,\"\xe6\xbc\xa2\":2}"));
 }
 
 TEST(GrammarMask, ForcedText) {
