@@ -9,8 +9,11 @@
 using namespace tenon;
 using namespace tenon::http;
 
+/// The order in which members and choices come says nothing.
+using Sorted = nlohmann::json;
+
 /// Adds a part of a choice to what there is of it: texts and arrays are joined.
-static void join(Json &To, const Json &Part) {
+static void join(Sorted &To, const Sorted &Part) {
   if (Part.is_null())
     return;
   if (To.is_null()) {
@@ -23,22 +26,22 @@ static void join(Json &To, const Json &Part) {
     for (const auto &[Key, Value] : Part.items())
       join(To[Key], Value);
   } else if (To != Part) {
-    To = Json::array({To, Part}); // They cannot be the same any more.
+    To = Sorted::array({To, Part}); // They cannot be the same any more.
   }
 }
 
 /// Adds an event of OpenAI's streams, which have parts of choices.
-static void addChunk(Json Event, Json &Joined) {
-  for (const Json &Choice : Event["choices"]) {
+static void addChunk(Sorted Event, Sorted &Joined) {
+  for (const Sorted &Choice : Event["choices"]) {
     if (!Choice.is_object())
       continue;
-    Json Part = Choice;
-    std::string Index = Part.value("index", Json()).dump();
+    Sorted Part = Choice;
+    std::string Index = Part.value("index", Sorted()).dump();
     Part.erase("index");
     join(Joined["choices"][Index], Part);
   }
   Event.erase("choices");
-  Json Usage = Event.value("usage", Json());
+  Sorted Usage = Event.value("usage", Sorted());
   Event.erase("usage");
   join(Joined["usage"], Usage);
   if (Joined["frames"].empty() || Joined["frames"].back() != Event)
@@ -47,14 +50,14 @@ static void addChunk(Json Event, Json &Joined) {
 
 /// Adds an event with a name to `Events`; a part of a text to the part before,
 /// if they are of the same text.
-static void addNamed(Json Event, Json &Events) {
+static void addNamed(Sorted Event, Sorted &Events) {
   if (Event.is_object())
     Event.erase("sequence_number"); // It counts parts.
-  Json *Last = Events.empty() ? nullptr : &Events.back();
+  Sorted *Last = Events.empty() ? nullptr : &Events.back();
   if (Last && Event.contains("delta") && Last->contains("delta")) {
-    Json Rest = Event, LastRest = *Last;
-    for (Json *Each : {&Rest, &LastRest}) {
-      Json &Delta = (*Each)["delta"];
+    Sorted Rest = Event, LastRest = *Last;
+    for (Sorted *Each : {&Rest, &LastRest}) {
+      Sorted &Delta = (*Each)["delta"];
       if (Delta.is_string())
         Delta = "";
       for (const char *Key : {"text", "thinking", "partial_json"})
@@ -78,11 +81,11 @@ static void addNamed(Json Event, Json &Events) {
 }
 
 /// A stream with its parts joined. What is not a whole event is left out.
-static Json joined(std::string_view Stream) {
-  Json J = {{"choices", Json::object()},
-            {"usage", nullptr},
-            {"frames", Json::array()},
-            {"events", Json::array()}};
+static Sorted joined(std::string_view Stream) {
+  Sorted J = {{"choices", Sorted::object()},
+              {"usage", nullptr},
+              {"frames", Sorted::array()},
+              {"events", Sorted::array()}};
   while (true) {
     size_t End = Stream.find("\n\n");
     if (End == std::string_view::npos)
@@ -93,18 +96,18 @@ static Json joined(std::string_view Stream) {
     if (Data == std::string_view::npos)
       continue;
     Event.remove_prefix(Data + 6);
-    Json Parsed = Json::parse(Event, nullptr, /*allow_exceptions=*/false);
+    Sorted Parsed = Sorted::parse(Event, nullptr, /*allow_exceptions=*/false);
     if (Parsed.is_object() && Parsed.contains("choices"))
       addChunk(std::move(Parsed), J);
     else
-      addNamed(Parsed.is_discarded() ? Json(std::string(Event))
+      addNamed(Parsed.is_discarded() ? Sorted(std::string(Event))
                                      : std::move(Parsed),
                J["events"]);
   }
 }
 
 /// Whether `Part` is the beginning of `Whole`: texts and arrays may go on.
-static bool isBeginning(const Json &Part, const Json &Whole) {
+static bool isBeginning(const Sorted &Part, const Sorted &Whole) {
   if (Part.is_null())
     return true;
   if (Part.is_string() && Whole.is_string())
@@ -142,10 +145,10 @@ std::optional<std::string> http::differenceOf(std::string_view Recorded,
     return std::nullopt;
   if (!IsStream)
     return placeOf(Recorded, New);
-  Json Old = joined(Recorded), Now = joined(New);
+  Sorted Old = joined(Recorded), Now = joined(New);
   if (IsCut ? isBeginning(Old, Now) : Old == Now)
     return std::nullopt;
   return "joined, " +
-         placeOf(Old.dump(-1, ' ', false, Json::error_handler_t::replace),
-                 Now.dump(-1, ' ', false, Json::error_handler_t::replace));
+         placeOf(Old.dump(-1, ' ', false, Sorted::error_handler_t::replace),
+                 Now.dump(-1, ' ', false, Sorted::error_handler_t::replace));
 }

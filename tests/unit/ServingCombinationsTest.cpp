@@ -39,7 +39,6 @@ enum Factor : size_t {
   Cancellation,
   EncoderDecoder,
   Echo,
-  Constrained,
   Factors
 };
 using Row = std::bitset<Factors>;
@@ -56,8 +55,7 @@ constexpr const char *Names[Factors] = {"streaming",
                                         "prompt_lookup_num_tokens",
                                         "cancellation",
                                         "encoder-decoder",
-                                        "echo",
-                                        "grammar"};
+                                        "echo"};
 
 using Pair = std::pair<std::string, std::string>;
 Pair sorted(std::string A, std::string B) {
@@ -73,7 +71,6 @@ const std::set<Pair> &excluded() {
       sorted("num_beams", "min_p"),
       sorted("num_beams", "typical_p"),
       sorted("num_beams", "prompt_lookup_num_tokens"),
-      sorted("num_beams", "grammar"),
       sorted("echo", "encoder-decoder"),
   };
   return All;
@@ -199,13 +196,6 @@ protected:
     return std::move(*Made);
   }
 
-  /// The words a to e, more of them than any request has tokens.
-  static grammar::Grammar::Ptr someLetters() {
-    static const auto Made = grammar::Grammar::fromRegex(" ?([a-e] ?){60,}");
-    EXPECT_TRUE(Made) << Made.error().message();
-    return *Made;
-  }
-
   /// The settings of `R`; `StopText` with Stop.
   static Settings settingsOf(Row R, const std::string &StopText) {
     Settings Wish;
@@ -235,8 +225,6 @@ protected:
     if (R[Lookup])
       Wish.Lookup = 3;
     Wish.Echo = R[Echo];
-    if (R[Constrained])
-      Wish.Grammar = someLetters();
     return Wish;
   }
 
@@ -326,8 +314,7 @@ void ServingCombinationsTest::expectEffects(Row R, int64_t MaxRunning,
     for (const sampling::ScoredToken &Score : G.Scores)
       EXPECT_EQ(Score.Likeliest.size(), 2u);
     for (int32_t Token : G.NewTokens)
-      EXPECT_TRUE(Token >= 4 && Token <= (R[Constrained] ? 8 : 11) &&
-                  (!R[Bias] || Token != 5));
+      EXPECT_TRUE(Token >= 4 && Token <= 11 && (!R[Bias] || Token != 5));
     if (R[Stop]) {
       EXPECT_EQ(G.Text.find(StopText, Before.size()), std::string::npos);
     }
