@@ -12,7 +12,6 @@ and errors: they have the described members and no others.
 import copy
 import json
 import pathlib
-import shutil
 import sys
 
 import jsonschema_rs
@@ -335,10 +334,7 @@ def check_answers(test, server, document):
 
 def compiled(test, example):
     """Arguments of tenon serve: models of all kinds that it has."""
-    model = test.work / "tiny"
-    shutil.copytree(example, model)
-    (model / "chat_template.jinja").write_text(serve.TEMPLATE)
-    return [test.compile(model, "tiny", "--dtype", "f32"),
+    return [serve.compiled(test, example),
             test.compile(models.sentence_bert(
                 test.work / "sentences", serve.POSITIONS), "sentences"),
             test.compile(support.FIXTURES / "bert-classes", "classes")]

@@ -11,7 +11,7 @@ import sys
 
 import support
 from browser import Browser
-from serve import TEMPLATE, Server
+from serve import Server, compiled
 
 # Of a page: what its parts say.
 ARTICLES = "[...document.querySelectorAll('article')]"
@@ -205,15 +205,8 @@ class Page:
 
 def main():
     test = support.Test(sys.argv[1:])
-    example = pathlib.Path(sys.argv[3])
-    model = test.work / "tiny"
-    shutil.copytree(example, model)
-    (model / "chat_template.jinja").write_text(TEMPLATE)
     # Texts that are long enough to be looked at while they are written.
-    config = json.loads((model / "config.json").read_text())
-    (model / "config.json").write_text(json.dumps(
-        config | {"max_position_embeddings": 8192}))
-    artifact = test.compile(model, "tiny", "--dtype", "f32")
+    artifact = compiled(test, pathlib.Path(sys.argv[3]), positions=8192)
     with Server(test.tenon, artifact, "--threads", 1) as server, Browser(
             shutil.which("chromium"), test.work / "profile") as browser:
         page = Page(test, server, browser)

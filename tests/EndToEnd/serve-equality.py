@@ -9,11 +9,10 @@ import json
 import pathlib
 import random
 import re
-import shutil
 import sys
 
 import support
-from serve import TEMPLATE, Server
+from serve import Server, compiled
 
 # What a request may ask for, or what may happen to it. What beams and
 # encoder-decoders add is in tests/unit/ServingCombinationsTest.cpp: no endpoint
@@ -279,15 +278,8 @@ class Equality:
 
 def main():
     test = support.Test(sys.argv[1:])
-    example = pathlib.Path(sys.argv[3])
-    model = test.work / "tiny"
-    shutil.copytree(example, model)
-    (model / "chat_template.jinja").write_text(TEMPLATE)
     # The template writes tools into the prompt.
-    config = json.loads((model / "config.json").read_text())
-    (model / "config.json").write_text(json.dumps(
-        config | {"max_position_embeddings": 2048}))
-    artifact = test.compile(model, "tiny", "--dtype", "f32")
+    artifact = compiled(test, pathlib.Path(sys.argv[3]), positions=2048)
     Equality(test, artifact).run()
     test.finish()
 

@@ -688,13 +688,22 @@ class Serve:
                             "the socket is removed")
 
 
-def main():
-    test = support.Test(sys.argv[1:])
-    tenon, example = sys.argv[1], pathlib.Path(sys.argv[3])
+def compiled(test, example, positions=None):
+    """The example model with TEMPLATE, for that many tokens or its own number."""
     model = test.work / "tiny"
     shutil.copytree(example, model)
     (model / "chat_template.jinja").write_text(TEMPLATE)
-    artifact = test.compile(model, "tiny", "--dtype", "f32")
+    if positions:
+        config = json.loads((model / "config.json").read_text())
+        (model / "config.json").write_text(json.dumps(
+            config | {"max_position_embeddings": positions}))
+    return test.compile(model, "tiny", "--dtype", "f32")
+
+
+def main():
+    test = support.Test(sys.argv[1:])
+    tenon = sys.argv[1]
+    artifact = compiled(test, pathlib.Path(sys.argv[3]))
     serve = Serve(test, tenon, artifact)
     with Server(tenon, artifact, f"other={artifact}") as server:
         serve.answers(server)

@@ -1,6 +1,6 @@
 """What happened to requests: --record and tenon replay, tenon explain, the log.
 
-requests.py TENON WORK EXAMPLE
+record.py TENON WORK EXAMPLE
 """
 
 import concurrent.futures
@@ -8,7 +8,6 @@ import json
 import pathlib
 import re
 import resource
-import shutil
 import stat
 import sys
 import threading
@@ -16,7 +15,7 @@ import time
 
 import models
 import support
-from serve import TEMPLATE, TOOL, Server
+from serve import TOOL, Server, compiled
 
 SCHEMA = {"type": "object", "properties": {
     "n": {"type": "integer", "minimum": 10, "maximum": 99},
@@ -415,15 +414,8 @@ class Requests:
 
 def main():
     test = support.Test(sys.argv[1:])
-    example = pathlib.Path(sys.argv[3])
-    model = test.work / "tiny"
-    shutil.copytree(example, model)
-    (model / "chat_template.jinja").write_text(TEMPLATE)
     # Texts that are long enough to be looked at while they are written.
-    config = json.loads((model / "config.json").read_text())
-    (model / "config.json").write_text(json.dumps(
-        config | {"max_position_embeddings": 8192}))
-    artifact = test.compile(model, "tiny", "--dtype", "f32")
+    artifact = compiled(test, pathlib.Path(sys.argv[3]), positions=8192)
     positions = 150
     sentences = test.compile(
         models.sentence_bert(test.work / "sentences", positions), "sentences")
