@@ -169,47 +169,53 @@ static void showMetrics(Call C) {
   });
 }
 
-namespace {
-
-struct Route : Endpoint {
-  /// On a worker; null: Api::answer(), on the server's thread.
+/// An endpoint, and what answers it.
+struct Api::Route : Endpoint {
+  /// On a worker; null: AtOnce does.
   void (*Answer)(Call);
+  /// On the server's thread.
+  void (Api::*AtOnce)(Exchange &, const std::string &Name) const = nullptr;
 };
 
-} // namespace
-
-static constexpr Route Routes[] = {
-    {{"POST", "/v1/chat/completions"}, completeChat},
-    {{"POST", "/v1/completions"}, completeText},
-    {{"POST", "/v1/responses"}, respond},
-    {{"POST", "/v1/messages"}, answerMessages},
-    {{"POST", "/v1/messages/count_tokens"}, countMessageTokens},
-    {{"POST", "/v1/embeddings"}, embed},
-    {{"POST", "/v1/rerank"}, rerank},
-    {{"POST", "/v1/classify"}, classify},
-    {{"GET", "/v1/models"}, listModels},
-    {{"GET", "/v1/models/{model}"}, nullptr},
-    {{"GET", "/v1/requests/{request}"}, nullptr},
-    {{"POST", "/tokenize"}, tokenize},
-    {{"POST", "/detokenize"}, detokenize},
-    {{"POST", "/apply-template"}, applyTemplate},
-    {{"GET", "/metrics", true}, showMetrics},
-    {{"GET", "/health", true}, nullptr},
-    {{"GET", "/live", true}, nullptr},
-    {{"GET", "/openapi.json", true}, nullptr},
-    {{"GET", "/", true}, nullptr},
-};
-
-std::vector<Endpoint> http::endpoints() {
-  return {std::begin(Routes), std::end(Routes)};
+std::span<const Api::Route> Api::routes() {
+  static constexpr Route Routes[] = {
+      {{"POST", "/v1/chat/completions"}, completeChat},
+      {{"POST", "/v1/completions"}, completeText},
+      {{"POST", "/v1/responses"}, respond},
+      {{"POST", "/v1/messages"}, answerMessages},
+      {{"POST", "/v1/messages/count_tokens"}, countMessageTokens},
+      {{"POST", "/v1/embeddings"}, embed},
+      {{"POST", "/v1/rerank"}, rerank},
+      {{"POST", "/v1/classify"}, classify},
+      {{"GET", "/v1/models"}, listModels},
+      {{"GET", "/v1/models/{model}"}, nullptr, &Api::showModel},
+      {{"GET", "/v1/requests/{request}"}, nullptr, &Api::explain},
+      {{"POST", "/tokenize"}, tokenize},
+      {{"POST", "/detokenize"}, detokenize},
+      {{"POST", "/apply-template"}, applyTemplate},
+      {{"GET", "/metrics", true}, showMetrics},
+      {{"GET", "/health", true}, nullptr, &Api::showHealth},
+      {{"GET", "/live", true}, nullptr, &Api::showLife},
+      {{"GET", "/openapi.json", true}, nullptr, &Api::showDescription},
+      {{"GET", "/", true}, nullptr, &Api::showPage},
+  };
+  return Routes;
 }
 
-/// Whether `Path` is that of `R`, whose {name} stands for any text.
-static bool isOf(const Route &R, std::string_view Path) {
-  size_t Open = R.Path.find('{');
-  return Open == std::string_view::npos
-             ? Path == R.Path
-             : Path.size() > Open && Path.starts_with(R.Path.substr(0, Open));
+std::vector<Endpoint> Api::endpoints() {
+  return {routes().begin(), routes().end()};
+}
+
+/// What `Path` has in the place of the {name} of an endpoint's path, which may
+/// have none; nothing where it is another path.
+static std::optional<std::string> nameIn(std::string_view Path,
+                                         const Endpoint &E) {
+  size_t Open = std::min(E.Path.find('{'), E.Path.size());
+  std::string_view Name = Path.substr(std::min(Open, Path.size()));
+  if (!Path.starts_with(E.Path.substr(0, Open)) ||
+      Name.empty() != (Open == E.Path.size()))
+    return std::nullopt;
+  return percentDecoded(Name);
 }
 
 Api::Api(std::vector<std::unique_ptr<ServedModel>> Models,
@@ -241,37 +247,40 @@ std::optional<size_t> Api::keyOf(const HttpRequest &R) const {
   return Found;
 }
 
-void Api::answer(Exchange &E, std::string_view Path) const {
-  if (Path == "/live")
-    return E.reply({200, "application/json", "{}"});
-  if (Path == "/health")
-    return E.reply(
-        {IsDraining ? 503 : 200, "application/json",
-         IsDraining ? R"({"status":"draining"})" : R"({"status":"ok"})"});
-  if (Path == "/openapi.json")
-    return E.reply({200, "application/json", Description});
-  if (Path == "/") {
-    HttpResponse Shown{200, "text/html; charset=utf-8", std::string(Page)};
-    Shown.More.emplace_back("Content-Security-Policy",
-                            "default-src 'none'; connect-src 'self'; img-src "
-                            "data:; style-src 'unsafe-inline'; script-src "
-                            "'unsafe-inline'; frame-ancestors 'none'");
-    return E.reply(std::move(Shown));
-  }
-  std::string Name = percentDecoded(E.request().Path.substr(Path.find('{')));
-  if (Path == "/v1/requests/{request}")
-    return explain(E, Name);
+void Api::showLife(Exchange &E, const std::string &) const {
+  E.reply({200, "application/json", "{}"});
+}
+
+void Api::showHealth(Exchange &E, const std::string &) const {
+  E.reply({IsDraining ? 503 : 200, "application/json",
+           IsDraining ? R"({"status":"draining"})" : R"({"status":"ok"})"});
+}
+
+void Api::showDescription(Exchange &E, const std::string &) const {
+  E.reply({200, "application/json", Description});
+}
+
+void Api::showPage(Exchange &E, const std::string &) const {
+  HttpResponse Shown{200, "text/html; charset=utf-8", std::string(Page)};
+  Shown.More.emplace_back("Content-Security-Policy",
+                          "default-src 'none'; connect-src 'self'; img-src "
+                          "data:; style-src 'unsafe-inline'; script-src "
+                          "'unsafe-inline'; frame-ancestors 'none'");
+  E.reply(std::move(Shown));
+}
+
+void Api::showModel(Exchange &E, const std::string &Name) const {
   for (const auto &M : Models)
     if (M->Name == Name)
       return E.reply({200, "application/json", wireText(modelJson(*M))});
   replyError(E, {404, "there is no model " + printable(Name)});
 }
 
-void Api::explain(Exchange &E, const std::string &Id) const {
-  const RequestTrace *T = History.find(Id, E.trace().Key);
+void Api::explain(Exchange &E, const std::string &Name) const {
+  const RequestTrace *T = History.find(Name, E.trace().Key);
   if (!T)
     return replyError(
-        E, {404, printable(Id) +
+        E, {404, printable(Name) +
                      ": is none of the last requests of this key: expected "
                      "the X-Request-Id of one of the last " +
                      std::to_string(Bounds.ExplainedRequests)});
@@ -303,12 +312,14 @@ static void readAndAnswer(Call C, void (*Answer)(Call)) {
 void Api::take(HttpServer &Server, std::shared_ptr<Exchange> E) {
   const HttpRequest &R = E->request();
   const Route *Found = nullptr;
-  std::string Methods;
-  for (const Route &Each : Routes)
-    if (isOf(Each, R.Path)) {
+  std::string Methods, Name;
+  for (const Route &Each : routes())
+    if (std::optional<std::string> Own = nameIn(R.Path, Each)) {
       Methods += (Methods.empty() ? "" : ", ") + std::string(Each.Method);
-      if (Each.Method == R.Method)
+      if (Each.Method == R.Method) {
         Found = &Each;
+        Name = std::move(*Own);
+      }
     }
   std::optional<size_t> Key = keyOf(R);
   if (!(Found && Found->IsOpen) && !Key)
@@ -322,8 +333,8 @@ void Api::take(HttpServer &Server, std::shared_ptr<Exchange> E) {
   }
   if (!Found)
     return replyError(*E, {404, printable(R.Path) + ": there is no such path"});
-  if (!Found->Answer)
-    return answer(*E, Found->Path);
+  if (Found->AtOnce)
+    return (this->*Found->AtOnce)(*E, Name);
   if (R.Method == "POST") {
     E->trace().IsCall = true;
     History.add(E->sharedTrace());

@@ -16,6 +16,7 @@
 #include "runtime/Serving/Engine.h"
 
 #include <memory>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -44,9 +45,18 @@ struct ServedModel {
   serving::Encoder &encoder() { return std::get<serving::Encoder>(Runs); }
 };
 
+/// A path that the server answers, in which {name} stands for any text.
+struct Endpoint {
+  std::string_view Method, Path;
+  bool IsOpen = false; ///< Needs no key.
+};
+
 /// Answers requests. For the server's thread, but for drain().
 class Api {
 public:
+  /// All that there are.
+  static std::vector<Endpoint> endpoints();
+
   /// With `Keys` every request needs one of them, but those of endpoints that
   /// are open. Requests without a "model" are for `DefaultModel`; empty: are
   /// refused.
@@ -64,10 +74,16 @@ public:
   void beginDraining() { IsDraining = true; }
 
 private:
+  struct Route;
+  static std::span<const Route> routes();
   std::optional<size_t> keyOf(const HttpRequest &R) const;
-  /// Answers what needs no worker; `Path` is that of an endpoint.
-  void answer(Exchange &E, std::string_view Path) const;
-  void explain(Exchange &E, const std::string &Id) const;
+  // What needs no worker; `Name` is what a path has in the place of a {name}.
+  void showLife(Exchange &E, const std::string &Name) const;
+  void showHealth(Exchange &E, const std::string &Name) const;
+  void showDescription(Exchange &E, const std::string &Name) const;
+  void showPage(Exchange &E, const std::string &Name) const;
+  void showModel(Exchange &E, const std::string &Name) const;
+  void explain(Exchange &E, const std::string &Name) const;
   void call(HttpServer &Server, std::shared_ptr<Exchange> E,
             void (*Answer)(struct Call));
 
@@ -80,15 +96,6 @@ private:
   RequestHistory History;
   bool IsDraining = false;
 };
-
-/// A path that the server answers, in which {name} stands for any text.
-struct Endpoint {
-  std::string_view Method, Path;
-  bool IsOpen = false; ///< Needs no key.
-};
-
-/// All that there are.
-std::vector<Endpoint> endpoints();
 
 /// What an endpoint is given, on a worker.
 struct Call {

@@ -164,6 +164,15 @@ struct ServeArguments {
   ServeOptions Options;
 };
 
+/// Of the engines that serve, or replay.
+static void addEngineOptions(CLI::App &App, ServeOptions &O) {
+  App.add_option("--threads", O.Threads, "Threads; 0: one per core [0]");
+  App.add_option("--max-seq", O.MaxSeq,
+                 "Tokens that a model's cache holds [what fits in a quarter of "
+                 "the memory]")
+      ->check(CLI::PositiveNumber);
+}
+
 static void addServeOptions(CLI::App &App, ServeArguments &Serve) {
   ServeOptions &O = Serve.Options;
   App.add_option("files", Serve.Models,
@@ -179,11 +188,7 @@ static void addServeOptions(CLI::App &App, ServeArguments &Serve) {
                  "Listen on this path instead of host and port");
   App.add_option("--api-key-file", O.KeyFile,
                  "File of keys, one a line; requests need one of them");
-  App.add_option("--threads", O.Threads, "Threads; 0: one per core [0]");
-  App.add_option("--max-seq", O.MaxSeq,
-                 "Tokens that a model's cache holds [what fits in a quarter of "
-                 "the memory]")
-      ->check(CLI::PositiveNumber);
+  addEngineOptions(App, O);
   App.add_option("--max-running", O.MaxRunning,
                  "Texts that a model generates at once [8]")
       ->check(CLI::Range(int64_t(1), generation::MaxChoices));
@@ -233,11 +238,7 @@ static void addReplayOptions(CLI::App &App, ReplayArguments &Replay) {
   App.add_option("--max-running", O.MaxRunning,
                  "Texts that a model generates at once [as recorded]")
       ->check(CLI::Range(int64_t(1), generation::MaxChoices));
-  App.add_option("--max-seq", O.Serve.MaxSeq,
-                 "Tokens that a model's cache holds [what fits in a quarter of "
-                 "the memory]")
-      ->check(CLI::PositiveNumber);
-  App.add_option("--threads", O.Serve.Threads, "Threads; 0: one per core [0]");
+  addEngineOptions(App, O.Serve);
   App.add_flag("--json", O.Json, "A JSON object a line for each request");
 }
 

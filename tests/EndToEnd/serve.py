@@ -113,7 +113,9 @@ class Server:
         return self.process.returncode, errors
 
 
-class Serve:
+class ServerTest:
+    """What tests of a server with one model begin with."""
+
     def __init__(self, test, tenon, artifact):
         self.test = test
         self.tenon = tenon
@@ -122,6 +124,8 @@ class Serve:
     def expect(self, what, found, expected):
         self.test.check(found == expected, f"{what}: {found} != {expected}")
 
+
+class Serve(ServerTest):
     def answers(self, server):
         """The same as tenon run's, whole and in pieces, alone and not."""
         alone = json.loads(self.test.need(

@@ -26,15 +26,7 @@ def wish(number, **more):
     return {"prompt": "word " * (1 + number), "seed": number, **LONG, **more}
 
 
-class Faults:
-    def __init__(self, test, tenon, artifact):
-        self.test = test
-        self.tenon = tenon
-        self.artifact = artifact
-
-    def expect(self, what, found, expected):
-        self.test.check(found == expected, f"{what}: {found} != {expected}")
-
+class Faults(serve.ServerTest):
     def under_load(self, server, count, **more):
         """So many requests under way; futures of what each is answered, None
         for a connection that ends before."""

@@ -39,7 +39,7 @@ TEST(OpenApi, HasEveryEndpoint) {
   for (const auto &[Path, Methods] : All.at("paths").items())
     for (const auto &[Method, Operation] : Methods.items())
       Described.insert(Line(Method, Path, Operation.contains("security")));
-  for (const Endpoint &E : endpoints())
+  for (const Endpoint &E : Api::endpoints())
     Answered.insert(Line(std::string(E.Method), E.Path, E.IsOpen));
   EXPECT_EQ(Described, Answered);
 }
