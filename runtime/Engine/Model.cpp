@@ -115,18 +115,20 @@ Result<const Tokenizer *> Model::tokenizer() const {
   return &**Text;
 }
 
-Result<std::shared_ptr<const grammar::TokenTable>> Model::tokenTable() const {
+Result<std::shared_ptr<const grammar::TokenTable>>
+Model::tokenTable(bool HasAdded) const {
   Result<const Tokenizer *> Tokens = tokenizer();
   if (!Tokens)
     return Tokens.error();
-  std::call_once(TableOnce, [&] {
-    auto Built = grammar::TokenTable::build(**Tokens);
+  TokenTableSlot &Slot = HasAdded ? WithAdded : Plain;
+  std::call_once(Slot.Once, [&] {
+    auto Built = grammar::TokenTable::build(**Tokens, HasAdded);
     if (Built)
-      Table.emplace(std::move(Built));
+      Slot.Table.emplace(std::move(Built));
     else
-      Table.emplace(Built.error().withContext(Path));
+      Slot.Table.emplace(Built.error().withContext(Path));
   });
-  return *Table;
+  return *Slot.Table;
 }
 
 Result<const chat::Template *> Model::chatTemplate() const {

@@ -72,8 +72,10 @@ public:
   Result<const tokenizer::Tokenizer *> tokenizer() const;
 
   /// The bytes of its tokens, for grammars, found on first use; an error where
-  /// it has none, or what a token adds to a text depends on others.
-  Result<std::shared_ptr<const grammar::TokenTable>> tokenTable() const;
+  /// it has none, or what a token adds to a text depends on others. With
+  /// `HasAdded` for grammars in which there are added tokens.
+  Result<std::shared_ptr<const grammar::TokenTable>>
+  tokenTable(bool HasAdded = false) const;
 
   /// The artifact's chat template for plain conversations, parsed on first use;
   /// an error when it has none.
@@ -93,9 +95,11 @@ private:
   mutable std::once_flag PrefaultOnce;
   mutable std::once_flag TokenizerOnce;
   mutable std::optional<Result<tokenizer::Tokenizer>> Text;
-  mutable std::once_flag TableOnce;
-  mutable std::optional<Result<std::shared_ptr<const grammar::TokenTable>>>
-      Table;
+  struct TokenTableSlot {
+    std::once_flag Once;
+    std::optional<Result<std::shared_ptr<const grammar::TokenTable>>> Table;
+  };
+  mutable TokenTableSlot Plain, WithAdded;
   mutable std::once_flag ChatOnce;
   mutable std::optional<Result<chat::Template>> Chat;
 };

@@ -2,6 +2,8 @@
 
 #include "runtime/Generation/Constraint.h"
 
+#include "runtime/Tokenizer/Unicode.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -9,8 +11,8 @@ using namespace tenon;
 using namespace tenon::generation;
 
 // Of an echoed prompt the new tokens go on; else the first begins the text.
-Constraint::Constraint(const Request &Wish)
-    : Ends(Wish.Rules.EndOfSequence),
+Constraint::Constraint(const Request &Wish, const tokenizer::Tokenizer &T)
+    : T(&T), Ends(Wish.Rules.EndOfSequence),
       Match(Wish.Grammar, Wish.Tokens, /*Begins=*/!Wish.Echo),
       Mask(Wish.Tokens->words()) {}
 
@@ -43,6 +45,21 @@ void Constraint::apply(std::span<float> Scores) {
 void Constraint::accept(int32_t Token) {
   if (!isEnd(Token))
     (void)Match.accept(Token); // It was allowed.
+}
+
+std::vector<int32_t> Constraint::forced(size_t Most) {
+  std::string Text = Match.forced();
+  // Bytes of special tokens, or parts of characters.
+  if (Text.empty() || tokenizer::findInvalidUtf8(Text))
+    return {};
+  Result<std::vector<int32_t>> Ids =
+      T->encode(Text, /*AddSpecialTokens=*/false);
+  if (!Ids)
+    return {};
+  // The last one may be a part of a longer token.
+  Ids->resize(std::min(Most, Ids->size() - std::min<size_t>(Ids->size(), 1)));
+  Ids->resize(allowed(*Ids));
+  return std::move(*Ids);
 }
 
 size_t Constraint::allowed(std::span<const int32_t> Tokens) {

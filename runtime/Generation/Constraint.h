@@ -10,7 +10,8 @@ namespace tenon::generation {
 /// Which tokens may follow in one text of a request that has a grammar.
 class Constraint {
 public:
-  explicit Constraint(const Request &Wish);
+  /// `T` made the grammar's table.
+  Constraint(const Request &Wish, const tokenizer::Tokenizer &T);
 
   /// Whether `Token` may follow. Tokens that end a text may exactly where the
   /// grammar lets it end, whatever else they are.
@@ -19,6 +20,9 @@ public:
   void apply(std::span<float> Scores);
   /// Goes on with a token that may follow.
   void accept(int32_t Token);
+  /// At most `Most` tokens of the text that must follow, as the tokenizer would
+  /// cut it; the model may cut it otherwise.
+  std::vector<int32_t> forced(size_t Most);
   /// How many of `Tokens` may follow, one after another, without an end.
   size_t allowed(std::span<const int32_t> Tokens);
 
@@ -29,6 +33,7 @@ public:
 private:
   bool isEnd(int32_t Token) const;
 
+  const tokenizer::Tokenizer *T;
   std::vector<int32_t> Ends;
   grammar::Matcher Match;
   std::vector<uint64_t> Mask;

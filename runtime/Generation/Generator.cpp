@@ -335,7 +335,10 @@ Generator::checkGuesses(Job &J, size_t I, const ItemResult &Answer) {
   while (Token && ++Row < Given.size() && *Token == Given[Row]);
   if (!Token || Given.size() == 1)
     return Token;
-  L.Lookup.observe(Given.size() - 1, Row - 1);
+  if (L.LastGuessIsForced)
+    L.Forced.observe(Given.size() - 1, Row - 1);
+  else
+    L.Lookup.observe(Given.size() - 1, Row - 1);
   if (Row == Given.size())
     return Token;
   Result<int64_t> Length = S->length(J.Sequences[I]);
@@ -348,23 +351,39 @@ Generator::checkGuesses(Job &J, size_t I, const ItemResult &Answer) {
   return Token;
 }
 
+/// At most `Most` tokens that may follow the line's: those that its grammar
+/// forces, or that followed what is in the text before.
+std::vector<int32_t> Generator::guess(const Request &Wish, Line &L,
+                                      size_t Most) {
+  constexpr int64_t MostForced = 16;
+  auto Left =
+      Wish.MaxNewTokens - static_cast<int64_t>(L.Done.NewTokens.size()) - 1;
+  auto Room = [&](int64_t Limit) {
+    return std::min(static_cast<size_t>(std::clamp<int64_t>(Left, 0, Limit)),
+                    Most);
+  };
+  std::vector<int32_t> Guess;
+  // Guesses that nobody asks for must not change how rows round.
+  if (L.Must && V != Variant::ByCount && L.Forced.isDue())
+    Guess = L.Must->forced(Room(MostForced));
+  L.LastGuessIsForced = !Guess.empty();
+  if (L.LastGuessIsForced || Wish.How.Lookup == 0)
+    return Guess;
+  std::vector<int32_t> Text = Wish.Prompt;
+  Text.insert(Text.end(), L.Done.NewTokens.begin(), L.Done.NewTokens.end());
+  Guess = L.Lookup.guess(Text, Room(Wish.How.Lookup));
+  if (L.Must)
+    Guess.resize(L.Must->allowed(Guess));
+  return Guess;
+}
+
 /// Adds guesses to what the next step appends, `Most` in all sequences.
 void Generator::addGuesses(size_t Most) {
   for (auto &[Number, J] : Jobs) {
-    const Request &Wish = J->Wish;
-    if (!J->isRunning() || J->isReading() || Wish.How.Lookup == 0)
+    if (!J->isRunning() || J->isReading() || J->Search)
       continue;
     for (size_t I = 0; I < J->Sequences.size(); ++I) {
-      Line &L = J->Lines[J->Owners[I]];
-      auto Left =
-          Wish.MaxNewTokens - static_cast<int64_t>(L.Done.NewTokens.size()) - 1;
-      auto Room =
-          static_cast<size_t>(std::clamp<int64_t>(Left, 0, Wish.How.Lookup));
-      std::vector<int32_t> Text = Wish.Prompt;
-      Text.insert(Text.end(), L.Done.NewTokens.begin(), L.Done.NewTokens.end());
-      std::vector<int32_t> Guess = L.Lookup.guess(Text, std::min(Room, Most));
-      if (L.Must)
-        Guess.resize(L.Must->allowed(Guess));
+      std::vector<int32_t> Guess = guess(J->Wish, J->Lines[J->Owners[I]], Most);
       Most -= Guess.size();
       J->Next[I].insert(J->Next[I].end(), Guess.begin(), Guess.end());
     }

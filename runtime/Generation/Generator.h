@@ -146,6 +146,7 @@ private:
   Status advance(Job &J, std::span<engine::ItemResult> Answers);
   bool readPrompt(Job &J, const engine::ItemResult &Answer);
   std::span<const float> tokensOf(std::span<const float> Row) const;
+  std::vector<int32_t> guess(const Request &Wish, Line &L, size_t Most);
   void addGuesses(size_t Most);
   size_t roomForGuesses() const;
   bool constrain(Job &J, Line &L, std::span<const float> Row,

@@ -16,7 +16,7 @@ static bool isIn(const std::vector<int32_t> &Tokens, int32_t Token) {
 Generator::Line::Line(const Request &Wish, const tokenizer::Tokenizer *T)
     : Stops(Wish.StopStrings) {
   if (Wish.Grammar)
-    Must.emplace(Wish);
+    Must.emplace(Wish, *T);
   if (!T)
     return;
   Decoder.emplace(*T);

@@ -25,6 +25,8 @@ struct Generator::Line {
   StopStrings Stops;
   PromptLookup Lookup;
   std::optional<Constraint> Must;
+  GuessPace Forced;               ///< Of guesses that Must makes.
+  bool LastGuessIsForced = false; ///< Else it is that of Lookup.
 
   bool isRunning() const { return Done.Finish == FinishReason::None; }
 

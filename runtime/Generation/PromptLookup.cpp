@@ -14,13 +14,16 @@ static constexpr size_t WorthOneIn = 4;
 /// Tokens without guesses after that: at first, and after many times.
 static constexpr size_t FirstPause = 32, LongestPause = 1024;
 
+bool GuessPace::isDue() {
+  if (Pause == 0)
+    return true;
+  --Pause;
+  return false;
+}
+
 std::vector<int32_t> PromptLookup::guess(std::span<const int32_t> Text,
                                          size_t Most) {
-  if (Pause > 0) {
-    --Pause;
-    return {};
-  }
-  if (Most == 0)
+  if (!Pace.isDue() || Most == 0)
     return {};
   for (size_t Length = LongestMatch; Length >= ShortestMatch; --Length) {
     if (Text.size() <= Length)
@@ -41,7 +44,7 @@ std::vector<int32_t> PromptLookup::guess(std::span<const int32_t> Text,
   return {};
 }
 
-void PromptLookup::observe(size_t NewGuessed, size_t NewAccepted) {
+void GuessPace::observe(size_t NewGuessed, size_t NewAccepted) {
   Guessed += NewGuessed;
   Accepted += NewAccepted;
   if (Guessed < Trial)

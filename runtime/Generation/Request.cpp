@@ -2,6 +2,7 @@
 
 #include "runtime/Generation/Request.h"
 
+#include "runtime/Generation/ToolAnswer.h"
 #include "runtime/Tokenizer/Unicode.h"
 
 #include <algorithm>
@@ -106,6 +107,14 @@ static Status setScores(Request &R, const Model &M, const Settings &S,
 
 Result<Request> generation::makeRequest(const Model &M, const Settings &S,
                                         std::vector<int32_t> Prompt) {
+  if (!S.Grammar && (S.IsSingleCall || hasStrictTool(S.Tools))) {
+    Result<grammar::Grammar::Ptr> Calls = callGrammar(M, S, Prompt);
+    if (!Calls)
+      return Calls.error();
+    Settings Constrained = S;
+    Constrained.Grammar = std::move(*Calls);
+    return makeRequest(M, Constrained, std::move(Prompt));
+  }
   const Manifest &Info = M.manifest();
   SettingNames Name = S.names();
   Result<Strategy> How = strategyOf(M, S);
@@ -154,7 +163,7 @@ Result<Request> generation::makeRequest(const Model &M, const Settings &S,
   if (Status Set = setScores(R, M, S, Vocabulary); !Set)
     return Set.error();
   if (S.Grammar) {
-    auto Tokens = M.tokenTable();
+    auto Tokens = M.tokenTable(S.Grammar->hasSpecialTokens());
     if (!Tokens)
       return Tokens.error();
     R.Grammar = S.Grammar;

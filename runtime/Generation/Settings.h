@@ -9,7 +9,7 @@
 #define TENON_RUNTIME_GENERATION_SETTINGS_H
 
 #include "runtime/Engine/Model.h"
-#include "runtime/Grammar/Grammar.h"
+#include "runtime/Grammar/GrammarStore.h"
 #include "runtime/Sampling/BeamSearch.h"
 #include "runtime/Sampling/Sampler.h"
 
@@ -67,6 +67,13 @@ struct Settings {
   /// so only where the grammar lets it end, and nothing but MaxNewTokens and
   /// stop strings ends it elsewhere.
   grammar::Grammar::Ptr Grammar;
+  /// The tools that a conversation offers, as OpenAI defines them; null: none.
+  /// Without a grammar of the caller's, calls are of these and fulfil the
+  /// schemas of those that are strict, if any is or calls are limited.
+  Json Tools;
+  bool IsSingleCall = false; ///< At most one call.
+  /// Keeps the grammars of calls; may be null.
+  grammar::GrammarCache *Grammars = nullptr;
 
   /// Tokens that end a text do not.
   bool IgnoreEndOfSequence = false;

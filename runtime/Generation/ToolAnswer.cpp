@@ -1,6 +1,7 @@
 //===- ToolAnswer.cpp - Calls of tools in generated tokens ----------------===//
 
 #include "runtime/Generation/ToolAnswer.h"
+#include "runtime/ToolCalls/CallGrammar.h"
 #include "runtime/ToolCalls/ToolFormat.h"
 
 #include <algorithm>
@@ -24,9 +25,19 @@ static bool endsInReasoning(const tokenizer::Tokenizer &T,
       [&](std::string_view Mark) { return End.ends_with(Mark); });
 }
 
-Result<ToolAnswer> ToolAnswer::create(const engine::Model &M,
-                                      std::span<const int32_t> Prompt,
-                                      Json Tools) {
+namespace {
+
+/// How the model writes calls, and what is known of one answer.
+struct Reading {
+  const tokenizer::Tokenizer *T;
+  const ToolFormat *Format;
+  ToolParserOptions Options;
+};
+
+} // namespace
+
+static Result<Reading> readingOf(const engine::Model &M,
+                                 std::span<const int32_t> Prompt, Json Tools) {
   Result<const tokenizer::Tokenizer *> T = M.tokenizer();
   if (!T)
     return T.error();
@@ -45,7 +56,40 @@ Result<ToolAnswer> ToolAnswer::create(const engine::Model &M,
     std::optional<int32_t> Id = T->idOf(Text);
     return Id && T->addedToken(*Id);
   };
-  return ToolAnswer(**T, *Format, std::move(Options));
+  return Reading{*T, Format, std::move(Options)};
+}
+
+Result<ToolAnswer> ToolAnswer::create(const engine::Model &M,
+                                      std::span<const int32_t> Prompt,
+                                      Json Tools) {
+  Result<Reading> How = readingOf(M, Prompt, std::move(Tools));
+  if (!How)
+    return How.error();
+  return ToolAnswer(*How->T, *How->Format, std::move(How->Options));
+}
+
+bool generation::hasStrictTool(const Json &Tools) {
+  return std::any_of(Tools.begin(), Tools.end(), isStrict);
+}
+
+Result<grammar::Grammar::Ptr>
+generation::callGrammar(const engine::Model &M, const Settings &S,
+                        std::span<const int32_t> Prompt) {
+  Result<Reading> How = readingOf(M, Prompt, S.Tools);
+  if (!How)
+    return How.error();
+  std::string Key = "calls " + M.path() + (S.IsSingleCall ? " one" : "") +
+                    (How->Options.InReasoning ? " reasoning " : " ") +
+                    S.Tools.dump();
+  CallGrammarOptions Options{std::move(How->Options), {}, S.IsSingleCall};
+  auto Compile = [&] {
+    for (int32_t Id = 0; Id < How->T->idEnd(); ++Id)
+      if (std::optional<std::string_view> Added = How->T->addedToken(Id))
+        Options.AddedTokens.emplace_back(*Added);
+    return tools::callGrammar(*How->Format, Options,
+                              {.Memory = size_t(32) << 20});
+  };
+  return S.Grammars ? S.Grammars->get(Key, Compile) : Compile();
 }
 
 static void append(std::vector<AnswerPart> &Parts,

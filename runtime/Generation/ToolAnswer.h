@@ -37,6 +37,16 @@ private:
   tools::ToolCallParser Parser;
 };
 
+/// Whether calls of a tool have to fulfil its schema.
+bool hasStrictTool(const Json &Tools);
+
+/// The grammar of answers to `Prompt` in which calls of the tools of `S` are as
+/// its schemas say. Errors: those of tools::callGrammar(), and as of
+/// ToolAnswer::create().
+Result<grammar::Grammar::Ptr> callGrammar(const engine::Model &M,
+                                          const Settings &S,
+                                          std::span<const int32_t> Prompt);
+
 /// The answer of the `Tokens` that came after `Prompt`, as a whole. With
 /// `UpToStop`, the text up to a stop string, what follows it is left out.
 Result<tools::ParsedAnswer>

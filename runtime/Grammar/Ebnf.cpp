@@ -354,7 +354,7 @@ uint32_t Reader::newRule(Rows Made) {
 Reader::Row Reader::append(const Row &A, const Row &B) {
   Row Both = A;
   for (const Source::Part &P : B) {
-    if (!Both.empty() && !Both.back().IsRule && !P.IsRule)
+    if (!Both.empty() && !Both.back().isRule() && !P.isRule())
       Both.back().Index = From.Pool.concat(Both.back().Index, P.Index);
     else
       Both.push_back(P);
@@ -369,11 +369,12 @@ Reader::Rows Reader::rows(const Node &N) {
     NodeId Text = regex(N);
     if (Text == RegexPool::Epsilon)
       return {Row()};
-    return Text == RegexPool::Nothing ? Rows() : Rows{{{false, Text}}};
+    return Text == RegexPool::Nothing ? Rows()
+                                      : Rows{{{Source::Part::Text, Text}}};
   }
   switch (N.K) {
   case Node::Kind::Rule:
-    return {{{true, N.Rule}}};
+    return {{{Source::Part::Rule, N.Rule}}};
   case Node::Kind::Choice: {
     Rows All;
     for (const Node &P : N.Parts) {
@@ -389,13 +390,13 @@ Reader::Rows Reader::rows(const Node &N) {
       if (Ways.size() == 1)
         Whole = append(Whole, Ways[0]);
       else
-        Whole = append(Whole, {{true, newRule(std::move(Ways))}});
+        Whole = append(Whole, {{Source::Part::Rule, newRule(std::move(Ways))}});
     }
     return {Whole};
   }
   case Node::Kind::Repeat: {
     Rows Ways = rows(N.Parts[0]);
-    Source::Part One{true, newRule(std::move(Ways))};
+    Source::Part One{Source::Part::Rule, newRule(std::move(Ways))};
     uint32_t Max = N.Max == RegexPool::Unbounded ? N.Min : N.Max;
     if (Max > MaxCopies) {
       fail("a repetition of what is recursive, of more than " +
@@ -406,14 +407,14 @@ Reader::Rows Reader::rows(const Node &N) {
     std::optional<Source::Part> Rest;
     if (N.Max == RegexPool::Unbounded) {
       uint32_t Again = newRule({});
-      From.Rules[Again] = {Row{One, {true, Again}}, Row()};
-      Rest = Source::Part{true, Again};
+      From.Rules[Again] = {Row{One, {Source::Part::Rule, Again}}, Row()};
+      Rest = Source::Part{Source::Part::Rule, Again};
     }
     for (uint32_t I = N.Min; I < Max; ++I) {
       Row Some{One};
       if (Rest)
         Some.push_back(*Rest);
-      Rest = Source::Part{true, newRule({Some, Row()})};
+      Rest = Source::Part{Source::Part::Rule, newRule({Some, Row()})};
     }
     Row Whole(N.Min, One);
     if (Rest)
@@ -430,7 +431,7 @@ void Reader::prune() {
   std::vector<bool> Ends(From.Rules.size());
   auto Lives = [&](const Row &R) {
     return std::all_of(R.begin(), R.end(), [&](const Source::Part &P) {
-      return P.IsRule ? bool(Ends[P.Index]) : From.Pool.live(P.Index);
+      return P.isRule() ? bool(Ends[P.Index]) : From.Pool.live(P.Index);
     });
   };
   for (bool Changes = true; Changes;) {
@@ -450,7 +451,7 @@ void Reader::refuseLeftRecursion() {
   size_t Count = From.Rules.size();
   std::vector<bool> Empty(Count);
   auto IsEmpty = [&](const Source::Part &P) {
-    return P.IsRule ? bool(Empty[P.Index]) : From.Pool.nullable(P.Index);
+    return P.isRule() ? bool(Empty[P.Index]) : From.Pool.nullable(P.Index);
   };
   for (bool Changes = true; Changes;) {
     Changes = false;
@@ -470,7 +471,7 @@ void Reader::refuseLeftRecursion() {
   for (uint32_t Rule = 0; Rule < Count; ++Rule)
     for (const Row &R : From.Rules[Rule])
       for (size_t I = 0; I < R.size(); ++I) {
-        if (R[I].IsRule) {
+        if (R[I].isRule()) {
           Begins[Rule].push_back(R[I].Index);
           if (I + 1 < R.size())
             Growing.push_back({Rule, R[I].Index});

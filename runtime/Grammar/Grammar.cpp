@@ -53,6 +53,14 @@ struct Grammar::State {
 
 Grammar::Grammar(std::unique_ptr<State> Compiled)
     : Compiled(std::move(Compiled)) {}
+
+bool Grammar::hasSpecialTokens() const {
+  return std::any_of(Compiled->Base.Literals.begin(),
+                     Compiled->Base.Literals.end(),
+                     [](const std::string &Text) {
+                       return Text.find(SpecialMark) != Text.npos;
+                     });
+}
 Grammar::~Grammar() = default;
 
 static Status checkSource(std::string_view Text, std::string_view What,
@@ -101,7 +109,7 @@ Result<Grammar::Ptr> Grammar::fromJsonSchema(const Json &Schema,
   if (!Rules)
     return Rules.error();
   From.Json = std::make_shared<const JsonRules>(std::move(*Rules));
-  return Ptr(new Grammar(std::make_unique<State>(std::move(From), Most)));
+  return fromSource(std::move(From), Most);
 }
 
 Result<Grammar::Ptr> Grammar::anyJsonObject(const SchemaOptions &Options) {
@@ -117,7 +125,7 @@ static Result<Source> ofNode(Source From, NodeId Node, std::string_view What) {
     return Error(std::string(What) + ": makes too many states");
   if (!Lives)
     return Error(std::string(What) + ": no text matches");
-  From.Rules = {{{{false, Node}}}};
+  From.Rules = {{{{Source::Part::Text, Node}}}};
   return From;
 }
 
@@ -134,7 +142,7 @@ Result<Grammar::Ptr> Grammar::fromRegex(std::string_view Text,
       ofNode(std::move(From), *Node, "regular expression " + printable(Text));
   if (!Made)
     return Made.error();
-  return Ptr(new Grammar(std::make_unique<State>(std::move(*Made), Most)));
+  return fromSource(std::move(*Made), Most);
 }
 
 Result<Grammar::Ptr> Grammar::fromChoices(std::span<const std::string> Texts,
@@ -162,7 +170,7 @@ Result<Grammar::Ptr> Grammar::fromChoices(std::span<const std::string> Texts,
   Result<Source> Made = ofNode(std::move(From), Node, "choice");
   if (!Made)
     return Made.error();
-  return Ptr(new Grammar(std::make_unique<State>(std::move(*Made), Most)));
+  return fromSource(std::move(*Made), Most);
 }
 
 Result<Grammar::Ptr> Grammar::fromEbnf(std::string_view Text,
@@ -172,7 +180,11 @@ Result<Grammar::Ptr> Grammar::fromEbnf(std::string_view Text,
   Result<Source> Made = readEbnf(Text, Most);
   if (!Made)
     return Made.error();
-  return Ptr(new Grammar(std::make_unique<State>(std::move(*Made), Most)));
+  return fromSource(std::move(*Made), Most);
+}
+
+Grammar::Ptr Grammar::fromSource(Source From, const Limits &Most) {
+  return Ptr(new Grammar(std::make_unique<State>(std::move(From), Most)));
 }
 
 Matcher::Matcher(Grammar::Ptr Of, std::shared_ptr<const TokenTable> Tokens,

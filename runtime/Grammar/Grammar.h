@@ -23,6 +23,8 @@
 
 namespace tenon::grammar {
 
+struct Source;
+
 /// Which texts are accepted. Immutable for those who use it: any number of
 /// threads may, at once. Errors are one line; those of a schema name the JSON
 /// pointer. That nothing can be accepted is an error, too.
@@ -46,6 +48,13 @@ public:
   /// One of these texts.
   static Result<Ptr> fromChoices(std::span<const std::string> Texts,
                                  const Limits &Most = {});
+
+  /// What RuleBuilder makes.
+  static Ptr fromSource(Source From, const Limits &Most);
+
+  /// Whether special tokens are parts of its texts: its matchers need a table
+  /// that has them.
+  bool hasSpecialTokens() const;
 
   Grammar(const Grammar &) = delete;
   Grammar &operator=(const Grammar &) = delete;

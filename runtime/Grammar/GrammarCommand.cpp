@@ -50,6 +50,15 @@ Result<Grammar::Ptr> grammar::compile(const GrammarChoice &Choice) {
   return Grammar::Ptr();
 }
 
+Result<Grammar::Ptr> grammar::compile(const GrammarChoice &Choice,
+                                      GrammarCache &Known) {
+  Json Key = {Choice.JsonSchemaFile, Choice.RegexText, Choice.EbnfFile,
+              Choice.JsonObject,     Choice.Choices,   Choice.FixedOrder,
+              Choice.Format};
+  return Known.get(Key.dump(-1, ' ', false, Json::error_handler_t::replace),
+                   [&] { return compile(Choice); });
+}
+
 namespace {
 
 /// What masks took of a core, in microseconds.

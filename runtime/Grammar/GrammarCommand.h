@@ -3,7 +3,7 @@
 #ifndef TENON_RUNTIME_GRAMMAR_GRAMMARCOMMAND_H
 #define TENON_RUNTIME_GRAMMAR_GRAMMARCOMMAND_H
 
-#include "runtime/Grammar/Grammar.h"
+#include "runtime/Grammar/GrammarStore.h"
 
 namespace tenon::grammar {
 
@@ -24,8 +24,10 @@ struct GrammarChoice {
   }
 };
 
-/// Compiles it; null where none is given.
+/// Compiles it; null where none is given. `Known` has those that were compiled
+/// before.
 Result<Grammar::Ptr> compile(const GrammarChoice &Choice);
+Result<Grammar::Ptr> compile(const GrammarChoice &Choice, GrammarCache &Known);
 
 struct GrammarOptions {
   GrammarChoice What;

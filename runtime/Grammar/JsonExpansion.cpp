@@ -339,9 +339,7 @@ std::vector<SeqId> Machine::expand(const Symbol &S) {
     for (const auto &Row : Rules[S.A]) {
       SeqId Made = 0;
       for (size_t I = Row.size(); I-- > 0;)
-        Made = cons(Row[I].IsRule ? symbol(Kind::Rule, Row[I].Index)
-                                  : terminal(state(Mode::Text, Row[I].Index)),
-                    Made);
+        Made = cons(symbolOf(Row[I]), Made);
       Ways.push_back(Made);
     }
     return Ways;
@@ -349,6 +347,20 @@ std::vector<SeqId> Machine::expand(const Symbol &S) {
   default:
     return {};
   }
+}
+
+SymbolId Machine::symbolOf(const Source::Part &P) {
+  switch (P.K) {
+  case Source::Part::Rule:
+    return symbol(Kind::Rule, P.Index);
+  case Source::Part::Text:
+    return terminal(state(Mode::Text, P.Index));
+  case Source::Part::Bytes:
+    return bytesTerminal(Literals[P.Index]);
+  case Source::Part::Value:
+    return symbol(Kind::Value, P.Index);
+  }
+  return symbol(Kind::Rule, P.Index);
 }
 
 std::vector<std::string> Machine::missingOf(const Head &H,

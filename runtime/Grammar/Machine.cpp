@@ -11,7 +11,7 @@ using namespace tenon::grammar;
 
 Machine::Machine(Source From)
     : Pool(std::move(From.Pool)), Json(std::move(From.Json)),
-      Rules(std::move(From.Rules)) {
+      Rules(std::move(From.Rules)), Literals(std::move(From.Literals)) {
   if (Json)
     Numbers = Json->Numbers;
   state(Mode::Dead);
@@ -24,12 +24,12 @@ Machine::Machine(Source From)
   TextSetIds.emplace(std::vector<uint32_t>(), 0);
   intern({}); // NoConfig
   Building First;
-  if (Json) {
+  if (Json)
     SpaceSymbol = terminal(state(Mode::Space, Json->MaxWhitespace));
-    close(First, seq({SpaceSymbol, symbol(Kind::Value, 0), SpaceSymbol}), 0);
-  } else if (!Rules.empty()) {
+  if (!Rules.empty())
     close(First, seq({symbol(Kind::Rule, 0)}), 0);
-  }
+  else if (Json)
+    close(First, seq({SpaceSymbol, symbol(Kind::Value, 0), SpaceSymbol}), 0);
   Start = intern(std::move(First));
 }
 

@@ -26,17 +26,24 @@ using SeqId = uint32_t;    ///< Symbols one after another; 0: none.
 using TailId = uint32_t;   ///< What may follow; 0: the end of the text.
 using ConfigId = uint32_t;
 
-/// What a text is written in: JSON of a schema, or rules with texts in them.
+/// What a text is written in: rules, or where there are none JSON of a schema.
 struct Source {
   RegexPool Pool;
   std::shared_ptr<const JsonRules> Json;
-  /// Of EBNF: alternatives of each rule, each a row of parts; rule 0 is the
-  /// start.
   struct Part {
-    bool IsRule;
-    uint32_t Index; ///< A rule, or a node of the pool.
+    enum Kind : uint8_t {
+      Rule,  ///< Index: of a rule.
+      Text,  ///< A node of the pool.
+      Bytes, ///< One of Literals.
+      Value  ///< A value of Json.
+    } K;
+    uint32_t Index;
+
+    bool isRule() const { return K == Rule; }
   };
+  /// Alternatives of each rule, each a row of parts; rule 0 is the start.
   std::vector<std::vector<std::vector<Part>>> Rules;
+  std::vector<std::string> Literals;
 };
 
 class Machine {
@@ -192,6 +199,7 @@ private:
 
   // JsonExpansion.cpp
   const std::vector<SeqId> &ways(SymbolId Id);
+  SymbolId symbolOf(const Source::Part &P);
   std::vector<SeqId> expand(const Symbol &S);
   SeqId afterKey(uint32_t Object, ValueId Value, uint32_t Next);
   std::vector<SeqId> expandValue(ValueId Id);
@@ -231,6 +239,7 @@ private:
   RegexPool Pool;
   std::shared_ptr<const JsonRules> Json;
   std::vector<std::vector<std::vector<Source::Part>>> Rules;
+  std::vector<std::string> Literals;
   std::vector<NumberAutomaton> Numbers;
 
   std::vector<State> States;

@@ -58,7 +58,7 @@ private:
   void visit(StateId Id, uint32_t Node, uint32_t Depth, Inside &Found);
   void visitChild(StateId Id, uint32_t Child, uint32_t Depth, Inside &Found);
   const Counted &countedOf(StateId Id);
-  void count(StateId Any, StateId Id, uint32_t Node, uint32_t Depth,
+  void count(StateId Any, StateId Id, uint32_t Node, uint32_t Whole,
              uint32_t Chars, Counted &Found);
   StateId nearOf(StateId Id, uint32_t Node);
   void addHead(const Machine::Head &H);

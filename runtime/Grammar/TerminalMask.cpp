@@ -91,16 +91,9 @@ const MaskMaker::Inside &MaskMaker::insideOf(StateId Id, uint32_t Node) {
   return Found;
 }
 
-/// Of a token from a byte on, in UTF-8; half of a character is one.
-static uint32_t charsOf(const std::string &Token, size_t From) {
-  uint32_t Count = 0;
-  for (size_t I = From; I < Token.size(); ++I)
-    Count += (static_cast<unsigned char>(Token[I]) & 0xc0) != 0x80;
-  return Count;
-}
-
-/// `Id` is the state that `Any` is, or inside of a character behind it.
-void MaskMaker::count(StateId Any, StateId Id, uint32_t Node, uint32_t Depth,
+/// `Id` is the state that `Any` is, or inside of a character behind it, behind
+/// a node of so many characters, `Whole`, of which the run has `Chars`.
+void MaskMaker::count(StateId Any, StateId Id, uint32_t Node, uint32_t Whole,
                       uint32_t Chars, Counted &Found) {
   const auto &Nodes = Tokens.nodes();
   for (uint32_t Child = Node + 1; Child < Nodes[Node].End;
@@ -118,10 +111,11 @@ void MaskMaker::count(StateId Any, StateId Id, uint32_t Node, uint32_t Depth,
       continue;
     }
     if (Next == Any && isWithin(Tokens.below(Child), M.loopOf(Any))) {
+      // All have the node's characters in common; half of one is one.
+      const std::vector<uint32_t> &Characters = Tokens.characters();
+      uint32_t Shared = Whole + ((N.Byte & 0xc0) != 0x80);
       for (uint32_t I = N.Begin; I < Tokens.idsEnd(Child); ++I)
-        Found.Tokens.push_back(
-            {Now + charsOf(Tokens.bytesOf(Tokens.ids()[I]), Depth + 1),
-             Tokens.ids()[I]});
+        Found.Tokens.push_back({Now + Characters[I] - Shared, Tokens.ids()[I]});
       if (M.accepts(Next))
         Found.Loops.push_back({Now, static_cast<int32_t>(Child)});
       continue;
@@ -131,7 +125,7 @@ void MaskMaker::count(StateId Any, StateId Id, uint32_t Node, uint32_t Depth,
         Found.Behind.add({After, Now, Nodes[After].Byte});
     for (uint32_t I = 0; I < N.Count; ++I)
       Found.Tokens.push_back({Now + (Next != Any), Tokens.ids()[N.Begin + I]});
-    count(Any, Next, Child, Depth + 1, Now, Found);
+    count(Any, Next, Child, Whole + ((N.Byte & 0xc0) != 0x80), Now, Found);
   }
 }
 

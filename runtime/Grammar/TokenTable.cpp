@@ -8,22 +8,31 @@ using namespace tenon;
 using namespace tenon::grammar;
 
 Result<std::shared_ptr<const TokenTable>>
-TokenTable::build(const tokenizer::Tokenizer &T) {
-  std::shared_ptr<TokenTable> Made(new TokenTable);
+TokenTable::build(const tokenizer::Tokenizer &T, bool HasAdded) {
+  std::shared_ptr<TokenTable> Whole(new TokenTable);
   std::unique_ptr<TokenTable> First(new TokenTable);
   for (int32_t Id = 0; Id < T.idEnd(); ++Id)
     for (bool IsFirst : {false, true}) {
+      std::string &Made = (IsFirst ? *First : *Whole).Tokens.emplace_back();
+      if (std::optional<std::string_view> Added = T.addedToken(Id);
+          Added && HasAdded) {
+        Made = SpecialMark + std::string(*Added);
+        continue;
+      }
       Result<std::optional<std::string>> Bytes = T.bytesOf(Id, IsFirst);
       if (!Bytes)
         return Bytes.error();
-      (IsFirst ? *First : *Made).Tokens.push_back(Bytes->value_or(""));
+      Made = Bytes->value_or("");
+      // A byte that is no text must not look like a special token.
+      if (HasAdded && Made.find(SpecialMark) != Made.npos)
+        Made.clear();
     }
-  Made->make();
-  if (First->Tokens != Made->Tokens) {
+  Whole->make();
+  if (First->Tokens != Whole->Tokens) {
     First->make();
-    Made->First = std::move(First);
+    Whole->First = std::move(First);
   }
-  return std::shared_ptr<const TokenTable>(std::move(Made));
+  return std::shared_ptr<const TokenTable>(std::move(Whole));
 }
 
 std::shared_ptr<const TokenTable>
@@ -34,6 +43,10 @@ TokenTable::build(const std::vector<std::string> &Tokens) {
   return Made;
 }
 
+static bool beginsCharacter(char Byte) {
+  return (static_cast<unsigned char>(Byte) & 0xc0) != 0x80;
+}
+
 void TokenTable::make() {
   for (size_t Id = 0; Id < Tokens.size(); ++Id)
     if (!Tokens[Id].empty())
@@ -42,6 +55,9 @@ void TokenTable::make() {
     int Order = bytesOf(A).compare(bytesOf(B));
     return Order != 0 ? Order < 0 : A < B;
   });
+  for (int32_t Id : Ids)
+    Characters.push_back(static_cast<uint32_t>(std::count_if(
+        bytesOf(Id).begin(), bytesOf(Id).end(), beginsCharacter)));
   Nodes.push_back({1, 0, 0, 0, 0, 0});
   std::vector<uint32_t> Path{0};
   std::string Before;

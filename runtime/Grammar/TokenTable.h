@@ -11,14 +11,20 @@
 
 namespace tenon::grammar {
 
+/// Stands before the spelling of an added token, such as "<tool_call>", where
+/// grammars have some: a byte that no text in UTF-8 has.
+inline constexpr char SpecialMark = '\xFF';
+
 /// The bytes of all tokens, as a tree in which those with the same beginning
 /// share it. Immutable, and shared by all grammars of a model.
 class TokenTable {
 public:
   /// Of all tokens but special ones. An error where what a token adds to a
   /// text depends on those around it.
+  /// With `HasAdded` also of those, and of all others that are added, as
+  /// SpecialMark and their spelling.
   static Result<std::shared_ptr<const TokenTable>>
-  build(const tokenizer::Tokenizer &T);
+  build(const tokenizer::Tokenizer &T, bool HasAdded = false);
   /// Of tokens that are given; an empty one is never allowed.
   static std::shared_ptr<const TokenTable>
   build(const std::vector<std::string> &Tokens);
@@ -59,6 +65,8 @@ public:
                                : static_cast<uint32_t>(Ids.size());
   }
   const std::vector<int32_t> &ids() const { return Ids; }
+  /// Of each of ids(): the bytes of its token that begin a character.
+  const std::vector<uint32_t> &characters() const { return Characters; }
   const StringTokens &strings() const { return Strings; }
 
 private:
@@ -71,6 +79,7 @@ private:
   std::vector<Below> Belows;
   std::array<uint32_t, 256> RootChildren{};
   std::vector<int32_t> Ids;
+  std::vector<uint32_t> Characters;
   std::unique_ptr<TokenTable> First;
   StringTokens Strings;
 };

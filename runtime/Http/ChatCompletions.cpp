@@ -154,9 +154,8 @@ void http::completeChat(Call C) {
     Length = Older;
   readLogProbabilities(F, C.Bounds, S);
   chat::Conversation Talk = conversationOf(F, C.Bounds, M);
-  std::optional<ForcedCall> Forced =
-      readToolChoice(F, /*IsFlat=*/false, Talk.Tools);
-  S.Grammar = constraintWith(Forced, Talk.Tools, readConstraint(F, C.Grammars),
+  ToolChoice Choice = readToolChoice(F, /*IsFlat=*/false, Talk.Tools);
+  S.Grammar = constraintWith(Choice, Talk.Tools, readConstraint(F, C.Grammars),
                              F, C.Grammars);
   F.accept("store", false);
   F.accept("service_tier", "auto");
@@ -175,6 +174,6 @@ void http::completeChat(Call C) {
   if (!Prompt)
     return C.reply(ApiError{400, Prompt.error().message(), "messages"});
   Task->Tools = Talk.Tools;
-  Task->Forced = std::move(Forced);
+  Task->Calls = std::move(Choice);
   Task->start(S, {std::move(*Prompt)});
 }

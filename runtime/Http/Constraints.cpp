@@ -2,46 +2,12 @@
 
 #include "runtime/Http/Constraints.h"
 
-#include "runtime/Support/Clock.h"
-
-#include <algorithm>
+#include "runtime/ToolCalls/CallGrammar.h"
 
 using namespace tenon;
 using namespace tenon::http;
 using grammar::Grammar;
 using grammar::SchemaOptions;
-
-Result<Grammar::Ptr>
-GrammarStore::get(const std::string &Key,
-                  const std::function<Result<Grammar::Ptr>()> &Compile) {
-  {
-    std::lock_guard Guard(Lock);
-    for (auto At = Used.begin(); At != Used.end(); ++At)
-      if (At->first == Key) {
-        Used.splice(Used.begin(), Used, At);
-        return At->second;
-      }
-  }
-  Result<Grammar::Ptr> Made = Compile();
-  if (!Made)
-    return Made;
-  std::lock_guard Guard(Lock);
-  Used.emplace_front(Key, *Made);
-  if (Used.size() > Most)
-    Used.pop_back();
-  return Made;
-}
-
-Result<Grammar::Ptr>
-GrammarCache::get(const std::string &Key,
-                  const std::function<Result<Grammar::Ptr>()> &Compile) {
-  return From->get(Key, [&] {
-    double Begin = secondsNow();
-    Result<Grammar::Ptr> Made = Compile();
-    Seconds += secondsNow() - Begin;
-    return Made;
-  });
-}
 
 /// What a grammar of a client may take: as many are kept as GrammarStore says.
 static constexpr grammar::Limits Bounds = {.Memory = 32u << 20};
@@ -180,19 +146,7 @@ Grammar::Ptr http::readConstraint(Fields &F, GrammarCache &Known) {
   return G;
 }
 
-/// The schema of a tool's arguments: an object, whatever else it says.
-static Json argumentsOf(const Json &Tool) {
-  const Json &Function = Tool.at("function");
-  Json Schema =
-      Function.contains("parameters") && !Function.at("parameters").is_null()
-          ? Function.at("parameters")
-          : Json::object();
-  if (Schema.is_object() && !Schema.contains("type"))
-    Schema["type"] = "object";
-  return Schema;
-}
-
-static Grammar::Ptr grammarOfCalls(const ForcedCall &Call, const Json &Tools,
+static Grammar::Ptr grammarOfCalls(const ToolChoice &Call, const Json &Tools,
                                    Fields &F, GrammarCache &Known) {
   // Nobody reads white space of calls.
   const SchemaOptions Options = {.FixedOrder = true, .MaxWhitespace = 1};
@@ -203,13 +157,13 @@ static Grammar::Ptr grammarOfCalls(const ForcedCall &Call, const Json &Tools,
     if (!Call.Name.empty()) {
       if (Name == Call.Name)
         return schemaGrammar(
-            argumentsOf(Tool), Options,
+            tools::argumentsSchema(Tool), Options,
             "tools[" + std::to_string(I) + "].function.parameters", F, Known);
       continue;
     }
     // References of a schema are to its own root: each is tried by itself, and
     // then stands as a resource of its own.
-    Json Arguments = argumentsOf(Tool);
+    Json Arguments = tools::argumentsSchema(Tool);
     if (!schemaGrammar(Arguments, Options,
                        "tools[" + std::to_string(I) + "].function.parameters",
                        F, Known))
@@ -241,11 +195,11 @@ static Grammar::Ptr grammarOfCalls(const ForcedCall &Call, const Json &Tools,
   return schemaGrammar(Schema, Options, "tools", F, Known);
 }
 
-Grammar::Ptr http::constraintWith(const std::optional<ForcedCall> &Call,
-                                  const Json &Tools, Grammar::Ptr Text,
-                                  Fields &F, GrammarCache &Known) {
-  if (Call)
-    return grammarOfCalls(*Call, Tools, F, Known);
+Grammar::Ptr http::constraintWith(const ToolChoice &Call, const Json &Tools,
+                                  Grammar::Ptr Text, Fields &F,
+                                  GrammarCache &Known) {
+  if (Call.IsForced)
+    return grammarOfCalls(Call, Tools, F, Known);
   if (Text && !Tools.is_null())
     F.refuse({400, "the format of the answer leaves no room for the calls of "
                    "'tools': expected a 'tool_choice' that forces a call, or "

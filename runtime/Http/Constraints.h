@@ -3,53 +3,23 @@
 #ifndef TENON_RUNTIME_HTTP_CONSTRAINTS_H
 #define TENON_RUNTIME_HTTP_CONSTRAINTS_H
 
-#include "runtime/Grammar/Grammar.h"
+#include "runtime/Grammar/GrammarStore.h"
 #include "runtime/Http/Fields.h"
 
-#include <functional>
-#include <list>
-#include <mutex>
-#include <optional>
 #include <string>
-#include <vector>
 
 namespace tenon::http {
 
-/// Grammars by their sources, those that were used last. For all threads.
-class GrammarStore {
-public:
-  /// The grammar of `Key`, which `Compile` makes where it is not there. Two
-  /// threads that miss the same one both compile it.
-  Result<grammar::Grammar::Ptr>
-  get(const std::string &Key,
-      const std::function<Result<grammar::Grammar::Ptr>()> &Compile);
+using grammar::GrammarCache;
+using grammar::GrammarStore;
 
-private:
-  static constexpr size_t Most = 32;
-  std::mutex Lock;
-  std::list<std::pair<std::string, grammar::Grammar::Ptr>>
-      Used; ///< Last first.
-};
-
-/// The grammars of one call: those of a store, and how long it compiled some.
-class GrammarCache {
-public:
-  explicit GrammarCache(GrammarStore &From) : From(&From) {}
-  Result<grammar::Grammar::Ptr>
-  get(const std::string &Key,
-      const std::function<Result<grammar::Grammar::Ptr>()> &Compile);
-  double seconds() const { return Seconds; }
-
-private:
-  GrammarStore *From;
-  double Seconds = 0;
-};
-
-/// A call of tools that the answer must be: JSON, whatever format of calls the
-/// model has been trained to write.
-struct ForcedCall {
-  /// The answer is the arguments of this tool; empty: an array of objects with
-  /// "name" and "arguments", or one such object.
+/// Which calls of tools an answer may have.
+struct ToolChoice {
+  /// It is calls and nothing else: JSON, whatever format of calls the model has
+  /// been trained to write.
+  bool IsForced = false;
+  /// Where it is forced: the answer is the arguments of this tool; empty: an
+  /// array of objects with "name" and "arguments", or one such object.
   std::string Name;
   /// At most one call.
   bool IsSingle = false;
@@ -66,8 +36,7 @@ grammar::Grammar::Ptr constraintOf(const Json &Format, const std::string &Param,
 /// The grammar of an answer for which `Tools`, that checkTools() has seen, are
 /// offered: of calls where one is forced, else `Text`. An error in `F`
 /// where a constraint on the text would exclude the calls that may come.
-grammar::Grammar::Ptr constraintWith(const std::optional<ForcedCall> &Call,
-                                     const Json &Tools,
+grammar::Grammar::Ptr constraintWith(const ToolChoice &Call, const Json &Tools,
                                      grammar::Grammar::Ptr Text, Fields &F,
                                      GrammarCache &Known);
 

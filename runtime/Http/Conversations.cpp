@@ -54,6 +54,11 @@ bool http::checkTools(const Json &Tools, Fields &F) {
   return true;
 }
 
+void http::hideStrict(Json &Tools) {
+  for (Json &Each : Tools)
+    Each["function"].erase("strict");
+}
+
 /// The text of content that is an array of parts.
 static std::optional<std::string> joined(const Json &Parts,
                                          const std::string &Place, Fields &F) {

@@ -23,6 +23,9 @@ void normalise(chat::Conversation &Talk, const ServedModel &M, Fields &F);
 void checkSizes(const chat::Conversation &Talk, const Limits &Bounds,
                 Fields &F);
 
+/// Takes "strict" out of tools whose API does not mean it for templates.
+void hideStrict(Json &Tools);
+
 /// Refuses tools, in the form of chat completions, that are no functions.
 /// Whether all are.
 bool checkTools(const Json &Tools, Fields &F);

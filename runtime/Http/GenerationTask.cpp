@@ -78,6 +78,11 @@ void GenerationTask::start(generation::Settings S,
   if (const auto &Again = C.Asked->request().Again; Again && Again->Seed)
     S.Seed = *Again->Seed;
   Seed = S.Seed;
+  if (!Calls.IsForced) {
+    S.Tools = Tools;
+    S.IsSingleCall = Calls.IsSingle;
+    S.Grammars = &C.Grammars;
+  }
   for (std::vector<int32_t> &Prompt : Prompts) {
     if (Status Good = checkPrompt(M.code(), Prompt); !Good)
       return C.reply(ApiError{400, Good.error().message()});
@@ -99,7 +104,7 @@ std::string GenerationTask::textOf(int32_t Token) const {
 /// before a stop string is known at the end only, so streams with one are read
 /// only where tools are offered.
 bool GenerationTask::parses(const generation::Request &R) const {
-  if (Forced)
+  if (Calls.IsForced)
     return false;
   if (!Tools.is_null())
     return true;
@@ -145,7 +150,7 @@ void GenerationTask::submit() {
   Choices.resize(choices());
   for (size_t Index = 0; Index < Choices.size(); ++Index) {
     const generation::Request &R = requestOf(Index);
-    Choices[Index].IsLate = Forced.has_value();
+    Choices[Index].IsLate = Calls.IsForced;
     if (!parses(R))
       continue;
     Choices[Index].IsLate = !R.StopStrings.empty();
@@ -261,7 +266,7 @@ void GenerationTask::streamWhole(const FinishedChoice &F) {
 }
 
 /// The calls of an answer that was forced to be some; null where it was cut.
-static std::optional<tools::ParsedAnswer> callsOf(const ForcedCall &Forced,
+static std::optional<tools::ParsedAnswer> callsOf(const ToolChoice &Forced,
                                                   const std::string &Text) {
   Result<Json> Parsed = parseJson(Text, "the answer");
   if (!Parsed)
@@ -293,11 +298,11 @@ FinishedChoice GenerationTask::finished(size_t Index) const {
   if (parses(*F.Asked))
     Parsed = generation::parseToolAnswer(M.code(), F.Asked->Prompt, G.NewTokens,
                                          UpToStop, Tools);
-  std::optional<tools::ParsedAnswer> Calls;
-  if (Forced && isWhole(G.Finish))
-    Calls = callsOf(*Forced, G.Text);
-  if (Calls)
-    F.Said = std::move(*Calls);
+  std::optional<tools::ParsedAnswer> Called;
+  if (Calls.IsForced && isWhole(G.Finish))
+    Called = callsOf(Calls, G.Text);
+  if (Called)
+    F.Said = std::move(*Called);
   else if (Parsed)
     F.Said = std::move(*Parsed);
   else

@@ -86,8 +86,8 @@ public:
   bool IsChat = true;
   /// The tools that answers may call; null: none.
   Json Tools;
-  /// The call that the answer is, by its grammar.
-  std::optional<ForcedCall> Forced;
+  /// Which of them; where calls are forced, the grammar is of those.
+  ToolChoice Calls;
   serving::Terms Rules;
   bool Streams = false;
 

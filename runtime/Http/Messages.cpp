@@ -312,6 +312,8 @@ static Json readTools(Fields &F) {
     if (Each.contains("description"))
       Function["description"] = Each.at("description");
     Function["parameters"] = Each.at("input_schema");
+    if (Each.contains("strict"))
+      Function["strict"] = Each.at("strict");
     Tools.push_back({{"type", "function"}, {"function", std::move(Function)}});
   }
   if (IsGood)
@@ -322,37 +324,33 @@ static Json readTools(Fields &F) {
 }
 
 /// "tool_choice". `Tools` becomes null where the model is offered none.
-static std::optional<ForcedCall> readToolChoice(Fields &F, Json &Tools) {
-  std::optional<ForcedCall> Forced;
+static ToolChoice readToolChoice(Fields &F, Json &Tools) {
+  ToolChoice Choice;
   const Json *J = F.get("tool_choice");
   if (!J)
-    return Forced;
+    return Choice;
   Fields Inner(*J, "tool_choice.");
   std::string Type = Inner.string("type").value_or("");
   if (Type == "none")
     Tools = nullptr;
   else if (Type == "any")
-    Forced.emplace();
+    Choice.IsForced = true;
   else if (Type == "tool")
-    Forced = {Inner.string("name").value_or(""), true};
+    Choice = {true, Inner.string("name").value_or(""), true};
   else if (Type != "auto")
     Inner.expected("type", "\"auto\", \"any\", \"tool\" or \"none\"");
-  if (Type == "tool" && Forced->Name.empty())
+  if (Type == "tool" && Choice.Name.empty())
     Inner.expected("name", "the name of a tool");
-  if (Forced)
-    Forced->IsSingle |=
-        Inner.boolean("disable_parallel_tool_use").value_or(false);
-  else
-    Inner.accept("disable_parallel_tool_use", false);
+  Choice.IsSingle |= Inner.boolean("disable_parallel_tool_use").value_or(false);
   if (std::optional<ApiError> Wrong = Inner.finish())
     F.refuse(*Wrong);
-  return Forced;
+  return Choice;
 }
 
 /// What is said, with which tools, and the call that is forced.
 static chat::Conversation readConversation(Fields &F, const Call &C,
                                            const ServedModel *M,
-                                           std::optional<ForcedCall> &Forced) {
+                                           ToolChoice &Choice) {
   MessageReader Reader(F);
   if (const Json *System = F.get("system"))
     Reader.addSystem(*System);
@@ -368,7 +366,7 @@ static chat::Conversation readConversation(Fields &F, const Call &C,
   chat::Conversation Talk;
   Talk.Messages = std::move(Reader.Messages);
   Talk.Tools = readTools(F);
-  Forced = readToolChoice(F, Talk.Tools);
+  Choice = readToolChoice(F, Talk.Tools);
   if (const Json *J = F.get("thinking")) {
     Fields Inner(*J, "thinking.");
     Inner.accept("type", "disabled");
@@ -385,8 +383,8 @@ static chat::Conversation readConversation(Fields &F, const Call &C,
 void http::answerMessages(Call C) {
   Fields F(C.Body);
   ServedModel *M = C.generator(F);
-  std::optional<ForcedCall> Forced;
-  chat::Conversation Talk = readConversation(F, C, M, Forced);
+  ToolChoice Choice;
+  chat::Conversation Talk = readConversation(F, C, M, Choice);
   constexpr int64_t Most = std::numeric_limits<int64_t>::max();
   generation::Settings S;
   F.need("max_tokens", wholeNumber(1, Most));
@@ -395,7 +393,7 @@ void http::answerMessages(Call C) {
   S.TopP = F.number("top_p");
   S.TopK = F.integer("top_k", 0, Most);
   S.Seed = std::random_device{}();
-  S.Grammar = constraintWith(Forced, Talk.Tools, nullptr, F, C.Grammars);
+  S.Grammar = constraintWith(Choice, Talk.Tools, nullptr, F, C.Grammars);
   S.StopStrings = F.strings("stop_sequences", C.Bounds.StopStrings,
                             C.Bounds.StopStringBytes);
   if (const Json *J = F.get("metadata")) {
@@ -408,24 +406,27 @@ void http::answerMessages(Call C) {
   bool Streams = F.boolean("stream").value_or(false);
   if (std::optional<ApiError> Wrong = F.finish())
     return C.reply(*Wrong);
+  Json Tools = Talk.Tools;
+  hideStrict(Talk.Tools);
   Result<std::vector<int32_t>> Prompt = M->code().chatPrompt(Talk);
   if (!Prompt)
     return C.reply(ApiError{400, Prompt.error().message(), "messages"});
   auto Task = std::make_shared<GenerationTask>(
       C, *M, std::make_unique<MessageFormat>());
   Task->Streams = Streams;
-  Task->Tools = Talk.Tools;
-  Task->Forced = std::move(Forced);
+  Task->Tools = std::move(Tools);
+  Task->Calls = std::move(Choice);
   Task->start(S, {std::move(*Prompt)});
 }
 
 void http::countMessageTokens(Call C) {
   Fields F(C.Body);
   ServedModel *M = C.generator(F);
-  std::optional<ForcedCall> Forced;
-  chat::Conversation Talk = readConversation(F, C, M, Forced);
+  ToolChoice Choice;
+  chat::Conversation Talk = readConversation(F, C, M, Choice);
   if (std::optional<ApiError> Wrong = F.finish())
     return C.reply(*Wrong);
+  hideStrict(Talk.Tools);
   Result<std::vector<int32_t>> Prompt = M->code().chatPrompt(Talk);
   if (!Prompt)
     return C.reply(ApiError{400, Prompt.error().message(), "messages"});

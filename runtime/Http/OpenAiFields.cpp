@@ -85,21 +85,20 @@ Json http::usageJson(const TokenUsage &U) {
           {"prompt_tokens_details", {{"cached_tokens", U.Cached}}}};
 }
 
-std::optional<ForcedCall> http::readToolChoice(Fields &F, bool IsFlat,
-                                               Json &Tools) {
-  std::optional<ForcedCall> Forced;
+ToolChoice http::readToolChoice(Fields &F, bool IsFlat, Json &Tools) {
+  ToolChoice Choice;
   const Json *J = F.get("tool_choice");
   if (J && *J == "none") {
     Tools = nullptr;
   } else if (J && *J == "required") {
-    Forced.emplace();
+    Choice.IsForced = true;
   } else if (J && J->is_object()) {
     Fields Outer(*J, "tool_choice.");
     Outer.accept("type", "function");
-    Forced = {"", true};
+    Choice = {true, "", true};
     auto ReadName = [&](Fields &From) {
-      Forced->Name = From.string("name").value_or("");
-      if (Forced->Name.empty())
+      Choice.Name = From.string("name").value_or("");
+      if (Choice.Name.empty())
         From.expected("name", "the name of a tool");
     };
     if (IsFlat) {
@@ -117,11 +116,8 @@ std::optional<ForcedCall> http::readToolChoice(Fields &F, bool IsFlat,
     F.expected("tool_choice", "\"auto\", \"none\", \"required\" or a function");
   }
   bool IsParallel = F.boolean("parallel_tool_calls").value_or(true);
-  if (Forced)
-    Forced->IsSingle |= !IsParallel;
-  else
-    F.accept("parallel_tool_calls", true);
-  return Forced;
+  Choice.IsSingle |= !IsParallel;
+  return Choice;
 }
 
 Json CompletionFormat::frame(const GenerationTask &T,

@@ -27,7 +27,7 @@ Json usageJson(const TokenUsage &U);
 /// "tool_choice" and "parallel_tool_calls"; the name of a function that is
 /// forced stands beside "type" where it `IsFlat`, as /v1/responses has it.
 /// `Tools` becomes null where the model is offered none.
-std::optional<ForcedCall> readToolChoice(Fields &F, bool IsFlat, Json &Tools);
+ToolChoice readToolChoice(Fields &F, bool IsFlat, Json &Tools);
 
 /// What answers of /v1/chat/completions and /v1/completions have in common.
 class CompletionFormat : public AnswerFormat {

@@ -411,8 +411,6 @@ static Json readTools(Fields &F) {
   }
   if (!checkTools(Tools, F))
     return nullptr;
-  for (Json &Each : Tools) // Which is no matter of templates.
-    Each["function"].erase("strict");
   return Tools;
 }
 
@@ -487,9 +485,8 @@ void http::respond(Call C) {
   chat::Conversation Talk;
   Talk.Messages = readMessages(F, C.Bounds);
   Talk.Tools = readTools(F);
-  std::optional<ForcedCall> Forced =
-      readToolChoice(F, /*IsFlat=*/true, Talk.Tools);
-  S.Grammar = constraintWith(Forced, Talk.Tools, readTextFormat(F, C.Grammars),
+  ToolChoice Choice = readToolChoice(F, /*IsFlat=*/true, Talk.Tools);
+  S.Grammar = constraintWith(Choice, Talk.Tools, readTextFormat(F, C.Grammars),
                              F, C.Grammars);
   Json Metadata = Json::object();
   if (const Json *J = F.get("metadata")) {
@@ -524,6 +521,8 @@ void http::respond(Call C) {
   normalise(Talk, *M, F);
   if (std::optional<ApiError> Wrong = F.finish())
     return C.reply(*Wrong);
+  Json Tools = Talk.Tools;
+  hideStrict(Talk.Tools);
   Result<std::vector<int32_t>> Prompt = M->code().chatPrompt(Talk);
   if (!Prompt)
     return C.reply(ApiError{400, Prompt.error().message(), "input"});
@@ -554,8 +553,8 @@ void http::respond(Call C) {
                   {"truncation", "disabled"}};
   auto Task = std::make_shared<GenerationTask>(C, *M, std::move(Format));
   Task->Streams = Streams;
-  Task->Tools = Talk.Tools;
-  Task->Forced = std::move(Forced);
+  Task->Tools = std::move(Tools);
+  Task->Calls = std::move(Choice);
   S.MaxNewTokens = Length.value_or(M->code().manifest().MaxSequence);
   Task->start(S, {std::move(*Prompt)});
 }

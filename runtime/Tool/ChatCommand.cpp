@@ -200,7 +200,9 @@ public:
     Result<RunOptions> Own = options();
     if (!Own)
       return Own.error();
-    Result<Settings> S = settingsOf(M, *Own);
+    grammar::GrammarStore Store;
+    grammar::GrammarCache Grammars(Store);
+    Result<Settings> S = settingsOf(M, *Own, Grammars);
     if (!S)
       return S.error();
     if (!S->MaxNewTokens)

@@ -239,10 +239,11 @@ Result<Request> Talk::request(const RunOptions &Options) {
     return Error("the message is left out, as the conversation would have " +
                  std::to_string(Length) + " tokens: expected at most " +
                  std::to_string(Room) + "; /reset begins a new one");
-  Result<Settings> How = settingsOf(M, Options);
+  Result<Settings> How = settingsOf(M, Options, Grammars);
   if (!How)
     return How.error();
   How->Seed = Seed++;
+  How->Tools = Tools;
   // Answers end by themselves: without a wish they may take all the room.
   int64_t Wanted =
       How->MaxNewTokens.value_or(M.manifest().Generation.MaxNewTokens.value_or(

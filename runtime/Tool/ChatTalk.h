@@ -60,6 +60,8 @@ private:
   Json Tools;
   int64_t Room;
   uint64_t Seed;
+  grammar::GrammarStore Store;
+  grammar::GrammarCache Grammars{Store};
   State Now;
   /// Holds KeptTokens, the prompt before.
   std::optional<engine::SequenceId> Kept;

@@ -158,7 +158,9 @@ Status tool::runModel(const RunOptions &Options) {
       readTokenTypes(Options, Prompts->front());
   if (!Types)
     return Types.error();
-  Result<Settings> S = settingsOf(M, Options);
+  grammar::GrammarStore Store;
+  grammar::GrammarCache Grammars(Store);
+  Result<Settings> S = settingsOf(M, Options, Grammars);
   if (!S)
     return S.error();
   bool Generates =
@@ -167,6 +169,7 @@ Status tool::runModel(const RunOptions &Options) {
   std::vector<Request> Requests;
   for (std::vector<int32_t> &Prompt : *Prompts) {
     S->Seed = Seed + Requests.size();
+    S->Tools = *Tools;
     Result<Request> R = makeRequest(M, *S, std::move(Prompt));
     if (!R)
       return R.error();

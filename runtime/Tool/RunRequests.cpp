@@ -142,7 +142,7 @@ struct Wish {
 
 static Result<Wish> wishOf(const Model &M, const Json &J,
                            const RunOptions &Common, const Json &CommonTools,
-                           uint64_t Seed) {
+                           uint64_t Seed, grammar::GrammarCache &Known) {
   Result<RunOptions> Own = optionsOf(J, Common);
   if (!Own)
     return Own.error();
@@ -153,10 +153,11 @@ static Result<Wish> wishOf(const Model &M, const Json &J,
   Result<std::vector<int32_t>> Prompt = promptOf(M, J, *Own, Tools);
   if (!Prompt)
     return Prompt.error();
-  Result<Settings> S = settingsOf(M, *Own);
+  Result<Settings> S = settingsOf(M, *Own, Known);
   if (!S)
     return S.error();
   S->Seed = Own->Seed.value_or(Seed);
+  S->Tools = Tools;
   Result<Request> Made = makeRequest(M, *S, std::move(*Prompt));
   if (!Made)
     return Made.error();
@@ -176,6 +177,8 @@ static Result<std::vector<Wish>> readRequests(const Model &M,
   Result<Json> Tools = readTools(Options.Tools);
   if (!Tools)
     return Tools.error();
+  grammar::GrammarStore Store;
+  grammar::GrammarCache Known(Store);
   std::vector<Wish> All;
   size_t Number = 0;
   for (size_t From = 0; From < Text->size();) {
@@ -189,7 +192,7 @@ static Result<std::vector<Wish>> readRequests(const Model &M,
     Result<Json> J = parseJson(Line, Place);
     if (!J)
       return J.error();
-    Result<Wish> R = wishOf(M, *J, Options, *Tools, Seed + All.size());
+    Result<Wish> R = wishOf(M, *J, Options, *Tools, Seed + All.size(), Known);
     if (!R)
       return R.error().withContext(Place);
     All.push_back(std::move(*R));

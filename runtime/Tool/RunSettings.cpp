@@ -87,7 +87,8 @@ static Status readBadWords(const Model &M, const RunOptions &Options,
   return {};
 }
 
-Result<Settings> tool::settingsOf(const Model &M, const RunOptions &Options) {
+Result<Settings> tool::settingsOf(const Model &M, const RunOptions &Options,
+                                  grammar::GrammarCache &Grammars) {
   Settings S;
   S.NamesAreOptions = true;
   S.MaxNewTokens = Options.MaxNewTokens;
@@ -119,10 +120,11 @@ Result<Settings> tool::settingsOf(const Model &M, const RunOptions &Options) {
   }
   if (Status Read = readBadWords(M, Options, S.BadWords); !Read)
     return Read.error();
-  Result<grammar::Grammar::Ptr> Must = grammar::compile(Options.Must);
+  Result<grammar::Grammar::Ptr> Must = grammar::compile(Options.Must, Grammars);
   if (!Must)
     return Must.error();
   S.Grammar = *Must;
+  S.Grammars = &Grammars;
   S.IgnoreEndOfSequence = Options.IgnoreEos;
   S.StopStrings = Options.Stop;
   for (int64_t Token : Options.StopTokenIds) {

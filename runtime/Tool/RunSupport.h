@@ -37,9 +37,11 @@ std::string lineOf(const Json &J);
 /// The first given option that only matters to generated text.
 std::optional<std::string> firstTextOption(const RunOptions &Options);
 
-/// What is asked of `M`, but for the seed.
+/// What is asked of `M`, but for the seed. `Grammars`, which it refers to, has
+/// those that were compiled before.
 Result<generation::Settings> settingsOf(const engine::Model &M,
-                                        const RunOptions &Options);
+                                        const RunOptions &Options,
+                                        grammar::GrammarCache &Grammars);
 
 /// What has come of a request; `HasText` where it has text. With `Tools` that
 /// are not null its calls of them are told from the text.

@@ -16,6 +16,25 @@ static bool isNameByte(char C) {
          (C >= '0' && C <= '9') || C == '_' || C == '-' || C == '.';
 }
 
+std::string boundMark(std::string_view Mark,
+                      const std::function<bool(std::string_view)> &Special) {
+  std::string Bound;
+  for (size_t At = 0; At < Mark.size();) {
+    size_t Length = 0;
+    if (Special && (Mark[At] == '<' || Mark[At] == '['))
+      for (size_t End = At + 1; End < Mark.size() && !Length; ++End)
+        if ((Mark[End] == '>' || Mark[End] == ']') &&
+            Special(Mark.substr(At, End + 1 - At)))
+          Length = End + 1 - At;
+    if (Length)
+      Bound += SpecialByte;
+    Length = std::max<size_t>(Length, 1);
+    Bound += Mark.substr(At, Length);
+    At += Length;
+  }
+  return Bound;
+}
+
 /// Yes: `Want` stands at `At`; More: what there is of it does.
 static Answer compare(std::string_view Text, size_t At, std::string_view Want) {
   std::string_view Have = Text.substr(At, Want.size());

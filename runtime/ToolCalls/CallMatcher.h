@@ -24,6 +24,11 @@ inline std::string withoutSpecialBytes(std::string_view Text) {
   return Plain;
 }
 
+/// `Mark` with SpecialByte before each special token in it. Those stand in
+/// brackets, in every vocabulary that has some in these formats.
+std::string boundMark(std::string_view Mark,
+                      const std::function<bool(std::string_view)> &Special);
+
 /// Matches one pattern with a text that grows, each byte looked at once.
 class CallMatcher {
 public:

@@ -23,28 +23,6 @@ void ParsedAnswer::add(const AnswerPart &Part) {
   }
 }
 
-/// `Mark` with SpecialByte before each special token in it. Those stand in
-/// brackets, in every vocabulary that has some in these formats.
-static std::string
-bindMark(std::string_view Mark,
-         const std::function<bool(std::string_view)> &Special) {
-  std::string Bound;
-  for (size_t At = 0; At < Mark.size();) {
-    size_t Length = 0;
-    if (Special && (Mark[At] == '<' || Mark[At] == '['))
-      for (size_t End = At + 1; End < Mark.size() && !Length; ++End)
-        if ((Mark[End] == '>' || Mark[End] == ']') &&
-            Special(Mark.substr(At, End + 1 - At)))
-          Length = End + 1 - At;
-    if (Length)
-      Bound += SpecialByte;
-    Length = std::max<size_t>(Length, 1);
-    Bound += Mark.substr(At, Length);
-    At += Length;
-  }
-  return Bound;
-}
-
 class ToolCallParser::State {
 public:
   State(const ToolFormat &Format, ToolParserOptions Given)
@@ -99,7 +77,7 @@ private:
   enum class Found { No, Partly, Yes };
 
   std::string add(std::string_view Mark) {
-    std::string Bound = bindMark(Mark, Options.IsSpecial);
+    std::string Bound = boundMark(Mark, Options.IsSpecial);
     if (!Bound.empty())
       Marks.push_back(Bound);
     return Bound;

@@ -226,7 +226,7 @@ class Serve(ServerTest):
         self.expect("template", server.ask("/apply-template", talk)[2]["prompt"],
                     "[user] a\n[assistant]")
         models = server.ask("/v1/models")[2]["data"]
-        self.expect("models", [m["id"] for m in models], ["tiny", "other"])
+        self.expect("models", [m["id"] for m in models], ["tiny", "other", "bare"])
         self.expect("a model", server.ask("/v1/models/tiny")[2], models[0])
         status, headers, page = server.ask("/")
         self.test.check(
@@ -365,6 +365,46 @@ class Serve(ServerTest):
             self.test.check(status == 400 and part in answer["error"]["message"],
                             f"400 {part}: {status} {answer}")
 
+    def strict_tools(self, server):
+        """Calls that nobody forces fulfil the schemas of strict tools. What is
+        bare JSON is a call here."""
+        chat = "/v1/chat/completions"
+        tools = [{"type": "function", "function": {
+            "name": name, "strict": True, "parameters": {
+                "type": "object", "properties": {"n": {"enum": values}},
+                "required": ["n"], "additionalProperties": False}}}
+            for name, values in (("small", [1, 2]), ("large", [100, 200]))]
+        brace = server.ask("/tokenize", {
+            "model": "bare", "prompt": "{", "add_special_tokens": False})[2]["tokens"]
+        wish = {"model": "bare", "messages": [{"role": "user", "content": "a"}],
+                **DRAWN, "max_tokens": 300, "tools": tools,
+                "logit_bias": {str(brace[-1]): 100}}
+        ranges = {"small": [1, 2], "large": [100, 200]}
+        for seed in range(4):
+            whole = server.ask(chat, {**wish, "seed": seed})[2]["choices"][0]
+            calls = whole["message"]["tool_calls"]
+            self.expect("a call", (whole["finish_reason"], len(calls)),
+                        ("tool_calls", 1))
+            function = calls[0]["function"]
+            self.test.check(
+                json.loads(function["arguments"])["n"] in ranges[function["name"]],
+                f"arguments that fit: {function}")
+        wish["messages"][0]["content"] = "b"
+        said = server.ask("/v1/responses", {
+            "model": "bare", "input": "b", "temperature": 1.2,
+            "tools": [{"type": "function", **tool["function"]}
+                      for tool in tools]})[0]
+        self.expect("a response", said, 200)
+        free = server.ask(chat, {**wish, "logit_bias": {str(brace[-1]): -100},
+                                 "max_tokens": 12})[2]["choices"][0]
+        self.test.check(free["message"]["content"] and "tool_calls" not in
+                        free["message"], f"text: {free}")
+        tools[1]["function"]["parameters"] = {"type": "wrong"}
+        status, _, answer = server.ask(chat, wish)
+        self.test.check(
+            status == 400 and "tools[1].function.parameters: JSON schema: #/type"
+            in answer["error"]["message"], f"a schema: {answer}")
+
     def errors(self, server):
         chat, text = "/v1/chat/completions", "/v1/completions"
         user = {"messages": [{"role": "user", "content": "a"}]}
@@ -392,7 +432,7 @@ class Serve(ServerTest):
                 (400, text, {"prompt": "a", "stream": True, "stream_options":
                              {"include": 1}}, "'stream_options.include'"),
                 (404, text, {"prompt": "a", "model": "gpt"},
-                 "expected one of 'tiny', 'other'"),
+                 "expected one of 'tiny', 'other', 'bare'"),
                 (400, chat, {"messages": []}, "messages"),
                 (400, chat, {"messages": [{"role": "user", "content": 5}]},
                  "'messages[0].content' is number"),
@@ -692,16 +732,16 @@ class Serve(ServerTest):
                             "the socket is removed")
 
 
-def compiled(test, example, positions=None):
+def compiled(test, example, positions=None, name="tiny", options=()):
     """The example model with TEMPLATE, for that many tokens or its own number."""
-    model = test.work / "tiny"
+    model = test.work / name
     shutil.copytree(example, model)
     (model / "chat_template.jinja").write_text(TEMPLATE)
     if positions:
         config = json.loads((model / "config.json").read_text())
         (model / "config.json").write_text(json.dumps(
             config | {"max_position_embeddings": positions}))
-    return test.compile(model, "tiny", "--dtype", "f32")
+    return test.compile(model, name, "--dtype", "f32", *options)
 
 
 def main():
@@ -709,11 +749,14 @@ def main():
     tenon = sys.argv[1]
     artifact = compiled(test, pathlib.Path(sys.argv[3]))
     serve = Serve(test, tenon, artifact)
-    with Server(tenon, artifact, f"other={artifact}") as server:
+    bare = compiled(test, pathlib.Path(sys.argv[3]), 1024, "bare",
+                    ("--tool-format", "json"))
+    with Server(tenon, artifact, f"other={artifact}", f"bare={bare}") as server:
         serve.answers(server)
         serve.conversations(server)
         serve.other_forms(server)
         serve.constraints(server)
+        serve.strict_tools(server)
         serve.texts(server)
         serve.errors(server)
         serve.gone(server)

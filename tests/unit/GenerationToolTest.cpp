@@ -136,3 +136,43 @@ TEST_F(GenerationToolTest, WithoutAFormatThereAreNone) {
   ASSERT_FALSE(A);
   EXPECT_NE(A.error().message().find("--tool-format"), std::string::npos);
 }
+
+TEST_F(GenerationToolTest, CallsOfStrictToolsFulfilTheirSchemas) {
+  auto Tool = [](const char *Name, const char *Type) {
+    return Json{{"type", "function"},
+                {"function",
+                 {{"name", Name},
+                  {"strict", true},
+                  {"parameters",
+                   {{"type", "object"},
+                    {"properties", {{"x", {{"type", Type}}}}},
+                    {"required", {"x"}}}}}}};
+  };
+  Settings Wish;
+  Wish.Tools = {Tool("g", "string"), Tool("f", "integer")};
+  Wish.MaxNewTokens = 40;
+  Wish.LogitBias = {{0, 100}, {10, 90}, {9, 80}};
+  auto Calls = [&] {
+    return parse(generate(Wish, {5}).front().NewTokens).Calls;
+  };
+  // Nothing but digits and the end may follow the second piece.
+  ASSERT_GT(Calls().size(), 3u);
+  for (const tools::ToolCall &Call : Calls()) {
+    EXPECT_EQ(Call.Name, "f");
+    EXPECT_TRUE(parseJson(Call.Arguments, "")->at("x").is_number_integer());
+  }
+  Wish.IsSingleCall = true;
+  EXPECT_EQ(Calls().size(), 1u);
+  // One call at most of tools that are not strict, too.
+  Wish.Tools[0]["function"].erase("strict");
+  Wish.Tools[1]["function"].erase("strict");
+  EXPECT_EQ(Calls().size(), 1u);
+  Wish.IsSingleCall = false;
+  EXPECT_TRUE(Calls().empty()) << "a mark after another";
+
+  Wish.Tools = {Tool("f", "wrong")};
+  EXPECT_NE(errorOf(Wish).find("tools[0].function.parameters: JSON schema: "
+                               "#/properties/x/type"),
+            std::string::npos)
+      << errorOf(Wish);
+}

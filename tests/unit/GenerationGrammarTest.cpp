@@ -1,0 +1,173 @@
+//===- GenerationGrammarTest.cpp - Texts that a grammar allows ------------===//
+
+#include "GenerationFixture.h"
+
+#include <regex>
+#include <set>
+
+using namespace tenon;
+using namespace tenon::generation;
+using namespace tenon::test;
+
+namespace {
+
+/// Letters, and pieces of two and three; token 20 ends a text.
+constexpr std::string_view Letters = R"json({
+  "version": "1.0", "truncation": null, "padding": null,
+  "added_tokens": [{"id": 20, "content": "<end>", "single_word": false,
+    "lstrip": false, "rstrip": false, "normalized": false, "special": true}],
+  "normalizer": null, "pre_tokenizer": null, "post_processor": null,
+  "decoder": {"type": "Fuse"},
+  "model": {"type": "BPE", "dropout": null, "unk_token": null,
+    "continuing_subword_prefix": null, "end_of_word_suffix": null,
+    "fuse_unk": false, "byte_fallback": false, "ignore_merges": false,
+    "vocab": {"a": 0, "b": 1, "c": 2, "(": 3, ")": 4, "1": 5, "2": 6, "\"": 7,
+      "ab": 8, "abc": 9, "((": 10, "12": 11, "{": 12, "}": 13, ":": 14,
+      "<end>": 20},
+    "merges": [["a", "b"], ["ab", "c"], ["(", "("], ["1", "2"]]}})json";
+
+class GenerationGrammarTest : public GenerationTest {
+protected:
+  void SetUp() override {
+    load([](Manifest &Info,
+            CodeInfo &) { Info.Generation.EndOfSequence = {20}; },
+         Letters);
+  }
+
+  Settings wish(const char *Regex, int64_t NewTokens = 40) {
+    Settings Wish;
+    Result<grammar::Grammar::Ptr> G = grammar::Grammar::fromRegex(Regex);
+    EXPECT_TRUE(G) << G.error().message();
+    Wish.Grammar = *G;
+    Wish.MaxNewTokens = NewTokens;
+    return Wish;
+  }
+
+  static Settings drawn(Settings Wish, uint64_t Seed) {
+    Wish.Temperature = 4;
+    Wish.Seed = Seed;
+    return Wish;
+  }
+
+  /// Runs it alone with guesses of the grammar; how many steps that took.
+  Generation guessing(const Settings &Wish, int &Steps) {
+    Generator G(*S, engine::Variant::Many);
+    int64_t Number = *G.add(request(Wish, {5, 6}));
+    for (Steps = 0; G.running() != 0; ++Steps)
+      EXPECT_TRUE(G.step());
+    return G.take(Number).Choices.front();
+  }
+};
+
+} // namespace
+
+TEST_F(GenerationGrammarTest, EveryChoiceFollowsIt) {
+  const std::regex Whole("(ab|c){2,4}\\(+[12]{3}\\)");
+  std::set<std::string> Distinct;
+  for (uint64_t Seed : {1, 2, 3}) {
+    Settings Wish = drawn(wish("(ab|c){2,4}[(]+[12]{3}[)]"), Seed);
+    Wish.Choices = 5;
+    std::vector<Generation> All = generate(Wish, {5});
+    ASSERT_EQ(All.size(), 5u);
+    for (size_t I = 0; I < All.size(); ++I) {
+      const Generation &G = All[I];
+      Distinct.insert(G.Text);
+      if (G.Finish == FinishReason::EndOfSequence)
+        EXPECT_TRUE(std::regex_match(G.Text, Whole)) << G.Text;
+      else
+        EXPECT_EQ(G.Finish, FinishReason::Length);
+      Settings Single = Wish;
+      Single.Choices = 1;
+      Single.FirstChoice = static_cast<int64_t>(I);
+      EXPECT_EQ(generate(Single, {5}).front().NewTokens, G.NewTokens);
+    }
+  }
+  EXPECT_GT(Distinct.size(), 8u);
+}
+
+TEST_F(GenerationGrammarTest, GuessesChangeNothing) {
+  for (uint64_t Seed = 0; Seed < 12; ++Seed) {
+    Settings Wish = drawn(wish("((abc){3}|(12){4}[(]*){2,5}"), Seed);
+    Generation Plain = generate(Wish, {5, 6}).front();
+    for (int64_t Lookup : {0, 1, 5}) {
+      Wish.Lookup = Lookup;
+      int Steps;
+      Generation G = guessing(Wish, Steps);
+      EXPECT_EQ(G.NewTokens, Plain.NewTokens) << Seed << " " << Lookup;
+      EXPECT_EQ(G.Text, Plain.Text);
+      EXPECT_EQ(G.Finish, Plain.Finish);
+    }
+  }
+}
+
+TEST_F(GenerationGrammarTest, ForcedTextTakesFewerSteps) {
+  // The model likes the tokens that the tokenizer makes of it.
+  Settings Wish = wish("abcabcabcabcabcabc[(]");
+  Wish.LogitBias = {{9, 50}, {3, 50}};
+  int Steps;
+  Generation G = guessing(Wish, Steps);
+  EXPECT_EQ(G.Text, "abcabcabcabcabcabc(");
+  EXPECT_EQ(G.NewTokens.size(), 7u);
+  EXPECT_EQ(G.Finish, FinishReason::EndOfSequence);
+  EXPECT_LE(Steps, 4);
+  // Where it likes others, the text is the same, and guesses end.
+  Wish.LogitBias = {{0, 50}, {1, 50}, {2, 50}};
+  G = guessing(Wish, Steps);
+  EXPECT_EQ(G.Text, "abcabcabcabcabcabc(");
+  EXPECT_EQ(G.NewTokens.size(), 19u);
+  // A token that is no more than a part of the last one is not guessed.
+  Wish = wish("a(b|c)");
+  EXPECT_EQ(guessing(Wish, Steps).NewTokens,
+            generate(Wish, {5, 6})[0].NewTokens);
+}
+
+TEST_F(GenerationGrammarTest, ItWinsOverMinimaAndForcedTokens) {
+  Settings Wish = wish("abc");
+  Wish.MinNewTokens = 10;
+  Generation G = generate(Wish, {5}).front();
+  EXPECT_EQ(G.Text, "abc");
+  EXPECT_EQ(G.Finish, FinishReason::EndOfSequence);
+  load(
+      [](Manifest &Info, CodeInfo &) {
+        Info.Generation.EndOfSequence = {20};
+        Info.Generation.ForcedFirst = 3;
+        Info.Generation.ForcedLast = 20;
+      },
+      Letters);
+  EXPECT_EQ(generate(wish("abc"), {5}).front().Text, "abc");
+  G = generate(wish("(ab){30}", 6), {5}).front();
+  EXPECT_EQ(G.Finish, FinishReason::Length);
+  EXPECT_EQ(G.Text.find("<end>"), std::string::npos);
+}
+
+TEST_F(GenerationGrammarTest, StopsCutItAndEndsWaitForIt) {
+  Settings Wish = wish("abcabc12[(]{3}");
+  Wish.StopStrings = {"c1"};
+  Generation G = generate(Wish, {5}).front();
+  EXPECT_EQ(G.Text, "abcab");
+  EXPECT_EQ(G.Finish, FinishReason::Stop);
+  // The model would end at once, if it could.
+  Wish = wish("abcabc12");
+  Wish.LogitBias = {{20, 100}};
+  G = generate(Wish, {5}).front();
+  EXPECT_EQ(G.Text, "abcabc12");
+  EXPECT_EQ(G.Finish, FinishReason::EndOfSequence);
+  // Nor does it end where it may not, of a token that stops.
+  Wish = wish("(ab)*12");
+  Wish.StopTokens = {8};
+  Wish.LogitBias = {{8, 100}};
+  G = generate(Wish, {5}).front();
+  EXPECT_TRUE(std::regex_match(G.Text, std::regex("(ab)*12"))) << G.Text;
+}
+
+TEST_F(GenerationGrammarTest, WhatLeavesNoTokenIsAnError) {
+  Settings Wish = wish("[ab]+");
+  Wish.BadWords = {{0}, {1}, {8}};
+  Generation G = generate(Wish, {5}).front();
+  ASSERT_TRUE(G.Failure);
+  EXPECT_EQ(G.Failure->message(), "every token is excluded: expected rules of "
+                                  "generation that leave one");
+  Wish = wish("ab");
+  Wish.Beams = 2;
+  EXPECT_NE(errorOf(Wish).find("num_beams"), std::string::npos);
+}
