@@ -5,6 +5,7 @@
 #include "runtime/Tokenizer/Unicode.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 using namespace tenon;
@@ -24,22 +25,35 @@ bool Constraint::allows(int32_t Token) {
   return isEnd(Token) ? Match.canEnd() : Match.allows(Token);
 }
 
-void Constraint::apply(std::span<float> Scores) {
+void Constraint::apply(std::span<const float> Row, std::vector<float> &Scores) {
   constexpr float Excluded = -std::numeric_limits<float>::infinity();
   Match.mask(Mask);
+  Scores.assign(Row.size(), Excluded);
+  constexpr size_t Bits = 64;
+  for (size_t Word = 0; Word < Mask.size(); ++Word) {
+    const size_t From = Word * Bits;
+    uint64_t Allowed = Mask[Word];
+    if (Allowed == 0 || From >= Row.size())
+      continue;
+    const float *Have = Row.data() + From;
+    float *Into = Scores.data() + From;
+    // What is fewer is written one by one.
+    bool CopiesAll =
+        From + Bits <= Row.size() && std::popcount(Allowed) > int(Bits / 2);
+    if (CopiesAll)
+      std::copy_n(Have, Bits, Into);
+    for (uint64_t Left = CopiesAll ? ~Allowed : Allowed; Left != 0;
+         Left &= Left - 1) {
+      auto Bit = static_cast<size_t>(std::countr_zero(Left));
+      if (From + Bit < Row.size())
+        Into[Bit] = CopiesAll ? Excluded : Have[Bit];
+    }
+  }
   bool MayEnd = Match.canEnd();
-  std::vector<std::pair<int32_t, float>> Kept;
   for (int32_t Token : Ends)
-    if (MayEnd && Token >= 0 && static_cast<size_t>(Token) < Scores.size())
-      Kept.push_back({Token, Scores[static_cast<size_t>(Token)]});
-  for (int32_t Token : Ends)
-    if (Token >= 0 && static_cast<size_t>(Token) < Scores.size())
-      Scores[static_cast<size_t>(Token)] = Excluded;
-  for (size_t I = 0; I < Scores.size(); ++I)
-    if (I / 64 >= Mask.size() || !(Mask[I / 64] >> (I % 64) & 1))
-      Scores[I] = Excluded;
-  for (auto [Token, Score] : Kept)
-    Scores[static_cast<size_t>(Token)] = Score;
+    if (Token >= 0 && static_cast<size_t>(Token) < Row.size())
+      Scores[static_cast<size_t>(Token)] =
+          MayEnd ? Row[static_cast<size_t>(Token)] : Excluded;
 }
 
 void Constraint::accept(int32_t Token) {

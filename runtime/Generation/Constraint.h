@@ -16,8 +16,9 @@ public:
   /// Whether `Token` may follow. Tokens that end a text may exactly where the
   /// grammar lets it end, whatever else they are.
   bool allows(int32_t Token);
-  /// Gives all others -infinity.
-  void apply(std::span<float> Scores);
+  /// Makes `Scores` of a row: the scores of tokens that may follow, -infinity
+  /// of all others.
+  void apply(std::span<const float> Row, std::vector<float> &Scores);
   /// Goes on with a token that may follow.
   void accept(int32_t Token);
   /// At most `Most` tokens of the text that must follow, as the tokenizer would

@@ -258,8 +258,7 @@ bool Generator::constrain(Job &J, Line &L, std::span<const float> Row,
   if (Wish.How.Sampling.Temperature == 0 && !Wish.Rules.any())
     if (Result<int32_t> Best = likeliest(Row); Best && L.Must->allows(*Best))
       return true;
-  Scores.assign(Row.begin(), Row.end());
-  L.Must->apply(Scores);
+  L.Must->apply(Row, Scores);
   return true;
 }
 

@@ -73,13 +73,18 @@ private:
 
   explicit Sampler(const SamplingOptions &Options) : Options(Options) {}
   Status narrow(std::span<const float> Scores);
-  void keepTopK();
+  void takeTopK(std::span<const float> Scores);
   void keepNucleus();
   void keepTypical();
+  template <typename Function> void forEachLeft(Function Do) const;
 
   SamplingOptions Options;
   /// Kept between calls to save allocations.
   std::vector<Candidate> Left, Sorted;
+  /// Of all tokens, where none is left out.
+  std::vector<double> Weights;
+  bool IsWhole = false; ///< Weights has what is left, and not Left.
+  double Total = 0;
 };
 
 } // namespace tenon::sampling
