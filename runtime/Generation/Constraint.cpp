@@ -25,16 +25,29 @@ bool Constraint::allows(int32_t Token) {
   return isEnd(Token) ? Match.canEnd() : Match.allows(Token);
 }
 
+static constexpr size_t Bits = 64;
+
+/// Of as many tokens as there are scores.
+void Constraint::fillMask(size_t Vocabulary) {
+  Mask.resize(
+      std::max(Match.tokens()->words(), (Vocabulary + Bits - 1) / Bits));
+  Match.mask(Mask);
+  bool MayEnd = Match.canEnd();
+  for (int32_t Token : Ends) {
+    auto Id = static_cast<size_t>(Token);
+    if (Token < 0 || Id / Bits >= Mask.size())
+      continue;
+    uint64_t Bit = uint64_t{1} << (Id % Bits);
+    Mask[Id / Bits] = MayEnd ? Mask[Id / Bits] | Bit : Mask[Id / Bits] & ~Bit;
+  }
+}
+
 void Constraint::apply(std::span<const float> Row, std::vector<float> &Scores) {
   constexpr float Excluded = -std::numeric_limits<float>::infinity();
-  Match.mask(Mask);
+  fillMask(Row.size());
   Scores.assign(Row.size(), Excluded);
-  constexpr size_t Bits = 64;
-  for (size_t Word = 0; Word < Mask.size(); ++Word) {
-    const size_t From = Word * Bits;
-    uint64_t Allowed = Mask[Word];
-    if (Allowed == 0 || From >= Row.size())
-      continue;
+  for (size_t From = 0; From < Row.size(); From += Bits) {
+    uint64_t Allowed = Mask[From / Bits];
     const float *Have = Row.data() + From;
     float *Into = Scores.data() + From;
     // What is fewer is written one by one.
@@ -49,11 +62,31 @@ void Constraint::apply(std::span<const float> Row, std::vector<float> &Scores) {
         Into[Bit] = CopiesAll ? Excluded : Have[Bit];
     }
   }
-  bool MayEnd = Match.canEnd();
-  for (int32_t Token : Ends)
-    if (Token >= 0 && static_cast<size_t>(Token) < Row.size())
-      Scores[static_cast<size_t>(Token)] =
-          MayEnd ? Row[static_cast<size_t>(Token)] : Excluded;
+}
+
+std::optional<int32_t> Constraint::likeliest(std::span<const float> Row) {
+  fillMask(Row.size());
+  float Largest = -std::numeric_limits<float>::infinity();
+  std::optional<int32_t> Best;
+  for (size_t From = 0; From < Row.size(); From += Bits) {
+    uint64_t Allowed = Mask[From / Bits];
+    // Few words have a larger score than those before them.
+    bool IsLarger = false;
+    size_t End = std::min(From + Bits, Row.size());
+    if (Allowed != 0)
+      for (size_t Token = From; Token < End; ++Token)
+        IsLarger |= Row[Token] > Largest;
+    if (!IsLarger)
+      continue;
+    for (; Allowed != 0; Allowed &= Allowed - 1) {
+      size_t Token = From + static_cast<size_t>(std::countr_zero(Allowed));
+      if (Token < End && Row[Token] > Largest) {
+        Largest = Row[Token];
+        Best = static_cast<int32_t>(Token);
+      }
+    }
+  }
+  return Best;
 }
 
 void Constraint::accept(int32_t Token) {

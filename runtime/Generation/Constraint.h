@@ -19,6 +19,9 @@ public:
   /// Makes `Scores` of a row: the scores of tokens that may follow, -infinity
   /// of all others.
   void apply(std::span<const float> Row, std::vector<float> &Scores);
+  /// Of the tokens that may follow the one with the largest score, of equal
+  /// ones the first; none where none has more than -infinity.
+  std::optional<int32_t> likeliest(std::span<const float> Row);
   /// Goes on with a token that may follow.
   void accept(int32_t Token);
   /// At most `Most` tokens of the text that must follow, as the tokenizer would
@@ -33,6 +36,7 @@ public:
 
 private:
   bool isEnd(int32_t Token) const;
+  void fillMask(size_t Vocabulary);
 
   const tokenizer::Tokenizer *T;
   std::vector<int32_t> Ends;

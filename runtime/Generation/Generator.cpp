@@ -246,18 +246,22 @@ bool Generator::readPrompt(Job &J, const ItemResult &Answer) {
 }
 
 /// Puts the row's scores, without the tokens that the grammar forbids, into
-/// `Scores`, which stays empty where the likeliest token will do. False where
-/// the text is at its end.
+/// `Scores`; where the likeliest that it allows is chosen in any case, that
+/// into `Only`. False where the text is at its end.
 bool Generator::constrain(Job &J, Line &L, std::span<const float> Row,
-                          std::vector<float> &Scores) {
+                          std::vector<float> &Scores,
+                          std::optional<int32_t> &Only) {
   const Request &Wish = J.Wish;
   if (L.Must->isComplete()) {
     L.finish(Wish, FinishReason::EndOfSequence);
     return false;
   }
   if (Wish.How.Sampling.Temperature == 0 && !Wish.Rules.any())
-    if (Result<int32_t> Best = likeliest(Row); Best && L.Must->allows(*Best))
-      return true;
+    if (Result<int32_t> Best = likeliest(Row)) {
+      Only = L.Must->allows(*Best) ? *Best : L.Must->likeliest(Row);
+      if (Only)
+        return true;
+    }
   L.Must->apply(Row, Scores);
   return true;
 }
@@ -272,7 +276,8 @@ std::optional<int32_t> Generator::choose(Job &J, Line &L,
   };
   std::span<const float> Logits = Row;
   std::vector<float> Scores;
-  if (L.Must && !constrain(J, L, Row, Scores))
+  std::optional<int32_t> Only;
+  if (L.Must && !constrain(J, L, Row, Scores, Only))
     return std::nullopt;
   if (!Scores.empty())
     Logits = Scores;
@@ -298,9 +303,11 @@ std::optional<int32_t> Generator::choose(Job &J, Line &L,
                       "generation that leave one"));
   }
   auto Position = Wish.Prompt.size() + L.Done.NewTokens.size();
-  Result<int32_t> Token = J.Picker.pick(
-      Logits, static_cast<int64_t>(Position),
-      Wish.How.FirstChoice + static_cast<uint32_t>(L.Added.Choice));
+  Result<int32_t> Token =
+      Only ? Result<int32_t>(*Only)
+           : J.Picker.pick(Logits, static_cast<int64_t>(Position),
+                           Wish.How.FirstChoice +
+                               static_cast<uint32_t>(L.Added.Choice));
   if (!Token)
     return Fail(atStep(J, Token.error()));
   if (Wish.Scored) {

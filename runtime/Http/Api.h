@@ -70,6 +70,9 @@ public:
   /// Takes no more texts to generate, waits for those that there are and then
   /// cancels them.
   void drain(double Seconds);
+  const std::vector<std::unique_ptr<ServedModel>> &models() const {
+    return Models;
+  }
   /// From now on /health answers 503.
   void beginDraining() { IsDraining = true; }
 

@@ -121,7 +121,7 @@ static double totalOf(const std::vector<Candidate> &Items) {
   return Total;
 }
 
-/// The largest scores, in no order: most of a vocabulary is seen to be less
+/// The largest scores, these first: most of a vocabulary is seen to be less
 /// than those that were found before.
 void Sampler::takeTopK(std::span<const float> Scores) {
   auto Most = static_cast<size_t>(Options.TopK);
@@ -142,9 +142,7 @@ void Sampler::takeTopK(std::span<const float> Scores) {
   }
   if (Left.size() > Most)
     Keep();
-  std::sort(
-      Left.begin(), Left.end(),
-      [](const Candidate &A, const Candidate &B) { return A.Token < B.Token; });
+  std::sort(Left.begin(), Left.end(), isLikelier<Candidate>);
 }
 
 void Sampler::keepNucleus() {

@@ -140,6 +140,9 @@ struct ServeOptions {
   int64_t MaxTexts = 8192;
   double MaxStepMs = 100;
   bool NoPrefixCache = false;
+  /// Where prompts are kept between two runs, a file for each model; empty:
+  /// nowhere.
+  std::string PrefixFolder;
   /// How long requests that run may go on after SIGTERM.
   double DrainSeconds = 30;
   bool LogRequests = false;

@@ -198,8 +198,13 @@ static void addServeOptions(CLI::App &App, ServeArguments &Serve) {
   App.add_option("--max-step-ms", O.MaxStepMs,
                  "Milliseconds of a step, for which prompts are cut [100]")
       ->check(CLI::PositiveNumber);
-  App.add_flag("--no-prefix-cache", O.NoPrefixCache,
-               "Keep no prompts for requests that begin as they do");
+  auto *NoPrefixes =
+      App.add_flag("--no-prefix-cache", O.NoPrefixCache,
+                   "Keep no prompts for requests that begin as they do");
+  App.add_option("--prefix-cache", O.PrefixFolder,
+                 "Folder for what is kept at the end, to begin with the next "
+                 "time; it holds what users said")
+      ->excludes(NoPrefixes);
   App.add_option("--drain-timeout", O.DrainSeconds,
                  "Seconds that requests may go on after SIGTERM [30]")
       ->check(CLI::NonNegativeNumber);

@@ -258,6 +258,15 @@ static Json lineOf(const Model &M, const Wish &W, const Update &U) {
   return J;
 }
 
+void tool::notePrefixes(const std::string &File, const PrefixesRead &Done) {
+  if (Done.IsOfAnother)
+    printNote(File + ": was made by another artifact, version of Tenon or CPU: "
+                     "it is not read, and replaced at the end");
+  else if (Done.LeftOut != 0)
+    printNote(File + ": no room for " + std::to_string(Done.LeftOut) + " of " +
+              std::to_string(Done.LeftOut + Done.Prompts) + " prompts");
+}
+
 /// Reads the prompts that earlier commands have kept in `File`, if it is there.
 static Status loadPrefixes(Scheduler &Plan, const std::string &File) {
   std::error_code Ignored;
@@ -266,12 +275,7 @@ static Status loadPrefixes(Scheduler &Plan, const std::string &File) {
   Result<PrefixesRead> Done = Plan.loadPrefixes(File);
   if (!Done)
     return Done.error();
-  if (Done->IsOfAnother)
-    printNote(File + ": was made by another artifact, version of Tenon or CPU: "
-                     "it is not read, and replaced at the end");
-  else if (Done->LeftOut != 0)
-    printNote(File + ": no room for " + std::to_string(Done->LeftOut) + " of " +
-              std::to_string(Done->LeftOut + Done->Prompts) + " prompts");
+  notePrefixes(File, *Done);
   return {};
 }
 

@@ -99,6 +99,8 @@ Status tool::serveModels(const ServeOptions &Options) {
     return Error("--default-model is " + printable(Options.DefaultModel) +
                  ": expected the name of a model that is served, such as " +
                  printable(Models.front()->Name));
+  if (Status Loaded = loadKeptPrompts(Models, Options.PrefixFolder); !Loaded)
+    return Loaded;
   Limits Bounds;
   auto Heard = Witnesses::create(Options, Models, Bounds);
   if (!Heard)
@@ -137,5 +139,5 @@ Status tool::serveModels(const ServeOptions &Options) {
   });
   if (Drain.joinable())
     Drain.join();
-  return {};
+  return saveKeptPrompts(Answers.models(), Options.PrefixFolder);
 }

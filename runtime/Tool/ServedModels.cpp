@@ -5,9 +5,12 @@
 #include "runtime/Artifact/Format.h"
 #include "runtime/Engine/Executor.h"
 #include "runtime/Serving/PrefixFile.h"
+#include "runtime/Support/Console.h"
 #include "runtime/Support/InputFile.h"
+#include "runtime/Tool/RunSupport.h"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <span>
 #include <sstream>
@@ -111,6 +114,59 @@ tool::openServedModels(const ServeOptions &Options) {
     Models.push_back(std::move(*Opened));
   }
   return Models;
+}
+
+/// Of the kept prompts of a model: its name, where what a file's name cannot
+/// have is written in hexadecimal.
+static std::string keptFileOf(const ServedModel &M, const std::string &Folder) {
+  constexpr std::string_view Digits = "0123456789ABCDEF";
+  std::string Name;
+  for (char C : M.Name) {
+    auto Byte = static_cast<unsigned char>(C);
+    if (std::isalnum(Byte) || C == '-' || C == '_' ||
+        (C == '.' && !Name.empty()))
+      Name += C;
+    else
+      Name += std::string("%") + Digits[Byte / 16] + Digits[Byte % 16];
+  }
+  return (std::filesystem::path(Folder) / (Name + ".prompts")).string();
+}
+
+Status
+tool::loadKeptPrompts(const std::vector<std::unique_ptr<ServedModel>> &Models,
+                      const std::string &Folder) {
+  namespace fs = std::filesystem;
+  if (Folder.empty())
+    return {};
+  std::error_code Failed;
+  // What users say is nobody else's.
+  if (fs::create_directories(Folder, Failed))
+    fs::permissions(Folder, fs::perms::owner_all, Failed);
+  if (Failed || !fs::is_directory(Folder, Failed))
+    return Error("--prefix-cache is " + printable(Folder) +
+                 ": expected a folder, or one that can be made" +
+                 (Failed ? " (" + Failed.message() + ")" : ""));
+  for (const auto &M : Models) {
+    std::string File = keptFileOf(*M, Folder);
+    if (!M->generates() || !fs::exists(File, Failed))
+      continue;
+    Result<PrefixesRead> Done = M->engine().loadPrefixes(File);
+    if (!Done)
+      return Done.error();
+    notePrefixes(File, *Done);
+  }
+  return {};
+}
+
+Status
+tool::saveKeptPrompts(const std::vector<std::unique_ptr<ServedModel>> &Models,
+                      const std::string &Folder) {
+  for (const auto &M : Models)
+    if (!Folder.empty() && M->generates())
+      if (Status Saved = M->engine().savePrefixes(keptFileOf(*M, Folder));
+          !Saved)
+        return Saved;
+  return {};
 }
 
 RecordedModel tool::recordedModelOf(const ServedModel &M) {

@@ -47,7 +47,7 @@ class Builder {
 public:
   Builder(const ToolFormat &Format, const CallGrammarOptions &Options,
           const grammar::Limits &Most)
-      : Format(Format), Options(Options), Most(Most), Rules(Json, Most) {}
+      : Format(Format), Options(Options), Most(Most), Rules(Compact, Most) {}
 
   Result<Grammar::Ptr> build();
 
@@ -56,15 +56,16 @@ private:
 
   Status checkSchemas();
   Status addPatterns(Part Call, Part Bare);
-  Status addElements(Elements All, Row &To, const tenon::Json *Tool);
-  Status addArguments(Elements Inner, Row &To, const tenon::Json &Tool);
-  bool mayBeEmpty(const tenon::Json &Schema) const;
+  Status addElements(Elements All, Row &To, const Json *Tool);
+  Status addArguments(Elements Inner, Row &To, const Json &Tool);
+  Part anyArguments(Elements Inner);
+  bool mayBeEmpty(const Json &Schema) const;
   Status addTools(Elements Rest, Row &To);
-  Result<Part> argument(const Element &How, const tenon::Json &Tool,
+  Result<Part> argument(const Element &How, const Json &Tool,
                         const std::string &Key, std::string_view Close);
   Part calls(bool IsList);
-  tenon::Json argumentsOf(const tenon::Json &Tool) const;
-  std::string uriOf(const tenon::Json &Tool) const;
+  Json argumentsOf(const Json &Tool) const;
+  std::string uriOf(const Json &Tool) const;
   Error unsupported(std::string_view Why) const {
     return Error("calls of the format '" + std::string(Format.Name) + "' " +
                  std::string(Why));
@@ -78,8 +79,8 @@ private:
   Part anything(const Marks &Excluded, Part Rest);
 
   /// Nobody reads the white space of calls.
-  static constexpr grammar::SchemaOptions Json = {.FixedOrder = true,
-                                                  .MaxWhitespace = 1};
+  static constexpr grammar::SchemaOptions Compact = {.FixedOrder = true,
+                                                     .MaxWhitespace = 1};
   const ToolFormat &Format;
   const CallGrammarOptions &Options;
   const grammar::Limits &Most;
@@ -92,31 +93,34 @@ private:
 } // namespace
 
 /// Of the schema of its arguments.
-std::string Builder::uriOf(const tenon::Json &Tool) const {
+std::string Builder::uriOf(const Json &Tool) const {
   size_t Number = 0;
   while (&Options.Parser.Tools[Number] != &Tool)
     ++Number;
   return "urn:tool:" + std::to_string(Number);
 }
 
-tenon::Json Builder::argumentsOf(const tenon::Json &Tool) const {
-  return isStrict(Tool) ? argumentsSchema(Tool)
-                        : tenon::Json{{"type", "object"}};
+Json Builder::argumentsOf(const Json &Tool) const {
+  return isStrict(Tool) ? argumentsSchema(Tool) : Json{{"type", "object"}};
 }
 
 /// Each schema by itself, so that an error names it.
 Status Builder::checkSchemas() {
-  const tenon::Json &Tools = Options.Parser.Tools;
+  const Json &Tools = Options.Parser.Tools;
   for (size_t I = 0; I < Tools.size(); ++I) {
-    tenon::Json Name;
+    Json Name;
     if (Tools[I].is_object() && Tools[I].value("function", Name).is_object())
       Name = Tools[I].at("function").value("name", Name);
     if (!Name.is_string() || Name == "")
       return Error("tools[" + std::to_string(I) +
                    "] is no function: expected {\"type\": \"function\", "
                    "\"function\": {\"name\": ..., \"parameters\": ...}}");
-    tenon::Json Schema = argumentsOf(Tools[I]);
-    if (Result<Grammar::Ptr> Made = Grammar::fromJsonSchema(Schema, Json, Most);
+    Json Schema = argumentsOf(Tools[I]);
+    if (!Schema.is_object())
+      return Error("tools[" + std::to_string(I) + "].function.parameters is " +
+                   Schema.type_name() + ": expected an object");
+    if (Result<Grammar::Ptr> Made =
+            Grammar::fromJsonSchema(Schema, Compact, Most);
         !Made)
       return Made.error().withContext("tools[" + std::to_string(I) +
                                       "].function.parameters");
@@ -128,14 +132,13 @@ Status Builder::checkSchemas() {
 /// What JSON says of a call: the tool's name and its arguments, in one of the
 /// ways that models have learnt.
 Part Builder::calls(bool IsList) {
-  tenon::Json Branches = tenon::Json::array();
-  const tenon::Json &Tools = Options.Parser.Tools;
-  const tenon::Json Id = {{"type", "string"},
-                          {"pattern", "^[A-Za-z0-9_.-]{1,64}$"}};
+  Json Branches = Json::array();
+  const Json &Tools = Options.Parser.Tools;
+  const Json Id = {{"type", "string"}, {"pattern", "^[A-Za-z0-9_.-]{1,64}$"}};
   for (size_t I = 0; I < Tools.size(); ++I) {
-    tenon::Json Name = {{"const", Tools[I].at("function").at("name")}};
-    tenon::Json Arguments = {{"$ref", uriOf(Tools[I])}};
-    auto Add = [&](tenon::Json Properties, tenon::Json Required) {
+    Json Name = {{"const", Tools[I].at("function").at("name")}};
+    Json Arguments = {{"$ref", uriOf(Tools[I])}};
+    auto Add = [&](Json Properties, Json Required) {
       Branches.push_back({{"type", "object"},
                           {"properties", std::move(Properties)},
                           {"required", std::move(Required)},
@@ -147,11 +150,10 @@ Part Builder::calls(bool IsList) {
     Add({{"tool_call_id", Id}, {"tool_name", Name}, {"parameters", Arguments}},
         {"tool_name", "parameters"});
   }
-  tenon::Json One = {{"anyOf", std::move(Branches)}};
+  Json One = {{"anyOf", std::move(Branches)}};
   if (!IsList)
     return Rules.value(std::move(One));
-  tenon::Json List = {
-      {"type", "array"}, {"minItems", 1}, {"items", std::move(One)}};
+  Json List = {{"type", "array"}, {"minItems", 1}, {"items", std::move(One)}};
   if (Options.IsSingle)
     List["maxItems"] = 1;
   return Rules.value(std::move(List));
@@ -159,9 +161,9 @@ Part Builder::calls(bool IsList) {
 
 /// An argument that is written as it is, not in JSON where its schema says
 /// text. `Close` ends it.
-Result<Part> Builder::argument(const Element &How, const tenon::Json &Tool,
+Result<Part> Builder::argument(const Element &How, const Json &Tool,
                                const std::string &Key, std::string_view Close) {
-  const tenon::Json Schema = argumentsSchema(Tool).at("properties").at(Key);
+  const Json Schema = argumentsSchema(Tool).at("properties").at(Key);
   auto Refuse = [&](std::string_view Why) {
     return unsupported(
         "write texts without quotes: the argument " + printable(Key) + " of " +
@@ -169,10 +171,9 @@ Result<Part> Builder::argument(const Element &How, const tenon::Json &Tool,
             Tool.at("function").at("name").get_ref<const std::string &>()) +
         " " + std::string(Why));
   };
-  tenon::Json Types =
-      Schema.is_object() ? Schema.value("type", tenon::Json()) : tenon::Json();
+  Json Types = Schema.is_object() ? Schema.value("type", Json()) : Json();
   if (Types.is_string())
-    Types = tenon::Json::array({Types});
+    Types = Json::array({Types});
   if (!Types.is_array())
     return Refuse("may be one or not: expected a \"type\"");
   bool IsText = std::find(Types.begin(), Types.end(), "string") != Types.end();
@@ -184,7 +185,7 @@ Result<Part> Builder::argument(const Element &How, const tenon::Json &Tool,
     Part Break = Rules.optional({Rules.bytes("\n")});
     return Rules.anyOf({{Break, Value, Break}});
   }
-  for (const tenon::Json &Type : Types)
+  for (const Json &Type : Types)
     if (Type != "string" && Type != "null")
       return Refuse("may be one or not: expected the type \"string\" alone");
   for (const auto &[Keyword, Value] : Schema.items()) {
@@ -196,7 +197,7 @@ Result<Part> Builder::argument(const Element &How, const tenon::Json &Tool,
     if (Keyword != "enum")
       return Refuse("has " + printable(Keyword) + ": expected none");
     std::vector<std::string> Words;
-    for (const tenon::Json &Each : Value)
+    for (const Json &Each : Value)
       if (Each.is_string() && Each != "" &&
           Each.get_ref<const std::string &>().find(Close) == std::string::npos)
         Words.push_back(Each);
@@ -208,9 +209,29 @@ Result<Part> Builder::argument(const Element &How, const tenon::Json &Tool,
   return Rules.textWithout({std::string(Close)});
 }
 
+/// Any arguments, of a tool that is not strict.
+Part Builder::anyArguments(Elements Inner) {
+  Row One;
+  for (size_t I = 0; I < Inner.size(); ++I) {
+    const Element &E = Inner[I];
+    if (E.What == Element::Key)
+      One.push_back(Rules.text("[A-Za-z0-9_.-]{1,64}"));
+    else if (E.What == Element::Type)
+      One.push_back(Rules.text("[a-z]{1,16}"));
+    else if (E.What == Element::Value || E.What == Element::Line)
+      One.push_back(Rules.textWithout({std::string(Inner[I + 1].Text)}));
+    else
+      (void)addElements(Inner.subspan(I, 1), One, nullptr); // marks, spaces
+  }
+  Part Again = Rules.anyOf({{}});
+  One.push_back(Again);
+  Rules.add(Again, std::move(One));
+  return Again;
+}
+
 /// Each argument of the tool, in the order of its schema.
-Status Builder::addArguments(Elements Inner, Row &To, const tenon::Json &Tool) {
-  tenon::Json Schema = argumentsOf(Tool);
+Status Builder::addArguments(Elements Inner, Row &To, const Json &Tool) {
+  Json Schema = argumentsOf(Tool);
   for (const auto &[Keyword, Value] : Schema.items()) {
     static constexpr std::string_view Known[] = {
         "type",  "properties",  "required", "additionalProperties", "title",
@@ -223,9 +244,8 @@ Status Builder::addArguments(Elements Inner, Row &To, const tenon::Json &Tool) {
               Tool.at("function").at("name").get_ref<const std::string &>()) +
           " has " + printable(Keyword) + " beside them");
   }
-  const tenon::Json Required = Schema.value("required", tenon::Json::array());
-  const tenon::Json Properties =
-      Schema.value("properties", tenon::Json::object());
+  const Json Required = Schema.value("required", Json::array());
+  const Json Properties = Schema.value("properties", Json::object());
   for (const auto &[Key, Value] : Properties.items()) {
     if (Value == false)
       continue;
@@ -237,7 +257,7 @@ Status Builder::addArguments(Elements Inner, Row &To, const tenon::Json &Tool) {
         One.push_back(Rules.bytes(Key));
         break;
       case Element::Type: {
-        tenon::Json Types = Value.value("type", tenon::Json());
+        Json Types = Value.value("type", Json());
         bool IsText = Types == "string" || Types.is_array();
         One.push_back(
             IsText ? Rules.words({"true", "string"})
@@ -266,13 +286,13 @@ Status Builder::addArguments(Elements Inner, Row &To, const tenon::Json &Tool) {
 }
 
 /// Whether a call may have no arguments.
-bool Builder::mayBeEmpty(const tenon::Json &Schema) const {
-  tenon::Json Own = Schema;
+bool Builder::mayBeEmpty(const Json &Schema) const {
+  Json Own = Schema;
   Own["$id"] = "urn:arguments";
-  tenon::Json Empty = {{"$defs", {{"arguments", std::move(Own)}}},
-                       {"$ref", "urn:arguments"},
-                       {"maxProperties", 0}};
-  return bool(Grammar::fromJsonSchema(Empty, Json, Most));
+  Json Empty = {{"$defs", {{"arguments", std::move(Own)}}},
+                {"$ref", "urn:arguments"},
+                {"maxProperties", 0}};
+  return bool(Grammar::fromJsonSchema(Empty, Compact, Most));
 }
 
 /// From the name of the tool on: an alternative for each.
@@ -283,7 +303,7 @@ Status Builder::addTools(Elements Rest, Row &To) {
                E.What == Element::Gemma;
       });
   Part Each = Rules.rule();
-  for (const tenon::Json &Tool : Options.Parser.Tools) {
+  for (const Json &Tool : Options.Parser.Tools) {
     if (!HasArguments && !mayBeEmpty(argumentsOf(Tool)))
       continue;
     Row One = {Rules.bytes(Tool.at("function").at("name"))};
@@ -295,7 +315,7 @@ Status Builder::addTools(Elements Rest, Row &To) {
   return {};
 }
 
-Status Builder::addElements(Elements All, Row &To, const tenon::Json *Tool) {
+Status Builder::addElements(Elements All, Row &To, const Json *Tool) {
   for (size_t I = 0; I < All.size(); ++I) {
     const Element &E = All[I];
     switch (E.What) {

@@ -405,6 +405,33 @@ class Serve(ServerTest):
             status == 400 and "tools[1].function.parameters: JSON schema: #/type"
             in answer["error"]["message"], f"a schema: {answer}")
 
+    def kept_prompts(self):
+        """Prompts survive the server, and answers stay what they are."""
+        folder = self.test.work / "kept"
+        wish = {"prompt": "The king and the queen " * 12, **DRAWN}
+        answers = []
+        for _ in range(2):
+            with Server(self.tenon, f"a/b={self.artifact}", "--prefix-cache",
+                        folder, default="a/b") as server:
+                answers.append(server.ask("/v1/completions", wish)[2])
+                server.terminate()
+        cached = [a["usage"]["prompt_tokens_details"]["cached_tokens"]
+                  for a in answers]
+        self.test.check(cached[0] == 0 and cached[1] > 16, f"cached: {cached}")
+        self.expect("the same text", answers[1]["choices"], answers[0]["choices"])
+        self.expect("its file", [f.name for f in folder.iterdir()],
+                    ["a%2Fb.prompts"])
+        (folder / "a%2Fb.prompts").write_bytes(b"no prompts")
+        for arguments, part in (
+                ([folder], "a%2Fb.prompts"),
+                ([self.artifact], "expected a folder"),
+                ([folder, "--no-prefix-cache"], "excludes")):
+            failed = subprocess.run(
+                [self.tenon, "serve", f"a/b={self.artifact}", "--prefix-cache",
+                 *arguments], stderr=subprocess.PIPE, text=True)
+            self.test.check(failed.returncode != 0 and part in failed.stderr,
+                            f"{part}: {failed.stderr}")
+
     def errors(self, server):
         chat, text = "/v1/chat/completions", "/v1/completions"
         user = {"messages": [{"role": "user", "content": "a"}]}
@@ -751,6 +778,7 @@ def main():
     serve = Serve(test, tenon, artifact)
     bare = compiled(test, pathlib.Path(sys.argv[3]), 1024, "bare",
                     ("--tool-format", "json"))
+    serve.kept_prompts()
     with Server(tenon, artifact, f"other={artifact}", f"bare={bare}") as server:
         serve.answers(server)
         serve.conversations(server)

@@ -267,6 +267,19 @@ TEST(ToolCallGrammar, ToolsThatAreNotStrictTakeAnyObject) {
   EXPECT_TRUE(A.accepts(Call("f", R"({"y": [null]})")));
   EXPECT_FALSE(A.accepts(Call("f", "[1]")));
   EXPECT_FALSE(A.accepts(Call("g", "{}")));
+
+  Answers Parts("qwen3-coder", {Loose, strictTool("s", oneInteger())},
+                Vocabulary::OfBytes);
+  auto Other = [](const char *Name, const char *Arguments) {
+    return std::string("<tool_call>\n<function=") + Name + ">\n" + Arguments +
+           "</function>\n</tool_call>";
+  };
+  const char *Any = "<parameter=y>\n[null]\n</parameter>\n<parameter=z>\n"
+                    "a < b</parameter>\n";
+  EXPECT_TRUE(Parts.accepts(Other("f", Any)));
+  EXPECT_TRUE(Parts.accepts(Other("f", "")));
+  EXPECT_FALSE(Parts.accepts(Other("s", Any)));
+  EXPECT_FALSE(Parts.accepts(Other("s", "")));
 }
 
 TEST(ToolCallGrammar, Reasoning) {
@@ -355,6 +368,8 @@ TEST(ToolCallGrammar, Errors) {
                          strictTool("f", {{"uniqueItems", 3}})}),
       "tools[1].function.parameters: JSON schema: #/uniqueItems: expected "
       "true or false");
+  EXPECT_EQ(Refusal("hermes", {strictTool("f", true)}),
+            "tools[0].function.parameters is boolean: expected an object");
   EXPECT_EQ(Refusal("hermes", {{{"type", "function"}}}),
             "tools[0] is no function: expected {\"type\": \"function\", "
             "\"function\": {\"name\": ..., \"parameters\": ...}}");
