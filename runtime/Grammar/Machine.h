@@ -105,8 +105,10 @@ public:
   /// The characters behind which a text or string is in the same state.
   struct Loop {
     std::array<uint64_t, 2> Ascii{};
-    bool Others = false; ///< All that are not ASCII.
-    bool any() const { return Ascii[0] != 0 || Ascii[1] != 0; }
+    /// Of UTF-8: of the bytes with which others begin those behind which it is
+    /// all of them; 1 << (byte - 0xc0).
+    uint64_t Leads = 0;
+    bool any() const { return Ascii[0] != 0 || Ascii[1] != 0 || Leads != 0; }
   };
   const Loop &loopOf(StateId Id);
   /// The bytes that may follow, and perhaps others.

@@ -20,7 +20,7 @@ static bool isWithin(const TokenTable::Below &Below,
                      const Machine::Loop &Loop) {
   return (Below.Ascii[0] & ~Loop.Ascii[0]) == 0 &&
          (Below.Ascii[1] & ~Loop.Ascii[1]) == 0 &&
-         (!Below.Others || (Loop.Others && Below.IsUtf8));
+         (Below.Leads & ~Loop.Leads) == 0 && (!Below.Others || Below.IsUtf8);
 }
 
 void MaskMaker::visit(StateId Id, uint32_t Node, uint32_t Depth,

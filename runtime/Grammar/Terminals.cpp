@@ -373,13 +373,42 @@ std::optional<Machine::Run> Machine::run(StateId Id) {
   return Run{state(S.M, Of->Any), Of->Min, Of->Max};
 }
 
+namespace {
+
+/// The characters of UTF-8 that begin with a byte.
+struct Lead {
+  char32_t First = 0, Last = 0;
+  uint32_t Count = UINT32_MAX; ///< None begins with some bytes.
+};
+
+} // namespace
+
+/// Of the bytes from 0xc0 on.
+static constexpr auto Leads = [] {
+  std::array<Lead, 64> All{};
+  for (uint32_t Byte = 0xc2; Byte <= 0xf4; ++Byte) {
+    Lead &L = All[Byte - 0xc0];
+    if (Byte < 0xe0)
+      L = {(Byte & 0x1f) << 6, ((Byte & 0x1f) << 6) + 0x3f};
+    else if (Byte < 0xf0)
+      L = {(Byte & 0xf) << 12, ((Byte & 0xf) << 12) + 0xfff};
+    else
+      L = {(Byte & 7) << 18, ((Byte & 7) << 18) + 0x3ffff};
+    // Shorter forms, surrogates, and what is beyond Unicode.
+    L.First = Byte == 0xe0 ? 0x800 : Byte == 0xf0 ? 0x10000 : L.First;
+    L.Last = Byte == 0xed ? 0xd7ff : Byte == 0xf4 ? 0x10ffff : L.Last;
+    L.Count = L.Last - L.First + 1;
+  }
+  return All;
+}();
+
 const Machine::Loop &Machine::loopOf(StateId Id) {
   if (States[Id].Loop >= 0)
     return Loops[size_t(States[Id].Loop)];
   const State S = States[Id];
   Loop Made;
   if (S.M == Mode::Chars || S.M == Mode::Text) {
-    uint32_t Others = 0;
+    std::array<uint32_t, Leads.size()> Found{};
     for (const RegexPool::Edge &E : Pool.edges(S.A)) {
       if (E.Next != S.A)
         continue;
@@ -387,14 +416,18 @@ const Machine::Loop &Machine::loopOf(StateId Id) {
         if (S.M == Mode::Text ||
             (Code >= 0x20 && Code != U'"' && Code != U'\\'))
           Made.Ascii[Code / 64] |= uint64_t{1} << (Code % 64);
-      if (E.Last >= 0x80)
-        Others += E.Last - std::max<char32_t>(E.First, 0x80) + 1;
+      // Ranges do not overlap, and have no surrogates.
+      for (size_t I = 0; I < Leads.size(); ++I)
+        if (E.First <= Leads[I].Last && E.Last >= Leads[I].First)
+          Found[I] += std::min(E.Last, Leads[I].Last) -
+                      std::max(E.First, Leads[I].First) + 1;
     }
-    // Ranges do not overlap, and have no surrogates.
-    Made.Others = Others == 0x110000 - 0x80 - 0x800;
+    for (size_t I = 0; I < Leads.size(); ++I)
+      if (Found[I] == Leads[I].Count)
+        Made.Leads |= uint64_t{1} << I;
   }
   States[Id].Loop = 0;
-  if (Made.any() || Made.Others) {
+  if (Made.any()) {
     States[Id].Loop = int32_t(Loops.size());
     Loops.push_back(Made);
     Bytes += sizeof(Loop);

@@ -162,6 +162,7 @@ void TokenTable::describeBelow() {
     Up.Ascii[0] |= Belows[Id].Ascii[0];
     Up.Ascii[1] |= Belows[Id].Ascii[1];
     Up.Others |= Belows[Id].Others || N.Byte >= 0x80;
+    Up.Leads |= Belows[Id].Leads | leadBit(N.Byte);
     if (N.Byte < 0x80)
       Up.Ascii[N.Byte / 64] |= uint64_t{1} << (N.Byte % 64);
     for (uint8_t From = Whole; From < Wrong; ++From) {

@@ -15,6 +15,11 @@ namespace tenon::grammar {
 /// grammars have some: a byte that no text in UTF-8 has.
 inline constexpr char SpecialMark = '\xFF';
 
+/// Of a byte with which a character that is not ASCII begins in UTF-8.
+constexpr uint64_t leadBit(uint8_t Byte) {
+  return Byte < 0xc0 ? 0 : uint64_t{1} << (Byte - 0xc0);
+}
+
 /// The bytes of all tokens, as a tree in which those with the same beginning
 /// share it. Immutable, and shared by all grammars of a model.
 class TokenTable {
@@ -56,6 +61,8 @@ public:
     std::array<uint64_t, 2> Ascii{};
     bool Others = false; ///< Bytes that are not ASCII,
     bool IsUtf8 = true;  ///< which are whole characters but for the last one.
+    /// Which of these bytes begin characters: bits of leadBit().
+    uint64_t Leads = 0;
   };
   const Below &below(uint32_t Node) const { return Belows[Node]; }
   /// Behind the last of ids() below a node, which begin with its own.

@@ -231,6 +231,10 @@ Part Builder::anyArguments(Elements Inner) {
 
 /// Each argument of the tool, in the order of its schema.
 Status Builder::addArguments(Elements Inner, Row &To, const Json &Tool) {
+  if (!isStrict(Tool)) {
+    To.push_back(anyArguments(Inner));
+    return {};
+  }
   Json Schema = argumentsOf(Tool);
   for (const auto &[Keyword, Value] : Schema.items()) {
     static constexpr std::string_view Known[] = {
