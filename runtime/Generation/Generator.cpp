@@ -336,9 +336,13 @@ Generator::checkGuesses(Job &J, size_t I, const ItemResult &Answer) {
   size_t Width = Answer.Values.size() / static_cast<size_t>(Answer.Rows);
   size_t Row = 0;
   std::optional<int32_t> Token;
-  do
+  do {
+    // Tokens that come at once are pieces of their own, as without guesses, so
+    // that streams have the same events.
+    if (Row > 0)
+      L.Earlier.push_back(L.takeAdded());
     Token = choose(J, L, tokensOf(Answer.Values.subspan(Row * Width, Width)));
-  while (Token && ++Row < Given.size() && *Token == Given[Row]);
+  } while (Token && ++Row < Given.size() && *Token == Given[Row]);
   if (!Token || Given.size() == 1)
     return Token;
   if (L.LastGuessIsForced)
@@ -574,10 +578,13 @@ Result<std::vector<Piece>> Generator::step(size_t PromptTokens) {
     return Done.error();
   std::vector<Piece> Pieces;
   for (auto &[Number, J] : Jobs)
-    for (Line &L : J->Lines)
+    for (Line &L : J->Lines) {
+      for (Piece &Each : std::exchange(L.Earlier, {}))
+        Pieces.push_back(std::move(Each));
       if (const Piece &New = L.Added; !New.Tokens.empty() ||
                                       !New.Text.empty() ||
                                       New.Finish != FinishReason::None)
         Pieces.push_back(L.takeAdded());
+    }
   return Pieces;
 }

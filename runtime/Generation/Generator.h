@@ -53,9 +53,8 @@ struct Answer {
   std::vector<sampling::ScoredToken> PromptScores;
 };
 
-/// What a step has added to a choice: tokens as they are chosen, of a beam
-/// search all at its end. Text follows its tokens as soon as it is certain, in
-/// whole characters.
+/// What a token has added to a choice, or all of a beam search, at its end.
+/// Text follows its tokens as soon as it is certain, in whole characters.
 struct Piece {
   int64_t Request = 0;
   int64_t Choice = 0; ///< 0 to the request's choices - 1.

@@ -20,7 +20,8 @@ struct Generator::Line {
   Line(const Request &Wish, const tokenizer::Tokenizer *T);
 
   Generation Done;
-  Piece Added; ///< By the step that runs.
+  Piece Added;                ///< By the last token of the step that runs.
+  std::vector<Piece> Earlier; ///< By those before it.
   std::optional<tokenizer::StreamingDecoder> Decoder;
   StopStrings Stops;
   PromptLookup Lookup;

@@ -16,12 +16,12 @@ openServedModels(const ServeOptions &Options);
 /// Gives each model that generates the prompts that saveKeptPrompts() has
 /// written into `Folder`, which is made where it is missing; and writes them.
 /// With an empty name nothing.
-Status loadKeptPrompts(
-    const std::vector<std::unique_ptr<http::ServedModel>> &Models,
-    const std::string &Folder);
-Status saveKeptPrompts(
-    const std::vector<std::unique_ptr<http::ServedModel>> &Models,
-    const std::string &Folder);
+Status
+loadKeptPrompts(const std::vector<std::unique_ptr<http::ServedModel>> &Models,
+                const std::string &Folder);
+Status
+saveKeptPrompts(const std::vector<std::unique_ptr<http::ServedModel>> &Models,
+                const std::string &Folder);
 
 /// What a record says of a model.
 http::RecordedModel recordedModelOf(const http::ServedModel &M);

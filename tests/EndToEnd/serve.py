@@ -414,7 +414,8 @@ class Serve(ServerTest):
             with Server(self.tenon, f"a/b={self.artifact}", "--prefix-cache",
                         folder, default="a/b") as server:
                 answers.append(server.ask("/v1/completions", wish)[2])
-                server.terminate()
+                server.process.terminate()
+                server.process.wait()
         cached = [a["usage"]["prompt_tokens_details"]["cached_tokens"]
                   for a in answers]
         self.test.check(cached[0] == 0 and cached[1] > 16, f"cached: {cached}")
