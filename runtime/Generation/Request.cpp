@@ -107,7 +107,8 @@ static Status setScores(Request &R, const Model &M, const Settings &S,
 
 Result<Request> generation::makeRequest(const Model &M, const Settings &S,
                                         std::vector<int32_t> Prompt) {
-  if (!S.Grammar && (S.IsSingleCall || hasStrictTool(S.Tools))) {
+  if (!S.Grammar && !S.Tools.empty() &&
+      (S.IsSingleCall || hasStrictTool(S.Tools))) {
     Result<grammar::Grammar::Ptr> Calls = callGrammar(M, S, Prompt);
     if (!Calls)
       return Calls.error();

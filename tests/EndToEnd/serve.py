@@ -399,6 +399,10 @@ class Serve(ServerTest):
                                  "max_tokens": 12})[2]["choices"][0]
         self.test.check(free["message"]["content"] and "tool_calls" not in
                         free["message"], f"text: {free}")
+        said = server.ask(chat, {
+            "model": "tiny", "messages": wish["messages"], "max_tokens": 4,
+            "parallel_tool_calls": False})[0]
+        self.expect("one call at most of no tools", said, 200)
         tools[1]["function"]["parameters"] = {"type": "wrong"}
         status, _, answer = server.ask(chat, wish)
         self.test.check(

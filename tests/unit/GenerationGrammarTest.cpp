@@ -53,8 +53,13 @@ protected:
   Generation guessing(const Settings &Wish, int &Steps) {
     Generator G(*S, engine::Variant::Many);
     int64_t Number = *G.add(request(Wish, {5, 6}));
-    for (Steps = 0; G.running() != 0; ++Steps)
-      EXPECT_TRUE(G.step());
+    for (Steps = 0; G.running() != 0; ++Steps) {
+      Result<std::vector<Piece>> Pieces = G.step();
+      EXPECT_TRUE(Pieces);
+      // As without guesses, but more of them.
+      for (const Piece &P : *Pieces)
+        EXPECT_LE(P.Tokens.size(), 1u);
+    }
     return G.take(Number).Choices.front();
   }
 };

@@ -170,6 +170,11 @@ TEST_F(GenerationToolTest, CallsOfStrictToolsFulfilTheirSchemas) {
   Wish.IsSingleCall = false;
   EXPECT_TRUE(Calls().empty()) << "a mark after another";
 
+  // Nothing can be called.
+  Wish.Tools = nullptr;
+  Wish.IsSingleCall = true;
+  EXPECT_FALSE(request(Wish, {5}).Grammar);
+
   Wish.Tools = {Tool("f", "wrong")};
   EXPECT_NE(errorOf(Wish).find("tools[0].function.parameters: JSON schema: "
                                "#/properties/x/type"),
