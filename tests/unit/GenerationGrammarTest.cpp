@@ -90,6 +90,33 @@ TEST_F(GenerationGrammarTest, EveryChoiceFollowsIt) {
   EXPECT_GT(Distinct.size(), 8u);
 }
 
+TEST_F(GenerationGrammarTest, GreedyTakesTheLikeliestThatItAllows) {
+  size_t Overruled = 0;
+  for (int32_t First = 0; First < 40; ++First) {
+    Settings Wish = wish("([ab]{2}[c1(]|12|[)]){3,}2", 12);
+    Tokens Whole = {First, 6};
+    grammar::Matcher Must(Wish.Grammar, *M->tokenTable());
+    const Tokens New = generate(Wish, Whole).front().NewTokens;
+    for (int32_t Token : New) {
+      std::vector<float> Logits = expectedLogits(Whole, {}, 0);
+      std::optional<size_t> Best;
+      for (size_t Id = 0; Id < Logits.size(); ++Id)
+        if ((Id == 20 ? Must.canEnd()
+                      : Must.allows(static_cast<int32_t>(Id))) &&
+            (!Best || Logits[Id] > Logits[*Best]))
+          Best = Id;
+      ASSERT_EQ(static_cast<size_t>(Token), Best);
+      Overruled +=
+          *std::max_element(Logits.begin(), Logits.end()) != Logits[*Best];
+      Whole.push_back(Token);
+      if (Token != 20) {
+        ASSERT_TRUE(Must.accept(Token));
+      }
+    }
+  }
+  EXPECT_GT(Overruled, 20u);
+}
+
 TEST_F(GenerationGrammarTest, GuessesChangeNothing) {
   for (uint64_t Seed = 0; Seed < 12; ++Seed) {
     Settings Wish = drawn(wish("((abc){3}|(12){4}[(]*){2,5}"), Seed);

@@ -34,7 +34,9 @@ std::vector<Grammar::Ptr> grammars() {
     All.push_back(*G);
   }
   for (const char *Text : {"(a|ab|\"b)*c?", "[^a]{2,5}a", "(?!.*aa)[a-c]*",
-                           "[ab1x]{2,40}", "[ab1x]{33,40}"}) {
+                           "[ab1x]{2,40}", "[ab1x]{33,40}",
+                           // Of characters that begin with one byte some.
+                           "[^\xc3\xa9]*", ".*", "[^\\s]{3,}"}) {
     Result<Grammar::Ptr> G = Grammar::fromRegex(Text);
     EXPECT_TRUE(G) << G.error().message();
     All.push_back(*G);
@@ -58,9 +60,12 @@ std::vector<Grammar::Ptr> grammars() {
 /// Tokens of characters that matter, of quotes and escapes.
 std::vector<std::string> tokens(std::mt19937 &Random) {
   const std::string Pieces[] = {
-      "a",      "b", "\"",       "{",    "}", "[",    "]",       ":",
-      ",",      "1", "0",        ".",    "-", " ",    "\n",      "\\",
-      "\\u006", "1", "\xc3\xa9", "\xc3", "x", "null", "\xe6\xbc"};
+      "a",           "b",      "\"",       "{",        "}",
+      "[",           "]",      ":",        ",",        "1",
+      "0",           ".",      "-",        " ",        "\n",
+      "\\",          "\\u006", "1",        "\xc3\xa9", "\xc3",
+      "x",           "null",   "\xe6\xbc", "\xc3\xa0", "\xe2\x80\xa8",
+      "\xe2\x80\xb0"};
   std::vector<std::string> Made;
   for (int I = 0; I < 600; ++I) {
     std::string Token;
