@@ -374,8 +374,9 @@ std::vector<int32_t> Generator::guess(const Request &Wish, Line &L,
   };
   std::vector<int32_t> Guess;
   // Guesses that nobody asks for must not change how rows round.
-  if (L.Must && V != Variant::ByCount && L.Forced.isDue())
-    Guess = L.Must->forced(Room(MostForced));
+  if (size_t Limit = Room(MostForced);
+      Limit > 0 && L.Must && V != Variant::ByCount && L.Forced.isDue())
+    Guess = L.Must->forced(Limit);
   L.LastGuessIsForced = !Guess.empty();
   if (L.LastGuessIsForced || Wish.How.Lookup == 0)
     return Guess;

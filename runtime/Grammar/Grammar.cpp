@@ -53,6 +53,7 @@ struct Grammar::State {
 
 Grammar::Grammar(std::unique_ptr<State> Compiled)
     : Compiled(std::move(Compiled)) {}
+Grammar::~Grammar() = default;
 
 bool Grammar::hasSpecialTokens() const {
   return std::any_of(Compiled->Base.Literals.begin(),
@@ -61,7 +62,6 @@ bool Grammar::hasSpecialTokens() const {
                        return Text.find(SpecialMark) != Text.npos;
                      });
 }
-Grammar::~Grammar() = default;
 
 static Status checkSource(std::string_view Text, std::string_view What,
                           const Limits &Most) {

@@ -182,9 +182,9 @@ void Sampler::keepTypical() {
 /// Relative to the largest, so that nothing overflows. In double: a division by
 /// a tiny temperature must not. Each machine rounds alike, whatever it takes at
 /// once. Their sum.
-[[gnu::target_clones("avx2", "default")]] static double
-weigh(const float *Scores, size_t Count, double Largest, double Temperature,
-      double *Weights) {
+[[gnu::always_inline]] static inline double
+weighPacks(const float *Scores, size_t Count, double Largest,
+           double Temperature, double *Weights) {
   size_t I = 0;
   Pack Sums = {};
   for (; I + PackSize <= Count; I += PackSize) {
@@ -210,6 +210,20 @@ weigh(const float *Scores, size_t Count, double Largest, double Temperature,
   for (; I < Count; ++I)
     Sum += Weights[I] = exponential((Scores[I] - Largest) / Temperature);
   return Sum;
+}
+
+[[gnu::target("avx2")]] static double weighByAvx2(const float *Scores,
+                                                  size_t Count, double Largest,
+                                                  double Temperature,
+                                                  double *Weights) {
+  return weighPacks(Scores, Count, Largest, Temperature, Weights);
+}
+
+static double weigh(const float *Scores, size_t Count, double Largest,
+                    double Temperature, double *Weights) {
+  static const bool HasAvx2 = __builtin_cpu_supports("avx2");
+  return HasAvx2 ? weighByAvx2(Scores, Count, Largest, Temperature, Weights)
+                 : weighPacks(Scores, Count, Largest, Temperature, Weights);
 }
 
 /// Leaves the tokens that may be drawn, with their weights and those' sum.

@@ -61,8 +61,12 @@ private:
   Part anyArguments(Elements Inner);
   bool mayBeEmpty(const Json &Schema) const;
   Status addTools(Elements Rest, Row &To);
-  Result<Part> argument(const Element &How, const Json &Tool,
-                        const std::string &Key, std::string_view Close);
+  Result<bool> isText(const Json &Tool, const std::string &Key,
+                      const Json &Schema) const;
+  Result<Part> text(const Json &Tool, const std::string &Key,
+                    const Json &Schema, std::string_view Close);
+  Error argumentError(const Json &Tool, const std::string &Key,
+                      const std::string &Why) const;
   Part calls(bool IsList);
   Json argumentsOf(const Json &Tool) const;
   std::string uriOf(const Json &Tool) const;
@@ -159,35 +163,37 @@ Part Builder::calls(bool IsList) {
   return Rules.value(std::move(List));
 }
 
-/// An argument that is written as it is, not in JSON where its schema says
-/// text. `Close` ends it.
-Result<Part> Builder::argument(const Element &How, const Json &Tool,
-                               const std::string &Key, std::string_view Close) {
-  const Json Schema = argumentsSchema(Tool).at("properties").at(Key);
-  auto Refuse = [&](std::string_view Why) {
-    return unsupported(
-        "write texts without quotes: the argument " + printable(Key) + " of " +
-        printable(
-            Tool.at("function").at("name").get_ref<const std::string &>()) +
-        " " + std::string(Why));
-  };
+static const std::string &nameOf(const Json &Tool) {
+  return Tool.at("function").at("name").get_ref<const std::string &>();
+}
+
+Error Builder::argumentError(const Json &Tool, const std::string &Key,
+                             const std::string &Why) const {
+  return unsupported("write texts without quotes: the argument " +
+                     printable(Key) + " of " + printable(nameOf(Tool)) + " " +
+                     Why);
+}
+
+/// Whether the argument `Key` of a tool is written as a text, without quotes,
+/// rather than in JSON. An error where its schema does not say.
+Result<bool> Builder::isText(const Json &Tool, const std::string &Key,
+                             const Json &Schema) const {
   Json Types = Schema.is_object() ? Schema.value("type", Json()) : Json();
   if (Types.is_string())
     Types = Json::array({Types});
   if (!Types.is_array())
-    return Refuse("may be one or not: expected a \"type\"");
+    return argumentError(Tool, Key, "may be one or not: expected a \"type\"");
   bool IsText = std::find(Types.begin(), Types.end(), "string") != Types.end();
-  if (!IsText) {
-    Part Value = Rules.value(
-        {{"$ref", uriOf(Tool) + "#/properties" + grammar::pointerPart(Key)}});
-    if (How.What != Element::Line)
-      return Value;
-    Part Break = Rules.optional({Rules.bytes("\n")});
-    return Rules.anyOf({{Break, Value, Break}});
-  }
   for (const Json &Type : Types)
-    if (Type != "string" && Type != "null")
-      return Refuse("may be one or not: expected the type \"string\" alone");
+    if (IsText && Type != "string" && Type != "null")
+      return argumentError(
+          Tool, Key, "may be one or not: expected the type \"string\" alone");
+  return IsText;
+}
+
+/// A text that `Close` ends.
+Result<Part> Builder::text(const Json &Tool, const std::string &Key,
+                           const Json &Schema, std::string_view Close) {
   for (const auto &[Keyword, Value] : Schema.items()) {
     static constexpr std::string_view Harmless[] = {
         "type", "title", "description", "default", "examples", "$comment"};
@@ -195,15 +201,18 @@ Result<Part> Builder::argument(const Element &How, const Json &Tool,
         std::end(Harmless))
       continue;
     if (Keyword != "enum")
-      return Refuse("has " + printable(Keyword) + ": expected none");
+      return argumentError(Tool, Key,
+                           "has " + printable(Keyword) + ": expected none");
     std::vector<std::string> Words;
     for (const Json &Each : Value)
       if (Each.is_string() && Each != "" &&
           Each.get_ref<const std::string &>().find(Close) == std::string::npos)
         Words.push_back(Each);
     if (Words.size() != Value.size())
-      return Refuse("has an \"enum\" of others: expected texts, without " +
-                    printable(Close));
+      return argumentError(
+          Tool, Key,
+          "has an \"enum\" of others: expected texts, without " +
+              printable(Close));
     return Rules.words(Words);
   }
   return Rules.textWithout({std::string(Close)});
@@ -242,44 +251,51 @@ Status Builder::addArguments(Elements Inner, Row &To, const Json &Tool) {
         "$defs", "description", "$schema",  "definitions"};
     if (std::find(std::begin(Known), std::end(Known), Keyword) ==
         std::end(Known))
-      return unsupported(
-          "have arguments one by one: the schema of " +
-          printable(
-              Tool.at("function").at("name").get_ref<const std::string &>()) +
-          " has " + printable(Keyword) + " beside them");
+      return unsupported("have arguments one by one: the schema of " +
+                         printable(nameOf(Tool)) + " has " +
+                         printable(Keyword) + " beside them");
   }
   const Json Required = Schema.value("required", Json::array());
   const Json Properties = Schema.value("properties", Json::object());
+  for (const Json &Key : Required)
+    if (!Properties.contains(Key))
+      return argumentError(Tool, Key, "is required: expected its schema");
   for (const auto &[Key, Value] : Properties.items()) {
     if (Value == false)
       continue;
+    Result<bool> IsText = isText(Tool, Key, Value);
+    if (!IsText)
+      return IsText.error();
     Row One;
     for (size_t I = 0; I < Inner.size(); ++I) {
       const Element &E = Inner[I];
-      switch (E.What) {
-      case Element::Key:
+      if (E.What == Element::Key) {
+        if (Key.empty() || Key.find(Inner[I + 1].Text) != Key.npos)
+          return argumentError(Tool, Key,
+                               "cannot be written: expected a name without " +
+                                   printable(Inner[I + 1].Text));
         One.push_back(Rules.bytes(Key));
-        break;
-      case Element::Type: {
-        Json Types = Value.value("type", Json());
-        bool IsText = Types == "string" || Types.is_array();
+      } else if (E.What == Element::Type) {
         One.push_back(
-            IsText ? Rules.words({"true", "string"})
-                   : Rules.words({"false", "number", "integer", "boolean",
-                                  "object", "array", "null"}));
-        break;
-      }
-      case Element::Value:
-      case Element::Line: {
-        Result<Part> Made = argument(E, Tool, Key, Inner[I + 1].Text);
+            *IsText ? Rules.words({"true", "string"})
+                    : Rules.words({"false", "number", "integer", "boolean",
+                                   "object", "array", "null"}));
+      } else if (E.What == Element::Value || E.What == Element::Line) {
+        Result<Part> Made =
+            *IsText ? text(Tool, Key, Value, Inner[I + 1].Text)
+                    : Rules.value({{"$ref", uriOf(Tool) + "#/properties" +
+                                                grammar::pointerPart(Key)}});
         if (!Made)
           return Made.error();
-        One.push_back(*Made);
-        break;
-      }
-      default:
-        if (Status Added = addElements(Inner.subspan(I, 1), One, &Tool); !Added)
-          return Added;
+        // Which belongs to the format, on either side.
+        Part Break = Rules.optional({Rules.bytes("\n")});
+        if (E.What == Element::Line)
+          One.insert(One.end(), {Break, *Made, Break});
+        else
+          One.push_back(*Made);
+      } else if (Status Added = addElements(Inner.subspan(I, 1), One, &Tool);
+                 !Added) {
+        return Added;
       }
     }
     bool IsRequired =

@@ -327,6 +327,9 @@ TEST(ToolCallGrammar, ArgumentsWithoutQuotes) {
       "<parameter=note>null</parameter>\n")));
   EXPECT_TRUE(A.accepts(
       Call("<parameter=path>a</parameter>\n<parameter=mode>r</parameter>\n")));
+  // Line breaks around a value belong to the format, of an enum's too.
+  EXPECT_TRUE(A.accepts(Call("<parameter=path>\na\n</parameter>\n"
+                             "<parameter=mode>\nr\n</parameter>\n")));
   for (const char *Bad :
        {"<parameter=path>a</parameter>\n",
         "<parameter=path>a</parameter>\n<parameter=mode>x</parameter>\n",
@@ -350,9 +353,37 @@ TEST(ToolCallGrammar, ArgumentsWithoutQuotes) {
             "calls of the format 'qwen3-coder' write texts without quotes: the "
             "argument 'a' of 'f' may be one or not: expected the type "
             "\"string\" alone");
+  EXPECT_EQ(Refusal(R"({"properties": {"a": true}})"),
+            "calls of the format 'qwen3-coder' write texts without quotes: the "
+            "argument 'a' of 'f' may be one or not: expected a \"type\"");
+  EXPECT_EQ(Refusal(R"({"required": ["b"]})"),
+            "calls of the format 'qwen3-coder' write texts without quotes: the "
+            "argument 'b' of 'f' is required: expected its schema");
+  EXPECT_EQ(Refusal(R"({"properties": {"a>b": {"type": "integer"}}})"),
+            "calls of the format 'qwen3-coder' write texts without quotes: the "
+            "argument 'a>b' of 'f' cannot be written: expected a name without "
+            "'>'");
   EXPECT_EQ(Refusal(R"({"minProperties": 1})"),
             "calls of the format 'qwen3-coder' have arguments one by one: the "
             "schema of 'f' has 'minProperties' beside them");
+}
+
+TEST(ToolCallGrammar, MarksSayWhichArgumentsAreTexts) {
+  const Json Schema = Json::parse(R"({"type": "object", "properties": {
+      "n": {"type": ["integer", "null"]}, "s": {"type": ["string", "null"]}},
+      "required": ["n", "s"]})");
+  Answers A("deepseek-v3.2", {strictTool("f", Schema)}, Vocabulary::OfBytes);
+  auto Call = [](const char *NumberIsText, const char *TextIsText) {
+    return std::string(
+               "<｜DSML｜invoke name=\"f\"><｜DSML｜parameter name=\"n\" "
+               "string=\"") +
+           NumberIsText +
+           "\">5</｜DSML｜parameter><｜DSML｜parameter name=\"s\" string=\"" +
+           TextIsText + "\">5</｜DSML｜parameter></｜DSML｜invoke>";
+  };
+  EXPECT_TRUE(A.accepts(Call("false", "true")));
+  EXPECT_FALSE(A.accepts(Call("true", "true")));
+  EXPECT_FALSE(A.accepts(Call("false", "false")));
 }
 
 TEST(ToolCallGrammar, Errors) {
