@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 using namespace tenon::serving;
 
-/// What is left with each step of what is known: of the pace, of its peak above
-/// the mean, of the fit, and of the largest slice when it is not reached again.
-static constexpr double PaceKept = 0.8, PeakKept = 0.998, FitKept = 0.995,
-                        SliceKept = 0.98;
+/// What is left with each step of what is known: of the pace, of the fit, and
+/// of the largest slice when it is not reached again.
+static constexpr double PaceKept = 0.8, FitKept = 0.995, SliceKept = 0.98;
 
 /// Tokens of prompts first: what cannot be told apart yet counts as theirs.
 StepCost::Vector StepCost::termsOf(const StepWork &Work) {
@@ -71,16 +71,26 @@ void StepCost::observe(const StepWork &Work, double Ms) {
   // Without the pace: a slow minute changes nothing of what the work is.
   fit(Work, Expected * (1 + Off / Pace.Mean));
   Pace.Deviation += (1 - PaceKept) * (std::abs(Off) - Pace.Deviation);
-  Pace.Peak =
-      std::max(Pace.Mean + Off, Pace.Mean + PeakKept * (Pace.Peak - Pace.Mean));
+  remember(Off / Pace.Mean);
   Pace.Mean += (1 - PaceKept) * Off;
-  Pace.Peak = std::min(Pace.Peak, MostAbove * Pace.Mean);
+}
+
+/// The oldest run of steps is forgotten little by little: a slice that grew at
+/// once would be larger than the fit knows of.
+void StepCost::remember(double Above) {
+  constexpr size_t Runs = std::tuple_size_v<decltype(Pace.Above)>;
+  constexpr size_t Length = PeakSteps / (Runs - 1);
+  size_t Run = Observed / Length, At = Observed % Length;
+  ++Observed;
+  double &Now = Pace.Above[Run % Runs];
+  Now = std::max(Now, Above);
+  Pace.Above[(Run + 1) % Runs] *= 1 - 1 / static_cast<double>(Length - At);
 }
 
 double StepCost::mostPace() const {
-  return std::max(Pace.Mean + std::min(Margin * Pace.Deviation,
-                                       (MostAbove - 1) * Pace.Mean),
-                  Pace.Peak);
+  double Above = std::max(Margin * Pace.Deviation / Pace.Mean,
+                          *std::ranges::max_element(Pace.Above));
+  return Pace.Mean * (1 + std::min(Above, MostAbove - 1));
 }
 
 size_t StepCost::sliceFor(double MaxMs, const StepWork &Texts,

@@ -42,8 +42,12 @@ public:
   /// Fewest tokens of prompts in a step, whatever they take: the bound on how
   /// long a prompt can wait. `First` is what runs before anything is known.
   static constexpr size_t MinSlice = 16, FirstSlice = 32;
-  /// So many mean deviations above the mean a pace is expected to stay, and
-  /// below the largest of the last thousand steps or so.
+  /// A pace is expected to stay within what one of the last `PeakSteps` steps
+  /// was above the mean: a step goes beyond all of N before it once in N + 1,
+  /// whatever is random about it.
+  static constexpr size_t PeakSteps = 1024;
+  /// And so many mean deviations are left above the mean at least: a machine
+  /// that becomes restless has no such steps behind it.
   static constexpr double Margin = 5;
   /// A step that was slower than this, beside the last ones, was paused: that
   /// says little of the next one.
@@ -71,6 +75,7 @@ private:
   static Vector termsOf(const StepWork &Work);
   double timeOf(const StepWork &Work) const;
   void fit(const StepWork &Work, double Ms);
+  void remember(double Above);
   double mostPace() const;
 
   /// Milliseconds of one of each term; sums of the terms' products, and of
@@ -78,8 +83,12 @@ private:
   Vector Each = {}, TimesTime = {};
   std::array<Vector, Terms> Products = {};
   struct {
-    double Mean = 1, Deviation = 0.125, Peak = 1;
+    double Mean = 1, Deviation = 0.125;
+    /// The largest above the mean then, as a share of it, of each of the last
+    /// runs of steps, in turns.
+    std::array<double, 9> Above = {};
   } Pace;
+  size_t Observed = 0;
   /// About the most tokens of prompts that one of the last steps has run.
   double LargestSlice = 0;
 };

@@ -130,6 +130,25 @@ TEST(StepCostTest, LeavesRoomForWhatVaries) {
   EXPECT_LT(Calm.expected(workOf(0, 0, 50)), 165);
 }
 
+TEST(StepCostTest, LeavesRoomForWhatIsRare) {
+  // One step in 500 takes almost half as much again.
+  std::mt19937 Random(3);
+  StepCost Cost;
+  constexpr size_t Steps = 20000;
+  size_t Longer = 0, Tokens = 0;
+  for (size_t I = 0; I < Steps; ++I) {
+    size_t Slice = sliceAt(Cost, 100, workOf(8, 100, 0));
+    double Pace = (Random() % 500 == 0 ? 1.45 : 1) *
+                  (0.95 + static_cast<double>(Random() % 1000) / 10000);
+    double Ms = Pace * (20 + static_cast<double>(Slice));
+    Cost.observe(workOf(8, 100, Slice), Ms);
+    Longer += Ms > 100;
+    Tokens += Slice;
+  }
+  EXPECT_LE(Longer, Steps / 1000);
+  EXPECT_GT(Tokens, 40 * Steps) << "at no more than its price";
+}
+
 TEST(StepCostTest, ForgetsNothingWhileTheMachineIsSlow) {
   // Every third 300 steps another process is on the cores, and slices are at
   // their least: what a token takes must not be lost in the meantime.
