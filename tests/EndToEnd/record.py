@@ -260,6 +260,9 @@ class Requests:
             line = server.process.stderr.readline()
             self.test.check("--record: " in line and "File too large" in line,
                             f"a note: {line}")
+            # Answers are recorded behind their last byte, in the order in which
+            # they end: the third has been tried when this one comes.
+            self.expect("a moment later", server.ask("/live")[0], 200)
             resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE,
                              (hard, hard))
             self.expect("after", ask(), 200)
