@@ -46,11 +46,11 @@ void GroupReader::setOctet(Value Number) {
                    I * LaneBytes));
 }
 
-void GroupReader::prefetch(Value First, int64_t Columns) {
+void GroupReader::prefetch(Value First, int64_t Columns, unsigned Locality) {
   constexpr int64_t Line = 64;
   Value From = B.add(Begin, B.mul(First, Parts.group()));
   for (int64_t At = 0; At < Parts.group() * Columns; At += Line)
-    B.prefetch(View, {Panel, Block, B.add(From, At)}, /*Locality=*/2);
+    B.prefetch(View, {Panel, Block, B.add(From, At)}, Locality);
 }
 
 void GroupReader::forEachOctet(

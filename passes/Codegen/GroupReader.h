@@ -36,8 +36,9 @@ public:
                                                        StorageFormat Format);
 
   /// Asks for the share that `Columns` columns from `First` on have of the
-  /// bytes of the group, which lie mixed.
-  void prefetch(Value First, int64_t Columns);
+  /// bytes of the group, which lie mixed; with llvm.prefetch's `Locality`, 0
+  /// for what is read once and 3 for all caches.
+  void prefetch(Value First, int64_t Columns, unsigned Locality);
   /// Goes to octet `Octet` (0 to 3) of the group.
   void setOctet(Value Octet);
   /// 16 f32: the numbers of feature `Feature` of the octet, times a power of

@@ -34,10 +34,13 @@ public:
       return emitWidened(Panels, First, Last, RowOf, Finish);
     forEachBlock(First, Last, mostStreamedRows(),
                  [&](Value Row, int64_t Count) {
-                   emitStreamed(Panels, Row, inputs(Row, Count, RowOf), Finish);
+                   SmallVector<InputRow> Inputs = inputs(Row, Count, RowOf);
+                   for (const Panel &P : Panels)
+                     emitStreamed(P, Row, Inputs, Finish);
                  });
   }
-  bool streamsPanels() const override { return !isWidened(); }
+  /// One stream of groups keeps the memory busy, if it is asked for ahead.
+  bool streamsPanels() const override { return false; }
 
 private:
   /// Rows of a block that is multiplied as the weights are unpacked.
@@ -119,11 +122,10 @@ private:
   void multiply(ArrayRef<Place> Inputs, int64_t Columns, const Weights &W,
                 llvm::function_ref<Value &(int64_t Row, int64_t Column)> SumOf);
   SmallVector<Place> places(ArrayRef<InputRow> Inputs, Value Group);
-  void emitStreamed(ArrayRef<Panel> Panels, Value Row,
-                    ArrayRef<InputRow> Inputs, Epilogue Finish);
-  void addGroup(ArrayRef<Stream> Streams, ArrayRef<InputRow> Inputs,
-                Value Group, Value Column, int64_t Wide,
-                MutableArrayRef<Value> Result);
+  void emitStreamed(const Panel &P, Value Row, ArrayRef<InputRow> Inputs,
+                    Epilogue Finish);
+  void addGroup(const Stream &From, ArrayRef<InputRow> Inputs, Value Group,
+                Value Column, int64_t Wide, MutableArrayRef<Value> Result);
   void emitInOrder(const Panel &P, Value Row, ArrayRef<InputRow> Inputs,
                    Epilogue Finish);
   void emitWidened(ArrayRef<Panel> Panels, Value First, Value Last,
@@ -135,6 +137,8 @@ private:
                 const Partial &Into, RowFinder RowOf);
   void prefetchNext(const Stream &From, Value Group, Value Column,
                     int64_t Columns);
+  void prefetchStream(const Stream &From, Value Group, Value Column,
+                      int64_t Columns);
   void addProducts(const Stream &From, const Piece &P, Value FirstGroup,
                    const Partial &Into, RowFinder RowOf);
 
@@ -314,18 +318,15 @@ Value IntegerMatmul::codes(GroupReader &Reader, Value From, int64_t Step) {
 // Few rows
 //===----------------------------------------------------------------------===//
 
-/// Adds products of a group of `Wide` times 16 columns of each stream, from
-/// `Column` on, with rows to the sums: by stream, row and column.
-void IntegerMatmul::addGroup(ArrayRef<Stream> Streams,
-                             ArrayRef<InputRow> Inputs, Value Group,
-                             Value Column, int64_t Wide,
+/// Adds products of a group of `Wide` times 16 columns, from `Column` on, with
+/// rows to the sums: by row and column.
+void IntegerMatmul::addGroup(const Stream &From, ArrayRef<InputRow> Inputs,
+                             Value Group, Value Column, int64_t Wide,
                              MutableArrayRef<Value> Result) {
-  auto Count = static_cast<int64_t>(Inputs.size());
   std::vector<GroupReader> Readers;
-  for (const Stream &From : Streams)
-    for (int64_t G = 0; G < Wide; ++G)
-      Readers.emplace_back(B, Format, From.View, From.Panel, Group,
-                           B.add(Column, G * Lanes));
+  for (int64_t G = 0; G < Wide; ++G)
+    Readers.emplace_back(B, Format, From.View, From.Panel, Group,
+                         B.add(Column, G * Lanes));
   auto Codes = [&](int64_t C, Value From, int64_t Step) {
     return codes(Readers[C], From, Step);
   };
@@ -333,40 +334,34 @@ void IntegerMatmul::addGroup(ArrayRef<Stream> Streams,
     return Readers[C].scale(Part, /*OfPairs=*/true);
   };
   auto Minimum = [&](int64_t C) { return Readers[C].minimum(); };
-  multiply(places(Inputs, Group), static_cast<int64_t>(Readers.size()),
-           {Codes, Scale, Minimum}, [&](int64_t R, int64_t C) -> Value & {
-             return Result[(C / Wide * Count + R) * Wide + C % Wide];
-           });
+  multiply(
+      places(Inputs, Group), Wide, {Codes, Scale, Minimum},
+      [&](int64_t R, int64_t C) -> Value & { return Result[R * Wide + C]; });
 }
 
-void IntegerMatmul::emitStreamed(ArrayRef<Panel> Panels, Value Row,
+void IntegerMatmul::emitStreamed(const Panel &P, Value Row,
                                  ArrayRef<InputRow> Inputs, Epilogue Finish) {
-  auto Count = static_cast<int64_t>(Inputs.size());
-  SmallVector<Stream> Streams = streams(Panels);
-  auto Fits = [&](int64_t Columns) {
-    return Count * static_cast<int64_t>(Streams.size()) * (Columns / Lanes) <=
-           streamedProducts();
-  };
-  if (Panels.size() > 1 && (!keepsSums() || !Fits(PanelWidth))) {
-    for (const Panel &P : Panels)
-      emitStreamed(P, Row, Inputs, Finish);
-    return;
-  }
   if (!keepsSums())
-    return emitInOrder(Panels.front(), Row, Inputs, Finish);
+    return emitInOrder(P, Row, Inputs, Finish);
+  auto Count = static_cast<int64_t>(Inputs.size());
   Block Size{Count, PanelWidth};
-  while (Size.Columns > Lanes && !Fits(Size.Columns))
+  while (Size.Columns > Lanes &&
+         Count * (Size.Columns / Lanes) > streamedProducts())
     Size.Columns /= 2;
   int64_t Wide = Size.Columns / Lanes;
   B.loop(B.index(0), B.index(PanelWidth), Size.Columns, [&](Value Column) {
-    Sums Result(Streams.size() * Count * Wide, B.vecConst(0));
-    Result = B.loop(B.index(0), B.index(Groups), 1, Result,
-                    [&](Value Group, ValueRange Carried) {
-                      Sums Next(Carried);
-                      addGroup(Streams, Inputs, Group, Column, Wide, Next);
-                      return Next;
-                    });
-    finishBlock(Panels, Row, Column, Size, Result, Finish);
+    Sums Result;
+    for (const Stream &From : streams(P)) {
+      Sums Start(Count * Wide, B.vecConst(0));
+      Result.append(B.loop(B.index(0), B.index(Groups), 1, Start,
+                           [&](Value Group, ValueRange Carried) {
+                             prefetchStream(From, Group, Column, Size.Columns);
+                             Sums Next(Carried);
+                             addGroup(From, Inputs, Group, Column, Wide, Next);
+                             return Next;
+                           }));
+    }
+    finishBlock(P, Row, Column, Size, Result, Finish);
   });
 }
 
@@ -498,7 +493,21 @@ void IntegerMatmul::prefetchNext(const Stream &From, Value Group, Value Column,
                                  int64_t Columns) {
   GroupReader(B, Format, From.View, From.Panel, B.add(Group, pieceGroups()),
               B.index(0))
-      .prefetch(Column, Columns);
+      .prefetch(Column, Columns, /*Locality=*/2);
+}
+
+/// Asks for groups that are streamed soon: in the order that they lie in, which
+/// the hardware foresees, as it does not the parts of a group side by side.
+void IntegerMatmul::prefetchStream(const Stream &From, Value Group,
+                                   Value Column, int64_t Columns) {
+  constexpr int64_t Ahead = 4;
+  GroupReader Next(B, Format, From.View, From.Panel, B.add(Group, Ahead),
+                   B.index(0));
+  if (Columns == PanelWidth)
+    return Next.prefetch(Column, Columns, /*Locality=*/0);
+  // Its other columns are read a pass later.
+  B.ifThen(B.isLess(Column, B.index(1)),
+           [&] { Next.prefetch(B.index(0), PanelWidth, /*Locality=*/3); });
 }
 
 /// Asks for what the block of `Count` rows from `Row` on reads: short pieces of

@@ -99,33 +99,41 @@ def check_quantize(test, entry):
 
 
 def check_activations(test, entry):
-    """Rows of integers: 8 bits in a prefill, 16 in decode-sized steps."""
-    name = entry["name"]
-    reference = numpy.load(FIXTURES / f"{name}.npy")
-    few = entry["tokens"][:3]
-    native = test.native_level()
-    for level, prefill, step in (("avx512_vnni", (1e-3, 4e-2), (1e-6, 2e-4)),
-                               ("avx512", (0, 2e-6), (0, 2e-6))):
-        if not support.runnable(level, native):
+    """Rows of integers, 8 bits in a prefill and 16 in decode-sized steps; or
+    none, by option."""
+    for level in "avx2", "avx512", "avx512_vnni":
+        if not support.runnable(level, test.native_level()):
             continue
-        artifact = test.compile(FIXTURES / f"{name}.gguf", f"{name} {level}",
-                                "--dtype", "f32", "--target-cpu", level)
-        for what, tokens, (least, most) in (("prefill", entry["tokens"], prefill),
-                                            ("step", few, step)):
-            error = support.l2_error(test.outputs(artifact, tokens),
-                                     reference[:len(tokens)])
-            test.check(least <= error <= most,
-                       f"{name} at {level}: L2 error of a {what} {error:.1e}, "
-                       f"{least} to {most}")
-        # However many rows are multiplied at once, blocks of them whole or not.
-        whole = test.outputs(artifact, entry["tokens"])
-        same = all(numpy.array_equal(test.outputs(artifact,
-                                                  entry["tokens"][:count]),
-                                     whole[:count])
-                   for count in (4, 5, 6, 7, 11))
-        test.check(same, f"{name} at {level}: rows of prefills of 4 to 11 "
-                         "tokens have the bits that one of 12 gives them")
-        artifact.unlink()
+        for activations, prefill, step in (
+                ("auto", (1e-3, 4e-2), (1e-6, 2e-4)),
+                ("exact", (0, 2e-6), (0, 2e-6))):
+            check_rows(test, entry, level, activations, prefill, step)
+
+
+def check_rows(test, entry, level, activations, prefill, step):
+    """Errors of a prefill and of a step within bounds, and equal bits."""
+    what = f"{entry['name']} at {level}, {activations}"
+    reference = numpy.load(FIXTURES / f"{entry['name']}.npy")
+    artifact = test.compile(FIXTURES / f"{entry['name']}.gguf", what,
+                            "--dtype", "f32", "--target-cpu", level,
+                            "--activations", activations, "--few-tokens", 3)
+    for rows, tokens, (least, most) in (
+            ("prefill", entry["tokens"], prefill),
+            ("step", entry["tokens"][:3], step)):
+        error = support.l2_error(test.outputs(artifact, tokens),
+                                 reference[:len(tokens)])
+        test.check(least <= error <= most,
+                   f"{what}: L2 error of a {rows} {error:.1e}, "
+                   f"{least} to {most}")
+    # However many rows are multiplied at once, blocks of them whole or not.
+    whole = test.outputs(artifact, entry["tokens"])
+    same = all(numpy.array_equal(test.outputs(artifact,
+                                              entry["tokens"][:count]),
+                                 whole[:count])
+               for count in (4, 5, 6, 7, 11))
+    test.check(same, f"{what}: rows of prefills of 4 to 11 tokens have the "
+                     "bits that one of 12 gives them")
+    artifact.unlink()
 
 
 def split(path, folder, parts):
