@@ -9,6 +9,10 @@ using namespace tenon::artifact;
 using namespace tenon::cache;
 using namespace tenon::engine;
 
+/// What is encoded is like a prompt, however short: its rows must not depend on
+/// how many others are in the step.
+static constexpr Variant WholeTexts = Variant::Many;
+
 Result<SequenceId> Session::Implementation::takeSource(size_t Tokens) {
   SequenceId Id = Sources->createSequence();
   auto Length = static_cast<int64_t>(Tokens);
@@ -68,7 +72,7 @@ Session::Implementation::encode(std::string_view Role,
                             : outputRowCount(Item.Outputs, Item.Tokens.size());
     Requests.push_back({Whole, &Answers[I]});
   }
-  Status Done = run(**Code, Requests, false);
+  Status Done = run(**Code, Requests, false, WholeTexts);
   for (SequenceId Id : Lent)
     (void)Sources->endSequence(Id); // It exists.
   if (!Done)
@@ -138,7 +142,7 @@ Session::encodeSources(std::span<const SourceItem> Items) {
     Whole.OutputCount = outputRowCount(Item.Outputs, Item.Tokens.size());
     Requests.push_back({Whole, &Answers[I]});
   }
-  if (Status Done = Impl->run(**Code, Requests, false); !Done) {
+  if (Status Done = Impl->run(**Code, Requests, false, WholeTexts); !Done) {
     for (SequenceExtras *Extras : Filled) {
       (void)Impl->Sources->endSequence(*Extras->Source); // It exists.
       Extras->Source.reset();
@@ -184,7 +188,7 @@ Session::encodeImages(std::span<const ImageItem> Items) {
                             : outputRowCount(Items[I].Outputs, Tokens);
     Requests.push_back({Whole, &Answers[I]});
   }
-  if (Status Done = Impl->run(**Code, Requests, false); !Done)
+  if (Status Done = Impl->run(**Code, Requests, false, WholeTexts); !Done)
     return Done.error();
   return Answers;
 }

@@ -40,7 +40,9 @@ struct Options {
   int64_t CacheTokens = 6144;
   uint32_t Seed = 1;
   double MaxGrowthMb = 16;
-  double MaxHeapGrowthKb = 256;
+  /// The most that buffers have held at once differs by up to 1 MB from one
+  /// moment to another.
+  double MaxHeapGrowthKb = 2048;
 };
 
 [[noreturn]] void die(const std::string &Why) {
