@@ -78,7 +78,7 @@ class Page:
               .observe(document.getElementById('talk'),
                        {childList: true, subtree: true, characterData: true});
             0""")
-        self.set("max_tokens", "40")
+        self.set("max_tokens", "400")
         self.test.check(self.focus("text"), "back to the message")
 
     def conversation(self):
