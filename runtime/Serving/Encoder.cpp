@@ -128,8 +128,8 @@ void Encoder::Implementation::encode(const std::vector<Picked> &Texts) {
   for (const Picked &P : Texts)
     Lengths.push_back(static_cast<int64_t>(P.Of->Texts[P.Text].Tokens.size()));
   const artifact::Manifest &Info = S.model().manifest();
-  for (const std::vector<BatchItem> &Batch : planBatches(
-           Lengths, {Info.FewTokens, Info.MaxTokensPerStep, longestText(Info)}))
+  for (const std::vector<BatchItem> &Batch :
+       planBatches(Lengths, {Info.MaxTokensPerStep, longestText(Info)}))
     encodeBatch(Texts, Batch);
 }
 

@@ -113,17 +113,13 @@ private:
 std::vector<std::vector<BatchItem>>
 serving::planBatches(std::span<const int64_t> Lengths,
                      const BatchLimits &Limits) {
-  Remaining Short, Long;
+  Remaining Left;
   for (size_t Text = 0; Text < Lengths.size(); ++Text)
-    (Lengths[Text] <= Limits.FewTokens ? Short : Long).add(Lengths[Text], Text);
-  Short.begin();
-  Long.begin();
+    Left.add(Lengths[Text], Text);
+  Left.begin();
   std::vector<std::vector<BatchItem>> Batches;
-  while (!Long.empty())
+  while (!Left.empty())
     Batches.push_back(
-        BatchPlanner(Long, Limits.MostTokens, Limits.MostFiller).plan());
-  int64_t Few = std::min(Limits.FewTokens, Limits.MostTokens);
-  while (!Short.empty())
-    Batches.push_back(BatchPlanner(Short, Few, Limits.MostFiller).plan());
+        BatchPlanner(Left, Limits.MostTokens, Limits.MostFiller).plan());
   return Batches;
 }

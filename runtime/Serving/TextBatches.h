@@ -18,7 +18,6 @@ int64_t longestText(const artifact::Manifest &Info);
 
 /// What steps of a model hold.
 struct BatchLimits {
-  int64_t FewTokens;  ///< Of Manifest: larger steps run other code.
   int64_t MostTokens; ///< Of a step.
   int64_t MostFiller; ///< Of one text.
 };
@@ -36,8 +35,8 @@ struct BatchItem {
 /// Without a cache, keys are in pages of 64 tokens of the step, and sums go
 /// page by page, in a page over pairs of keys. So a text begins a page, or it
 /// ends in the page that it begins in and has an even number of tokens before
-/// it; and texts of at most FewTokens tokens are in batches of at most as many.
-/// Gaps that no text fits in are filled if they are small against the batch.
+/// it. Gaps that no text fits in are filled if they are small against the
+/// batch.
 std::vector<std::vector<BatchItem>>
 planBatches(std::span<const int64_t> Lengths, const BatchLimits &Limits);
 

@@ -105,8 +105,7 @@ private:
     const Manifest &Info = M.manifest();
     size_t Done = 0;
     for (const std::vector<BatchItem> &Batch :
-         planBatches(Lengths, {Info.FewTokens, Info.MaxTokensPerStep,
-                               longestText(Info)})) {
+         planBatches(Lengths, {Info.MaxTokensPerStep, longestText(Info)})) {
       if (Status Ran = embedBatch(Window, Batch); !Ran)
         return Ran;
       for (const BatchItem &Item : Batch)

@@ -26,14 +26,12 @@ Planned check(const std::vector<int64_t> &Lengths, const BatchLimits &Limits) {
   for (const std::vector<BatchItem> &Batch : planBatches(Lengths, Limits)) {
     ++All.Batches;
     int64_t Position = 0;
-    bool IsFew = false;
     EXPECT_FALSE(Batch.empty());
     for (const BatchItem &Item : Batch) {
       int64_t End = Position + Item.Tokens;
       if (Item.Text) {
         EXPECT_EQ(Item.Tokens, Lengths[*Item.Text]);
         ++Seen[*Item.Text];
-        IsFew |= Item.Tokens <= Limits.FewTokens;
         if (Position % PageTokens != 0) {
           EXPECT_EQ(Position % 2, 0);
           EXPECT_LE(End - Position / PageTokens * PageTokens, PageTokens);
@@ -46,7 +44,7 @@ Planned check(const std::vector<int64_t> &Lengths, const BatchLimits &Limits) {
       }
       Position = End;
     }
-    EXPECT_LE(Position, IsFew ? Limits.FewTokens : Limits.MostTokens);
+    EXPECT_LE(Position, Limits.MostTokens);
     EXPECT_TRUE(Batch.back().Text) << "filled for nothing";
   }
   EXPECT_EQ(std::count(Seen.begin(), Seen.end(), 1),
@@ -59,7 +57,6 @@ TEST(TextBatches, EveryTextIsAsItIsAlone) {
   for (int Round = 0; Round < 400; ++Round) {
     BatchLimits Limits;
     Limits.MostTokens = 1 + static_cast<int64_t>(Random() % 600);
-    Limits.FewTokens = static_cast<int64_t>(Random() % 10);
     Limits.MostFiller = 1 + static_cast<int64_t>(Random() % 80);
     int64_t Longest = 1 + static_cast<int64_t>(Random() % 600);
     std::vector<int64_t> Lengths(Random() % 200);
@@ -73,7 +70,7 @@ TEST(TextBatches, EveryTextIsAsItIsAlone) {
 }
 
 TEST(TextBatches, BatchesAreFull) {
-  BatchLimits Limits{8, 512, 512};
+  BatchLimits Limits{512, 512};
   // Pages of short texts, long ones with short ones behind them.
   EXPECT_EQ(check(std::vector<int64_t>(64, 32), Limits).Batches, 4u);
   EXPECT_EQ(check(std::vector<int64_t>(84, 10), Limits).Batches, 2u);
