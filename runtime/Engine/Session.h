@@ -150,7 +150,8 @@ public:
   /// Entry "encode": output rows of whole texts, or one row per text where the
   /// entry answers so. A text longer than one step is an error of that item.
   /// What is encoded, by this and the next ones, runs the variants for many
-  /// tokens: a text's rows are the same alone and among others.
+  /// tokens, however few there are. Its rows are to the bit what they are alone
+  /// where its tokens lie in the step as serving::planBatches() lays them.
   Result<std::vector<ItemResult>> encode(std::span<const EncodeItem> Items);
 
   /// Entry "embed": one pooled row per text.
