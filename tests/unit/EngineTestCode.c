@@ -97,8 +97,8 @@ int64_t tenon_entry_step(const tenon_rt_step *Step) {
   for (int64_t T = 1; T < Step->batch->tokens; ++T)
     if (Step->batch->token_ids[T - 1] == WaitingToken &&
         Step->batch->token_ids[T] == WaitingToken)
-      /* Seconds, but no hang where nobody cancels. */
-      for (int64_t I = 0; I < 1000000 && !Failed; ++I)
+      /* A second at least, but no hang where nobody cancels. */
+      for (int64_t I = 0; I < 40000000 && !Failed; ++I)
         Failed = Step->functions->parallel(Step->runtime, compute, &C);
   if (Failed)
     return Failed;
