@@ -48,7 +48,7 @@ void http::detokenize(Call C) {
   Fields F(C.Body);
   ServedModel *M = C.anyModel(F);
   std::vector<int32_t> Ids = F.tokens("tokens");
-  if (!C.Body.contains("tokens"))
+  if (C.Body.value("tokens", Json()).is_null())
     F.expected("tokens", "an array of token ids");
   const tokenizer::Tokenizer *T = M ? tokenizerOf(*M, F) : nullptr;
   if (std::optional<ApiError> Wrong = F.finish())

@@ -222,6 +222,9 @@ class Serve(ServerTest):
             "prompt": "The king", "add_special_tokens": False})[2]["tokens"]
         self.expect("text", server.ask(
             "/detokenize", {"tokens": plain})[2]["prompt"], "The king")
+        for wrong in {}, {"tokens": None}:
+            self.expect(f"detokenize {wrong}", server.ask("/detokenize", wrong)[
+                2]["error"]["param"], "tokens")
         talk = {"messages": [{"role": "user", "content": "a"}]}
         self.expect("template", server.ask("/apply-template", talk)[2]["prompt"],
                     "[user] a\n[assistant]")
