@@ -40,9 +40,7 @@ struct Options {
   int64_t CacheTokens = 6144;
   uint32_t Seed = 1;
   double MaxGrowthMb = 16;
-  /// The most that buffers have held at once differs by up to 1 MB from one
-  /// moment to another.
-  double MaxHeapGrowthKb = 2048;
+  double MaxHeapGrowthKb = 256;
 };
 
 [[noreturn]] void die(const std::string &Why) {
