@@ -88,10 +88,11 @@ def Dnn_TargetAttr : AttrDef<Dnn_Dialect, "Target"> {
     /// in. With quantised weights that is integers where the level has dot
     /// products of them: of 16 bits in a decode-sized batch, which the memory
     /// bounds, of 8 bits otherwise. With dot products of 16 bits alone, 8 bits
-    /// are for formats of which 16 hold sums of products. `IsExact` leaves activations as they are:
-    /// weights are then multiplied in `Compute` where there is a choice; of a
-    /// decode-sized batch only codes of 4 bits, which become bf16 by one
-    /// look-up.
+    /// are for formats of which 16 hold sums of products. `IsExact` leaves
+    /// activations as they are, and so do tiles of bf16, which multiply faster
+    /// than they could be scaled: weights are then multiplied in `Compute` where
+    /// there is a choice; of a decode-sized batch only codes of 4 bits, which
+    /// become bf16 by one look-up.
     ::mlir::Type getInputType(StorageFormat Format, StorageFormat Compute,
                               bool IsExact, bool IsDecodeSized) const;
     /// The element type that attention over a cache of `Format` reads its

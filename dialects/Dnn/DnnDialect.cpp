@@ -124,6 +124,9 @@ Type TargetAttr::getInputType(StorageFormat Format, StorageFormat Compute,
   const StorageFormatInfo &Info = infoOf(Format);
   bool IsBF16 = Format == StorageFormat::BF16;
   if (Info.isQuantised()) {
+    bool HasTiles = Compute == StorageFormat::BF16 && !IsDecodeSized &&
+                    hasDot(DotProduct::BF16Tile);
+    IsExact |= HasTiles;
     if (!IsExact && hasDot(DotProduct::Int8))
       return GroupedType::get(Context, IsDecodeSized ? 16 : 8);
     if (!IsExact && hasDot(DotProduct::Int16))
@@ -388,6 +391,7 @@ LogicalResult GroupedType::verify(function_ref<InFlightDiagnostic()> EmitError,
       return success();
     return EmitError() << "expected codes of 16 bits for int16, got " << Bits;
   case DotProduct::BF16:
+  case DotProduct::BF16Tile:
     return EmitError() << "expected a dot product of integers, got "
                        << infoOf(Dot).Name;
   }

@@ -41,8 +41,6 @@ private:
              Block Size, Sums Carried, Value Group, int64_t Valid);
   void emitWidened(ArrayRef<Panel> Panels, Value First, Value Last,
                    RowFinder RowOf, Epilogue Finish);
-  void widen(const Stream &From, Value FirstGroup, int64_t Features,
-             Value Widened);
   void addProducts(Value Widened, Value FirstFeature, int64_t Features,
                    const Partial &Into, RowFinder RowOf);
   Value inputNumber(const InputRow &Row, Value Feature);
@@ -371,39 +369,13 @@ void FloatMatmul::emitWidened(ArrayRef<Panel> Panels, Value First, Value Last,
   Value Widened = B.scratch(
       {1, PieceFeatures / Interleave, PanelWidth * Interleave}, Element);
   emitPieces(
-      Panels, First, Last, InFeatures, PieceFeatures,
+      Panels, First, Last, InFeatures, PieceFeatures, PieceRows,
       [&](const Stream &From, Value Feature, int64_t Features,
           const Partial &Into) {
-        widen(From, B.div(Feature, GroupValues), Features, Widened);
+        widenPanel(From, B.div(Feature, GroupValues), Features, Plain, Widened);
         addProducts(Widened, Feature, Features, Into, RowOf);
       },
       Finish);
-}
-
-/// Writes `Features` of a panel from a group on as a panel of `Plain`.
-void FloatMatmul::widen(const Stream &From, Value FirstGroup, int64_t Features,
-                        Value Widened) {
-  int64_t Groups = llvm::divideCeil(Features, GroupValues);
-  Value Zero = B.index(0);
-  B.loop(Zero, B.index(Groups), 1, [&](Value Group) {
-    B.loop(Zero, B.index(PanelWidth), Lanes, [&](Value Column) {
-      GroupReader Reader(B, Format, From.View, From.Panel,
-                         B.add(FirstGroup, Group), Column);
-      Reader.forEachOctet([&](Value Octet, auto ValueOf) {
-        for (int64_t I = 0; I < GroupReader::OctetValues; I += Interleave) {
-          Value Feature = B.add(B.add(B.mul(Group, GroupValues),
-                                      B.mul(Octet, GroupReader::OctetValues)),
-                                I);
-          SmallVector<Value> At = {Zero, B.div(Feature, Interleave),
-                                   B.mul(Column, Interleave)};
-          if (Interleave == 1)
-            B.store(ValueOf(I), Widened, At);
-          else
-            B.storePair(ValueOf(I), ValueOf(I + 1), Widened, At);
-        }
-      });
-    });
-  });
 }
 
 /// Adds products of rows with what was widened to their sums.

@@ -36,8 +36,8 @@ public:
                                                        StorageFormat Format);
 
   /// Asks for the share that `Columns` columns from `First` on have of the
-  /// bytes of the group, which lie mixed; with llvm.prefetch's `Locality`, 0
-  /// for what is read once and 3 for all caches.
+  /// bytes of the group, which lie mixed; with llvm.prefetch's `Locality`, 2
+  /// for the second-level cache and 3 for the first.
   void prefetch(Value First, int64_t Columns, unsigned Locality);
   /// Goes to octet `Octet` (0 to 3) of the group.
   void setOctet(Value Octet);

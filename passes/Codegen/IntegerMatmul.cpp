@@ -436,7 +436,7 @@ void IntegerMatmul::emitWidened(ArrayRef<Panel> Panels, Value First, Value Last,
                 Info.hasMinimum() ? B.scratch({Most, PanelWidth}) : Value(),
                 Most};
   emitPieces(
-      Panels, First, Last, Groups, Most,
+      Panels, First, Last, Groups, Most, PieceRows,
       [&](const Stream &From, Value Group, int64_t Count, const Partial &Into) {
         Piece This = Scratch;
         This.Groups = Count;
@@ -497,17 +497,20 @@ void IntegerMatmul::prefetchNext(const Stream &From, Value Group, Value Column,
 }
 
 /// Asks for groups that are streamed soon: in the order that they lie in, which
-/// the hardware foresees, as it does not the parts of a group side by side.
+/// the hardware foresees, as it does not the parts of a group side by side. Into
+/// the first-level cache: asked for as what is read once, a Xeon with AMX read a
+/// third as fast.
 void IntegerMatmul::prefetchStream(const Stream &From, Value Group,
                                    Value Column, int64_t Columns) {
   constexpr int64_t Ahead = 4;
   GroupReader Next(B, Format, From.View, From.Panel, B.add(Group, Ahead),
                    B.index(0));
+  constexpr unsigned FirstLevel = 3;
   if (Columns == PanelWidth)
-    return Next.prefetch(Column, Columns, /*Locality=*/0);
+    return Next.prefetch(Column, Columns, FirstLevel);
   // Its other columns are read a pass later.
   B.ifThen(B.isLess(Column, B.index(1)),
-           [&] { Next.prefetch(B.index(0), PanelWidth, /*Locality=*/3); });
+           [&] { Next.prefetch(B.index(0), PanelWidth, FirstLevel); });
 }
 
 /// Asks for what the block of `Count` rows from `Row` on reads: short pieces of

@@ -2,16 +2,21 @@
 
 #include "passes/Codegen/MatmulEmitter.h"
 
+#include "passes/Codegen/GroupReader.h"
+
 using namespace mlir;
 using namespace tenon;
 
-std::unique_ptr<MatmulEmitter> MatmulEmitter::create(KernelBuilder &B,
-                                                     Value Input,
-                                                     int64_t InFeatures,
-                                                     ValueRange Weights) {
-  return dnn::groupedTypeOf(Input)
-             ? createIntegerMatmul(B, Input, InFeatures, Weights)
-             : createFloatMatmul(B, Input, InFeatures, Weights);
+std::unique_ptr<MatmulEmitter>
+MatmulEmitter::create(KernelBuilder &B, Value Input, int64_t InFeatures,
+                      ValueRange Weights, RowOrder Order) {
+  if (dnn::groupedTypeOf(Input))
+    return createIntegerMatmul(B, Input, InFeatures, Weights);
+  auto Packed = cast<dnn::PackedType>(Weights.front().getType());
+  if (!B.IsDecodeSized && servesTiles(B.Target, dnn::formatOf(Input),
+                                      Packed.getFormat(), InFeatures))
+    return createTileMatmul(B, Input, InFeatures, Weights, Order);
+  return createFloatMatmul(B, Input, InFeatures, Weights);
 }
 
 MatmulEmitter::MatmulEmitter(KernelBuilder &B, int64_t InFeatures,
@@ -61,14 +66,14 @@ MatmulEmitter::streams(ArrayRef<Panel> Panels) const {
 
 void MatmulEmitter::emitPieces(ArrayRef<Panel> Panels, Value First, Value Last,
                                int64_t Units, int64_t PieceUnits,
-                               PieceEmitter Multiply, Epilogue Finish) {
-  constexpr int64_t PieceRows = 128;
+                               int64_t MostRows, PieceEmitter Multiply,
+                               Epilogue Finish) {
   int64_t Width = matrices() * PanelWidth;
-  Value Sums = B.scratch({PieceRows, Width});
+  Value Sums = B.scratch({MostRows, Width});
   int64_t Full = Units / PieceUnits * PieceUnits;
   for (const Panel &P : Panels)
-    B.loop(First, Last, PieceRows, [&](Value From) {
-      Value To = B.min(B.add(From, PieceRows), Last);
+    B.loop(First, Last, MostRows, [&](Value From) {
+      Value To = B.min(B.add(From, MostRows), Last);
       B.loop(B.index(0), B.sub(To, From), 1, [&](Value Row) {
         B.columns(Width, [&](Value Column, int64_t) {
           B.store(B.vecConst(0), Sums, {Row, Column});
@@ -93,6 +98,33 @@ void MatmulEmitter::emitPieces(ArrayRef<Panel> Panels, Value First, Value Last,
         });
       });
     });
+}
+
+void MatmulEmitter::widenPanel(const Stream &From, Value FirstGroup,
+                               int64_t Features, StorageFormat Plain,
+                               Value Widened) {
+  int64_t Interleave = infoOf(Plain).Interleave;
+  int64_t Groups = llvm::divideCeil(Features, GroupValues);
+  Value Zero = B.index(0);
+  B.loop(Zero, B.index(Groups), 1, [&](Value Group) {
+    B.loop(Zero, B.index(PanelWidth), Lanes, [&](Value Column) {
+      GroupReader Reader(B, Format, From.View, From.Panel,
+                         B.add(FirstGroup, Group), Column);
+      Reader.forEachOctet([&](Value Octet, auto ValueOf) {
+        for (int64_t I = 0; I < GroupReader::OctetValues; I += Interleave) {
+          Value Feature = B.add(B.add(B.mul(Group, GroupValues),
+                                      B.mul(Octet, GroupReader::OctetValues)),
+                                I);
+          SmallVector<Value> At = {Zero, B.div(Feature, Interleave),
+                                   B.mul(Column, Interleave)};
+          if (Interleave == 1)
+            B.store(ValueOf(I), Widened, At);
+          else
+            B.storePair(ValueOf(I), ValueOf(I + 1), Widened, At);
+        }
+      });
+    });
+  });
 }
 
 void MatmulEmitter::finishBlock(ArrayRef<Panel> Panels, Value Row, Value Column,

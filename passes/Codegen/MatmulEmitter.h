@@ -3,8 +3,9 @@
 // One thread takes whole panels of 64 output features. A block of a few rows
 // is multiplied with a group of columns of the panel, sums in registers, the
 // panel read once per block of rows. There is an emitter for products of
-// floating-point numbers (FloatMatmul.cpp) and one for those of grouped
-// integers (IntegerMatmul.cpp); each serves all formats and CPU levels, of
+// floating-point numbers (FloatMatmul.cpp), one for those of grouped integers
+// (IntegerMatmul.cpp), and one for those of bf16 in tile registers
+// (TileMatmul.cpp); each serves all formats, the first two all CPU levels, of
 // which only the inner step differs.
 //
 // Quantised weights are multiplied as they are unpacked in decode-sized
@@ -21,6 +22,10 @@
 #include <memory>
 
 namespace tenon {
+
+/// How the rows lie that a matmul takes: row i + 1 behind row i, or wherever a
+/// list says.
+enum class RowOrder { Consecutive, Gathered };
 
 /// Multiplies blocks of rows of one input with panels of weights.
 class MatmulEmitter {
@@ -50,7 +55,8 @@ public:
   /// `Weights`, which have one type.
   static std::unique_ptr<MatmulEmitter> create(KernelBuilder &B, Value Input,
                                                int64_t InFeatures,
-                                               mlir::ValueRange Weights);
+                                               mlir::ValueRange Weights,
+                                               RowOrder Order);
   virtual ~MatmulEmitter() = default;
 
   /// Multiplies rows [First, Last), whose elements `RowOf` finds, with the
@@ -101,11 +107,18 @@ protected:
   /// Multiplies `Count` of the units that a piece is counted in.
   using PieceEmitter = llvm::function_ref<void(
       const Stream &From, Value FirstUnit, int64_t Count, const Partial &Into)>;
+  /// Rows whose sums wait while pieces small enough for the first-level cache
+  /// are multiplied.
+  static constexpr int64_t PieceRows = 128;
   /// Goes through panels of `Units` units, piece by piece, so that each piece
-  /// is unpacked once for PieceRows rows.
+  /// is unpacked once for `MostRows` rows.
   void emitPieces(llvm::ArrayRef<Panel> Panels, Value First, Value Last,
-                  int64_t Units, int64_t PieceUnits, PieceEmitter Multiply,
-                  Epilogue Finish);
+                  int64_t Units, int64_t PieceUnits, int64_t MostRows,
+                  PieceEmitter Multiply, Epilogue Finish);
+  /// Writes `Features` of a quantised panel from group `FirstGroup` on as a
+  /// panel of `Plain`, which is f32 or bf16, whole groups.
+  void widenPanel(const Stream &From, Value FirstGroup, int64_t Features,
+                  StorageFormat Plain, Value Widened);
   /// Hands the sums of a block to the epilogue: by panel, weight, row and 16
   /// columns.
   void finishBlock(llvm::ArrayRef<Panel> Panels, Value Row, Value Column,
@@ -118,7 +131,8 @@ protected:
   StorageFormat Format = StorageFormat::F32;
 };
 
-/// The two emitters, for inputs that are not and that are grouped integers.
+/// The emitters: for inputs that are not and that are grouped integers, and for
+/// what servesTiles() says.
 std::unique_ptr<MatmulEmitter> createFloatMatmul(KernelBuilder &B,
                                                  mlir::Value Input,
                                                  int64_t InFeatures,
@@ -127,6 +141,13 @@ std::unique_ptr<MatmulEmitter> createIntegerMatmul(KernelBuilder &B,
                                                    mlir::Value Input,
                                                    int64_t InFeatures,
                                                    mlir::ValueRange Weights);
+std::unique_ptr<MatmulEmitter>
+createTileMatmul(KernelBuilder &B, mlir::Value Input, int64_t InFeatures,
+                 mlir::ValueRange Weights, RowOrder Order);
+
+/// Whether tiles multiply many rows of `Input` with panels of `Weight`.
+bool servesTiles(dnn::TargetAttr Target, StorageFormat Input,
+                 StorageFormat Weight, int64_t InFeatures);
 
 /// 16 elements of a row of `Buffer`, those of the mask if there is one.
 mlir::Value loadMaybeMasked(KernelBuilder &B, mlir::Value Buffer,

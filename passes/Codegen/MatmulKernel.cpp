@@ -8,8 +8,8 @@ using namespace tenon;
 /// Multiplies all rows of `Input`, panels shared out among threads.
 static void emitAllRows(KernelBuilder &B, Value Input, ValueRange Weights,
                         MatmulEmitter::Epilogue Finish) {
-  std::unique_ptr<MatmulEmitter> Matmul =
-      MatmulEmitter::create(B, Input, widthOf(Input), Weights);
+  std::unique_ptr<MatmulEmitter> Matmul = MatmulEmitter::create(
+      B, Input, widthOf(Input), Weights, RowOrder::Consecutive);
   int64_t Panels = Matmul->panels();
   // If there are panels enough for all threads.
   int64_t PerUnit =

@@ -266,8 +266,9 @@ template <> void tenon::emitKernel(KernelBuilder &B, dnn::MoeGroupOp Op) {
 }
 
 template <> void tenon::emitKernel(KernelBuilder &B, dnn::MoeGateUpOp Op) {
-  std::unique_ptr<MatmulEmitter> Matmul = MatmulEmitter::create(
-      B, Op.getInput(), widthOf(Op.getInput()), {Op.getGate(), Op.getUp()});
+  std::unique_ptr<MatmulEmitter> Matmul =
+      MatmulEmitter::create(B, Op.getInput(), widthOf(Op.getInput()),
+                            {Op.getGate(), Op.getUp()}, RowOrder::Gathered);
   int64_t Inner = Op.getGate().getType().getOutFeatures();
   Value GateBias = Op.getGateBias() ? B.weightView(Op.getGateBias()) : Value();
   Value UpBias = Op.getUpBias() ? B.weightView(Op.getUpBias()) : Value();
@@ -302,8 +303,8 @@ template <> void tenon::emitKernel(KernelBuilder &B, dnn::MoeGateUpOp Op) {
 template <> void tenon::emitKernel(KernelBuilder &B, dnn::MoeDownOp Op) {
   dnn::PackedType Down = Op.getDown().getType();
   int64_t Inner = Down.getInFeatures(), Width = Down.getOutFeatures();
-  std::unique_ptr<MatmulEmitter> Matmul =
-      MatmulEmitter::create(B, Op.getInput(), Inner, Op.getDown());
+  std::unique_ptr<MatmulEmitter> Matmul = MatmulEmitter::create(
+      B, Op.getInput(), Inner, Op.getDown(), RowOrder::Gathered);
   Value Bias = Op.getDownBias() ? B.weightView(Op.getDownBias()) : Value();
   ExpertEmitter(B, Op.getOrder(), Op.getOffsets())
       .emit(

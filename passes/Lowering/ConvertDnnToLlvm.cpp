@@ -12,6 +12,7 @@
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/AMX/Transforms.h"
 #include "mlir/Dialect/X86Vector/Transforms.h"
 #include "mlir/Transforms/DialectConversion.h"
 
@@ -52,9 +53,11 @@ struct ConvertDnnToLlvm
     populateMathToLLVMConversionPatterns(Converter, Patterns);
     populateVectorToLLVMConversionPatterns(Converter, Patterns);
     populateX86VectorLegalizeForLLVMExportPatterns(Converter, Patterns);
+    populateAMXLegalizeForLLVMExportPatterns(Converter, Patterns);
 
     LLVMConversionTarget Target(*Context);
     configureX86VectorLegalizeForExportTarget(Target);
+    configureAMXLegalizeForExportTarget(Target);
     Target.addLegalOp<ModuleOp, UnrealizedConversionCastOp>();
     ConversionConfig Config;
     Config.allowPatternRollback = false;

@@ -11,6 +11,7 @@
 #include "passes/Verify/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/AMX/AMXDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -149,7 +150,8 @@ ArrayRef<Stage> tenon::stages() {
       {StageId::Buffers, "buffers",
        "every buffer has its place in the arena and every kernel is generated; "
        "nothing allocates or copies",
-       "dnn, memref, scf, vector, arith, math, x86vector, func", BuffersPasses},
+       "dnn, memref, scf, vector, arith, math, x86vector, amx, func",
+       BuffersPasses},
       {StageId::Llvm, "llvm",
        "the module is LLVM and needs nothing but the runtime's ABI", "llvm",
        LlvmPasses}};
@@ -209,12 +211,12 @@ struct EmptyName
 } // namespace
 
 void tenon::registerDialects(DialectRegistry &Registry) {
-  Registry.insert<arith::ArithDialect, bufferization::BufferizationDialect,
-                  cf::ControlFlowDialect, dnn::DnnDialect, func::FuncDialect,
-                  LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
-                  scf::SCFDialect, tensor::TensorDialect,
-                  transformer::TransformerDialect, vector::VectorDialect,
-                  x86vector::X86VectorDialect>();
+  Registry.insert<amx::AMXDialect, arith::ArithDialect,
+                  bufferization::BufferizationDialect, cf::ControlFlowDialect,
+                  dnn::DnnDialect, func::FuncDialect, LLVM::LLVMDialect,
+                  math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
+                  tensor::TensorDialect, transformer::TransformerDialect,
+                  vector::VectorDialect, x86vector::X86VectorDialect>();
   registerDnnBufferization(Registry);
   Registry.addExtension(+[](MLIRContext *Context, tensor::TensorDialect *) {
     tensor::EmptyOp::attachInterface<EmptyName>(*Context);

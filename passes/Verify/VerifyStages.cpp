@@ -2,6 +2,7 @@
 
 #include "passes/Verify/Passes.h"
 
+#include "mlir/Dialect/AMX/AMXDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -111,7 +112,8 @@ struct VerifyBuffers : public tenon::impl::VerifyBuffersBase<VerifyBuffers> {
       return isa<memref::AllocaOp, memref::LoadOp, memref::StoreOp,
                  memref::PrefetchOp, memref::DimOp>(Op);
     return isa<arith::ArithDialect, math::MathDialect, scf::SCFDialect,
-               vector::VectorDialect, x86vector::X86VectorDialect>(Home);
+               vector::VectorDialect, x86vector::X86VectorDialect,
+               amx::AMXDialect>(Home);
   }
 };
 

@@ -83,7 +83,8 @@ inline constexpr std::array<CpuLevelInfo, 6> CpuLevels = {{
      "avx512vnni,avx512bf16,amx-tile,amx-int8,amx-bf16",
      512,
      32,
-     {DotProduct::BF16, DotProduct::Int8, DotProduct::Int16},
+     {DotProduct::BF16, DotProduct::Int8, DotProduct::Int16,
+      DotProduct::BF16Tile},
      {StorageFormat::F32, StorageFormat::BF16}},
 }};
 

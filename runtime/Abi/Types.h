@@ -287,13 +287,16 @@ enum class DotProduct : uint32_t {
   /// Four products of u8 and s8 per s32 lane.
   Int8,
   /// Two products of s16 per s32 lane.
-  Int16
+  Int16,
+  /// 32 bf16 products per f32 lane, of 16 rows with 16 columns at once.
+  BF16Tile
 };
 
-inline constexpr std::array<NamedValue<DotProduct>, 3> DotProducts = {{
+inline constexpr std::array<NamedValue<DotProduct>, 4> DotProducts = {{
     {DotProduct::BF16, "bf16"},
     {DotProduct::Int8, "int8"},
     {DotProduct::Int16, "int16"},
+    {DotProduct::BF16Tile, "bf16_tile"},
 }};
 static_assert(isIndexedByValue(DotProducts));
 
