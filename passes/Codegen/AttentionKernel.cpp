@@ -7,9 +7,13 @@
 // registers. With partitions an item is one token, one key-value head and one
 // partition of the token's pages.
 //
+// Where there are tiles of bf16, a block has up to 16 rows and both products go
+// through tiles; scores and sums pass through scratch.
+//
 //===----------------------------------------------------------------------===//
 
 #include "passes/Codegen/Partitions.h"
+#include "passes/Codegen/Tiles.h"
 #include "passes/Codegen/Unpack.h"
 
 #include "mlir/Dialect/X86Vector/X86VectorDialect.h"
@@ -42,11 +46,14 @@ public:
     }
     chooseProducts();
     chooseBlocks();
-    Queries = B.scratch({ItemRows, KeyWords * P}, Element);
-    Scores = B.scratch({BlockRows, PageTokens});
-    Weights =
-        Element.isF32() ? Scores : B.scratch({BlockRows, PageTokens}, Element);
-    Sums = B.scratch({ItemRows, Layout.valueWords()});
+    // A tile reads 16 rows; what it makes of those that a block lacks is not
+    // used.
+    int64_t Read = UsesTiles ? TileRows : BlockRows;
+    int64_t AllRead = ItemRows - BlockRows + Read;
+    Queries = B.scratch({AllRead, KeyWords * P}, Element);
+    Scores = B.scratch({Read, PageTokens});
+    Weights = Element.isF32() ? Scores : B.scratch({Read, PageTokens}, Element);
+    Sums = B.scratch({AllRead, Layout.valueWords()});
     Highest = B.scratch({ItemRows});
     Total = B.scratch({ItemRows});
     for (Value *Each : {&Froms, &Tos, &Owns})
@@ -100,11 +107,32 @@ private:
     Value From, To;
     Value Own; ///< Where the query is among the keys.
   };
-  /// Keys and values of one head of a page, by lines of 16 words.
+  /// Keys and values of one head of a page.
   struct Page {
-    llvm::function_ref<Value(Value Group, Value Word)> Keys;
-    llvm::function_ref<Value(Value Word, Value Column)> Values;
+    Value KeyBuffer, ValueBuffer;
     Value Scales; ///< Null where there are none.
+    /// The head in the buffers; null if they have no other.
+    Value Head;
+    /// Values of a word.
+    int64_t WordValues;
+
+    /// Where a line of 16 words begins, or the first of a tile.
+    SmallVector<Value> keysAt(KernelBuilder &B, Value Group, Value Word) const {
+      return ofHead({Group, Word, B.index(0)});
+    }
+    SmallVector<Value> valuesAt(KernelBuilder &B, Value Word,
+                                Value Column) const {
+      return ofHead({Word, B.mul(Column, WordValues)});
+    }
+
+  private:
+    SmallVector<Value> ofHead(ArrayRef<Value> Place) const {
+      SmallVector<Value> At;
+      if (Head)
+        At.push_back(Head);
+      At.append(Place.begin(), Place.end());
+      return At;
+    }
   };
 
   /// bf16 queries are multiplied in pairs where the target can: with pages of
@@ -117,6 +145,9 @@ private:
     UsesDot = WidensPages || (HasPairs && Layout.Format == CacheFormat::BF16);
     P = WidensPages ? 2 : Layout.wordValues();
     KeyWords = Layout.keyWords() * (Layout.wordValues() / P);
+    UsesTiles = UsesDot && !B.IsDecodeSized && !Op.getPartialsOut() &&
+                B.Target.hasDot(DotProduct::BF16Tile) &&
+                KeyWords % TileRows == 0;
     if (!WidensPages)
       return;
     int64_t PairLanes = P * Lanes;
@@ -127,7 +158,7 @@ private:
   void chooseBlocks() {
     // As many sums as leave half of the registers for what they are made of;
     // two lines share what is loaded of a row.
-    int64_t MostRows = B.Target.getRegisters() / 4;
+    int64_t MostRows = UsesTiles ? TileRows : B.Target.getRegisters() / 4;
     LinesAtOnce = B.Target.getLanes() == Lanes ? 2 : 1;
     HeadsPerItem = std::min(Group, MostRows);
     // Several tokens share the keys that are read, and several blocks of them
@@ -344,28 +375,24 @@ private:
 
   void onePage(const Pass &In, Value Number) {
     auto [Keys, Values, Scales] = pageOf(In, Number);
-    auto Line = [&](Value Buffer, ValueRange At) -> Value {
-      auto Stored = cast<MemRefType>(Buffer.getType()).getElementType();
-      int64_t Count = Lanes * 32 / Stored.getIntOrFloatBitWidth();
-      return vector::LoadOp::create(B, B.vecType(Stored, Count), Buffer, At);
-    };
-    int64_t StoredP = Layout.wordValues();
-    auto KeyLine = [&, Keys = Keys](Value KeyGroup, Value Word) {
-      return Line(Keys, {In.KvHead, KeyGroup, Word, B.index(0)});
-    };
-    auto ValueLine = [&, Values = Values](Value Word, Value Column) {
-      return Line(Values, {In.KvHead, Word, B.mul(Column, StoredP)});
-    };
+    Page Stored{Keys, Values, Scales, In.KvHead, Layout.wordValues()};
     if (!WidensPages)
-      return blocks(In, Number, {KeyLine, ValueLine, Scales});
-    widen({KeyLine, ValueLine, Scales});
-    auto WideKeyLine = [&](Value KeyGroup, Value Word) {
-      return Line(WideKeys, {KeyGroup, Word, B.index(0)});
-    };
-    auto WideValueLine = [&](Value Word, Value Column) {
-      return Line(WideValues, {Word, B.mul(Column, P)});
-    };
-    blocks(In, Number, {WideKeyLine, WideValueLine, Scales});
+      return blocks(In, Number, Stored);
+    widen(Stored);
+    blocks(In, Number, {WideKeys, WideValues, Scales, {}, P});
+  }
+
+  /// 16 words from a place on.
+  Value line(Value Buffer, ValueRange At) {
+    auto Stored = cast<MemRefType>(Buffer.getType()).getElementType();
+    int64_t Count = Lanes * 32 / Stored.getIntOrFloatBitWidth();
+    return vector::LoadOp::create(B, B.vecType(Stored, Count), Buffer, At);
+  }
+  Value keyLine(const Page &From, Value Group, Value Word) {
+    return line(From.KeyBuffer, From.keysAt(B, Group, Word));
+  }
+  Value valueLine(const Page &From, Value Word, Value Column) {
+    return line(From.ValueBuffer, From.valuesAt(B, Word, Column));
   }
 
   /// The page's buffers; scales are null where there are none.
@@ -392,7 +419,7 @@ private:
     };
     B.loop(B.index(0), B.index(PageTokens / KeyBlock), 1, [&](Value KeyGroup) {
       B.loop(B.index(0), B.index(Layout.keyWords()), 1, [&](Value Word) {
-        auto Pairs = unpackToPairs(B, From.Keys(KeyGroup, Word));
+        auto Pairs = unpackToPairs(B, keyLine(From, KeyGroup, Word));
         for (auto [I, Pair] : llvm::enumerate(Pairs))
           Store(Pair, WideKeys,
                 {KeyGroup, B.add(B.mul(Word, P), static_cast<int64_t>(I)),
@@ -402,7 +429,7 @@ private:
     int64_t Words = PageTokens / Layout.wordValues();
     B.loop(B.index(0), B.index(Words), 1, [&](Value Word) {
       B.columns(Layout.valueWords(), [&](Value Column, int64_t) {
-        auto Pairs = unpackToPairs(B, From.Values(Word, Column));
+        auto Pairs = unpackToPairs(B, valueLine(From, Word, Column));
         for (auto [I, Pair] : llvm::enumerate(Pairs))
           Store(Pair, WideValues,
                 {B.add(B.mul(Word, P), static_cast<int64_t>(I)),
@@ -485,16 +512,22 @@ private:
   /// Scores of a block's rows with the page's keys, masked, into scratch.
   void score(const Pass &In, ArrayRef<Token> Tokens, Value FirstRow,
              Value FirstKey, const Page &With) {
+    if (UsesTiles)
+      scoreTiles(FirstRow, With);
     forLines(PageTokens / KeyBlock, [&](Value KeyGroup, int64_t Lines) {
       SmallVector<Value> Dots =
-          B.loop(B.index(0), B.index(KeyWords), 1,
-                 SmallVector<Value>(BlockRows * Lines, B.vecConst(0)),
-                 [&](Value Word, ValueRange Carried) {
-                   SmallVector<Value> Loaded;
-                   for (int64_t L = 0; L < Lines; ++L)
-                     Loaded.push_back(With.Keys(B.add(KeyGroup, L), Word));
-                   return multiply(Queries, FirstRow, Word, Loaded, Carried);
-                 });
+          UsesTiles
+              ? loadScores(KeyGroup, Lines)
+              : B.loop(B.index(0), B.index(KeyWords), 1,
+                       SmallVector<Value>(BlockRows * Lines, B.vecConst(0)),
+                       [&](Value Word, ValueRange Carried) {
+                         SmallVector<Value> Loaded;
+                         for (int64_t L = 0; L < Lines; ++L)
+                           Loaded.push_back(
+                               keyLine(With, B.add(KeyGroup, L), Word));
+                         return multiply(Queries, FirstRow, Word, Loaded,
+                                         Carried);
+                       });
       for (int64_t L = 0; L < Lines; ++L) {
         Value GroupStart = B.mul(B.add(KeyGroup, L), KeyBlock);
         Value Scale;
@@ -604,16 +637,78 @@ private:
       Each([&](int64_t Row, ValueRange At) {
         Begin.push_back(B.mulf(B.load(Sums, At), Corrections[Row]));
       });
-      SmallVector<Value> End = B.loop(
-          B.index(0), B.index(PageTokens / P), 1, Begin,
-          [&](Value Word, ValueRange Carried) {
-            SmallVector<Value> Loaded;
-            for (int64_t L = 0; L < Lines; ++L)
-              Loaded.push_back(With.Values(Word, B.mul(B.add(Line, L), Lanes)));
-            return multiply(Weights, B.index(0), Word, Loaded, Carried);
-          });
+      if (UsesTiles) {
+        const Value *Next = Begin.begin();
+        Each([&](int64_t, ValueRange At) { B.store(*Next++, Sums, At); });
+        return;
+      }
+      SmallVector<Value> End =
+          B.loop(B.index(0), B.index(PageTokens / P), 1, Begin,
+                 [&](Value Word, ValueRange Carried) {
+                   SmallVector<Value> Loaded;
+                   for (int64_t L = 0; L < Lines; ++L)
+                     Loaded.push_back(
+                         valueLine(With, Word, B.mul(B.add(Line, L), Lanes)));
+                   return multiply(Weights, B.index(0), Word, Loaded, Carried);
+                 });
       const Value *Next = End.begin();
       Each([&](int64_t, ValueRange At) { B.store(*Next++, Sums, At); });
+    });
+    if (UsesTiles)
+      weighTiles(FirstRow, With);
+  }
+
+  //===--- Tiles ----------------------------------------------------------===//
+
+  /// The products of a block's rows with the page's keys, into scratch.
+  void scoreTiles(Value FirstRow, const Page &With) {
+    int64_t Depth = KeyWords / TileRows;
+    auto RowTile = [&](int64_t D) {
+      return loadTile(B, Queries, {FirstRow, B.index(D * TileFeatures)});
+    };
+    // Those that leave tiles for a key and sums are read once.
+    constexpr int64_t MostKept = 5;
+    SmallVector<Value> Rows;
+    if (Depth <= MostKept)
+      for (int64_t D = 0; D < Depth; ++D)
+        Rows.push_back(RowTile(D));
+    B.loop(B.index(0), B.index(PageTokens / KeyBlock), 1, [&](Value KeyGroup) {
+      Value Sum = zeroTile(B);
+      for (int64_t D = 0; D < Depth; ++D) {
+        SmallVector<Value> At = With.keysAt(B, KeyGroup, B.index(D * TileRows));
+        Sum = multiplyTiles(B, Rows.empty() ? RowTile(D) : Rows[D],
+                            loadTile(B, With.KeyBuffer, At), Sum);
+      }
+      storeTile(B, Sum, Scores, {B.index(0), B.mul(KeyGroup, KeyBlock)});
+    });
+  }
+
+  /// Them as multiply gives them, by row and line.
+  SmallVector<Value> loadScores(Value KeyGroup, int64_t Lines) {
+    SmallVector<Value> Loaded;
+    for (int64_t Row = 0; Row < BlockRows; ++Row)
+      for (int64_t L = 0; L < Lines; ++L)
+        Loaded.push_back(B.load(
+            Scores, {B.index(Row), B.mul(B.add(KeyGroup, L), KeyBlock)}));
+    return Loaded;
+  }
+
+  /// Adds the page's values, weighted, to a block's sums.
+  void weighTiles(Value FirstRow, const Page &With) {
+    SmallVector<Value> Rows;
+    for (int64_t Token = 0; Token < PageTokens; Token += TileFeatures)
+      Rows.push_back(loadTile(B, Weights, {B.index(0), B.index(Token)}));
+    B.loop(B.index(0), B.index(Layout.valueWords()), Lanes, [&](Value Column) {
+      Value Sum = loadSums(B, Sums, {FirstRow, Column});
+      for (auto [D, Row] : llvm::enumerate(Rows))
+        Sum = multiplyTiles(
+            B, Row,
+            loadTile(B, With.ValueBuffer,
+                     With.valuesAt(B,
+                                   B.index(static_cast<int64_t>(D) * TileRows),
+                                   Column)),
+            Sum);
+      storeTile(B, Sum, Sums, {FirstRow, Column});
     });
   }
 
@@ -643,6 +738,8 @@ private:
   Type Element;
   /// Whether pairs of bf16 are multiplied, and integers widened to such pairs.
   bool UsesDot = false, WidensPages = false;
+  /// Whether they are multiplied in tiles.
+  bool UsesTiles = false;
   /// Values of a word as it is multiplied, and words of a key.
   int64_t P = 1, KeyWords = 0;
   /// Rows of a block share what is loaded of a page, blocks of an item the

@@ -18,7 +18,11 @@ public:
 
   void emit(ArrayRef<Panel> Panels, Value First, Value Last, RowFinder RowOf,
             Epilogue Finish) override;
-  bool streamsPanels() const override { return !isWidened(); }
+  /// Two streams hide more of the memory's latency, if there are panels enough
+  /// for all threads.
+  int64_t panelsAtOnce() const override {
+    return !isWidened() && matrices() == 1 && panels() >= 16 ? 2 : 1;
+  }
 
 private:
   using Operands = SmallVector<Value, 2>;
@@ -369,10 +373,11 @@ void FloatMatmul::emitWidened(ArrayRef<Panel> Panels, Value First, Value Last,
   Value Widened = B.scratch(
       {1, PieceFeatures / Interleave, PanelWidth * Interleave}, Element);
   emitPieces(
-      Panels, First, Last, InFeatures, PieceFeatures, PieceRows,
+      Panels, First, Last, InFeatures, PieceFeatures,
       [&](const Stream &From, Value Feature, int64_t Features,
           const Partial &Into) {
-        widenPanel(From, B.div(Feature, GroupValues), Features, Plain, Widened);
+        widenPanel(From, B.div(Feature, GroupValues), Features, Plain, Widened,
+                   B.index(0));
         addProducts(Widened, Feature, Features, Into, RowOf);
       },
       Finish);

@@ -39,8 +39,6 @@ public:
                      emitStreamed(P, Row, Inputs, Finish);
                  });
   }
-  /// One stream of groups keeps the memory busy, if it is asked for ahead.
-  bool streamsPanels() const override { return false; }
 
 private:
   /// Rows of a block that is multiplied as the weights are unpacked.
@@ -436,7 +434,7 @@ void IntegerMatmul::emitWidened(ArrayRef<Panel> Panels, Value First, Value Last,
                 Info.hasMinimum() ? B.scratch({Most, PanelWidth}) : Value(),
                 Most};
   emitPieces(
-      Panels, First, Last, Groups, Most, PieceRows,
+      Panels, First, Last, Groups, Most,
       [&](const Stream &From, Value Group, int64_t Count, const Partial &Into) {
         Piece This = Scratch;
         This.Groups = Count;
@@ -497,9 +495,9 @@ void IntegerMatmul::prefetchNext(const Stream &From, Value Group, Value Column,
 }
 
 /// Asks for groups that are streamed soon: in the order that they lie in, which
-/// the hardware foresees, as it does not the parts of a group side by side. Into
-/// the first-level cache: asked for as what is read once, a Xeon with AMX read a
-/// third as fast.
+/// the hardware foresees, as it does not the parts of a group side by side.
+/// Into the first-level cache: asked for as what is read once, a Xeon with AMX
+/// read a third as fast.
 void IntegerMatmul::prefetchStream(const Stream &From, Value Group,
                                    Value Column, int64_t Columns) {
   constexpr int64_t Ahead = 4;

@@ -7,15 +7,17 @@
 using namespace mlir;
 using namespace tenon;
 
-std::unique_ptr<MatmulEmitter>
-MatmulEmitter::create(KernelBuilder &B, Value Input, int64_t InFeatures,
-                      ValueRange Weights, RowOrder Order) {
+std::unique_ptr<MatmulEmitter> MatmulEmitter::create(KernelBuilder &B,
+                                                     Value Input,
+                                                     int64_t InFeatures,
+                                                     ValueRange Weights) {
   if (dnn::groupedTypeOf(Input))
     return createIntegerMatmul(B, Input, InFeatures, Weights);
-  auto Packed = cast<dnn::PackedType>(Weights.front().getType());
-  if (!B.IsDecodeSized && servesTiles(B.Target, dnn::formatOf(Input),
-                                      Packed.getFormat(), InFeatures))
-    return createTileMatmul(B, Input, InFeatures, Weights, Order);
+  auto Format = cast<dnn::PackedType>(Weights.front().getType()).getFormat();
+  if (!B.IsDecodeSized && B.Target.hasDot(DotProduct::BF16Tile) &&
+      dnn::formatOf(Input) == StorageFormat::BF16 &&
+      Format != StorageFormat::F32)
+    return createTileMatmul(B, Input, InFeatures, Weights);
   return createFloatMatmul(B, Input, InFeatures, Weights);
 }
 
@@ -66,14 +68,14 @@ MatmulEmitter::streams(ArrayRef<Panel> Panels) const {
 
 void MatmulEmitter::emitPieces(ArrayRef<Panel> Panels, Value First, Value Last,
                                int64_t Units, int64_t PieceUnits,
-                               int64_t MostRows, PieceEmitter Multiply,
-                               Epilogue Finish) {
+                               PieceEmitter Multiply, Epilogue Finish) {
+  constexpr int64_t PieceRows = 128;
   int64_t Width = matrices() * PanelWidth;
-  Value Sums = B.scratch({MostRows, Width});
+  Value Sums = B.scratch({PieceRows, Width});
   int64_t Full = Units / PieceUnits * PieceUnits;
   for (const Panel &P : Panels)
-    B.loop(First, Last, MostRows, [&](Value From) {
-      Value To = B.min(B.add(From, MostRows), Last);
+    B.loop(First, Last, PieceRows, [&](Value From) {
+      Value To = B.min(B.add(From, PieceRows), Last);
       B.loop(B.index(0), B.sub(To, From), 1, [&](Value Row) {
         B.columns(Width, [&](Value Column, int64_t) {
           B.store(B.vecConst(0), Sums, {Row, Column});
@@ -102,7 +104,7 @@ void MatmulEmitter::emitPieces(ArrayRef<Panel> Panels, Value First, Value Last,
 
 void MatmulEmitter::widenPanel(const Stream &From, Value FirstGroup,
                                int64_t Features, StorageFormat Plain,
-                               Value Widened) {
+                               Value Widened, Value To) {
   int64_t Interleave = infoOf(Plain).Interleave;
   int64_t Groups = llvm::divideCeil(Features, GroupValues);
   Value Zero = B.index(0);
@@ -115,7 +117,7 @@ void MatmulEmitter::widenPanel(const Stream &From, Value FirstGroup,
           Value Feature = B.add(B.add(B.mul(Group, GroupValues),
                                       B.mul(Octet, GroupReader::OctetValues)),
                                 I);
-          SmallVector<Value> At = {Zero, B.div(Feature, Interleave),
+          SmallVector<Value> At = {To, B.div(Feature, Interleave),
                                    B.mul(Column, Interleave)};
           if (Interleave == 1)
             B.store(ValueOf(I), Widened, At);

@@ -23,10 +23,6 @@
 
 namespace tenon {
 
-/// How the rows lie that a matmul takes: row i + 1 behind row i, or wherever a
-/// list says.
-enum class RowOrder { Consecutive, Gathered };
-
 /// Multiplies blocks of rows of one input with panels of weights.
 class MatmulEmitter {
 public:
@@ -55,17 +51,15 @@ public:
   /// `Weights`, which have one type.
   static std::unique_ptr<MatmulEmitter> create(KernelBuilder &B, Value Input,
                                                int64_t InFeatures,
-                                               mlir::ValueRange Weights,
-                                               RowOrder Order);
+                                               mlir::ValueRange Weights);
   virtual ~MatmulEmitter() = default;
 
   /// Multiplies rows [First, Last), whose elements `RowOf` finds, with the
-  /// panels, side by side where the sums of all fit into registers.
+  /// panels, which follow each other.
   virtual void emit(llvm::ArrayRef<Panel> Panels, Value First, Value Last,
                     RowFinder RowOf, Epilogue Finish) = 0;
-  /// Whether two panels are streamed at once: that hides more of the memory's
-  /// latency where each is read once.
-  virtual bool streamsPanels() const = 0;
+  /// How many panels are best multiplied at once, a divisor of panels().
+  virtual int64_t panelsAtOnce() const { return 1; }
 
   /// Panels of one matrix.
   int64_t panels() const { return panelsOf(OutFeatures); }
@@ -107,18 +101,15 @@ protected:
   /// Multiplies `Count` of the units that a piece is counted in.
   using PieceEmitter = llvm::function_ref<void(
       const Stream &From, Value FirstUnit, int64_t Count, const Partial &Into)>;
-  /// Rows whose sums wait while pieces small enough for the first-level cache
-  /// are multiplied.
-  static constexpr int64_t PieceRows = 128;
   /// Goes through panels of `Units` units, piece by piece, so that each piece
-  /// is unpacked once for `MostRows` rows.
+  /// is unpacked once for PieceRows rows.
   void emitPieces(llvm::ArrayRef<Panel> Panels, Value First, Value Last,
-                  int64_t Units, int64_t PieceUnits, int64_t MostRows,
-                  PieceEmitter Multiply, Epilogue Finish);
+                  int64_t Units, int64_t PieceUnits, PieceEmitter Multiply,
+                  Epilogue Finish);
   /// Writes `Features` of a quantised panel from group `FirstGroup` on as a
-  /// panel of `Plain`, which is f32 or bf16, whole groups.
+  /// panel of `Plain`, f32 or bf16: panel `To` of `Widened`, in whole groups.
   void widenPanel(const Stream &From, Value FirstGroup, int64_t Features,
-                  StorageFormat Plain, Value Widened);
+                  StorageFormat Plain, Value Widened, Value To);
   /// Hands the sums of a block to the epilogue: by panel, weight, row and 16
   /// columns.
   void finishBlock(llvm::ArrayRef<Panel> Panels, Value Row, Value Column,
@@ -132,7 +123,7 @@ protected:
 };
 
 /// The emitters: for inputs that are not and that are grouped integers, and for
-/// what servesTiles() says.
+/// many rows of bf16 where there are tiles.
 std::unique_ptr<MatmulEmitter> createFloatMatmul(KernelBuilder &B,
                                                  mlir::Value Input,
                                                  int64_t InFeatures,
@@ -141,13 +132,10 @@ std::unique_ptr<MatmulEmitter> createIntegerMatmul(KernelBuilder &B,
                                                    mlir::Value Input,
                                                    int64_t InFeatures,
                                                    mlir::ValueRange Weights);
-std::unique_ptr<MatmulEmitter>
-createTileMatmul(KernelBuilder &B, mlir::Value Input, int64_t InFeatures,
-                 mlir::ValueRange Weights, RowOrder Order);
-
-/// Whether tiles multiply many rows of `Input` with panels of `Weight`.
-bool servesTiles(dnn::TargetAttr Target, StorageFormat Input,
-                 StorageFormat Weight, int64_t InFeatures);
+std::unique_ptr<MatmulEmitter> createTileMatmul(KernelBuilder &B,
+                                                mlir::Value Input,
+                                                int64_t InFeatures,
+                                                mlir::ValueRange Weights);
 
 /// 16 elements of a row of `Buffer`, those of the mask if there is one.
 mlir::Value loadMaybeMasked(KernelBuilder &B, mlir::Value Buffer,

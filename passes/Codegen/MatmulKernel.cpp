@@ -8,22 +8,21 @@ using namespace tenon;
 /// Multiplies all rows of `Input`, panels shared out among threads.
 static void emitAllRows(KernelBuilder &B, Value Input, ValueRange Weights,
                         MatmulEmitter::Epilogue Finish) {
-  std::unique_ptr<MatmulEmitter> Matmul = MatmulEmitter::create(
-      B, Input, widthOf(Input), Weights, RowOrder::Consecutive);
-  int64_t Panels = Matmul->panels();
-  // If there are panels enough for all threads.
-  int64_t PerUnit =
-      Matmul->streamsPanels() && Weights.size() == 1 && Panels >= 16 ? 2 : 1;
+  std::unique_ptr<MatmulEmitter> Matmul =
+      MatmulEmitter::create(B, Input, widthOf(Input), Weights);
+  int64_t Panels = Matmul->panels(), PerUnit = Matmul->panelsAtOnce();
   Value Rows = B.dim0(Input), Zero = B.index(0);
   auto PanelOf = [&](Value Number) {
     return MatmulEmitter::Panel{Number, B.mul(Number, PanelWidth)};
   };
   B.share(B.index(llvm::divideCeil(Panels, PerUnit)), [&](Value Unit) {
-    SmallVector<MatmulEmitter::Panel> Mine = {PanelOf(B.mul(Unit, PerUnit))};
-    // The last panel of an odd number is simply done twice.
-    if (PerUnit == 2)
-      Mine.push_back(
-          PanelOf(B.min(B.add(Mine[0].Number, 1), B.index(Panels - 1))));
+    Value First = B.mul(Unit, PerUnit);
+    SmallVector<MatmulEmitter::Panel> Mine;
+    // Where the last unit has fewer, its last panel is simply done again.
+    for (int64_t I = 0; I < PerUnit; ++I)
+      Mine.push_back(PanelOf(
+          Panels % PerUnit == 0 ? B.add(First, I)
+                                : B.min(B.add(First, I), B.index(Panels - 1))));
     Matmul->emit(
         Mine, Zero, Rows,
         [&](Value Row) { return MatmulEmitter::InputRow{Row, Zero}; }, Finish);

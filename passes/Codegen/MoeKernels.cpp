@@ -182,13 +182,21 @@ public:
   void emit(MatmulEmitter &Matmul,
             llvm::function_ref<InputRow(Value Token, Value Number)> RowOf,
             Epilogue Finish) {
-    int64_t Panels = Matmul.panels();
-    B.deal(B.index(Experts * Panels), [&](Value Unit) {
-      Value Expert = B.div(Unit, Panels);
+    int64_t Panels = Matmul.panels(), PerUnit = Matmul.panelsAtOnce();
+    // Two panels may be of two experts.
+    if (Panels % PerUnit != 0)
+      PerUnit = 1;
+    int64_t Units = Panels / PerUnit;
+    B.deal(B.index(Experts * Units), [&](Value Unit) {
+      Value Expert = B.div(Unit, Units);
       Value From = offset(Expert), To = offset(B.add(Expert, 1));
-      Value Feature = B.mul(B.rem(Unit, Panels), PanelWidth);
+      SmallVector<MatmulEmitter::Panel> Mine;
+      for (int64_t I = 0; I < PerUnit; ++I)
+        Mine.push_back(
+            {B.add(B.mul(Unit, PerUnit), I),
+             B.mul(B.add(B.mul(B.rem(Unit, Units), PerUnit), I), PanelWidth)});
       Matmul.emit(
-          MatmulEmitter::Panel{Unit, Feature}, From, To,
+          Mine, From, To,
           [&](Value Row) {
             auto [Token, Number] = choice(Row);
             return RowOf(Token, Number);
@@ -266,9 +274,8 @@ template <> void tenon::emitKernel(KernelBuilder &B, dnn::MoeGroupOp Op) {
 }
 
 template <> void tenon::emitKernel(KernelBuilder &B, dnn::MoeGateUpOp Op) {
-  std::unique_ptr<MatmulEmitter> Matmul =
-      MatmulEmitter::create(B, Op.getInput(), widthOf(Op.getInput()),
-                            {Op.getGate(), Op.getUp()}, RowOrder::Gathered);
+  std::unique_ptr<MatmulEmitter> Matmul = MatmulEmitter::create(
+      B, Op.getInput(), widthOf(Op.getInput()), {Op.getGate(), Op.getUp()});
   int64_t Inner = Op.getGate().getType().getOutFeatures();
   Value GateBias = Op.getGateBias() ? B.weightView(Op.getGateBias()) : Value();
   Value UpBias = Op.getUpBias() ? B.weightView(Op.getUpBias()) : Value();
@@ -303,8 +310,8 @@ template <> void tenon::emitKernel(KernelBuilder &B, dnn::MoeGateUpOp Op) {
 template <> void tenon::emitKernel(KernelBuilder &B, dnn::MoeDownOp Op) {
   dnn::PackedType Down = Op.getDown().getType();
   int64_t Inner = Down.getInFeatures(), Width = Down.getOutFeatures();
-  std::unique_ptr<MatmulEmitter> Matmul = MatmulEmitter::create(
-      B, Op.getInput(), Inner, Op.getDown(), RowOrder::Gathered);
+  std::unique_ptr<MatmulEmitter> Matmul =
+      MatmulEmitter::create(B, Op.getInput(), Inner, Op.getDown());
   Value Bias = Op.getDownBias() ? B.weightView(Op.getDownBias()) : Value();
   ExpertEmitter(B, Op.getOrder(), Op.getOffsets())
       .emit(

@@ -1,36 +1,44 @@
 //===- TileMatmul.cpp - Products of bf16 in tiles -------------------------===//
 //
-// A tile register holds 16 rows of 64 bytes. One instruction multiplies 16 rows
-// of 32 bf16 with 16 output features of as many, which lie in pairs as panels
-// have them. A block of 32 rows and 32 columns keeps its sums in four tiles.
-// Tiles of rows that a block lacks are filled with zeros: how a row is
-// multiplied does not depend on how many there are.
+// Panels hold pairs as tiles need them, in whole tiles. A block of 32 rows and
+// 32 columns keeps its sums in four tiles.
+//
+// Rows are copied: where they lie, those of a tile are a power of two apart and
+// would fall into the same lines of the cache. The last tile is filled up with
+// zeros, so that a row is multiplied in the same way however many there are.
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/Codegen/MatmulEmitter.h"
-
-#include "mlir/Dialect/AMX/AMXDialect.h"
+#include "passes/Codegen/Tiles.h"
 
 using namespace mlir;
 using namespace tenon;
 
 namespace {
 
-/// Rows of a tile, and its columns of sums.
-constexpr int64_t TileRows = 16;
-/// Input features of a tile.
-constexpr int64_t TileFeatures = 32;
+/// Input features of a piece: two tiles of columns of one stay in the
+/// first-level cache while rows are multiplied with them.
+constexpr int64_t PieceFeatures = 256;
+/// Rows that a piece is widened for, whose sums wait in the second-level cache.
+constexpr int64_t ChunkRows = 512;
+/// Columns that the copy of a piece of the rows is for.
+constexpr int64_t MostColumns = 256;
 
 class TileMatmul : public MatmulEmitter {
 public:
   TileMatmul(KernelBuilder &B, Value Input, int64_t InFeatures,
-             ValueRange Weights, RowOrder Order)
-      : MatmulEmitter(B, InFeatures, Weights), Input(Input), Order(Order) {}
+             ValueRange Weights)
+      : MatmulEmitter(B, InFeatures, Weights), Input(Input) {}
 
   void emit(ArrayRef<Panel> Panels, Value First, Value Last, RowFinder RowOf,
             Epilogue Finish) override;
-  bool streamsPanels() const override { return false; }
+  int64_t panelsAtOnce() const override {
+    int64_t Most = MostColumns / PanelWidth / matrices();
+    while (panels() % Most != 0)
+      --Most;
+    return Most;
+  }
 
 private:
   /// Tiles of sums of a block, by rows and by columns.
@@ -38,176 +46,191 @@ private:
     int64_t Rows;
     int64_t Columns;
   };
-  /// Where tiles are read from, one after the other: of rows or of pairs.
-  struct Source {
-    Value Buffer;
-    SmallVector<Value> At;
+  /// A panel as pairs of bf16, from a place in each row of it.
+  struct PairSource {
+    Value Buffer, Panel, FirstPair;
   };
 
-  void addProducts(const Stream &Pairs, Value FirstPair, Value FirstFeature,
-                   int64_t Features, const Partial &Into, RowFinder RowOf);
-  void multiply(const Source &Rows, const Stream &Pairs, Value FirstPair,
-                int64_t Features, Value Row, const Partial &Into, Shape Size);
-  Source stage(Value Row, Value End, int64_t Count, Value FirstFeature,
-               int64_t Features, RowFinder RowOf);
+  void
+  forEachPanel(Panel First, int64_t Count,
+               llvm::function_ref<void(const Stream &From, Value Slot)> Do);
+  void stage(Value First, Value Last, Value FirstFeature, int64_t Features,
+             RowFinder RowOf);
+  void addProducts(const PairSource &Pairs, int64_t Features, Value RowCount,
+                   Value FirstColumn);
+  void multiply(const PairSource &Pairs, int64_t Features, Value Row,
+                Value Column, Value FirstColumn, Shape Size);
+  Value slotOf(Value Panel, int64_t Matrix) {
+    return B.add(B.mul(Panel, matrices()), Matrix);
+  }
 
   Value Input;
-  RowOrder Order;
-  /// Rows that are not read where they are.
-  Value Staged;
+  /// Scratch: a piece of the rows; sums, the columns of one panel after the
+  /// other; panels of quantised weights as pairs.
+  Value Staged, Sums, Widened;
 };
 
 } // namespace
 
-std::unique_ptr<MatmulEmitter>
-tenon::createTileMatmul(KernelBuilder &B, Value Input, int64_t InFeatures,
-                        ValueRange Weights, RowOrder Order) {
-  return std::make_unique<TileMatmul>(B, Input, InFeatures, Weights, Order);
+std::unique_ptr<MatmulEmitter> tenon::createTileMatmul(KernelBuilder &B,
+                                                       Value Input,
+                                                       int64_t InFeatures,
+                                                       ValueRange Weights) {
+  return std::make_unique<TileMatmul>(B, Input, InFeatures, Weights);
 }
 
-bool tenon::servesTiles(dnn::TargetAttr Target, StorageFormat Input,
-                        StorageFormat Weight, int64_t InFeatures) {
-  if (!Target.hasDot(DotProduct::BF16Tile) || Input != StorageFormat::BF16)
-    return false;
-  // A tile of a panel must not reach into the next.
-  return infoOf(Weight).isQuantised() ||
-         (Weight == StorageFormat::BF16 && InFeatures % TileFeatures == 0);
-}
-
-/// Goes through panels piece by piece: one of quantised weights is widened once
-/// for as many rows as have room for their sums.
 void TileMatmul::emit(ArrayRef<Panel> Panels, Value First, Value Last,
                       RowFinder RowOf, Epilogue Finish) {
-  constexpr int64_t MostRows = 512, PieceFeatures = 512;
-  Value Widened;
+  auto Count = static_cast<int64_t>(Panels.size());
+  int64_t Width = Count * matrices() * PanelWidth;
+  Type BF16 = B.getBF16Type();
+  Sums = B.scratch({ChunkRows, Width});
+  // A tile more, so that rows fall into different lines of the cache.
+  Staged = B.scratch({ChunkRows, PieceFeatures + TileFeatures}, BF16);
   if (infoOf(Format).isQuantised())
-    Widened =
-        B.scratch({1, PieceFeatures / 2, PanelWidth * 2}, B.getBF16Type());
-  Staged = B.scratch({2 * TileRows, PieceFeatures}, B.getBF16Type());
-  emitPieces(
-      Panels, First, Last, InFeatures, PieceFeatures, MostRows,
-      [&](const Stream &From, Value Feature, int64_t Features,
-          const Partial &Into) {
-        if (!Widened)
-          return addProducts(From, B.div(Feature, 2), Feature, Features, Into,
-                             RowOf);
-        widenPanel(From, B.div(Feature, GroupValues), Features,
-                   StorageFormat::BF16, Widened);
-        addProducts({Widened, B.index(0)}, B.index(0), Feature, Features, Into,
-                    RowOf);
-      },
-      Finish);
-}
-
-/// Adds products of rows with `Features` of a panel of pairs to their sums.
-void TileMatmul::addProducts(const Stream &Pairs, Value FirstPair,
-                             Value FirstFeature, int64_t Features,
-                             const Partial &Into, RowFinder RowOf) {
-  constexpr int64_t BlockRows = 2 * TileRows;
-  auto Block = [&](Value Row, const Source &Rows, Shape Size) {
-    multiply(Rows, Pairs, FirstPair, Features, Row, Into, Size);
-  };
-  bool InPlace = Order == RowOrder::Consecutive && Features % TileFeatures == 0;
-  Value Rest = Into.First;
-  if (InPlace) {
-    Value Count = B.sub(Into.Last, Into.First);
-    Rest = B.add(Into.First, B.mul(B.div(Count, BlockRows), BlockRows));
-    B.loop(Into.First, Rest, BlockRows, [&](Value Row) {
-      InputRow In = RowOf(Row);
-      Block(Row, {Input, {In.Row, B.add(In.Column, FirstFeature)}}, {2, 2});
+    Widened = B.scratch({Count * matrices(), PieceFeatures / 2, PanelWidth * 2},
+                        BF16);
+  B.loop(First, Last, ChunkRows, [&](Value From) {
+    Value To = B.min(B.add(From, ChunkRows), Last);
+    Value RowCount = B.sub(To, From);
+    B.loop(B.index(0), RowCount, 1, [&](Value Row) {
+      B.columns(Width, [&](Value Column, int64_t) {
+        B.store(B.vecConst(0), Sums, {Row, Column});
+      });
     });
-  }
-  Shape Size = InPlace ? Shape{1, 4} : Shape{2, 2};
-  B.loop(Rest, Into.Last, Size.Rows * TileRows, [&](Value Row) {
-    Block(Row,
-          stage(Row, Into.Last, Size.Rows * TileRows, FirstFeature, Features,
-                RowOf),
-          Size);
+    auto Piece = [&](Value Feature, int64_t Features) {
+      stage(From, To, Feature, Features, RowOf);
+      forEachPanel(Panels[0], Count, [&](const Stream &S, Value Slot) {
+        PairSource Pairs{S.View, S.Panel, B.div(Feature, 2)};
+        if (Widened) {
+          Pairs = {Widened, Slot, B.index(0)};
+          widenPanel(S, B.div(Feature, GroupValues), Features,
+                     StorageFormat::BF16, Widened, Slot);
+        }
+        addProducts(Pairs, Features, RowCount, B.mul(Slot, PanelWidth));
+      });
+    };
+    int64_t Full = InFeatures / PieceFeatures * PieceFeatures;
+    if (Full > 0)
+      B.loop(B.index(0), B.index(Full), PieceFeatures,
+             [&](Value Feature) { Piece(Feature, PieceFeatures); });
+    if (Full < InFeatures)
+      Piece(B.index(Full), InFeatures - Full);
+    B.loop(From, To, 1, [&](Value Row) {
+      B.loop(B.index(0), B.index(Count), 1, [&](Value I) {
+        Panel P{B.add(Panels[0].Number, I),
+                B.add(Panels[0].Feature, B.mul(I, PanelWidth))};
+        B.loop(B.index(0), B.index(PanelWidth), Lanes, [&](Value Column) {
+          SmallVector<Value> Result;
+          for (int64_t M = 0; M < matrices(); ++M)
+            Result.push_back(
+                B.load(Sums, {B.sub(Row, From),
+                              B.add(B.mul(slotOf(I, M), PanelWidth), Column)}));
+          finishBlock(P, Row, Column, {1, Lanes}, Result, Finish);
+        });
+      });
+    });
   });
 }
 
-/// Copies `Count` rows from `Row` on, zeros for those from `End` on and for the
-/// features that the last tile lacks.
-TileMatmul::Source TileMatmul::stage(Value Row, Value End, int64_t Count,
-                                     Value FirstFeature, int64_t Features,
-                                     RowFinder RowOf) {
+/// Calls `Do` for `Count` panels of each matrix, and with their places among
+/// all of them.
+void TileMatmul::forEachPanel(
+    Panel First, int64_t Count,
+    llvm::function_ref<void(const Stream &From, Value Slot)> Do) {
+  B.loop(B.index(0), B.index(Count), 1, [&](Value I) {
+    for (int64_t M = 0; M < matrices(); ++M)
+      Do({Views[M], B.add(First.Number, I)}, slotOf(I, M));
+  });
+}
+
+/// Copies a piece of rows [First, Last), with zeros for what the last tiles
+/// lack of rows and of features.
+void TileMatmul::stage(Value First, Value Last, Value FirstFeature,
+                       int64_t Features, RowFinder RowOf) {
   auto Type = B.vecType(B.getBF16Type(), TileFeatures);
   Value Zero = arith::ConstantOp::create(B, B.getZeroAttr(Type));
-  int64_t Width = llvm::alignTo(Features, TileFeatures);
-  B.loop(B.index(0), B.index(Count), 1, [&](Value I) {
-    auto Fill =
-        [&](llvm::function_ref<Value(Value Feature, int64_t Valid)> Of) {
-          auto Store = [&](Value Feature, int64_t Valid) {
-            vector::StoreOp::create(B, Of(Feature, Valid), Staged,
-                                    ValueRange{I, Feature});
-          };
-          int64_t Full = Features / TileFeatures * TileFeatures;
-          if (Full > 0)
-            B.loop(B.index(0), B.index(Full), TileFeatures,
-                   [&](Value Feature) { Store(Feature, TileFeatures); });
-          if (Full < Width)
-            Store(B.index(Full), Features - Full);
-        };
-    Value From = B.add(Row, I);
-    B.ifThenElse(
-        B.isLess(From, End),
-        [&] {
-          InputRow In = RowOf(From);
-          Value Begin = B.add(In.Column, FirstFeature);
-          Fill([&](Value Feature, int64_t Valid) -> Value {
-            SmallVector<Value> At = {In.Row, B.add(Begin, Feature)};
-            if (Valid == TileFeatures)
-              return vector::LoadOp::create(B, Type, Input, At);
-            Value Mask = vector::CreateMaskOp::create(
-                B, B.vecType(B.getI1Type(), TileFeatures),
-                ValueRange{B.index(Valid)});
-            return vector::MaskedLoadOp::create(B, Type, Input, At, Mask, Zero);
-          });
-        },
-        [&] { Fill([&](Value, int64_t) { return Zero; }); });
+  int64_t Full = Features / TileFeatures * TileFeatures;
+  auto Store = [&](Value Line, Value Row, Value Feature) {
+    vector::StoreOp::create(B, Line, Staged, ValueRange{Row, Feature});
+  };
+  Value Count = B.sub(Last, First);
+  B.loop(B.index(0), Count, 1, [&](Value Row) {
+    InputRow In = RowOf(B.add(First, Row));
+    auto At = [&](Value Feature) {
+      return SmallVector<Value>{In.Row,
+                                B.add(B.add(In.Column, FirstFeature), Feature)};
+    };
+    B.loop(B.index(0), B.index(Full), TileFeatures, [&](Value Feature) {
+      Store(vector::LoadOp::create(B, Type, Input, At(Feature)), Row, Feature);
+    });
+    if (Full == Features)
+      return;
+    Value Mask =
+        vector::CreateMaskOp::create(B, B.vecType(B.getI1Type(), TileFeatures),
+                                     ValueRange{B.index(Features - Full)});
+    Store(vector::MaskedLoadOp::create(B, Type, Input, At(B.index(Full)), Mask,
+                                       Zero),
+          Row, B.index(Full));
   });
-  return {Staged, {B.index(0), B.index(0)}};
+  Value End = B.mul(B.ceilDiv(Count, TileRows), TileRows);
+  B.loop(Count, End, 1, [&](Value Row) {
+    B.loop(B.index(0), B.index(Features), TileFeatures,
+           [&](Value Feature) { Store(Zero, Row, Feature); });
+  });
 }
 
-/// Adds products of tiles of rows, that of `Row` first, with all columns.
-void TileMatmul::multiply(const Source &Rows, const Stream &Pairs,
-                          Value FirstPair, int64_t Features, Value Row,
-                          const Partial &Into, Shape Size) {
-  auto RowType = amx::TileType::get({TileRows, TileFeatures}, B.getBF16Type());
-  auto SumType = amx::TileType::get({TileRows, Lanes}, B.getF32Type());
-  auto Load = [&](Type Tile, Value Buffer, ValueRange At) -> Value {
-    return amx::TileLoadOp::create(B, Tile, Buffer, At);
-  };
-  auto PlaceOfSums = [&](Value Column, int64_t R, int64_t C) {
-    return SmallVector<Value>{B.add(B.sub(Row, Into.First), R * TileRows),
-                              B.add(B.add(Into.Column, Column), C * Lanes)};
-  };
-  B.loop(
-      B.index(0), B.index(PanelWidth), Size.Columns * Lanes, [&](Value Column) {
-        SmallVector<Value> Sums;
+/// Adds products of the staged rows with `Features` of a panel to their sums.
+void TileMatmul::addProducts(const PairSource &Pairs, int64_t Features,
+                             Value RowCount, Value FirstColumn) {
+  constexpr Shape Square{2, 2}, Flat{1, 4};
+  // The last block of at most 16 rows is flat.
+  Value Tiles = B.ceilDiv(RowCount, TileRows);
+  Value Rest = B.mul(B.div(Tiles, Square.Rows), Square.Rows * TileRows);
+  B.loop(B.index(0), Rest, Square.Rows * TileRows, [&](Value Row) {
+    B.loop(B.index(0), B.index(PanelWidth), Square.Columns * Lanes,
+           [&](Value Column) {
+             multiply(Pairs, Features, Row, Column, FirstColumn, Square);
+           });
+  });
+  B.ifThen(B.isLess(Rest, RowCount), [&] {
+    multiply(Pairs, Features, Rest, B.index(0), FirstColumn, Flat);
+  });
+}
+
+/// Adds products of tiles of rows, that of `Row` first, with columns of a panel
+/// from `Column` on to sums from `FirstColumn` on.
+void TileMatmul::multiply(const PairSource &Pairs, int64_t Features, Value Row,
+                          Value Column, Value FirstColumn, Shape Size) {
+  auto ForEachSum =
+      [&](llvm::function_ref<void(int64_t R, int64_t C, ValueRange At)> Do) {
         for (int64_t R = 0; R < Size.Rows; ++R)
           for (int64_t C = 0; C < Size.Columns; ++C)
-            Sums.push_back(Load(SumType, Into.Sums, PlaceOfSums(Column, R, C)));
-        for (int64_t Feature = 0; Feature < Features; Feature += TileFeatures) {
-          SmallVector<Value> RowTiles;
-          for (int64_t R = 0; R < Size.Rows; ++R)
-            RowTiles.push_back(Load(
-                RowType, Rows.Buffer,
-                {B.add(Rows.At[0], R * TileRows), B.add(Rows.At[1], Feature)}));
-          for (int64_t C = 0; C < Size.Columns; ++C) {
-            Value PairTile = Load(RowType, Pairs.View,
-                                  {Pairs.Panel, B.add(FirstPair, Feature / 2),
-                                   B.mul(B.add(Column, C * Lanes), 2)});
-            for (int64_t R = 0; R < Size.Rows; ++R) {
-              Value &Sum = Sums[R * Size.Columns + C];
-              Sum = amx::TileMulFOp::create(B, SumType, RowTiles[R], PairTile,
-                                            Sum);
-            }
-          }
-        }
-        for (int64_t R = 0; R < Size.Rows; ++R)
-          for (int64_t C = 0; C < Size.Columns; ++C)
-            amx::TileStoreOp::create(B, Into.Sums, PlaceOfSums(Column, R, C),
-                                     Sums[R * Size.Columns + C]);
-      });
+            Do(R, C,
+               {B.add(Row, R * TileRows),
+                B.add(B.add(FirstColumn, Column), C * Lanes)});
+      };
+  SmallVector<Value> Tiles;
+  ForEachSum([&](int64_t, int64_t, ValueRange At) {
+    Tiles.push_back(loadSums(B, Sums, At));
+  });
+  for (int64_t Feature = 0; Feature < Features; Feature += TileFeatures) {
+    SmallVector<Value> Rows;
+    for (int64_t R = 0; R < Size.Rows; ++R)
+      Rows.push_back(
+          loadTile(B, Staged, {B.add(Row, R * TileRows), B.index(Feature)}));
+    for (int64_t C = 0; C < Size.Columns; ++C) {
+      Value Columns =
+          loadTile(B, Pairs.Buffer,
+                   {Pairs.Panel, B.add(Pairs.FirstPair, Feature / 2),
+                    B.mul(B.add(Column, C * Lanes), 2)});
+      for (int64_t R = 0; R < Size.Rows; ++R) {
+        Value &Sum = Tiles[R * Size.Columns + C];
+        Sum = multiplyTiles(B, Rows[R], Columns, Sum);
+      }
+    }
+  }
+  ForEachSum([&](int64_t R, int64_t C, ValueRange At) {
+    storeTile(B, Tiles[R * Size.Columns + C], Sums, At);
+  });
 }

@@ -34,7 +34,8 @@ struct CpuLevelInfo {
   int64_t Registers;
   EnumSet<DotProduct> Dots;
   /// Formats of weights in panels that the library has fast matmuls for, with
-  /// activations of that type: oneDNN 3.2, as measured (docs/rationale.md).
+  /// activations of that type: oneDNN 3.2, as measured (docs/rationale.md). In
+  /// tiles it multiplies a row differently with other numbers of rows.
   EnumSet<StorageFormat> LibraryFormats;
 };
 
@@ -85,7 +86,7 @@ inline constexpr std::array<CpuLevelInfo, 6> CpuLevels = {{
      32,
      {DotProduct::BF16, DotProduct::Int8, DotProduct::Int16,
       DotProduct::BF16Tile},
-     {StorageFormat::F32, StorageFormat::BF16}},
+     {StorageFormat::F32}},
 }};
 
 constexpr const CpuLevelInfo &infoOf(CpuLevel Level) {

@@ -1,7 +1,8 @@
 // Quantised weights are multiplied with rows of grouped integers: for products
 // of bytes of 16 bits in a decode-sized batch and of 8 bits otherwise; where
 // products are of 16 bits, of 8 bits only if these hold sums of a format's
-// products. Exact activations stay numbers.
+// products. Exact activations stay numbers, and so do those of many rows that
+// tiles of bf16 multiply.
 // RUN: split-file %s %t
 // RUN: %tenon-opt %t/auto.mlir --convert-transformer-to-dnn=level=avx512_vnni | FileCheck %s --check-prefixes=CHECK,INT
 // RUN: %tenon-opt %t/auto.mlir --convert-transformer-to-dnn=level=avx2_vnni | FileCheck %s --check-prefixes=CHECK,INT
@@ -9,7 +10,15 @@
 // RUN: %tenon-opt %t/auto.mlir --convert-transformer-to-dnn=level=avx2 | FileCheck %s --check-prefixes=WORDS,SMALL
 // RUN: sed s/q4_0/iq4_nl/ %t/auto.mlir | %tenon-opt --convert-transformer-to-dnn=level=avx2 | FileCheck %s --check-prefixes=WORDS,LARGE
 // RUN: %tenon-opt %t/exact.mlir --convert-transformer-to-dnn=level=avx512_vnni | FileCheck %s --check-prefixes=CHECK,EXACT
+// RUN: %tenon-opt %t/auto.mlir --convert-transformer-to-dnn=level=amx | FileCheck %s --check-prefixes=TILES
 
+// TILES-LABEL: @few
+// TILES: dnn.cast {{.*}}, tensor<?x40x!dnn.grouped<16>>)
+// TILES-LABEL: @many
+// TILES: %[[Q:.*]] = dnn.cast %x outs({{.*}}) : (tensor<?x40xf32>, tensor<?x40xbf16>)
+// TILES: dnn.matmul %[[Q]] weight
+// TILES-LABEL: @experts
+// TILES-NOT: grouped
 // CHECK-LABEL: @few
 // INT: %[[E:.*]] = tensor.empty(%tokens) : tensor<?x40x!dnn.grouped<16>>
 // INT-NEXT: %[[Q:.*]] = dnn.cast %x outs(%[[E]]) : (tensor<?x40xf32>, tensor<?x40x!dnn.grouped<16>>)

@@ -1,0 +1,91 @@
+// Matmuls of many rows in tiles of 16 rows with 16 columns, 32 features deep.
+// RUN: %tenon-opt %s -split-input-file --generate-kernels --cse | FileCheck %s
+
+!rows = memref<?x600xbf16>
+!out = memref<?x256xf32>
+!four = !dnn.packed<panels, 256x600xq4_k>
+module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, dot = [bf16, int8, int16, bf16_tile], library = [f32, bf16]>} {
+// 256 columns at once: their sums, a piece of the rows, and the panels of a
+// piece of the weights, widened.
+// CHECK-LABEL: @many
+// CHECK-DAG: %[[SUMS:.*]] = memref.alloca() {{.*}} : memref<512x256xf32>
+// CHECK-DAG: %[[ROWS:.*]] = memref.alloca() {{.*}} : memref<512x288xbf16>
+// CHECK-DAG: %[[PAIRS:.*]] = memref.alloca() {{.*}} : memref<4x128x128xbf16>
+// CHECK: vector.load %x[{{.*}}vector<32xbf16>
+// CHECK: vector.store %{{.*}}, %[[ROWS]]
+// CHECK: dnn.lookup
+// CHECK: vector.store %{{.*}}, %[[PAIRS]]
+// Blocks of two tiles by two, each tile of rows and of columns read once per
+// step.
+// CHECK: scf.for %[[ROW:.*]] = %c0 to %{{.*}} step %c32
+// CHECK: scf.for %{{.*}} = %c0 to %c64 step %c32
+// CHECK-COUNT-4: amx.tile_load %[[SUMS]][{{.*}} into !amx.tile<16x16xf32>
+// CHECK-COUNT-2: amx.tile_load %[[ROWS]][{{.*}} into !amx.tile<16x32xbf16>
+// CHECK: amx.tile_load %[[PAIRS]][{{.*}} into !amx.tile<16x32xbf16>
+// CHECK-COUNT-2: amx.tile_mulf
+// CHECK: amx.tile_load %[[PAIRS]]
+// CHECK-COUNT-30: amx.tile_mulf
+// CHECK-NOT: amx.tile_mulf
+// CHECK-COUNT-4: amx.tile_store %[[SUMS]]
+// A last block of at most 16 rows: all columns of a panel.
+// CHECK: scf.if
+// CHECK-COUNT-4: amx.tile_load %[[SUMS]]
+// CHECK: amx.tile_load %[[ROWS]]
+// CHECK-COUNT-4: amx.tile_load %[[PAIRS]]
+// CHECK: amx.tile_load %[[ROWS]]
+// CHECK-COUNT-4: amx.tile_store %[[SUMS]]
+// The last 88 features are two tiles and three quarters of one.
+// CHECK: vector.create_mask %c24
+// CHECK: vector.maskedload %x
+// CHECK-COUNT-12: amx.tile_mulf
+// CHECK-NOT: amx.tile_mulf
+// CHECK: amx.tile_store
+func.func private @many(%s: !transformer.scope, %b: !transformer.batch, %x: !rows, %o: !out) attributes {transformer.variant = #transformer.variant<many>} {
+  %w = dnn.weight %s ["w"] of ffn index 0 : !four
+  dnn.matmul %x weight %w outs(%o) : (!rows, !four, !out) -> ()
+  return
+}
+
+// A decode-sized batch reads weights once: nothing is gained by tiles.
+// CHECK-LABEL: @few
+// CHECK-NOT: amx.tile
+// CHECK: return
+func.func private @few(%s: !transformer.scope, %b: !transformer.batch, %x: !rows, %o: !out) attributes {transformer.variant = #transformer.variant<few>} {
+  %w = dnn.weight %s ["w"] of ffn index 0 : !four
+  dnn.matmul %x weight %w outs(%o) : (!rows, !four, !out) -> ()
+  return
+}
+}
+
+// -----
+
+!rows = memref<?x64xbf16>
+!odd = memref<?x72xbf16>
+!out = memref<?x192xf32>
+!plain = !dnn.packed<panels, 192x64xbf16>
+!short = !dnn.packed<panels, 192x72xbf16>
+module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, dot = [bf16, int8, int16, bf16_tile], library = []>} {
+// Plain bf16 is read from its panel. Three panels are more than one and no
+// divisor of four: one unit of work.
+// CHECK-LABEL: @plain
+// CHECK: memref.alloca() {{.*}} : memref<512x192xf32>
+// CHECK: %[[W:.*]] = dnn.weight_view
+// CHECK: amx.tile_load %[[W]]
+func.func private @plain(%s: !transformer.scope, %b: !transformer.batch, %x: !rows, %o: !out) attributes {transformer.variant = #transformer.variant<many>} {
+  %w = dnn.weight %s ["w"] of ffn index 0 : !plain
+  dnn.matmul %x weight %w outs(%o) : (!rows, !plain, !out) -> ()
+  return
+}
+
+// A panel has whole tiles; what a row lacks of the last is zero.
+// CHECK-LABEL: @short
+// CHECK: %[[W:.*]] = dnn.weight_view {{.*}} -> memref<3x48x128xbf16>
+// CHECK: vector.create_mask %c8
+// CHECK: vector.maskedload %x
+// CHECK: amx.tile_load %[[W]]
+func.func private @short(%s: !transformer.scope, %b: !transformer.batch, %x: !odd, %o: !out) attributes {transformer.variant = #transformer.variant<many>} {
+  %w = dnn.weight %s ["w"] of ffn index 0 : !short
+  dnn.matmul %x weight %w outs(%o) : (!odd, !short, !out) -> ()
+  return
+}
+}
