@@ -72,7 +72,7 @@ tenon::bisect::bisectModel(const BisectModelOptions &Options) {
   }
   Bisection.Settings.Level = Options.Level;
   Bisection.Settings.FewTokens = Options.FewTokens.value_or(defaultFewTokens(
-      isQuantised(*Model->Module) && !transformer::isExact(*Model->Module)));
+      *Model->Module, isQuantised(*Model->Module), Options.Level));
   Bisection.Settings.Disabled = Options.DisabledPasses;
   bool IsShown = ::isatty(2);
   if (IsShown)

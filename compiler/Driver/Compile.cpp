@@ -284,8 +284,8 @@ private:
     M.WeightType = Model->StoredType;
     M.MaxTokensPerStep =
         Options.MaxTokensPerStep.value_or(defaultTokensPerStep(M));
-    M.FewTokens =
-        Options.FewTokens.value_or(defaultFewTokens(IsQuantised && !IsExact));
+    M.FewTokens = Options.FewTokens.value_or(
+        defaultFewTokens(*Model->Module, IsQuantised, Options.Levels));
     M.MaxTextTokens = Model->MaxTextTokens;
     M.Generation = Model->Generation;
     M.Labels = Model->Labels;

@@ -112,8 +112,23 @@ bool tenon::isQuantised(mlir::ModuleOp Module) {
   return Is;
 }
 
-int64_t tenon::defaultFewTokens(bool HasIntegerProducts) {
-  return HasIntegerProducts ? 3 : 8;
+int64_t tenon::defaultFewTokens(mlir::ModuleOp Module, bool IsQuantised,
+                                llvm::ArrayRef<CpuLevel> Levels) {
+  bool HasTiles = llvm::all_of(Levels, [](CpuLevel Level) {
+    return infoOf(Level).Dots.contains(DotProduct::BF16Tile);
+  });
+  bool IsBF16 = false;
+  Module.walk([&](transformer::ParameterOp Op) {
+    IsBF16 |= mlir::getElementTypeOrSelf(Op.getType()).isBF16();
+  });
+  if (!IsQuantised)
+    return HasTiles && IsBF16 ? 2 : 8;
+  if (transformer::isExact(Module))
+    return 8;
+  auto Compute =
+      Module->getAttrOfType<mlir::StringAttr>(transformer::attr::ComputeType);
+  bool InBF16 = !Compute || Compute.getValue() == "bf16";
+  return HasTiles && InBF16 ? 16 : 3;
 }
 
 std::vector<PrimitiveInfo> tenon::describePrimitives(mlir::ModuleOp Module) {

@@ -25,9 +25,13 @@ int64_t defaultTokensPerStep(const Manifest &M);
 /// Whether a matrix of `Module` is quantised.
 bool isQuantised(mlir::ModuleOp Module);
 
-/// Most tokens of a decode-sized batch where nobody says: with products of
-/// integers, which are cheap, fewer rows are bound by the memory.
-int64_t defaultFewTokens(bool HasIntegerProducts);
+/// Most tokens of a decode-sized batch of `Module`, which is or is to be
+/// quantised or not, where nobody says; as measured (docs/rationale.md). With
+/// products of integers, which are cheap, fewer rows are bound by the memory.
+/// Tiles, if all `Levels` have them, multiply many rows of bf16 at the price of
+/// a few, but quantised weights have to be widened for them.
+int64_t defaultFewTokens(mlir::ModuleOp Module, bool IsQuantised,
+                         llvm::ArrayRef<CpuLevel> Levels);
 
 /// The matmul primitives of a module after stage `placed`, by number.
 std::vector<PrimitiveInfo> describePrimitives(mlir::ModuleOp Module);

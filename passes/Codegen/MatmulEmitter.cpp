@@ -104,11 +104,16 @@ void MatmulEmitter::emitPieces(ArrayRef<Panel> Panels, Value First, Value Last,
 
 void MatmulEmitter::widenPanel(const Stream &From, Value FirstGroup,
                                int64_t Features, StorageFormat Plain,
-                               Value Widened, Value To) {
+                               Value Widened, Value To, const Stream *Next,
+                               Value NextGroup) {
   int64_t Interleave = infoOf(Plain).Interleave;
   int64_t Groups = llvm::divideCeil(Features, GroupValues);
   Value Zero = B.index(0);
   B.loop(Zero, B.index(Groups), 1, [&](Value Group) {
+    if (Next)
+      GroupReader(B, Format, Next->View, Next->Panel, B.add(NextGroup, Group),
+                  Zero)
+          .prefetch(Zero, PanelWidth, /*Locality=*/2);
     B.loop(Zero, B.index(PanelWidth), Lanes, [&](Value Column) {
       GroupReader Reader(B, Format, From.View, From.Panel,
                          B.add(FirstGroup, Group), Column);

@@ -108,8 +108,10 @@ protected:
                   Epilogue Finish);
   /// Writes `Features` of a quantised panel from group `FirstGroup` on as a
   /// panel of `Plain`, f32 or bf16: panel `To` of `Widened`, in whole groups.
+  /// If there is `Next`, asks for as many groups of it, from `NextGroup` on.
   void widenPanel(const Stream &From, Value FirstGroup, int64_t Features,
-                  StorageFormat Plain, Value Widened, Value To);
+                  StorageFormat Plain, Value Widened, Value To,
+                  const Stream *Next = nullptr, Value NextGroup = {});
   /// Hands the sums of a block to the epilogue: by panel, weight, row and 16
   /// columns.
   void finishBlock(llvm::ArrayRef<Panel> Panels, Value Row, Value Column,

@@ -50,10 +50,16 @@ private:
   struct PairSource {
     Value Buffer, Panel, FirstPair;
   };
+  /// A panel from a feature on.
+  struct Piece {
+    Stream From;
+    Value Feature;
+  };
 
-  void
-  forEachPanel(Panel First, int64_t Count,
-               llvm::function_ref<void(const Stream &From, Value Slot)> Do);
+  void forEachPanel(
+      Panel First, int64_t Count, Value Feature,
+      llvm::function_ref<void(const Piece &This, const Piece &Next, Value Slot)>
+          Do);
   void stage(Value First, Value Last, Value FirstFeature, int64_t Features,
              RowFinder RowOf);
   void addProducts(const PairSource &Pairs, int64_t Features, Value RowCount,
@@ -100,15 +106,20 @@ void TileMatmul::emit(ArrayRef<Panel> Panels, Value First, Value Last,
     });
     auto Piece = [&](Value Feature, int64_t Features) {
       stage(From, To, Feature, Features, RowOf);
-      forEachPanel(Panels[0], Count, [&](const Stream &S, Value Slot) {
-        PairSource Pairs{S.View, S.Panel, B.div(Feature, 2)};
-        if (Widened) {
-          Pairs = {Widened, Slot, B.index(0)};
-          widenPanel(S, B.div(Feature, GroupValues), Features,
-                     StorageFormat::BF16, Widened, Slot);
-        }
-        addProducts(Pairs, Features, RowCount, B.mul(Slot, PanelWidth));
-      });
+      forEachPanel(Panels[0], Count, Feature,
+                   [&](const TileMatmul::Piece &This,
+                       const TileMatmul::Piece &Next, Value Slot) {
+                     PairSource Pairs{This.From.View, This.From.Panel,
+                                      B.div(Feature, 2)};
+                     if (Widened) {
+                       Pairs = {Widened, Slot, B.index(0)};
+                       widenPanel(This.From, B.div(Feature, GroupValues),
+                                  Features, StorageFormat::BF16, Widened, Slot,
+                                  &Next.From, B.div(Next.Feature, GroupValues));
+                     }
+                     addProducts(Pairs, Features, RowCount,
+                                 B.mul(Slot, PanelWidth));
+                   });
     };
     int64_t Full = InFeatures / PieceFeatures * PieceFeatures;
     if (Full > 0)
@@ -133,14 +144,23 @@ void TileMatmul::emit(ArrayRef<Panel> Panels, Value First, Value Last,
   });
 }
 
-/// Calls `Do` for `Count` panels of each matrix, and with their places among
-/// all of them.
+/// Calls `Do` with the piece from `Feature` on of `Count` panels of each
+/// matrix, with the one that comes next, and with its place among all of them.
 void TileMatmul::forEachPanel(
-    Panel First, int64_t Count,
-    llvm::function_ref<void(const Stream &From, Value Slot)> Do) {
+    Panel First, int64_t Count, Value Feature,
+    llvm::function_ref<void(const Piece &This, const Piece &Next, Value Slot)>
+        Do) {
   B.loop(B.index(0), B.index(Count), 1, [&](Value I) {
+    Value After = B.add(I, 1);
+    Value IsLast = B.isEqual(After, B.index(Count));
+    auto Select = [&](Value Then, Value Else) -> Value {
+      return arith::SelectOp::create(B, IsLast, Then, Else);
+    };
+    Value NextPanel = B.add(First.Number, Select(B.index(0), After));
+    Value NextFeature = Select(B.add(Feature, PieceFeatures), Feature);
     for (int64_t M = 0; M < matrices(); ++M)
-      Do({Views[M], B.add(First.Number, I)}, slotOf(I, M));
+      Do({{Views[M], B.add(First.Number, I)}, Feature},
+         {{Views[M], NextPanel}, NextFeature}, slotOf(I, M));
   });
 }
 
