@@ -10,7 +10,8 @@ KernelBuilder::KernelBuilder(OpBuilder &Builder, Location Loc,
                              bool IsDecodeSized)
     : ImplicitLocOpBuilder(Loc, Builder), Target(Target),
       IsDecodeSized(IsDecodeSized), Thread(Parallel.getThread()),
-      Threads(Parallel.getThreads()), Parallel(Parallel) {}
+      Threads(Parallel.getThreads()), Parallel(Parallel),
+      Unused(Parallel.getBody().front().getOps<memref::AllocaOp>()) {}
 
 //===----------------------------------------------------------------------===//
 // Constants and indices
@@ -438,9 +439,16 @@ SmallVector<Value> KernelBuilder::columns(
 }
 
 Value KernelBuilder::scratch(ArrayRef<int64_t> Shape, Type Element) {
+  auto Type = MemRefType::get(Shape, Element ? Element : getF32Type());
+  auto *Same = llvm::find_if(
+      Unused, [&](memref::AllocaOp Op) { return Op.getType() == Type; });
+  if (Same != Unused.end()) {
+    memref::AllocaOp Taken = *Same;
+    Unused.erase(Same);
+    return Taken;
+  }
   OpBuilder::InsertionGuard Guard(*this);
   setInsertionPointToStart(&Parallel.getBody().front());
-  auto Type = MemRefType::get(Shape, Element ? Element : getF32Type());
   return memref::AllocaOp::create(*this, Type, getI64IntegerAttr(64));
 }
 

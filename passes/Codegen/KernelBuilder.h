@@ -140,7 +140,9 @@ public:
                                                       mlir::ValueRange)>
               Body);
 
-  /// Scratch of this thread, of static shape, at the top of the region.
+  /// Scratch of this thread, of static shape, at the top of the region. What
+  /// earlier kernels of the region had is used again: a thread's stack holds
+  /// the scratch of a layer.
   Value scratch(llvm::ArrayRef<int64_t> Shape, Type Element = {});
 
   Value dim0(Value Buffer);
@@ -152,6 +154,8 @@ private:
   Value widen(Value Vector);
   Value narrow(Value Vector, Type Element);
   dnn::ParallelOp Parallel;
+  /// Scratch of earlier kernels that this one has not taken.
+  llvm::SmallVector<mlir::memref::AllocaOp> Unused;
 };
 
 /// Turns the first `dim` elements of a head in `Head`, f32 scratch from `From`
