@@ -88,4 +88,19 @@ func.func private @short(%s: !transformer.scope, %b: !transformer.batch, %x: !od
   dnn.matmul %x weight %w outs(%o) : (!odd, !short, !out) -> ()
   return
 }
+
+// A kernel uses the scratch of those before it in its region.
+// CHECK-LABEL: @both
+// CHECK-COUNT-2: memref.alloca
+// CHECK-NOT: memref.alloca
+// CHECK: amx.tile_store
+// CHECK: dnn.barrier
+// CHECK: amx.tile_store
+// CHECK: return
+func.func private @both(%s: !transformer.scope, %b: !transformer.batch, %x: !rows, %o: !out, %p: !out) attributes {transformer.variant = #transformer.variant<many>} {
+  %w = dnn.weight %s ["w"] of ffn index 0 : !plain
+  dnn.matmul %x weight %w outs(%o) : (!rows, !plain, !out) -> ()
+  dnn.matmul %x weight %w outs(%p) : (!rows, !plain, !out) -> ()
+  return
+}
 }
