@@ -46,14 +46,14 @@ public:
     }
     chooseProducts();
     chooseBlocks();
-    // A tile reads 16 rows; what it makes of those that a block lacks is not
-    // used.
-    int64_t Read = UsesTiles ? TileRows : BlockRows;
-    int64_t AllRead = ItemRows - BlockRows + Read;
-    Queries = B.scratch({AllRead, KeyWords * P}, Element);
-    Scores = B.scratch({Read, PageTokens});
-    Weights = Element.isF32() ? Scores : B.scratch({Read, PageTokens}, Element);
-    Sums = B.scratch({AllRead, Layout.valueWords()});
+    // Tiles have 16 rows; what becomes of those that a block lacks is not used.
+    int64_t OfBlock = UsesTiles ? TileRows : BlockRows;
+    int64_t OfItem = OfBlock * Blocks;
+    Queries = B.scratch({OfItem, KeyWords * P}, Element);
+    Scores = B.scratch({OfBlock, PageTokens});
+    Weights =
+        Element.isF32() ? Scores : B.scratch({OfBlock, PageTokens}, Element);
+    Sums = B.scratch({OfItem, Layout.valueWords()});
     Highest = B.scratch({ItemRows});
     Total = B.scratch({ItemRows});
     for (Value *Each : {&Froms, &Tos, &Owns})
@@ -166,7 +166,9 @@ private:
     bool IsOneToken = B.IsDecodeSized || Op.getPartialsOut();
     TokensPerBlock = IsOneToken ? 1 : std::max<int64_t>(1, MostRows / Group);
     BlockRows = HeadsPerItem * TokensPerBlock;
-    Blocks = IsOneToken ? 1 : std::max<int64_t>(1, MostItemRows / BlockRows);
+    // A tile would reach from a block that lacks rows into the next.
+    bool IsOneBlock = IsOneToken || (UsesTiles && BlockRows != TileRows);
+    Blocks = IsOneBlock ? 1 : std::max<int64_t>(1, MostItemRows / BlockRows);
     ItemTokens = TokensPerBlock * Blocks;
     ItemRows = BlockRows * Blocks;
   }
