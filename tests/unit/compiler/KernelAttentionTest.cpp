@@ -113,6 +113,12 @@ const AttentionLine Cached[] = {
     {"causal", 3, 1, 33, "bf16", "", "", "", "causal", "bf16"},
     {"causal", 12, 1, 80, "bf16", "", "", "", "causal", "bf16"},
     {"causal", 4, 4, 64, "bf16", "", "", "", "causal", "bf16"},
+    // Keys of whole tiles, and blocks of 16 rows and fewer.
+    {"causal", 8, 2, 32, "bf16", "", "", "", "causal", "bf16"},
+    {"causal", 3, 1, 32, "bf16", "", "", "", "causal", "bf16"},
+    {"causal", 14, 2, 64, "bf16", "", "", "", "causal", "bf16"},
+    {"causal", 17, 1, 32, "bf16", "", "", "", "causal", "bf16"},
+    {"window", 5, 1, 256, "bf16", "window 65", "", "", "causal", "bf16"},
     {"causal", 4, 2, 16, "f32", "", "", "", "causal", "bf16"},
     {"soft_cap, window", 2, 1, 24, "bf16", "window 65 soft_cap 0.5", "", "",
      "causal", "bf16"},
@@ -121,6 +127,7 @@ const AttentionLine Cached[] = {
     {"causal", 4, 2, 16, "i8", "", "", "", "causal", "bf16"},
     {"causal", 3, 1, 33, "i8", "", "", "", "causal", "bf16"},
     {"causal", 9, 1, 64, "i8", "", "", "", "causal", "bf16"},
+    {"causal", 4, 1, 96, "i8", "", "", "", "causal", "bf16"},
     {"prefix", 2, 1, 24, "i8", "", "", "", "prefix", "bf16"}};
 
 /// Two partitions of three pages have two of them each at most.
