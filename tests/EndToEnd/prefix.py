@@ -10,6 +10,7 @@ import sys
 
 import support
 
+ONE_PROGRAM = ("--few-tokens", "8")
 PAGE = 64
 TEMPLATE = """{%- for message in messages -%}
 [{{ message.role }}] {{ message.content }}
@@ -28,7 +29,9 @@ class Prefix:
         self.system = text[:900]
         self.other = text[1000:1500]
         self.baked = test.work / "baked.tenon"
-        self.plain = test.compile(self.model, "plain")
+        # A request alone and one through the scheduler, which has room for
+        # eight, run the same program.
+        self.plain = test.compile(self.model, "plain", *ONE_PROGRAM)
 
     def lines(self, *values, name="prefix.jsonl"):
         path = self.test.work / name
@@ -36,8 +39,8 @@ class Prefix:
         return path
 
     def bake(self, *values):
-        self.test.need("tenon", "compile", self.model, "--prefix",
-                       self.lines(*values), "-o", self.baked)
+        self.test.need("tenon", "compile", self.model, *ONE_PROGRAM,
+                       "--prefix", self.lines(*values), "-o", self.baked)
 
     def answers(self, artifact, requests, *options):
         """Cached tokens of each request, and the rest of its answer."""
