@@ -58,7 +58,7 @@ public:
   /// panels, which follow each other.
   virtual void emit(llvm::ArrayRef<Panel> Panels, Value First, Value Last,
                     RowFinder RowOf, Epilogue Finish) = 0;
-  /// How many panels are best multiplied at once, a divisor of panels().
+  /// How many neighbouring panels are best multiplied at once.
   virtual int64_t panelsAtOnce() const { return 1; }
 
   /// Panels of one matrix.

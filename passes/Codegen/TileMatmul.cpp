@@ -4,8 +4,9 @@
 // 32 columns keeps its sums in four tiles.
 //
 // Rows are copied: where they lie, those of a tile are a power of two apart and
-// would fall into the same lines of the cache. The last tile is filled up with
-// zeros, so that a row is multiplied in the same way however many there are.
+// would fall into the same lines of the cache. A row is multiplied in the same
+// way however many there are: those that the last tile lacks are multiplied
+// too, whatever stands there, and their sums are not used.
 //
 //===----------------------------------------------------------------------===//
 
@@ -164,8 +165,8 @@ void TileMatmul::forEachPanel(
   });
 }
 
-/// Copies a piece of rows [First, Last), with zeros for what the last tiles
-/// lack of rows and of features.
+/// Copies a piece of rows [First, Last), with zeros for the features that the
+/// last tile lacks.
 void TileMatmul::stage(Value First, Value Last, Value FirstFeature,
                        int64_t Features, RowFinder RowOf) {
   auto Type = B.vecType(B.getBF16Type(), TileFeatures);
@@ -174,8 +175,7 @@ void TileMatmul::stage(Value First, Value Last, Value FirstFeature,
   auto Store = [&](Value Line, Value Row, Value Feature) {
     vector::StoreOp::create(B, Line, Staged, ValueRange{Row, Feature});
   };
-  Value Count = B.sub(Last, First);
-  B.loop(B.index(0), Count, 1, [&](Value Row) {
+  B.loop(B.index(0), B.sub(Last, First), 1, [&](Value Row) {
     InputRow In = RowOf(B.add(First, Row));
     auto At = [&](Value Feature) {
       return SmallVector<Value>{In.Row,
@@ -192,11 +192,6 @@ void TileMatmul::stage(Value First, Value Last, Value FirstFeature,
     Store(vector::MaskedLoadOp::create(B, Type, Input, At(B.index(Full)), Mask,
                                        Zero),
           Row, B.index(Full));
-  });
-  Value End = B.mul(B.ceilDiv(Count, TileRows), TileRows);
-  B.loop(Count, End, 1, [&](Value Row) {
-    B.loop(B.index(0), B.index(Features), TileFeatures,
-           [&](Value Feature) { Store(Zero, Row, Feature); });
   });
 }
 

@@ -37,6 +37,8 @@ std::string tenon::whyGenerated(Operation *Op) {
   StorageFormat Output = formatOf(Matmul.getOuts());
   if (Target.libraryServes(Input, Weight, Output))
     return {};
+  if (Target.hasDot(DotProduct::BF16Tile) && Input == StorageFormat::BF16)
+    return "tiles multiply bf16";
   auto Name = [](StorageFormat Format) { return infoOf(Format).Name; };
   return llvm::formatv("{0} has no library matmul of {1} rows with panels of "
                        "{2} that writes {3}",

@@ -69,6 +69,7 @@ module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, d
 // divisor of four: one unit of work.
 // CHECK-LABEL: @plain
 // CHECK: memref.alloca() {{.*}} : memref<512x192xf32>
+// CHECK: because "tiles multiply bf16"
 // CHECK: %[[W:.*]] = dnn.weight_view
 // CHECK: amx.tile_load %[[W]]
 func.func private @plain(%s: !transformer.scope, %b: !transformer.batch, %x: !rows, %o: !out) attributes {transformer.variant = #transformer.variant<many>} {

@@ -24,10 +24,11 @@ std::vector<CpuLevel> KernelTest::levels() {
     return Levels;
   for (const CpuLevelInfo &Info : CpuLevels) {
     // Dot products of integers are one code for registers of one size, which
-    // the highest level has; tiles are the library's.
+    // the highest level has.
     auto Generated = [](const CpuLevelInfo &Of) {
       return std::tuple(Of.VectorBits, Of.Registers,
-                        Of.Dots.contains(DotProduct::BF16));
+                        Of.Dots.contains(DotProduct::BF16),
+                        Of.Dots.contains(DotProduct::BF16Tile));
     };
     auto IsSame = [&](CpuLevel Other) {
       return Generated(infoOf(Other)) == Generated(Info);
