@@ -30,6 +30,11 @@ private:
   bool isWidened() const {
     return infoOf(Format).isQuantised() && !B.IsDecodeSized;
   }
+  /// Whether plain weights that are streamed are asked for: where the hardware
+  /// alone does not foresee them early enough, as measured.
+  bool asksAhead() const {
+    return B.IsDecodeSized && B.Target.hasDot(DotProduct::BF16Tile);
+  }
   Block blockFor(int64_t Rows, int64_t Matrices) const;
   int64_t mostRows() const;
   int64_t sumRegisters() const;
@@ -183,6 +188,7 @@ MatmulEmitter::Sums FloatMatmul::step(ArrayRef<Stream> Streams,
                                       ArrayRef<InputRow> Inputs, Value Column,
                                       Block Size, Sums Carried, Value Step,
                                       int64_t Valid) {
+  constexpr int64_t StepsAhead = 8;
   int64_t Groups = Size.Columns / Lanes;
   SmallVector<Operands> Loaded;
   for (const InputRow &Row : Inputs)
@@ -190,8 +196,12 @@ MatmulEmitter::Sums FloatMatmul::step(ArrayRef<Stream> Streams,
                              : loadWidened(Row, Step, Valid));
   for (auto [I, S] : llvm::enumerate(Streams))
     for (int64_t G = 0; G < Groups; ++G) {
-      Operands Weight =
-          loadWeight(S.View, S.Panel, Step, B.add(Column, G * Lanes));
+      Value First = B.add(Column, G * Lanes);
+      if (asksAhead())
+        B.prefetch(S.View,
+                   {S.Panel, B.add(Step, StepsAhead), B.mul(First, Interleave)},
+                   streamLocality());
+      Operands Weight = loadWeight(S.View, S.Panel, Step, First);
       for (int64_t R = 0; R < Size.Rows; ++R) {
         Value &Sum = Carried[(I * Size.Rows + R) * Groups + G];
         Sum = accumulate(Sum, Loaded[R], Weight);

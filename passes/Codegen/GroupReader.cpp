@@ -5,6 +5,7 @@
 using namespace mlir;
 using namespace tenon;
 
+static constexpr int64_t CacheLine = 64;
 /// A lane of each output feature of a panel.
 static constexpr int64_t LaneBytes = 4 * PanelWidth;
 
@@ -47,10 +48,17 @@ void GroupReader::setOctet(Value Number) {
 }
 
 void GroupReader::prefetch(Value First, int64_t Columns, unsigned Locality) {
-  constexpr int64_t Line = 64;
   Value From = B.add(Begin, B.mul(First, Parts.group()));
-  for (int64_t At = 0; At < Parts.group() * Columns; At += Line)
+  for (int64_t At = 0; At < Parts.group() * Columns; At += CacheLine)
     B.prefetch(View, {Panel, Block, B.add(From, At)}, Locality);
+}
+
+void GroupReader::prefetchPart(int64_t Number, int64_t Count,
+                               unsigned Locality) {
+  int64_t Lines = llvm::divideCeil(Parts.group() * PanelWidth, CacheLine);
+  for (int64_t Line = Number * Lines / Count;
+       Line < (Number + 1) * Lines / Count; ++Line)
+    B.prefetch(View, {Panel, Block, B.add(Begin, Line * CacheLine)}, Locality);
 }
 
 void GroupReader::forEachOctet(

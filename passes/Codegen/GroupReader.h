@@ -39,6 +39,8 @@ public:
   /// bytes of the group, which lie mixed; with llvm.prefetch's `Locality`, 2
   /// for the second-level cache and 3 for the first.
   void prefetch(Value First, int64_t Columns, unsigned Locality);
+  /// Asks for part `Number` of `Count` equal ones of the group's cache lines.
+  void prefetchPart(int64_t Number, int64_t Count, unsigned Locality);
   /// Goes to octet `Octet` (0 to 3) of the group.
   void setOctet(Value Octet);
   /// 16 f32: the numbers of feature `Feature` of the octet, times a power of

@@ -135,8 +135,6 @@ private:
                 const Partial &Into, RowFinder RowOf);
   void prefetchNext(const Stream &From, Value Group, Value Column,
                     int64_t Columns);
-  void prefetchStream(const Stream &From, Value Group, Value Column,
-                      int64_t Columns);
   void addProducts(const Stream &From, const Piece &P, Value FirstGroup,
                    const Partial &Into, RowFinder RowOf);
 
@@ -325,7 +323,16 @@ void IntegerMatmul::addGroup(const Stream &From, ArrayRef<InputRow> Inputs,
   for (int64_t G = 0; G < Wide; ++G)
     Readers.emplace_back(B, Format, From.View, From.Panel, Group,
                          B.add(Column, G * Lanes));
+  // What comes soon is asked for in the order that it lies in, which the
+  // hardware foresees, as it does not the parts of a group side by side. A few
+  // lines with each step: all at once would wait for each other.
+  constexpr int64_t Ahead = 4;
+  GroupReader Coming(B, Format, From.View, From.Panel, B.add(Group, Ahead),
+                     Column);
+  int64_t Read = 0, Reads = Wide * groupSteps();
   auto Codes = [&](int64_t C, Value From, int64_t Step) {
+    if (keepsSums())
+      Coming.prefetchPart(Read++, Reads, streamLocality());
     return codes(Readers[C], From, Step);
   };
   auto Scale = [&](int64_t C, int64_t Part) {
@@ -353,7 +360,6 @@ void IntegerMatmul::emitStreamed(const Panel &P, Value Row,
       Sums Start(Count * Wide, B.vecConst(0));
       Result.append(B.loop(B.index(0), B.index(Groups), 1, Start,
                            [&](Value Group, ValueRange Carried) {
-                             prefetchStream(From, Group, Column, Size.Columns);
                              Sums Next(Carried);
                              addGroup(From, Inputs, Group, Column, Wide, Next);
                              return Next;
@@ -492,23 +498,6 @@ void IntegerMatmul::prefetchNext(const Stream &From, Value Group, Value Column,
   GroupReader(B, Format, From.View, From.Panel, B.add(Group, pieceGroups()),
               B.index(0))
       .prefetch(Column, Columns, /*Locality=*/2);
-}
-
-/// Asks for groups that are streamed soon: in the order that they lie in, which
-/// the hardware foresees, as it does not the parts of a group side by side.
-/// Into the first-level cache: asked for as what is read once, a Xeon with AMX
-/// read a third as fast.
-void IntegerMatmul::prefetchStream(const Stream &From, Value Group,
-                                   Value Column, int64_t Columns) {
-  constexpr int64_t Ahead = 4;
-  GroupReader Next(B, Format, From.View, From.Panel, B.add(Group, Ahead),
-                   B.index(0));
-  constexpr unsigned FirstLevel = 3;
-  if (Columns == PanelWidth)
-    return Next.prefetch(Column, Columns, FirstLevel);
-  // Its other columns are read a pass later.
-  B.ifThen(B.isLess(Column, B.index(1)),
-           [&] { Next.prefetch(B.index(0), PanelWidth, FirstLevel); });
 }
 
 /// Asks for what the block of `Count` rows from `Row` on reads: short pieces of

@@ -80,6 +80,12 @@ protected:
 
   /// Registers that a vector of 16 lanes takes.
   int64_t perVector() const { return Lanes / B.Target.getLanes(); }
+  /// The llvm.prefetch locality of weights that are read once per step: Xeons
+  /// with tiles have few buffers for lines on the way to the first-level cache.
+  unsigned streamLocality() const {
+    constexpr unsigned FirstLevel = 3, SecondLevel = 2;
+    return B.Target.hasDot(DotProduct::BF16Tile) ? SecondLevel : FirstLevel;
+  }
   int64_t matrices() const { return static_cast<int64_t>(Views.size()); }
   /// Calls `Body` with the first row and the number of rows of each block.
   void forEachBlock(Value First, Value Last, int64_t MostRows,
