@@ -392,6 +392,7 @@ LogicalResult GroupedType::verify(function_ref<InFlightDiagnostic()> EmitError,
     return EmitError() << "expected codes of 16 bits for int16, got " << Bits;
   case DotProduct::BF16:
   case DotProduct::BF16Tile:
+  case DotProduct::Int8Tile:
     return EmitError() << "expected a dot product of integers, got "
                        << infoOf(Dot).Name;
   }

@@ -180,8 +180,7 @@ Value GroupReader::rawCodes(int64_t Half) {
                                    Words);
 }
 
-/// 64 s8: the numbers of half an octet for each output feature.
-Value GroupReader::quad(int64_t Half) {
+Value GroupReader::numbers(int64_t Half) {
   if (Quads[Half])
     return Quads[Half];
   auto Bytes = B.vecType(B.getI8Type(), 4 * Lanes);
@@ -226,7 +225,7 @@ Value GroupReader::codePairs(int64_t Half, bool Odd) {
 
 Value GroupReader::numberPairs(int64_t Half, bool Odd) {
   auto Words = B.vecType(B.getI16Type(), 2 * Lanes);
-  Value Pairs = vector::BitCastOp::create(B, Words, quad(Half));
+  Value Pairs = vector::BitCastOp::create(B, Words, numbers(Half));
   Value Eight = arith::ConstantOp::create(
       B, DenseElementsAttr::get(Words, static_cast<int16_t>(8)));
   if (!Odd)
@@ -248,7 +247,7 @@ Value GroupReader::number(int64_t Feature) {
     Mask[4 * Lane + 3] = 4 * Lane + Place % 4;
   auto Bytes = B.vecType(B.getI8Type(), 4 * Lanes);
   Value Zero = arith::ConstantOp::create(B, B.getZeroAttr(Bytes));
-  Value Moved = vector::ShuffleOp::create(B, quad(Place / 4), Zero, Mask);
+  Value Moved = vector::ShuffleOp::create(B, numbers(Place / 4), Zero, Mask);
   return B.toFloats(
       vector::BitCastOp::create(B, B.vecType(B.getI32Type()), Moved));
 }

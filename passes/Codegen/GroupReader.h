@@ -62,6 +62,8 @@ public:
   /// 64 u8 of half `Half` of the octet, four for each output feature: the
   /// numbers plus the bias of dnn::unsignedCodes().
   Value codes(int64_t Half);
+  /// 64 s8 of half `Half`: the numbers.
+  Value numbers(int64_t Half);
   /// 32 i16 of half `Half`: codes 0 and 2 of its four, or 1 and 3, or the
   /// numbers without the bias, which takes longer.
   Value codePairs(int64_t Half, bool Odd);
@@ -78,7 +80,6 @@ private:
   Value bytes(int64_t Offset, int64_t BytesPerFeature);
   Value words(Value Offset);
   Value half(int64_t Offset, bool OfBlock);
-  Value quad(int64_t Half);
   Value highBits(int64_t Half);
   Value splatWord(int32_t Number);
   Value shift(Value Words, int64_t Right);

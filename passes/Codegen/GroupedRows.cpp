@@ -108,7 +108,7 @@ Value GroupedRows::word(Value Row, Value At) {
 }
 
 Value GroupedRows::step(Value Row, Value Group, Value Step, int64_t Digit) {
-  Value Word = word(Row, B.add(at(Group, Digit * GroupValues), B.mul(Step, 4)));
+  Value Word = word(Row, B.add(digitAt(Group, Digit), B.mul(Step, 4)));
   auto Element = B.getIntegerType(static_cast<unsigned>(Type.getDigitBits()));
   return vector::BitCastOp::create(
       B, B.vecType(Element, 32 / Type.getDigitBits() * Lanes), B.splat(Word));
@@ -128,7 +128,56 @@ Value GroupedRows::sum(Value Row, Value Group) {
                                sumOfHalf(Row, Group, 1));
 }
 
+Value GroupedRows::total(Value Row, Value Group) {
+  return B.mulf(B.toFloats(sum(Row, Group)), scale(Row, Group));
+}
+
+Value GroupedRows::number(ArrayRef<Value> DigitSums) {
+  Value Sum = DigitSums.back();
+  if (DigitSums.size() == 2)
+    Sum = arith::AddIOp::create(
+        B, Sum, arith::ShLIOp::create(B, DigitSums[0], B.splat(B.i32(8))));
+  return B.toFloats(Sum);
+}
+
+Value GroupedRows::digitAt(Value Group, int64_t Digit) {
+  return at(Group, Digit * GroupValues);
+}
+
 void GroupedRows::prefetch(Value Row, Value Group, int64_t Count) {
   for (int64_t At = 0; At < Count * Type.getRecordBytes(); At += 64)
     B.prefetch(Bytes, {Row, at(Group, At)});
+}
+
+//===----------------------------------------------------------------------===//
+// Sums
+//===----------------------------------------------------------------------===//
+
+void tenon::addScaled(
+    KernelBuilder &B, const GroupBlock &Block, const GroupTerms &Terms,
+    llvm::function_ref<Value &(int64_t Row, int64_t Column)> SumOf) {
+  for (int64_t Part = 0; Part < GroupValues / Block.Format.ScaleValues;
+       ++Part) {
+    Terms.Multiply(Part);
+    for (int64_t Column = 0; Column < Block.Columns; ++Column) {
+      Value Scale = Terms.Scale(Column, Part);
+      for (int64_t Row = 0; Row < Block.Rows; ++Row) {
+        Value &Sum = SumOf(Row, Column);
+        Value Factor = B.mulf(Scale, Terms.RowScale(Row));
+        Sum = B.fma(Terms.Product(Row, Column), Factor, Sum);
+      }
+    }
+  }
+  if (!Block.Format.hasMinimum())
+    return;
+  SmallVector<Value> Totals;
+  for (int64_t Row = 0; Row < Block.Rows; ++Row)
+    Totals.push_back(Terms.RowTotal(Row));
+  for (int64_t Column = 0; Column < Block.Columns; ++Column) {
+    Value Minimum = Terms.Minimum(Column);
+    for (int64_t Row = 0; Row < Block.Rows; ++Row) {
+      Value &Sum = SumOf(Row, Column);
+      Sum = B.fma(Minimum, Totals[Row], Sum);
+    }
+  }
 }

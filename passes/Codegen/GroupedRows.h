@@ -37,6 +37,15 @@ public:
   Value sumOfHalf(Value Row, Value Group, int64_t Half);
   Value sum(Value Row, Value Group);
 
+  /// 16 f32: the sum of what the codes of the group stand for.
+  Value total(Value Row, Value Group);
+  /// 16 f32: the codes' sum of products, of those of each digit.
+  Value number(llvm::ArrayRef<Value> DigitSums);
+  /// Byte of a row that digit `Digit` of a group begins at.
+  Value digitAt(Value Group, int64_t Digit);
+  /// All rows as bytes.
+  Value bytes() const { return Bytes; }
+
   /// Asks for `Count` groups from `Group` on.
   void prefetch(Value Row, Value Group, int64_t Count);
 
@@ -49,6 +58,35 @@ private:
   int64_t Groups;
   Value Bytes;
 };
+
+/// Rows and columns of 16 output features that are multiplied with a group.
+struct GroupBlock {
+  int64_t Rows;
+  int64_t Columns;
+  /// Of the weights.
+  const StorageFormatInfo &Format;
+};
+
+/// What a group's sums are made of.
+struct GroupTerms {
+  using Value = mlir::Value;
+  /// Multiplies part `Part` of the group, of which there is one for each scale.
+  llvm::function_ref<void(int64_t Part)> Multiply;
+  /// 16 f32: a sum of the products.
+  llvm::function_ref<Value(int64_t Row, int64_t Column)> Product;
+  /// 16 f32 of the weights; `Minimum` is for formats that have it.
+  llvm::function_ref<Value(int64_t Column, int64_t Part)> Scale;
+  llvm::function_ref<Value(int64_t Column)> Minimum;
+  /// 16 f32 of the rows, as GroupedRows gives them.
+  llvm::function_ref<Value(int64_t Row)> RowScale;
+  llvm::function_ref<Value(int64_t Row)> RowTotal;
+};
+
+/// Adds a group to the sums of its block, in an order of roundings that no
+/// other row or column has a part in.
+void addScaled(
+    KernelBuilder &B, const GroupBlock &Block, const GroupTerms &Terms,
+    llvm::function_ref<mlir::Value &(int64_t Row, int64_t Column)> SumOf);
 
 } // namespace tenon
 

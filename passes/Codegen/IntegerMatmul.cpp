@@ -26,18 +26,30 @@ public:
                 ValueRange Weights)
       : MatmulEmitter(B, InFeatures, Weights), Rows(B, Input),
         Info(infoOf(Format)), Parts(GroupValues / Info.ScaleValues),
-        Groups(llvm::divideCeil(InFeatures, GroupValues)) {}
+        Groups(llvm::divideCeil(InFeatures, GroupValues)) {
+    if (Rows.dot() == DotProduct::Int8 && !isWidened() &&
+        B.Target.hasDot(DotProduct::Int8Tile))
+      Tiles = createIntegerTileMatmul(B, Input, InFeatures, Weights);
+  }
 
+  void prepare(Value First, Value Last, RowFinder RowOf) override {
+    if (Tiles)
+      Tiles->prepare(First, Last, RowOf);
+  }
   void emit(ArrayRef<Panel> Panels, Value First, Value Last, RowFinder RowOf,
             Epilogue Finish) override {
     if (isWidened())
       return emitWidened(Panels, First, Last, RowOf, Finish);
-    forEachBlock(First, Last, mostStreamedRows(),
-                 [&](Value Row, int64_t Count) {
-                   SmallVector<InputRow> Inputs = inputs(Row, Count, RowOf);
-                   for (const Panel &P : Panels)
-                     emitStreamed(P, Row, Inputs, Finish);
-                 });
+    if (!Tiles)
+      return emitBlocks(Panels, First, Last, RowOf, Finish);
+    B.ifThenElse(
+        B.isLess(B.sub(Last, First), B.index(LeastTileRows)),
+        [&] {
+          B.caseOf(B.sub(Last, First), LeastTileRows - 1, [&](int64_t Count) {
+            emitRows(Panels, First, inputs(First, Count, RowOf), Finish);
+          });
+        },
+        [&] { Tiles->emit(Panels, First, Last, RowOf, Finish); });
   }
 
 private:
@@ -114,12 +126,23 @@ private:
   }
   int64_t vectors() const { return B.Target.getRegisters() / perVector(); }
   Value bias(const Place &At, int64_t Part);
-  Value sums(ArrayRef<Value> Digits);
   SmallVector<Value> products(ArrayRef<Place> Inputs, int64_t Columns,
                               const Weights &W, int64_t Part);
   void multiply(ArrayRef<Place> Inputs, int64_t Columns, const Weights &W,
                 llvm::function_ref<Value &(int64_t Row, int64_t Column)> SumOf);
   SmallVector<Place> places(ArrayRef<InputRow> Inputs, Value Group);
+  void emitBlocks(ArrayRef<Panel> Panels, Value First, Value Last,
+                  RowFinder RowOf, Epilogue Finish) {
+    forEachBlock(First, Last, mostStreamedRows(),
+                 [&](Value Row, int64_t Count) {
+                   emitRows(Panels, Row, inputs(Row, Count, RowOf), Finish);
+                 });
+  }
+  void emitRows(ArrayRef<Panel> Panels, Value Row, ArrayRef<InputRow> Inputs,
+                Epilogue Finish) {
+    for (const Panel &P : Panels)
+      emitStreamed(P, Row, Inputs, Finish);
+  }
   void emitStreamed(const Panel &P, Value Row, ArrayRef<InputRow> Inputs,
                     Epilogue Finish);
   void addGroup(const Stream &From, ArrayRef<InputRow> Inputs, Value Group,
@@ -143,6 +166,8 @@ private:
   /// Parts of a group with a scale of their own.
   int64_t Parts;
   int64_t Groups;
+  /// What multiplies at least LeastTileRows rows in tiles; null without them.
+  std::unique_ptr<MatmulEmitter> Tiles;
 };
 
 } // namespace
@@ -172,15 +197,6 @@ Value IntegerMatmul::bias(const Place &At, int64_t Part) {
   Value Times =
       arith::ShLIOp::create(B, Sum, splatWord(B, llvm::Log2_64(Bias)));
   return arith::SubIOp::create(B, splatWord(B, 0), Times);
-}
-
-/// One f32 of the sums of products with each digit.
-Value IntegerMatmul::sums(ArrayRef<Value> Digits) {
-  Value Sum = Digits.back();
-  if (Digits.size() == 2)
-    Sum = arith::AddIOp::create(
-        B, Sum, arith::ShLIOp::create(B, Digits[0], splatWord(B, 8)));
-  return B.toFloats(Sum);
 }
 
 /// Sums of the products of a part of a group of `Columns` times 16 output
@@ -256,38 +272,22 @@ void IntegerMatmul::multiply(
     ArrayRef<Place> Inputs, int64_t Columns, const Weights &W,
     llvm::function_ref<Value &(int64_t, int64_t)> SumOf) {
   auto Count = static_cast<int64_t>(Inputs.size());
-  auto ForEach = [&](llvm::function_ref<void(int64_t Row, int64_t Column)> Do) {
-    for (int64_t Column = 0; Column < Columns; ++Column)
-      for (int64_t Row = 0; Row < Count; ++Row)
-        Do(Row, Column);
-  };
-  for (int64_t Part = 0; Part < Parts; ++Part) {
-    SmallVector<Value> Products = products(Inputs, Columns, W, Part);
-    Value Scale;
-    ForEach([&](int64_t Row, int64_t Column) {
-      if (Row == 0)
-        Scale = W.Scale(Column, Part);
-      Value &Sum = SumOf(Row, Column);
-      Value Factor =
-          B.mulf(Scale, Rows.scale(Inputs[Row].Row, Inputs[Row].Group));
-      ArrayRef<Value> Digits = ArrayRef(Products).slice(
-          (Column * Count + Row) * Rows.digits(), Rows.digits());
-      Sum = B.fma(sums(Digits), Factor, Sum);
-    });
-  }
-  if (!Info.hasMinimum())
-    return;
-  SmallVector<Value> Totals;
-  for (const Place &At : Inputs)
-    Totals.push_back(B.mulf(B.toFloats(Rows.sum(At.Row, At.Group)),
-                            Rows.scale(At.Row, At.Group)));
-  Value Minimum;
-  ForEach([&](int64_t Row, int64_t Column) {
-    if (Row == 0)
-      Minimum = W.Minimum(Column);
-    Value &Sum = SumOf(Row, Column);
-    Sum = B.fma(Minimum, Totals[Row], Sum);
-  });
+  SmallVector<Value> Products;
+  addScaled(
+      B, {Count, Columns, Info},
+      {[&](int64_t Part) { Products = products(Inputs, Columns, W, Part); },
+       [&](int64_t Row, int64_t Column) {
+         return Rows.number(ArrayRef(Products).slice(
+             (Column * Count + Row) * Rows.digits(), Rows.digits()));
+       },
+       W.Scale, W.Minimum,
+       [&](int64_t Row) {
+         return Rows.scale(Inputs[Row].Row, Inputs[Row].Group);
+       },
+       [&](int64_t Row) {
+         return Rows.total(Inputs[Row].Row, Inputs[Row].Group);
+       }},
+      SumOf);
 }
 
 SmallVector<IntegerMatmul::Place>

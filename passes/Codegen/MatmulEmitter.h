@@ -4,9 +4,10 @@
 // is multiplied with a group of columns of the panel, sums in registers, the
 // panel read once per block of rows. There is an emitter for products of
 // floating-point numbers (FloatMatmul.cpp), one for those of grouped integers
-// (IntegerMatmul.cpp), and one for those of bf16 in tile registers
-// (TileMatmul.cpp); each serves all formats, the first two all CPU levels, of
-// which only the inner step differs.
+// (IntegerMatmul.cpp), and for tile registers one for those of bf16
+// (TileMatmul.cpp) and one for those of some rows of integers
+// (IntegerTileMatmul.cpp); each serves all formats, the first two all CPU
+// levels, of which only the inner step differs.
 //
 // Quantised weights are multiplied as they are unpacked in decode-sized
 // batches. For more rows, a piece of the panel is widened in cache once and
@@ -54,6 +55,9 @@ public:
                                                mlir::ValueRange Weights);
   virtual ~MatmulEmitter() = default;
 
+  /// Readies rows [First, Last) for emit() with the same, which may follow for
+  /// any number of panels.
+  virtual void prepare(Value First, Value Last, RowFinder RowOf) {}
   /// Multiplies rows [First, Last), whose elements `RowOf` finds, with the
   /// panels, which follow each other.
   virtual void emit(llvm::ArrayRef<Panel> Panels, Value First, Value Last,
@@ -77,6 +81,10 @@ protected:
   };
 
   MatmulEmitter(KernelBuilder &B, int64_t InFeatures, mlir::ValueRange Weights);
+
+  /// Rows of grouped integers that tiles, where there are such, multiply faster
+  /// than dot products do.
+  static constexpr int64_t LeastTileRows = 5;
 
   /// Registers that a vector of 16 lanes takes.
   int64_t perVector() const { return Lanes / B.Target.getLanes(); }
@@ -130,8 +138,8 @@ protected:
   StorageFormat Format = StorageFormat::F32;
 };
 
-/// The emitters: for inputs that are not and that are grouped integers, and for
-/// many rows of bf16 where there are tiles.
+/// The emitters: for inputs that are not and that are grouped integers, for
+/// some rows of these and for many rows of bf16 where there are tiles.
 std::unique_ptr<MatmulEmitter> createFloatMatmul(KernelBuilder &B,
                                                  mlir::Value Input,
                                                  int64_t InFeatures,
@@ -140,6 +148,9 @@ std::unique_ptr<MatmulEmitter> createIntegerMatmul(KernelBuilder &B,
                                                    mlir::Value Input,
                                                    int64_t InFeatures,
                                                    mlir::ValueRange Weights);
+std::unique_ptr<MatmulEmitter>
+createIntegerTileMatmul(KernelBuilder &B, mlir::Value Input, int64_t InFeatures,
+                        mlir::ValueRange Weights);
 std::unique_ptr<MatmulEmitter> createTileMatmul(KernelBuilder &B,
                                                 mlir::Value Input,
                                                 int64_t InFeatures,

@@ -15,6 +15,8 @@ static void emitAllRows(KernelBuilder &B, Value Input, ValueRange Weights,
   auto PanelOf = [&](Value Number) {
     return MatmulEmitter::Panel{Number, B.mul(Number, PanelWidth)};
   };
+  auto RowOf = [&](Value Row) { return MatmulEmitter::InputRow{Row, Zero}; };
+  Matmul->prepare(Zero, Rows, RowOf);
   B.share(B.index(llvm::divideCeil(Panels, PerUnit)), [&](Value Unit) {
     Value First = B.mul(Unit, PerUnit);
     SmallVector<MatmulEmitter::Panel> Mine;
@@ -23,9 +25,7 @@ static void emitAllRows(KernelBuilder &B, Value Input, ValueRange Weights,
       Mine.push_back(PanelOf(
           Panels % PerUnit == 0 ? B.add(First, I)
                                 : B.min(B.add(First, I), B.index(Panels - 1))));
-    Matmul->emit(
-        Mine, Zero, Rows,
-        [&](Value Row) { return MatmulEmitter::InputRow{Row, Zero}; }, Finish);
+    Matmul->emit(Mine, Zero, Rows, RowOf, Finish);
   });
 }
 

@@ -195,16 +195,16 @@ public:
         Mine.push_back(
             {B.add(B.mul(Unit, PerUnit), I),
              B.mul(B.add(B.mul(B.rem(Unit, Units), PerUnit), I), PanelWidth)});
-      Matmul.emit(
-          Mine, From, To,
-          [&](Value Row) {
-            auto [Token, Number] = choice(Row);
-            return RowOf(Token, Number);
-          },
-          [&](Value Row, Value At, Value Mask, ArrayRef<Value> Sums) {
-            auto [Token, Number] = choice(Row);
-            Finish(Token, Number, Expert, At, Mask, Sums);
-          });
+      auto RowOfChoice = [&](Value Row) {
+        auto [Token, Number] = choice(Row);
+        return RowOf(Token, Number);
+      };
+      Matmul.prepare(From, To, RowOfChoice);
+      Matmul.emit(Mine, From, To, RowOfChoice,
+                  [&](Value Row, Value At, Value Mask, ArrayRef<Value> Sums) {
+                    auto [Token, Number] = choice(Row);
+                    Finish(Token, Number, Expert, At, Mask, Sums);
+                  });
     });
   }
 

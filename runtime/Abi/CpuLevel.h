@@ -85,7 +85,7 @@ inline constexpr std::array<CpuLevelInfo, 6> CpuLevels = {{
      512,
      32,
      {DotProduct::BF16, DotProduct::Int8, DotProduct::Int16,
-      DotProduct::BF16Tile},
+      DotProduct::BF16Tile, DotProduct::Int8Tile},
      {StorageFormat::F32}},
 }};
 

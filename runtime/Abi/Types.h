@@ -289,14 +289,17 @@ enum class DotProduct : uint32_t {
   /// Two products of s16 per s32 lane.
   Int16,
   /// 32 bf16 products per f32 lane, of 16 rows with 16 columns at once.
-  BF16Tile
+  BF16Tile,
+  /// 64 products of s8 or u8 per s32 lane, of 16 rows with 16 columns at once.
+  Int8Tile
 };
 
-inline constexpr std::array<NamedValue<DotProduct>, 4> DotProducts = {{
+inline constexpr std::array<NamedValue<DotProduct>, 5> DotProducts = {{
     {DotProduct::BF16, "bf16"},
     {DotProduct::Int8, "int8"},
     {DotProduct::Int16, "int16"},
     {DotProduct::BF16Tile, "bf16_tile"},
+    {DotProduct::Int8Tile, "int8_tile"},
 }};
 static_assert(isIndexedByValue(DotProducts));
 

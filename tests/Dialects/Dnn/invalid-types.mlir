@@ -61,7 +61,7 @@ module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 8, d
 
 // -----
 
-// expected-error@below {{expected one of bf16, int8, int16, bf16_tile, got f16}}
+// expected-error@below {{expected one of bf16, int8, int16, bf16_tile, int8_tile, got f16}}
 module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, dot = [f16], library = [f32]>} {}
 
 // -----

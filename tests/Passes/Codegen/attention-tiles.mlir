@@ -4,7 +4,7 @@
 !batch = !transformer.batch
 !scope = !transformer.scope
 
-module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, dot = [bf16, int8, int16, bf16_tile], library = []>} {
+module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, dot = [bf16, int8, int16, bf16_tile, int8_tile], library = []>} {
 
 // Four heads of four tokens are a block, two blocks an item. Rows are read once
 // for all keys of a page.

@@ -4,7 +4,7 @@
 !rows = memref<?x600xbf16>
 !out = memref<?x256xf32>
 !four = !dnn.packed<panels, 256x600xq4_k>
-module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, dot = [bf16, int8, int16, bf16_tile], library = [f32, bf16]>} {
+module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, dot = [bf16, int8, int16, bf16_tile, int8_tile], library = [f32, bf16]>} {
 // 256 columns at once: their sums, a piece of the rows, and the panels of a
 // piece of the weights, widened.
 // CHECK-LABEL: @many
@@ -64,7 +64,7 @@ func.func private @few(%s: !transformer.scope, %b: !transformer.batch, %x: !rows
 !out = memref<?x192xf32>
 !plain = !dnn.packed<panels, 192x64xbf16>
 !short = !dnn.packed<panels, 192x72xbf16>
-module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, dot = [bf16, int8, int16, bf16_tile], library = []>} {
+module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, dot = [bf16, int8, int16, bf16_tile, int8_tile], library = []>} {
 // Plain bf16 is read from its panel. Three panels are more than one and no
 // divisor of four: one unit of work.
 // CHECK-LABEL: @plain

@@ -137,6 +137,29 @@ TEST_F(KernelBitsTest, PartitionedAttention) {
   checkBits(attention(4, 2, 16, "bf16", "window 70"));
 }
 
+/// Whether dot products or tiles multiply a row depends on how many there are.
+TEST_F(KernelBitsTest, MatmulsOfIntegers) {
+  for (const char *Format : {"q4_k", "q6_k", "q8_0"}) {
+    KernelCase Case;
+    Case.Name = std::string("matmul of ") + Format;
+    Case.Settings = {{"F", Format}};
+    Case.Inputs = {"301"};
+    Case.Output = "70";
+    Case.Needs = DotProduct::Int8;
+    Case.Body = R"(
+      %e = tensor.empty(%t) : tensor<?x301x!dnn.grouped<16>>
+      %y = dnn.cast %x0 outs(%e)
+          : (tensor<?x301xf32>, tensor<?x301x!dnn.grouped<16>>)
+          -> tensor<?x301x!dnn.grouped<16>>
+      %w = dnn.weight %s ["w"] of ffn : <panels, 70x301x{F}>
+      %o = tensor.empty(%t) : tensor<?x70xf32>
+      %r = dnn.matmul %y weight %w outs(%o)
+          : (tensor<?x301x!dnn.grouped<16>>, !dnn.packed<panels, 70x301x{F}>,
+             tensor<?x70xf32>) -> tensor<?x70xf32>)";
+    checkBits(Case);
+  }
+}
+
 TEST_F(KernelBitsTest, LatentAttention) {
   for (int64_t Heads : {1, 19}) {
     KernelCase Case;
