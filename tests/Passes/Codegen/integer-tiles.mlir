@@ -1,0 +1,89 @@
+// Matmuls of some rows of integers in tiles: both digits of eight rows times
+// the four-byte steps of 16 columns.
+// RUN: %tenon-opt %s -split-input-file --generate-kernels --cse | FileCheck %s
+
+!rows = memref<?x96x!dnn.grouped<16>>
+!out = memref<?x128xf32>
+!four = !dnn.packed<panels, 128x96xq4_0>
+module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, dot = [bf16, int8, int16, bf16_tile, int8_tile], library = []>} {
+// Of 16 rows and three groups the digits and scales; of a group the numbers,
+// two times, and products.
+// CHECK-LABEL: @few
+// CHECK-DAG: %[[DIGITS:.*]] = memref.alloca() {{.*}} : memref<3x32x32xi8>
+// CHECK-DAG: %[[SCALES:.*]] = memref.alloca() {{.*}} : memref<3x16xf32>
+// CHECK-DAG: %[[NUMBERS:.*]] = memref.alloca() {{.*}} : memref<2x16x64xi8>
+// CHECK-DAG: %[[PRODUCTS:.*]] = memref.alloca() {{.*}} : memref<32x16xi32>
+// Rows are copied once for all panels, if they are 5 to 16.
+// CHECK: vector.store %{{.*}}, %[[DIGITS]]
+// CHECK: memref.store %{{.*}}, %[[SCALES]]
+// CHECK-NOT: amx.tile
+// Up to four rows: dot products.
+// CHECK: dnn.dot
+// More than eight rows: two tiles of them, 16 columns at once. While they are
+// multiplied, the next numbers are unpacked and the last products added.
+// CHECK: scf.for %{{.*}} = %c0 to %c64 step %c16
+// CHECK: scf.for
+// CHECK-COUNT-2: amx.tile_load %[[DIGITS]][{{.*}} into !amx.tile<16x32xi8>
+// CHECK: amx.tile_load %[[NUMBERS]][{{.*}} into !amx.tile<8x64xi8>
+// CHECK-COUNT-2: amx.tile_muli
+// CHECK-NOT: amx.tile_
+// CHECK-COUNT-8: vector.store %{{.*}}, %[[NUMBERS]]
+// CHECK: vector.load %[[PRODUCTS]]
+// CHECK-COUNT-2: amx.tile_store %[[PRODUCTS]]
+// CHECK: scf.yield
+// Otherwise one, 32 columns.
+// CHECK: scf.for %{{.*}} = %c0 to %c64 step %c32
+// CHECK: scf.for
+// CHECK: amx.tile_load %[[DIGITS]]
+// CHECK: amx.tile_load %[[NUMBERS]]
+// CHECK: amx.tile_muli
+// CHECK: amx.tile_load %[[NUMBERS]]
+// CHECK: amx.tile_muli
+// CHECK-COUNT-16: vector.store %{{.*}}, %[[NUMBERS]]
+// CHECK-COUNT-2: amx.tile_store %[[PRODUCTS]]
+func.func private @few(%s: !transformer.scope, %b: !transformer.batch, %x: !rows, %o: !out) attributes {transformer.variant = #transformer.variant<few>} {
+  %w = dnn.weight %s ["w"] of ffn index 0 : !four
+  dnn.matmul %x weight %w outs(%o) : (!rows, !four, !out) -> ()
+  return
+}
+}
+
+// -----
+
+!rows = memref<?x96x!dnn.grouped<16>>
+!out = memref<?x128xf32>
+!halves = !dnn.packed<panels, 128x96xq6_k>
+module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, dot = [bf16, int8, int16, bf16_tile, int8_tile], library = []>} {
+// A scale for 16 values: tiles of half a group.
+// CHECK-LABEL: @halves
+// CHECK: amx.tile_load %{{.*}} into !amx.tile<16x16xi8>
+// CHECK: amx.tile_load %{{.*}} into !amx.tile<4x64xi8>
+// CHECK: amx.tile_muli
+func.func private @halves(%s: !transformer.scope, %b: !transformer.batch, %x: !rows, %o: !out) attributes {transformer.variant = #transformer.variant<few>} {
+  %w = dnn.weight %s ["w"] of ffn index 0 : !halves
+  dnn.matmul %x weight %w outs(%o) : (!rows, !halves, !out) -> ()
+  return
+}
+}
+
+// -----
+
+!rows = memref<?x96x!dnn.grouped<16>>
+!out = memref<?x128xf32>
+!four = !dnn.packed<panels, 128x96xq4_0>
+module attributes {dnn.target = #dnn.target<avx512_vnni, vector = 512, registers = 32, dot = [int8, int16], library = []>} {
+// What is streamed is asked for between the products, 18 lines of a group with
+// 32 reads.
+// CHECK-LABEL: @no_tiles
+// CHECK: memref.prefetch
+// CHECK-NOT: memref.prefetch
+// CHECK: dnn.dot
+// CHECK: memref.prefetch
+// CHECK: dnn.dot
+// CHECK-NOT: amx
+func.func private @no_tiles(%s: !transformer.scope, %b: !transformer.batch, %x: !rows, %o: !out) attributes {transformer.variant = #transformer.variant<few>} {
+  %w = dnn.weight %s ["w"] of ffn index 0 : !four
+  dnn.matmul %x weight %w outs(%o) : (!rows, !four, !out) -> ()
+  return
+}
+}
