@@ -3,7 +3,7 @@
 #ifndef TENON_RUNTIME_GRAMMAR_EXITS_H
 #define TENON_RUNTIME_GRAMMAR_EXITS_H
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -21,27 +21,23 @@ public:
   };
 
   void add(Exit E) { All.push_back(E); }
-  /// When all are there.
+  /// When all are there that are asked for next.
   void seal() {
-    for (const Exit &E : All)
-      ++Begin[size_t(E.Byte) + 1];
-    for (size_t Byte = 0; Byte < 256; ++Byte)
-      Begin[Byte + 1] += Begin[Byte];
-    std::array<uint32_t, 257> At = Begin;
-    std::vector<Exit> Sorted(All.size());
-    for (const Exit &E : All)
-      Sorted[At[E.Byte]++] = E;
-    All = std::move(Sorted);
+    std::stable_sort(All.begin(), All.end(), [](const Exit &A, const Exit &B) {
+      return A.Byte < B.Byte;
+    });
   }
+  bool empty() const { return All.empty(); }
   std::span<const Exit> of(uint8_t Byte) const {
-    return std::span(All).subspan(Begin[Byte],
-                                  Begin[size_t(Byte) + 1] - Begin[Byte]);
+    auto [Begin, End] = std::equal_range(
+        All.begin(), All.end(), Exit{0, 0, Byte},
+        [](const Exit &A, const Exit &B) { return A.Byte < B.Byte; });
+    return {Begin, End};
   }
   size_t bytes() const { return All.capacity() * sizeof(Exit); }
 
 private:
   std::vector<Exit> All;
-  std::array<uint32_t, 257> Begin{};
 };
 
 } // namespace tenon::grammar

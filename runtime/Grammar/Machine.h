@@ -12,6 +12,7 @@
 #define TENON_RUNTIME_GRAMMAR_MACHINE_H
 
 #include "runtime/Grammar/JsonRules.h"
+#include "runtime/Grammar/LeadSet.h"
 
 #include <array>
 #include <bitset>
@@ -100,17 +101,19 @@ public:
   struct Run {
     StateId Any;
     uint32_t Min, Max;
+    bool IsString;
   };
   std::optional<Run> run(StateId Id);
-  /// The characters behind which a text or string is in the same state.
   struct Loop {
-    std::array<uint64_t, 2> Ascii{};
-    /// Of UTF-8: of the bytes with which others begin those behind which it is
-    /// all of them; 1 << (byte - 0xc0).
-    uint64_t Leads = 0;
-    bool any() const { return Ascii[0] != 0 || Ascii[1] != 0 || Leads != 0; }
+    /// The characters behind which a text or string is in the same state.
+    LeadSet Stay;
+    /// Bytes that may lead to others, as the end of a string.
+    LeadSet Leave;
   };
   const Loop &loopOf(StateId Id);
+  /// The state behind every character that begins with a byte; Dead where they
+  /// lead to different ones.
+  StateId behindCharacter(StateId Id, uint8_t Byte);
   /// The bytes that may follow, and perhaps others.
   std::bitset<256> firstBytes(StateId Id);
   /// Whether what follows depends on how the terminal ended.

@@ -2,14 +2,12 @@
 
 #include "runtime/Grammar/Mask.h"
 
+#include "runtime/Grammar/MaskBits.h"
+
 #include <algorithm>
 
 using namespace tenon;
 using namespace tenon::grammar;
-
-static void setBit(std::span<uint64_t> Words, int32_t Token) {
-  Words[static_cast<size_t>(Token) / 64] |= uint64_t{1} << (Token % 64);
-}
 
 void MaskMaker::addTokens(uint32_t Node) {
   const TokenTable::Node &N = Tokens.nodes()[Node];
@@ -117,10 +115,8 @@ void MaskMaker::dropExcluded(const Machine::Head &H, uint32_t Node) {
       continue;
     if (!M.stepKey(Next, Nodes[Child].Byte)) {
       for (uint32_t Below = Child; Below < Nodes[Child].End; ++Below)
-        for (uint32_t I = 0; I < Nodes[Below].Count; ++I) {
-          auto Id = static_cast<size_t>(Tokens.ids()[Nodes[Below].Begin + I]);
-          Own[Id / 64] &= ~(uint64_t{1} << (Id % 64));
-        }
+        for (uint32_t I = 0; I < Nodes[Below].Count; ++I)
+          clearBit(Own, Tokens.ids()[Nodes[Below].Begin + I]);
       continue;
     }
     size_t Length = 0;
@@ -129,18 +125,11 @@ void MaskMaker::dropExcluded(const Machine::Head &H, uint32_t Node) {
   }
 }
 
-/// Whether a byte of `First` is below a node.
-static bool mayBegin(const std::bitset<256> &First,
-                     const TokenTable::Below &Below) {
-  const std::bitset<256> Word(UINT64_MAX);
-  return (Below.Ascii[0] & (First & Word).to_ullong()) != 0 ||
-         (Below.Ascii[1] & (First >> 64 & Word).to_ullong()) != 0 ||
-         (Below.Others && (First >> 128).any());
-}
-
 /// Tokens that go on with what follows.
 void MaskMaker::addExits(ConfigId After, const Exits &From, uint32_t Min,
                          uint32_t Max) {
+  if (From.empty())
+    return;
   const std::bitset<256> First = M.nextBytes(After);
   for (unsigned Byte = 0; Byte < 256; ++Byte) {
     if (!First.test(Byte))
@@ -167,9 +156,7 @@ void MaskMaker::addPlain(const Machine::Head &H, uint32_t Node) {
   if (auto Lengths = M.lengths(H.State); Lengths && Node == 0) {
     const StringTokens &Strings = Tokens.strings();
     auto [Min, Max] = *Lengths;
-    const std::vector<uint64_t> &Bits = Strings.upTo(Max);
-    for (size_t I = 0; I < Bits.size(); ++I)
-      Out[I] |= Bits[I];
+    Strings.Inside.addUpTo(Max, Out);
     if (!Ends)
       return;
     for (const StringTokens::Quote &Q : Strings.Quotes)
@@ -182,9 +169,8 @@ void MaskMaker::addPlain(const Machine::Head &H, uint32_t Node) {
   if (auto Of = M.run(Near); Of && Ends && Node == 0 && Of->Any != Near &&
                              (Of->Min > 1 || Of->Max != RegexPool::Unbounded))
     return addRun(*Of, After);
-  const Inside &Found = insideOf(Near, Node);
-  for (size_t I = 0; I < Found.Bits.size(); ++I)
-    Out[I] |= Found.Bits[I];
+  Inside &Found = insideOf(Near, Node);
+  addBits(Out, Found.Bits);
   for (int32_t Token : Found.Few)
     setBit(Out, Token);
   if (!Ends)
@@ -192,54 +178,32 @@ void MaskMaker::addPlain(const Machine::Head &H, uint32_t Node) {
   for (const Crossing &C : Found.Ends)
     addTokens(C.Node);
   addExits(After, Found.Behind, 0, UINT32_MAX);
+  addExits(
+      After,
+      freeEnds(Near, Node, /*IsCounted=*/false, M.nextBytes(After), Found.Free),
+      0, UINT32_MAX);
 }
 
 void MaskMaker::addRun(const Machine::Run &Of, ConfigId After) {
-  const Counted &Found = countedOf(Of.Any);
-  auto Behind = std::upper_bound(
-      Found.Tokens.begin(), Found.Tokens.end(), Of.Max,
-      [](uint32_t Max, const Counted::Token &T) { return Max < T.Chars; });
-  // The smaller part is written down one by one.
-  if (Behind - Found.Tokens.begin() <= Found.Tokens.end() - Behind) {
-    for (auto T = Found.Tokens.begin(); T != Behind; ++T)
-      setBit(Out, T->Id);
-  } else {
-    std::vector<uint64_t> Bits = Found.Bits;
-    for (auto T = Behind; T != Found.Tokens.end(); ++T)
-      Bits[static_cast<size_t>(T->Id) / 64] &= ~(uint64_t{1} << (T->Id % 64));
-    for (size_t I = 0; I < Bits.size(); ++I)
-      Out[I] |= Bits[I];
+  const Inside &Any = insideOf(Of.Any, 0);
+  std::vector<uint64_t> Few;
+  if (Any.Bits.empty()) {
+    Few.resize(Tokens.words());
+    for (int32_t Token : Any.Few)
+      setBit(Few, Token);
   }
-  for (const Counted::Token &Q : Found.Quotes)
+  const TokensByLength &Lengths =
+      Of.IsString ? Tokens.strings().Inside : Tokens.byLength();
+  Lengths.addUpTo(Of.Max, Out, Any.Bits.empty() ? Few : Any.Bits);
+  Counted &Found = countedOf(Of);
+  for (const Counted::Quote &Q : Found.Quotes)
     if (Q.Chars >= Of.Min && Q.Chars <= Of.Max)
-      addTokens(static_cast<uint32_t>(Q.Id));
+      addTokens(Q.Node);
   addExits(After, Found.Behind, Of.Min, Of.Max);
-  const std::bitset<256> First = M.nextBytes(After);
-  for (const Counted::Token &L : Found.Loops)
-    if (L.Chars <= Of.Max &&
-        mayBegin(First, Tokens.below(static_cast<uint32_t>(L.Id))))
-      addCounted(After, First, Of, static_cast<uint32_t>(L.Id), L.Chars);
-}
-
-/// Tokens that go on with what follows within characters that are counted, of
-/// which there may be too many for the terminal itself.
-void MaskMaker::addCounted(ConfigId After, const std::bitset<256> &First,
-                           const Machine::Run &Of, uint32_t Node,
-                           uint32_t Chars) {
-  const auto &Nodes = Tokens.nodes();
-  for (uint32_t Child = Node + 1; Child < Nodes[Node].End;
-       Child = Nodes[Child].End) {
-    uint8_t Byte = Nodes[Child].Byte;
-    bool Begins = (Byte & 0xc0) != 0x80;
-    // Between two characters, which are all whole, it may end.
-    if (Begins && Chars >= Of.Min && Chars <= Of.Max && First.test(Byte))
-      if (ConfigId Next = M.step(After, Byte); Next != Machine::NoConfig) {
-        addTokens(Child);
-        walk(Next, Child);
-      }
-    if (Chars + Begins <= Of.Max)
-      addCounted(After, First, Of, Child, Chars + Begins);
-  }
+  addExits(
+      After,
+      freeEnds(Of.Any, 0, /*IsCounted=*/true, M.nextBytes(After), Found.Free),
+      Of.Min, Of.Max);
 }
 
 void MaskMaker::addHead(const Machine::Head &H) {
@@ -262,15 +226,12 @@ void MaskMaker::addHead(const Machine::Head &H) {
     if (!Drops)
       return;
     dropExcluded(H, 0);
-    for (size_t I = 0; I < Own.size(); ++I)
-      Out[I] |= Own[I];
+    addBits(Out, Own);
   };
   if (auto Lengths = M.lengths(H.State)) {
     const StringTokens &Strings = Tokens.strings();
     auto [Min, Max] = *Lengths;
-    const std::vector<uint64_t> &Bits = Strings.upTo(Max);
-    for (size_t I = 0; I < Bits.size(); ++I)
-      To[I] |= Bits[I];
+    Strings.Inside.addUpTo(Max, To);
     AddOwn();
     for (const StringTokens::Quote &Q : Strings.Quotes)
       if (Q.Chars >= Min && Q.Chars <= Max)
@@ -278,8 +239,7 @@ void MaskMaker::addHead(const Machine::Head &H) {
     return;
   }
   const Inside &Found = insideOf(nearOf(H.State, 0), 0);
-  for (size_t I = 0; I < Found.Bits.size(); ++I)
-    To[I] |= Found.Bits[I];
+  addBits(To, Found.Bits);
   for (int32_t Token : Found.Few)
     setBit(To, Token);
   AddOwn();

@@ -6,6 +6,7 @@
 #include "runtime/Grammar/Machine.h"
 #include "runtime/Grammar/TokenTable.h"
 
+#include <map>
 #include <span>
 #include <unordered_set>
 
@@ -28,45 +29,59 @@ private:
     uint32_t Node;
     StateId State;
   };
+  /// Nodes behind places where a terminal may end and may go on, of the bytes
+  /// that were asked for: what follows mostly begins with few.
+  struct FreeEnds {
+    Exits Behind;
+    std::bitset<256> Known;
+  };
   /// What a terminal allows from one of its states on.
   struct Inside {
     std::vector<uint64_t> Bits; ///< Empty where few tokens are allowed.
     std::vector<int32_t> Few;
-    /// Where it ends and cannot go on.
+    /// Where it ends and cannot go on, and the nodes behind these.
     std::vector<Crossing> Ends;
-    /// Nodes behind a place where it may end.
     Exits Behind;
-    uint32_t Reach = 0; ///< The most bytes of a token that are allowed.
+    FreeEnds Free;
   };
-  /// The same of characters of one set, repeated, by how many a token has.
+  /// The same of characters of one set, repeated, by how many come before.
   struct Counted {
-    struct Token {
-      uint32_t Chars; ///< Half of one is one.
-      int32_t Id;
+    struct Quote {
+      uint32_t Node;
+      uint32_t Chars;
     };
-    std::vector<Token> Tokens; ///< By their number.
-    std::vector<uint64_t> Bits;
-    /// Nodes of quotes, behind so many characters.
-    std::vector<Token> Quotes;
+    std::vector<Quote> Quotes;
     Exits Behind;
-    /// Nodes below which all is such characters, behind so many.
-    std::vector<Token> Loops;
+    FreeEnds Free;
   };
 
   /// Of the tokens below a node, of which the text so far has that part.
-  const Inside &insideOf(StateId Id, uint32_t Node);
-  void visit(StateId Id, uint32_t Node, uint32_t Depth, Inside &Found);
-  void visitChild(StateId Id, uint32_t Child, uint32_t Depth, Inside &Found);
-  const Counted &countedOf(StateId Id);
-  void count(StateId Any, StateId Id, uint32_t Node, uint32_t Whole,
-             uint32_t Chars, Counted &Found);
+  Inside &insideOf(StateId Id, uint32_t Node);
+  void visit(StateId Id, uint32_t Node, Inside &Found);
+  void visitChild(StateId Id, uint32_t Child, Inside &Found);
+  void visitRoot(StateId Id, Inside &Found);
+  void leaveLoop(StateId Id, uint32_t Node, const Machine::Loop &Loop,
+                 Inside &Found);
+  bool isManyOfLoop(uint32_t Node, const Machine::Loop &Loop) const;
+  std::span<const uint64_t> onlyOf(const LeadSet &Leads);
+  void addIds(uint32_t Begin, uint32_t End, Inside &Found);
+  void addBelow(uint32_t Node, std::span<const uint64_t> Of, Inside &Found);
+  void addBeginning(const LeadSet &With, size_t Count,
+                    std::span<const uint64_t> Of, Inside &Found);
+  Counted &countedOf(const Machine::Run &Of);
+  /// Where the terminal of a state may end and go on, before bytes of `First`.
+  const Exits &freeEnds(StateId Id, uint32_t Node, bool IsCounted,
+                        const std::bitset<256> &First, FreeEnds &Found);
+  void findFreeEnds(StateId Id, uint32_t Node, uint32_t Chars, bool IsCounted,
+                    const std::bitset<256> &First, Exits &Found);
+  void reach(StateId Id, uint32_t Node, uint32_t Depth, uint32_t &Most);
   StateId nearOf(StateId Id, uint32_t Node);
+  template <typename Visitor>
+  void eachChild(StateId Id, uint32_t Node, Visitor Visit);
   void addHead(const Machine::Head &H);
   void addPlain(const Machine::Head &H, uint32_t Node);
   void addRun(const Machine::Run &Of, ConfigId After);
   void addExits(ConfigId After, const Exits &From, uint32_t Min, uint32_t Max);
-  void addCounted(ConfigId After, const std::bitset<256> &First,
-                  const Machine::Run &Of, uint32_t Node, uint32_t Chars);
   void addCrossing(const Machine::Head &H, uint32_t Node, StateId Ended,
                    const std::string &Bytes);
   void addKeyEnd(const Machine::Head &H, uint32_t Node,
@@ -83,7 +98,10 @@ private:
   /// By state and node.
   std::unordered_map<uint64_t, Inside> Insides;
   std::unordered_map<StateId, Counted> Counts;
+  /// The tokens of certain characters.
+  std::map<LeadSet, std::vector<uint64_t>> Onlys;
   std::unordered_map<uint64_t, StateId> Nears;
+  std::unordered_map<uint64_t, uint32_t> Reaches;
   std::unordered_map<ConfigId, std::vector<uint64_t>> Masks;
   std::span<uint64_t> Out;
   size_t Bytes = 0;

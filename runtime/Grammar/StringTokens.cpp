@@ -14,8 +14,6 @@ StringTokens StringTokens::build(const TokenTable &Tokens) {
   StringTokens Made;
   Machine M{Source()};
   StateId Whole = M.anyString();
-  std::vector<std::pair<uint32_t, int32_t>> Inside;
-  uint32_t Most = 0;
   const auto &Nodes = Tokens.nodes();
   std::string Bytes;
   std::function<void(StateId, uint32_t, uint32_t)> Visit =
@@ -35,10 +33,8 @@ StringTokens StringTokens::build(const TokenTable &Tokens) {
           uint32_t Now = Chars + (Next == Whole);
           // Half of a character needs room for all of it.
           uint32_t Needed = Now + (Next != Whole);
-          for (uint32_t I = 0; I < Nodes[Child].Count; ++I) {
-            Inside.push_back({Needed, Tokens.ids()[Nodes[Child].Begin + I]});
-            Most = std::max(Most, Needed);
-          }
+          for (uint32_t I = 0; I < Nodes[Child].Count; ++I)
+            Made.Inside.add(Needed, Tokens.ids()[Nodes[Child].Begin + I]);
           Bytes.push_back(static_cast<char>(Nodes[Child].Byte));
           Visit(Next, Now, Child);
           Bytes.pop_back();
@@ -46,12 +42,6 @@ StringTokens StringTokens::build(const TokenTable &Tokens) {
       };
   Visit(Whole, 0, 0);
   Made.Behind.seal();
-  Made.ByChars.assign(Most + 1, std::vector<uint64_t>(Tokens.words()));
-  for (auto [Chars, Token] : Inside)
-    Made.ByChars[Chars][static_cast<size_t>(Token) / 64] |= uint64_t{1}
-                                                            << (Token % 64);
-  for (size_t C = 1; C < Made.ByChars.size(); ++C)
-    for (size_t I = 0; I < Tokens.words(); ++I)
-      Made.ByChars[C][I] |= Made.ByChars[C - 1][I];
+  Made.Inside.seal(Tokens.words());
   return Made;
 }

@@ -4,6 +4,7 @@
 #define TENON_RUNTIME_GRAMMAR_STRINGTOKENS_H
 
 #include "runtime/Grammar/Exits.h"
+#include "runtime/Grammar/TokensByLength.h"
 
 #include <cstdint>
 #include <string>
@@ -18,12 +19,8 @@ class TokenTable;
 struct StringTokens {
   static StringTokens build(const TokenTable &Tokens);
 
-  /// The tokens that add at most `Max` characters to a string, and do not end
-  /// it.
-  const std::vector<uint64_t> &upTo(uint32_t Max) const {
-    return ByChars[Max < ByChars.size() ? Max : ByChars.size() - 1];
-  }
-
+  /// Tokens that do not end a string, by the characters that they add to it.
+  TokensByLength Inside;
   /// Nodes of the table where a string ends, behind so many characters.
   struct Quote {
     uint32_t Node;
@@ -33,9 +30,6 @@ struct StringTokens {
   std::vector<Quote> Quotes;
   /// What comes behind them.
   Exits Behind;
-
-private:
-  std::vector<std::vector<uint64_t>> ByChars;
 };
 
 } // namespace tenon::grammar

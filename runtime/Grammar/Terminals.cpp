@@ -370,7 +370,7 @@ std::optional<Machine::Run> Machine::run(StateId Id) {
   std::optional<RegexPool::Run> Of = Pool.run(S.A);
   if (!Of)
     return std::nullopt;
-  return Run{state(S.M, Of->Any), Of->Min, Of->Max};
+  return Run{state(S.M, Of->Any), Of->Min, Of->Max, S.M == Mode::Chars};
 }
 
 namespace {
@@ -378,7 +378,7 @@ namespace {
 /// The characters of UTF-8 that begin with a byte.
 struct Lead {
   char32_t First = 0, Last = 0;
-  uint32_t Count = UINT32_MAX; ///< None begins with some bytes.
+  uint32_t Count = 0; ///< None begins with some bytes.
 };
 
 } // namespace
@@ -408,31 +408,51 @@ const Machine::Loop &Machine::loopOf(StateId Id) {
   const State S = States[Id];
   Loop Made;
   if (S.M == Mode::Chars || S.M == Mode::Text) {
-    std::array<uint32_t, Leads.size()> Found{};
+    std::array<uint32_t, Leads.size()> Stay{}, Leave{};
     for (const RegexPool::Edge &E : Pool.edges(S.A)) {
-      if (E.Next != S.A)
-        continue;
+      bool IsLoop = E.Next == S.A;
       for (char32_t Code = E.First; Code <= E.Last && Code < 128; ++Code)
         if (S.M == Mode::Text ||
             (Code >= 0x20 && Code != U'"' && Code != U'\\'))
-          Made.Ascii[Code / 64] |= uint64_t{1} << (Code % 64);
+          (IsLoop ? Made.Stay : Made.Leave).set(static_cast<uint8_t>(Code));
       // Ranges do not overlap, and have no surrogates.
       for (size_t I = 0; I < Leads.size(); ++I)
-        if (E.First <= Leads[I].Last && E.Last >= Leads[I].First)
-          Found[I] += std::min(E.Last, Leads[I].Last) -
-                      std::max(E.First, Leads[I].First) + 1;
+        if (Leads[I].Count > 0 && E.First <= Leads[I].Last &&
+            E.Last >= Leads[I].First)
+          (IsLoop ? Stay : Leave)[I] += std::min(E.Last, Leads[I].Last) -
+                                        std::max(E.First, Leads[I].First) + 1;
     }
-    for (size_t I = 0; I < Leads.size(); ++I)
-      if (Found[I] == Leads[I].Count)
-        Made.Leads |= uint64_t{1} << I;
+    for (size_t I = 0; I < Leads.size(); ++I) {
+      auto Byte = static_cast<uint8_t>(0xc0 + I);
+      if (Leads[I].Count > 0 && Stay[I] == Leads[I].Count)
+        Made.Stay.set(Byte);
+      else if (Stay[I] + Leave[I] > 0)
+        Made.Leave.set(Byte);
+    }
+    if (S.M == Mode::Chars)
+      for (uint8_t Byte : {'"', '\\'})
+        Made.Leave.set(Byte);
   }
   States[Id].Loop = 0;
-  if (Made.any()) {
+  if (Made.Stay.any()) {
     States[Id].Loop = int32_t(Loops.size());
     Loops.push_back(Made);
     Bytes += sizeof(Loop);
   }
   return Loops[size_t(States[Id].Loop)];
+}
+
+StateId Machine::behindCharacter(StateId Id, uint8_t Byte) {
+  if (Byte < 0x80)
+    return stepState(Id, Byte);
+  const State S = States[Id];
+  if (Byte < 0xc0 || (S.M != Mode::Chars && S.M != Mode::Text))
+    return Dead;
+  const Lead &L = Leads[size_t(Byte) - 0xc0];
+  for (const RegexPool::Edge &E : Pool.edges(S.A))
+    if (L.Count > 0 && E.First <= L.First && L.Last <= E.Last)
+      return state(S.M, E.Next);
+  return Dead;
 }
 
 StateId Machine::withoutFarBounds(StateId Id, uint32_t Near) {

@@ -2,6 +2,8 @@
 
 #include "runtime/Grammar/TokenTable.h"
 
+#include "runtime/Grammar/Utf8State.h"
+
 #include <algorithm>
 
 using namespace tenon;
@@ -43,10 +45,6 @@ TokenTable::build(const std::vector<std::string> &Tokens) {
   return Made;
 }
 
-static bool beginsCharacter(char Byte) {
-  return (static_cast<unsigned char>(Byte) & 0xc0) != 0x80;
-}
-
 void TokenTable::make() {
   for (size_t Id = 0; Id < Tokens.size(); ++Id)
     if (!Tokens[Id].empty())
@@ -56,8 +54,13 @@ void TokenTable::make() {
     return Order != 0 ? Order < 0 : A < B;
   });
   for (int32_t Id : Ids)
-    Characters.push_back(static_cast<uint32_t>(std::count_if(
-        bytesOf(Id).begin(), bytesOf(Id).end(), beginsCharacter)));
+    ByLength.add(static_cast<uint32_t>(std::count_if(
+                     bytesOf(Id).begin(), bytesOf(Id).end(),
+                     [](char Byte) {
+                       return beginsCharacter(static_cast<uint8_t>(Byte));
+                     })),
+                 Id);
+  ByLength.seal(words());
   Nodes.push_back({1, 0, 0, 0, 0, 0});
   std::vector<uint32_t> Path{0};
   std::string Before;
@@ -95,60 +98,7 @@ void TokenTable::make() {
     RootChildren[Nodes[Child].Byte] = Child;
   describeBelow();
   Strings = StringTokens::build(*this);
-}
-
-namespace {
-
-/// Within a character of UTF-8: bytes that are missing, and what the next one
-/// may be.
-enum Utf8State : uint8_t {
-  Whole,
-  One,
-  Two,
-  Three,
-  AfterE0,
-  AfterEd,
-  AfterF0,
-  AfterF4,
-  Wrong
-};
-
-} // namespace
-
-static Utf8State stepUtf8(Utf8State From, uint8_t Byte) {
-  auto Rest = [&](uint8_t First, uint8_t Last, Utf8State Next) {
-    return Byte >= First && Byte <= Last ? Next : Wrong;
-  };
-  switch (From) {
-  case Whole:
-    return Byte < 0x80    ? Whole
-           : Byte < 0xc2  ? Wrong
-           : Byte < 0xe0  ? One
-           : Byte == 0xe0 ? AfterE0
-           : Byte == 0xed ? AfterEd
-           : Byte < 0xf0  ? Two
-           : Byte == 0xf0 ? AfterF0
-           : Byte < 0xf4  ? Three
-           : Byte == 0xf4 ? AfterF4
-                          : Wrong;
-  case One:
-    return Rest(0x80, 0xbf, Whole);
-  case Two:
-    return Rest(0x80, 0xbf, One);
-  case Three:
-    return Rest(0x80, 0xbf, Two);
-  case AfterE0:
-    return Rest(0xa0, 0xbf, One);
-  case AfterEd:
-    return Rest(0x80, 0x9f, One);
-  case AfterF0:
-    return Rest(0x90, 0xbf, Two);
-  case AfterF4:
-    return Rest(0x80, 0x8f, Two);
-  case Wrong:
-    break;
-  }
-  return Wrong;
+  Index = TokenIndex::build(*this);
 }
 
 void TokenTable::describeBelow() {
@@ -159,15 +109,13 @@ void TokenTable::describeBelow() {
     const Node &N = Nodes[Id];
     Belows[Id].IsUtf8 = Right[Id] & 1;
     Below &Up = Belows[N.Parent];
-    Up.Ascii[0] |= Belows[Id].Ascii[0];
-    Up.Ascii[1] |= Belows[Id].Ascii[1];
     Up.Others |= Belows[Id].Others || N.Byte >= 0x80;
-    Up.Leads |= Belows[Id].Leads | leadBit(N.Byte);
-    if (N.Byte < 0x80)
-      Up.Ascii[N.Byte / 64] |= uint64_t{1} << (N.Byte % 64);
-    for (uint8_t From = Whole; From < Wrong; ++From) {
+    Up.Leads |= Belows[Id].Leads;
+    if (beginsCharacter(N.Byte))
+      Up.Leads.set(N.Byte);
+    for (uint8_t From = 0; From < uint8_t(Utf8State::Wrong); ++From) {
       Utf8State To = stepUtf8(Utf8State(From), N.Byte);
-      if (To == Wrong || !(Right[Id] >> To & 1))
+      if (To == Utf8State::Wrong || !(Right[Id] >> uint8_t(To) & 1))
         Right[N.Parent] &= static_cast<uint8_t>(~(1u << From));
     }
   }

@@ -3,7 +3,9 @@
 #ifndef TENON_RUNTIME_GRAMMAR_TOKENTABLE_H
 #define TENON_RUNTIME_GRAMMAR_TOKENTABLE_H
 
+#include "runtime/Grammar/LeadSet.h"
 #include "runtime/Grammar/StringTokens.h"
+#include "runtime/Grammar/TokenIndex.h"
 #include "runtime/Tokenizer/Tokenizer.h"
 
 #include <array>
@@ -14,11 +16,6 @@ namespace tenon::grammar {
 /// Stands before the spelling of an added token, such as "<tool_call>", where
 /// grammars have some: a byte that no text in UTF-8 has.
 inline constexpr char SpecialMark = '\xFF';
-
-/// Of a byte with which a character that is not ASCII begins in UTF-8.
-constexpr uint64_t leadBit(uint8_t Byte) {
-  return Byte < 0xc0 ? 0 : uint64_t{1} << (Byte - 0xc0);
-}
 
 /// The bytes of all tokens, as a tree in which those with the same beginning
 /// share it. Immutable, and shared by all grammars of a model.
@@ -58,11 +55,9 @@ public:
   uint32_t childOfRoot(uint8_t Byte) const { return RootChildren[Byte]; }
   /// What the nodes below a node consist of.
   struct Below {
-    std::array<uint64_t, 2> Ascii{};
+    LeadSet Leads;       ///< Of its characters.
     bool Others = false; ///< Bytes that are not ASCII,
     bool IsUtf8 = true;  ///< which are whole characters but for the last one.
-    /// Which of these bytes begin characters: bits of leadBit().
-    uint64_t Leads = 0;
   };
   const Below &below(uint32_t Node) const { return Belows[Node]; }
   /// Behind the last of ids() below a node, which begin with its own.
@@ -72,9 +67,10 @@ public:
                                : static_cast<uint32_t>(Ids.size());
   }
   const std::vector<int32_t> &ids() const { return Ids; }
-  /// Of each of ids(): the bytes of its token that begin a character.
-  const std::vector<uint32_t> &characters() const { return Characters; }
+  /// By the bytes of a token that begin a character.
+  const TokensByLength &byLength() const { return ByLength; }
   const StringTokens &strings() const { return Strings; }
+  const TokenIndex &index() const { return Index; }
 
 private:
   TokenTable() = default;
@@ -86,9 +82,10 @@ private:
   std::vector<Below> Belows;
   std::array<uint32_t, 256> RootChildren{};
   std::vector<int32_t> Ids;
-  std::vector<uint32_t> Characters;
   std::unique_ptr<TokenTable> First;
+  TokensByLength ByLength;
   StringTokens Strings;
+  TokenIndex Index;
 };
 
 } // namespace tenon::grammar
