@@ -40,12 +40,12 @@ std::string Machine::rawOfCapture(uint32_t Captured) const {
 enum { ObjectRulesAt, ObjectCount, ObjectOthers, ObjectBits };
 
 uint32_t Machine::objectState(std::vector<uint32_t> Key) {
-  auto [At, IsNew] = ObjectIds.try_emplace(Key, uint32_t(Objects.size()));
+  auto [Id, IsNew] = ObjectIds.add(Key, uint32_t(Objects.size()));
   if (IsNew) {
     Bytes += 100 + Key.size() * 8;
     Objects.push_back(std::move(Key));
   }
-  return At->second;
+  return Id;
 }
 
 bool Machine::isSeen(uint32_t Object, uint32_t Key) const {
@@ -133,12 +133,12 @@ uint32_t Machine::withOther(uint32_t Object, uint32_t Text) {
   ++With[ObjectCount];
   std::vector<uint32_t> Set = TextSets[With[ObjectOthers]];
   Set.insert(std::upper_bound(Set.begin(), Set.end(), Text), Text);
-  auto [At, IsNew] = TextSetIds.try_emplace(Set, uint32_t(TextSets.size()));
+  auto [Id, IsNew] = TextSetIds.add(Set, uint32_t(TextSets.size()));
   if (IsNew) {
     Bytes += 100 + Set.size() * 8;
     TextSets.push_back(std::move(Set));
   }
-  With[ObjectOthers] = At->second;
+  With[ObjectOthers] = Id;
   return objectState(std::move(With));
 }
 
@@ -162,14 +162,14 @@ uint32_t Machine::arrayState(uint32_t Rules, uint64_t Items, uint64_t Count) {
     Count = std::min(Count, A.CountMin);
   auto Low = [](uint64_t V) { return uint32_t(V); };
   auto High = [](uint64_t V) { return uint32_t(V >> 32); };
-  auto [At, IsNew] = ArrayIds.try_emplace(
-      {Rules, Low(Items), High(Items), Low(Count), High(Count)},
-      uint32_t(Arrays.size()));
+  auto [Id, IsNew] =
+      ArrayIds.add({Rules, Low(Items), High(Items), Low(Count), High(Count)},
+                   uint32_t(Arrays.size()));
   if (IsNew) {
     Arrays.push_back({Rules, Items, Count});
     Bytes += 120;
   }
-  return At->second;
+  return Id;
 }
 
 /// Whether an array of so many items, of which so many count, can end.

@@ -21,26 +21,26 @@ Machine::Machine(Source From)
   Texts.emplace_back();
   Captures.resize(2); // 0: none, 1: the empty text.
   TextSets.emplace_back();
-  TextSetIds.emplace(std::vector<uint32_t>(), 0);
-  intern({}); // NoConfig
+  TextSetIds.add({}, 0);
   Building First;
+  intern(First); // NoConfig
   if (Json)
     SpaceSymbol = terminal(state(Mode::Space, Json->MaxWhitespace));
   if (!Rules.empty())
     close(First, seq({symbol(Kind::Rule, 0)}), 0);
   else if (Json)
     close(First, seq({SpaceSymbol, symbol(Kind::Value, 0), SpaceSymbol}), 0);
-  Start = intern(std::move(First));
+  Start = intern(First);
 }
 
 SymbolId Machine::symbol(Kind K, uint32_t A, uint32_t B, uint32_t C) {
-  auto [At, IsNew] =
-      SymbolIds.try_emplace({uint32_t(K), A, B, C}, SymbolId(Symbols.size()));
+  auto [Id, IsNew] =
+      SymbolIds.add({uint32_t(K), A, B, C}, SymbolId(Symbols.size()));
   if (IsNew) {
     Symbols.push_back({K, A, B, C, false, {}});
-    Bytes += sizeof(Symbol) + 100;
+    Bytes += sizeof(Symbol) + 60;
   }
-  return At->second;
+  return Id;
 }
 
 SymbolId Machine::terminal(StateId Id, bool IsKept) {
@@ -52,12 +52,12 @@ SymbolId Machine::bytesTerminal(std::string Text) {
 }
 
 SeqId Machine::cons(SymbolId First, SeqId Rest) {
-  auto [At, IsNew] = SeqIds.try_emplace({First, Rest}, SeqId(Seqs.size()));
+  auto [Id, IsNew] = SeqIds.add({First, Rest}, SeqId(Seqs.size()));
   if (IsNew) {
     Seqs.push_back({First, Rest});
-    Bytes += 80;
+    Bytes += 50;
   }
-  return At->second;
+  return Id;
 }
 
 SeqId Machine::seq(std::initializer_list<SymbolId> Symbols) {
@@ -68,26 +68,25 @@ SeqId Machine::seq(std::initializer_list<SymbolId> Symbols) {
 }
 
 /// `Edges` are sorted and differ.
-TailId Machine::tail(std::vector<Edge> Edges) {
+TailId Machine::tail(std::span<const Edge> Edges) {
   if (Edges.empty())
     return 0;
-  std::vector<uint32_t> Key;
-  for (auto [Rest, Behind] : Edges) {
-    Key.push_back(Rest);
-    Key.push_back(Behind);
-  }
-  auto [At, IsNew] = TailIds.try_emplace(std::move(Key), TailId(Tails.size()));
+  Row.clear();
+  for (auto [Rest, Behind] : Edges)
+    Row.insert(Row.end(), {Rest, Behind});
+  auto [Id, IsNew] = TailIds.add(Row, TailId(Tails.size()));
   if (IsNew) {
-    Bytes += 80 + Edges.size() * 16;
-    Tails.push_back(std::move(Edges));
+    Bytes += 60 + Edges.size() * 16;
+    Tails.emplace_back(Edges.begin(), Edges.end());
   }
-  return At->second;
+  return Id;
 }
 
 /// What may follow where the rest of a rule comes first.
 TailId Machine::follow(SeqId Rest, TailId Behind) {
   // The end of a rule is no place of its own: recursion at the end is a loop.
-  return Rest == 0 ? Behind : tail({{Rest, Behind}});
+  Edge Only{Rest, Behind};
+  return Rest == 0 ? Behind : tail({&Only, 1});
 }
 
 /// Adds the heads of what may be read where `From` comes next, then `Behind`.
@@ -108,9 +107,10 @@ void Machine::close(Building &To, SeqId From, TailId Behind) {
   auto [First, Rest] = Seqs[From];
   if (Symbols[First].K != Kind::Terminal) {
     TailId Following = follow(Rest, Behind);
-    // Copied: what is new moves the others.
-    for (SeqId Way : std::vector<SeqId>(ways(First)))
-      close(To, Way, Following);
+    // Looked up each time: what is new moves the others.
+    size_t Count = ways(First).size();
+    for (size_t I = 0; I < Count; ++I)
+      close(To, ways(First)[I], Following);
     return;
   }
   StateId State = Symbols[First].A;
@@ -153,10 +153,10 @@ void Machine::end(Building &To, const Head &H, bool IsAnyKey) {
 }
 
 /// Heads in the same state are one head with all that may follow.
-ConfigId Machine::intern(Building &&From) {
+ConfigId Machine::intern(Building &From) {
   std::vector<Head> &Heads = From.Heads;
   std::sort(Heads.begin(), Heads.end());
-  std::vector<Head> Joined;
+  size_t Count = 0;
   for (size_t I = 0; I < Heads.size();) {
     size_t End = I + 1;
     while (End < Heads.size() && Heads[End].State == Heads[I].State &&
@@ -173,31 +173,31 @@ ConfigId Machine::intern(Building &&From) {
       }
       std::sort(All.begin(), All.end());
       All.erase(std::unique(All.begin(), All.end()), All.end());
-      H.Tail = tail(std::move(All));
+      H.Tail = tail(All);
     }
-    Joined.push_back(H);
+    Heads[Count++] = H;
     I = End;
   }
-  std::vector<uint32_t> Key{From.Ends};
-  for (const Head &H : Joined) {
-    Key.push_back(H.State);
-    Key.push_back(H.Captured);
-    Key.push_back(H.Tail);
-  }
-  auto [At, IsNew] =
-      ConfigIds.try_emplace(std::move(Key), ConfigId(Configs.size()));
+  Heads.resize(Count);
+  Row.assign(1, From.Ends);
+  for (const Head &H : Heads)
+    Row.insert(Row.end(), {H.State, H.Captured, H.Tail});
+  auto [Id, IsNew] = ConfigIds.add(Row, ConfigId(Configs.size()));
   if (IsNew) {
-    Bytes += sizeof(Config) + 100 + Joined.size() * 2 * sizeof(Head);
-    Configs.push_back({std::move(Joined), From.Ends});
+    Bytes += sizeof(Config) + 60 + Heads.size() * 2 * sizeof(Head);
+    Configs.push_back({Heads, From.Ends});
   }
-  return At->second;
+  return Id;
 }
 
 ConfigId Machine::step(ConfigId From, unsigned char Byte) {
-  uint64_t Key = uint64_t(From) << 8 | Byte;
-  if (auto Found = Steps.find(Key); Found != Steps.end())
-    return Found->second;
-  Building To;
+  const std::array<uint32_t, 2> Key{From, Byte};
+  if (auto Known = Steps.find(Key))
+    return *Known;
+  Building &To = Stepping;
+  To.Heads.clear();
+  To.Seen.clear();
+  To.Ends = false;
   for (size_t I = 0; I < Configs[From].Heads.size(); ++I) {
     Head H = Configs[From].Heads[I];
     if (H.Captured != 0) {
@@ -211,28 +211,38 @@ ConfigId Machine::step(ConfigId From, unsigned char Byte) {
     if (accepts(H.State))
       end(To, H);
   }
-  ConfigId Made = intern(std::move(To));
-  Steps.emplace(Key, Made);
-  Bytes += 48;
+  ConfigId Made = intern(To);
+  Steps.add(Key, Made);
+  Bytes += 40;
   return Made;
 }
 
 ConfigId Machine::configOf(const Head &H) {
   Building Only;
   Only.Heads.push_back(H);
-  return intern(std::move(Only));
+  return intern(Only);
 }
 
 ConfigId Machine::after(const Head &H) {
+  // Only behind keys it depends on more.
+  bool IsByTail = H.Captured == 0 && !isKey(H.State);
+  if (IsByTail && H.Tail < Afters.size() && Afters[H.Tail] != Unknown)
+    return Afters[H.Tail];
   Building To;
   end(To, H);
-  return intern(std::move(To));
+  ConfigId Made = intern(To);
+  if (IsByTail) {
+    if (H.Tail >= Afters.size())
+      Afters.resize(std::max(Tails.size(), 2 * Afters.size()), Unknown);
+    Afters[H.Tail] = Made;
+  }
+  return Made;
 }
 
 ConfigId Machine::afterSomeKey(const Head &H) {
   Building To;
   end(To, H, /*IsAnyKey=*/true);
-  return intern(std::move(To));
+  return intern(To);
 }
 
 bool Machine::isComplete(ConfigId Id) const {

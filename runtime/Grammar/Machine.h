@@ -51,6 +51,7 @@ class Machine {
 public:
   static constexpr StateId Dead = 0;
   static constexpr ConfigId NoConfig = 0; ///< Nothing can follow.
+  static constexpr ConfigId Unknown = UINT32_MAX;
 
   explicit Machine(Source From);
 
@@ -154,6 +155,7 @@ private:
     int8_t GoesOn = -1;
     uint32_t A = 0, B = 0, C = 0;
     int32_t Table = -1;
+    uint32_t Asked = 0; ///< Steps before there was a table.
     int32_t Loop = -1;
   };
   struct Config {
@@ -195,11 +197,11 @@ private:
   SymbolId bytesTerminal(std::string Text);
   SeqId seq(std::initializer_list<SymbolId> Symbols);
   SeqId cons(SymbolId First, SeqId Rest);
-  TailId tail(std::vector<Edge> Edges);
+  TailId tail(std::span<const Edge> Edges);
   TailId follow(SeqId Rest, TailId Behind);
   void close(Building &To, SeqId From, TailId Behind);
   void end(Building &To, const Head &H, bool IsAnyKey = false);
-  ConfigId intern(Building &&From);
+  ConfigId intern(Building &From);
   bool isKeyLive(const Head &H, StateId State, uint32_t Captured);
 
   // JsonExpansion.cpp
@@ -248,19 +250,23 @@ private:
   std::vector<NumberAutomaton> Numbers;
 
   std::vector<State> States;
-  WordsMap<StateId> StateIds;
+  WordsTable StateIds;
   /// These do not move: a copy of all of them would be a pause.
   std::deque<std::array<StateId, 256>> Tables;
   std::vector<Loop> Loops;
   std::vector<Symbol> Symbols;
-  WordsMap<SymbolId> SymbolIds;
+  WordsTable SymbolIds;
   std::vector<std::pair<SymbolId, SeqId>> Seqs;
-  WordsMap<SeqId> SeqIds;
+  WordsTable SeqIds;
   std::vector<std::vector<Edge>> Tails;
-  WordsMap<TailId> TailIds;
+  WordsTable TailIds;
   std::vector<Config> Configs;
-  WordsMap<ConfigId> ConfigIds;
-  std::unordered_map<uint64_t, ConfigId> Steps;
+  Building Stepping; ///< Of the last step, for its memory.
+  std::vector<uint32_t> Row;
+  /// By tail; Unknown where it was not asked for.
+  std::vector<ConfigId> Afters;
+  WordsTable ConfigIds;
+  WordsTable Steps; ///< Of configurations and bytes.
   std::vector<std::bitset<256>> NextBytes;
   std::vector<std::string> Texts; ///< Of terminals, and of keys.
   std::unordered_map<std::string, uint32_t> TextIds;
@@ -268,15 +274,15 @@ private:
   std::unordered_map<uint64_t, uint32_t> CaptureIds;
   /// Rules, keys in all, id of the others seen, then bits of named ones.
   std::vector<std::vector<uint32_t>> Objects;
-  WordsMap<uint32_t> ObjectIds;
+  WordsTable ObjectIds;
   std::vector<std::vector<uint32_t>> TextSets;
-  WordsMap<uint32_t> TextSetIds;
+  WordsTable TextSetIds;
   struct ArrayState {
     uint32_t Rules;
     uint64_t Items, Count;
   };
   std::vector<ArrayState> Arrays;
-  WordsMap<uint32_t> ArrayIds;
+  WordsTable ArrayIds;
   SymbolId SpaceSymbol = 0;
   ConfigId Start = NoConfig;
   size_t Bytes = 0;

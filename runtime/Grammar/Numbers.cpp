@@ -118,13 +118,13 @@ std::optional<NumberAutomaton> NumberAutomaton::create(NumberSpec Spec) {
 enum { KeyPhase, KeyNegative, KeyWhole, KeyLow, KeyHigh, KeyPlaces, KeyRests };
 
 uint32_t NumberAutomaton::intern(std::vector<uint32_t> Key) {
-  auto [At, IsNew] = Ids.try_emplace(Key, uint32_t(States.size()));
+  auto [Id, IsNew] = Ids.add(Key, uint32_t(States.size()));
   if (IsNew) {
     Accepting.push_back(isAccepting(Key));
     Live.push_back(-1);
     States.push_back(std::move(Key));
   }
-  return At->second;
+  return Id;
 }
 
 /// The order of what is read to a bound: decided by the number of digits before

@@ -86,7 +86,7 @@ private:
   std::vector<std::vector<uint32_t>> States;
   std::vector<bool> Accepting;
   std::vector<int8_t> Live;
-  WordsMap<uint32_t> Ids;
+  WordsTable Ids;
   bool Exhausted = false;
 };
 

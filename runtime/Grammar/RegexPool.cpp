@@ -14,16 +14,17 @@ RegexPool::RegexPool() {
   repeat(AnyChar, 0, Unbounded);
 }
 
-NodeId RegexPool::make(Node N, std::vector<uint32_t> Key) {
-  auto [At, IsNew] = Ids.try_emplace(std::move(Key), NodeId(Nodes.size()));
-  if (!IsNew)
-    return At->second;
+NodeId RegexPool::make(Node N, WordsTable::Row Key) {
   if (Nodes.size() >= MaxNodes) {
+    if (auto Known = Ids.find(Key))
+      return *Known;
     Exhausted = true;
-    Ids.erase(At);
     return Nothing;
   }
-  Bytes += sizeof(Node) + 64 + At->first.size() * 4;
+  auto [Id, IsNew] = Ids.add(Key, NodeId(Nodes.size()));
+  if (!IsNew)
+    return Id;
+  Bytes += sizeof(Node) + 32 + Key.size() * 8;
   Nodes.push_back(N);
   return NodeId(Nodes.size() - 1);
 }
@@ -113,7 +114,7 @@ NodeId RegexPool::unite(std::vector<NodeId> Parts) {
   }
   N.A = uint32_t(Lists.size());
   size_t Before = Nodes.size();
-  NodeId Made = make(N, std::move(Key));
+  NodeId Made = make(N, Key);
   if (Nodes.size() != Before) {
     Bytes += Flat.size() * 4;
     Lists.push_back(std::move(Flat));
@@ -195,7 +196,7 @@ NodeId RegexPool::intersect(std::vector<NodeId> Parts) {
   }
   N.A = uint32_t(Lists.size());
   size_t Before = Nodes.size();
-  NodeId Made = make(N, std::move(Key));
+  NodeId Made = make(N, Key);
   if (Nodes.size() != Before) {
     Bytes += Rest.size() * 4;
     Lists.push_back(std::move(Rest));
@@ -353,13 +354,12 @@ uint32_t RegexPool::trieOf(const std::vector<std::u32string> &Sorted,
     Begin = Next;
   }
   // Equal tails are the same, as of an automaton that is minimal.
-  auto [At, IsNew] =
-      TrieIds.try_emplace(std::move(Key), uint32_t(Tries.size()));
+  auto [Id, IsNew] = TrieIds.add(Key, uint32_t(Tries.size()));
   if (IsNew) {
     Bytes += sizeof(WordNode) + Made.Children.size() * 16 + 64;
     Tries.push_back(std::move(Made));
   }
-  return At->second;
+  return Id;
 }
 
 NodeId RegexPool::wordsNode(uint32_t Trie) {
@@ -523,7 +523,7 @@ const std::vector<RegexPool::Edge> &RegexPool::rawEdges(NodeId N) {
     return A.At != B.At ? A.At<B.At : (A.Answer == 0)>(B.Answer == 0);
   });
   std::vector<uint32_t> Answers(Leaves.size());
-  WordsMap<NodeId> Known;
+  WordsTable Known;
   std::vector<Edge> Edges;
   for (size_t I = 0; I < Cuts.size();) {
     char32_t At = Cuts[I].At;
@@ -537,12 +537,13 @@ const std::vector<RegexPool::Edge> &RegexPool::rawEdges(NodeId N) {
       continue;
     if (At < 0xd800)
       End = std::min<char32_t>(End, 0xd7ff);
-    auto Found = Known.find(Answers);
-    if (Found == Known.end()) {
+    std::optional<NodeId> Found = Known.find(Answers);
+    if (!Found) {
       Derived.clear();
-      Found = Known.emplace(Answers, derive(N, At)).first;
+      Found = derive(N, At);
+      Known.add(Answers, *Found);
     }
-    NodeId Next = Found->second;
+    NodeId Next = *Found;
     if (Next == Nothing)
       continue;
     if (!Edges.empty() && Edges.back().Next == Next &&
@@ -608,7 +609,15 @@ const std::vector<RegexPool::Edge> &RegexPool::edges(NodeId N) {
   return Live.emplace(N, std::move(Kept)).first->second;
 }
 
+bool RegexPool::goesOn(NodeId N) {
+  return Nodes[N].K == Kind::Words ? !Tries[Nodes[N].A].Children.empty()
+                                   : !edges(N).empty();
+}
+
 NodeId RegexPool::next(NodeId N, char32_t Code) {
+  // Most words are met once: a list of all that may follow would not pay.
+  if (Nodes[N].K == Kind::Words)
+    return derive(N, Code);
   const std::vector<Edge> &Out = edges(N);
   auto Found =
       std::upper_bound(Out.begin(), Out.end(), Code,

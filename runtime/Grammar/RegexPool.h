@@ -12,6 +12,7 @@
 #define TENON_RUNTIME_GRAMMAR_REGEXPOOL_H
 
 #include "runtime/Grammar/CharSet.h"
+#include "runtime/Grammar/WordsTable.h"
 
 #include <cstdint>
 #include <map>
@@ -24,17 +25,6 @@
 namespace tenon::grammar {
 
 using NodeId = uint32_t;
-
-struct WordsHash {
-  size_t operator()(const std::vector<uint32_t> &Words) const {
-    uint64_t Hash = 0x9e3779b97f4a7c15u;
-    for (uint32_t W : Words)
-      Hash = (Hash ^ W) * 0xff51afd7ed558ccdu, Hash ^= Hash >> 32;
-    return Hash;
-  }
-};
-template <typename T>
-using WordsMap = std::unordered_map<std::vector<uint32_t>, T, WordsHash>;
 
 class RegexPool {
 public:
@@ -60,6 +50,10 @@ public:
   bool nullable(NodeId N) const { return Nodes[N].Nullable; }
   /// Whether some text is accepted.
   bool live(NodeId N);
+  /// Whether texts may be without bound; where not, no state comes twice.
+  bool mayLoop(NodeId N) const { return Nodes[N].HasLoop; }
+  /// Whether some character may follow.
+  bool goesOn(NodeId N);
   /// Whether the language is known to be without end.
   bool endless(NodeId N) const { return Nodes[N].HasLoop && !Nodes[N].IsLogic; }
   /// Of a node that is any text of bounded length, those bounds.
@@ -119,7 +113,10 @@ private:
     std::vector<std::pair<char32_t, uint32_t>> Children;
   };
 
-  NodeId make(Node N, std::vector<uint32_t> Key);
+  NodeId make(Node N, WordsTable::Row Key);
+  NodeId make(Node N, std::initializer_list<uint32_t> Key) {
+    return make(N, WordsTable::Row(Key.begin(), Key.size()));
+  }
   NodeId wordsNode(uint32_t Trie);
   uint32_t trieOf(const std::vector<std::u32string> &Sorted, size_t Begin,
                   size_t End, size_t Depth);
@@ -132,12 +129,12 @@ private:
                std::vector<NodeId> &Seen);
 
   std::vector<Node> Nodes;
-  WordsMap<NodeId> Ids;
+  WordsTable Ids;
   std::vector<CharSet> Sets;
   std::map<std::vector<CharRange>, uint32_t> SetIds;
   std::vector<std::vector<NodeId>> Lists;
   std::vector<WordNode> Tries;
-  WordsMap<uint32_t> TrieIds;
+  WordsTable TrieIds;
   std::unordered_map<NodeId, std::vector<Edge>> Raw, Live;
   std::unordered_map<NodeId, bool> IsLive;
   std::unordered_map<NodeId, NodeId> Derived; ///< By the present character.

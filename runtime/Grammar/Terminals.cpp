@@ -13,10 +13,10 @@ using namespace tenon;
 using namespace tenon::grammar;
 
 StateId Machine::state(Mode M, uint32_t A, uint32_t B, uint32_t C) {
-  auto [At, IsNew] =
-      StateIds.try_emplace({uint32_t(M), A, B, C}, StateId(States.size()));
+  auto [Id, IsNew] =
+      StateIds.add({uint32_t(M), A, B, C}, StateId(States.size()));
   if (!IsNew)
-    return At->second;
+    return Id;
   State S{M};
   S.A = A;
   S.B = B;
@@ -42,8 +42,8 @@ StateId Machine::state(Mode M, uint32_t A, uint32_t B, uint32_t C) {
     break;
   }
   States.push_back(S);
-  Bytes += sizeof(State) + 80;
-  return At->second;
+  Bytes += sizeof(State) + 60;
+  return Id;
 }
 
 bool Machine::anyLive(NodeId N, char32_t First, char32_t Last) {
@@ -248,6 +248,10 @@ StateId Machine::compute(StateId Id, unsigned char Byte) {
 
 StateId Machine::stepState(StateId From, unsigned char Byte) {
   if (States[From].Table < 0) {
+    // Of many states little is asked.
+    constexpr uint32_t Few = 16;
+    if (States[From].Asked++ < Few)
+      return compute(From, Byte);
     States[From].Table = int32_t(Tables.size());
     Tables.emplace_back().fill(UINT32_MAX);
     Bytes += sizeof(Tables.back());
@@ -270,7 +274,7 @@ bool Machine::goesOn(StateId Id) {
   case Mode::Done:
     break;
   case Mode::Text:
-    Any = !Pool.edges(States[Id].A).empty();
+    Any = Pool.goesOn(States[Id].A);
     break;
   case Mode::Number:
   case Mode::Bytes:
@@ -407,7 +411,7 @@ const Machine::Loop &Machine::loopOf(StateId Id) {
     return Loops[size_t(States[Id].Loop)];
   const State S = States[Id];
   Loop Made;
-  if (S.M == Mode::Chars || S.M == Mode::Text) {
+  if ((S.M == Mode::Chars || S.M == Mode::Text) && Pool.mayLoop(S.A)) {
     std::array<uint32_t, Leads.size()> Stay{}, Leave{};
     for (const RegexPool::Edge &E : Pool.edges(S.A)) {
       bool IsLoop = E.Next == S.A;
