@@ -218,6 +218,62 @@ TEST(GrammarMask, EqualsBytesOfRandomGrammars) {
   EXPECT_GT(Compiled, 120);
 }
 
+/// Words of a few letters, many of which begin alike, some with other
+/// characters in them: subtrees that are large enough to be looked at as a
+/// whole.
+std::vector<std::string> manyWords(std::mt19937 &Random) {
+  const std::string Rare[] = {" ",  "\"",           "\\n",          "1",
+                              "\n", "\xe3\x80\x80", "\xe6\xbc\xa2", "-"};
+  std::vector<std::string> Made;
+  for (int I = 0; I < 5000; ++I) {
+    std::string Token;
+    for (unsigned K = 1 + Random() % 7; K > 0; --K)
+      Token += "ab"[Random() % 2];
+    if (Random() % 8 == 0)
+      Token.insert(Random() % (Token.size() + 1),
+                   Rare[Random() % std::size(Rare)]);
+    if (Random() % 16 == 0)
+      Token.insert(Random() % (Token.size() + 1), "\xe6\xbc\xa2\xe3\x81\x82");
+    if (Random() % 32 == 0)
+      Token.pop_back();
+    if (Random() % 8 == 0)
+      Token.insert(0, " ");
+    if (!Token.empty())
+      Made.push_back(Token);
+  }
+  return Made;
+}
+
+/// Loops of terminals that most tokens go around, and what leads out of them.
+TEST(GrammarMask, EqualsBytesOfManyTokensAlike) {
+  std::mt19937 Random(11);
+  auto Table = byteTable(manyWords(Random));
+  std::vector<Result<Grammar::Ptr>> All;
+  for (const char *Regex :
+       {"[ab]*", "[ab]+1?", ".*", "[^1]{1,9}", "(?!.*b1)[ -~]*", "a[^ ]*",
+        "[ab]+( [ab]+){2,5}-", "[^\\s]*", "[^\xe6\xbc\xa2]*",
+        "[\xe6\xbc\xa2"
+        "ab]*",
+        "(?:[ab]{2})* ?[^b]*"})
+    All.push_back(Grammar::fromRegex(Regex));
+  for (const char *Schema :
+       {R"({"type":"string"})", R"({"type":"string","pattern":"^[ab1 ]*$"})",
+        R"({"type":"string","pattern":"1","maxLength":20})",
+        R"({"type":"array","items":{"type":"string","pattern":"^[ab]*$",
+            "minLength":2,"maxLength":6}})"})
+    All.push_back(Grammar::fromJsonSchemaText(Schema));
+  for (const char *Text :
+       {"root ::= word (\" \" word)* \"-\"\nword ::= [ab]+ | [1]",
+        "root ::= [ab]* more\nmore ::= \"a\" [1 ]* | \"\xe6\xbc\xa2\" root",
+        "root ::= \" \" [ab]{3,6} more\nmore ::= [b1]* \"-\""})
+    All.push_back(Grammar::fromEbnf(Text));
+  for (const Result<Grammar::Ptr> &G : All) {
+    ASSERT_TRUE(G) << G.error().message();
+    SCOPED_TRACE(&G - All.data());
+    ASSERT_NO_FATAL_FAILURE(expectMasksEqualBytes(*G, Table, 2, 5, Random));
+  }
+}
+
 /// Bounds that lie far ahead are left out of what is looked at only where they
 /// make no difference to a language of certain lengths.
 TEST(GrammarMask, FarBoundsOfLanguagesWithFewLengths) {
