@@ -62,6 +62,10 @@ private:
   void visitRoot(StateId Id, Inside &Found);
   void leaveLoop(StateId Id, uint32_t Node, const Machine::Loop &Loop,
                  Inside &Found);
+  bool leaveByBytes(StateId Id, const LeadSet &First, size_t Count,
+                    StateId Next, const Machine::Loop &Loop, Inside &Found);
+  bool isBehindLoop(StateId Id, const LeadSet &First, StateId Next,
+                    const Machine::Loop &Loop, uint32_t Node);
   bool isManyOfLoop(uint32_t Node, const Machine::Loop &Loop) const;
   std::span<const uint64_t> onlyOf(const LeadSet &Leads);
   void addIds(uint32_t Begin, uint32_t End, Inside &Found);

@@ -136,6 +136,50 @@ void MaskMaker::leaveLoop(StateId Id, uint32_t Node, const Machine::Loop &Loop,
   });
 }
 
+/// Whether the bytes before a node lead to the loop of `Next`, by a character
+/// of `First` that leads there from `Id`.
+bool MaskMaker::isBehindLoop(StateId Id, const LeadSet &First, StateId Next,
+                             const Machine::Loop &Loop, uint32_t Node) {
+  const auto &Nodes = Tokens.nodes();
+  bool IsAscii = true;
+  uint32_t At = Nodes[Node].Parent;
+  for (; Nodes[At].Parent != 0; At = Nodes[At].Parent) {
+    uint8_t Byte = Nodes[At].Byte;
+    IsAscii &= Byte < 0x80;
+    if (beginsCharacter(Byte) && !Loop.Stay.test(Byte))
+      return false;
+  }
+  if (!First.test(Nodes[At].Byte))
+    return false;
+  if (IsAscii && Nodes[At].Byte < 0x80)
+    return true;
+  for (char Byte : pathOf(Nodes[Node].Parent))
+    Id = M.stepState(Id, static_cast<unsigned char>(Byte));
+  return Id == Next;
+}
+
+/// What is not around the loop of `Next`, of many tokens that begin with
+/// characters of `First`, where the bytes that lead out of it are rare.
+bool MaskMaker::leaveByBytes(StateId Id, const LeadSet &First, size_t Count,
+                             StateId Next, const Machine::Loop &Loop,
+                             Inside &Found) {
+  size_t Nodes = 0;
+  std::vector<uint8_t> Bytes;
+  for (unsigned Byte = 0; Byte < 256; ++Byte)
+    if (Loop.Leave.test(static_cast<uint8_t>(Byte))) {
+      Bytes.push_back(static_cast<uint8_t>(Byte));
+      Nodes += Tokens.nodesOf(Bytes.back()).size();
+    }
+  if (Nodes > Count / 4)
+    return false;
+  for (uint8_t Byte : Bytes)
+    for (uint32_t Node : Tokens.nodesOf(Byte))
+      if (Tokens.nodes()[Node].Parent != 0 &&
+          isBehindLoop(Id, First, Next, Loop, Node))
+        visitChild(Next, Node, Found);
+  return true;
+}
+
 /// All tokens. Where one character leads to a loop, those of many tokens that
 /// stay there are found by their characters.
 void MaskMaker::visitRoot(StateId Id, Inside &Found) {
@@ -163,6 +207,8 @@ void MaskMaker::visitRoot(StateId Id, Inside &Found) {
     }
     const Machine::Loop Loop = M.loopOf(Next);
     addBeginning(G.First, G.Count, onlyOf(Loop.Stay), Found);
+    if (leaveByBytes(Id, G.First, G.Count, Next, Loop, Found))
+      continue;
     for (uint32_t Child : G.Children)
       if (Tokens.nodes()[Child].Byte < 0x80)
         leaveLoop(Next, Child, Loop, Found);

@@ -96,6 +96,14 @@ void TokenTable::make() {
   Nodes[0].End = static_cast<uint32_t>(Nodes.size());
   for (uint32_t Child = 1; Child < Nodes.size(); Child = Nodes[Child].End)
     RootChildren[Nodes[Child].Byte] = Child;
+  for (size_t Id = 1; Id < Nodes.size(); ++Id)
+    ++ByteBegin[size_t(Nodes[Id].Byte) + 1];
+  for (size_t Byte = 0; Byte < 256; ++Byte)
+    ByteBegin[Byte + 1] += ByteBegin[Byte];
+  std::array<uint32_t, 257> At = ByteBegin;
+  ByByte.resize(Nodes.size() - 1);
+  for (uint32_t Id = 1; Id < Nodes.size(); ++Id)
+    ByByte[At[Nodes[Id].Byte]++] = Id;
   describeBelow();
   Strings = StringTokens::build(*this);
   Index = TokenIndex::build(*this);

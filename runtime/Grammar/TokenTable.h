@@ -53,6 +53,11 @@ public:
   const std::vector<Node> &nodes() const { return Nodes; }
   /// The root's child of a byte; 0 where there is none.
   uint32_t childOfRoot(uint8_t Byte) const { return RootChildren[Byte]; }
+  /// All nodes of a byte.
+  std::span<const uint32_t> nodesOf(uint8_t Byte) const {
+    return std::span(ByByte).subspan(
+        ByteBegin[Byte], ByteBegin[size_t(Byte) + 1] - ByteBegin[Byte]);
+  }
   /// What the nodes below a node consist of.
   struct Below {
     LeadSet Leads;       ///< Of its characters.
@@ -81,6 +86,8 @@ private:
   std::vector<Node> Nodes;
   std::vector<Below> Belows;
   std::array<uint32_t, 256> RootChildren{};
+  std::vector<uint32_t> ByByte;
+  std::array<uint32_t, 257> ByteBegin{};
   std::vector<int32_t> Ids;
   std::unique_ptr<TokenTable> First;
   TokensByLength ByLength;

@@ -78,6 +78,18 @@ TEST(GrammarTables, TokensBelowNodes) {
   EXPECT_GT(Known, 8u);
 }
 
+TEST(GrammarTables, NodesOfBytes) {
+  std::mt19937 Random(3);
+  auto Table = TokenTable::build(someTokens(Random));
+  size_t Count = 1; // The root has none.
+  for (unsigned Byte = 0; Byte < 256; ++Byte)
+    for (uint32_t Node : Table->nodesOf(static_cast<uint8_t>(Byte))) {
+      EXPECT_EQ(Table->nodes()[Node].Byte, Byte);
+      ++Count;
+    }
+  EXPECT_EQ(Count, Table->nodes().size());
+}
+
 TEST(GrammarTables, TokensByLength) {
   TokensByLength Lengths;
   std::vector<uint32_t> Chars;
