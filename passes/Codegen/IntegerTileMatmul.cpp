@@ -7,6 +7,10 @@
 // and are scaled as IntegerMatmul scales them, in the same order: a row's bits
 // do not depend on which of both multiplied it.
 //
+// All tiles of a function must do with eight registers, each of one shape. A
+// format with two scales in a group therefore has tiles of whole groups too:
+// rows of each half, with zeros in the other.
+//
 //===----------------------------------------------------------------------===//
 
 #include "passes/Codegen/GroupReader.h"
@@ -42,10 +46,11 @@ private:
   static constexpr int64_t GroupSteps = GroupValues / 4;
 
   int64_t rowsOfTile() const { return TileRows / Rows.digits(); }
-  /// Bytes of a row of a tile, which has a part of the group.
-  int64_t partBytes() const { return GroupValues / Parts; }
+  /// Rows of the tiles of a part of a group.
+  int64_t stagedRows() const { return ChunkRows * Rows.digits(); }
 
   void allocate();
+  Value partOf(Value All, int64_t Part);
   void stage(Value First, Value Last, RowFinder RowOf);
   void emitPanel(const Panel &P, Value First, Value Last, int64_t RowCount,
                  Epilogue Finish);
@@ -81,8 +86,8 @@ tenon::createIntegerTileMatmul(KernelBuilder &B, Value Input,
 void IntegerTileMatmul::allocate() {
   if (Digits)
     return;
-  Digits = B.scratch({Groups, ChunkRows * Rows.digits(), GroupValues},
-                     B.getI8Type());
+  Digits =
+      B.scratch({Groups, Parts * stagedRows(), GroupValues}, B.getI8Type());
   Scales = B.scratch({Groups, ChunkRows});
   if (Info.hasMinimum())
     Totals = B.scratch({Groups, ChunkRows});
@@ -104,16 +109,29 @@ void IntegerTileMatmul::prepare(Value First, Value Last, RowFinder RowOf) {
 void IntegerTileMatmul::emit(ArrayRef<Panel> Panels, Value First, Value Last,
                              RowFinder RowOf, Epilogue Finish) {
   allocate();
-  Value Staged = B.add(First, ChunkRows);
+  Value MostPrepared = B.add(First, ChunkRows);
   B.loop(First, Last, ChunkRows, [&](Value From) {
     Value To = B.min(B.add(From, ChunkRows), Last);
-    B.ifThen(B.isLess(Staged, Last), [&] { stage(From, To, RowOf); });
+    B.ifThen(B.isLess(MostPrepared, Last), [&] { stage(From, To, RowOf); });
     for (const Panel &P : Panels)
       B.ifThenElse(
           B.isLess(B.index(rowsOfTile()), B.sub(To, From)),
           [&] { emitPanel(P, From, To, ChunkRows, Finish); },
           [&] { emitPanel(P, From, To, rowsOfTile(), Finish); });
   });
+}
+
+/// The bytes of a part of a group, zeros for the others.
+Value IntegerTileMatmul::partOf(Value All, int64_t Part) {
+  if (Parts == 1)
+    return All;
+  SmallVector<Attribute> Mask;
+  for (int64_t I = 0; I < GroupValues; ++I)
+    Mask.push_back(B.getI8IntegerAttr(I / Info.ScaleValues == Part ? -1 : 0));
+  return arith::AndIOp::create(
+      B, All,
+      arith::ConstantOp::create(
+          B, DenseElementsAttr::get(cast<ShapedType>(All.getType()), Mask)));
 }
 
 /// Copies rows [First, Last), the last one also in place of those that a chunk
@@ -125,15 +143,17 @@ void IntegerTileMatmul::stage(Value First, Value Last, RowFinder RowOf) {
     Value FirstGroup = B.div(In.Column, GroupValues);
     B.loop(B.index(0), B.index(Groups), 1, [&](Value Group) {
       Value Source = B.add(FirstGroup, Group);
-      for (int64_t Digit = 0; Digit < Rows.digits(); ++Digit)
-        vector::StoreOp::create(
-            B,
-            vector::LoadOp::create(
-                B, Type, Rows.bytes(),
-                ValueRange{In.Row, Rows.digitAt(Source, Digit)}),
-            Digits,
-            ValueRange{Group, B.add(B.mul(Place, Rows.digits()), Digit),
-                       B.index(0)});
+      for (int64_t Digit = 0; Digit < Rows.digits(); ++Digit) {
+        Value All = vector::LoadOp::create(
+            B, Type, Rows.bytes(),
+            ValueRange{In.Row, Rows.digitAt(Source, Digit)});
+        for (int64_t Part = 0; Part < Parts; ++Part)
+          vector::StoreOp::create(B, partOf(All, Part), Digits,
+                                  ValueRange{Group,
+                                             B.add(B.mul(Place, Rows.digits()),
+                                                   Part * stagedRows() + Digit),
+                                             B.index(0)});
+      }
       auto Store = [&](Value Splat, Value Into) {
         B.storeScalar(vector::ExtractOp::create(B, Splat, 0), Into,
                       {Group, Place});
@@ -218,14 +238,14 @@ SmallVector<Value> IntegerTileMatmul::multiply(Value Group, int64_t RowCount) {
   for (int64_t Part = 0; Part < Parts; ++Part) {
     SmallVector<Value> RowTiles;
     for (int64_t R = 0; R < RowCount; R += rowsOfTile())
-      RowTiles.push_back(loadByteTile(
-          B, TileRows, partBytes(), Digits,
-          {Group, B.index(R * Rows.digits()), B.index(Part * partBytes())}));
+      RowTiles.push_back(
+          loadByteTile(B, TileRows, GroupValues, Digits,
+                       {Group, B.index(Part * stagedRows() + R * Rows.digits()),
+                        B.index(0)}));
     for (int64_t C = 0; C < Columns; ++C) {
-      Value Weights = loadByteTile(
-          B, partBytes() / 4, 4 * Lanes, Numbers,
-          {slotOf(Group), B.index(C * GroupSteps + Part * partBytes() / 4),
-           B.index(0)});
+      Value Weights =
+          loadByteTile(B, GroupSteps, 4 * Lanes, Numbers,
+                       {slotOf(Group), B.index(C * GroupSteps), B.index(0)});
       for (Value Tile : RowTiles)
         Tiles.push_back(multiplyByteTiles(B, Tile, Weights));
     }

@@ -54,11 +54,17 @@ func.func private @few(%s: !transformer.scope, %b: !transformer.batch, %x: !rows
 !out = memref<?x128xf32>
 !halves = !dnn.packed<panels, 128x96xq6_k>
 module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, dot = [bf16, int8, int16, bf16_tile, int8_tile], library = []>} {
-// A scale for 16 values: tiles of half a group.
+// A scale for 16 values: rows of each half, zeros in the other, so that tiles
+// have the same shapes.
 // CHECK-LABEL: @halves
-// CHECK: amx.tile_load %{{.*}} into !amx.tile<16x16xi8>
-// CHECK: amx.tile_load %{{.*}} into !amx.tile<4x64xi8>
-// CHECK: amx.tile_muli
+// CHECK: %[[DIGITS:.*]] = memref.alloca() {{.*}} : memref<3x64x32xi8>
+// CHECK: %[[FIRST:.*]] = arith.andi
+// CHECK: vector.store %[[FIRST]], %[[DIGITS]]
+// CHECK: %[[SECOND:.*]] = arith.andi
+// CHECK: vector.store %[[SECOND]], %[[DIGITS]]
+// CHECK: scf.for
+// CHECK: amx.tile_load %[[DIGITS]][%{{.*}}, %c0, %c0] : {{.*}} into !amx.tile<16x32xi8>
+// CHECK: amx.tile_load %[[DIGITS]][%{{.*}}, %c32, %c0] : {{.*}} into !amx.tile<16x32xi8>
 func.func private @halves(%s: !transformer.scope, %b: !transformer.batch, %x: !rows, %o: !out) attributes {transformer.variant = #transformer.variant<few>} {
   %w = dnn.weight %s ["w"] of ffn index 0 : !halves
   dnn.matmul %x weight %w outs(%o) : (!rows, !halves, !out) -> ()
