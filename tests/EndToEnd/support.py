@@ -160,6 +160,9 @@ def runnable(level, native):
     """Whether a machine of level `native` runs code of `level`."""
     if native == "avx2_vnni":
         return level in ("avx2", "avx2_vnni")
+    if level == "avx2_vnni":
+        # No level above has its instructions.
+        return "avx_vnni" in pathlib.Path("/proc/cpuinfo").read_text().split()
     order = list(LEVELS)
     return order.index(level) <= order.index(native)
 
