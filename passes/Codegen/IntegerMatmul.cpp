@@ -323,17 +323,11 @@ void IntegerMatmul::addGroup(const Stream &From, ArrayRef<InputRow> Inputs,
   for (int64_t G = 0; G < Wide; ++G)
     Readers.emplace_back(B, Format, From.View, From.Panel, Group,
                          B.add(Column, G * Lanes));
-  // What comes soon is asked for in the order that it lies in, which the
-  // hardware foresees, as it does not the parts of a group side by side. A few
-  // lines with each step: all at once would wait for each other.
-  constexpr int64_t Ahead = 4;
-  GroupReader Coming(B, Format, From.View, From.Panel, B.add(Group, Ahead),
-                     Column);
   int64_t Read = 0, Reads = Wide * groupSteps();
-  auto Codes = [&](int64_t C, Value From, int64_t Step) {
+  auto Codes = [&](int64_t C, Value FirstStep, int64_t Step) {
     if (keepsSums())
-      Coming.prefetchPart(Read++, Reads, streamLocality());
-    return codes(Readers[C], From, Step);
+      prefetchAhead(From, Group, Read++, Reads);
+    return codes(Readers[C], FirstStep, Step);
   };
   auto Scale = [&](int64_t C, int64_t Part) {
     return Readers[C].scale(Part, /*OfPairs=*/true);

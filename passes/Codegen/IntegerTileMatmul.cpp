@@ -210,18 +210,13 @@ void IntegerTileMatmul::emitPanel(const Panel &P, Value First, Value Last,
 /// Unpacks the numbers of a group for columns from `Column` on.
 void IntegerTileMatmul::unpack(const Stream &From, Value Group, Value Column,
                                int64_t Columns) {
-  // As in IntegerMatmul, what comes soon is asked for a few lines at a time.
-  constexpr int64_t Ahead = 4;
-  GroupReader Coming(B, Format, From.View, From.Panel, B.add(Group, Ahead),
-                     Column);
   for (int64_t C = 0; C < Columns; ++C) {
     GroupReader Reader(B, Format, From.View, From.Panel, Group,
                        B.add(Column, C * Lanes));
     for (int64_t Step = 0; Step < GroupSteps; ++Step) {
       if (Step % 2 == 0)
         Reader.setOctet(B.index(Step / 2));
-      Coming.prefetchPart(C * GroupSteps + Step, Columns * GroupSteps,
-                          streamLocality());
+      prefetchAhead(From, Group, C * GroupSteps + Step, Columns * GroupSteps);
       vector::StoreOp::create(B, Reader.numbers(Step % 2), Numbers,
                               ValueRange{slotOf(Group),
                                          B.index(C * GroupSteps + Step),

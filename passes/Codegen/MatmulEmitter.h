@@ -94,6 +94,13 @@ protected:
     constexpr unsigned FirstLevel = 3, SecondLevel = 2;
     return B.Target.hasDot(DotProduct::BF16Tile) ? SecondLevel : FirstLevel;
   }
+  /// Asks for part `Number` of `Count` of the group that is streamed some
+  /// groups after `Group`: in the order that its lines lie in, which the
+  /// hardware foresees, as it does not the parts of a group side by side. For
+  /// calls between the products: lines that are asked for at once wait for each
+  /// other.
+  void prefetchAhead(const Stream &From, Value Group, int64_t Number,
+                     int64_t Count);
   int64_t matrices() const { return static_cast<int64_t>(Views.size()); }
   /// Calls `Body` with the first row and the number of rows of each block.
   void forEachBlock(Value First, Value Last, int64_t MostRows,

@@ -8,8 +8,10 @@ using namespace tenon::grammar;
 
 uint64_t WordsTable::hashOf(Row Of) {
   uint64_t Hash = 0x9e3779b97f4a7c15u;
-  for (uint32_t W : Of)
-    Hash = (Hash ^ W) * 0xff51afd7ed558ccdu, Hash ^= Hash >> 32;
+  for (uint32_t W : Of) {
+    Hash = (Hash ^ W) * 0xff51afd7ed558ccdu;
+    Hash ^= Hash >> 32;
+  }
   return Hash * 0xc4ceb9fe1a85ec53u;
 }
 
