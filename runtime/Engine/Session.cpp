@@ -317,7 +317,7 @@ Result<std::vector<ItemResult>> Session::step(std::span<const StepItem> Items,
     Requests.push_back({Whole, &Answers[I]});
   }
 
-  Status Done = Impl->run(**Code, Requests, true, V);
+  Status Done = Impl->append(**Code, Requests, V);
   for (size_t R = 0; R < Running.size(); ++R) {
     auto Added = static_cast<int64_t>(Requests[R].Whole.Tokens.size());
     SequenceId Id = Items[Running[R]].Sequence;

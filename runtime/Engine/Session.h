@@ -149,9 +149,9 @@ public:
 
   /// Entry "encode": output rows of whole texts, or one row per text where the
   /// entry answers so. A text longer than one step is an error of that item.
-  /// What is encoded, by this and the next ones, runs the variants for many
-  /// tokens, however few there are. Its rows are to the bit what they are alone
-  /// where its tokens lie in the step as serving::planBatches() lays them.
+  /// What is encoded, by this and the next ones, is to the bit what it is
+  /// alone, whatever else is in the call: it runs the variants for many tokens,
+  /// however few there are, in steps that planBatches() lays out.
   Result<std::vector<ItemResult>> encode(std::span<const EncodeItem> Items);
 
   /// Entry "embed": one pooled row per text.

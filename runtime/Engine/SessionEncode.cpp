@@ -9,10 +9,6 @@ using namespace tenon::artifact;
 using namespace tenon::cache;
 using namespace tenon::engine;
 
-/// What is encoded is like a prompt, however short: its rows must not depend on
-/// how many others are in the step.
-static constexpr Variant WholeTexts = Variant::Many;
-
 Result<SequenceId> Session::Implementation::takeSource(size_t Tokens) {
   SequenceId Id = Sources->createSequence();
   auto Length = static_cast<int64_t>(Tokens);
@@ -72,7 +68,7 @@ Session::Implementation::encode(std::string_view Role,
                             : outputRowCount(Item.Outputs, Item.Tokens.size());
     Requests.push_back({Whole, &Answers[I]});
   }
-  Status Done = run(**Code, Requests, false, WholeTexts);
+  Status Done = encodeWhole(**Code, Requests, Limit);
   for (SequenceId Id : Lent)
     (void)Sources->endSequence(Id); // It exists.
   if (!Done)
@@ -96,6 +92,7 @@ Session::encodeSources(std::span<const SourceItem> Items) {
   if (!Code)
     return Code.error();
   const Manifest &Info = Impl->manifest();
+  int64_t Longest = std::min(Info.MaxSource, Info.MaxTokensPerStep);
   if (!Impl->Sources)
     return Error(model().path() + ": this model takes no source text: expected "
                                   "an encoder-decoder");
@@ -116,8 +113,7 @@ Session::encodeSources(std::span<const SourceItem> Items) {
       Outcome = Error("sequence " +
                       std::to_string(static_cast<int64_t>(Item.Sequence)) +
                       " has a source text already");
-    else if (Count > static_cast<size_t>(
-                         std::min(Info.MaxSource, Info.MaxTokensPerStep)))
+    else if (Count > static_cast<size_t>(Longest))
       Outcome = Error(
           "source text of " + std::to_string(Count) +
           " tokens: expected at most " + std::to_string(Info.MaxSource) +
@@ -142,7 +138,7 @@ Session::encodeSources(std::span<const SourceItem> Items) {
     Whole.OutputCount = outputRowCount(Item.Outputs, Item.Tokens.size());
     Requests.push_back({Whole, &Answers[I]});
   }
-  if (Status Done = Impl->run(**Code, Requests, false, WholeTexts); !Done) {
+  if (Status Done = Impl->encodeWhole(**Code, Requests, Longest); !Done) {
     for (SequenceExtras *Extras : Filled) {
       (void)Impl->Sources->endSequence(*Extras->Source); // It exists.
       Extras->Source.reset();
@@ -188,7 +184,9 @@ Session::encodeImages(std::span<const ImageItem> Items) {
                             : outputRowCount(Items[I].Outputs, Tokens);
     Requests.push_back({Whole, &Answers[I]});
   }
-  if (Status Done = Impl->run(**Code, Requests, false, WholeTexts); !Done)
+  if (Status Done =
+          Impl->encodeWhole(**Code, Requests, static_cast<int64_t>(Tokens));
+      !Done)
     return Done.error();
   return Answers;
 }

@@ -143,22 +143,38 @@ Status Session::Implementation::runStep(const Entry &Code, float *Rows,
   return {};
 }
 
-Status Session::Implementation::run(const Entry &Code,
-                                    std::span<Request> Requests, bool MaySplit,
-                                    Variant V) {
+Status Session::Implementation::append(const Entry &Code,
+                                       std::span<Request> Requests, Variant V) {
   IsCancelled.store(false);
   Status Done;
-  Threads->run([&] { Done = runBatches(Code, Requests, MaySplit, V); });
+  Threads->run([&] { Done = runAppending(Code, Requests, V); });
   return Done;
 }
 
-Status Session::Implementation::runBatches(const Entry &Code,
-                                           std::span<Request> Requests,
-                                           bool MaySplit, Variant V) {
-  bool PerSequence = isPerSequence(Code.Info.Output);
-  uint64_t Rows = 0;
-  for (const Request &R : Requests)
-    Rows += static_cast<uint64_t>(R.Whole.OutputCount);
+Status Session::Implementation::encodeWhole(const Entry &Code,
+                                            std::span<Request> Requests,
+                                            int64_t MostFiller) {
+  IsCancelled.store(false);
+  std::optional<SequenceId> Lent;
+  if (Code.Info.Role == "encode" && Sources) {
+    MostFiller = std::min(MostFiller, PageTokens);
+    if (Result<SequenceId> Taken = takeSource(static_cast<size_t>(MostFiller)))
+      Lent = *Taken;
+    else
+      MostFiller = 0;
+  }
+  Status Done;
+  Threads->run([&] {
+    Done = runWhole(Code, Requests, {manifest().MaxTokensPerStep, MostFiller},
+                    Lent ? Sources->pages(*Lent) : nullptr);
+  });
+  if (Lent)
+    (void)Sources->endSequence(*Lent); // It exists.
+  return Done;
+}
+
+Result<float *> Session::Implementation::reserveOutput(const Entry &Code,
+                                                       uint64_t Rows) {
   // Matmuls write rows up to the bucket, so the last ones need room behind.
   uint64_t Bytes = 0;
   if (__builtin_mul_overflow(
@@ -173,25 +189,83 @@ Status Session::Implementation::runBatches(const Entry &Code,
       return Larger.error();
     Output = std::move(*Larger);
   }
+  return reinterpret_cast<float *>(Output.data());
+}
 
-  auto *First = reinterpret_cast<float *>(Output.data());
-  auto *Next = First;
-  for (const Request &R : Requests) {
-    R.Answer->Rows = R.Whole.OutputCount;
-    R.Answer->Values = {
-        Next, static_cast<size_t>(R.Whole.OutputCount * Code.Info.Width)};
-    Next += R.Whole.OutputCount * Code.Info.Width;
+/// Gives `Answer` the `Rows` rows from `First` on; what lies behind them.
+static float *giveRows(ItemResult &Answer, float *First, int64_t Rows,
+                       const EntryInfo &Info) {
+  Answer.Rows = Rows;
+  Answer.Values = {First, static_cast<size_t>(Rows * Info.Width)};
+  return First + Rows * Info.Width;
+}
+
+Status Session::Implementation::runWhole(const Entry &Code,
+                                         std::span<Request> Requests,
+                                         const BatchLimits &Limits,
+                                         const int32_t *FillerPages) {
+  std::vector<int64_t> Lengths;
+  for (const Request &R : Requests)
+    Lengths.push_back(static_cast<int64_t>(R.Whole.Tokens.size()));
+  std::vector<std::vector<BatchItem>> Batches = planBatches(Lengths, Limits);
+  std::vector<int32_t> Zeros(PageTokens);
+  Slice Filler;
+  Filler.CrossPages = FillerPages;
+  Filler.OutputCount = isPerSequence(Code.Info.Output) ? 1 : 0;
+
+  uint64_t Rows = 0;
+  for (const std::vector<BatchItem> &Items : Batches)
+    for (const BatchItem &Item : Items)
+      Rows += static_cast<uint64_t>(Item.Text
+                                        ? Requests[*Item.Text].Whole.OutputCount
+                                        : Filler.OutputCount);
+  Result<float *> Next = reserveOutput(Code, Rows);
+  if (!Next)
+    return Next.error();
+  for (const std::vector<BatchItem> &Items : Batches) {
+    Batch.clear(Code.Info.Features);
+    float *First = *Next;
+    for (const BatchItem &Item : Items) {
+      if (Item.Text) {
+        const Request &R = Requests[*Item.Text];
+        Batch.add(R.Whole);
+        *Next = giveRows(*R.Answer, *Next, R.Whole.OutputCount, Code.Info);
+        continue;
+      }
+      auto Tokens = static_cast<size_t>(Item.Tokens);
+      Filler.Tokens = std::span<const int32_t>(Zeros).first(Tokens);
+      Filler.SourceLength = FillerPages ? Item.Tokens : 0;
+      Batch.add(Filler);
+      *Next += Filler.OutputCount * Code.Info.Width;
+    }
+    if (Status Done = runStep(Code, First, /*FewTokens=*/0); !Done)
+      return Done;
   }
+  return {};
+}
+
+Status Session::Implementation::runAppending(const Entry &Code,
+                                             std::span<Request> Requests,
+                                             Variant V) {
+  uint64_t Rows = 0;
+  for (const Request &R : Requests)
+    Rows += static_cast<uint64_t>(R.Whole.OutputCount);
+  Result<float *> First = reserveOutput(Code, Rows);
+  if (!First)
+    return First.error();
+  float *Next = *First;
+  for (const Request &R : Requests)
+    Next = giveRows(*R.Answer, Next, R.Whole.OutputCount, Code.Info);
 
   int64_t Capacity = manifest().MaxTokensPerStep;
   int64_t FewTokens = V == Variant::Many ? 0 : manifest().FewTokens;
   if (V == Variant::Few && FewTokens > 0)
     Capacity = std::min(Capacity, FewTokens);
-  Next = First;
+  Next = *First;
   auto Flush = [&]() -> Status {
     if (Batch.tokens() == 0)
       return {};
-    int64_t Count = PerSequence ? Batch.sequences() : Batch.outputRows();
+    int64_t Count = Batch.outputRows();
     Status Done = runStep(Code, Next, FewTokens);
     Batch.clear(Code.Info.Features);
     Next += Count * Code.Info.Width;
@@ -202,7 +276,7 @@ Status Session::Implementation::runBatches(const Entry &Code,
     const Slice &Whole = R.Whole;
     auto Total = static_cast<int64_t>(Whole.Tokens.size());
     // What must not be split: the tokens of a prefix see each other.
-    int64_t Unsplit = MaySplit ? Whole.Prefix - Whole.Position : Total;
+    int64_t Unsplit = Whole.Prefix - Whole.Position;
     if (Batch.tokens() + Unsplit > Capacity)
       if (Status Done = Flush(); !Done)
         return Done;
@@ -220,7 +294,7 @@ Status Session::Implementation::runBatches(const Entry &Code,
       Part.Position += From;
       // Output rows are of the request's last tokens: count those before this
       // end.
-      int64_t Skipped = Total - (PerSequence ? 0 : Whole.OutputCount);
+      int64_t Skipped = Total - Whole.OutputCount;
       Part.OutputCount = std::clamp<int64_t>(From + Count - Skipped, 0, Count);
       Batch.add(Part);
       From += Count;

@@ -13,6 +13,7 @@
 #include "runtime/Engine/Executor.h"
 #include "runtime/Engine/Memory.h"
 #include "runtime/Engine/Session.h"
+#include "runtime/Engine/TextBatches.h"
 
 #include <atomic>
 #include <unordered_map>
@@ -64,14 +65,22 @@ struct Session::Implementation {
 
   /// Runs the batch built so far, which writes its rows to `Rows`.
   Status runStep(const Entry &Code, float *Rows, int64_t FewTokens);
-  /// Runs all requests in as few steps as they fit in; with `MaySplit` parts
-  /// of one request may run in several. Rows come out in the order of the
-  /// requests, as requests are laid out one after another.
-  Status run(const Entry &Code, std::span<Request> Requests, bool MaySplit,
-             Variant V = Variant::ByCount);
-  /// The same on the control thread.
-  Status runBatches(const Entry &Code, std::span<Request> Requests,
-                    bool MaySplit, Variant V);
+  /// Appends the tokens of all requests in as few steps as they fit in; parts
+  /// of one request may run in several.
+  Status append(const Entry &Code, std::span<Request> Requests, Variant V);
+  /// Encodes whole texts, each to the bit as it is alone (TextBatches.h). They
+  /// are like prompts, however short: all run the variants for many tokens.
+  /// Filler is at most `MostFiller` tokens long; where the entry keeps source
+  /// texts, pages are lent to it, and without free ones steps are less full.
+  Status encodeWhole(const Entry &Code, std::span<Request> Requests,
+                     int64_t MostFiller);
+  /// Both on the control thread.
+  Status runAppending(const Entry &Code, std::span<Request> Requests,
+                      Variant V);
+  Status runWhole(const Entry &Code, std::span<Request> Requests,
+                  const BatchLimits &Limits, const int32_t *FillerPages);
+  /// Memory for `Rows` rows of the entry's output.
+  Result<float *> reserveOutput(const Entry &Code, uint64_t Rows);
 
   Result<std::vector<ItemResult>> encode(std::string_view Role,
                                          std::span<const EncodeItem> Items);

@@ -1,7 +1,7 @@
 //===- Encoders.cpp - /v1/embeddings, /v1/rerank, /v1/classify ------------===//
 
+#include "runtime/Engine/TextBatches.h"
 #include "runtime/Http/Api.h"
-#include "runtime/Serving/TextBatches.h"
 
 #include <algorithm>
 #include <bit>
@@ -22,7 +22,7 @@ using Rows = std::vector<std::vector<float>>;
 /// "truncate_prompt_tokens": the most tokens of a text, of which longer ones
 /// are cut; none: they are refused.
 static std::optional<size_t> readTruncation(Fields &F, const ServedModel &M) {
-  int64_t Longest = longestText(M.code().manifest());
+  int64_t Longest = engine::longestText(M.code().manifest());
   std::optional<int64_t> Most =
       F.integer("truncate_prompt_tokens", -1, Longest);
   if (Most && *Most == 0)
@@ -35,7 +35,7 @@ static std::optional<size_t> readTruncation(Fields &F, const ServedModel &M) {
 
 static void checkLength(const EncoderText &Text, const std::string &Place,
                         const ServedModel &M, Fields &F) {
-  auto Longest = static_cast<size_t>(longestText(M.code().manifest()));
+  auto Longest = static_cast<size_t>(engine::longestText(M.code().manifest()));
   if (Text.Tokens.size() > Longest)
     F.refuse({400, Place + " has " + std::to_string(Text.Tokens.size()) +
                        " tokens: expected at most " + std::to_string(Longest) +

@@ -2,8 +2,6 @@
 
 #include "runtime/Serving/Encoder.h"
 
-#include "runtime/Serving/TextBatches.h"
-
 #include <chrono>
 #include <condition_variable>
 #include <list>
@@ -58,8 +56,6 @@ struct Encoder::Implementation {
   void loop();
   std::vector<Picked> pick();
   void encode(const std::vector<Picked> &Texts);
-  void encodeBatch(const std::vector<Picked> &Texts,
-                   const std::vector<BatchItem> &Batch);
   void giveUp(Waiting &W);
 };
 
@@ -124,39 +120,17 @@ std::vector<Picked> Encoder::Implementation::pick() {
 /// A request is in the list while a step has texts of it, so no lock is wanted
 /// for what the step fills in.
 void Encoder::Implementation::encode(const std::vector<Picked> &Texts) {
-  std::vector<int64_t> Lengths;
-  for (const Picked &P : Texts)
-    Lengths.push_back(static_cast<int64_t>(P.Of->Texts[P.Text].Tokens.size()));
-  const artifact::Manifest &Info = S.model().manifest();
-  for (const std::vector<BatchItem> &Batch :
-       planBatches(Lengths, {Info.MaxTokensPerStep, longestText(Info)}))
-    encodeBatch(Texts, Batch);
-}
-
-void Encoder::Implementation::encodeBatch(const std::vector<Picked> &Texts,
-                                          const std::vector<BatchItem> &Batch) {
-  std::vector<int32_t> Filler(PageTokens);
   std::vector<engine::EncodeItem> Items;
-  for (const BatchItem &Item : Batch) {
-    if (!Item.Text) {
-      Items.push_back({std::span<const int32_t>(Filler).first(
-                           static_cast<size_t>(Item.Tokens)),
-                       {},
-                       engine::OutputRows::All});
-      continue;
-    }
-    const EncoderText &Text =
-        Texts[*Item.Text].Of->Texts[Texts[*Item.Text].Text];
+  for (const Picked &P : Texts) {
+    const EncoderText &Text = P.Of->Texts[P.Text];
     Items.push_back({Text.Tokens, Text.Types, engine::OutputRows::All});
   }
   Result<std::vector<engine::ItemResult>> Answers =
       Embeds ? S.embed(Items) : S.encode(Items);
   std::lock_guard Guard(Lock);
   ++Counts.Steps;
-  for (size_t I = 0; I < Batch.size(); ++I) {
-    if (!Batch[I].Text)
-      continue;
-    const Picked &P = Texts[*Batch[I].Text];
+  for (size_t I = 0; I < Texts.size(); ++I) {
+    const Picked &P = Texts[I];
     Waiting &W = *P.Of;
     if (!Answers || !(*Answers)[I].Outcome) {
       if (!W.Failure)

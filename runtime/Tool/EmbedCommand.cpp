@@ -1,6 +1,6 @@
 //===- EmbedCommand.cpp - tenon embed -------------------------------------===//
 
-#include "runtime/Serving/TextBatches.h"
+#include "runtime/Engine/TextBatches.h"
 #include "runtime/Support/Console.h"
 #include "runtime/Tool/Arguments.h"
 #include "runtime/Tool/EmbedSupport.h"
@@ -92,7 +92,7 @@ Status tool::embedTexts(const EmbedOptions &Options) {
   if (!Loaded)
     return Loaded.error();
   const Model &M = *Loaded->Code;
-  int64_t MaxTokens = serving::longestText(M.manifest());
+  int64_t MaxTokens = longestText(M.manifest());
   std::vector<std::vector<int32_t>> Ids;
   Result<std::vector<std::string>> Texts = textsOf(Options);
   if (!Texts)

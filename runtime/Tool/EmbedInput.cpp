@@ -1,11 +1,12 @@
 //===- EmbedInput.cpp - tenon embed --input -------------------------------===//
 //
-// Reads texts in windows. Those of a window are put into batches by their
-// lengths (TextBatches.h), and answered in the order of the input.
+// Reads texts in windows. Those of a window run step by step as the session
+// would divide them (TextBatches.h), and are answered in the order of the
+// input.
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Serving/TextBatches.h"
+#include "runtime/Engine/TextBatches.h"
 #include "runtime/Support/Console.h"
 #include "runtime/Tool/Arguments.h"
 #include "runtime/Tool/EmbedSupport.h"
@@ -18,7 +19,6 @@
 using namespace tenon;
 using namespace tenon::artifact;
 using namespace tenon::engine;
-using namespace tenon::serving;
 using namespace tenon::tokenizer;
 using namespace tenon::tool;
 
@@ -121,22 +121,18 @@ private:
 
   Status embedBatch(const std::vector<Text> &Window,
                     const std::vector<BatchItem> &Batch) {
-    std::vector<int32_t> Filler(PageTokens);
+    std::vector<size_t> Places;
     std::vector<EncodeItem> Items;
-    for (const BatchItem &Item : Batch) {
-      std::span<const int32_t> Ids =
-          Item.Text ? std::span<const int32_t>(Window[*Item.Text].Ids)
-                    : std::span<const int32_t>(Filler).first(
-                          static_cast<size_t>(Item.Tokens));
-      Items.push_back({Ids, {}, OutputRows::All});
-    }
+    for (const BatchItem &Item : Batch)
+      if (Item.Text) {
+        Places.push_back(*Item.Text);
+        Items.push_back({Window[*Item.Text].Ids, {}, OutputRows::All});
+      }
     Result<std::vector<ItemResult>> Answers = S.embed(Items);
     if (!Answers)
       return Answers.error();
-    for (size_t I = 0; I < Batch.size(); ++I) {
-      if (!Batch[I].Text)
-        continue;
-      size_t Place = *Batch[I].Text;
+    for (size_t I = 0; I < Places.size(); ++I) {
+      size_t Place = Places[I];
       const ItemResult &Answer = (*Answers)[I];
       if (Status Good = checkEmbedding(Answer, M); !Good)
         return Good.error().withContext(In.file() + ":" +

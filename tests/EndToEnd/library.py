@@ -128,11 +128,15 @@ class Session:
             "tenon_session_run", self.session, ctypes.c_int(entry),
             *arguments), items)
 
-    def encode_source(self, sequence, tokens):
-        """Gives the encoder's rows of a sequence's source text."""
-        answer, = self._run(lambda *arguments: self._call(
+    def encode_sources(self, *items):
+        """Items are (sequence, tokens of its source text). Gives the encoder's
+        rows of each, or the item's error as a string."""
+        return self._run(lambda *arguments: self._call(
             "tenon_session_encode_sources", self.session, *arguments),
-            [(sequence, tokens, None)])
+            [(sequence, tokens, None) for sequence, tokens in items])
+
+    def encode_source(self, sequence, tokens):
+        answer, = self.encode_sources((sequence, tokens))
         if isinstance(answer, str):
             raise RuntimeError(answer)
         return answer

@@ -2,8 +2,9 @@
 
 ragged.py TENON WORK
 
-Through the C interface, f32, EQUIVALENCE_TOLERANCE. Lengths lie around the
-sizes of blocks and pages. Errors of one item must leave the others alone.
+Through the C interface. Decoders in f32, EQUIVALENCE_TOLERANCE, with lengths
+around the sizes of blocks and pages; what is encoded has the very bits that it
+has alone. Errors of one item must leave the others alone.
 """
 
 import sys
@@ -137,11 +138,17 @@ class Ragged:
             self.refused(over, str(most), f"{name}: position {most}")
             self.close(fine, alone, f"{name}: beside a full sequence")
 
-    def encoder(self, name):
+    def same(self, values, reference, what):
+        self.test.check(not isinstance(values, str)
+                        and numpy.array_equal(values, reference),
+                        f"{what}: other bits than alone")
+
+    def encoder(self, name, dtype):
+        """Texts that would begin anywhere in a page of 64 tokens."""
         fixture = support.fixtures([name])[0]
-        artifact = self.test.compile(fixture.path, name, "--dtype", "f32",
-                                     "--max-tokens-per-step", 256)
-        lengths = [1, 2, 3, 7, 8, 9, 15, 16, 17, 37]
+        artifact = self.test.compile(fixture.path, f"{name}-{dtype}", "--dtype",
+                                     dtype, "--max-tokens-per-step", 256)
+        lengths = [1, 2, 3, 7, 37, 8, 31, 9, 15, 16, 17, 37, 5, 33, 11]
         with self.session(artifact, 0) as session:
             texts = [(0, numpy.roll(fixture.tokens, 3 * i)[:n],
                       numpy.roll(fixture.types, i)[:n])
@@ -149,8 +156,33 @@ class Ragged:
             alone = [session.run(library.ENCODE, text)[0] for text in texts]
             for length, values, expected in zip(
                     lengths, session.run(library.ENCODE, *texts), alone):
-                self.close(values, expected,
-                           f"{name}: {length} tokens of a batch of ten")
+                self.same(values, expected,
+                          f"{name} {dtype}: {length} tokens among others")
+
+    def sources(self, name):
+        """Source texts that are encoded together, and what follows them."""
+        fixture = support.fixtures([name])[0]
+        artifact = self.test.compile(fixture.path, name, "--dtype", "f32")
+        start = fixture.decoder_tokens[:3]
+        lengths = [17, 5, 29, 3, 21, 8]
+        sources = [numpy.resize(numpy.roll(fixture.tokens, 3 * i), n)
+                   for i, n in enumerate(lengths)]
+        with self.session(artifact, 1024) as session:
+            alone = []
+            for tokens in sources:
+                sequence = session.create()
+                rows, = session.encode_sources((sequence, tokens))
+                logits, = session.step((sequence, start))
+                alone.append((rows, logits))
+                session.end(sequence)
+            sequences = [session.create() for _ in sources]
+            together = session.encode_sources(*zip(sequences, sources))
+            steps = session.step(*((s, start) for s in sequences))
+            for length, rows, logits, (rows_alone, logits_alone) in zip(
+                    lengths, together, steps, alone):
+                self.same(rows, rows_alone, f"{name}: source of {length}")
+                self.close(logits, logits_alone,
+                           f"{name}: behind a source of {length}")
 
 
 def main():
@@ -158,8 +190,11 @@ def main():
     ragged = Ragged(test)
     ragged.decoder("llama-long")
     ragged.decoder_errors("llama-long")
-    ragged.encoder("bert-gelu")
-    ragged.encoder("bert-relu")
+    for dtype in "f32", "bf16":
+        ragged.encoder("bert-gelu", dtype)
+    ragged.encoder("bert-relu", "f32")
+    ragged.sources("bart-gelu")
+    ragged.sources("t5-gated")
     test.finish()
 
 

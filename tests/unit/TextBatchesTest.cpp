@@ -1,6 +1,6 @@
-//===- TextBatchesTest.cpp - Which texts are embedded together ------------===//
+//===- TextBatchesTest.cpp - Which texts share a step ----------------------===//
 
-#include "runtime/Serving/TextBatches.h"
+#include "runtime/Engine/TextBatches.h"
 
 #include "runtime/Abi/Types.h"
 
@@ -9,7 +9,7 @@
 #include <random>
 
 using namespace tenon;
-using namespace tenon::serving;
+using namespace tenon::engine;
 
 namespace {
 

@@ -1,7 +1,7 @@
-//===- TextBatches.h - Which texts are embedded together --------*- C++ -*-===//
+//===- TextBatches.h - Which texts share a step -----------------*- C++ -*-===//
 
-#ifndef TENON_RUNTIME_SERVING_TEXTBATCHES_H
-#define TENON_RUNTIME_SERVING_TEXTBATCHES_H
+#ifndef TENON_RUNTIME_ENGINE_TEXTBATCHES_H
+#define TENON_RUNTIME_ENGINE_TEXTBATCHES_H
 
 #include "runtime/Artifact/Manifest.h"
 
@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace tenon::serving {
+namespace tenon::engine {
 
 /// The most tokens of a text to encode; longer ones are cut.
 int64_t longestText(const artifact::Manifest &Info);
@@ -19,11 +19,11 @@ int64_t longestText(const artifact::Manifest &Info);
 /// What steps of a model hold.
 struct BatchLimits {
   int64_t MostTokens; ///< Of a step.
-  int64_t MostFiller; ///< Of one text.
+  int64_t MostFiller; ///< Tokens of one piece of filler; 0: none is put in.
 };
 
 struct BatchItem {
-  /// Index of a text; none: tokens of any kind, whose result nobody wants.
+  /// Index of a text; none: filler, tokens whose result nobody wants.
   std::optional<size_t> Text;
   int64_t Tokens;
 };
@@ -40,6 +40,6 @@ struct BatchItem {
 std::vector<std::vector<BatchItem>>
 planBatches(std::span<const int64_t> Lengths, const BatchLimits &Limits);
 
-} // namespace tenon::serving
+} // namespace tenon::engine
 
-#endif // TENON_RUNTIME_SERVING_TEXTBATCHES_H
+#endif // TENON_RUNTIME_ENGINE_TEXTBATCHES_H

@@ -1,6 +1,6 @@
-//===- TextBatches.cpp - Which texts are embedded together ----------------===//
+//===- TextBatches.cpp - Which texts share a step -------------------------===//
 
-#include "runtime/Serving/TextBatches.h"
+#include "runtime/Engine/TextBatches.h"
 
 #include "runtime/Abi/Types.h"
 
@@ -8,9 +8,9 @@
 #include <map>
 
 using namespace tenon;
-using namespace tenon::serving;
+using namespace tenon::engine;
 
-int64_t serving::longestText(const artifact::Manifest &Info) {
+int64_t engine::longestText(const artifact::Manifest &Info) {
   return std::min({Info.MaxTextTokens.value_or(Info.MaxSequence),
                    Info.MaxSequence, Info.MaxTokensPerStep});
 }
@@ -66,6 +66,8 @@ private:
   /// Adds a text that ends in the page that is begun.
   bool addInPage() {
     int64_t Begin = Position + Position % 2;
+    if (!mayFill(Begin))
+      return false;
     std::optional<BatchItem> Item =
         Left.take(std::min(pageEnd(), Most) - Begin);
     // No tokens are an error of their own, anywhere.
@@ -81,7 +83,7 @@ private:
     // Tokens that are run for nothing, against those that are not run alone.
     constexpr int64_t FillerShare = 8;
     int64_t Begin = pageEnd();
-    if ((Filled + Begin - Position) * FillerShare > Begin ||
+    if (!mayFill(Begin) || (Filled + Begin - Position) * FillerShare > Begin ||
         Begin + Left.shortest() > Most)
       return false;
     std::optional<BatchItem> Item = Left.take(Most - Begin);
@@ -92,6 +94,7 @@ private:
     return true;
   }
 
+  bool mayFill(int64_t To) const { return To == Position || MostFiller > 0; }
   void add(const BatchItem &Item) {
     Items.push_back(Item);
     Position += Item.Tokens;
@@ -111,8 +114,8 @@ private:
 } // namespace
 
 std::vector<std::vector<BatchItem>>
-serving::planBatches(std::span<const int64_t> Lengths,
-                     const BatchLimits &Limits) {
+engine::planBatches(std::span<const int64_t> Lengths,
+                    const BatchLimits &Limits) {
   Remaining Left;
   for (size_t Text = 0; Text < Lengths.size(); ++Text)
     Left.add(Lengths[Text], Text);
