@@ -47,6 +47,7 @@ private:
     int64_t Rows;
     int64_t Columns;
   };
+  static constexpr Shape Square{2, 2}, Flat{1, 4};
   /// A panel as pairs of bf16, from a place in each row of it.
   struct PairSource {
     Value Buffer, Panel, FirstPair;
@@ -61,6 +62,9 @@ private:
       Panel First, int64_t Count, Value Feature,
       llvm::function_ref<void(const Piece &This, const Piece &Next, Value Slot)>
           Do);
+  void addPiece(const Piece &This, const Piece &Next, int64_t Features,
+                Value RowCount, Value FirstColumn);
+  void copyPanel(const Piece &This, const Piece &Next, int64_t Features);
   void stage(Value First, Value Last, Value FirstFeature, int64_t Features,
              RowFinder RowOf);
   void addProducts(const PairSource &Pairs, int64_t Features, Value RowCount,
@@ -73,8 +77,8 @@ private:
 
   Value Input;
   /// Scratch: a piece of the rows; sums, the columns of one panel after the
-  /// other; panels of quantised weights as pairs.
-  Value Staged, Sums, Widened;
+  /// other; a piece of a panel as pairs.
+  Value Staged, Sums, PieceCopy;
 };
 
 } // namespace
@@ -94,9 +98,7 @@ void TileMatmul::emit(ArrayRef<Panel> Panels, Value First, Value Last,
   Sums = B.scratch({ChunkRows, Width});
   // A tile more, so that rows fall into different lines of the cache.
   Staged = B.scratch({ChunkRows, PieceFeatures + TileFeatures}, BF16);
-  if (infoOf(Format).isQuantised())
-    Widened = B.scratch({Count * matrices(), PieceFeatures / 2, PanelWidth * 2},
-                        BF16);
+  PieceCopy = B.scratch({1, PieceFeatures / 2, PanelWidth * 2}, BF16);
   B.loop(First, Last, ChunkRows, [&](Value From) {
     Value To = B.min(B.add(From, ChunkRows), Last);
     Value RowCount = B.sub(To, From);
@@ -110,16 +112,8 @@ void TileMatmul::emit(ArrayRef<Panel> Panels, Value First, Value Last,
       forEachPanel(Panels[0], Count, Feature,
                    [&](const TileMatmul::Piece &This,
                        const TileMatmul::Piece &Next, Value Slot) {
-                     PairSource Pairs{This.From.View, This.From.Panel,
-                                      B.div(Feature, 2)};
-                     if (Widened) {
-                       Pairs = {Widened, Slot, B.index(0)};
-                       widenPanel(This.From, B.div(Feature, GroupValues),
-                                  Features, StorageFormat::BF16, Widened, Slot,
-                                  &Next.From, B.div(Next.Feature, GroupValues));
-                     }
-                     addProducts(Pairs, Features, RowCount,
-                                 B.mul(Slot, PanelWidth));
+                     addPiece(This, Next, Features, RowCount,
+                              B.mul(Slot, PanelWidth));
                    });
     };
     int64_t Full = InFeatures / PieceFeatures * PieceFeatures;
@@ -165,6 +159,53 @@ void TileMatmul::forEachPanel(
   });
 }
 
+/// Adds products of the staged rows with `Features` of a panel to their sums.
+/// What tiles load comes from a copy in the first-level cache, made in the
+/// order of the memory while the next piece is asked for; but for rows of one
+/// tile the copy takes longer than it saves.
+void TileMatmul::addPiece(const Piece &This, const Piece &Next,
+                          int64_t Features, Value RowCount, Value FirstColumn) {
+  PairSource Copied{PieceCopy, B.index(0), B.index(0)};
+  if (infoOf(Format).isQuantised()) {
+    widenPanel(This.From, B.div(This.Feature, GroupValues), Features,
+               StorageFormat::BF16, PieceCopy, B.index(0), &Next.From,
+               B.div(Next.Feature, GroupValues));
+    return addProducts(Copied, Features, RowCount, FirstColumn);
+  }
+  B.ifThenElse(
+      B.isLess(B.index(TileRows), RowCount),
+      [&] {
+        copyPanel(This, Next, Features);
+        addProducts(Copied, Features, RowCount, FirstColumn);
+      },
+      [&] {
+        PairSource InPlace{This.From.View, This.From.Panel,
+                           B.div(This.Feature, 2)};
+        multiply(InPlace, Features, B.index(0), B.index(0), FirstColumn, Flat);
+      });
+}
+
+void TileMatmul::copyPanel(const Piece &This, const Piece &Next,
+                           int64_t Features) {
+  auto Type = B.vecType(B.getBF16Type(), TileFeatures);
+  auto ForEachLine = [&](const Piece &P, Value Pair, auto Do) {
+    for (int64_t At = 0; At < 2 * PanelWidth; At += TileFeatures)
+      Do(SmallVector<Value>{P.From.Panel, B.add(B.div(P.Feature, 2), Pair),
+                            B.index(At)});
+  };
+  int64_t Whole = llvm::alignTo(Features, TileFeatures);
+  B.loop(B.index(0), B.index(Whole / 2), 1, [&](Value Pair) {
+    ForEachLine(Next, Pair, [&](ValueRange At) {
+      B.prefetch(Next.From.View, At, /*Locality=*/2);
+    });
+    ForEachLine(This, Pair, [&](ValueRange At) {
+      Value Line = vector::LoadOp::create(B, Type, This.From.View, At);
+      vector::StoreOp::create(B, Line, PieceCopy,
+                              ValueRange{B.index(0), Pair, At[2]});
+    });
+  });
+}
+
 /// Copies a piece of rows [First, Last), with zeros for the features that the
 /// last tile lacks.
 void TileMatmul::stage(Value First, Value Last, Value FirstFeature,
@@ -195,10 +236,8 @@ void TileMatmul::stage(Value First, Value Last, Value FirstFeature,
   });
 }
 
-/// Adds products of the staged rows with `Features` of a panel to their sums.
 void TileMatmul::addProducts(const PairSource &Pairs, int64_t Features,
                              Value RowCount, Value FirstColumn) {
-  constexpr Shape Square{2, 2}, Flat{1, 4};
   // The last block of at most 16 rows is flat.
   Value Tiles = B.ceilDiv(RowCount, TileRows);
   Value Rest = B.mul(B.div(Tiles, Square.Rows), Square.Rows * TileRows);

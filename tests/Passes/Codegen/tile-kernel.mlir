@@ -5,12 +5,12 @@
 !out = memref<?x256xf32>
 !four = !dnn.packed<panels, 256x600xq4_k>
 module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, dot = [bf16, int8, int16, bf16_tile, int8_tile], library = [f32, bf16]>} {
-// 256 columns at once: their sums, a piece of the rows, and the panels of a
-// piece of the weights, widened.
+// 256 columns at once: their sums, a piece of the rows, and a piece of one panel
+// of the weights, widened.
 // CHECK-LABEL: @many
 // CHECK-DAG: %[[SUMS:.*]] = memref.alloca() {{.*}} : memref<512x256xf32>
 // CHECK-DAG: %[[ROWS:.*]] = memref.alloca() {{.*}} : memref<512x288xbf16>
-// CHECK-DAG: %[[PAIRS:.*]] = memref.alloca() {{.*}} : memref<4x128x128xbf16>
+// CHECK-DAG: %[[PAIRS:.*]] = memref.alloca() {{.*}} : memref<1x128x128xbf16>
 // CHECK: vector.load %x[{{.*}}vector<32xbf16>
 // CHECK: vector.store %{{.*}}, %[[ROWS]]
 // CHECK: dnn.lookup
@@ -65,24 +65,41 @@ func.func private @few(%s: !transformer.scope, %b: !transformer.batch, %x: !rows
 !plain = !dnn.packed<panels, 192x64xbf16>
 !short = !dnn.packed<panels, 192x72xbf16>
 module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, dot = [bf16, int8, int16, bf16_tile, int8_tile], library = []>} {
-// Plain bf16 is read from its panel. Three panels are more than one and no
-// divisor of four: one unit of work.
+// Three panels are more than one and no divisor of four: one unit of work. For
+// more rows than a tile has, plain bf16 is copied before tiles load it, and the
+// next panel is asked for; else tiles load it from its panel.
 // CHECK-LABEL: @plain
 // CHECK: memref.alloca() {{.*}} : memref<512x192xf32>
 // CHECK: because "tiles multiply bf16"
 // CHECK: %[[W:.*]] = dnn.weight_view
-// CHECK: amx.tile_load %[[W]]
+// CHECK: %[[FITS:.*]] = arith.cmpi slt, %c16
+// CHECK: scf.if %[[FITS]]
+// CHECK: scf.for %{{.*}} = %c0 to %c32
+// CHECK-COUNT-4: memref.prefetch %[[W]][{{.*}} locality<2>
+// CHECK: %[[LINE:.*]] = vector.load %[[W]]{{.*}}vector<32xbf16>
+// CHECK: vector.store %[[LINE]], %[[COPY:[^\[]*]]
+// CHECK-COUNT-3: vector.store %{{.*}}, %[[COPY]]
+// CHECK-NOT: amx.tile_load %[[W]]
+// CHECK: amx.tile_load %[[COPY]]
+// CHECK-NOT: amx.tile_load %[[W]]
+// CHECK: } else {
+// CHECK-COUNT-8: amx.tile_load %[[W]]
+// CHECK-NOT: amx.tile_load %[[W]]
+// CHECK: return
 func.func private @plain(%s: !transformer.scope, %b: !transformer.batch, %x: !rows, %o: !out) attributes {transformer.variant = #transformer.variant<many>} {
   %w = dnn.weight %s ["w"] of ffn index 0 : !plain
   dnn.matmul %x weight %w outs(%o) : (!rows, !plain, !out) -> ()
   return
 }
 
-// A panel has whole tiles; what a row lacks of the last is zero.
+// A panel has whole tiles, which are copied; what a row lacks of the last is
+// zero.
 // CHECK-LABEL: @short
 // CHECK: %[[W:.*]] = dnn.weight_view {{.*}} -> memref<3x48x128xbf16>
 // CHECK: vector.create_mask %c8
 // CHECK: vector.maskedload %x
+// CHECK: scf.for %{{.*}} = %c0 to %c48
+// CHECK: vector.load %[[W]]
 // CHECK: amx.tile_load %[[W]]
 func.func private @short(%s: !transformer.scope, %b: !transformer.batch, %x: !odd, %o: !out) attributes {transformer.variant = #transformer.variant<many>} {
   %w = dnn.weight %s ["w"] of ffn index 0 : !short
@@ -92,7 +109,7 @@ func.func private @short(%s: !transformer.scope, %b: !transformer.batch, %x: !od
 
 // A kernel uses the scratch of those before it in its region.
 // CHECK-LABEL: @both
-// CHECK-COUNT-2: memref.alloca
+// CHECK-COUNT-3: memref.alloca
 // CHECK-NOT: memref.alloca
 // CHECK: amx.tile_store
 // CHECK: dnn.barrier
