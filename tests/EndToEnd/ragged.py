@@ -141,7 +141,7 @@ class Ragged:
     def same(self, values, reference, what):
         self.test.check(not isinstance(values, str)
                         and numpy.array_equal(values, reference),
-                        f"{what}: other bits than alone")
+                        f"{what}: has the bits that it has alone")
 
     def encoder(self, name, dtype):
         """Texts that would begin anywhere in a page of 64 tokens."""
