@@ -316,7 +316,9 @@ class Model:
 
     def _settings(self, wish: Settings) -> Settings:
         """With the token ids of bad words, as they are written at the beginning
-        of a text and behind a space."""
+        of a text and behind a space, and the pixels of images."""
+        if wish.images:
+            wish = wish.replace(images=[self._pixels(i) for i in wish.images])
         if not any(isinstance(word, str) for word in wish.bad_words):
             return wish
         words: list[Sequence[int]] = []
