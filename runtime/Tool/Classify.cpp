@@ -57,6 +57,18 @@ Result<std::vector<float>> tool::readImageInput(const Model &M,
   return *IsArray ? readPixels(Path, Info) : readPixelValues(Path, Info);
 }
 
+Result<std::vector<generation::PromptImage::Ptr>>
+tool::readPromptImages(const Model &M, const std::vector<std::string> &Paths) {
+  std::vector<generation::PromptImage::Ptr> Images;
+  for (const std::string &Path : Paths) {
+    Result<std::vector<float>> Pixels = readImageInput(M, Path);
+    if (!Pixels)
+      return Pixels.error();
+    Images.push_back(generation::makePromptImage(*Pixels, *M.manifest().Image));
+  }
+  return Images;
+}
+
 static Status writeRows(const ItemResult &Answer, int64_t Width,
                         OutputFile Out) {
   Result<NpyWriter> File =

@@ -163,6 +163,10 @@ Status tool::runModel(const RunOptions &Options) {
       readPrompts(M, Options, *Tools);
   if (!Prompts)
     return Prompts.error();
+  Result<std::vector<PromptImage::Ptr>> Images =
+      readPromptImages(M, Options.Images);
+  if (!Images)
+    return Images.error();
   Result<std::vector<int32_t>> Types =
       readTokenTypes(Options, Prompts->front());
   if (!Types)
@@ -179,7 +183,7 @@ Status tool::runModel(const RunOptions &Options) {
   for (std::vector<int32_t> &Prompt : *Prompts) {
     S->Seed = Seed + Requests.size();
     S->Tools = *Tools;
-    Result<Request> R = makeRequest(M, *S, std::move(Prompt));
+    Result<Request> R = makeRequest(M, *S, std::move(Prompt), *Images);
     if (!R)
       return R.error();
     if (!Generates)

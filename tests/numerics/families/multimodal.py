@@ -19,7 +19,9 @@ TOWER = dict(
     model_type="clip_vision_model", hidden_size=40, intermediate_size=56,
     num_hidden_layers=3, num_attention_heads=5, image_size=20, patch_size=6,
     layer_norm_eps=1e-5)
-TEXT = dict(model_type="llama") | LLAMA | dict(vocab_size=101)
+# Sequences of two images and what is generated after them.
+LENGTH = dict(max_position_embeddings=96)
+TEXT = dict(model_type="llama") | LLAMA | LENGTH | dict(vocab_size=101)
 
 
 def changes(config):
@@ -259,7 +261,7 @@ FIXTURES = [
     # The class token stands too; all layers; a projector without biases; tied,
     # another activation of the tower.
     Chat("llava", "full-qwen2", dict(
-        text_config=dict(model_type="qwen2") | QWEN2 | dict(
+        text_config=dict(model_type="qwen2") | QWEN2 | LENGTH | dict(
             vocab_size=89, hidden_size=48, tie_word_embeddings=True,
             num_key_value_heads=1),
         vision_config=TOWER | dict(hidden_act="gelu", patch_size=5,
@@ -276,7 +278,7 @@ FIXTURES = [
         dtype="f16", older=True),
     # A text model that scales its embeddings, but not the images.
     Chat("llava", "gemma", dict(
-        text_config=dict(model_type="gemma") | LLAMA | dict(
+        text_config=dict(model_type="gemma") | LLAMA | LENGTH | dict(
             vocab_size=97, num_key_value_heads=1, tie_word_embeddings=True,
             hidden_activation="gelu_pytorch_tanh"),
         image_token_index=96), names=BODY),
