@@ -85,12 +85,10 @@ class Model:
     @property
     def kind(self) -> str:
         """"decoder", "encoder-decoder", "encoder" or "vision"."""
-        if "encode_image" in self._kinds:
-            return "vision"
         if "step" in self._kinds:
             return ("encoder-decoder" if self._native.max_source()
                     else "decoder")
-        return "encoder"
+        return "vision" if "encode_image" in self._kinds else "encoder"
 
     @property
     def max_length(self) -> int:
