@@ -65,6 +65,11 @@ int64_t artifactPromptTokens(const engine::Model &M);
 void noteArtifactPrompts(const engine::Model &M,
                          const serving::PrefixesRead &Read);
 
+/// The pixel values [C,H,W] of the PNG, JPEG or .npy file at `Path`, for a
+/// model that takes images.
+Result<std::vector<float>> readImageInput(const engine::Model &M,
+                                          const std::string &Path);
+
 /// Runs a model on an image, or on a text that it puts into classes: writes
 /// the raw output to `Out`, if there is one, or prints the likeliest classes.
 Status classify(const std::shared_ptr<const engine::Model> &M,

@@ -140,6 +140,10 @@ TEST_F(CommandLineImageTest, ImagesThatDoNotFit) {
   expectError(Run(Directory / "text.png"), "text.png");
   expectError({"run", File, "--token-ids", "1"},
               "this model reads images: use --image FILE");
+  expectError({"run", File, "--token-ids", "1", "--image", Picture},
+              "--image: this model takes no prompt");
+  expectError({"run", File, "--image", Picture, "--image", Picture},
+              "--image: this model takes one image");
   for (const char *Option : {"--max-new-tokens=3", "--temperature=1",
                              "--num-beams=2", "--ignore-eos"})
     expectError({"run", File, "--image", Picture, Option},

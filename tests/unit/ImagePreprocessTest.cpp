@@ -61,7 +61,8 @@ protected:
   Result<ImagePreprocessing> read(std::string_view Text, int64_t Channels = 3,
                                   int64_t Height = 16, int64_t Width = 12) {
     write("preprocessor_config.json", Text);
-    return readImageSettings(Directory, Channels, Height, Width);
+    return readImageSettings(Directory, Channels, Height, Width,
+                             ImageProcessor::Vit);
   }
 
   void refuses(std::string_view Text, std::string_view Message) {
@@ -129,12 +130,12 @@ TEST_F(ImageSettings, InertKeys) {
 }
 
 TEST_F(ImageSettings, Refusals) {
-  EXPECT_ERROR(readImageSettings(Directory, 3, 8, 8),
+  EXPECT_ERROR(readImageSettings(Directory, 3, 8, 8, ImageProcessor::Vit),
                pathOf("preprocessor_config.json"), "");
   refuses("[]", "is not a JSON object");
-  refusesKey(R"("image_processor_type":"CLIPImageProcessor")",
-             "field 'image_processor_type' is \"CLIPImageProcessor\": expected "
-             "ViTImageProcessor");
+  refusesKey(R"("image_processor_type":"BlipImageProcessor")",
+             "field 'image_processor_type' is \"BlipImageProcessor\": expected "
+             "ViTImageProcessor or CLIPImageProcessor");
   refusesKey(R"("feature_extractor_type":"BeitFeatureExtractor")",
              "expected ViTImageProcessor");
   refusesKey(
