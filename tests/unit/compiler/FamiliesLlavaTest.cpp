@@ -3,6 +3,7 @@
 #include "FamilyFixture.h"
 
 #include "compiler/Manifest/ManifestBuilder.h"
+#include "dialects/Transformer/Transformer.h"
 
 using namespace mlir;
 using namespace tenon;
@@ -22,10 +23,10 @@ protected:
             {"patch_size", 16}};
   }
   static Json text() {
-    return {{"model_type", "llama"},       {"vocab_size", 90},
-            {"hidden_size", 48},           {"intermediate_size", 72},
-            {"num_hidden_layers", 2},      {"num_attention_heads", 3},
-            {"max_position_embeddings", 5}};
+    return {{"model_type", "llama"},    {"vocab_size", 90},
+            {"hidden_size", 48},        {"intermediate_size", 72},
+            {"num_hidden_layers", 2},   {"num_attention_heads", 3},
+            {"num_key_value_heads", 3}, {"max_position_embeddings", 5}};
   }
   static Json llava() {
     return {{"model_type", "llava"},
@@ -241,7 +242,8 @@ TEST_F(LlavaTest, Refusals) {
        {{{"vision_config", 3}},
         "field 'vision_config' is 3: expected an object"},
        unread("llava", "spatial_merge_size", 2, "2")});
-  refuses(without(llava(), "text_config"), "missing field 'text_config'");
+  refuses(without(llava(), "text_config"),
+          "missing field 'text_config': expected an object");
   refuses(withTower({{"model_type", "siglip_vision_model"}}),
           "field 'vision_config.model_type' is 'siglip_vision_model': expected "
           "clip_vision_model");
