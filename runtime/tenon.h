@@ -154,6 +154,9 @@ TENON_API tenon_status tenon_model_image_shape(const tenon_model *model,
  *  model's own preprocessing says. Also: not found, damaged file. */
 TENON_API tenon_status tenon_model_read_image(const tenon_model *model,
                                               const char *path, float *pixels);
+/** The token that stands for an image in prompts of a model that reads images
+ *  beside text; -1 where there is none. */
+TENON_API int32_t tenon_model_image_token(const tenon_model *model);
 /** The name of a class (UTF-8, valid as long as the model), or null. */
 TENON_API const char *tenon_model_label(const tenon_model *model,
                                         int64_t index);
@@ -374,6 +377,11 @@ typedef struct tenon_settings {
   int32_t top_logprobs; /**< and so have so many likeliest in their place. */
   int64_t prompt_lookup_num_tokens; /**< 0 to 64 tokens are guessed and checked
                                          in one step; the text is the same. */
+  /** The images of the prompt [image_count], pixels [channels][height][width]
+   *  each (see tenon_model_image_shape), in the order of the image tokens, of
+   *  which the prompt has one for each (see tenon_model_image_token). */
+  const float *const *images;
+  size_t image_count;
 } tenon_settings;
 
 /** Sets struct_size, and every field to the model's own settings, of a struct

@@ -105,7 +105,9 @@ Result<std::vector<Run>> tenon::bisect::runsFor(ModuleOp Model,
   Model.walk([&](tr::InputFeaturesOp Op) {
     Width = Op.getResult().getType().getShape()[1];
   });
-  if (Width != 0 && !Ids.empty())
+  tr::MergeFeaturesOp Merge;
+  Model.walk([&](tr::MergeFeaturesOp Op) { Merge = Op; });
+  if (Width != 0 && !Merge && !Ids.empty())
     return Error("token ids: expected none, the model takes images");
   if (static_cast<int64_t>(Ids.size()) > Limit)
     return Error(std::to_string(Ids.size()) + " token ids: expected at most " +
@@ -130,23 +132,31 @@ Result<std::vector<Run>> tenon::bisect::runsFor(ModuleOp Model,
       if (Id < 0 || Id >= Vocabulary)
         return Error("token id " + std::to_string(Id) + ": expected 0 to " +
                      std::to_string(Vocabulary - 1));
-    bool IsStep = Role == "step";
+    bool IsStep = Role == "step", TakesIds = Role != "encode_image";
+    int64_t Longest = countOf(Entry, tr::attr::MaxSequence, Limit);
+    // Rows of the batch: of patches, or of images where a token is one.
+    int64_t RowWidth = TakesIds ? 0 : Width;
+    if (IsStep && Merge)
+      RowWidth = Merge.getType().getDimSize(1);
     std::vector<std::vector<int64_t>> Texts;
-    if (!Ids.empty()) {
+    if (!Ids.empty() && TakesIds) {
       Texts.push_back({Ids.begin(), Ids.end()});
     } else {
       Texts.push_back(
-          someIds(std::min(FewTokens + 5, Limit - IsStep), Vocabulary, 1));
+          someIds(std::min(FewTokens + 5, Longest - IsStep), Vocabulary, 1));
       Texts.push_back(
-          someIds(std::min<int64_t>(3, Limit - IsStep), Vocabulary, 5));
+          someIds(std::min<int64_t>(3, Longest - IsStep), Vocabulary, 5));
+      if (IsStep && Merge)
+        Texts.front()[Texts.front().size() / 2] =
+            static_cast<int64_t>(Merge.getToken());
     }
     Run &Prompt = Runs.emplace_back();
     Prompt.Role = Role.str();
     for (auto [Sequence, Text] : llvm::enumerate(Texts))
       Prompt.Batch.add(static_cast<int64_t>(Sequence), Text, 0,
                        static_cast<int64_t>(Text.size()));
-    if (Width != 0)
-      Prompt.Batch.Features = featuresOf(Prompt.Batch.tokens(), Width);
+    if (RowWidth != 0)
+      Prompt.Batch.Features = featuresOf(Prompt.Batch.tokens(), RowWidth);
     if (!IsStep || static_cast<int64_t>(Texts.front().size()) >= Limit)
       continue;
     Run &Next = Runs.emplace_back();
@@ -155,6 +165,8 @@ Result<std::vector<Run>> tenon::bisect::runsFor(ModuleOp Model,
       Next.Batch.add(static_cast<int64_t>(Sequence),
                      someIds(1, Vocabulary, static_cast<int64_t>(Sequence) + 2),
                      static_cast<int64_t>(Text.size()), 1);
+    if (RowWidth != 0)
+      Next.Batch.Features = featuresOf(Next.Batch.tokens(), RowWidth);
   }
   if (Runs.empty())
     return Error("module: expected an entry");

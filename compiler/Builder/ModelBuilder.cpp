@@ -167,6 +167,10 @@ void FunctionBuilder::setVocabulary(int64_t Count) {
   (*Function)->setAttr(attr::Vocabulary, Builder.getI64IntegerAttr(Count));
 }
 
+void FunctionBuilder::setMaxSequence(int64_t Tokens) {
+  (*Function)->setAttr(attr::MaxSequence, Builder.getI64IntegerAttr(Tokens));
+}
+
 Location FunctionBuilder::at(StringRef What) {
   return NameLoc::get(Builder.getStringAttr(Name + "/" + What));
 }
@@ -262,6 +266,11 @@ Value FunctionBuilder::sinusoid(RopeStyle Style, Value Batch, int64_t Width) {
 Value FunctionBuilder::inputFeatures(Value Batch, int64_t Width) {
   return create<InputFeaturesOp>(at("input_features"), Model->rows(Width),
                                  Batch);
+}
+
+Value FunctionBuilder::mergeFeatures(Value Input, Value Batch, int64_t Token) {
+  return create<MergeFeaturesOp>(at("merge_features"), Input.getType(), Input,
+                                 Batch, Token);
 }
 
 Value FunctionBuilder::classToken(Value Input, Value Batch, Value Token) {

@@ -146,6 +146,9 @@ public:
 
   /// Gives an entry a vocabulary of its own.
   void setVocabulary(int64_t Count);
+  /// Gives the entry "encode_image" its own length: the class token and the
+  /// patches.
+  void setMaxSequence(int64_t Tokens);
 
   // Arguments.
   /// A scope. `Name` is that of the call being built for: it is what the types
@@ -177,6 +180,8 @@ public:
   mlir::Value inputFeatures(mlir::Value Batch, int64_t Width);
   mlir::Value classToken(mlir::Value Input, mlir::Value Batch,
                          mlir::Value Token);
+  mlir::Value mergeFeatures(mlir::Value Input, mlir::Value Batch,
+                            int64_t Token);
   /// `From` is the first element of a head that rotates.
   mlir::Value rope(mlir::Value Input, mlir::Value Batch, int64_t Heads,
                    transformer::RopeAttr Rope, int64_t From = 0);

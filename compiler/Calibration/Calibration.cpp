@@ -66,9 +66,14 @@ Status tenon::checkCalibrated(const artifact::Manifest &Model) {
   const char *Kind = nullptr;
   if (Model.MaxSource != 0)
     Kind = "an encoder-decoder";
-  for (const artifact::EntryInfo &Entry : Model.Entries)
-    if (Entry.Features != 0)
-      Kind = "a vision model";
+  // Of a model that reads images in its text, the text says enough.
+  bool HasStep = false, TakesImages = false;
+  for (const artifact::EntryInfo &Entry : Model.Entries) {
+    HasStep |= Entry.Role == "step";
+    TakesImages |= Entry.Role == "encode_image";
+  }
+  if (TakesImages && !HasStep)
+    Kind = "a vision model";
   if (!Kind)
     return {};
   return Error("this model is " + std::string(Kind) +
@@ -121,12 +126,23 @@ tenon::recordInputs(ModuleOp Model, const artifact::Manifest &Described,
         for (const std::string &Tensor : Weight.Sources)
           Inputs.add(Tensor, Weight.Type.getCount(), Matrix, Rows);
       });
+  // A text has no images for it to stand for.
+  std::optional<int64_t> ImageToken;
+  Model.walk([&](transformer::MergeFeaturesOp Op) {
+    ImageToken = static_cast<int64_t>(Op.getToken());
+  });
   double Done = 0;
   for (const std::vector<int32_t> &Window : Text.Windows) {
     for (const artifact::EntryInfo &Entry : Described.Entries) {
+      if (Entry.Role == "encode_image")
+        continue;
       // The same sequence again: what its caches held is written over.
       EvaluatorBatch Batch;
       std::vector<int64_t> Ids(Window.begin(), Window.end());
+      if (ImageToken)
+        std::erase(Ids, *ImageToken);
+      if (Ids.empty())
+        continue;
       Batch.add(0, Ids, 0, 0);
       Batch.OutputRows = outputRows(Batch.tokens(), Entry.Role == "step");
       if (Result<Tensor2D> Ran = Program->run(Entry.Role, Batch); !Ran)

@@ -126,6 +126,13 @@ bool Config::has(std::string_view Key) const {
   return Found != Object->end() && !Found->is_null();
 }
 
+std::string Config::peek(std::string_view Key, std::string_view Default) const {
+  auto Found = Object->find(std::string(Key));
+  return Found != Object->end() && Found->is_string()
+             ? Found->get<std::string>()
+             : std::string(Default);
+}
+
 bool Config::isNull(std::string_view Key) const {
   auto Found = Object->find(std::string(Key));
   if (Found == Object->end() || !Found->is_null())

@@ -49,6 +49,9 @@ public:
 
   /// True when `Key` is there and not null. Does not count as reading it.
   bool has(std::string_view Key) const;
+  /// The string `Key`, or `Default` where there is none. Does not count as
+  /// reading it.
+  std::string peek(std::string_view Key, std::string_view Default) const;
   /// True when `Key` is there and null: that may mean "off" where an absent
   /// key means a family's default. Reads the key.
   bool isNull(std::string_view Key) const;

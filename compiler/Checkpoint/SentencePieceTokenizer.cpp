@@ -2,8 +2,8 @@
 
 #include "compiler/Checkpoint/SentencePieceModel.h"
 #include "compiler/Checkpoint/TokenizerFormats.h"
+#include "runtime/Support/Base64.h"
 #include "runtime/Support/InputFile.h"
-#include "runtime/Tokenizer/CharacterMap.h"
 #include "runtime/Tokenizer/Unicode.h"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ static bool isTiktoken(const std::string &Path) {
   std::string_view Line = std::string_view(*Start).substr(0, Start->find('\n'));
   size_t Space = Line.find(' ');
   return Space != Line.npos && Space > 0 && Space + 1 < Line.size() &&
-         tokenizer::decodeBase64(Line.substr(0, Space)) &&
+         decodeBase64(Line.substr(0, Space)) &&
          Line.find_first_not_of("0123456789", Space + 1) == Line.npos;
 }
 

@@ -244,6 +244,13 @@ private:
     if (!Estimate)
       return Estimate.error();
     complete(State.Model, *Estimate);
+    if (const std::optional<ImageInfo> &Image = State.Model.Image;
+        Image && Image->patches() + 1 > State.Model.MaxTokensPerStep)
+      return Error("--max-tokens-per-step is " +
+                   std::to_string(State.Model.MaxTokensPerStep) +
+                   ": expected at least " +
+                   std::to_string(Image->patches() + 1) +
+                   ", the tokens of an image of " + Options.Model);
     return lower(Module, std::move(State), StageId::Transformer);
   }
 
@@ -282,8 +289,8 @@ private:
 
   void complete(Manifest &M, const ModelEstimate &Estimate) {
     M.WeightType = Model->StoredType;
-    M.MaxTokensPerStep =
-        Options.MaxTokensPerStep.value_or(defaultTokensPerStep(M));
+    M.MaxTokensPerStep = Options.MaxTokensPerStep.value_or(
+        defaultTokensPerStep(M, *Model->Module));
     M.FewTokens = Options.FewTokens.value_or(
         defaultFewTokens(*Model->Module, IsQuantised, Options.Levels));
     M.MaxTextTokens = Model->MaxTextTokens;

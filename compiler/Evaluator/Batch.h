@@ -18,7 +18,9 @@ struct EvaluatorBatch {
   std::vector<int64_t> TokenIds;
   /// [T], or empty for all 0.
   std::vector<int64_t> TokenTypes;
-  /// [T, W] rows of input, for entries that take them instead of ids.
+  /// [T, W] rows of input, for entries that take them instead of ids, and for
+  /// those that merge them, which read the rows of one token's id only; empty
+  /// where nothing is read.
   Tensor2D Features;
   /// [T] position in the token's sequence, from 0; ascending by one within a
   /// sequence.

@@ -78,8 +78,8 @@ void Evaluator::forget(int64_t Sequence) {
 // Runs
 //===----------------------------------------------------------------------===//
 
-static std::optional<int64_t> countOf(ModuleOp Module, StringRef Name) {
-  auto Count = Module->getAttrOfType<IntegerAttr>(Name);
+static std::optional<int64_t> countOf(Operation *Op, StringRef Name) {
+  auto Count = Op->getAttrOfType<IntegerAttr>(Name);
   return Count ? std::optional(Count.getInt()) : std::nullopt;
 }
 
@@ -92,6 +92,8 @@ Result<Tensor2D> Evaluator::run(StringRef Role, const EvaluatorBatch &Batch) {
     if (std::optional<int64_t> Source = countOf(Module, attr::MaxSource);
         Source && Role != "step")
       Limit = Source;
+    if (std::optional<int64_t> Own = countOf(Function, attr::MaxSequence))
+      Limit = Own;
     if (Status S = Batch.check(Limit); !S)
       return S.error();
     auto Results = call(Function, Batch);

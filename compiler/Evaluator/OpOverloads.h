@@ -91,15 +91,33 @@ Status evaluateOp(OpTy Op, Frame &F) {
   return {};
 }
 
+/// Whether the batch has a row of input of `Width` values for every token.
+inline Status checkFeatures(const EvaluatorBatch &Batch, int64_t Width) {
+  const Tensor2D &Features = Batch.Features;
+  int64_t Tokens = Batch.tokens();
+  if (Features.Rows == Tokens && Features.Columns == Width)
+    return {};
+  return Error("batch: field 'Features' is " + std::to_string(Features.Rows) +
+               " x " + std::to_string(Features.Columns) + ": expected " +
+               std::to_string(Tokens) + " x " + std::to_string(Width));
+}
+
 template <OneOf<tr::InputFeaturesOp, dnn::InputFeaturesOp> OpTy>
 Status evaluateOp(OpTy Op, Frame &F) {
-  const Tensor2D &Features = F.batch().Features;
-  int64_t Tokens = F.batch().tokens(), Width = resultWidth(Op);
-  if (Features.Rows != Tokens || Features.Columns != Width)
-    return Error("batch: field 'Features' is " + std::to_string(Features.Rows) +
-                 " x " + std::to_string(Features.Columns) + ": expected " +
-                 std::to_string(Tokens) + " x " + std::to_string(Width));
-  return F.set(Op, Features);
+  if (Status S = checkFeatures(F.batch(), resultWidth(Op)); !S)
+    return S;
+  return F.set(Op, F.batch().Features);
+}
+
+template <OneOf<tr::MergeFeaturesOp, dnn::MergeFeaturesOp> OpTy>
+Status evaluateOp(OpTy Op, Frame &F) {
+  auto Token = static_cast<int64_t>(Op.getToken());
+  // A batch without the token needs no rows.
+  if (llvm::is_contained(F.batch().TokenIds, Token))
+    if (Status S = checkFeatures(F.batch(), resultWidth(Op)); !S)
+      return S;
+  return F.set(
+      Op, evaluate::mergeFeatures(F.tensor(Op.getInput()), F.batch(), Token));
 }
 
 template <OneOf<tr::ClassTokenOp, dnn::ClassTokenOp> OpTy>

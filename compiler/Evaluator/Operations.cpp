@@ -139,6 +139,15 @@ Tensor2D evaluate::sinusoid(const std::vector<int64_t> &Positions,
   return Result;
 }
 
+Tensor2D evaluate::mergeFeatures(const Tensor2D &Input,
+                                 const EvaluatorBatch &Batch, int64_t Token) {
+  Tensor2D Result = Input;
+  for (int64_t T = 0; T < Input.Rows; ++T)
+    if (Batch.TokenIds[T] == Token)
+      std::copy_n(Batch.Features.row(T), Input.Columns, Result.row(T));
+  return Result;
+}
+
 Tensor2D evaluate::classToken(const Tensor2D &Input,
                               const EvaluatorBatch &Batch,
                               const Tensor2D &Token) {

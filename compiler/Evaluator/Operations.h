@@ -44,6 +44,8 @@ Tensor2D sinusoid(const std::vector<int64_t> &Positions, int64_t Width,
                   transformer::RopeStyle Style);
 
 /// Rows at position 0 become `Token` [1, H] (Dosovitskiy et al. 2021).
+Tensor2D mergeFeatures(const Tensor2D &Input, const EvaluatorBatch &Batch,
+                       int64_t Token);
 Tensor2D classToken(const Tensor2D &Input, const EvaluatorBatch &Batch,
                     const Tensor2D &Token);
 

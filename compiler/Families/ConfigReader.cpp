@@ -395,7 +395,7 @@ double ConfigReader::yarnScale() {
 //===----------------------------------------------------------------------===//
 
 bool ConfigReader::hasTensor(const std::string &Name) const {
-  return Input.Weights && Input.Weights->find(Name);
+  return Input.Weights && Input.Weights->find(Input.storedName(Name));
 }
 
 std::string ConfigReader::prefixOf(const std::string &Name,
@@ -411,8 +411,9 @@ bool ConfigReader::sharesTable(bool IsTied, const std::string &Head,
   if (!IsTied || !hasTensor(Head) || !hasTensor(Table))
     return IsTied;
   auto View = [&](const std::string &Name) {
-    const TensorInfo *Tensor = Input.Weights->find(Name);
-    return TensorView::resolve(*Input.Weights, Name, Tensor->Shape);
+    std::string Stored = Input.storedName(Name);
+    const TensorInfo *Tensor = Input.Weights->find(Stored);
+    return TensorView::resolve(*Input.Weights, Stored, Tensor->Shape);
   };
   auto Own = View(Head), Shared = View(Table);
   if (!Own || !Shared) {

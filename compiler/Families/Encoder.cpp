@@ -37,7 +37,7 @@ Value tenon::answerBlock(FunctionBuilder &Function, Value Batch, Value Rows,
 StringRef tenon::outputOf(const AnswerOptions &Answer) {
   if (Answer.Pool)
     return "classes";
-  return Answer.Steps.empty() ? "hidden" : "logits";
+  return Answer.Steps.empty() || Answer.IsProjection ? "hidden" : "logits";
 }
 
 void tenon::buildEncoder(ModelBuilder &Model, const EncoderModel &Encoder,

@@ -26,6 +26,8 @@ struct AnswerOptions {
   std::vector<AnswerStep> Steps;
   /// Names of classes, if the config has them.
   std::vector<std::string> Labels;
+  /// Steps make hidden states, those of another model, and no logits.
+  bool IsProjection = false;
 
   void linear(std::string Weight, std::string Bias, int64_t Outputs) {
     Steps.push_back({std::move(Weight), std::move(Bias), Outputs, {}, {}});

@@ -22,7 +22,8 @@
 namespace tenon {
 
 using ModelDescription =
-    std::variant<DecoderModel, EncoderModel, TranslationModel, VisionModel>;
+    std::variant<DecoderModel, EncoderModel, TranslationModel, VisionModel,
+                 VisionLanguageModel>;
 
 struct Family {
   /// The config's model_type.

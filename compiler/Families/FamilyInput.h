@@ -7,6 +7,7 @@
 #include "compiler/Checkpoint/Checkpoint.h"
 #include "compiler/Checkpoint/Config.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,13 @@ struct FamilyInput {
   std::optional<int64_t> MaxSequence = {};
   /// What people should know about how the config was understood.
   std::vector<std::string> *Notes = nullptr;
+  /// Of a model inside another: what the checkpoint calls the tensor that it
+  /// calls so when it is alone. Null where both are the same.
+  std::function<std::string(const std::string &)> NameOf = {};
+
+  std::string storedName(const std::string &Name) const {
+    return NameOf ? NameOf(Name) : Name;
+  }
 };
 
 /// The sizes that every family has.

@@ -26,6 +26,7 @@ DecoderModel tenon::readGemma(ConfigReader &Config, const LlamaTraits &Traits) {
   DecoderModel Model = readLlama(Config, Traits);
   Model.Stack.Embedding.Scale =
       std::sqrt(static_cast<double>(Model.Sizes.Width));
+  Model.Stack.Embedding.ScalesTable = true;
   Config.fixed("use_bidirectional_attention", false);
   // Of Python's cache.
   Config.ignore({"cache_implementation"});

@@ -5,18 +5,39 @@
 #include "compiler/Checkpoint/Config.h"
 
 #include <algorithm>
+#include <filesystem>
 
 using namespace tenon;
 
 namespace {
 
 constexpr int64_t DefaultSide = 224;
-constexpr double DefaultMean = 0.5;
 
-/// The processor under its names over time, all with the same defaults.
-constexpr std::string_view Processors[] = {
-    "ViTImageProcessor", "ViTImageProcessorFast", "ViTImageProcessorPil",
-    "ViTFeatureExtractor"};
+/// Processors under their names over time; those of one kind have the same
+/// defaults.
+struct ProcessorName {
+  std::string_view Name;
+  ImageProcessor Kind;
+};
+constexpr ProcessorName Processors[] = {
+    {"ViTImageProcessor", ImageProcessor::Vit},
+    {"ViTImageProcessorFast", ImageProcessor::Vit},
+    {"ViTImageProcessorPil", ImageProcessor::Vit},
+    {"ViTFeatureExtractor", ImageProcessor::Vit},
+    {"CLIPImageProcessor", ImageProcessor::Clip},
+    {"CLIPImageProcessorFast", ImageProcessor::Clip},
+    {"CLIPImageProcessorPil", ImageProcessor::Clip},
+    {"CLIPFeatureExtractor", ImageProcessor::Clip},
+    // CLIP's with padding, which is off unless asked for.
+    {"LlavaImageProcessor", ImageProcessor::Clip},
+    {"LlavaImageProcessorFast", ImageProcessor::Clip},
+    {"LlavaImageProcessorPil", ImageProcessor::Clip}};
+
+/// For messages.
+std::string_view processorName(ImageProcessor Kind) {
+  return Kind == ImageProcessor::Vit ? "ViTImageProcessor"
+                                     : "CLIPImageProcessor";
+}
 
 /// The names of Python classes and of keys that Python checks, and how it
 /// groups batches: nothing that changes pixels. Colours are always converted
@@ -40,21 +61,22 @@ Status readInertKeys(const Config &C) {
 }
 
 /// The file may name its processor under two keys; the first one counts.
-Status checkProcessor(const Config &C) {
-  bool Known = false;
+Result<ImageProcessor> readProcessor(const Config &C, ImageProcessor Usual) {
+  std::optional<ImageProcessor> Kind;
   for (std::string_view Key :
        {"image_processor_type", "feature_extractor_type"}) {
     auto Name = C.optionalString(Key);
     if (!Name)
       return Name.error();
-    if (!*Name || Known)
+    if (!*Name || Kind)
       continue;
-    Known = std::find(std::begin(Processors), std::end(Processors), **Name) !=
-            std::end(Processors);
-    if (!Known)
-      return C.expected(Key, "ViTImageProcessor");
+    for (const ProcessorName &Known : Processors)
+      if (Known.Name == **Name)
+        Kind = Known.Kind;
+    if (!Kind)
+      return C.expected(Key, "ViTImageProcessor or CLIPImageProcessor");
   }
-  return {};
+  return Kind.value_or(Usual);
 }
 
 struct Size {
@@ -102,14 +124,20 @@ Result<Size> readSize(const Config &C, std::string_view Key, bool IsSquare,
   return S;
 }
 
-/// A number per channel, or one for all; `Default` for all when absent.
+/// A number per channel, or one for all; `Default` when absent.
 Result<std::vector<double>> readPerChannel(const Config &C,
                                            std::string_view Key,
+                                           const std::vector<double> &Default,
                                            int64_t Channels, double Min) {
   auto Count = static_cast<size_t>(Channels);
   if (!C.has(Key)) {
     C.isNull(Key);
-    return std::vector<double>(Count, DefaultMean);
+    if (Default.size() != Count)
+      return Error(C.file() + ": missing field '" + std::string(Key) +
+                   "', which means " + std::to_string(Default.size()) +
+                   " numbers: expected " + std::to_string(Count) +
+                   ", one per channel");
+    return Default;
   }
   auto InRange = [&](double Value) {
     return Value >= Min && Value <= MaxPixelScale;
@@ -196,12 +224,14 @@ Status readSteps(const Config &C, ImagePreprocessing &P) {
     return Factor.error();
   P.RescaleFactor = *Factor;
 
-  auto Mean = readPerChannel(C, "image_mean", P.Channels, -MaxPixelScale);
+  auto Mean =
+      readPerChannel(C, "image_mean", P.Mean, P.Channels, -MaxPixelScale);
   if (!Mean)
     return Mean.error();
-  auto Std = readPerChannel(C, "image_std", P.Channels, MinPixelScale);
+  auto Std = readPerChannel(C, "image_std", P.Std, P.Channels, MinPixelScale);
   if (!Std)
     return Std.error();
+  P.Mean.clear(), P.Std.clear();
   if (P.DoNormalize)
     P.Mean = *Mean, P.Std = *Std;
   return {};
@@ -209,40 +239,92 @@ Status readSteps(const Config &C, ImagePreprocessing &P) {
 
 } // namespace
 
+/// The object that says how images are prepared. Newer files have it inside of
+/// processor_config.json, which then goes before the other.
+static Result<Config> openSettings(const std::string &Directory) {
+  std::string Outer = Directory + "/processor_config.json";
+  std::error_code Ignored;
+  if (std::filesystem::exists(Outer, Ignored)) {
+    auto Whole = Config::openFile(Outer);
+    if (!Whole)
+      return Whole.error();
+    auto Nested = Whole->optionalObject("image_processor");
+    if (!Nested)
+      return Nested.error();
+    if (*Nested)
+      return **Nested;
+  }
+  return Config::openFile(Directory + "/preprocessor_config.json");
+}
+
+bool tenon::hasImageSettings(const std::string &Directory) {
+  std::error_code Ignored;
+  if (std::filesystem::exists(Directory + "/preprocessor_config.json", Ignored))
+    return true;
+  // A file that cannot be read is there, too.
+  auto Whole = Config::openFile(Directory + "/processor_config.json");
+  return Whole ? Whole->has("image_processor")
+               : std::filesystem::exists(Directory + "/processor_config.json",
+                                         Ignored);
+}
+
+ImagePreprocessing tenon::usualImageSettings(int64_t Channels, int64_t Height,
+                                             int64_t Width,
+                                             ImageProcessor Usual) {
+  ImagePreprocessing P;
+  P.Channels = Channels;
+  P.Height = P.ResizeHeight = Height;
+  P.Width = P.ResizeWidth = Width;
+  if (Usual == ImageProcessor::Vit) {
+    P.Mean.assign(static_cast<size_t>(Channels), 0.5);
+    P.Std = P.Mean;
+    return P;
+  }
+  P.ResizeHeight = P.ResizeWidth = 0;
+  P.ShortestEdge = std::min(Height, Width);
+  P.Resample = Resampling::Bicubic;
+  P.DoCenterCrop = true;
+  P.Mean = {0.48145466, 0.4578275, 0.40821073};
+  P.Std = {0.26862954, 0.26130258, 0.27577711};
+  return P;
+}
+
 Result<ImagePreprocessing>
 tenon::readImageSettings(const std::string &Directory, int64_t Channels,
-                         int64_t Height, int64_t Width) {
-  auto C = Config::openFile(Directory + "/preprocessor_config.json");
+                         int64_t Height, int64_t Width, ImageProcessor Usual) {
+  auto C = openSettings(Directory);
   if (!C)
     return C.error();
   if (Channels != 1 && Channels != 3)
     return Error(C->file() + ": is for a model with " +
                  std::to_string(Channels) +
                  " channels: expected 1 (grey) or 3 (RGB)");
-  if (Status S = checkProcessor(*C); !S)
-    return S.error();
+  auto Kind = readProcessor(*C, Usual);
+  if (!Kind)
+    return Kind.error();
   if (Status S = readInertKeys(*C); !S)
     return S.error();
-  ImagePreprocessing P;
-  P.Channels = Channels, P.Height = Height, P.Width = Width;
+  bool IsClip = *Kind == ImageProcessor::Clip;
+  ImagePreprocessing P = usualImageSettings(Channels, Height, Width, *Kind);
   if (Status S = readSteps(*C, P); !S)
     return S.error();
 
-  auto IsSquare = C->booleanOr("default_to_square", true);
+  auto IsSquare = C->booleanOr("default_to_square", !IsClip);
   if (!IsSquare)
     return IsSquare.error();
-  auto Resize =
-      readSize(*C, "size", *IsSquare, {DefaultSide, DefaultSide, std::nullopt});
+  Size Square = {DefaultSide, DefaultSide, std::nullopt};
+  auto Resize = readSize(*C, "size", *IsSquare,
+                         IsClip ? Size{0, 0, DefaultSide} : Square);
   if (!Resize)
     return Resize.error();
   P.ResizeHeight = Resize->Height, P.ResizeWidth = Resize->Width;
   P.ShortestEdge = Resize->ShortestEdge;
-  auto Crop = readSize(*C, "crop_size", true, {});
+  auto Crop = readSize(*C, "crop_size", true, IsClip ? Square : Size{});
   if (!Crop)
     return Crop.error();
   if (Status S = checkResult(*C, P, *Crop); !S)
     return S.error();
-  if (Status S = C->refuseUnreadKeys("ViTImageProcessor"); !S)
+  if (Status S = C->refuseUnreadKeys(processorName(*Kind)); !S)
     return S.error();
   return P;
 }

@@ -248,25 +248,30 @@ Result<std::optional<PoolingOptions>> readPooling(const std::string &Path,
 }
 
 /// How image files become the input of `Vision`: as the directory says, else
-/// as ViT's processor does when it is told nothing but the size.
+/// as the processor `Usual` does when it is told nothing but the size.
 Result<ImageInfo> readImages(const std::string &Path, const VisionModel &Vision,
+                             ImageProcessor Usual,
                              std::vector<std::string> &Notes) {
-  ImagePreprocessing Steps;
-  std::error_code Ignored;
-  if (std::filesystem::exists(Path + "/preprocessor_config.json", Ignored)) {
-    auto Settings =
-        readImageSettings(Path, Vision.Channels, Vision.Height, Vision.Width);
+  ImagePreprocessing Steps =
+      usualImageSettings(Vision.Channels, Vision.Height, Vision.Width, Usual);
+  if (hasImageSettings(Path)) {
+    auto Settings = readImageSettings(Path, Vision.Channels, Vision.Height,
+                                      Vision.Width, Usual);
     if (!Settings)
       return Settings.error();
     Steps = std::move(*Settings);
   } else {
-    Steps.Channels = Vision.Channels;
-    Steps.Height = Steps.ResizeHeight = Vision.Height;
-    Steps.Width = Steps.ResizeWidth = Vision.Width;
-    Steps.Mean.assign(static_cast<size_t>(Vision.Channels), 0.5);
-    Steps.Std = Steps.Mean;
-    Notes.push_back(Path + ": has no preprocessor_config.json: image files are "
-                           "prepared as ViT does by default");
+    if (static_cast<int64_t>(Steps.Mean.size()) != Vision.Channels)
+      return Error(Path +
+                   ": has no preprocessor_config.json: expected one, as "
+                   "images have " +
+                   std::to_string(Vision.Channels) +
+                   " channel and CLIP's numbers are for 3");
+    Notes.push_back(Path +
+                    ": has no preprocessor_config.json: image files are "
+                    "prepared as " +
+                    (Usual == ImageProcessor::Vit ? "ViT" : "CLIP") +
+                    " does by default");
   }
   return ImageInfo{Vision.Channels,    Vision.Height,     Vision.Width,
                    Vision.PatchHeight, Vision.PatchWidth, std::move(Steps)};
@@ -404,11 +409,32 @@ private:
     Model.Labels = Vision.Answer.Labels;
     if (Directory.empty())
       return {};
-    auto Images = readImages(Directory, Vision, Model.Notes);
+    auto Images =
+        readImages(Directory, Vision, ImageProcessor::Vit, Model.Notes);
     if (!Images)
       return Images.error();
     Model.Image = std::move(*Images);
     return {};
+  }
+
+  Status build(ModelBuilder &Builder, const VisionLanguageModel &Both,
+               const std::string &Directory) {
+    buildVisionLanguage(Builder, Both, cacheElement());
+    if (!Directory.empty()) {
+      auto Images =
+          readImages(Directory, Both.Vision, ImageProcessor::Clip, Model.Notes);
+      if (!Images)
+        return Images.error();
+      Model.Image = std::move(*Images);
+      Model.Image->Token =
+          static_cast<int32_t>(*Both.Text.Stack.Embedding.ImageToken);
+      Model.Image->Rows = Both.ImageRows;
+    }
+    // Older files say inside what ends a text.
+    auto Text = Settings.object("text_config");
+    return setGeneration(Text && !Settings.has("eos_token_id") ? *Text
+                                                               : Settings,
+                         Both.Text.Sizes.Vocabulary, {}, Model);
   }
 
   ElementType cacheElement() const {

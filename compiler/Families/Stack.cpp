@@ -73,8 +73,16 @@ func::FuncOp StackFunctions::embedFunction(ModelBuilder &Model,
                   Options.Vocabulary.value_or(Vocabulary.getInt()), Width, 0,
                   std::nullopt);
   }
+  auto Merge = [&] {
+    if (Options.ImageToken)
+      Rows = Function.mergeFeatures(Rows, Batch, *Options.ImageToken);
+  };
+  if (!Options.ScalesTable)
+    Merge();
   if (Options.Scale != 1)
     Rows = Function.scale(Rows, Options.Scale);
+  if (Options.ScalesTable)
+    Merge();
   auto Project = [&] {
     if (!Options.Project.Key.empty())
       Rows = linearBlock(F, Rows, Options.Project, Stack.Width,

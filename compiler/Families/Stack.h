@@ -46,8 +46,12 @@ struct EmbeddingOptions {
   /// Width of the table, if not that of the rows.
   std::optional<int64_t> Width;
   std::optional<PatchOptions> Patches;
-  /// Rows are multiplied by this before anything is added.
+  /// Rows that the caller gives take the place of those of this token.
+  std::optional<int64_t> ImageToken;
+  /// Rows are multiplied by this before anything is added; those that the
+  /// caller gives too, unless `ScalesTable` says that it belongs to the table.
   double Scale = 1;
+  bool ScalesTable = false;
   std::optional<PositionOptions> Positions;
   std::optional<transformer::RopeStyle> Sinusoid;
   /// Whole key and rows of the table of token types; none when empty.

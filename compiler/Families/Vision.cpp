@@ -5,12 +5,13 @@
 using namespace mlir;
 using namespace tenon;
 
-void tenon::buildVision(ModelBuilder &Model, const VisionModel &Vision) {
-  Model.setVocabulary(1);
-  Model.setMaxSequence(Vision.Sizes.MaxSequence);
-  StackFunctions Functions(Model, Vision.Stack);
-
-  FunctionBuilder End(Model, "answer");
+/// The entry; with `OwnSequence` its length is not the module's.
+static void buildEntry(ModelBuilder &Model, const VisionModel &Vision,
+                       StringRef EmbedName, StringRef AnswerName,
+                       bool OwnSequence) {
+  StackFunctions Functions(Model, Vision.Stack, /*Cache=*/{}, /*CrossCache=*/{},
+                           EmbedName);
+  FunctionBuilder End(Model, AnswerName);
   Value EndScope = End.scopeArgument(Vision.Stack.Scope);
   Value EndBatch = End.batchArgument();
   Frame F{End, EndScope, EndBatch};
@@ -21,10 +22,26 @@ void tenon::buildVision(ModelBuilder &Model, const VisionModel &Vision) {
 
   FunctionBuilder Entry =
       FunctionBuilder::entry(Model, "encode_image", outputOf(Vision.Answer));
+  if (OwnSequence)
+    Entry.setMaxSequence(Vision.Sizes.MaxSequence);
   Value Batch = Entry.batchArgument();
   Value Rows = Functions.call(Entry, Batch, /*Cache=*/{}, /*CrossCache=*/{});
   SmallVector<Value> Arguments = {Entry.scope(Vision.Stack.Scope), Batch, Rows};
   if (!Vision.Answer.Steps.empty())
     Arguments.push_back(Entry.scope(""));
   Entry.finish(Entry.call(EndFunction, Arguments));
+}
+
+void tenon::buildVision(ModelBuilder &Model, const VisionModel &Vision) {
+  Model.setVocabulary(1);
+  Model.setMaxSequence(Vision.Sizes.MaxSequence);
+  buildEntry(Model, Vision, "embed", "answer", /*OwnSequence=*/false);
+}
+
+void tenon::buildVisionLanguage(ModelBuilder &Model,
+                                const VisionLanguageModel &Both,
+                                ElementType CacheElement) {
+  buildDecoder(Model, Both.Text, CacheElement);
+  buildEntry(Model, Both.Vision, "embed_image", "project",
+             /*OwnSequence=*/true);
 }

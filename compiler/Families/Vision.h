@@ -3,6 +3,7 @@
 #ifndef TENON_COMPILER_FAMILIES_VISION_H
 #define TENON_COMPILER_FAMILIES_VISION_H
 
+#include "compiler/Families/Decoder.h"
 #include "compiler/Families/Encoder.h"
 
 namespace tenon {
@@ -24,8 +25,25 @@ struct VisionModel {
   std::vector<std::string> UnusedTensors;
 };
 
+/// A decoder that reads images in its text.
+struct VisionLanguageModel {
+  /// Its embedding has the token that stands for a row of an image.
+  DecoderModel Text;
+  /// Answers rows as wide as the decoder's.
+  VisionModel Vision;
+  /// So many rows of the vision model stand for an image, the last ones.
+  int64_t ImageRows = 0;
+  /// Those of the whole.
+  std::vector<std::string> UnusedTensors;
+};
+
 /// Builds the entry "encode_image".
 void buildVision(ModelBuilder &Model, const VisionModel &Vision);
+
+/// Builds the entries "step" and "encode_image" of one module, whose sizes are
+/// the decoder's.
+void buildVisionLanguage(ModelBuilder &Model, const VisionLanguageModel &Both,
+                         ElementType CacheElement);
 
 } // namespace tenon
 

@@ -16,9 +16,9 @@
 using namespace tenon;
 namespace tr = tenon::transformer;
 
-static int64_t integerOf(mlir::ModuleOp Module, llvm::StringRef Name,
+static int64_t integerOf(mlir::Operation *Op, llvm::StringRef Name,
                          int64_t Default) {
-  auto Value = Module->getAttrOfType<mlir::IntegerAttr>(Name);
+  auto Value = Op->getAttrOfType<mlir::IntegerAttr>(Name);
   return Value ? Value.getInt() : Default;
 }
 
@@ -37,12 +37,15 @@ Result<Manifest> tenon::describeModel(mlir::ModuleOp Module) {
   M.MaxSource = integerOf(Module, tr::attr::MaxSource, 0);
 
   bool UsesTypes = false;
-  int64_t Features = 0;
+  // Of the rows that images are given as, and of those that stand for them.
+  int64_t Features = 0, Merged = 0;
   Module.walk([&](mlir::Operation *Op) {
     if (auto Embedding = llvm::dyn_cast<tr::EmbeddingOp>(Op)) {
       UsesTypes |= Embedding.getIndex() == tr::IndexKind::TokenType;
     } else if (auto Input = llvm::dyn_cast<tr::InputFeaturesOp>(Op)) {
       Features = Input.getResult().getType().getShape()[1];
+    } else if (auto Merge = llvm::dyn_cast<tr::MergeFeaturesOp>(Op)) {
+      Merged = Merge.getResult().getType().getShape()[1];
     }
     if (auto Mask = Op->getAttrOfType<tr::MaskKindAttr>("mask"))
       M.HasPrefixMask |= Mask.getValue() == tr::MaskKind::Prefix;
@@ -65,6 +68,8 @@ Result<Manifest> tenon::describeModel(mlir::ModuleOp Module) {
       Entry.Vocabulary = Own.getInt();
     if (Entry.Role == "encode_image")
       Entry.Features = Features;
+    if (Entry.Role == "step")
+      Entry.Features = Merged;
     M.Entries.push_back(Entry);
   }
   M.Caches = describeCaches(Module);
@@ -96,11 +101,16 @@ std::vector<CacheInfo> tenon::describeCaches(mlir::ModuleOp Module) {
   return Result;
 }
 
-int64_t tenon::defaultTokensPerStep(const Manifest &M) {
+int64_t tenon::defaultTokensPerStep(const Manifest &M, mlir::ModuleOp Module) {
   bool OnlyEncodes = llvm::none_of(
       M.Entries, [](const EntryInfo &E) { return E.Role == "step"; });
-  return OnlyEncodes ? std::max<int64_t>(512, M.MaxSequence)
-                     : std::min<int64_t>(512, M.MaxSequence);
+  int64_t Tokens = OnlyEncodes ? std::max<int64_t>(512, M.MaxSequence)
+                               : std::min<int64_t>(512, M.MaxSequence);
+  // An image comes in one piece, too.
+  for (auto Function : Module.getOps<mlir::func::FuncOp>())
+    Tokens =
+        std::max(Tokens, integerOf(Function, tr::attr::MaxSequence, Tokens));
+  return Tokens;
 }
 
 bool tenon::isQuantised(mlir::ModuleOp Module) {

@@ -19,8 +19,8 @@ Result<Manifest> describeModel(mlir::ModuleOp Module);
 std::vector<CacheInfo> describeCaches(mlir::ModuleOp Module);
 
 /// Most tokens of a step where nobody says: prompts of decoders come in chunks,
-/// texts to encode in one piece.
-int64_t defaultTokensPerStep(const Manifest &M);
+/// texts and images to encode in one piece. `M` describes `Module`.
+int64_t defaultTokensPerStep(const Manifest &M, mlir::ModuleOp Module);
 
 /// Whether a matrix of `Module` is quantised.
 bool isQuantised(mlir::ModuleOp Module);

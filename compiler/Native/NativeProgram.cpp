@@ -296,6 +296,7 @@ struct NativeProgram::Implementation {
   std::map<std::string, artifact::EntryInfo> Entries;
   /// Batches of at most so many tokens run variants for few.
   int64_t FewTokens = 0;
+  std::optional<int64_t> ImageToken;
   /// Places of sequences in the caches, and tokens of their source texts.
   std::map<int64_t, int64_t> Places, SourceLengths;
   std::vector<std::vector<int32_t>> PageTables;
@@ -453,11 +454,25 @@ static artifact::EntryInfo entryInfo(func::FuncOp Function) {
   for (Type Result : Function.getResultTypes())
     if (tr::isActivations(Result))
       Info.Width = cast<ShapedType>(Result).getDimSize(1);
-  // Handed on to functions: the widest row of input there is.
-  Function->getParentOfType<ModuleOp>().walk([&](dnn::InputFeaturesOp Op) {
+  // Handed on to functions. There is one width of either kind, and only "step"
+  // merges.
+  auto Module = Function->getParentOfType<ModuleOp>();
+  auto TakeWidth = [&](auto Op) {
     Info.Features = cast<ShapedType>(Op.getOuts().getType()).getDimSize(1);
-  });
+  };
+  Module.walk([&](dnn::InputFeaturesOp Op) { TakeWidth(Op); });
+  if (Info.Role == "step")
+    Module.walk([&](dnn::MergeFeaturesOp Op) { TakeWidth(Op); });
   return Info;
+}
+
+/// The token that rows of input stand for in "step", if there is one.
+static std::optional<int64_t> imageTokenOf(ModuleOp Placed) {
+  std::optional<int64_t> Token;
+  Placed.walk([&](dnn::MergeFeaturesOp Op) {
+    Token = static_cast<int64_t>(Op.getToken());
+  });
+  return Token;
 }
 
 Result<NativeProgram> NativeProgram::compile(ModuleOp Placed,
@@ -479,6 +494,7 @@ Result<NativeProgram> NativeProgram::compile(ModuleOp Placed,
       Roles.push_back(Info.Role);
       I->Entries[Info.Role] = Info;
     }
+  I->ImageToken = imageTokenOf(Placed);
   I->Tables = collectWeights(*Module);
   if (Status Done = I->allocate(Placed, Weights); !Done)
     return Done.error();
@@ -557,13 +573,18 @@ Result<Tensor2D> NativeProgram::run(StringRef Role,
   if (Found == I.Entries.end())
     return Error("role '" + Role.str() + "': expected an entry that has it");
   const artifact::EntryInfo &Info = Found->second;
-  if (Info.Features != 0 && Batch.Features.Columns != Info.Features)
+  // A step without image tokens needs no rows.
+  bool NeedsRows = Role != "step" || !I.ImageToken ||
+                   llvm::is_contained(Batch.TokenIds, *I.ImageToken);
+  bool HasRows = Batch.Features.Rows != 0;
+  if (Info.Features != 0 && (NeedsRows || HasRows) &&
+      Batch.Features.Columns != Info.Features)
     return Error("batch: field 'Features' has rows of " +
                  std::to_string(Batch.Features.Columns) + ": expected " +
                  std::to_string(Info.Features));
 
   engine::BatchBuilder Builder;
-  Builder.clear(Info.Features);
+  Builder.clear(HasRows ? Info.Features : 0);
   std::vector<int64_t> Starts = Batch.starts();
   std::vector<int32_t> Ids(Batch.TokenIds.begin(), Batch.TokenIds.end());
   std::vector<int32_t> Types(Batch.TokenTypes.begin(), Batch.TokenTypes.end());
@@ -585,7 +606,7 @@ Result<Tensor2D> NativeProgram::run(StringRef Role,
     Slice.Tokens = std::span(Ids).subspan(First, Count);
     if (!Types.empty())
       Slice.TokenTypes = std::span(Types).subspan(First, Count);
-    if (Info.Features != 0)
+    if (HasRows && Info.Features != 0)
       Slice.Features = {Batch.Features.row(Starts[S]),
                         Count * static_cast<size_t>(Info.Features)};
     Slice.Position = Batch.Positions[First];

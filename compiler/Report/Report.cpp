@@ -234,7 +234,7 @@ Result<ModelReport> tenon::reportModel(const std::string &Model,
   Result<Manifest> Described = describeModel(Module);
   if (!Described)
     return Described.error();
-  Report.MaxTokensPerStep = defaultTokensPerStep(*Described);
+  Report.MaxTokensPerStep = defaultTokensPerStep(*Described, Module);
   for (func::FuncOp Entry : entriesOf(Module))
     listLayers(Entry, Report.Layers);
 

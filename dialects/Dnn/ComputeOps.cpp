@@ -34,6 +34,12 @@ LogicalResult ClassTokenOp::verify() {
   return checkDestination(*this, "dnn_class_token_c2");
 }
 
+LogicalResult MergeFeaturesOp::verify() {
+  if (failed(checkToken(*this, "dnn_merge_features_c1", getToken())))
+    return failure();
+  return checkDestination(*this, "dnn_merge_features_c2");
+}
+
 LogicalResult RopeOp::verify() {
   if (failed(checkRotation(*this, "dnn_rope", widthOf(getInput()), getHeads(),
                            getOffset(), getRope())) ||

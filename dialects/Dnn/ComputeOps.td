@@ -39,6 +39,18 @@ def Dnn_ClassTokenOp : Dnn_RowWiseOp<"class_token"> {
   }];
 }
 
+def Dnn_MergeFeaturesOp : Dnn_RowWiseOp<"merge_features"> {
+  let summary = "Put rows that the caller gave where a token stands for them";
+  let resultNames = "merged";
+  let arguments = (ins Dnn_Activations:$input, Transformer_BatchType:$batch,
+                       Dnn_Activations:$outs, I64Attr:$token);
+  let results = (outs Optional<Dnn_Activations>:$results);
+  let assemblyFormat = [{
+    $input `,` $batch `token` $token `outs` `(` $outs `)` attr-dict
+    `:` functional-type(operands, results)
+  }];
+}
+
 def Dnn_RopeOp : Dnn_RowWiseOp<"rope"> {
   let summary = "Rotate heads by their token's position";
   let description = [{

@@ -33,6 +33,16 @@ LogicalResult tenon::checkKeptType(Operation *Op, const Twine &Constraint,
                    getElementTypeOrSelf(Like), getElementTypeOrSelf(Weight));
 }
 
+LogicalResult tenon::checkToken(Operation *Op, const Twine &Constraint,
+                                uint64_t Token) {
+  constexpr int64_t Most = std::numeric_limits<int32_t>::max();
+  auto Id = static_cast<int64_t>(Token);
+  if (Id >= 0 && Id <= Most)
+    return success();
+  return Op->emitOpError() << Constraint << ": token: expected 0 to " << Most
+                           << ", got " << Id;
+}
+
 LogicalResult tenon::checkHeads(Operation *Op, const Twine &Constraint,
                                 int64_t Heads, int64_t KvHeads) {
   if (Heads >= 1 && KvHeads >= 1 && Heads % KvHeads == 0)

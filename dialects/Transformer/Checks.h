@@ -46,6 +46,10 @@ llvm::LogicalResult checkKeptType(mlir::Operation *Op,
                                   const llvm::Twine &Name, mlir::Value Like,
                                   mlir::Value Weight);
 
+/// "CONSTRAINT: token": it is the id of one.
+llvm::LogicalResult checkToken(mlir::Operation *Op,
+                               const llvm::Twine &Constraint, uint64_t Token);
+
 /// `heads` is a positive multiple of a positive `kv_heads`.
 llvm::LogicalResult checkHeads(mlir::Operation *Op,
                                const llvm::Twine &Constraint, int64_t Heads,

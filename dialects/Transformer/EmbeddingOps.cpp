@@ -36,6 +36,10 @@ LogicalResult ClassTokenOp::verify() {
                     widthOf(getInput()), sizeOf(getToken(), 0));
 }
 
+LogicalResult MergeFeaturesOp::verify() {
+  return checkToken(*this, "merge_features_c1", getToken());
+}
+
 LogicalResult RopeOp::verify() {
   return checkRotation(*this, "rope", widthOf(getInput()), getHeads(),
                        getOffset(), getRope());

@@ -75,6 +75,26 @@ def Transformer_ClassTokenOp : Transformer_FusedOp<"class_token", [
   let hasVerifier = 1;
 }
 
+def Transformer_MergeFeaturesOp : Transformer_FusedOp<"merge_features", [
+    AllTypesMatch<["input", "result"]>]> {
+  let resultNames = "merged";
+  let summary = "Put rows that the caller gives where a token stands for them";
+  let description = [{
+    Row t of the result is the row that the caller gives for token t where that
+    token's id is `token`, and row t of `input` elsewhere: images in a text
+    (Liu et al. 2023).
+
+    ```mlir
+    %y = transformer.merge_features %x, %batch token 32000 : tensor<?x72xf32>
+    ```
+  }];
+  let arguments = (ins Transformer_Activations:$input, Transformer_BatchType:$batch,
+                       I64Attr:$token);
+  let results = (outs Transformer_Activations:$result);
+  let assemblyFormat = "$input `,` $batch `token` $token attr-dict `:` type($input)";
+  let hasVerifier = 1;
+}
+
 def Transformer_RopeOp : Transformer_FusedOp<"rope", [
     AllTypesMatch<["input", "result"]>]> {
   let resultNames = "rotated";

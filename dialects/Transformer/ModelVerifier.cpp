@@ -2,6 +2,7 @@
 
 #include "dialects/Transformer/ModelVerifier.h"
 
+#include "dialects/Transformer/Checks.h"
 #include "dialects/Transformer/RowCounts.h"
 #include "runtime/Abi/Limits.h"
 
@@ -97,7 +98,22 @@ LogicalResult ModelVerifier::verifyAttributes() {
                << ": expected those of a model only";
     return WalkResult::advance();
   });
-  return failure(Walked.wasInterrupted());
+  if (Walked.wasInterrupted())
+    return failure();
+  for (auto &[Function, Calls] : Functions) {
+    auto Own = Function->getAttrOfType<IntegerAttr>(attr::MaxSequence);
+    if (!Own)
+      continue;
+    if (!isEntry(Function) || roleOf(Function) != "encode_image")
+      return Function.emitOpError()
+             << "module_c27: " << attr::MaxSequence
+             << ": expected it on the module or the entry 'encode_image'";
+    if (Own.getInt() > MaxContext)
+      return Function.emitOpError()
+             << "module_c24: " << attr::MaxSequence << ": expected at most "
+             << MaxContext << ", got " << Own.getInt();
+  }
+  return success();
 }
 
 LogicalResult ModelVerifier::verifyCalls() {
@@ -280,6 +296,7 @@ LogicalResult ModelVerifier::verifyRoles() {
   bool HasCross = false;
   llvm::StringSet<> TakeFeatures;
   std::optional<int64_t> FeatureWidth;
+  MergeFeaturesOp Merge;
   for (auto &[Function, Calls] : Functions) {
     SmallVector<func::FuncOp> Entries = entriesOf(Function);
     if (isEntry(Function))
@@ -302,6 +319,23 @@ LogicalResult ModelVerifier::verifyRoles() {
                                        "expected the entry 'encode' to fill "
                                        "it, got '"
                                     << roleOf(Entry) << "'";
+      if (auto Merges = dyn_cast<MergeFeaturesOp>(Op)) {
+        for (func::FuncOp Entry : Entries) {
+          if (roleOf(Entry) != "step")
+            return Merges.emitOpError() << "module_c18: merged features: "
+                                           "expected the entry 'step', got '"
+                                        << roleOf(Entry) << "'";
+          if (Merge)
+            return Merges.emitOpError()
+                   << "module_c18: expected features to be merged once";
+          Merge = Merges;
+          if (static_cast<int64_t>(Merges.getToken()) >= vocabularyOf(Entry))
+            return Merges.emitOpError()
+                   << "module_c18: token: expected one below the vocabulary of "
+                   << vocabularyOf(Entry) << ", got " << Merges.getToken();
+        }
+        continue;
+      }
       auto Input = dyn_cast<InputFeaturesOp>(Op);
       if (!Input)
         continue;
@@ -330,7 +364,27 @@ LogicalResult ModelVerifier::verifyRoles() {
         TakeFeatures.empty())
       return Function.emitOpError()
              << "module_c18: expected input features in 'encode_image'";
-  return success();
+  return Merge ? verifyMerge(Merge) : success();
+}
+
+LogicalResult ModelVerifier::verifyMerge(MergeFeaturesOp Merge) {
+  for (auto &[Function, Calls] : Functions) {
+    if (!isEntry(Function) || roleOf(Function) != "encode_image")
+      continue;
+    OutputKind Output = *outputOf(Function);
+    if (Output != OutputKind::Hidden)
+      return Function.emitOpError()
+             << "module_c18: output: expected hidden, for rows that 'step' "
+                "merges, got "
+             << infoOf(Output).Name;
+    int64_t Width =
+        cast<ShapedType>(Function.getResultTypes().front()).getDimSize(1);
+    return checkEqual(Merge, "module_c18",
+                      "width of merged features, rows of 'encode_image'", Width,
+                      Merge.getType().getDimSize(1));
+  }
+  return Merge.emitOpError()
+         << "module_c18: expected an entry 'encode_image' with merged features";
 }
 
 int64_t ModelVerifier::sizeOr(StringRef Name, int64_t Default) {

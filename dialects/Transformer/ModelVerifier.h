@@ -33,7 +33,8 @@ private:
   llvm::LogicalResult verifyTypes();
   /// module_c2: what there may be.
   llvm::LogicalResult verifyOperations();
-  /// module_c19: what passes write down is not there yet.
+  /// module_c19: what passes write down is not there yet. module_c27: sizes of
+  /// an entry's own.
   llvm::LogicalResult verifyAttributes();
   /// module_c3: entries call layer functions, and every function is called.
   llvm::LogicalResult verifyCalls();
@@ -53,8 +54,10 @@ private:
   /// that its output stands for.
   llvm::LogicalResult verifyRows();
   /// What a runtime gives an entry of each role. module_c16: caches.
-  /// module_c17: the length of source texts. module_c18: input features.
+  /// module_c17: the length of source texts. module_c18: input features, and
+  /// where they are merged.
   llvm::LogicalResult verifyRoles();
+  llvm::LogicalResult verifyMerge(MergeFeaturesOp Merge);
   int64_t sizeOr(llvm::StringRef Name, int64_t Default);
   /// The entries that run `Function`.
   llvm::SmallVector<mlir::func::FuncOp> entriesOf(mlir::func::FuncOp Function);

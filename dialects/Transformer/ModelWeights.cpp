@@ -32,13 +32,14 @@ int64_t ModelVerifier::vocabularyOf(func::FuncOp Entry) {
 
 int64_t ModelVerifier::leastRows(EmbeddingOp Embedding, func::FuncOp Entry) {
   auto Offset = static_cast<int64_t>(Embedding.getOffset());
-  int64_t Sequence = sizeOr(attr::MaxSequence, 0);
+  auto Own = Entry->getAttrOfType<IntegerAttr>(attr::MaxSequence);
+  int64_t Sequence = Own ? Own.getInt() : sizeOr(attr::MaxSequence, 0);
   switch (Embedding.getIndex()) {
   case IndexKind::Token:
     return Offset + vocabularyOf(Entry);
   case IndexKind::Position:
     // Only the decoder of an encoder-decoder goes by its own length.
-    return Offset + (roleOf(Entry) == "step"
+    return Offset + (Own || roleOf(Entry) == "step"
                          ? Sequence
                          : sizeOr(attr::MaxSource, Sequence));
   case IndexKind::TokenType:

@@ -92,7 +92,7 @@ inline constexpr llvm::StringLiteral Role = "transformer.role";
 /// "pooled" or "classes" (a row per sequence).
 inline constexpr llvm::StringLiteral Output = "transformer.output";
 /// On the module, integers: sizes that requests are checked against. An entry
-/// may have a vocabulary of its own.
+/// may have a vocabulary of its own, "encode_image" a longest sequence.
 inline constexpr llvm::StringLiteral Vocabulary = "transformer.vocabulary";
 inline constexpr llvm::StringLiteral MaxSequence = "transformer.max_sequence";
 inline constexpr llvm::StringLiteral TokenTypes = "transformer.token_types";

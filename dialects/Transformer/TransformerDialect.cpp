@@ -69,8 +69,8 @@ static constexpr AttributeRule Rules[] = {
      AttributeRule::Count},
     // An entry may have a vocabulary of its own.
     {attr::Vocabulary, AttributeRule::Model, true, true, AttributeRule::Count},
-    {attr::MaxSequence, AttributeRule::Model, true, false,
-     AttributeRule::Count},
+    // Images may have another number of tokens.
+    {attr::MaxSequence, AttributeRule::Model, true, true, AttributeRule::Count},
     {attr::TokenTypes, AttributeRule::Model, true, false, AttributeRule::Count},
     {attr::MaxSource, AttributeRule::Model, true, false, AttributeRule::Count},
     {attr::ComputeType, AttributeRule::Model, true, false, AttributeRule::OneOf,

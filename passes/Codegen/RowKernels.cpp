@@ -194,11 +194,16 @@ template <> void tenon::emitKernel(KernelBuilder &B, dnn::SliceOp Op) {
   });
 }
 
-template <> void tenon::emitKernel(KernelBuilder &B, dnn::InputFeaturesOp Op) {
-  Value Out = Op.getOuts();
+/// The batch's rows of input, of the shape of `Out`.
+static Value givenRows(KernelBuilder &B, Value Batch, Value Out) {
   auto Type =
       MemRefType::get({ShapedType::kDynamic, widthOf(Out)}, B.getF32Type());
-  Value Given = dnn::FeaturesOp::create(B, Type, Op.getBatch(), B.dim0(Out));
+  return dnn::FeaturesOp::create(B, Type, Batch, B.dim0(Out));
+}
+
+template <> void tenon::emitKernel(KernelBuilder &B, dnn::InputFeaturesOp Op) {
+  Value Out = Op.getOuts();
+  Value Given = givenRows(B, Op.getBatch(), Out);
   writeRows(B, Out, [&](Value Row, Value Column, int64_t Valid) {
     return B.load(Given, {Row, Column}, Valid);
   });
@@ -211,6 +216,24 @@ template <> void tenon::emitKernel(KernelBuilder &B, dnn::ClassTokenOp Op) {
     Value IsFirst = B.isEqual(B.loadIndex(Positions, Row), B.index(0));
     return arith::SelectOp::create(B, IsFirst, B.load(Token, {Column}),
                                    B.load(Op.getInput(), {Row, Column}, Valid));
+  });
+}
+
+template <> void tenon::emitKernel(KernelBuilder &B, dnn::MergeFeaturesOp Op) {
+  Value Out = Op.getOuts();
+  Value Given = givenRows(B, Op.getBatch(), Out);
+  Value Ids = B.field(dnn::FieldKind::TokenIds, Op.getBatch());
+  B.share(B.dim0(Out), [&](Value Row) {
+    auto CopyFrom = [&](Value Rows) {
+      B.columns(widthOf(Out), [&](Value Column, int64_t Valid) {
+        B.store(B.load(Rows, {Row, Column}, Valid), Out, {Row, Column}, Valid);
+      });
+    };
+    // No row of other tokens may be read: there may be none.
+    Value Token = B.index(static_cast<int64_t>(Op.getToken()));
+    B.ifThenElse(
+        B.isEqual(B.loadIndex(Ids, Row), Token), [&] { CopyFrom(Given); },
+        [&] { CopyFrom(Op.getInput()); });
   });
 }
 

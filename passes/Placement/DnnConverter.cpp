@@ -225,6 +225,9 @@ struct ConvertTransformerToDnn
     for (StringRef Name : {attr::MaxSequence, attr::MaxSource})
       if (auto Size = Module->getAttrOfType<IntegerAttr>(Name))
         Shared.Positions = std::max(Shared.Positions, Size.getInt());
+    for (auto Function : Module.getOps<func::FuncOp>())
+      if (auto Size = Function->getAttrOfType<IntegerAttr>(attr::MaxSequence))
+        Shared.Positions = std::max(Shared.Positions, Size.getInt());
     // Entries first: scopes are numbered in the order that entries name them.
     SmallVector<func::FuncOp> Functions;
     for (bool IsEntry : {true, false})

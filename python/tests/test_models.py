@@ -1,5 +1,7 @@
 """Encoders, encoder-decoders, vision, tokenizers, sessions, descriptions."""
 
+import json
+
 import numpy as np
 import pytest
 import tenon
@@ -83,6 +85,35 @@ def test_classify_images(fixture):
         model.classify(np.zeros((3, 2, 2)))
     with pytest.raises(tenon.NotFound):
         model.classify("no-such.png")
+
+
+def test_images_in_prompts(fixture):
+    folder = FIXTURES / "llava-pictures"
+    model = tenon.load(fixture("llava-pictures"), threads=1)
+    assert model.kind == "decoder"
+    token = json.loads((folder / "config.json").read_text())[
+        "image_token_index"]
+    # One token for each image in the place of its 16 rows.
+    prompt, rows = [], 0
+    for each in np.load(folder / "input_ids.npy").tolist():
+        rows = (rows or 16) - 1 if each == token else 0
+        if each != token or rows == 15:
+            prompt.append(each)
+    pictures = [folder / "image.png", str(folder / "image.jpeg")]
+    values = [np.load(folder / f"{kind}_values.npy") for kind in
+              ("png", "jpeg")]
+    wish = {"temperature": 0, "max_new_tokens": 16, "ignore_eos": True}
+    expected = np.load(folder / "image_greedy.npy").tolist()
+    for images in pictures, values:
+        answer = model.generate(prompt, images=images, **wish)
+        assert answer.choices[0].token_ids == expected
+    assert answer.usage.prompt_tokens == len(prompt) + 30
+    for images, wrong in (((), "for each of 0 images"),
+                          (pictures[:1], "for each of 1 images"),
+                          ([np.zeros((3, 2, 2))] * 2,
+                           "expected \\(3, 24, 24\\)")):
+        with pytest.raises(tenon.InvalidArgument, match=wrong):
+            model.generate(prompt, images=images, **wish)
 
 
 def test_translate(fixture):

@@ -48,7 +48,9 @@ typedef struct tenon_rt_batch {
                                     i holds its positions
                                     [i*page_tokens, (i+1)*page_tokens). */
   const float *features;       /**< [T, width] rows of input, for entries that
-                                    take them (patches of images). */
+                                    take them (patches of images). In "step"
+                                    only those of image tokens are read; may
+                                    be null where the batch has none. */
   const int32_t *const *cross_pages; /**< [S] as pages, of the
                                     cross-attention caches: each sequence's
                                     source text. */

@@ -160,7 +160,9 @@ static Json imageJson(const ImageInfo &I) {
           {"width", I.Width},
           {"patch_height", I.PatchHeight},
           {"patch_width", I.PatchWidth},
-          {"preprocessing", toJson(I.Preprocessing)}};
+          {"preprocessing", toJson(I.Preprocessing)},
+          {"token", optionalJson(I.Token)},
+          {"rows", I.Rows}};
 }
 
 Json artifact::toJson(const Manifest &M) {

@@ -132,7 +132,9 @@ struct EntryInfo {
   OutputKind Output = OutputKind::Logits;
   int64_t Width = 0;
   bool UsesTokenTypes = false;
-  /// Width of the input rows, one per token; 0: token ids.
+  /// Width of the rows of input; 0: it takes token ids only. "encode_image"
+  /// takes one per token, "step" one per image token (ImageInfo::Token), which
+  /// stands for that token's embedding.
   int64_t Features = 0;
   /// Token ids, given and answered, are below this; 0: below the model's.
   int64_t Vocabulary = 0;
@@ -166,6 +168,12 @@ struct ImageInfo {
   int64_t PatchWidth = 0;
   /// How image files become pixel values; of the same channels and size.
   image::ImagePreprocessing Preprocessing;
+  /// The token whose embedding a row of the image takes the place of; none:
+  /// images are all that the model takes.
+  std::optional<int32_t> Token = std::nullopt;
+  /// Rows of "encode_image" that stand for an image in a prompt, the last ones
+  /// (LLaVA leaves the class token out); 0 without such a token.
+  int64_t Rows = 0;
 
   int64_t patches() const {
     return (Height / PatchHeight) * (Width / PatchWidth);

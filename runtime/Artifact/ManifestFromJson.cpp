@@ -58,8 +58,6 @@ void readEntry(ManifestReader &R, EntryInfo &E) {
   R.boolean("uses_token_types", E.UsesTokenTypes);
   R.integer("features", E.Features, 0, MaxSide);
   R.integer("vocabulary", E.Vocabulary, 0, MaxVocabulary);
-  if (E.Role == "step" && E.Features != 0)
-    R.fail("features", "0 for the entry 'step', which takes token ids");
   if (E.Role == "encode_image" && E.Features == 0)
     R.fail("features", "at least 1 for the entry 'encode_image'");
 }
@@ -283,6 +281,42 @@ void readImageInfo(ManifestReader &R, ImageInfo &I) {
     R.fail("preprocessing",
            "steps that result in " + std::to_string(I.Channels) + " x " +
                std::to_string(I.Height) + " x " + std::to_string(I.Width));
+  if (!R.has("token"))
+    return; // artifacts of before lack it and the following
+  R.optionalInteger("token", I.Token, 0, MaxId);
+  if (I.Token)
+    R.integer("rows", I.Rows, 1, I.patches() + 1);
+  else
+    R.integer("rows", I.Rows, 0, 0);
+}
+
+/// What "step" and "encode_image" say of the images in prompts.
+void checkPromptImages(ManifestReader &R, const Manifest &M) {
+  const EntryInfo *Step = nullptr, *Encode = nullptr;
+  for (const EntryInfo &E : M.Entries)
+    if (E.Role == "step")
+      Step = &E;
+    else if (E.Role == "encode_image")
+      Encode = &E;
+  bool HasToken = M.Image && M.Image->Token;
+  bool Merges = Step && Step->Features != 0;
+  if (!HasToken && !Merges)
+    return;
+  if (!HasToken)
+    return R.fail("image", "an object with a token for an entry 'step' with "
+                           "features");
+  if (!Merges)
+    return R.fail("entries", "an entry 'step' with features for images with a "
+                             "token");
+  if (!Encode || Encode->Output != OutputKind::Hidden ||
+      Encode->Width != Step->Features)
+    return R.fail("entries",
+                  "an entry 'encode_image' that answers hidden rows of " +
+                      std::to_string(Step->Features) +
+                      ", the features of 'step'");
+  if (*M.Image->Token >= M.vocabularyOf(*Step))
+    R.fail("image", "a token below " + std::to_string(M.vocabularyOf(*Step)) +
+                        ", the vocabulary of 'step'");
 }
 
 /// What fields say of each other when entries, caches and image are read.
@@ -305,6 +339,7 @@ void checkConsistency(ManifestReader &R, const Manifest &M) {
       R.fail("image", "patches of " + std::to_string(E.Features) +
                           " values, the features of 'encode_image'");
   }
+  checkPromptImages(R, M);
 }
 
 /// Every element of `Values` must have its own `KeyOf(Value)`.

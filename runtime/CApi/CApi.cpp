@@ -140,6 +140,12 @@ tenon_status tenon_model_read_image(const tenon_model *model, const char *path,
   });
 }
 
+int32_t tenon_model_image_token(const tenon_model *model) {
+  if (!model || !generation::readsImages(*model->Loaded))
+    return -1;
+  return *model->Loaded->manifest().Image->Token;
+}
+
 const char *tenon_model_label(const tenon_model *model, int64_t index) {
   if (!model || index < 0)
     return nullptr;

@@ -247,8 +247,12 @@ tenon_status tenon_engine_submit(tenon_engine *engine,
       if (Read->salt)
         Rules.Salt = Read->salt;
     }
-    Result<generation::Request> Wish =
-        generation::makeRequest(M, *S, {prompt, prompt + count});
+    Result<std::vector<generation::PromptImage::Ptr>> Images =
+        readImages("tenon_engine_submit", M, settings);
+    if (!Images)
+      return fail(Images.error());
+    Result<generation::Request> Wish = generation::makeRequest(
+        M, *S, {prompt, prompt + count}, std::move(*Images));
     if (!Wish)
       return fail(Wish.error());
     int64_t Choices = Wish->How.Choices;

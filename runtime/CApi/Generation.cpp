@@ -34,8 +34,13 @@ tenon_status tenon_generation_create(tenon_session *session,
         readSettings("tenon_generation_create", settings);
     if (!S)
       return fail(S.error());
-    Result<generation::Request> Wish = generation::makeRequest(
-        session->Running.model(), *S, {prompt, prompt + count});
+    Result<std::vector<generation::PromptImage::Ptr>> Images = readImages(
+        "tenon_generation_create", session->Running.model(), settings);
+    if (!Images)
+      return fail(Images.error());
+    Result<generation::Request> Wish =
+        generation::makeRequest(session->Running.model(), *S,
+                                {prompt, prompt + count}, std::move(*Images));
     if (!Wish)
       return fail(Wish.error());
     // As in `tenon run`: what a text is depends on its request alone.

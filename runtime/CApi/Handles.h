@@ -84,6 +84,11 @@ Status checkPrompt(const char *Function, const engine::Model &M, size_t Count);
 Result<generation::Settings> readSettings(const char *Function,
                                           const tenon_settings *Passed);
 
+/// The images of a caller's settings, for prompts of `M`.
+Result<std::vector<generation::PromptImage::Ptr>>
+readImages(const char *Function, const engine::Model &M,
+           const tenon_settings *Passed);
+
 /// Runs the body of a function; what the standard library throws for want of
 /// memory must not leave it.
 template <typename Function> tenon_status guarded(Function &&Body) {

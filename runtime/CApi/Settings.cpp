@@ -146,6 +146,38 @@ Result<generation::Settings> capi::readSettings(const char *Function,
   return S;
 }
 
+Result<std::vector<generation::PromptImage::Ptr>>
+capi::readImages(const char *Function, const engine::Model &M,
+                 const tenon_settings *Passed) {
+  std::vector<generation::PromptImage::Ptr> Images;
+  if (!Passed)
+    return Images;
+  Result<tenon_settings> Read = readStruct<tenon_settings>(
+      std::string(Function) + ": settings", Passed, FirstSettings);
+  if (!Read)
+    return Read.error();
+  if (Read->image_count == 0)
+    return Images;
+  auto Refuse = [&](const std::string &What) {
+    return Error(std::string(Function) + ": " + What);
+  };
+  if (!generation::readsImages(M))
+    return Refuse("image_count is " + std::to_string(Read->image_count) +
+                  ": expected 0, for this model reads texts only");
+  if (!Read->images)
+    return Refuse("images is null: expected " +
+                  std::to_string(Read->image_count) + " elements");
+  const artifact::ImageInfo &Info = *M.manifest().Image;
+  auto Size = static_cast<size_t>(Info.Channels * Info.Height * Info.Width);
+  for (size_t I = 0; I < Read->image_count; ++I) {
+    if (!Read->images[I])
+      return Refuse("images: one is null: expected pixels");
+    Images.push_back(
+        generation::makePromptImage({Read->images[I], Size}, Info));
+  }
+  return Images;
+}
+
 struct tenon_sampler {
   sampling::Sampler Picker;
   uint32_t Choice = 0;

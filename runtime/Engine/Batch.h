@@ -10,6 +10,7 @@
 #include "runtime/Abi/TenonRt.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,7 +21,9 @@ struct Slice {
   std::span<const int32_t> Tokens;
   /// Empty (all 0), or one per token.
   std::span<const int32_t> TokenTypes;
-  /// Rows of input of the last tokens; tokens before them get rows of zeros.
+  /// Rows of input. Where the batch has an image token, one for each of
+  /// `Tokens` that is it, in order. Otherwise those of the last tokens; tokens
+  /// before them get rows of zeros.
   std::span<const float> Features;
   /// Position of the first token in its sequence.
   int64_t Position = 0;
@@ -41,8 +44,11 @@ struct Slice {
 class BatchBuilder {
 public:
   /// Empties the batch; the rows of input of the next one are
-  /// `FeatureWidth` values wide, 0 for entries that take none.
-  void clear(int64_t FeatureWidth = 0);
+  /// `FeatureWidth` values wide, 0 for entries that take none. With an
+  /// `ImageToken` they belong to the tokens of that id only, and a batch
+  /// without them has no memory for rows.
+  void clear(int64_t FeatureWidth = 0,
+             std::optional<int32_t> ImageToken = std::nullopt);
   /// Adds a slice of at least one token, of a sequence not yet in the batch.
   void add(const Slice &S);
   /// The batch, valid until clear(), which must come before the next add(). It
@@ -54,11 +60,14 @@ public:
   int64_t outputRows() const { return static_cast<int64_t>(Rows.size()); }
 
 private:
+  void addFeatures(const Slice &S);
+
   std::vector<int32_t> Ids, Types, Positions, SequenceOf, Starts, Rows;
   std::vector<int32_t> SourceLengths, Prefixes;
   std::vector<const int32_t *> Tables, CrossTables;
   std::vector<float> Features;
   int64_t FeatureWidth = 0;
+  std::optional<int32_t> ImageToken;
   tenon_rt_batch Built = {};
 };
 

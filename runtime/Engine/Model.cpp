@@ -152,6 +152,22 @@ Result<const chat::Template *> Model::chatTemplate() const {
   return &**Chat;
 }
 
+/// The text of the image token; empty where there is none.
+std::string Model::imageToken() const {
+  const std::optional<ImageInfo> &Image = manifest().Image;
+  Result<const Tokenizer *> Tokens = tokenizer();
+  if (!Image || !Image->Token || !Tokens)
+    return {};
+  return (*Tokens)->decode({&*Image->Token, 1}, /*SkipSpecialTokens=*/false);
+}
+
+const chat::ContentForm &Model::contentForm(const chat::Template &Form) const {
+  std::call_once(ContentOnce, [&] {
+    Content = contentFormOf(Form, manifest().Chat->Tokens, imageToken());
+  });
+  return Content;
+}
+
 Result<std::vector<int32_t>>
 Model::chatPrompt(const chat::Conversation &Talk) const {
   Result<const Tokenizer *> Tokens = tokenizer();
@@ -160,10 +176,14 @@ Model::chatPrompt(const chat::Conversation &Talk) const {
   Result<const chat::Template *> Form = chatTemplate();
   if (!Form)
     return Form.error();
+  chat::Conversation Fitting = Talk;
+  std::string Mark = fitContent(Fitting, contentForm(**Form));
   Result<std::vector<chat::Piece>> Pieces =
-      (*Form)->render(variablesOf(Talk, manifest().Chat->Tokens));
+      (*Form)->render(variablesOf(Fitting, manifest().Chat->Tokens));
   if (!Pieces)
     return Pieces.error().withContext(Path + ": chat template");
+  if (!Mark.empty())
+    *Pieces = withImageTokens(std::move(*Pieces), Mark, imageToken());
   Result<std::vector<int32_t>> Ids = chat::encode(**Tokens, *Pieces);
   if (Ids && Ids->empty())
     return Error(Path + ": chat template: makes an empty prompt of this "

@@ -10,6 +10,7 @@
 
 #include "runtime/Abi/TenonRt.h"
 #include "runtime/Artifact/Artifact.h"
+#include "runtime/Chat/ContentForm.h"
 #include "runtime/Chat/Conversation.h"
 #include "runtime/Grammar/TokenTable.h"
 #include "runtime/Tokenizer/Tokenizer.h"
@@ -81,7 +82,9 @@ public:
   /// an error when it has none.
   Result<const chat::Template *> chatTemplate() const;
   /// The token ids of the prompt that the template makes of a conversation, at
-  /// least one. Nothing that a user wrote is a special token in it.
+  /// least one. Nothing that a user wrote is a special token in it. Messages
+  /// are given in the form that the template reads; images among their content,
+  /// {"type": "image"} each, are one image token each, where the model has one.
   Result<std::vector<int32_t>> chatPrompt(const chat::Conversation &Talk) const;
 
 private:
@@ -102,6 +105,10 @@ private:
   mutable TokenTableSlot Plain, WithAdded;
   mutable std::once_flag ChatOnce;
   mutable std::optional<Result<chat::Template>> Chat;
+  const chat::ContentForm &contentForm(const chat::Template &Form) const;
+  std::string imageToken() const;
+  mutable std::once_flag ContentOnce;
+  mutable chat::ContentForm Content;
 };
 
 } // namespace tenon::engine

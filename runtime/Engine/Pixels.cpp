@@ -21,6 +21,15 @@ Result<std::vector<float>> engine::readPixelValues(const std::string &Path,
   return Pixels;
 }
 
+Result<std::vector<float>> engine::pixelValuesOf(std::string_view Bytes,
+                                                 const ImageInfo &Info,
+                                                 int64_t MaxPixels) {
+  Result<Image> Picture = decodeImage(Bytes, Info.Channels, MaxPixels);
+  if (!Picture)
+    return Picture.error();
+  return preprocess(*Picture, Info.Preprocessing);
+}
+
 std::vector<float> engine::patchesOf(std::span<const float> Pixels,
                                      const ImageInfo &Info) {
   return patchRows(Pixels, Info.Channels, Info.Height, Info.Width,

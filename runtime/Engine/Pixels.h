@@ -12,6 +12,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tenon::engine {
@@ -20,6 +21,12 @@ namespace tenon::engine {
 /// `Path` after the preprocessing of `Info`.
 Result<std::vector<float>> readPixelValues(const std::string &Path,
                                            const artifact::ImageInfo &Info);
+
+/// The same of a file's content, `Bytes`, of at most `MaxPixels` pixels. Errors
+/// name no file.
+Result<std::vector<float>>
+pixelValuesOf(std::string_view Bytes, const artifact::ImageInfo &Info,
+              int64_t MaxPixels = image::MaxImagePixels);
 
 /// Pixel values [channels, height, width], which must be as many as `Info`
 /// says, as patches for an ImageItem.

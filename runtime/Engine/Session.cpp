@@ -292,6 +292,8 @@ Result<std::vector<ItemResult>> Session::step(std::span<const StepItem> Items,
              Outcome) {
       Outcome = Impl->checkTokens(**Code, Item.Tokens, Item.TokenTypes);
       if (Outcome)
+        Outcome = Impl->checkFeatures(**Code, Item.Tokens, Item.Features);
+      if (Outcome)
         Outcome = checkContext(Item, *Length);
     }
     if (Outcome)
@@ -305,6 +307,7 @@ Result<std::vector<ItemResult>> Session::step(std::span<const StepItem> Items,
     Slice Whole;
     Whole.Tokens = Item.Tokens;
     Whole.TokenTypes = Item.TokenTypes;
+    Whole.Features = Item.Features;
     Whole.Position = *Length;
     Whole.Pages = Cache.pages(Item.Sequence);
     if (Extras.Source) {

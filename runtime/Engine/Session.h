@@ -59,6 +59,11 @@ struct StepItem {
   /// So many first tokens see each other, in models with a prefix mask. Only
   /// in a sequence's first step, which must hold them all.
   int64_t Prefix = 0;
+  /// Rows [image tokens, features of the entry] that take the place of the
+  /// embeddings of those of `Tokens` that are the model's image token
+  /// (artifact::ImageInfo::Token), in order: as many as there are, else the
+  /// item is an error.
+  std::span<const float> Features = {};
 };
 
 /// The source text of one sequence of an encoder-decoder.

@@ -113,6 +113,36 @@ Session::Implementation::checkTokens(const Entry &Code,
   return {};
 }
 
+std::optional<int32_t>
+Session::Implementation::imageTokenOf(const Entry &Code) const {
+  // The manifest's checks guarantee that "step" with features has a token.
+  if (Code.Info.Role != "step" || Code.Info.Features == 0)
+    return std::nullopt;
+  return manifest().Image->Token;
+}
+
+Status
+Session::Implementation::checkFeatures(const Entry &Code,
+                                       std::span<const int32_t> Tokens,
+                                       std::span<const float> Features) const {
+  std::optional<int32_t> ImageToken = imageTokenOf(Code);
+  if (!ImageToken)
+    return Features.empty()
+               ? Status()
+               : Error(std::to_string(Features.size()) +
+                       " values of images: this model takes none in its text: "
+                       "expected 0");
+  auto Images = std::count(Tokens.begin(), Tokens.end(), *ImageToken);
+  auto Expected = static_cast<size_t>(Images * Code.Info.Features);
+  if (Features.size() == Expected)
+    return {};
+  return Error(std::to_string(Features.size()) + " values of images for " +
+               std::to_string(Images) + " tokens that stand for them (id " +
+               std::to_string(*ImageToken) + "): expected " +
+               std::to_string(Expected) + ", " +
+               std::to_string(Code.Info.Features) + " for each");
+}
+
 Status Session::Implementation::runStep(const Entry &Code, float *Rows,
                                         int64_t FewTokens) {
   if (IsCancelled.load())
@@ -257,6 +287,7 @@ Status Session::Implementation::runAppending(const Entry &Code,
   for (const Request &R : Requests)
     Next = giveRows(*R.Answer, Next, R.Whole.OutputCount, Code.Info);
 
+  std::optional<int32_t> ImageToken = imageTokenOf(Code);
   int64_t Capacity = manifest().MaxTokensPerStep;
   int64_t FewTokens = V == Variant::Many ? 0 : manifest().FewTokens;
   if (V == Variant::Few && FewTokens > 0)
@@ -267,11 +298,11 @@ Status Session::Implementation::runAppending(const Entry &Code,
       return {};
     int64_t Count = Batch.outputRows();
     Status Done = runStep(Code, Next, FewTokens);
-    Batch.clear(Code.Info.Features);
+    Batch.clear(Code.Info.Features, ImageToken);
     Next += Count * Code.Info.Width;
     return Done;
   };
-  Batch.clear(Code.Info.Features);
+  Batch.clear(Code.Info.Features, ImageToken);
   for (const Request &R : Requests) {
     const Slice &Whole = R.Whole;
     auto Total = static_cast<int64_t>(Whole.Tokens.size());
@@ -280,6 +311,7 @@ Status Session::Implementation::runAppending(const Entry &Code,
     if (Batch.tokens() + Unsplit > Capacity)
       if (Status Done = Flush(); !Done)
         return Done;
+    std::span<const float> ImageRows = Whole.Features;
     for (int64_t From = 0; From < Total;) {
       if (Batch.tokens() == Capacity)
         if (Status Done = Flush(); !Done)
@@ -291,6 +323,13 @@ Status Session::Implementation::runAppending(const Entry &Code,
       if (!Whole.TokenTypes.empty())
         Part.TokenTypes = Whole.TokenTypes.subspan(static_cast<size_t>(From),
                                                    static_cast<size_t>(Count));
+      if (ImageToken) {
+        auto Images =
+            std::count(Part.Tokens.begin(), Part.Tokens.end(), *ImageToken);
+        auto Values = static_cast<size_t>(Images * Code.Info.Features);
+        Part.Features = ImageRows.first(Values);
+        ImageRows = ImageRows.subspan(Values);
+      }
       Part.Position += From;
       // Output rows are of the request's last tokens: count those before this
       // end.

@@ -63,6 +63,13 @@ struct Session::Implementation {
   Status checkTokens(const Entry &Code, std::span<const int32_t> Tokens,
                      std::span<const int32_t> Types) const;
 
+  /// The token that rows of input of `Code` stand for; none: it takes none, or
+  /// a row for every token.
+  std::optional<int32_t> imageTokenOf(const Entry &Code) const;
+  /// Whether `Features` has a row for each image token of `Tokens`.
+  Status checkFeatures(const Entry &Code, std::span<const int32_t> Tokens,
+                       std::span<const float> Features) const;
+
   /// Runs the batch built so far, which writes its rows to `Rows`.
   Status runStep(const Entry &Code, float *Rows, int64_t FewTokens);
   /// Appends the tokens of all requests in as few steps as they fit in; parts

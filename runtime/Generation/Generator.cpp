@@ -24,7 +24,8 @@ Variant generation::variantFor(const Model &M, int64_t Rows) {
   return Rows <= Info.FewTokens ? Variant::Few : Variant::Many;
 }
 
-Generator::Generator(Session &S, Variant V) : S(&S), V(V) {}
+Generator::Generator(Session &S, Variant V, std::function<double()> Clock)
+    : S(&S), V(V), Clock(std::move(Clock)) {}
 Generator::Generator(Generator &&) noexcept = default;
 Generator &Generator::operator=(Generator &&) noexcept = default;
 
@@ -75,9 +76,19 @@ Result<int64_t> Generator::add(Request R, std::optional<PromptStart> Start,
     J->Search = std::move(*Search);
   }
   J->KeepsPrompt = KeepsPrompt;
+  J->ImageStarts = imageStarts(S->model(), Wish.Prompt);
+  if (J->ImageStarts.size() != Wish.Images.size())
+    return Error(
+        "prompt with rows of " + std::to_string(J->ImageStarts.size()) +
+        " images: expected those of " + std::to_string(Wish.Images.size()));
   if (Start) {
     J->Sequences = {Start->Sequence};
     J->PromptRun = Start->Tokens;
+    // What lies in the start as a whole has its keys and values there.
+    for (size_t Begin : J->ImageStarts)
+      J->ImagesRead +=
+          Begin + static_cast<size_t>(S->model().manifest().Image->Rows) <=
+          Start->Tokens;
   }
   Jobs.emplace(Next, std::move(J));
   return Next++;
@@ -222,6 +233,9 @@ bool Generator::readPrompt(Job &J, const ItemResult &Answer) {
     return FailAll(Answer.Outcome.error());
   size_t Width = Answer.Values.size() / static_cast<size_t>(Answer.Rows);
   auto First = J.PromptRun;
+  size_t Used = imageRowsOf(J, J.nextOf(0)).size();
+  J.ImageRows.erase(J.ImageRows.begin(),
+                    J.ImageRows.begin() + static_cast<ptrdiff_t>(Used));
   J.PromptRun += J.Slice;
   for (size_t I = 0; J.scoresPrompt() && I < J.Slice; ++I) {
     size_t Following = First + I + 1;
@@ -235,6 +249,8 @@ bool Generator::readPrompt(Job &J, const ItemResult &Answer) {
   }
   if (J.isReading())
     return false;
+  J.ImageRows = {};
+  J.Wish.Images.clear();
   if (J.KeepsPrompt)
     if (Result<SequenceId> Kept = S->forkSequence(J.Sequences.front()))
       J.KeptPrompt = *Kept;
@@ -377,6 +393,7 @@ std::vector<int32_t> Generator::guess(const Request &Wish, Line &L,
   if (size_t Limit = Room(MostForced);
       Limit > 0 && L.Must && V != Variant::ByCount && L.Forced.isDue())
     Guess = L.Must->forced(Limit);
+  cutAtImageToken(Guess);
   L.LastGuessIsForced = !Guess.empty();
   if (L.LastGuessIsForced || Wish.How.Lookup == 0)
     return Guess;
@@ -385,7 +402,16 @@ std::vector<int32_t> Generator::guess(const Request &Wish, Line &L,
   Guess = L.Lookup.guess(Text, Room(Wish.How.Lookup));
   if (L.Must)
     Guess.resize(L.Must->allowed(Guess));
+  cutAtImageToken(Guess);
   return Guess;
+}
+
+/// A guess of an image token is wrong in any case, and has no row to run with.
+void Generator::cutAtImageToken(std::vector<int32_t> &Guess) const {
+  if (readsImages(S->model()))
+    Guess.erase(std::find(Guess.begin(), Guess.end(),
+                          *S->model().manifest().Image->Token),
+                Guess.end());
 }
 
 /// Adds guesses to what the next step appends, `Most` in all sequences.
@@ -494,8 +520,9 @@ static size_t sliceOf(size_t Left, bool HasRows, int64_t Width) {
 /// Decides what the next step runs of each prompt.
 void Generator::slicePrompts(size_t PromptTokens, int64_t RowWidth) {
   size_t Left = std::max(PromptTokens, size_t(1));
+  size_t Images = PromptTokens == SIZE_MAX ? SIZE_MAX : 1;
   for (auto &[Number, J] : Jobs) {
-    J->Slice = 0;
+    J->Slice = J->ImagesDue = 0;
     if (!J->isRunning() || !J->isReading() || Left == 0)
       continue;
     J->Slice = std::min(Left, sliceOf(J->Wish.Prompt.size() - J->PromptRun,
@@ -505,8 +532,85 @@ void Generator::slicePrompts(size_t PromptTokens, int64_t RowWidth) {
       J->Slice =
           std::max(J->Slice, std::min(J->Wish.Prompt.size(),
                                       static_cast<size_t>(J->Wish.Prefix)));
+    cutAtImages(*J, Images);
     Left -= std::min(Left, J->Slice);
   }
+}
+
+/// Decides which images the next slice of `J` needs to be encoded, at most
+/// `Images`, which it counts down; the slice ends before the next one.
+void Generator::cutAtImages(Job &J, size_t &Images) {
+  bool IsWhole = J.PromptRun == 0 && J.Wish.Prefix != 0;
+  for (size_t I = J.ImagesRead;
+       I < J.ImageStarts.size() && J.ImageStarts[I] < J.PromptRun + J.Slice;
+       ++I) {
+    if (Images == 0 && !IsWhole) {
+      // It may begin in what was taken from a cache.
+      J.Slice = std::max(J.ImageStarts[I], J.PromptRun) - J.PromptRun;
+      return;
+    }
+    ++J.ImagesDue;
+    Images -= std::min(Images, size_t(1));
+  }
+}
+
+/// Encodes the images that are due. What goes wrong with one fails its request,
+/// but where the call was cancelled.
+Status Generator::encodeImages() {
+  Encoded.clear();
+  for (auto &[Number, J] : Jobs) {
+    if (J->ImagesDue == 0)
+      continue;
+    double Begin = Clock();
+    Status Done;
+    size_t Images = 0;
+    while (Done && Images < J->ImagesDue) {
+      Done = encodeImage(*J);
+      ++Images;
+    }
+    Encoded.push_back({Number, Images, Clock() - Begin});
+    if (Done)
+      continue;
+    if (Done.error().kind() == ErrorKind::Cancelled)
+      return Done;
+    for (Line &L : J->Lines)
+      fail(*J, L, Done.error());
+    if (Status Ended = follow(*J, {}); !Ended)
+      return Ended;
+  }
+  return {};
+}
+
+/// Adds the rows of the next image of `J` to those that wait to run.
+Status Generator::encodeImage(Job &J) {
+  const ImageItem Item = {J.Wish.Images[J.ImagesRead]->Patches,
+                          OutputRows::All};
+  Result<std::vector<ItemResult>> Answers = S->encodeImages({&Item, 1});
+  if (!Answers)
+    return Answers.error();
+  const ItemResult &Got = Answers->front();
+  if (!Got.Outcome)
+    return Got.Outcome.error();
+  size_t Begin = J.ImageStarts[J.ImagesRead];
+  size_t HaveRun = std::max(J.PromptRun, Begin) - Begin;
+  auto Rows = static_cast<size_t>(S->model().manifest().Image->Rows) - HaveRun;
+  std::span<const float> Last =
+      Got.Values.last(Rows * Got.Values.size() / static_cast<size_t>(Got.Rows));
+  J.ImageRows.insert(J.ImageRows.end(), Last.begin(), Last.end());
+  ++J.ImagesRead;
+  return {};
+}
+
+/// The rows of the image tokens among `Tokens`, with which `J` goes on.
+std::span<const float>
+Generator::imageRowsOf(const Job &J, std::span<const int32_t> Tokens) const {
+  if (J.ImageRows.empty())
+    return {};
+  auto Count = static_cast<size_t>(std::count(
+      Tokens.begin(), Tokens.end(), *S->model().manifest().Image->Token));
+  Result<const Entry *> Code = S->model().entry("step");
+  return std::span(J.ImageRows)
+      .first(Count * static_cast<size_t>((*Code)->Info.Features));
 }
 
 /// Guesses that cost little: those that variants for few tokens take beside the
@@ -538,7 +642,12 @@ Status Generator::run(std::span<const Phase> Phases, Variant V) {
                                                            : OutputRows::All;
     int64_t Prefix = J->PromptRun == 0 ? J->Wish.Prefix : 0;
     for (size_t I = 0; I < J->Sequences.size(); ++I)
-      Items.push_back({J->Sequences[I], J->nextOf(I), {}, Rows, Prefix});
+      Items.push_back({J->Sequences[I],
+                       J->nextOf(I),
+                       {},
+                       Rows,
+                       Prefix,
+                       imageRowsOf(*J, J->nextOf(I))});
   }
   if (Items.empty())
     return {};
@@ -564,6 +673,8 @@ Result<std::vector<Piece>> Generator::step(size_t PromptTokens) {
     return Started.error();
   slicePrompts(PromptTokens, (*Code)->Info.Width);
   addGuesses(roomForGuesses());
+  if (Status Done = encodeImages(); !Done)
+    return Done.error();
   constexpr Phase Both[] = {Phase::Prompts, Phase::Tokens};
   constexpr Phase Prompts[] = {Phase::Prompts}, Tokens[] = {Phase::Tokens};
   Status Done;

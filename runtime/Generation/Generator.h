@@ -9,7 +9,9 @@
 #define TENON_RUNTIME_GENERATION_GENERATOR_H
 
 #include "runtime/Generation/Request.h"
+#include "runtime/Support/Clock.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -76,6 +78,13 @@ struct PromptStart {
   size_t Tokens = 0;
 };
 
+/// What a step has spent on the images of a request.
+struct EncodedImages {
+  int64_t Request = 0;
+  size_t Images = 0;
+  double Seconds = 0;
+};
+
 /// In which variants `Rows` texts at once go on, whatever else runs; ByCount
 /// for code that does not let the runtime choose.
 engine::Variant variantFor(const engine::Model &M, int64_t Rows);
@@ -90,17 +99,23 @@ engine::Variant variantFor(const engine::Model &M, int64_t Rows);
 /// same request gives the same tokens, bit for bit, whatever else runs and
 /// however prompts are cut. ByCount puts all into one step, where rounding
 /// depends on how many tokens that has.
+///
+/// An image of a prompt is encoded in the step that runs its first row, by a
+/// call of the session for it alone, so that its rows are what they are alone.
 class Generator {
 public:
+  /// `Clock` gives seconds since any moment.
   explicit Generator(engine::Session &S,
-                     engine::Variant V = engine::Variant::ByCount);
+                     engine::Variant V = engine::Variant::ByCount,
+                     std::function<double()> Clock = secondsNow);
   Generator(Generator &&) noexcept;
   Generator &operator=(Generator &&) noexcept;
   /// Ends the sequences of requests that have not finished.
   ~Generator();
 
   /// Adds a request, which runs from the next step on; its number. Errors:
-  /// an empty prompt, settings out of range, a tokenizer that cannot be read.
+  /// an empty prompt, settings out of range, a tokenizer that cannot be read,
+  /// a prompt with the rows of more or fewer images than there are.
   Result<int64_t> add(Request R);
   /// The same of a prompt that begins with `Start`, if there is one: of a
   /// request without a source text, a prefix mask and log-probabilities of its
@@ -124,10 +139,14 @@ public:
   /// One step of every request that has not finished. Of prompts that have not
   /// run it runs at most `PromptTokens` tokens, at least one, those of the
   /// request that was added first before others; a prefix that sees itself is
-  /// not cut. What goes wrong with one choice is its Failure, and the others go
-  /// on; after an error of the whole (a cancelled one, too) step() may be
-  /// called again: what has not run runs then.
+  /// not cut. With such a limit it encodes one image at most, and cuts prompts
+  /// before others, but for those of a prefix. What goes wrong with one choice
+  /// is its Failure, and the others go on; after an error of the whole (a
+  /// cancelled one, too) step() may be called again: what has not run runs
+  /// then.
   Result<std::vector<Piece>> step(size_t PromptTokens = SIZE_MAX);
+  /// The images that the last step has encoded.
+  std::span<const EncodedImages> encodedImages() const { return Encoded; }
 
   /// Of a request that was added and not taken.
   const Generation &progress(int64_t Request, int64_t Choice = 0) const;
@@ -140,6 +159,12 @@ private:
   struct Job;
   Status start();
   void slicePrompts(size_t PromptTokens, int64_t RowWidth);
+  void cutAtImages(Job &J, size_t &Images);
+  Status encodeImages();
+  Status encodeImage(Job &J);
+  std::span<const float> imageRowsOf(const Job &J,
+                                     std::span<const int32_t> Tokens) const;
+  void cutAtImageToken(std::vector<int32_t> &Guess) const;
   enum class Phase { Prompts, Tokens };
   Status run(std::span<const Phase> Phases, engine::Variant V);
   Status advance(Job &J, std::span<engine::ItemResult> Answers);
@@ -164,6 +189,8 @@ private:
   /// By number; a map keeps their order, which is that of the batch.
   std::map<int64_t, std::unique_ptr<Job>> Jobs;
   int64_t Next = 0;
+  std::function<double()> Clock;
+  std::vector<EncodedImages> Encoded;
 };
 
 } // namespace tenon::generation

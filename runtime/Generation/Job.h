@@ -68,6 +68,12 @@ struct Generator::Job {
   bool HasSource = false; ///< The source text is encoded.
   size_t PromptRun = 0;   ///< Tokens of the prompt that have run.
   size_t Slice = 0;       ///< Of what is left the next step runs so many.
+  /// Where the prompt's images begin.
+  std::vector<size_t> ImageStarts;
+  size_t ImagesRead = 0; ///< First ones that are encoded, or need not be.
+  size_t ImagesDue = 0;  ///< Of the others, to be encoded for the next step.
+  /// [n, width of a row]: of the encoded images what has not run.
+  std::vector<float> ImageRows;
   bool KeepsPrompt = false;
   std::optional<engine::SequenceId> KeptPrompt;
   int64_t Steps = 0; ///< Begun so far.

@@ -6,6 +6,7 @@
 #include "runtime/Tokenizer/Unicode.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace tenon;
 using namespace tenon::artifact;
@@ -32,7 +33,8 @@ static bool isIn(const std::vector<int32_t> &Tokens, int32_t Token) {
 }
 
 /// Rules.MaxLength is left open.
-static LogitsRules rulesOf(const GenerationInfo &Defaults, const Settings &S) {
+static LogitsRules rulesOf(const Manifest &Info, const Settings &S) {
+  const GenerationInfo &Defaults = Info.Generation;
   LogitsRules Rules;
   Rules.Bias = S.LogitBias;
   Rules.RepetitionPenalty =
@@ -44,6 +46,9 @@ static LogitsRules rulesOf(const GenerationInfo &Defaults, const Settings &S) {
   Rules.BadWords.insert(Rules.BadWords.end(), S.BadWords.begin(),
                         S.BadWords.end());
   Rules.Suppressed = Defaults.Suppressed;
+  // It stands for rows of an image, and a new one would have none.
+  if (Info.Image && Info.Image->Token)
+    Rules.Suppressed.push_back(*Info.Image->Token);
   if (!S.IgnoreEndOfSequence)
     Rules.EndOfSequence = Defaults.EndOfSequence;
   Rules.MinLength = Defaults.MinLength;
@@ -106,7 +111,8 @@ static Status setScores(Request &R, const Model &M, const Settings &S,
 }
 
 Result<Request> generation::makeRequest(const Model &M, const Settings &S,
-                                        std::vector<int32_t> Prompt) {
+                                        std::vector<int32_t> Prompt,
+                                        std::vector<PromptImage::Ptr> Images) {
   if (!S.Grammar && !S.Tools.empty() &&
       (S.IsSingleCall || hasStrictTool(S.Tools))) {
     Result<grammar::Grammar::Ptr> Calls = callGrammar(M, S, Prompt);
@@ -114,7 +120,7 @@ Result<Request> generation::makeRequest(const Model &M, const Settings &S,
       return Calls.error();
     Settings Constrained = S;
     Constrained.Grammar = std::move(*Calls);
-    return makeRequest(M, Constrained, std::move(Prompt));
+    return makeRequest(M, Constrained, std::move(Prompt), std::move(Images));
   }
   const Manifest &Info = M.manifest();
   SettingNames Name = S.names();
@@ -126,7 +132,18 @@ Result<Request> generation::makeRequest(const Model &M, const Settings &S,
       Code ? Info.vocabularyOf((*Code)->Info) : Info.Vocabulary;
   Request R;
   R.How = *How;
-  R.Prompt = std::move(Prompt);
+  Result<std::vector<int32_t>> Whole =
+      withImageRows(M, std::move(Prompt), Images.size());
+  if (!Whole)
+    return Whole.error();
+  for (const PromptImage::Ptr &Image : Images)
+    if (auto Values = Info.Image->patches() * Info.Image->patchValues();
+        std::cmp_not_equal(Image->Patches.size(), Values))
+      return Error("an image has " + std::to_string(Image->Patches.size()) +
+                   " values of patches: expected the model's " +
+                   std::to_string(Values));
+  R.Prompt = std::move(*Whole);
+  R.Images = std::move(Images);
   R.Prefix = S.Prefix;
   if (R.Prefix != 0 && !Info.HasPrefixMask)
     return Error(M.path() + ": " + Name("prefix_tokens") + " is " +
@@ -155,7 +172,7 @@ Result<Request> generation::makeRequest(const Model &M, const Settings &S,
     return Name.refuse("min_new_tokens", *S.MinNewTokens,
                        "0 to " + std::to_string(std::max<int64_t>(Wanted, 0)) +
                            ", " + Name("max_new_tokens"));
-  R.Rules = rulesOf(Info.Generation, S);
+  R.Rules = rulesOf(Info, S);
   R.Rules.MaxLength = Length + R.MaxNewTokens;
   if (Status Fits = check(R.Rules, Vocabulary, Name); !Fits)
     return Fits.error();

@@ -9,6 +9,7 @@
 #define TENON_RUNTIME_GENERATION_REQUEST_H
 
 #include "runtime/Engine/Session.h"
+#include "runtime/Generation/PromptImage.h"
 #include "runtime/Generation/Settings.h"
 
 #include <cstdint>
@@ -23,6 +24,9 @@ namespace tenon::generation {
 struct Request {
   /// The text to go on with; of an encoder-decoder the start of the answer.
   std::vector<int32_t> Prompt;
+  /// Of the prompt, in their order; each has as many image tokens in it as the
+  /// model has rows of an image.
+  std::vector<PromptImage::Ptr> Images;
   /// What an encoder-decoder reads; else empty.
   std::vector<int32_t> Source;
   /// Most new tokens; what is longer ends with the reason Length, or Context
@@ -48,16 +52,19 @@ struct Request {
 };
 
 /// The request to go on with the tokens `Prompt`, or of an encoder-decoder to
-/// answer them. Errors: settings out of range or against each other, what the
-/// model lacks: a prefix mask, the start of an answer, a tokenizer.
+/// answer them. `Prompt` has one image token for each of `Images`. Errors:
+/// settings out of range or against each other, what the model lacks: a prefix
+/// mask, the start of an answer, a tokenizer; more or fewer image tokens than
+/// images, and images of another size than the model's.
 Result<Request> makeRequest(const engine::Model &M, const Settings &S,
-                            std::vector<int32_t> Prompt);
+                            std::vector<int32_t> Prompt,
+                            std::vector<PromptImage::Ptr> Images = {});
 
 /// Texts that a request generates at once.
 int64_t rowsOf(const Request &R);
 
-/// Whether what the prompt leaves on pages depends on its tokens alone, and all
-/// that is wanted of it is its last row.
+/// Whether what the prompt leaves on pages depends on its tokens and images
+/// alone, and all that is wanted of it is its last row.
 bool canSharePrompt(const Request &R);
 
 /// The cache that a session needs to generate all of `Requests` at once, in

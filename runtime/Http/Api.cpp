@@ -352,8 +352,8 @@ void Api::call(HttpServer &Server, std::shared_ptr<Exchange> E,
     if (*IsGone)
       return;
     double Begin = secondsNow();
-    readAndAnswer({Server, Models, DefaultModel, GrammarCache(Grammars), Bounds,
-                   E, Json()},
+    readAndAnswer({Server, Models, DefaultModel, GrammarCache(Grammars),
+                   HeldImages, Bounds, E, Json()},
                   Answer);
     // What was large, or took long, took much memory too, which the allocator
     // would keep for each worker.

@@ -10,6 +10,7 @@
 #include "runtime/Http/Constraints.h"
 #include "runtime/Http/Fields.h"
 #include "runtime/Http/HttpServer.h"
+#include "runtime/Http/Images.h"
 #include "runtime/Http/Metrics.h"
 #include "runtime/Http/RequestHistory.h"
 #include "runtime/Serving/Encoder.h"
@@ -94,6 +95,7 @@ private:
   const std::vector<std::string> Keys;
   const std::string DefaultModel;
   GrammarStore Grammars;
+  const ImageBytes HeldImages = std::make_shared<std::atomic<size_t>>(0);
   const Limits Bounds;
   const std::string Description; ///< What /openapi.json answers.
   RequestHistory History;
@@ -106,6 +108,7 @@ struct Call {
   const std::vector<std::unique_ptr<ServedModel>> &Models;
   const std::string &DefaultModel;
   GrammarCache Grammars;
+  const ImageBytes HeldImages;
   const Limits &Bounds;
   std::shared_ptr<Exchange> Asked;
   Json Body; ///< An object, or null of a GET.
@@ -116,6 +119,10 @@ struct Call {
   ServedModel *generator(Fields &F) const;
   /// With `Embeds`, one that embeds, else one that classifies.
   ServedModel *encoder(Fields &F, bool Embeds) const;
+  /// A reader of images for what generator() gave.
+  ImageReader images(const ServedModel *M) const {
+    return {M ? &M->code() : nullptr, Bounds, HeldImages};
+  }
   /// One that embeds, or that gives a pair of texts one score.
   ServedModel *ranker(Fields &F) const;
   void reply(Json Answer) const;

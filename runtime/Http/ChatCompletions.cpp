@@ -153,7 +153,8 @@ void http::completeChat(Call C) {
   if (std::optional<int64_t> Older = F.integer("max_tokens", 1, Most); !Length)
     Length = Older;
   readLogProbabilities(F, C.Bounds, S);
-  chat::Conversation Talk = conversationOf(F, C.Bounds, M);
+  ImageReader Images = C.images(M);
+  chat::Conversation Talk = conversationOf(F, C.Bounds, M, Images);
   ToolChoice Choice = readToolChoice(F, /*IsFlat=*/false, Talk.Tools);
   S.Grammar = constraintWith(Choice, Talk.Tools, readConstraint(F, C.Grammars),
                              F, C.Grammars);
@@ -170,10 +171,11 @@ void http::completeChat(Call C) {
     return C.reply(*Wrong);
   // An answer ends where the model ends it, or its longest sequence.
   S.MaxNewTokens = Length.value_or(M->code().manifest().MaxSequence);
+  std::vector<generation::PromptImage::Ptr> Seen = Images.takeFor(Talk);
   Result<std::vector<int32_t>> Prompt = M->code().chatPrompt(Talk);
   if (!Prompt)
     return C.reply(ApiError{400, Prompt.error().message(), "messages"});
   Task->Tools = Talk.Tools;
   Task->Calls = std::move(Choice);
-  Task->start(S, {std::move(*Prompt)});
+  Task->start(S, {std::move(*Prompt)}, std::move(Seen));
 }

@@ -59,29 +59,56 @@ void http::hideStrict(Json &Tools) {
     Each["function"].erase("strict");
 }
 
-/// The text of content that is an array of parts.
-static std::optional<std::string> joined(const Json &Parts,
-                                         const std::string &Place, Fields &F) {
-  std::string Text;
+/// Content that is an array of OpenAI's parts, of a message of `Role`.
+static Json contentOf(const Json &Parts, const Json &Role,
+                      const std::string &Place, ImageReader &Images,
+                      Fields &F) {
+  MessageContent Content;
+  bool MayHaveImages =
+      Images.isPossible() && (Role == "user" || Role == "tool");
   for (size_t I = 0; I < Parts.size(); ++I) {
     const Json &Part = Parts[I];
-    bool IsText = Part.is_object() && Part.contains("text") &&
-                  Part.at("text").is_string() &&
-                  Part.value("type", Json("text")) == "text";
-    if (!IsText) {
-      Json Type = Part.is_object() ? Part.value("type", Json()) : Json();
+    Json Type = Part.is_object() ? Part.value("type", Json("text")) : Json();
+    if (Type == "text" && Part.value("text", Json()).is_string()) {
+      Content.addText(Part.at("text"));
+    } else if (Type == "image_url" && MayHaveImages) {
+      Content.addImage(
+          Images.ofImageUrl(Part, Place + "[" + std::to_string(I) + "]", F));
+    } else {
+      std::string Expected =
+          MayHaveImages ? ", or {\"type\": \"image_url\", \"image_url\": "
+                          "{\"url\": DATA_URL}}"
+          : Images.isPossible() ? ", for images are in messages of users"
+                                : ", for this model reads texts only";
       F.refuse({400,
-                Place + "[" + std::to_string(I) + "] is " +
+                "'" + Place + "'[" + std::to_string(I) + "] is " +
                     (Type.is_string() ? printable(Type.get<std::string>())
                                       : std::string(Part.type_name())) +
-                    ": expected {\"type\": \"text\", \"text\": TEXT}, for this "
-                    "model reads texts only",
+                    ": expected {\"type\": \"text\", \"text\": TEXT}" +
+                    Expected,
                 "messages"});
-      return std::nullopt;
+      return "";
     }
-    Text += Part.at("text").get_ref<const std::string &>();
   }
-  return Text;
+  return Content.json();
+}
+
+/// Reads what the messages hold.
+static void readContents(chat::Conversation &Talk, ImageReader &Images,
+                         Fields &F) {
+  for (size_t I = 0; I < Talk.Messages.size(); ++I) {
+    Json &Message = Talk.Messages[I];
+    std::string Place = "messages[" + std::to_string(I) + "].content";
+    auto At = Message.find("content");
+    if (At == Message.end() || At->is_string() || At->is_null())
+      continue;
+    if (!At->is_array())
+      return F.refuse({400,
+                       "'" + Place + "' is " + At->type_name() +
+                           ": expected a text, or an array of parts",
+                       "messages"});
+    *At = contentOf(*At, Message.at("role"), Place, Images, F);
+  }
 }
 
 void http::normalise(chat::Conversation &Talk, const ServedModel &M,
@@ -99,18 +126,6 @@ void http::normalise(chat::Conversation &Talk, const ServedModel &M,
     std::string Place = "'messages[" + std::to_string(I) + "]";
     if (Message.at("role") == "developer" && !Knows("developer"))
       Message["role"] = "system";
-    auto At = Message.find("content");
-    if (At != Message.end() && At->is_array()) {
-      std::optional<std::string> Text = joined(*At, Place + ".content'", F);
-      if (!Text)
-        return;
-      *At = std::move(*Text);
-    } else if (At != Message.end() && !At->is_string() && !At->is_null()) {
-      return F.refuse({400,
-                       Place + ".content' is " + At->type_name() +
-                           ": expected a text, or an array of parts",
-                       "messages"});
-    }
     for (const char *Key : {"reasoning_content", "tool_call_id"})
       if (Json Text = Message.value(Key, Json());
           !Text.is_null() && !Text.is_string())
@@ -159,7 +174,8 @@ void http::normalise(chat::Conversation &Talk, const ServedModel &M,
 }
 
 chat::Conversation http::conversationOf(Fields &F, const Limits &Bounds,
-                                        const ServedModel *M) {
+                                        const ServedModel *M,
+                                        ImageReader &Images) {
   Json Talk = Json::object();
   if (const Json *More = F.get("chat_template_kwargs")) {
     if (!More->is_object())
@@ -181,7 +197,18 @@ chat::Conversation http::conversationOf(Fields &F, const Limits &Bounds,
   checkSizes(*Read, Bounds, F);
   if (!checkTools(Read->Tools, F))
     return {};
-  if (M)
-    normalise(*Read, *M, F);
+  if (!M)
+    return std::move(*Read);
+  readContents(*Read, Images, F);
+  normalise(*Read, *M, F);
   return std::move(*Read);
+}
+
+Result<std::vector<int32_t>> http::wholePrompt(const ServedModel &M,
+                                               const chat::Conversation &Talk,
+                                               size_t Images) {
+  Result<std::vector<int32_t>> Prompt = M.code().chatPrompt(Talk);
+  if (!Prompt)
+    return Prompt;
+  return generation::withImageRows(M.code(), std::move(*Prompt), Images);
 }

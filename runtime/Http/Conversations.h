@@ -4,20 +4,26 @@
 #define TENON_RUNTIME_HTTP_CONVERSATIONS_H
 
 #include "runtime/Http/Api.h"
+#include "runtime/Http/Images.h"
 
 namespace tenon::http {
 
 /// The conversation that the members "messages", "tools",
 /// "chat_template_kwargs" and "add_generation_prompt" make, as templates want
-/// it; see normalise(). `M` is null after an error.
+/// it; see normalise(). Content of several texts becomes one, images go to
+/// `Images`. `M` is null after an error.
 chat::Conversation conversationOf(Fields &F, const Limits &Bounds,
-                                  const ServedModel *M);
+                                  const ServedModel *M, ImageReader &Images);
 
-/// Makes a conversation in OpenAI's form one that templates read: content of
-/// several texts becomes one, arguments of calls become objects, and the role
-/// "developer" is "system" where the template does not know it. Errors in `F`
-/// are for content that is no text, which `M` cannot read.
+/// Makes a conversation in OpenAI's form, with content as MessageContent has
+/// it, one that templates read: arguments of calls become objects, and the role
+/// "developer" is "system" where the template does not know it.
 void normalise(chat::Conversation &Talk, const ServedModel &M, Fields &F);
+
+/// The tokens of the prompt, those of images counted. Errors as of makeRequest.
+Result<std::vector<int32_t>> wholePrompt(const ServedModel &M,
+                                         const chat::Conversation &Talk,
+                                         size_t Images);
 
 /// Refuses more messages and tools than there may be.
 void checkSizes(const chat::Conversation &Talk, const Limits &Bounds,

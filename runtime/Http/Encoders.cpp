@@ -2,6 +2,7 @@
 
 #include "runtime/Engine/TextBatches.h"
 #include "runtime/Http/Api.h"
+#include "runtime/Support/Base64.h"
 
 #include <algorithm>
 #include <bit>
@@ -181,21 +182,8 @@ static void encode(const Call &C, ServedModel &M,
 
 /// Little-endian f32 in base64, as OpenAI's clients ask for it.
 static std::string base64(const std::vector<float> &Values) {
-  static constexpr char Digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                   "abcdefghijklmnopqrstuvwxyz0123456789+/";
   static_assert(std::endian::native == std::endian::little);
-  const auto *Bytes = reinterpret_cast<const unsigned char *>(Values.data());
-  size_t Count = Values.size() * sizeof(float);
-  std::string Text;
-  for (size_t I = 0; I < Count; I += 3) {
-    size_t Left = std::min<size_t>(3, Count - I);
-    uint32_t Bits = 0;
-    for (size_t K = 0; K < 3; ++K)
-      Bits = Bits << 8 | (K < Left ? Bytes[I + K] : 0);
-    for (size_t K = 0; K < 4; ++K)
-      Text += K <= Left ? Digits[Bits >> (18 - 6 * K) & 63] : '=';
-  }
-  return Text;
+  return encodeBase64(std::as_bytes(std::span(Values)));
 }
 
 void http::embed(Call C) {

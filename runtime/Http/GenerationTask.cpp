@@ -74,7 +74,8 @@ static Status checkPrompt(const engine::Model &M,
 }
 
 void GenerationTask::start(generation::Settings S,
-                           std::vector<std::vector<int32_t>> Prompts) {
+                           std::vector<std::vector<int32_t>> Prompts,
+                           std::vector<generation::PromptImage::Ptr> Images) {
   if (const auto &Again = C.Asked->request().Again; Again && Again->Seed)
     S.Seed = *Again->Seed;
   Seed = S.Seed;
@@ -87,9 +88,13 @@ void GenerationTask::start(generation::Settings S,
     if (Status Good = checkPrompt(M.code(), Prompt); !Good)
       return C.reply(ApiError{400, Good.error().message()});
     Result<generation::Request> R =
-        generation::makeRequest(M.code(), S, std::move(Prompt));
+        generation::makeRequest(M.code(), S, std::move(Prompt), Images);
     if (!R)
       return C.reply(ApiError{400, R.error().message()});
+    // Again, for images are as long as many tokens.
+    if (Status Good = checkPrompt(M.code(), R->Prompt);
+        !Good && !R->Images.empty())
+      return C.reply(ApiError{400, Good.error().message()});
     Asked.push_back(std::move(*R));
   }
   C.Server.post([Own = shared_from_this()] { Own->submit(); });
@@ -135,6 +140,7 @@ void GenerationTask::submit() {
         Why.RetryAfter = No->RetryAfter;
       return replyError(*C.Asked, Why);
     }
+    Asked[I].Images.clear(); // The engine has them for as long as it must.
     Ids.push_back(std::get<RequestId>(Given));
     C.Asked->trace().Prompts[I].Id = Ids.back();
   }

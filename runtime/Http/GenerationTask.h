@@ -79,8 +79,10 @@ public:
       : C(std::move(C)), M(M), Format(std::move(Format)) {}
 
   /// Makes a request of each prompt, and hands all to the engine; answers with
-  /// an error where one is wrong. On a worker.
-  void start(generation::Settings S, std::vector<std::vector<int32_t>> Prompts);
+  /// an error where one is wrong. `Images` are those of a single prompt. On a
+  /// worker.
+  void start(generation::Settings S, std::vector<std::vector<int32_t>> Prompts,
+             std::vector<generation::PromptImage::Ptr> Images = {});
 
   /// The prompts are conversations: answers may have reasoning in them.
   bool IsChat = true;

@@ -19,6 +19,10 @@ struct Limits {
   size_t Tools = 128;              ///< 400.
   size_t StopStrings = 16;         ///< 400.
   size_t StopStringBytes = 1024;   ///< 400: each of them.
+  size_t Images = 16;              ///< 400: of a conversation.
+  size_t ImagePixels = 32 << 20;   ///< 400: each of them.
+  /// 503: pixels as models take them, of requests whose prompts have not run.
+  size_t AllImageBytes = 1 << 30;
   size_t Choices = 128;            ///< 400: "n".
   size_t Prompts = 128;            ///< 400: of a completion.
   size_t EmbeddingTexts = 2048;    ///< 400.

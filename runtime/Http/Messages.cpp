@@ -189,33 +189,34 @@ namespace {
 /// Makes messages in the form of chat completions.
 class MessageReader {
 public:
-  explicit MessageReader(Fields &F) : F(F) {}
+  MessageReader(ImageReader &Images, Fields &F) : Images(Images), F(F) {}
 
   Json Messages = Json::array();
 
   void addSystem(const Json &System) {
-    if (std::optional<std::string> Text = textOf(System, "'system'"))
+    if (std::optional<Json> Text = textOf(System, "system", false))
       Messages.push_back({{"role", "system"}, {"content", *Text}});
   }
 
   void add(const Json &Message, const std::string &Place) {
     Json Role = Message.is_object() ? Message.value("role", Json()) : Json();
     if (Role != "user" && Role != "assistant")
-      return refuse(Place + ".role' is " +
+      return refuse("'" + Place + ".role' is " +
                     (Role.is_string() ? printable(Role.get<std::string>())
                                       : std::string(Role.type_name())) +
                     ": expected \"user\" or \"assistant\"");
     Json Content = Message.value("content", Json());
-    std::string At = Place + ".content'";
     if (Content.is_string())
       Content = Json::array({{{"type", "text"}, {"text", Content}}});
     if (!Content.is_array())
-      return refuse(At + " is " + Content.type_name() +
+      return refuse("'" + Place + ".content' is " + Content.type_name() +
                     ": expected a text, or an array of blocks");
-    Json To = {{"role", Role}, {"content", ""}};
+    Json To = {{"role", Role}};
+    MessageContent Said;
     bool HasOwn = Content.empty();
-    for (const Json &Block : Content)
-      HasOwn |= addBlock(Block, At, To);
+    for (size_t I = 0; I < Content.size(); ++I)
+      HasOwn |= addBlock(Content[I], Place + ".content", I, To, Said);
+    To["content"] = Said.json();
     if (HasOwn)
       Messages.push_back(std::move(To));
   }
@@ -225,16 +226,23 @@ private:
     F.refuse({400, std::move(Message), "messages"});
   }
 
-  /// Adds a block to the message `To`; results of tools become messages of
-  /// their own. Whether the block is a part of `To`.
-  bool addBlock(const Json &Block, const std::string &Place, Json &To) {
+  /// Adds a block, number `I` of `Place`, to the message `To` and its content;
+  /// results of tools become messages of their own. Whether the block is a part
+  /// of `To`.
+  bool addBlock(const Json &Block, const std::string &Place, size_t I, Json &To,
+                MessageContent &Said) {
+    std::string At = Place + "[" + std::to_string(I) + "]";
     auto Get = [&](const char *Key) {
       return Block.is_object() ? Block.value(Key, Json()) : Json();
     };
     Json Type = Get("type");
     if (Type == "text" && Get("text").is_string()) {
-      To["content"] =
-          To["content"].get<std::string>() + Get("text").get<std::string>();
+      Said.addText(Get("text"));
+      return true;
+    }
+    bool MayBeImage = Images.isPossible() && To.at("role") == "user";
+    if (Type == "image" && MayBeImage) {
+      Said.addImage(Images.ofSource(Block, At, F));
       return true;
     }
     if (Type == "thinking" && Get("thinking").is_string()) {
@@ -250,46 +258,54 @@ private:
       return true;
     }
     if (Type == "tool_result" && Get("tool_use_id").is_string()) {
-      std::optional<std::string> Text =
-          Get("content").is_null() ? "" : textOf(Get("content"), Place);
+      std::optional<Json> Text =
+          Get("content").is_null()
+              ? Json("")
+              : textOf(Get("content"), At + ".content", MayBeImage);
       if (Text)
         Messages.push_back({{"role", "tool"},
                             {"tool_call_id", Get("tool_use_id")},
                             {"content", *Text}});
       return false;
     }
-    refuse(Place + " has a block " +
+    refuse("'" + Place + "' has a block " +
            (Type.is_string() ? printable(Type.get<std::string>())
                              : std::string("without a type")) +
            ": expected \"text\", \"thinking\", \"tool_use\" or "
-           "\"tool_result\" with all that belongs to it, for this model reads "
-           "texts only");
+           "\"tool_result\" with all that belongs to it" +
+           (MayBeImage            ? ", or \"image\" with its source"
+            : Images.isPossible() ? ", for images are in messages of users"
+                                  : ", for this model reads texts only"));
     return true;
   }
 
-  /// A text, or an array of blocks of text.
-  std::optional<std::string> textOf(const Json &Content,
-                                    const std::string &Place) {
+  /// A text, or an array of blocks of text, and of images where `HasImages`.
+  std::optional<Json> textOf(const Json &Content, const std::string &Place,
+                             bool HasImages) {
     if (Content.is_string())
-      return Content.get<std::string>();
-    std::string Text;
+      return Content;
+    MessageContent Said;
     bool IsGood = Content.is_array();
+    for (size_t I = 0; IsGood && I < Content.size(); ++I) {
+      const Json &Block = Content[I];
+      Json Type = Block.is_object() ? Block.value("type", Json()) : Json();
+      if (Type == "text" && Block.value("text", Json()).is_string())
+        Said.addText(Block.at("text"));
+      else if (Type == "image" && HasImages)
+        Said.addImage(
+            Images.ofSource(Block, Place + "[" + std::to_string(I) + "]", F));
+      else
+        IsGood = false;
+    }
     if (IsGood)
-      for (const Json &Block : Content) {
-        bool IsText = Block.is_object() &&
-                      Block.value("type", Json()) == "text" &&
-                      Block.value("text", Json()).is_string();
-        IsGood &= IsText;
-        if (IsText)
-          Text += Block.at("text").get_ref<const std::string &>();
-      }
-    if (IsGood)
-      return Text;
-    refuse(Place + " is " + Content.type_name() +
-           ": expected a text, or an array of blocks of text");
+      return Said.json();
+    refuse("'" + Place + "' is " + Content.type_name() +
+           ": expected a text, or an array of blocks of text" +
+           (HasImages ? " and images" : ""));
     return std::nullopt;
   }
 
+  ImageReader &Images;
   Fields &F;
 };
 
@@ -350,8 +366,9 @@ static ToolChoice readToolChoice(Fields &F, Json &Tools) {
 /// What is said, with which tools, and the call that is forced.
 static chat::Conversation readConversation(Fields &F, const Call &C,
                                            const ServedModel *M,
+                                           ImageReader &Images,
                                            ToolChoice &Choice) {
-  MessageReader Reader(F);
+  MessageReader Reader(Images, F);
   if (const Json *System = F.get("system"))
     Reader.addSystem(*System);
   std::string Expected =
@@ -362,7 +379,7 @@ static chat::Conversation readConversation(Fields &F, const Call &C,
   if (Given && !IsGood)
     F.expected("messages", Expected);
   for (size_t I = 0; IsGood && I < Given->size(); ++I)
-    Reader.add((*Given)[I], "'messages[" + std::to_string(I) + "]");
+    Reader.add((*Given)[I], "messages[" + std::to_string(I) + "]");
   chat::Conversation Talk;
   Talk.Messages = std::move(Reader.Messages);
   Talk.Tools = readTools(F);
@@ -384,7 +401,8 @@ void http::answerMessages(Call C) {
   Fields F(C.Body);
   ServedModel *M = C.generator(F);
   ToolChoice Choice;
-  chat::Conversation Talk = readConversation(F, C, M, Choice);
+  ImageReader Images = C.images(M);
+  chat::Conversation Talk = readConversation(F, C, M, Images, Choice);
   constexpr int64_t Most = std::numeric_limits<int64_t>::max();
   generation::Settings S;
   F.need("max_tokens", wholeNumber(1, Most));
@@ -408,6 +426,7 @@ void http::answerMessages(Call C) {
     return C.reply(*Wrong);
   Json Tools = Talk.Tools;
   hideStrict(Talk.Tools);
+  std::vector<generation::PromptImage::Ptr> Seen = Images.takeFor(Talk);
   Result<std::vector<int32_t>> Prompt = M->code().chatPrompt(Talk);
   if (!Prompt)
     return C.reply(ApiError{400, Prompt.error().message(), "messages"});
@@ -416,18 +435,20 @@ void http::answerMessages(Call C) {
   Task->Streams = Streams;
   Task->Tools = std::move(Tools);
   Task->Calls = std::move(Choice);
-  Task->start(S, {std::move(*Prompt)});
+  Task->start(S, {std::move(*Prompt)}, std::move(Seen));
 }
 
 void http::countMessageTokens(Call C) {
   Fields F(C.Body);
   ServedModel *M = C.generator(F);
   ToolChoice Choice;
-  chat::Conversation Talk = readConversation(F, C, M, Choice);
+  ImageReader Images = C.images(M);
+  chat::Conversation Talk = readConversation(F, C, M, Images, Choice);
   if (std::optional<ApiError> Wrong = F.finish())
     return C.reply(*Wrong);
   hideStrict(Talk.Tools);
-  Result<std::vector<int32_t>> Prompt = M->code().chatPrompt(Talk);
+  size_t Seen = Images.takeFor(Talk).size();
+  Result<std::vector<int32_t>> Prompt = wholePrompt(*M, Talk, Seen);
   if (!Prompt)
     return C.reply(ApiError{400, Prompt.error().message(), "messages"});
   C.reply(Json{{"input_tokens", Prompt->size()}});

@@ -74,6 +74,8 @@ static Json promptJson(const Timeline &W, double Begin) {
             {"cached_tokens", W.CachedTokens},
             {"cached_pages", W.CachedPages},
             {"slices", std::move(Slices)}};
+  if (W.Images != 0)
+    J["images"] = {{"encoded", W.Images}, {"ms", msOf(W.ImageSeconds)}};
   if (W.MoreSlices != 0)
     J["more_slices"] = {{"slices", W.MoreSlices},
                         {"tokens", W.MoreSliceTokens}};

@@ -258,51 +258,63 @@ private:
 // The request
 //===----------------------------------------------------------------------===//
 
-/// The text of "content" or "output": a string, or an array of texts.
-static std::optional<std::string> contentText(const Json &Item, const char *Key,
-                                              const std::string &Place,
-                                              Fields &F) {
+/// "content" or "output": a string, or an array of texts, and of images where
+/// `HasImages`.
+static Json contentOf(const Json &Item, const char *Key,
+                      const std::string &Place, bool HasImages,
+                      ImageReader &Images, Fields &F) {
   auto At = Item.find(Key);
   if (At != Item.end() && At->is_string())
-    return At->get<std::string>();
+    return *At;
+  HasImages &= Images.isPossible();
   if (At == Item.end() || !At->is_array()) {
     F.refuse({400,
-              Place + "." + Key + "' is " +
+              "'" + Place + "." + Key + "' is " +
                   (At == Item.end() ? "missing" : At->type_name()) +
                   ": expected a text, or an array of texts",
               "input"});
-    return std::nullopt;
+    return "";
   }
-  std::string Text;
-  for (const Json &Part : *At) {
+  MessageContent Content;
+  for (size_t I = 0; I < At->size(); ++I) {
+    const Json &Part = (*At)[I];
     std::string Type =
         Part.is_object() && Part.contains("type") && Part.at("type").is_string()
             ? Part.at("type").get<std::string>()
             : "";
+    if (Type == "input_image" && HasImages) {
+      Content.addImage(Images.ofImageUrl(
+          Part, Place + "." + Key + "[" + std::to_string(I) + "]", F));
+      continue;
+    }
     if ((Type != "input_text" && Type != "output_text" && Type != "text") ||
         !Part.contains("text") || !Part.at("text").is_string()) {
-      F.refuse({400,
-                Place + "." + Key + "' has " +
-                    (Type.empty() ? std::string(Part.type_name())
-                                  : printable(Type)) +
-                    ": expected \"input_text\" or \"output_text\" with a "
-                    "\"text\", for this model reads texts only",
-                "input"});
-      return std::nullopt;
+      F.refuse(
+          {400,
+           "'" + Place + "." + Key + "' has " +
+               (Type.empty() ? std::string(Part.type_name())
+                             : printable(Type)) +
+               ": expected \"input_text\" or \"output_text\" with a "
+               "\"text\"" +
+               (HasImages ? ", or \"input_image\" with an \"image_url\""
+                : Images.isPossible() ? ", for images are in messages of users"
+                                      : ", for this model reads texts only"),
+           "input"});
+      return "";
     }
-    Text += Part.at("text").get_ref<const std::string &>();
+    Content.addText(Part.at("text"));
   }
-  return Text;
+  return Content.json();
 }
 
 /// Adds an item of "input" to `Messages`, in the form of chat completions.
 static void addItem(const Json &Item, const std::string &Place, Json &Messages,
-                    std::string &Reasoning, Fields &F) {
+                    std::string &Reasoning, ImageReader &Images, Fields &F) {
   auto String = [&](const char *Key) -> std::string {
     if (auto At = Item.find(Key); At != Item.end() && At->is_string())
       return At->get<std::string>();
     F.refuse({400,
-              Place + "." + Key + "' is " +
+              "'" + Place + "." + Key + "' is " +
                   (Item.contains(Key) ? Item.at(Key).type_name() : "missing") +
                   ": expected a string",
               "input"});
@@ -311,8 +323,8 @@ static void addItem(const Json &Item, const std::string &Place, Json &Messages,
   std::string Type = Item.contains("type") ? String("type") : "message";
   if (Type == "message") {
     std::string Role = String("role");
-    std::optional<std::string> Text = contentText(Item, "content", Place, F);
-    Json Message = {{"role", Role}, {"content", Text.value_or("")}};
+    Json Content = contentOf(Item, "content", Place, Role == "user", Images, F);
+    Json Message = {{"role", Role}, {"content", std::move(Content)}};
     if (Role == "assistant" && !Reasoning.empty())
       Message["reasoning_content"] = std::exchange(Reasoning, {});
     Messages.push_back(std::move(Message));
@@ -339,13 +351,13 @@ static void addItem(const Json &Item, const std::string &Place, Json &Messages,
     }
     Messages.back()["tool_calls"].push_back(std::move(Call));
   } else if (Type == "function_call_output") {
-    std::optional<std::string> Text = contentText(Item, "output", Place, F);
+    Json Content = contentOf(Item, "output", Place, true, Images, F);
     Messages.push_back({{"role", "tool"},
                         {"tool_call_id", String("call_id")},
-                        {"content", Text.value_or("")}});
+                        {"content", std::move(Content)}});
   } else {
     F.refuse({400,
-              Place + ".type' is " + printable(Type) +
+              "'" + Place + ".type' is " + printable(Type) +
                   ": expected \"message\", \"reasoning\", \"function_call\" or "
                   "\"function_call_output\"",
               "input"});
@@ -353,7 +365,7 @@ static void addItem(const Json &Item, const std::string &Place, Json &Messages,
 }
 
 /// "instructions" and "input".
-static Json readMessages(Fields &F, const Limits &Bounds) {
+static Json readMessages(Fields &F, const Limits &Bounds, ImageReader &Images) {
   Json Messages = Json::array();
   if (std::optional<std::string> System = F.string("instructions"))
     Messages.push_back({{"role", "system"}, {"content", *System}});
@@ -372,15 +384,15 @@ static Json readMessages(Fields &F, const Limits &Bounds) {
   }
   std::string Reasoning;
   for (size_t I = 0; I < Input->size(); ++I) {
-    std::string Place = "'input[" + std::to_string(I) + "]";
+    std::string Place = "input[" + std::to_string(I) + "]";
     if (!(*Input)[I].is_object()) {
-      F.refuse(
-          {400,
-           Place + "' is " + (*Input)[I].type_name() + ": expected an object",
-           "input"});
+      F.refuse({400,
+                "'" + Place + "' is " + (*Input)[I].type_name() +
+                    ": expected an object",
+                "input"});
       break;
     }
-    addItem((*Input)[I], Place, Messages, Reasoning, F);
+    addItem((*Input)[I], Place, Messages, Reasoning, Images, F);
   }
   return Messages;
 }
@@ -483,7 +495,8 @@ void http::respond(Call C) {
                 std::numeric_limits<int64_t>::max());
   S.Seed = Seed ? static_cast<uint64_t>(*Seed) : std::random_device{}();
   chat::Conversation Talk;
-  Talk.Messages = readMessages(F, C.Bounds);
+  ImageReader Images = C.images(M);
+  Talk.Messages = readMessages(F, C.Bounds, Images);
   Talk.Tools = readTools(F);
   ToolChoice Choice = readToolChoice(F, /*IsFlat=*/true, Talk.Tools);
   S.Grammar = constraintWith(Choice, Talk.Tools, readTextFormat(F, C.Grammars),
@@ -523,6 +536,7 @@ void http::respond(Call C) {
     return C.reply(*Wrong);
   Json Tools = Talk.Tools;
   hideStrict(Talk.Tools);
+  std::vector<generation::PromptImage::Ptr> Seen = Images.takeFor(Talk);
   Result<std::vector<int32_t>> Prompt = M->code().chatPrompt(Talk);
   if (!Prompt)
     return C.reply(ApiError{400, Prompt.error().message(), "input"});
@@ -556,5 +570,5 @@ void http::respond(Call C) {
   Task->Tools = std::move(Tools);
   Task->Calls = std::move(Choice);
   S.MaxNewTokens = Length.value_or(M->code().manifest().MaxSequence);
-  Task->start(S, {std::move(*Prompt)});
+  Task->start(S, {std::move(*Prompt)}, std::move(Seen));
 }

@@ -20,9 +20,10 @@ void http::tokenize(Call C) {
   ServedModel *M = C.anyModel(F);
   std::optional<std::string> Prompt;
   std::optional<chat::Conversation> Talk;
+  ImageReader Images = C.images(M);
   bool Special = false;
   if (!C.Body.value("messages", Json()).is_null()) {
-    Talk = conversationOf(F, C.Bounds, M);
+    Talk = conversationOf(F, C.Bounds, M, Images);
     F.accept("add_special_tokens", false); // Templates write their own.
   } else {
     Prompt = F.string("prompt");
@@ -33,9 +34,10 @@ void http::tokenize(Call C) {
   const tokenizer::Tokenizer *T = M ? tokenizerOf(*M, F) : nullptr;
   if (std::optional<ApiError> Wrong = F.finish())
     return C.reply(*Wrong);
+  size_t Seen = Talk ? Images.takeFor(*Talk).size() : 0;
   // Not cut: who asks wants to know how long the text is.
   Result<std::vector<int32_t>> Ids =
-      Talk ? M->code().chatPrompt(*Talk)
+      Talk ? wholePrompt(*M, *Talk, Seen)
            : T->encode(*Prompt, Special, SIZE_MAX);
   if (!Ids)
     return C.reply(ApiError{400, Ids.error().message()});
@@ -59,10 +61,12 @@ void http::detokenize(Call C) {
 void http::applyTemplate(Call C) {
   Fields F(C.Body);
   ServedModel *M = C.anyModel(F);
-  chat::Conversation Talk = conversationOf(F, C.Bounds, M);
+  ImageReader Images = C.images(M);
+  chat::Conversation Talk = conversationOf(F, C.Bounds, M, Images);
   const tokenizer::Tokenizer *T = M ? tokenizerOf(*M, F) : nullptr;
   if (std::optional<ApiError> Wrong = F.finish())
     return C.reply(*Wrong);
+  Images.takeFor(Talk);
   Result<std::vector<int32_t>> Ids = M->code().chatPrompt(Talk);
   if (!Ids)
     return C.reply(ApiError{400, Ids.error().message(), "messages"});

@@ -22,11 +22,13 @@ struct StoredImage {
 
 /// Both read a whole file's `Bytes` as `Channels` (1 or 3); errors do not name
 /// the file.
-Result<StoredImage> decodePng(std::string_view Bytes, int64_t Channels);
-Result<StoredImage> decodeJpeg(std::string_view Bytes, int64_t Channels);
+Result<StoredImage> decodePng(std::string_view Bytes, int64_t Channels,
+                              int64_t MaxPixels = MaxImagePixels);
+Result<StoredImage> decodeJpeg(std::string_view Bytes, int64_t Channels,
+                               int64_t MaxPixels = MaxImagePixels);
 
 /// An error that names the size when it is beyond the limits.
-Status checkImageSize(int64_t Width, int64_t Height);
+Status checkImageSize(int64_t Width, int64_t Height, int64_t MaxPixels);
 
 /// An image of a size that has been checked, with zeroed pixels.
 Image allocateImage(int64_t Width, int64_t Height, int64_t Channels);

@@ -47,14 +47,14 @@ std::string describe(std::string_view Bytes) {
 
 } // namespace
 
-Status image::checkImageSize(int64_t Width, int64_t Height) {
+Status image::checkImageSize(int64_t Width, int64_t Height, int64_t MaxPixels) {
   auto IsSide = [](int64_t Side) { return Side >= 1 && Side <= MaxImageSide; };
-  if (IsSide(Width) && IsSide(Height) && Width * Height <= MaxImagePixels)
+  if (IsSide(Width) && IsSide(Height) && Width * Height <= MaxPixels)
     return {};
   return Error("image is " + std::to_string(Width) + " x " +
                std::to_string(Height) + " pixels: expected sides from 1 to " +
                std::to_string(MaxImageSide) + " and at most " +
-               std::to_string(MaxImagePixels) + " pixels");
+               std::to_string(MaxPixels) + " pixels");
 }
 
 Image image::allocateImage(int64_t Width, int64_t Height, int64_t Channels) {
@@ -63,21 +63,32 @@ Image image::allocateImage(int64_t Width, int64_t Height, int64_t Channels) {
   return Empty;
 }
 
-Result<Image> image::readImage(const std::string &Path, int64_t Channels) {
+Result<Image> image::decodeImage(std::string_view Bytes, int64_t Channels,
+                                 int64_t MaxPixels) {
   if (Channels != 1 && Channels != 3)
-    return Error(Path + ": " + std::to_string(Channels) +
+    return Error(std::to_string(Channels) +
                  " channels are asked for: expected 1 or 3");
+  if (Bytes.size() > MaxImageBytes)
+    return Error(ErrorKind::DamagedFile, "has " + std::to_string(Bytes.size()) +
+                                             " bytes: expected at most " +
+                                             std::to_string(MaxImageBytes));
+  bool IsPng = Bytes.starts_with("\x89PNG\r\n\x1a\n");
+  if (!IsPng && !Bytes.starts_with("\xff\xd8\xff"))
+    return Error(ErrorKind::DamagedFile,
+                 describe(Bytes) + ": expected a PNG or JPEG file");
+  Result<StoredImage> Stored = IsPng ? decodePng(Bytes, Channels, MaxPixels)
+                                     : decodeJpeg(Bytes, Channels, MaxPixels);
+  if (!Stored)
+    return Stored.error().ofContent();
+  return turned(std::move(Stored->Pixels), Stored->Turn);
+}
+
+Result<Image> image::readImage(const std::string &Path, int64_t Channels) {
   Result<std::string> Bytes = readFile(Path, MaxImageBytes);
   if (!Bytes)
     return Bytes.error();
-  std::string_view View = *Bytes;
-  bool IsPng = View.starts_with("\x89PNG\r\n\x1a\n");
-  if (!IsPng && !View.starts_with("\xff\xd8\xff"))
-    return Error(ErrorKind::DamagedFile, Path + ": " + describe(View) +
-                                             ": expected a PNG or JPEG file");
-  Result<StoredImage> Stored =
-      IsPng ? decodePng(View, Channels) : decodeJpeg(View, Channels);
-  if (!Stored)
-    return Stored.error().ofContent().withContext(Path);
-  return turned(std::move(Stored->Pixels), Stored->Turn);
+  Result<Image> Decoded = decodeImage(*Bytes, Channels);
+  if (!Decoded)
+    return Decoded.error().withContext(Path);
+  return Decoded;
 }

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tenon::image {
@@ -24,7 +25,7 @@ struct Image {
   std::vector<uint8_t> Pixels;
 };
 
-/// What readImage accepts: bytes of the file, and pixels of the image.
+/// What can be read: bytes of the file, and pixels of the image.
 inline constexpr uint64_t MaxImageBytes = 256u << 20;
 inline constexpr int64_t MaxImageSide = 65535;
 inline constexpr int64_t MaxImagePixels = 64 << 20;
@@ -36,6 +37,11 @@ inline constexpr int64_t MaxImagePixels = 64 << 20;
 /// grey is cut off at 255. Errors: another format, CMYK, a damaged or
 /// truncated file, or one beyond the limits above.
 Result<Image> readImage(const std::string &Path, int64_t Channels);
+
+/// The same of a file's content, `Bytes`, of at most `MaxPixels` pixels. Errors
+/// name no file.
+Result<Image> decodeImage(std::string_view Bytes, int64_t Channels,
+                          int64_t MaxPixels = MaxImagePixels);
 
 } // namespace tenon::image
 

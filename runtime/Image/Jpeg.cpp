@@ -151,8 +151,8 @@ public:
 
 } // namespace
 
-Result<StoredImage> image::decodeJpeg(std::string_view Bytes,
-                                      int64_t Channels) {
+Result<StoredImage> image::decodeJpeg(std::string_view Bytes, int64_t Channels,
+                                      int64_t MaxPixels) {
   JpegOwner Owner;
   JpegReader &Reader = Owner.Reader;
   auto Damaged = [&] {
@@ -169,7 +169,7 @@ Result<StoredImage> image::decodeJpeg(std::string_view Bytes,
                  ": expected grey (1) or colour (3)");
   int64_t Width = Reader.Decoder.image_width;
   int64_t Height = Reader.Decoder.image_height;
-  if (Status S = checkImageSize(Width, Height); !S)
+  if (Status S = checkImageSize(Width, Height, MaxPixels); !S)
     return S.error();
   Image Pixels = allocateImage(Width, Height, Channels);
   std::vector<uint8_t> Row(static_cast<size_t>(Width) * 3);

@@ -271,7 +271,8 @@ public:
 
 } // namespace
 
-Result<StoredImage> image::decodePng(std::string_view Bytes, int64_t Channels) {
+Result<StoredImage> image::decodePng(std::string_view Bytes, int64_t Channels,
+                                     int64_t MaxPixels) {
   if (Status S = checkChunks(Bytes); !S)
     return S.error();
   PngOwner Owner(Bytes);
@@ -285,7 +286,7 @@ Result<StoredImage> image::decodePng(std::string_view Bytes, int64_t Channels) {
   };
   if (!readHeader(Reader))
     return Damaged();
-  if (Status S = checkImageSize(Reader.Width, Reader.Height); !S)
+  if (Status S = checkImageSize(Reader.Width, Reader.Height, MaxPixels); !S)
     return S.error();
   uint64_t Needed = decodedBytes(Reader);
   if (Needed / MaxExpansion > Bytes.size())

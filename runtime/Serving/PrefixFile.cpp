@@ -3,8 +3,10 @@
 #include "runtime/Serving/PrefixFile.h"
 
 #include "runtime/Artifact/Format.h"
+#include "runtime/Serving/ImageNumbers.h"
 #include "runtime/Support/MappedFile.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -382,7 +384,7 @@ Status serving::writePrefixes(const ByteSink &Out, const engine::Session &S,
   uint64_t Prompts = 0;
   Prefixes.forEach([&](SequenceId Id, std::span<const int32_t> Tokens,
                        const std::string &Salt) {
-    if (Salt == ArtifactSalt)
+    if (Salt == ArtifactSalt || hasImage(Tokens))
       return;
     const int32_t *Table = Cache.pages(Id);
     size_t Count = Tokens.size() / static_cast<size_t>(Cache.pageTokens());
@@ -444,9 +446,13 @@ std::optional<generation::PromptStart>
 ArtifactPrompts::startOf(const generation::Request &R) {
   if (!generation::canSharePrompt(R))
     return std::nullopt;
-  // The last token runs in any case: its row is what comes next.
+  // The last token runs in any case: its row is what comes next. Kept prompts
+  // have no images.
+  size_t Most = R.Prompt.size() - 1;
+  for (size_t Begin : generation::imageStarts(S->model(), R.Prompt))
+    Most = std::min(Most, Begin);
   std::optional<PrefixCache::Match> Found =
-      Kept.find(R.Prompt, ArtifactSalt, R.Prompt.size() - 1);
+      Kept.find(R.Prompt, ArtifactSalt, Most);
   if (!Found)
     return std::nullopt;
   Result<SequenceId> Fork = forkPrefix(*S, *Found);

@@ -13,8 +13,8 @@
 //   XXH3-64 of all before  u64
 //   each page              page bytes, over kinds of caches and their layers
 //
-// Pages that prompts share are there once. An artifact may hold the same as a
-// section.
+// Pages that prompts share are there once. Prompts with images are left out. An
+// artifact may hold the same as a section.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,7 +41,8 @@ inline constexpr std::string_view ArtifactSalt = "\nartifact";
 uint64_t bindingOf(const engine::Model &M);
 
 /// Gives `Out` all that is kept in `Prefixes` on the pages of `S`, but what
-/// has come from the artifact. Not during a step.
+/// has come from the artifact, and prompts with images, whose numbers mean
+/// something to one scheduler alone. Not during a step.
 Status writePrefixes(const ByteSink &Out, const engine::Session &S,
                      const PrefixCache &Prefixes);
 /// The same into a file, which is replaced when the new one is whole.

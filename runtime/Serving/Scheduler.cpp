@@ -64,7 +64,7 @@ Status Scheduler::keepArtifactPrefixes() {
 }
 
 Scheduler::Scheduler(engine::Session &S, SchedulerOptions O, engine::Variant V)
-    : S(&S), O(std::move(O)), V(V), Texts(S, V),
+    : S(&S), O(std::move(O)), V(V), Texts(S, V, this->O.Clock),
       Prefixes(static_cast<size_t>(S.cache().pageTokens())) {
   countPages();
 }
@@ -125,14 +125,33 @@ std::variant<RequestId, Refusal> Scheduler::submit(Request R, Terms T) {
   if (const cache::PageCache *Sources = S->sourceCache())
     E.SourcePages = Room.SourceTokens / Sources->pageTokens();
   if (O.CachesPrefixes && canSharePrompt(R))
-    E.Prompt = R.Prompt;
+    E.Prompt = Images.promptOf(S->model(), R);
   E.Usage.PromptTokens = R.Prompt.size();
   E.Wish = std::move(R);
   E.Rules = std::move(T);
   E.Submitted = E.Went.Submitted = O.Clock();
   ++Counts.Submitted;
   Entries.push_back(std::move(E));
+  forgetImages();
   return Entries.back().Id;
+}
+
+/// Where very many images are known, forgets those of prompts that are gone.
+void Scheduler::forgetImages() {
+  if (Images.size() <= MostImages)
+    return;
+  std::unordered_set<int32_t> Used;
+  auto Add = [&](std::span<const int32_t> Prompt) {
+    for (int32_t Number : Prompt)
+      if (Number < 0)
+        Used.insert(Number);
+  };
+  for (const Entry &E : Entries)
+    Add(E.Prompt);
+  Prefixes.forEach([&](SequenceId, std::span<const int32_t> Prompt,
+                       const std::string &) { Add(Prompt); });
+  Images.keepOnly(Used);
+  MostImages = std::max(MostImages, 2 * Images.size());
 }
 
 bool Scheduler::cancel(RequestId Id) {
@@ -372,6 +391,8 @@ void Scheduler::run() {
     Running->Pieces = std::move(*Pieces);
   else
     Running->Failure = Pieces.error();
+  std::span<const generation::EncodedImages> Encoded = Texts.encodedImages();
+  Running->Encoded.assign(Encoded.begin(), Encoded.end());
 }
 
 std::vector<Update> Scheduler::finish() {
@@ -389,7 +410,10 @@ std::vector<Update> Scheduler::finish() {
       }
       Counts.PromptTokens += Done.Work.PromptTokens;
       Done.Seconds = O.Clock() - Done.Begin;
-      Cost.observe(Done.Work, Done.Seconds * 1e3);
+      double OfImages = 0;
+      for (const generation::EncodedImages &Each : Done.Encoded)
+        OfImages += Each.Seconds;
+      Cost.observe(Done.Work, (Done.Seconds - OfImages) * 1e3);
       noteStep(Done, Rests);
       follow(Done.Pieces);
     } else {
@@ -409,6 +433,10 @@ std::vector<Update> Scheduler::finish() {
 /// Takes down a step that has run for the requests that were in it, of which
 /// `Rests` is what is left of prompts.
 void Scheduler::noteStep(const Step &Done, std::span<const PromptRest> Rests) {
+  for (const generation::EncodedImages &Each : Done.Encoded)
+    for (Entry &E : Entries)
+      if (E.Number == Each.Request && !isFinal(E.State))
+        E.Went.addImages(Each.Images, Each.Seconds);
   size_t Prompt = 0;
   for (Entry &E : Entries) {
     if (E.State == RequestState::Decoding)

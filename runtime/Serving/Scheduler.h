@@ -9,6 +9,7 @@
 #define TENON_RUNTIME_SERVING_SCHEDULER_H
 
 #include "runtime/Generation/Generator.h"
+#include "runtime/Serving/ImageNumbers.h"
 #include "runtime/Serving/PrefixCache.h"
 #include "runtime/Serving/PrefixFile.h"
 #include "runtime/Serving/RequestState.h"
@@ -38,8 +39,9 @@ struct SchedulerOptions {
   /// Requests that wait.
   size_t MaxQueued = 256;
   /// What a step may take, in milliseconds: prompts are cut so that it does as
-  /// far as can be foreseen. A step of texts alone takes what it takes, and
-  /// StepCost::MinSlice tokens of prompts run in every step.
+  /// far as can be foreseen. A step of texts alone takes what it takes,
+  /// StepCost::MinSlice tokens of prompts run in every step, and a step that
+  /// encodes an image, one at most, takes that much longer.
   double MaxStepMs = 100;
   /// Pages of prompts are kept for requests that begin as they do.
   bool CachesPrefixes = true;
@@ -148,6 +150,8 @@ public:
 
   /// Not during run().
   const PrefixCache &prefixes() const { return Prefixes; }
+  /// Images that are known of kept prompts, and perhaps some others.
+  const ImageNumbers &images() const { return Images; }
 
   /// What came of the prompts in the artifact, which are kept from the start.
   const PrefixesRead &artifactPrefixes() const { return OfArtifact; }
@@ -167,8 +171,9 @@ private:
     generation::Request Wish; ///< Until it runs.
     Terms Rules;
     RequestState State = RequestState::Queued;
-    std::vector<int32_t> Prompt; ///< What may be kept; else empty.
-    int64_t Number = -1;         ///< The generator's.
+    /// What may be kept, by its ImageNumbers; else empty.
+    std::vector<int32_t> Prompt;
+    int64_t Number = -1; ///< The generator's.
     int64_t Rows = 1, Pages = 0, SourcePages = 0;
     double Submitted = 0;
     std::optional<double> LastToken; ///< When there was one.
@@ -188,6 +193,7 @@ private:
   bool makeRoom(int64_t Pages, std::optional<cache::SequenceId> Spared);
   void start(Entry &E, std::optional<PrefixCache::Match> Found);
   void keepPrompt(Entry &E);
+  void forgetImages();
   void follow(std::span<generation::Piece> Pieces);
   void noteToken(Entry &E);
   void noteStep(const Step &Done, std::span<const PromptRest> Rests);
@@ -202,6 +208,8 @@ private:
   engine::Variant V;
   generation::Generator Texts;
   PrefixCache Prefixes;
+  ImageNumbers Images;
+  size_t MostImages = 1024; ///< Known ones, before some are forgotten.
   PrefixesRead OfArtifact;
   StepCost Cost;
   /// In the order of arrival; those that run and those that wait.
@@ -220,6 +228,7 @@ private:
     size_t Slice = 0;
     double Begin = 0, Seconds = 0;
     std::vector<generation::Piece> Pieces;
+    std::vector<generation::EncodedImages> Encoded;
     std::optional<Error> Failure;
   };
   std::optional<Step> Running;

@@ -55,6 +55,9 @@ struct Timeline {
   /// The first ones; what is beyond is counted.
   std::vector<PromptSlice> Slices;
   size_t MoreSlices = 0, MoreSliceTokens = 0;
+  /// Of the prompt, that were encoded, and what that took, in its steps.
+  size_t Images = 0;
+  double ImageSeconds = 0;
   /// Steps in which it was decoded.
   StepTimes Steps;
   /// Of those, texts in them, its own too, together and at most.
@@ -63,6 +66,10 @@ struct Timeline {
   size_t BesidePrompts = 0;
 
   void add(const PromptSlice &S);
+  void addImages(size_t Count, double Seconds) {
+    Images += Count;
+    ImageSeconds += Seconds;
+  }
   /// A step of `InStep` texts, in which it was decoded.
   void addStep(double Seconds, size_t InStep, bool RanPrompts);
 };

@@ -40,10 +40,6 @@ private:
   std::string Texts;
 };
 
-/// The bytes that `Text` spells in base64 (RFC 4648, section 4, padded), or the
-/// offset of the first character that is wrong.
-Result<std::string> decodeBase64(std::string_view Text);
-
 } // namespace tenon::tokenizer
 
 #endif // TENON_RUNTIME_TOKENIZER_CHARACTERMAP_H

@@ -1,5 +1,6 @@
 //===- PrecompiledNormalizer.cpp - SentencePiece's normalization ----------===//
 
+#include "runtime/Support/Base64.h"
 #include "runtime/Tokenizer/CharacterMap.h"
 #include "runtime/Tokenizer/Fields.h"
 #include "runtime/Tokenizer/Graphemes.h"

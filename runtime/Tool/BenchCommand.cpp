@@ -96,6 +96,12 @@ static Status outcomeOf(const Result<std::vector<ItemResult>> &Answers) {
   return Answers ? firstFailure(*Answers) : Status(Answers.error());
 }
 
+/// `Id`, or another token where it stands for an image, which there is none of.
+static int32_t textToken(const Manifest &Info, int32_t Id) {
+  bool IsImage = Info.Image && Info.Image->Token == Id;
+  return IsImage ? static_cast<int32_t>((Id + 1) % Info.Vocabulary) : Id;
+}
+
 /// One prefill of every prompt and the decoding steps after it. The prompts of
 /// an encoder-decoder are its source texts.
 static Result<Round> runDecoder(Session &S,
@@ -130,7 +136,7 @@ static Result<Round> runDecoder(Session &S,
           scoresOf((*Answers)[I].Values, S.model().manifest(), (*Code)->Info));
       if (!Token)
         return Token.error();
-      Chosen[I] = *Token;
+      Chosen[I] = textToken(S.model().manifest(), *Token);
       Items[I].Tokens = {&Chosen[I], 1};
     }
     return {};
@@ -251,8 +257,9 @@ Status tool::benchModel(const BenchOptions &Options) {
   std::vector<std::vector<int32_t>> Ids(static_cast<size_t>(Options.Batch));
   for (std::vector<int32_t> &Prompt : Ids)
     for (int64_t I = 0; !Sees && I < PromptTokens; ++I)
-      Prompt.push_back(static_cast<int32_t>(
-          Random() % static_cast<uint64_t>(Info.Vocabulary)));
+      Prompt.push_back(textToken(
+          Info, static_cast<int32_t>(Random() %
+                                     static_cast<uint64_t>(Info.Vocabulary))));
 
   std::vector<double> Prefill, Decode;
   double FirstToken = 0;

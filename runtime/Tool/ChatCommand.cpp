@@ -220,6 +220,8 @@ constexpr std::string_view Help =
     "/system TEXT      begin a new conversation in which the model is told "
     "TEXT first\n"
     "/reset            begin a new conversation\n"
+    "/image FILE       begin the next message with the image of a PNG or JPEG "
+    "file\n"
     "/set NAME VALUE   set what tenon run has as --NAME, such as temperature "
     "0.7\n"
     "/set NAME         set it back\n"
@@ -330,6 +332,8 @@ private:
       T.reset();
     } else if (Name == "/system") {
       T.setSystem(std::string(Argument));
+    } else if (Name == "/image") {
+      report(T.addImage(std::string(Argument)));
     } else if (Name == "/set" && Argument.empty()) {
       if (Status Done = print(Settings.shown()); !Done)
         return Done.error();
@@ -339,7 +343,8 @@ private:
                           withoutBlanks(Argument.substr(Cut)), M));
     } else {
       report(Error("unknown command " + printable(Name) +
-                   ": expected /system, /reset, /set, /help or /exit"));
+                   ": expected /system, /reset, /image, /set, /help or "
+                   "/exit"));
     }
     return false;
   }

@@ -2,6 +2,7 @@
 
 #include "runtime/Tool/ChatTalk.h"
 
+#include "runtime/Engine/Pixels.h"
 #include "runtime/Generation/ToolAnswer.h"
 #include "runtime/Support/Console.h"
 
@@ -116,6 +117,19 @@ void Talk::setSystem(std::string Text) {
   reset();
 }
 
+Status Talk::addImage(const std::string &Path) {
+  if (!readsImages(M))
+    return Error(M.path() + ": /image: this model reads no images: expected "
+                            "texts only");
+  const artifact::ImageInfo &Info = *M.manifest().Image;
+  Result<std::vector<float>> Pixels = readPixelValues(Path, Info);
+  if (!Pixels)
+    return Pixels.error();
+  Now.Images.push_back(makePromptImage(*Pixels, Info));
+  ++Now.NewImages;
+  return {};
+}
+
 std::optional<std::string> Talk::waitingCall() const {
   if (Now.Waiting.empty())
     return std::nullopt;
@@ -125,7 +139,11 @@ std::optional<std::string> Talk::waitingCall() const {
 Result<Status> Talk::take(const std::string &Text, const RunOptions &Options,
                           const std::atomic<bool> &IsStopped) {
   State Before = Now;
-  if (Now.Waiting.empty()) {
+  if (Now.Waiting.empty() && Now.NewImages != 0) {
+    Json Content(std::exchange(Now.NewImages, 0), {{"type", "image"}});
+    Content.push_back({{"type", "text"}, {"text", Text}});
+    Now.Talk.Messages.push_back({{"role", "user"}, {"content", Content}});
+  } else if (Now.Waiting.empty()) {
     Now.Talk.add("user", Text);
   } else {
     const Call &Asked = Now.Waiting.front();
@@ -170,6 +188,7 @@ Result<Status> Talk::answer(State Before, const RunOptions &Options,
   if (!R)
     return Withdraw(R.error());
   std::vector<int32_t> Prompt = R->Prompt;
+  std::vector<int32_t> Numbered = Numbers.promptOf(M, *R);
   std::optional<ToolAnswer> Reader;
   if (!Tools.is_null()) {
     Result<ToolAnswer> Made = ToolAnswer::create(M, Prompt, Tools);
@@ -179,7 +198,7 @@ Result<Status> Talk::answer(State Before, const RunOptions &Options,
   }
   AnswerPrinter Printer(std::move(Reader), !R->StopStrings.empty());
   Generator G(S, variantFor(M, rowsOf(*R)));
-  Result<int64_t> Id = start(G, std::move(*R));
+  Result<int64_t> Id = start(G, std::move(*R), Numbered);
   if (!Id)
     return Withdraw(Id.error());
   Status Outcome;
@@ -196,7 +215,7 @@ Result<Status> Talk::answer(State Before, const RunOptions &Options,
   }
   if (std::optional<SequenceId> Held = G.keptPrompt(*Id)) {
     Kept = Held;
-    KeptTokens = Prompt;
+    KeptTokens = std::move(Numbered);
   }
   Generation Answer = std::move(G.take(*Id).Choices.front());
   if (Answer.Failure)
@@ -234,7 +253,14 @@ Result<Request> Talk::request(const RunOptions &Options) {
   Result<std::vector<int32_t>> Prompt = M.chatPrompt(Now.Talk);
   if (!Prompt)
     return Prompt.error();
-  auto Length = static_cast<int64_t>(Prompt->size());
+  // Images that wait for a message are not in it.
+  std::vector<PromptImage::Ptr> Images(
+      Now.Images.begin(),
+      Now.Images.end() - static_cast<ptrdiff_t>(Now.NewImages));
+  Result<std::vector<int32_t>> Whole = withImageRows(M, *Prompt, Images.size());
+  if (!Whole)
+    return Whole.error();
+  auto Length = static_cast<int64_t>(Whole->size());
   if (Length > Room)
     return Error("the message is left out, as the conversation would have " +
                  std::to_string(Length) + " tokens: expected at most " +
@@ -252,15 +278,17 @@ Result<Request> Talk::request(const RunOptions &Options) {
   int64_t Left = Room + 1 - Length;
   IsCut = Left < Wanted;
   How->MaxNewTokens = std::min(Wanted, Left);
-  return makeRequest(M, *How, std::move(*Prompt));
+  return makeRequest(M, *How, std::move(*Prompt), std::move(Images));
 }
 
-/// Adds the request behind what the prompt before has in common with it.
-Result<int64_t> Talk::start(Generator &G, Request R) {
+/// Adds the request, of the prompt `Numbered`, behind what the prompt before
+/// has in common with it.
+Result<int64_t> Talk::start(Generator &G, Request R,
+                            std::span<const int32_t> Numbered) {
   std::optional<PromptStart> Start;
   if (std::optional<SequenceId> Held = std::exchange(Kept, std::nullopt)) {
     auto [End, Unused] = std::mismatch(KeptTokens.begin(), KeptTokens.end(),
-                                       R.Prompt.begin(), R.Prompt.end());
+                                       Numbered.begin(), Numbered.end());
     // The last token of a prompt always runs.
     size_t Common = std::min(static_cast<size_t>(End - KeptTokens.begin()),
                              R.Prompt.size() - 1);

@@ -4,6 +4,7 @@
 #define TENON_RUNTIME_TOOL_CHATTALK_H
 
 #include "runtime/Chat/Conversation.h"
+#include "runtime/Serving/ImageNumbers.h"
 #include "runtime/Tool/RunSupport.h"
 
 #include <atomic>
@@ -27,6 +28,10 @@ public:
   /// The same with another system message.
   void setSystem(std::string Text);
 
+  /// The next message of the user begins with the image of the PNG or JPEG file
+  /// at `Path`, behind those that were added before.
+  Status addImage(const std::string &Path);
+
   /// The function whose result the next input is; none: it is a message.
   std::optional<std::string> waitingCall() const;
 
@@ -45,11 +50,14 @@ private:
   struct State {
     chat::Conversation Talk;
     std::deque<Call> Waiting; ///< Calls without a result.
+    std::vector<generation::PromptImage::Ptr> Images; ///< Of all messages.
+    size_t NewImages = 0; ///< The last ones, of the next message.
   };
 
   std::string fullness() const;
   Result<generation::Request> request(const RunOptions &Options);
-  Result<int64_t> start(generation::Generator &G, generation::Request R);
+  Result<int64_t> start(generation::Generator &G, generation::Request R,
+                        std::span<const int32_t> Numbered);
   Result<Status> answer(State Before, const RunOptions &Options,
                         const std::atomic<bool> &IsStopped);
 
@@ -63,9 +71,10 @@ private:
   grammar::GrammarStore Store;
   grammar::GrammarCache Grammars{Store};
   State Now;
-  /// Holds KeptTokens, the prompt before.
+  /// Holds KeptTokens, the prompt before, by its ImageNumbers.
   std::optional<engine::SequenceId> Kept;
   std::vector<int32_t> KeptTokens;
+  serving::ImageNumbers Numbers;
   /// The answer has less room than it may have tokens.
   bool IsCut = false;
 };

@@ -48,18 +48,25 @@ static Result<std::vector<float>> readPixels(const std::string &Path,
   return std::move(Array->Floats);
 }
 
-/// The patches of the image file at `Path`, ready for the model.
-static Result<std::vector<float>> readPatches(const Model &M,
-                                              const std::string &Path) {
+Result<std::vector<float>> tool::readImageInput(const Model &M,
+                                                const std::string &Path) {
   const ImageInfo &Info = *M.manifest().Image;
   Result<bool> IsArray = isNpy(Path);
   if (!IsArray)
     return IsArray.error();
-  Result<std::vector<float>> Pixels =
-      *IsArray ? readPixels(Path, Info) : readPixelValues(Path, Info);
-  if (!Pixels)
-    return Pixels.error();
-  return patchesOf(*Pixels, Info);
+  return *IsArray ? readPixels(Path, Info) : readPixelValues(Path, Info);
+}
+
+Result<std::vector<generation::PromptImage::Ptr>>
+tool::readPromptImages(const Model &M, const std::vector<std::string> &Paths) {
+  std::vector<generation::PromptImage::Ptr> Images;
+  for (const std::string &Path : Paths) {
+    Result<std::vector<float>> Pixels = readImageInput(M, Path);
+    if (!Pixels)
+      return Pixels.error();
+    Images.push_back(generation::makePromptImage(*Pixels, *M.manifest().Image));
+  }
+  return Images;
 }
 
 static Status writeRows(const ItemResult &Answer, int64_t Width,
@@ -126,7 +133,7 @@ Status tool::classify(const std::shared_ptr<const Model> &M,
                       const RunOptions &Options, std::optional<OutputFile> Out,
                       double Begin) {
   const Manifest &Info = M->manifest();
-  bool Sees = !Options.Image.empty();
+  bool Sees = !Options.Images.empty();
   Result<const Entry *> Code = M->entry(Sees ? "encode_image" : "encode");
   if (!Code)
     return Code.error();
@@ -137,10 +144,11 @@ Status tool::classify(const std::shared_ptr<const Model> &M,
   std::vector<std::vector<int32_t>> Prompts;
   std::vector<int32_t> Types;
   if (Sees) {
-    Result<std::vector<float>> Read = readPatches(*M, Options.Image);
+    Result<std::vector<float>> Read =
+        readImageInput(*M, Options.Images.front());
     if (!Read)
       return Read.error();
-    Patches = std::move(*Read);
+    Patches = patchesOf(*Read, *Info.Image);
   } else {
     Result<std::vector<std::vector<int32_t>>> Read = readPrompts(*M, Options);
     if (!Read)

@@ -44,8 +44,9 @@ struct RunOptions {
   /// What an encoder-decoder's answer begins with, as parseTokens reads it;
   /// empty: the artifact's start token.
   std::string DecoderTokenIds;
-  /// PNG, JPEG, or .npy of pixel values [C,H,W] in f32.
-  std::string Image;
+  /// PNG, JPEG, or .npy of pixel values [C,H,W] in f32: one, or those of the
+  /// prompt.
+  std::vector<std::string> Images;
   /// Default: the artifact's or DefaultNewTokens, or 0 when only Output is
   /// asked for.
   std::optional<int64_t> MaxNewTokens;

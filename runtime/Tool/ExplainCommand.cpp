@@ -72,6 +72,9 @@ static std::string promptText(const Part &P) {
   if (Part More = P["more_slices"]; More.J.is_object())
     Text += row("", "and " + More["slices"].count() + " more with " +
                         More["tokens"].count() + " tokens");
+  if (Part Images = P["images"]; Images.J.is_object())
+    Text += row("images", Images["encoded"].count() + " encoded, in " +
+                              Images["ms"].ms() + " of these steps");
   Part D = P["decoding"];
   Text += row("decoding", "at " + P["decoding_at_ms"].ms() + "; " +
                               D["steps"].count() + " steps, p50 " +

@@ -255,9 +255,13 @@ static void putRest(const Json &Report, bool Generates, TextReport &Text) {
       Text.line("generation", Settings);
   }
   if (const Json &Image = Report.at("image"); !Image.is_null())
-    Text.line("image", shown(Image.at("channels")) + " x " +
-                           shown(Image.at("height")) + " x " +
-                           shown(Image.at("width")));
+    Text.line("image",
+              shown(Image.at("channels")) + " x " + shown(Image.at("height")) +
+                  " x " + shown(Image.at("width")) +
+                  (Image.at("token").is_null()
+                       ? ""
+                       : ", in a text " + shown(Image.at("rows")) +
+                             " of the token " + shown(Image.at("token"))));
   if (!Report.at("labels").empty())
     Text.line("labels", shownLabels(Report.at("labels")));
   const Json &Model = Report.at("model");

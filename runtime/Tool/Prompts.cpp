@@ -3,8 +3,10 @@
 #include "runtime/Support/Console.h"
 #include "runtime/Support/InputFile.h"
 #include "runtime/Tool/Arguments.h"
+#include "runtime/Tool/Evaluation.h"
 #include "runtime/Tool/RunSupport.h"
 
+#include <algorithm>
 #include <limits>
 
 using namespace tenon;
@@ -53,6 +55,40 @@ Result<Json> tool::readTools(const std::string &File) {
                ": expected an array of tools as OpenAI's API defines them");
 }
 
+/// A message with `Images` images before its text.
+static Json messageContent(const std::string &Text, size_t Images) {
+  if (Images == 0)
+    return Text;
+  Json Parts = Json::array();
+  for (size_t I = 0; I < Images; ++I)
+    Parts.push_back({{"type", "image"}});
+  Parts.push_back({{"type", "text"}, {"text", Text}});
+  return Parts;
+}
+
+/// Puts an image token for each of `Images` before `Prompt`, from token
+/// `Beginning` on, unless it has any itself.
+static void addImageTokens(const Model &M, std::vector<int32_t> &Prompt,
+                           size_t Images, size_t Beginning) {
+  if (Images == 0 || !generation::readsImages(M))
+    return;
+  int32_t Token = *M.manifest().Image->Token;
+  if (std::find(Prompt.begin(), Prompt.end(), Token) == Prompt.end())
+    Prompt.insert(Prompt.begin() + static_cast<std::ptrdiff_t>(Beginning),
+                  Images, Token);
+}
+
+/// Tokens that begin every text, of which `Text` is one.
+static Result<size_t> beginningOf(const Model &M, const std::string &Text) {
+  Result<const Tokenizer *> Tokens = M.tokenizer();
+  if (!Tokens)
+    return Tokens.error();
+  Result<TextTokens> Parts = tokensOf(**Tokens, Text);
+  if (!Parts)
+    return Parts.error();
+  return Parts->Beginning;
+}
+
 Result<std::vector<std::vector<int32_t>>>
 tool::readPrompts(const Model &M, const RunOptions &Options,
                   const Json &Tools) {
@@ -70,7 +106,9 @@ tool::readPrompts(const Model &M, const RunOptions &Options,
       Talk.Tools = Tools;
       if (!Options.System.empty())
         Talk.add("system", Options.System);
-      Talk.add("user", Text);
+      Talk.Messages.push_back(
+          {{"role", "user"},
+           {"content", messageContent(Text, Options.Images.size())}});
       Result<std::vector<int32_t>> Ids = M.chatPrompt(Talk);
       if (!Ids)
         return Ids.error();
@@ -80,6 +118,12 @@ tool::readPrompts(const Model &M, const RunOptions &Options,
     Result<std::vector<int32_t>> Ids = tokensOfPrompt(M, Text);
     if (!Ids)
       return Ids.error();
+    if (!Options.Images.empty()) {
+      Result<size_t> Beginning = beginningOf(M, Text);
+      if (!Beginning)
+        return Beginning.error();
+      addImageTokens(M, *Ids, Options.Images.size(), *Beginning);
+    }
     Prompts.push_back(std::move(*Ids));
   }
   if (Options.Chat && !Options.TokenIds.empty())
@@ -91,6 +135,7 @@ tool::readPrompts(const Model &M, const RunOptions &Options,
     if (Ids->empty())
       return Error("--token-ids is " + printable(Value) +
                    ": no tokens: expected at least one");
+    addImageTokens(M, *Ids, Options.Images.size(), 0);
     Prompts.push_back(std::move(*Ids));
   }
   return Prompts;

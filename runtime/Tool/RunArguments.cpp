@@ -39,9 +39,11 @@ static void addInputs(CLI::App &App, RunOptions &Run) {
   App.add_option("--decoder-token-ids", Run.DecoderTokenIds,
                  "What an encoder-decoder's answer begins with [the "
                  "model's start token]");
-  App.add_option("--image", Run.Image,
-                 "Image for a vision model: PNG, JPEG, or .npy of pixel "
-                 "values [C,H,W]");
+  addRepeated(App, "--image", Run.Images,
+              "Image for a model that reads images: PNG, JPEG, or .npy of "
+              "pixel values [C,H,W]; of a prompt repeat it, in the order of "
+              "the image tokens in the text, or before the text if it has "
+              "none");
   App.add_option("--prompts", Run.Requests,
                  "File of requests, one a line: a JSON string to continue, or "
                  "an object of prompt or token_ids and options of this command "
@@ -260,7 +262,7 @@ std::string tool::usageErrorOf(const RunOptions &Run) {
         {"--prompt-file", !Run.PromptFile.empty()},
         {"--token-ids", !Run.TokenIds.empty()},
         {"--token-types", !Run.TokenTypes.empty()},
-        {"--image", !Run.Image.empty()},
+        {"--image", !Run.Images.empty()},
         {"--output", !Run.Output.empty()}};
     for (auto [Option, IsGiven] : Others)
       if (IsGiven)
@@ -269,14 +271,14 @@ std::string tool::usageErrorOf(const RunOptions &Run) {
   }
   size_t Prompts = Run.Prompts.size() + Run.TokenIds.size() +
                    (Run.PromptFile.empty() ? 0 : 1);
-  if (Prompts == 0 && Run.Image.empty())
+  if (Prompts == 0 && Run.Images.empty())
     return "expected --prompt, --prompt-file, --token-ids, --prompts or "
            "--image";
   if (!Run.TokenIds.empty() && Prompts != Run.TokenIds.size())
     return "prompts are text (--prompt, --prompt-file) or ids (--token-ids), "
            "not both";
-  if (Prompts != 0 && !Run.Image.empty())
-    return "--image takes no prompt";
+  if (Prompts > 1 && !Run.Images.empty())
+    return "--image takes a single prompt";
   if (Prompts > 1 && !Run.Json)
     return "several prompts need --json";
   if (Run.Choices.value_or(1) > 1 && !Run.Json)

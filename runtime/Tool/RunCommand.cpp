@@ -21,13 +21,22 @@ static Status checkFit(const Model &M, ModelKind Kind,
   auto Refuse = [&](const char *Option, const char *Expected) {
     return Error(M.path() + ": " + Option + ": " + Expected);
   };
-  bool Reads = Kind != ModelKind::Image;
+  bool Sees = Kind == ModelKind::Image;
+  const std::optional<ImageInfo> &Image = M.manifest().Image;
   bool Generates =
       Kind == ModelKind::Decoder || Kind == ModelKind::EncoderDecoder;
-  if (Reads && !Options.Image.empty())
+  bool HasPrompt = !Options.Prompts.empty() || !Options.PromptFile.empty() ||
+                   !Options.TokenIds.empty();
+  if (!Sees && !Options.Images.empty() && !(Image && Image->Token))
     return Refuse("--image", "this model reads text, not images");
-  if (!Reads && Options.Image.empty())
+  if (!Sees && !HasPrompt)
+    return Error(M.path() + ": this model reads text: use --prompt TEXT");
+  if (Sees && Options.Images.empty())
     return Error(M.path() + ": this model reads images: use --image FILE");
+  if (Sees && HasPrompt)
+    return Refuse("--image", "this model takes no prompt");
+  if (Sees && Options.Images.size() > 1)
+    return Refuse("--image", "this model takes one image");
   if (Kind != ModelKind::EncoderDecoder && !Options.DecoderTokenIds.empty())
     return Refuse("--decoder-token-ids", "only for encoder-decoders");
   if (Kind == ModelKind::EncoderDecoder && !Options.Output.empty() &&
@@ -51,8 +60,8 @@ static Status checkFit(const Model &M, ModelKind Kind,
 
 /// Whatever the user names as a source of input.
 static std::vector<std::string> inputsOf(const RunOptions &Options) {
-  std::vector<std::string> Files = {Options.File, Options.PromptFile,
-                                    Options.Image};
+  std::vector<std::string> Files = {Options.File, Options.PromptFile};
+  Files.insert(Files.end(), Options.Images.begin(), Options.Images.end());
   Files.insert(Files.end(), Options.ModelFiles.begin(),
                Options.ModelFiles.end());
   std::vector<std::string> Tokens = Options.TokenIds;
@@ -154,6 +163,10 @@ Status tool::runModel(const RunOptions &Options) {
       readPrompts(M, Options, *Tools);
   if (!Prompts)
     return Prompts.error();
+  Result<std::vector<PromptImage::Ptr>> Images =
+      readPromptImages(M, Options.Images);
+  if (!Images)
+    return Images.error();
   Result<std::vector<int32_t>> Types =
       readTokenTypes(Options, Prompts->front());
   if (!Types)
@@ -170,7 +183,7 @@ Status tool::runModel(const RunOptions &Options) {
   for (std::vector<int32_t> &Prompt : *Prompts) {
     S->Seed = Seed + Requests.size();
     S->Tools = *Tools;
-    Result<Request> R = makeRequest(M, *S, std::move(Prompt));
+    Result<Request> R = makeRequest(M, *S, std::move(Prompt), *Images);
     if (!R)
       return R.error();
     if (!Generates)

@@ -20,21 +20,13 @@ using namespace tenon::tool;
 
 /// Options that belong to the run as a whole, not to one request.
 static bool isOfRun(std::string_view Option) {
-  constexpr std::string_view Names[] = {"prompts",
-                                        "prompt-file",
-                                        "prefix-tokens",
-                                        "output",
-                                        "threads",
-                                        "max-seq",
-                                        "json",
-                                        "image",
-                                        "token-types",
-                                        "max-running",
-                                        "no-prefix-cache",
-                                        "prefix-cache",
-                                        "max-step-ms",
-                                        "file",
-                                        "help"};
+  constexpr std::string_view Names[] = {"prompts",       "prompt-file",
+                                        "prefix-tokens", "output",
+                                        "threads",       "max-seq",
+                                        "json",          "token-types",
+                                        "max-running",   "no-prefix-cache",
+                                        "prefix-cache",  "max-step-ms",
+                                        "file",          "help"};
   return std::find(std::begin(Names), std::end(Names), Option) !=
          std::end(Names);
 }
@@ -158,7 +150,14 @@ static Result<Wish> wishOf(const Model &M, const Json &J,
     return S.error();
   S->Seed = Own->Seed.value_or(Seed);
   S->Tools = Tools;
-  Result<Request> Made = makeRequest(M, *S, std::move(*Prompt));
+  if (!Own->Images.empty() && !readsImages(M))
+    return Error("'image': this model reads text, not images");
+  Result<std::vector<PromptImage::Ptr>> Images =
+      readPromptImages(M, Own->Images);
+  if (!Images)
+    return Images.error();
+  Result<Request> Made =
+      makeRequest(M, *S, std::move(*Prompt), std::move(*Images));
   if (!Made)
     return Made.error();
   return Wish{std::move(*Made), std::move(Tools)};

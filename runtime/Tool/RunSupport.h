@@ -65,6 +65,15 @@ int64_t artifactPromptTokens(const engine::Model &M);
 void noteArtifactPrompts(const engine::Model &M,
                          const serving::PrefixesRead &Read);
 
+/// The pixel values [C,H,W] of the PNG, JPEG or .npy file at `Path`, for a
+/// model that takes images.
+Result<std::vector<float>> readImageInput(const engine::Model &M,
+                                          const std::string &Path);
+
+/// The images of a prompt, of a model that reads them.
+Result<std::vector<generation::PromptImage::Ptr>>
+readPromptImages(const engine::Model &M, const std::vector<std::string> &Paths);
+
 /// Runs a model on an image, or on a text that it puts into classes: writes
 /// the raw output to `Out`, if there is one, or prints the likeliest classes.
 Status classify(const std::shared_ptr<const engine::Model> &M,
@@ -76,7 +85,8 @@ enum class ModelKind { Decoder, EncoderDecoder, Encoder, Classifier, Image };
 ModelKind kindOf(const engine::Model &M);
 
 /// The token ids of every prompt, in the order of the options; conversations
-/// may call `Tools`.
+/// may call `Tools`. Images of the options have one image token each: where the
+/// text has them, or before it, behind what begins every text.
 Result<std::vector<std::vector<int32_t>>>
 readPrompts(const engine::Model &M, const RunOptions &Options,
             const Json &Tools = Json());

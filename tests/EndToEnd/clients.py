@@ -4,6 +4,7 @@ APIs, on tenon serve.
 clients.py TENON WORK EXAMPLE
 """
 
+import base64
 import json
 import pathlib
 import shutil
@@ -28,7 +29,7 @@ PARAMETERS = {"type": "object", "properties": {"n": {"enum": [1, 2]}},
               "required": ["n"], "additionalProperties": False}
 
 # llm-comply's tests that do not pass, and why; of the others each one does.
-IMAGES = "No family that generates text reads images."
+IMAGES = "The example model reads texts only; another one is asked, too."
 CUT = "The example model writes in a string until its context ends."
 ASKED_OF = "Asked of models of certain names alone."
 COMPLY = {
@@ -48,6 +49,11 @@ COMPLY = {
         "anth-thinking-display": ("skipped", ASKED_OF),
     },
 }
+
+
+# What a model that reads images is asked.
+COMPLY_IMAGES = {form: next(name for name in tests if "image-input" in name)
+                 for form, tests in COMPLY.items()}
 
 
 class Pair(pydantic.BaseModel):
@@ -223,6 +229,39 @@ class Clients:
                    whole.usage.input_tokens + (
                        whole.usage.cache_read_input_tokens or 0))
 
+    def images(self, path):
+        """Both clients send a picture."""
+        data = base64.b64encode(path.read_bytes()).decode()
+        url = f"data:image/png;base64,{data}"
+        chat = self.openai.chat.completions.create(
+            model="sees", max_tokens=8, temperature=0, messages=[{
+                "role": "user", "content": [
+                    {"type": "text", "text": "The king"},
+                    {"type": "image_url", "image_url": {"url": url}}]}])
+        self.typed("chat with an image", chat)
+        said = chat.choices[0].message.content
+        answer = self.openai.responses.create(
+            model="sees", max_output_tokens=8, temperature=0, input=[{
+                "role": "user", "content": [
+                    {"type": "input_text", "text": "The king"},
+                    {"type": "input_image", "image_url": url,
+                     "detail": "auto"}]}])
+        self.equal("a response with an image", answer.output_text, said)
+        message = self.anthropic.messages.create(
+            model="sees", max_tokens=8, temperature=0, messages=[{
+                "role": "user", "content": [
+                    {"type": "text", "text": "The king"},
+                    {"type": "image", "source": {
+                        "type": "base64", "media_type": "image/png",
+                        "data": data}}]}])
+        self.typed("a message with an image", message)
+        self.equal("its text", message.content[0].text, said)
+        self.raises(openai.BadRequestError, "nothing is fetched",
+                    lambda: self.openai.chat.completions.create(
+                        model="sees", messages=[{"role": "user", "content": [{
+                            "type": "image_url", "image_url": {
+                                "url": "https://example.com/a.png"}}]}]))
+
     def raises(self, kind, part, ask):
         try:
             ask()
@@ -311,14 +350,23 @@ def hold_both(server):
     return []
 
 
+def comply(server, form, model, *more):
+    """What llm-comply finds."""
+    done = subprocess.run(
+        [sys.executable, "-m", "llm_comply.cli", "--format", form, "-u",
+         f"http://127.0.0.1:{server.port}/v1", "-m", model, "-k", "x",
+         "--json", "--timeout", "300", *more], capture_output=True, text=True)
+    return json.loads(done.stdout)["results"]
+
+
 def check_compliance(test, server):
     """llm-comply finds what the table says."""
+    for form, name in COMPLY_IMAGES.items():
+        result, = comply(server, form, "sees", "-f", name)
+        test.check((result["id"], result["status"]) == (name, "passed"),
+                   f"llm-comply, an image: {result}")
     for form, exceptions in COMPLY.items():
-        done = subprocess.run(
-            [sys.executable, "-m", "llm_comply.cli", "--format", form, "-u",
-             f"http://127.0.0.1:{server.port}/v1", "-m", "ends", "-k", "x",
-             "--json", "--timeout", "300"], capture_output=True, text=True)
-        results = json.loads(done.stdout)["results"]
+        results = comply(server, form, "ends")
         for each in results:
             expected, why = exceptions.get(each["id"], ("passed", ""))
             test.check(each["status"] == expected,
@@ -375,14 +423,18 @@ def main():
     ends = compiled(test, example, "ends", [COMMA])
     sentences = test.compile(models.sentence_bert(
         test.work / "sentences", serve.POSITIONS), "sentences")
+    sees = test.compile(models.llava(test.work / "sees", example), "sees",
+                        "--dtype", "f32")
     with serve.Server(tenon, artifact, f"an/other={artifact}", ends,
-                      sentences, default=None) as server:
+                      sentences, sees, default=None) as server:
         clients = Clients(test, server)
         clients.chat()
         clients.texts()
         clients.responses()
         clients.embeddings()
         clients.messages()
+        clients.images(pathlib.Path(__file__).parent.parent / "image" / "files"
+                       / "rgb8.png")
         clients.errors()
         check_compliance(test, server)
         check_metrics(test, server)

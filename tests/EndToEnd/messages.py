@@ -279,6 +279,23 @@ class Messages:
             self.test.check(numpy.array_equal(got, expected),
                             f"the text model behind {body}")
 
+    def images_in_text(self):
+        """A step that holds no image, and a graph beside which nothing says
+        what an image is."""
+        llava = support.FIXTURES / "llava-gqa"
+        graph, out = self.work / "llava.mlir", self.work / "none.tenon"
+        self.test.need("tenon", "compile", llava, "--emit", "transformer", "-o",
+                       graph)
+        for options, part in (
+                ([llava, "--max-tokens-per-step", 9],
+                 "--max-tokens-per-step is 9: expected at least 10, the tokens "
+                 "of an image of"),
+                ([graph, "--weights", llava],
+                 "takes images, and nothing says how they become rows")):
+            done = self.test.run("tenon", "compile", *options, "-o", out)
+            self.test.check(done.returncode == 1 and part in done.stderr
+                            and not out.exists(), f"{part}: {done.stderr!r}")
+
     def running(self):
         run = ["run", self.artifact, "--token-ids", "1,2", "--json"]
 
@@ -315,7 +332,8 @@ class Messages:
     def inspect(self):
         for name, levels in (("t5-buckets", ",".join(support.LEVELS)),
                              ("deepseek_v3-yarn-older", "avx2,avx512"),
-                             ("vit-pictures", "avx2,avx512")):
+                             ("vit-pictures", "avx2,avx512"),
+                             ("llava-gqa", "avx2,avx512")):
             model = support.FIXTURES / name
             artifact = self.work / "levels.tenon"
             self.test.need("tenon", "compile", model, "-o", artifact,
@@ -368,6 +386,7 @@ def main():
     messages.stored_form()
     messages.tokenizers()
     messages.multimodal()
+    messages.images_in_text()
     messages.running()
     messages.standard_input()
     messages.inspect()

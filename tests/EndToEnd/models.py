@@ -76,6 +76,83 @@ def llama(path, layers):
         "torch_dtype": "float32", "vocab_size": VOCABULARY}, shapes)
 
 
+IMAGE_TOKEN, IMAGE_SIDE, IMAGE_ROWS = 8192, 32, 16
+# Images first, whatever their place, as many models of images have it.
+IMAGE_TEMPLATE = """{% for message in messages %}[{{ message.role }}] \
+{% for part in message['content'] | selectattr('type', 'equalto', 'image') %}\
+{{ '<image>\n' }}{% endfor %}\
+{% for part in message['content'] | selectattr('type', 'equalto', 'text') %}\
+{{ part['text'] }}{% endfor %}
+{% endfor %}[assistant]"""
+
+
+def llava(path, example, template=IMAGE_TEMPLATE):
+    """The example model with a CLIP tower of random weights: an image of 32 x
+    32 pixels is 16 tokens."""
+    config = json.loads((example / "config.json").read_text())
+    wide, width, ffn, layers, patch = config["hidden_size"], 24, 40, 2, 8
+    tower = "vision_tower.vision_model."
+    shapes = {f"{tower}embeddings.class_embedding": (width,),
+              f"{tower}embeddings.patch_embedding.weight":
+                  (width, 3, patch, patch),
+              f"{tower}embeddings.position_embedding.weight":
+                  (IMAGE_ROWS + 1, width),
+              "multi_modal_projector.linear_1.weight": (wide, width),
+              "multi_modal_projector.linear_1.bias": (wide,),
+              "multi_modal_projector.linear_2.weight": (wide, wide),
+              "multi_modal_projector.linear_2.bias": (wide,)}
+    norms = ["pre_layrnorm", "post_layernorm"]
+    linears = {}
+    for layer in range(layers):
+        inner = f"encoder.layers.{layer}."
+        norms += [inner + "layer_norm1", inner + "layer_norm2"]
+        for name in "qkv":
+            linears[f"{inner}self_attn.{name}_proj"] = (width, width)
+        linears[f"{inner}self_attn.out_proj"] = (width, width)
+        linears[f"{inner}mlp.fc1"] = (ffn, width)
+        linears[f"{inner}mlp.fc2"] = (width, ffn)
+    for name in norms:
+        shapes |= {f"{tower}{name}.weight": (width,),
+                   f"{tower}{name}.bias": (width,)}
+    for name, shape in linears.items():
+        shapes |= {f"{tower}{name}.weight": shape,
+                   f"{tower}{name}.bias": shape[:1]}
+    write_model(path, {
+        "architectures": ["LlavaForConditionalGeneration"],
+        "model_type": "llava", "image_token_index": IMAGE_TOKEN,
+        "text_config": {**config, "vocab_size": IMAGE_TOKEN + 1},
+        "vision_config": {
+            "model_type": "clip_vision_model", "hidden_size": width,
+            "intermediate_size": ffn, "num_hidden_layers": layers,
+            "num_attention_heads": 2, "image_size": IMAGE_SIDE,
+            "patch_size": patch}}, shapes)
+    weights = path / "model.safetensors"
+    tensors = read_safetensors(weights)
+    for name, (dtype, shape, data) in read_safetensors(
+            example / "model.safetensors").items():
+        if name == "model.embed_tokens.weight":
+            row = len(data) // shape[0]
+            shape, data = [IMAGE_TOKEN + 1, shape[1]], data + bytes(row)
+        tensors[f"language_model.{name}"] = dtype, shape, data
+    write_safetensors(weights, tensors)
+    (path / "preprocessor_config.json").write_text(json.dumps({
+        "image_processor_type": "CLIPImageProcessor", "do_resize": True,
+        "size": {"shortest_edge": IMAGE_SIDE}, "resample": 3,
+        "do_center_crop": True,
+        "crop_size": {"height": IMAGE_SIDE, "width": IMAGE_SIDE},
+        "do_rescale": True, "rescale_factor": 1 / 255, "do_normalize": True,
+        "image_mean": [0.48, 0.46, 0.41], "image_std": [0.27, 0.26, 0.28]}))
+    tokenizer = json.loads((example / "tokenizer.json").read_text())
+    tokenizer["added_tokens"].append({
+        **tokenizer["added_tokens"][0], "id": IMAGE_TOKEN,
+        "content": "<image>"})
+    (path / "tokenizer.json").write_text(json.dumps(tokenizer))
+    for name in "tokenizer_config.json", "generation_config.json":
+        (path / name).write_text((example / name).read_text())
+    (path / "chat_template.jinja").write_text(template)
+    return path
+
+
 def bert(path, layers, positions=POSITIONS, vocabulary=VOCABULARY, prefix="",
          head=(), **settings):
     """A BERT; `head` has more matrices: names, outputs and inputs."""

@@ -96,7 +96,7 @@ def main():
             if isa:
                 what += f" under {isa}"
             compare(test, fixture, artifact, dtype, isa, what)
-            if fixture.kind not in ("seq2seq", "image"):
+            if fixture.kind not in ("seq2seq", "image", "image_logits"):
                 count_matmuls(test, fixture, artifact, isa, what)
         artifact.unlink()
     test.finish()

@@ -72,7 +72,8 @@ class Draw:
         """What the result may be rounded to."""
         if dtype == "f32" or "BF16" not in self.matrices:
             return "f32"
-        has_cache = self.fixture.kind in ("logits", "seq2seq")
+        has_cache = self.fixture.kind in ("logits", "image_logits",
+                                             "seq2seq")
         return "bf16" if has_cache or level in ("avx512_bf16", "amx") else "f32"
 
 

@@ -176,7 +176,8 @@ class Fixture:
         self.path = FIXTURES / self.name
         self.kind = entry["kind"]
         self.dtype = entry["dtype"]
-        self.decodes = self.kind == "logits"
+        self.decodes = self.kind in ("logits", "image_logits")
+        self.image_token = entry.get("image_token")
         longest = entry.get("max_seq_len")
         self.options = ["--max-seq-len", longest] if longest else []
         self.reference = numpy.load(self.path / entry["reference"])
@@ -195,6 +196,9 @@ class Fixture:
         the rows that must come out, and how many come before them."""
         if self.kind == "image":
             return self.image_runs()
+        if self.kind == "image_logits":
+            return [(what, options, self.reference, 0)
+                    for what, options in self.image_prompts()]
         options = token_options(self.tokens, self.types)
         rows = len(self.tokens)
         if self.kind == "classes":
@@ -217,6 +221,24 @@ class Fixture:
         return runs or [("pixels", ["--image", self.path / "pixel_values.npy"],
                          self.reference, 0)]
 
+    def image_prompts(self):
+        """Ways to give the text with its images, of which each has one token
+        there: what they are, and the options."""
+        if (self.path / "image.png").exists():
+            ways = {"values": ["png_values.npy", "jpeg_values.npy"],
+                    "pictures": ["image.png", "image.jpeg"]}
+        else:
+            ways = {"values": ["first_values.npy", "second_values.npy"]}
+        rows = int((self.tokens == self.image_token).sum()) // 2
+        prompt, place = [], 0
+        while place < len(self.tokens):
+            prompt.append(self.tokens[place])
+            place += rows if prompt[-1] == self.image_token else 1
+        return [(what, [*token_options(prompt),
+                        *(option for file in files
+                          for option in ("--image", self.path / file))])
+                for what, files in ways.items()]
+
     def generations(self):
         """Ways to generate: what they are, the options of `tenon run`, and
         the new tokens that must come out."""
@@ -234,10 +256,16 @@ class Fixture:
             # As the checkpoint's own settings have it.
             "published": [],
         }
-        return [(way, [*options, "--max-new-tokens", NEW_TOKENS, *more],
-                 self.array(way).tolist())
-                for way, more in ways.items()
-                if self.array(way) is not None]
+        found = [(way, [*options, "--max-new-tokens", NEW_TOKENS, *more],
+                  self.array(way).tolist())
+                 for way, more in ways.items()
+                 if self.array(way) is not None]
+        if self.kind == "image_logits":
+            found += [(f"image_greedy of {what}",
+                       [*given, "--max-new-tokens", NEW_TOKENS,
+                        *ways["greedy"]], self.array("image_greedy").tolist())
+                      for what, given in self.image_prompts()]
+        return found
 
 
 def fixtures(names=()):

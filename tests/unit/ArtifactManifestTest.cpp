@@ -242,6 +242,48 @@ TEST(ArtifactManifest, ChatTemplates) {
   EXPECT_FALSE(Read->Chat);
 }
 
+TEST(ArtifactManifest, ImagesInPrompts) {
+  Manifest M = placedManifest();
+  M.Entries[0].Features = 24;
+  M.Entries[2].Output = OutputKind::Hidden;
+  M.Entries[2].Width = 24;
+  M.Image->Token = 89;
+  M.Image->Rows = 9;
+  Json Form = toJson(M);
+  Result<Manifest> Read = manifestFromJson(Form, "f");
+  ASSERT_TRUE(Read) << messageOf(Read);
+  EXPECT_EQ(Read->Entries[0].Features, 24);
+  EXPECT_EQ(Read->Image->Token, 89);
+  EXPECT_EQ(Read->Image->Rows, 9);
+  auto Expect = [&](const char *Pointer, const Json &Value,
+                    const std::string &Message) {
+    Json Wrong = Form;
+    Wrong[Json::json_pointer(Pointer)] = Value;
+    EXPECT_EQ(messageOf(manifestFromJson(Wrong, "f")), "f: field " + Message);
+  };
+  const std::string Encode =
+      "'entries' is an array: expected an entry 'encode_image' that answers "
+      "hidden rows of 24, the features of 'step'";
+  Expect("/entries/2/output", "classes", Encode);
+  Expect("/entries/2/width", 23, Encode);
+  Expect("/entries/2/role", "encode_pictures", Encode);
+  Expect("/entries/0/features", 0,
+         "'entries' is an array: expected an entry 'step' with features for "
+         "images with a token");
+  Expect("/entries/0/role", "steps",
+         "'entries' is an array: expected an entry 'step' with features for "
+         "images with a token");
+  Expect("/image/token", 90,
+         "'image' is an object: expected a token below 90, the vocabulary of "
+         "'step'");
+  Expect("/image/rows", 0,
+         "'image.rows' is 0: expected a whole number from 1 to 10");
+  Expect("/image/rows", 11,
+         "'image.rows' is 11: expected a whole number from 1 to 10");
+  Form["image"]["rows"] = 10;
+  EXPECT_TRUE(manifestFromJson(Form, "f")) << "the class token stands, too";
+}
+
 TEST(ArtifactManifest, NamesWhatIsWrong) {
   struct Case {
     const char *Pointer;
@@ -296,7 +338,10 @@ TEST(ArtifactManifest, NamesWhatIsWrong) {
        "field 'max_source' is 0: expected at least 1 with a cross-attention "
        "cache"},
       {"/entries/0/features", 3,
-       "field 'entries[0].features' is 3: expected 0 for the entry 'step'"},
+       "field 'image' is an object: expected an object with a token for an "
+       "entry 'step' with features"},
+      {"/image/rows", 1, "field 'image.rows' is 1: expected a whole number"},
+      {"/image/token", -1, "field 'image.token' is -1"},
       {"/entries/0/vocabulary", -1, "field 'entries[0].vocabulary' is -1"},
       {"/entries/2/features", 0, "field 'entries[2].features' is 0"},
       {"/entries/2/features", 7,
@@ -471,6 +516,12 @@ TEST(ArtifactManifest, EveryFieldIsRequired) {
       ASSERT_TRUE(Older) << messageOf(Older);
       EXPECT_FALSE(Older->Generation.MinP || Older->Generation.TypicalP);
       EXPECT_TRUE(Older->Generation.StopStrings.empty());
+      continue;
+    }
+    if (Pointer == "/image/token") {
+      Result<Manifest> Older = manifestFromJson(Bad, "f");
+      ASSERT_TRUE(Older) << messageOf(Older);
+      EXPECT_FALSE(Older->Image->Token);
       continue;
     }
     std::string Message = messageOf(manifestFromJson(Bad, "f"));

@@ -140,6 +140,10 @@ TEST_F(CommandLineImageTest, ImagesThatDoNotFit) {
   expectError(Run(Directory / "text.png"), "text.png");
   expectError({"run", File, "--token-ids", "1"},
               "this model reads images: use --image FILE");
+  expectError({"run", File, "--token-ids", "1", "--image", Picture},
+              "--image: this model takes no prompt");
+  expectError({"run", File, "--image", Picture, "--image", Picture},
+              "--image: this model takes one image");
   for (const char *Option : {"--max-new-tokens=3", "--temperature=1",
                              "--num-beams=2", "--ignore-eos"})
     expectError({"run", File, "--image", Picture, Option},
@@ -268,4 +272,82 @@ TEST_F(CommandLineImageTest, CInterfaceOfEncoderDecoders) {
   EXPECT_STREQ(tenon_last_error(), "tenon_session_run: entry is 3: expected "
                                    "step, encode or embed");
   tenon_session_destroy(S);
+}
+
+TEST_F(CommandLineImageTest, ImagesOfAPrompt) {
+  write(makeImageChatModel);
+  std::vector<float> Pixels(4 * 6);
+  std::iota(Pixels.begin(), Pixels.end(), 0.0f);
+  std::string Given = npy("<f4", "(1, 4, 6)", Pixels);
+  std::vector<int32_t> Image;
+  for (int Patch = 0; Patch < 6; ++Patch) {
+    int First = 12 * (Patch / 3) + 2 * (Patch % 3);
+    std::vector<float> Row(
+        Width, static_cast<float>(1000 * (Patch + 1) + 4 * First + 14));
+    Image.push_back(imageTokenValue(Row));
+  }
+  /// The logits of the last token of the options' prompt, which has so many.
+  auto Last = [&](std::vector<std::string> Options, int64_t Tokens) {
+    std::string Npy = Directory / "out.npy";
+    Options.insert(Options.begin(), {"run", File});
+    Options.insert(Options.end(), {"--output", Npy});
+    Outcome O = tenon(Options);
+    EXPECT_EQ(O.Errors, "");
+    Result<NpyArray> Rows = readNpy(Npy);
+    EXPECT_TRUE(Rows) << Rows.error().message();
+    EXPECT_EQ(Rows->Shape, (std::vector<int64_t>{Tokens, Width}));
+    std::filesystem::remove(Npy);
+    return std::vector<float>(Rows->Floats.end() - Width, Rows->Floats.end());
+  };
+  auto Meant = [&](std::vector<int32_t> Before, int Images,
+                   std::vector<int32_t> After) {
+    for (int I = 0; I < Images; ++I)
+      Before.insert(Before.end(), Image.begin(), Image.end());
+    Before.insert(Before.end(), After.begin(), After.end());
+    return expectedLogits(Before);
+  };
+  EXPECT_EQ(Last({"--token-ids", "1,47,2", "--image", Given}, 8),
+            Meant({1}, 1, {2}));
+  EXPECT_EQ(Last({"--token-ids", "1,2"}, 2), expectedLogits({1, 2}));
+  // Without its token an image comes before the text. More than a step holds.
+  EXPECT_EQ(Last({"--token-ids", "1,2,3,4,5,6,7,8,9,10", "--image", Given,
+                  "--image", Given},
+                 22),
+            Meant({}, 2, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}));
+
+  expectError({"run", File, "--token-ids", "1,47,2", "--image", Given,
+               "--image", Given},
+              "the prompt has the image token 47 1 times: expected it once for "
+              "each of 2 images");
+  expectError({"run", File, "--token-ids", "1,47,2"},
+              "the prompt has the image token 47 1 times: expected it once for "
+              "each of 0 images");
+  expectError({"run", File, "--image", Given},
+              "this model reads text: use --prompt TEXT");
+  expectError({"run", File, "--token-ids", "1", "--image",
+               npy("<f4", "(1, 2)", Pixels)},
+              "shape is [1,2]");
+  EXPECT_NE(tenon({"inspect", File})
+                .Output.find("1 x 4 x 6, in a text 6 of the token 47\n"),
+            std::string::npos);
+
+  // Requests of a file have images of their own.
+  Given = npy("<f4", "(1, 4, 6)", Pixels);
+  std::string Requests = Directory / "requests.jsonl";
+  std::ofstream(Requests) << R"({"token_ids": [1, 2], "image": ")" << Given
+                          << R"(", "max_new_tokens": 3, "temperature": 0})"
+                          << "\n"
+                          << R"({"token_ids": [1, 47], "image": [")" << Given
+                          << R"("], "max_new_tokens": 3, "temperature": 0})"
+                          << "\n";
+  Outcome O = tenon({"run", File, "--prompts", Requests});
+  EXPECT_EQ(O.Errors, "");
+  for (const char *Ids : {"47,1,2", "1,47"}) {
+    Json Alone =
+        json({"run", File, "--token-ids", Ids, "--image", Given,
+              "--max-new-tokens", "3", "--temperature", "0", "--json"});
+    EXPECT_NE(O.Output.find("\"token_ids\":" + Alone["token_ids"].dump()),
+              std::string::npos)
+        << O.Output << Alone;
+  }
 }

@@ -38,8 +38,9 @@ TEST_F(CommandLineTest, WrongUsageIsTwo) {
               "expected --prompt, --prompt-file, --token-ids, --prompts or "
               "--image",
               2);
-  expectError({"run", "x", "--token-ids", "1", "--image", "y"},
-              "--image takes no prompt", 2);
+  expectError({"run", "x", "--token-ids", "1", "--token-ids", "2", "--json",
+               "--image", "y"},
+              "--image takes a single prompt", 2);
   expectError({"run", "x", "--token-ids", "1", "--num-beams", "0"},
               "--num-beams", 2);
   expectError({"run", "x", "--token-ids", "1", "--length-penalty", "2e6"},

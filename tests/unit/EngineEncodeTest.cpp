@@ -2,7 +2,10 @@
 
 #include "EngineFixture.h"
 
+#include "runtime/Engine/Batch.h"
 #include "runtime/Engine/Session.h"
+
+#include <algorithm>
 
 using namespace tenon;
 using namespace tenon::artifact;
@@ -232,4 +235,147 @@ TEST_F(EngineEncodeTest, ImagesThatOneStepCannotHold) {
   EXPECT_EQ(Rows.error().message(),
             File + ": an image has 7 tokens: expected at most 6, what one step "
                    "holds");
+}
+
+namespace {
+
+/// Rows that stand for two images, and what their tokens count as.
+struct TwoImages {
+  std::vector<float> Rows;
+  std::vector<int32_t> Values;
+};
+
+TwoImages twoImages(Session &S) {
+  std::vector<float> First(6 * 4), Second(6 * 4);
+  for (size_t I = 0; I < First.size(); ++I) {
+    First[I] = static_cast<float>(I * I % 23);
+    Second[I] = static_cast<float>(I * 5 % 19);
+  }
+  std::vector<ImageItem> Items = {{First, OutputRows::All},
+                                  {Second, OutputRows::All}};
+  Result<std::vector<ItemResult>> Encoded = S.encodeImages(Items);
+  EXPECT_TRUE(Encoded) << Encoded.error().message();
+  TwoImages Images;
+  for (const ItemResult &Each : *Encoded)
+    for (size_t Row = 1; Row < 7; ++Row) {
+      std::span<const float> Values = Each.Values.subspan(Row * Width, Width);
+      Images.Rows.insert(Images.Rows.end(), Values.begin(), Values.end());
+      Images.Values.push_back(imageTokenValue(Values));
+    }
+  return Images;
+}
+
+/// The rows of `Images` for the image tokens of `Part`, which follow `Before`
+/// of them.
+std::span<const float> rowsFor(const TwoImages &Images,
+                               std::span<const int32_t> Part, size_t Before) {
+  auto Count = static_cast<size_t>(
+      std::count(Part.begin(), Part.end(), test::ImageToken));
+  return std::span(Images.Rows).subspan(Before * Width, Count * Width);
+}
+
+} // namespace
+
+TEST_F(EngineEncodeTest, RowsOfImagesStandForTheirTokens) {
+  Session S = session(makeImageChatModel, {2, 400, 0});
+  TwoImages Images = twoImages(S);
+  // More than a step holds, which ends inside the second image.
+  Tokens Prompt(7, 3), Meant;
+  Prompt.insert(Prompt.end(), 6, test::ImageToken);
+  Prompt.insert(Prompt.end(), {5, 4});
+  Prompt.insert(Prompt.end(), 6, test::ImageToken);
+  Prompt.insert(Prompt.end(), {8, 1});
+  size_t Next = 0;
+  for (int32_t Id : Prompt)
+    Meant.push_back(Id == test::ImageToken ? Images.Values[Next++] : Id);
+  ASSERT_EQ(Prompt.size(), 23u);
+  ASSERT_NE(expectedLogits(Meant), expectedLogits(Prompt));
+
+  Tokens Text = {1, 2, 3};
+  std::vector<StepItem> Items = {{S.createSequence(), Text},
+                                 {S.createSequence(), Prompt},
+                                 {S.createSequence(), Text}};
+  Items[1].Features = Images.Rows;
+  Result<std::vector<ItemResult>> Answers = S.step(Items);
+  ASSERT_TRUE(Answers) << Answers.error().message();
+  for (size_t I = 0; I < Items.size(); ++I)
+    EXPECT_EQ(std::vector<float>((*Answers)[I].Values.begin(),
+                                 (*Answers)[I].Values.end()),
+              expectedLogits(I == 1 ? Meant : Text));
+
+  for (size_t At = 1; At < Prompt.size(); ++At) {
+    SequenceId Id = S.createSequence();
+    std::span<const int32_t> All = Prompt, Head = All.first(At),
+                             Tail = All.subspan(At);
+    auto Before = static_cast<size_t>(
+        std::count(Head.begin(), Head.end(), test::ImageToken));
+    StepItem Item{Id, Head, {}, OutputRows::None};
+    Item.Features = rowsFor(Images, Head, 0);
+    Result<std::vector<ItemResult>> First = S.step({&Item, 1});
+    ASSERT_TRUE(First && First->front().Outcome) << At;
+    Item = {Id, Tail, {}, OutputRows::Last};
+    Item.Features = rowsFor(Images, Tail, Before);
+    Result<std::vector<ItemResult>> Second = S.step({&Item, 1});
+    ASSERT_TRUE(Second && Second->front().Outcome) << At;
+    EXPECT_EQ(std::vector<float>(Second->front().Values.begin(),
+                                 Second->front().Values.end()),
+              expectedLogits(Meant))
+        << At;
+    ASSERT_TRUE(S.endSequence(Id));
+  }
+}
+
+TEST_F(EngineEncodeTest, RowsOfImagesThatDoNotFit) {
+  Session S = session(makeImageChatModel, {1, 200, 0});
+  std::vector<float> Rows(2 * Width);
+  Tokens Prompt = {1, test::ImageToken, 2}, Text = {1, 2};
+  auto ErrorOf = [](Session &S, const Tokens &New,
+                    std::span<const float> Features) {
+    StepItem Item{S.createSequence(), New, {}, OutputRows::Last};
+    Item.Features = Features;
+    Result<std::vector<ItemResult>> Answers = S.step({&Item, 1});
+    return Answers ? messageOf(Answers->front().Outcome)
+                   : "call: " + Answers.error().message();
+  };
+  EXPECT_EQ(ErrorOf(S, Prompt, {}),
+            "0 values of images for 1 tokens that stand for them (id 47): "
+            "expected 50, 50 for each");
+  EXPECT_EQ(ErrorOf(S, Prompt, Rows),
+            "100 values of images for 1 tokens that stand for them (id 47): "
+            "expected 50, 50 for each");
+  EXPECT_EQ(ErrorOf(S, Text, std::span(Rows).first(Width)),
+            "50 values of images for 0 tokens that stand for them (id 47): "
+            "expected 0, 50 for each");
+  EXPECT_EQ(ErrorOf(S, Prompt, std::span(Rows).first(Width)), "");
+  EXPECT_EQ(ErrorOf(S, Text, {}), "");
+  Session Plain = session({}, {1, 200, 0});
+  EXPECT_EQ(ErrorOf(Plain, Text, Rows),
+            "100 values of images: this model takes none in its text: "
+            "expected 0");
+  EXPECT_EQ(ErrorOf(Plain, Prompt, {}), "") << "47 is a token like others";
+}
+
+TEST_F(EngineEncodeTest, BatchesWithoutImagesHaveNoRows) {
+  BatchBuilder Batch;
+  Slice Text, Image;
+  Tokens Words = {1, 2}, Pictures = {3, 7, 7};
+  std::vector<float> Rows = {1, 2, 3, 4};
+  Text.Tokens = Words;
+  Image.Tokens = Pictures;
+  Image.Features = Rows;
+  Batch.clear(2, 7);
+  Batch.add(Text);
+  EXPECT_EQ(Batch.finish(0).features, nullptr);
+  Batch.clear(2, 7);
+  Batch.add(Text);
+  Batch.add(Image);
+  Batch.add(Text);
+  const tenon_rt_batch &Built = Batch.finish(0);
+  ASSERT_NE(Built.features, nullptr);
+  EXPECT_EQ(std::vector<float>(Built.features + 6, Built.features + 10), Rows);
+  for (int64_t I = 10; I < Built.tokens * 2; ++I)
+    EXPECT_EQ(Built.features[I], 0) << "there is memory for every row";
+  Batch.clear(2, 7);
+  Batch.add(Text);
+  EXPECT_EQ(Batch.finish(0).features, nullptr);
 }

@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <functional>
 #include <gtest/gtest.h>
+#include <span>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -205,6 +206,25 @@ inline void makeImageModel(Manifest &M, CodeInfo &) {
   Steps.Height = 4;
   Steps.Width = 6;
   Steps.DoResize = Steps.DoNormalize = false;
+}
+
+/// The image token of the model that makeImageChatModel makes.
+inline constexpr int32_t ImageToken = 47;
+
+/// Makes it a model of text with such images, of whose 7 rows the last 6 stand
+/// for one: of the token's rows, those of its patches.
+inline void makeImageChatModel(Manifest &M, CodeInfo &Code) {
+  EntryInfo Step = M.Entries[0];
+  Step.Features = Width;
+  makeImageModel(M, Code);
+  M.Entries.insert(M.Entries.begin(), Step);
+  M.Image->Token = ImageToken;
+  M.Image->Rows = 6;
+}
+
+/// What an image token counts as whose row of input is `Row`.
+inline int32_t imageTokenValue(std::span<const float> Row) {
+  return static_cast<int32_t>(Row.front() + 2 * Row.back()) % 97;
 }
 
 } // namespace tenon::test

@@ -12,6 +12,8 @@
 matmul.
 |* Where the artifact's bound of few tokens is above 2, a token that ran the
 |* variant for few counts as t + 5.
+|* Where the batch has rows of input, the row r of a token 47 makes it count as
+|* (r[0] + 2 * r[last]) % 97.
 |* With a source text s_0 ... h grows by the sum of 3 * (i + 1) * (s_i + 1).
 |*
 \*===----------------------------------------------------------------------===*/
@@ -24,6 +26,7 @@ enum {
   Depth = 20,
   Width = 50,
   Features = 4,      /* of a row of input of images */
+  ImageToken = 47,   /* has a row of input in steps that have any */
   WaitingToken = 48, /* twice in a row: the step lasts until it is cancelled */
   FailingToken =
       49 /* makes the step ask for a matmul primitive there is none of */
@@ -58,7 +61,12 @@ static void compute(void *Environment, int64_t Thread, int64_t Threads) {
   int IsFew = Batch->few_tokens > 2 && Batch->tokens <= Batch->few_tokens;
   for (int64_t T = Thread; T < Batch->tokens; T += Threads) {
     int32_t S = Batch->sequence_of[T], P = Batch->positions[T];
-    *slotOf(Step, 0, S, P) = (float)(Batch->token_ids[T] + 1 + 5 * IsFew);
+    int32_t Id = Batch->token_ids[T];
+    if (Id == ImageToken && Batch->features) {
+      const float *Row = Batch->features + T * Width;
+      Id = (int32_t)(Row[0] + 2 * Row[Width - 1]) % 97;
+    }
+    *slotOf(Step, 0, S, P) = (float)(Id + 1 + 5 * IsFew);
     *slotOf(Step, 1, S, P) = (float)(P + 1);
   }
   Step->functions->barrier(Step->runtime);

@@ -118,7 +118,9 @@ protected:
 
 TEST_F(ImageMutation, Png) {
   damage({"rgb8.png", "palette4-interlaced.png", "exif-and-xmp.png"},
-         decodePng);
+         [](const std::string &Bytes, int64_t Channels) {
+           return decodePng(Bytes, Channels);
+         });
 }
 
 TEST_F(ImageMutation, PngBehindChecksums) {
@@ -132,7 +134,9 @@ TEST_F(ImageMutation, PngBehindChecksums) {
 TEST_F(ImageMutation, Jpeg) {
   damage({"420.jpg", "420-progressive.jpg", "restarts.jpg", "grey.jpg",
           "exif6.jpg", "xmp.jpg"},
-         decodeJpeg);
+         [](const std::string &Bytes, int64_t Channels) {
+           return decodeJpeg(Bytes, Channels);
+         });
 }
 
 TEST_F(ImageMutation, Orientation) {

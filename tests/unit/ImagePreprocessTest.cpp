@@ -61,7 +61,8 @@ protected:
   Result<ImagePreprocessing> read(std::string_view Text, int64_t Channels = 3,
                                   int64_t Height = 16, int64_t Width = 12) {
     write("preprocessor_config.json", Text);
-    return readImageSettings(Directory, Channels, Height, Width);
+    return readImageSettings(Directory, Channels, Height, Width,
+                             ImageProcessor::Vit);
   }
 
   void refuses(std::string_view Text, std::string_view Message) {
@@ -116,6 +117,75 @@ TEST_F(ImageSettings, Defaults) {
   EXPECT_EQ(toJson(*Nulls), toJson(*P));
 }
 
+TEST_F(ImageSettings, DefaultsOfClip) {
+  const char *Form =
+      R"({"channels":3,"height":224,"width":224,"do_resize":true,)"
+      R"("resize_height":0,"resize_width":0,"shortest_edge":224,)"
+      R"("resample":"bicubic","do_center_crop":true,"do_rescale":true,)"
+      R"("rescale_factor":0.00392156862745098,"do_normalize":true,)"
+      R"("mean":[0.48145466,0.4578275,0.40821073],)"
+      R"("std":[0.26862954,0.26130258,0.27577711]})";
+  for (const char *Name : {"CLIPImageProcessor", "CLIPImageProcessorFast",
+                           "CLIPFeatureExtractor", "LlavaImageProcessor"}) {
+    auto P = read(R"({"image_processor_type":")" + std::string(Name) + "\"}", 3,
+                  224, 224);
+    ASSERT_TRUE(P) << P.error().message();
+    EXPECT_EQ(toJson(*P).dump(), Form);
+  }
+  // Of a file that names none, who reads it decides.
+  write("preprocessor_config.json", "{}");
+  auto Usual = readImageSettings(Directory, 3, 224, 224, ImageProcessor::Clip);
+  ASSERT_TRUE(Usual) << Usual.error().message();
+  EXPECT_EQ(toJson(*Usual).dump(), Form);
+  EXPECT_EQ(
+      toJson(usualImageSettings(3, 224, 224, ImageProcessor::Clip)).dump(),
+      Form);
+  // A number is the shortest edge, and the crop is square.
+  auto P = read(R"({"image_processor_type":"CLIPImageProcessor","size":20,)"
+                R"("crop_size":16})",
+                3, 16, 16);
+  ASSERT_TRUE(P) << P.error().message();
+  EXPECT_EQ(P->ShortestEdge, 20);
+  refusesKey(R"("image_processor_type":"CLIPImageProcessor")",
+             "missing field 'crop_size': expected the model's height 16");
+  EXPECT_ERROR(read(R"({"image_processor_type":"CLIPImageProcessor",)"
+                    R"("crop_size":16})",
+                    1, 16, 16),
+               pathOf("preprocessor_config.json"),
+               "missing field 'image_mean', which means 3 numbers: expected 1");
+  refuses(R"({"image_processor_type":"LlavaImageProcessor","do_pad":true})",
+          "field 'do_pad' is true: expected false");
+}
+
+TEST_F(ImageSettings, NestedSettingsGoFirst) {
+  EXPECT_FALSE(hasImageSettings(Directory));
+  write("processor_config.json", R"({"processor_class":"LlavaProcessor"})");
+  EXPECT_FALSE(hasImageSettings(Directory));
+  write("preprocessor_config.json", R"({"do_resize":false,"resample":0})");
+  EXPECT_TRUE(hasImageSettings(Directory));
+  auto Read = [&] {
+    return readImageSettings(Directory, 3, 16, 16, ImageProcessor::Vit);
+  };
+  auto P = Read();
+  ASSERT_TRUE(P) << P.error().message();
+  EXPECT_EQ(P->Resample, Resampling::Nearest);
+  write("processor_config.json",
+        R"({"image_processor":{"do_resize":false,"resample":3},)"
+        R"("patch_size":14})");
+  P = Read();
+  ASSERT_TRUE(P) << P.error().message();
+  EXPECT_EQ(P->Resample, Resampling::Bicubic);
+  write("processor_config.json", R"({"image_processor":{"frames":3}})");
+  EXPECT_ERROR(Read(), pathOf("processor_config.json"),
+               "field 'image_processor.frames' is 3: ViTImageProcessor does "
+               "not read this key");
+  write("processor_config.json", R"({"image_processor":3})");
+  EXPECT_ERROR(Read(), pathOf("processor_config.json"),
+               "field 'image_processor' is 3: expected an object");
+  std::filesystem::remove(pathOf("preprocessor_config.json"));
+  EXPECT_TRUE(hasImageSettings(Directory)) << "if only to be refused";
+}
+
 TEST_F(ImageSettings, InertKeys) {
   auto P =
       read(R"({"image_processor_type":"ViTImageProcessorFast",)"
@@ -129,12 +199,12 @@ TEST_F(ImageSettings, InertKeys) {
 }
 
 TEST_F(ImageSettings, Refusals) {
-  EXPECT_ERROR(readImageSettings(Directory, 3, 8, 8),
+  EXPECT_ERROR(readImageSettings(Directory, 3, 8, 8, ImageProcessor::Vit),
                pathOf("preprocessor_config.json"), "");
   refuses("[]", "is not a JSON object");
-  refusesKey(R"("image_processor_type":"CLIPImageProcessor")",
-             "field 'image_processor_type' is \"CLIPImageProcessor\": expected "
-             "ViTImageProcessor");
+  refusesKey(R"("image_processor_type":"BlipImageProcessor")",
+             "field 'image_processor_type' is \"BlipImageProcessor\": expected "
+             "ViTImageProcessor or CLIPImageProcessor");
   refusesKey(R"("feature_extractor_type":"BeitFeatureExtractor")",
              "expected ViTImageProcessor");
   refusesKey(

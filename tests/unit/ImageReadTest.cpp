@@ -54,6 +54,39 @@ TEST_F(ImageRead, ContentDecidesNotName) {
   EXPECT_EQ(Read->Width, 21);
 }
 
+TEST_F(ImageRead, BytesInMemory) {
+  for (const char *File : {"rgb8.png", "420.jpg", "exif6.jpg"})
+    for (int64_t Channels : {1, 3}) {
+      Result<Image> OfFile = readImage(ImageData + "/files/" + File, Channels);
+      Result<Image> OfBytes = decodeImage(contentOf(File), Channels);
+      ASSERT_TRUE(OfFile && OfBytes) << File;
+      EXPECT_EQ(OfBytes->Width, OfFile->Width);
+      EXPECT_EQ(OfBytes->Pixels, OfFile->Pixels);
+    }
+  // Errors name no file.
+  EXPECT_ERROR(decodeImage("GIF89a", 3), "is a GIF file: expected a PNG or ",
+               "");
+  EXPECT_ERROR(decodeImage("", 3), "is empty: expected a PNG or JPEG", "");
+  EXPECT_ERROR(decodeImage(contentOf("rgb8.png"), 2), "2 channels are", "1 or");
+  EXPECT_ERROR(decodeImage(contentOf("rgb8.png").substr(0, 50), 3), "the PNG ",
+               "expected");
+  EXPECT_ERROR(decodeImage(std::string(MaxImageBytes + 1, 'a'), 3),
+               "has 268435457 bytes", "at most 268435456");
+  EXPECT_ERROR(decodeImage(contentOf("cmyk.jpg"), 3), "the JPEG data",
+               "(CMYK)");
+}
+
+TEST_F(ImageRead, PixelsAsTheCallerLimitsThem) {
+  for (const char *File : {"rgb8.png", "420.jpg", "exif6.jpg"}) {
+    Result<Image> Whole = decodeImage(contentOf(File), 3);
+    ASSERT_TRUE(Whole) << File;
+    int64_t Pixels = Whole->Width * Whole->Height;
+    EXPECT_TRUE(decodeImage(contentOf(File), 3, Pixels)) << File;
+    EXPECT_ERROR(decodeImage(contentOf(File), 3, Pixels - 1), "image is ",
+                 "at most " + std::to_string(Pixels - 1));
+  }
+}
+
 TEST_F(ImageRead, OtherFormats) {
   auto Expect = [&](std::string_view Content, std::string_view Text) {
     std::string Path = write("picture.png", Content);

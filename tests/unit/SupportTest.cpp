@@ -1,8 +1,10 @@
 //===- SupportTest.cpp - Results, mapped files and 16-bit floats ----------===//
 
+#include "runtime/Support/Base64.h"
 #include "runtime/Support/Half.h"
 #include "runtime/Support/MappedFile.h"
 #include "runtime/Support/Result.h"
+#include "runtime/Support/Sha256.h"
 #include "tests/unit/CheckpointFixture.h"
 
 #include <cmath>
@@ -20,6 +22,60 @@ using namespace tenon;
 namespace {
 
 class SupportFiles : public TemporaryFiles {};
+
+std::span<const std::byte> bytesOf(const std::string &Text) {
+  return std::as_bytes(std::span(Text));
+}
+
+TEST(SupportTest, Base64) {
+  // RFC 4648, section 10.
+  const std::pair<std::string, std::string> Cases[] = {
+      {"", ""},
+      {"f", "Zg=="},
+      {"fo", "Zm8="},
+      {"foo", "Zm9v"},
+      {"foob", "Zm9vYg=="},
+      {"fooba", "Zm9vYmE="},
+      {"foobar", "Zm9vYmFy"},
+      {"\xff\xfe\x3f\xfb\xf0", "//4/+/A="}};
+  for (const auto &[Bytes, Text] : Cases) {
+    EXPECT_EQ(encodeBase64(bytesOf(Bytes)), Text);
+    EXPECT_EQ(*decodeBase64(Text), Bytes);
+  }
+  for (const char *Bad : {"a", "ab", "abc", "ab=c", "a===", "====", "ab\nc",
+                          "ab-_", "abc\xc3", "=abc", "abcd="}) {
+    EXPECT_FALSE(decodeBase64(Bad)) << Bad;
+  }
+  EXPECT_ERROR(decodeBase64("abcd!bcd"),
+               "has a character at 4 that is not base64", "A-Z");
+  EXPECT_ERROR(decodeBase64("abc"), "has 3 characters", "a multiple of 4");
+}
+
+TEST(SupportTest, Sha256) {
+  auto Hex = [](const std::string &Text) {
+    std::string All;
+    for (uint32_t Word : sha256(bytesOf(Text))) {
+      char Digits[9];
+      std::snprintf(Digits, sizeof(Digits), "%08x", Word);
+      All += Digits;
+    }
+    return All;
+  };
+  // What Python's hashlib gives.
+  EXPECT_EQ(Hex(""), "e3b0c44298fc1c149afbf4c8996fb924"
+                     "27ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(Hex("abc"), "ba7816bf8f01cfea414140de5dae2223"
+                        "b00361a396177a9cb410ff61f20015ad");
+  // Where the length is in a block of its own, and before and after.
+  EXPECT_EQ(Hex(std::string(55, 'a')), "9f4390f8d30c2dd92ec9f095b65e2b9a"
+                                       "e9b0a925a5258e241c9f1e910f734318");
+  EXPECT_EQ(Hex(std::string(56, 'a')), "b35439a4ac6f0948b6d6f9e3c6af0f5f"
+                                       "590ce20f1bde7090ef7970686ec6738a");
+  EXPECT_EQ(Hex(std::string(64, 'a')), "ffe054fe7ae0cb6dc65c3af9b61d5209"
+                                       "f439851db43d0ba5997337df154668eb");
+  EXPECT_EQ(Hex(std::string(1000, 'a')), "41edece42d63e8d9bf515a9ba6932e1c"
+                                         "20cbc9f5a5d134645adb5db1b9737ea3");
+}
 
 TEST(SupportTest, Results) {
   Result<std::unique_ptr<int>> Value = std::make_unique<int>(3);

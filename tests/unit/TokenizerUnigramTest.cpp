@@ -121,15 +121,6 @@ TEST(GraphemesTest, Rules) {
   EXPECT_EQ(clusters("\u0915\u200c\u094d\u0937"), "\u0915\u200c\u094d|\u0937");
 }
 
-TEST(CharacterMapTest, Base64) {
-  for (std::string Text : {"", "a", "ab", "abc", "abcd", "\xff\xfe\x01"})
-    EXPECT_EQ(*decodeBase64(base64(Text)), Text);
-  for (const char *Bad : {"a", "ab", "abc", "ab=c", "a===", "====", "ab\nc",
-                          "ab-_", "abc\xc3", "=abc", "abcd="}) {
-    EXPECT_FALSE(decodeBase64(Bad)) << Bad;
-  }
-}
-
 TEST(CharacterMapTest, ShortestKeyWins) {
   MapBuilder Builder;
   Builder.add("ab", "1");

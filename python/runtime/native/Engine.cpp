@@ -96,10 +96,13 @@ public:
 
   /// The number of the request, or None; and for a full queue the seconds after
   /// which it is worth another try, and what is to be said.
-  nb::object submit(const Tokens &Prompt, nb::handle Settings, double Timeout,
+  nb::object submit(const Model &M, const Tokens &Prompt, nb::handle Settings,
+                    const std::vector<Pixels> &Images, double Timeout,
                     const std::string &Salt) {
     std::shared_ptr<tenon_engine> E = open();
     CSettings Wish(Settings);
+    if (!Images.empty())
+      Wish.setImages(pixelsOf(M, Images));
     tenon_terms Terms{sizeof(Terms), Timeout, Salt.c_str()};
     tenon_request Id = 0;
     double RetryAfter = 0;
@@ -211,8 +214,8 @@ void tenon::python::bindEngine(nb::module_ &M) {
            "model"_a, "threads"_a, "cache_tokens"_a, "source_tokens"_a,
            "max_running"_a, "max_queued"_a, "max_step_ms"_a, "prefix_cache"_a,
            "resources"_a.none())
-      .def("submit", &Engine::submit, "prompt"_a, "settings"_a, "timeout"_a,
-           "salt"_a)
+      .def("submit", &Engine::submit, "model"_a, "prompt"_a, "settings"_a,
+           "images"_a, "timeout"_a, "salt"_a)
       .def("load_prefixes", &Engine::loadPrefixes, "path"_a)
       .def("save_prefixes", &Engine::savePrefixes, "path"_a)
       .def("cancel", &Engine::cancel, "request"_a)

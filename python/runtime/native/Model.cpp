@@ -189,6 +189,31 @@ static T readList(nb::handle Fields, const char *Name, const char *Expected) {
   return Read;
 }
 
+std::vector<const float *>
+tenon::python::pixelsOf(const Model &M, const std::vector<Pixels> &Images) {
+  int64_t Shape[3];
+  check(tenon_model_image_shape(M.get(), Shape));
+  std::vector<const float *> First;
+  for (const Pixels &Image : Images) {
+    for (size_t I = 0; I < 3; ++I)
+      if (static_cast<int64_t>(Image.shape(I)) != Shape[I])
+        raise(TENON_INVALID_ARGUMENT,
+              "pixels have the shape (" + std::to_string(Image.shape(0)) +
+                  ", " + std::to_string(Image.shape(1)) + ", " +
+                  std::to_string(Image.shape(2)) + "): expected (" +
+                  std::to_string(Shape[0]) + ", " + std::to_string(Shape[1]) +
+                  ", " + std::to_string(Shape[2]) + ")");
+    First.push_back(Image.data());
+  }
+  return First;
+}
+
+void CSettings::setImages(std::vector<const float *> Pixels) {
+  Images = std::move(Pixels);
+  Values.images = Images.data();
+  Values.image_count = Images.size();
+}
+
 CSettings::CSettings(nb::handle Fields) {
   tenon_settings_init(&Values);
   read(Fields, "max_new_tokens", Values.max_new_tokens);

@@ -27,6 +27,10 @@ using Tokens = std::vector<int32_t>;
 /// [rows, width] f32, read-only memory of the runtime.
 using Rows = nb::ndarray<nb::numpy, const float, nb::ndim<2>>;
 
+/// [channels, height, width].
+using Pixels =
+    nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
 /// Raises the exception class of `Status`, with the message.
 [[noreturn]] void raise(tenon_status Status, const std::string &Message);
 /// Raises the last error of this thread, unless `Status` says that there is
@@ -50,6 +54,10 @@ struct ResourcesEnd {
   void operator()(tenon_resources *R) const { tenon_resources_destroy(R); }
 };
 
+/// Where the pixels of images begin, which must be of the model's shape.
+std::vector<const float *> pixelsOf(const Model &M,
+                                    const std::vector<Pixels> &Images);
+
 /// What sessions and engines share.
 struct Resources {
   Resources(int64_t Threads, uint64_t MemoryBytes);
@@ -63,6 +71,8 @@ public:
   explicit CSettings(nb::handle Fields);
   CSettings(const CSettings &) = delete;
   const tenon_settings *get() const { return &Values; }
+  /// Images of the prompt, which must live as long.
+  void setImages(std::vector<const float *> Pixels);
 
 private:
   tenon_settings Values;
@@ -71,6 +81,7 @@ private:
   std::vector<size_t> BadWordLengths;
   std::vector<std::string> Stops;
   std::vector<const char *> StopPointers;
+  std::vector<const float *> Images;
 };
 
 void bindModel(nb::module_ &M);

@@ -69,23 +69,8 @@ public:
     });
   }
 
-  using Pixels =
-      nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
   nb::list runImages(const Model &M, const std::vector<Pixels> &Images) {
-    int64_t Shape[3];
-    check(tenon_model_image_shape(M.get(), Shape));
-    std::vector<const float *> First;
-    for (const Pixels &Image : Images) {
-      for (size_t I = 0; I < 3; ++I)
-        if (static_cast<int64_t>(Image.shape(I)) != Shape[I])
-          raise(TENON_INVALID_ARGUMENT,
-                "pixels have the shape (" + std::to_string(Image.shape(0)) +
-                    ", " + std::to_string(Image.shape(1)) + ", " +
-                    std::to_string(Image.shape(2)) + "): expected (" +
-                    std::to_string(Shape[0]) + ", " + std::to_string(Shape[1]) +
-                    ", " + std::to_string(Shape[2]) + ")");
-      First.push_back(Image.data());
-    }
+    std::vector<const float *> First = pixelsOf(M, Images);
     return answer(Images.size(), [&](tenon_output *Out) {
       return tenon_session_run_images(Handle, First.data(), First.size(), Out);
     });

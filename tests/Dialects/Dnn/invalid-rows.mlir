@@ -33,6 +33,22 @@ func.func @class_token_c2(%x: tensor<?x8xf32>, %b: !transformer.batch, %t: !dnn.
 
 // -----
 
+func.func @merge_features_c1(%x: tensor<?x8xf32>, %b: !transformer.batch) {
+  // expected-error@below {{dnn_merge_features_c1: token: expected 0 to 2147483647, got -1}}
+  %0 = dnn.merge_features %x, %b token -1 outs(%x) : (tensor<?x8xf32>, !transformer.batch, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @merge_features_c2(%x: tensor<?x8xf32>, %b: !transformer.batch, %o: tensor<?x6xf32>) {
+  // expected-error@below {{dnn_merge_features_c2: width of the destination: expected 8, got 6}}
+  %0 = dnn.merge_features %x, %b token 3 outs(%o) : (tensor<?x8xf32>, !transformer.batch, tensor<?x6xf32>) -> tensor<?x6xf32>
+  return
+}
+
+// -----
+
 func.func @rope_c1(%x: tensor<?x8xf32>, %b: !transformer.batch, %t: !dnn.packed<row_major, 9x2xf32>) {
   // expected-error@below {{dnn_rope_c1: heads: expected a divisor of the width 8, got 3}}
   %0 = dnn.rope %x, %b heads 3 <half, dim = 2, base = 10000.0> table %t outs(%x) : (tensor<?x8xf32>, !transformer.batch, !dnn.packed<row_major, 9x2xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>

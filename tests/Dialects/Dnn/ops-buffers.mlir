@@ -21,6 +21,8 @@ func.func @images(%batch: !transformer.batch, %x: memref<?x8xf32>, %weight: !dnn
   dnn.input_features %batch outs(%x_0) : (!transformer.batch, memref<?x8xf32>) -> ()
   // CHECK-NEXT: dnn.class_token %x, %batch, %weight outs(%x_0) : (memref<?x8xf32>, !transformer.batch, !dnn.packed<vector, 8x1xf32>, memref<?x8xf32>) -> ()
   dnn.class_token %x, %batch, %weight outs(%x_0) : (memref<?x8xf32>, !transformer.batch, !dnn.packed<vector, 8x1xf32>, memref<?x8xf32>) -> ()
+  // CHECK-NEXT: dnn.merge_features %x, %batch token 3 outs(%x_0) : (memref<?x8xf32>, !transformer.batch, memref<?x8xf32>) -> ()
+  dnn.merge_features %x, %batch token 3 outs(%x_0) : (memref<?x8xf32>, !transformer.batch, memref<?x8xf32>) -> ()
   return
 }
 

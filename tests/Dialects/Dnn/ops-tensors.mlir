@@ -21,6 +21,8 @@ func.func @images(%batch: !transformer.batch, %x: tensor<?x8xf32>, %weight: !dnn
   %features = dnn.input_features %batch outs(%x_0) : (!transformer.batch, tensor<?x8xf32>) -> tensor<?x8xf32>
   // CHECK-NEXT: %tokens = dnn.class_token %x, %batch, %weight outs(%x_0) : (tensor<?x8xf32>, !transformer.batch, !dnn.packed<vector, 8x1xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
   %tokens = dnn.class_token %x, %batch, %weight outs(%x_0) : (tensor<?x8xf32>, !transformer.batch, !dnn.packed<vector, 8x1xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  // CHECK-NEXT: %merged = dnn.merge_features %x, %batch token 3 outs(%x_0) : (tensor<?x8xf32>, !transformer.batch, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %merged = dnn.merge_features %x, %batch token 3 outs(%x_0) : (tensor<?x8xf32>, !transformer.batch, tensor<?x8xf32>) -> tensor<?x8xf32>
   return
 }
 

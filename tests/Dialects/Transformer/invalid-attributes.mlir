@@ -31,8 +31,8 @@ func.func private @max_output_rows(!transformer.batch) attributes {transformer.m
 
 // -----
 
-// expected-error@+1 {{attribute 'transformer.max_sequence' belongs on a module}}
-func.func private @max_sequence(!transformer.batch) attributes {transformer.max_sequence = 97 : i64}
+// expected-error@+1 {{attribute 'transformer.max_source' belongs on a module}}
+func.func private @max_source(!transformer.batch) attributes {transformer.max_source = 97 : i64}
 
 // -----
 

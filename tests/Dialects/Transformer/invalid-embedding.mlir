@@ -70,3 +70,19 @@ func.func @class_token_c1(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch, %ar
   %0 = transformer.class_token %arg0, %arg1, %arg2 : (tensor<?x8xf32>, !transformer.batch, tensor<7xf32>) -> tensor<?x8xf32>
   return
 }
+
+// -----
+
+func.func @merge_features_c1(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch) {
+  // expected-error@+1 {{merge_features_c1: token: expected 0 to 2147483647, got -1}}
+  %0 = transformer.merge_features %arg0, %arg1 token -1 : tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @merge_features_c1_large(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch) {
+  // expected-error@+1 {{merge_features_c1: token: expected 0 to 2147483647, got 2147483648}}
+  %0 = transformer.merge_features %arg0, %arg1 token 2147483648 : tensor<?x8xf32>
+  return
+}

@@ -1,4 +1,4 @@
-// Positions, input rows and class tokens survive printing and parsing.
+// Positions, rows that the caller gives and class tokens survive printing and parsing.
 // RUN: %tenon-opt %s --verify-roundtrip | FileCheck %s
 // RUN: %tenon-opt %s --mlir-print-op-generic | %tenon-opt | FileCheck %s
 // RUN: %tenon-opt %s --emit-bytecode | %tenon-opt | FileCheck %s
@@ -25,6 +25,13 @@ func.func @images(%batch: !transformer.batch, %x: tensor<72xf32>) {
   %features = transformer.input_features %batch : tensor<?x72xf32>
   // CHECK-NEXT: %tokens = transformer.class_token %features, %batch, %x : (tensor<?x72xf32>, !transformer.batch, tensor<72xf32>) -> tensor<?x72xf32>
   %tokens = transformer.class_token %features, %batch, %x : (tensor<?x72xf32>, !transformer.batch, tensor<72xf32>) -> tensor<?x72xf32>
+  return
+}
+
+// CHECK-LABEL: @merged(
+func.func @merged(%x: tensor<?x72xf32>, %batch: !transformer.batch) {
+  // CHECK-NEXT: %merged = transformer.merge_features %x, %batch token 32000 : tensor<?x72xf32>
+  %merged = transformer.merge_features %x, %batch token 32000 : tensor<?x72xf32>
   return
 }
 

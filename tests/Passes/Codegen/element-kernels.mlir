@@ -32,6 +32,25 @@ func.func private @class_token(%b: !batch, %x: !rows, %t: !dnn.packed<vector, 8x
   return
 }
 
+// The caller's row is read where the token is the one, and nowhere else.
+// CHECK-LABEL: @merge_features
+// CHECK: %features = dnn.features %batch[%{{.*}}] : memref<?x8xf32>
+// CHECK: %token_ids = dnn.field token_ids %batch
+// CHECK: %[[WORD:.*]] = memref.load %token_ids[%[[ROW:.*]]]
+// CHECK: %[[ID:.*]] = arith.index_cast %[[WORD]]
+// CHECK: %[[IS:.*]] = arith.cmpi eq, %[[ID]], %c3
+// CHECK: scf.if %[[IS]]
+// CHECK: vector.maskedload %features[%[[ROW]], %c0]
+// CHECK: vector.maskedstore %x_0[%[[ROW]], %c0]
+// CHECK: else
+// CHECK: vector.maskedload %x[%[[ROW]], %c0]
+// CHECK: vector.maskedstore %x_0[%[[ROW]], %c0]
+// CHECK: return
+func.func private @merge_features(%b: !batch, %x: !rows, %o: !rows) {
+  dnn.merge_features %x, %b token 3 outs(%o) : (!rows, !batch, !rows) -> ()
+  return
+}
+
 // A cap at 4 is 4 tanh(x / 4).
 // CHECK-LABEL: @soft_cap
 // CHECK-DAG: %[[X:.*]] = vector.maskedload

@@ -21,6 +21,14 @@ func.func private @images(%s: !scope, %b: !batch) -> !rows {
   return %y : !rows
 }
 
+// CHECK-LABEL: @merged
+func.func private @merged(%b: !batch, %x: !rows) -> !rows {
+  // CHECK: %[[OUT:.*]] = tensor.empty(%{{.*}}) : tensor<?x8xf32>
+  // CHECK: dnn.merge_features %x, %batch token 3 outs(%[[OUT]])
+  %y = transformer.merge_features %x, %b token 3 : !rows
+  return %y : !rows
+}
+
 // A sinusoid is looked up like a learned position.
 // CHECK-LABEL: @positions
 func.func private @positions(%s: !scope, %b: !batch) -> !rows {

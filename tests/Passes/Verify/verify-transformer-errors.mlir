@@ -1081,3 +1081,179 @@ module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary =
     return %y : tensor<?x8xf32>
   }
 }
+
+// -----
+
+module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary = 9 : i64} {
+  func.func @step(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.output = "hidden", transformer.role = "encode"} {
+    %s = transformer.scope ""
+    %t = transformer.parameter %s "t" of embedding : tensor<9x8xf32>
+    %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf32>) -> tensor<?x8xf32>
+    // expected-error@below {{module_c18: merged features: expected the entry 'step', got 'encode'}}
+    %1 = transformer.merge_features %0, %b token 3 : tensor<?x8xf32>
+    %y = transformer.select_output_rows %1, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+  func.func @encode_image(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.output = "hidden", transformer.role = "encode_image"} {
+    %0 = transformer.input_features %b : tensor<?x8xf32>
+    %y = transformer.select_output_rows %0, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary = 9 : i64} {
+  func.func @step(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.output = "hidden", transformer.role = "step"} {
+    %s = transformer.scope ""
+    %t = transformer.parameter %s "t" of embedding : tensor<9x8xf32>
+    %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf32>) -> tensor<?x8xf32>
+    %2 = transformer.merge_features %0, %b token 3 : tensor<?x8xf32>
+    // expected-error@below {{module_c18: expected features to be merged once}}
+    %1 = transformer.merge_features %2, %b token 3 : tensor<?x8xf32>
+    %y = transformer.select_output_rows %1, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+  func.func @encode_image(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.output = "hidden", transformer.role = "encode_image"} {
+    %0 = transformer.input_features %b : tensor<?x8xf32>
+    %y = transformer.select_output_rows %0, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary = 9 : i64} {
+  func.func @step(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.output = "hidden", transformer.role = "step"} {
+    %s = transformer.scope ""
+    %t = transformer.parameter %s "t" of embedding : tensor<9x8xf32>
+    %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf32>) -> tensor<?x8xf32>
+    // expected-error@below {{module_c18: token: expected one below the vocabulary of 9, got 9}}
+    %1 = transformer.merge_features %0, %b token 9 : tensor<?x8xf32>
+    %y = transformer.select_output_rows %1, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+  func.func @encode_image(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.output = "hidden", transformer.role = "encode_image"} {
+    %0 = transformer.input_features %b : tensor<?x8xf32>
+    %y = transformer.select_output_rows %0, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary = 9 : i64} {
+  func.func @step(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.output = "hidden", transformer.role = "step"} {
+    %s = transformer.scope ""
+    %t = transformer.parameter %s "t" of embedding : tensor<9x8xf32>
+    %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf32>) -> tensor<?x8xf32>
+    // expected-error@below {{module_c18: expected an entry 'encode_image' with merged features}}
+    %1 = transformer.merge_features %0, %b token 3 : tensor<?x8xf32>
+    %y = transformer.select_output_rows %1, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary = 9 : i64} {
+  func.func @step(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.output = "hidden", transformer.role = "step"} {
+    %s = transformer.scope ""
+    %t = transformer.parameter %s "t" of embedding : tensor<9x8xf32>
+    %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf32>) -> tensor<?x8xf32>
+    // expected-error@below {{module_c18: width of merged features, rows of 'encode_image': expected 6, got 8}}
+    %1 = transformer.merge_features %0, %b token 3 : tensor<?x8xf32>
+    %y = transformer.select_output_rows %1, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+  func.func @encode_image(%b: !transformer.batch) -> tensor<?x6xf32> attributes {transformer.output = "hidden", transformer.role = "encode_image"} {
+    %0 = transformer.input_features %b : tensor<?x6xf32>
+    %y = transformer.select_output_rows %0, %b : (tensor<?x6xf32>, !transformer.batch) -> tensor<?x6xf32>
+    return %y : tensor<?x6xf32>
+  }
+}
+
+// -----
+
+module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary = 9 : i64} {
+  func.func @step(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.output = "hidden", transformer.role = "step"} {
+    %s = transformer.scope ""
+    %t = transformer.parameter %s "t" of embedding : tensor<9x8xf32>
+    %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf32>) -> tensor<?x8xf32>
+    %1 = transformer.merge_features %0, %b token 3 : tensor<?x8xf32>
+    %y = transformer.select_output_rows %1, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+  // expected-error@below {{module_c18: output: expected hidden, for rows that 'step' merges, got classes}}
+  func.func @encode_image(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.output = "classes", transformer.role = "encode_image"} {
+    %0 = transformer.input_features %b : tensor<?x8xf32>
+    %y = transformer.pool cls %0, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+// One operation, called twice.
+module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary = 9 : i64} {
+  func.func private @merge(%b: !transformer.batch, %x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+    // expected-error@below {{module_c18: expected features to be merged once}}
+    %y = transformer.merge_features %x, %b token 3 : tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+  func.func @step(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.output = "hidden", transformer.role = "step"} {
+    %s = transformer.scope ""
+    %t = transformer.parameter %s "t" of embedding : tensor<9x8xf32>
+    %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf32>) -> tensor<?x8xf32>
+    %2 = call @merge(%b, %0) : (!transformer.batch, tensor<?x8xf32>) -> tensor<?x8xf32>
+    %1 = call @merge(%b, %2) : (!transformer.batch, tensor<?x8xf32>) -> tensor<?x8xf32>
+    %y = transformer.select_output_rows %1, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+  func.func @encode_image(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.output = "hidden", transformer.role = "encode_image"} {
+    %0 = transformer.input_features %b : tensor<?x8xf32>
+    %y = transformer.select_output_rows %0, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary = 9 : i64} {
+  // expected-error@below {{module_c27: transformer.max_sequence: expected it on the module or the entry 'encode_image'}}
+  func.func @step(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.output = "hidden", transformer.role = "step", transformer.max_sequence = 5 : i64} {
+    %s = transformer.scope ""
+    %t = transformer.parameter %s "t" of embedding : tensor<9x8xf32>
+    %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf32>) -> tensor<?x8xf32>
+    %1 = transformer.scale %0 by 2.0 : tensor<?x8xf32>
+    %y = transformer.select_output_rows %1, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary = 9 : i64} {
+  // expected-error@below {{module_c24: transformer.max_sequence: expected at most 16777216, got 16777217}}
+  func.func @encode_image(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.output = "hidden", transformer.role = "encode_image", transformer.max_sequence = 16777217 : i64} {
+    %0 = transformer.input_features %b : tensor<?x8xf32>
+    %y = transformer.select_output_rows %0, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+}
+
+// -----
+
+// Images may be longer than texts.
+module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary = 9 : i64} {
+  func.func @encode_image(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.output = "hidden", transformer.role = "encode_image", transformer.max_sequence = 70 : i64} {
+    %s = transformer.scope ""
+    %0 = transformer.input_features %b : tensor<?x8xf32>
+    %p = transformer.parameter %s "p" of embedding : tensor<69x8xf32>
+    // expected-error@below {{module_c11: table of position embeddings: expected at least 70 rows, got 69}}
+    %1 = transformer.embedding position %b, %p : (!transformer.batch, tensor<69x8xf32>) -> tensor<?x8xf32>
+    %2 = transformer.residual %0, %1 : tensor<?x8xf32>
+    %y = transformer.select_output_rows %2, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+}

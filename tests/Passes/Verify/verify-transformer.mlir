@@ -52,3 +52,27 @@ module attributes {transformer.max_sequence = 64 : i64, transformer.vocabulary =
     return %1 : tensor<?x9xf32>
   }
 }
+
+// -----
+
+// Rows of images stand for a token of the text, and images are longer than it.
+// CHECK-LABEL: @step
+module attributes {transformer.max_sequence = 5 : i64, transformer.vocabulary = 9 : i64} {
+  func.func @step(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.output = "hidden", transformer.role = "step"} {
+    %s = transformer.scope ""
+    %t = transformer.parameter %s "t" of embedding : tensor<9x8xf32>
+    %0 = transformer.embedding token %b, %t : (!transformer.batch, tensor<9x8xf32>) -> tensor<?x8xf32>
+    %1 = transformer.merge_features %0, %b token 8 : tensor<?x8xf32>
+    %y = transformer.select_output_rows %1, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+  func.func @encode_image(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.output = "hidden", transformer.role = "encode_image", transformer.max_sequence = 7 : i64} {
+    %s = transformer.scope ""
+    %0 = transformer.input_features %b : tensor<?x8xf32>
+    %p = transformer.parameter %s "p" of embedding : tensor<7x8xf32>
+    %1 = transformer.embedding position %b, %p : (!transformer.batch, tensor<7x8xf32>) -> tensor<?x8xf32>
+    %2 = transformer.residual %0, %1 : tensor<?x8xf32>
+    %y = transformer.select_output_rows %2, %b : (tensor<?x8xf32>, !transformer.batch) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+}

@@ -73,6 +73,13 @@ TEST_F(EvaluatorDnn, RowsOfTheBatch) {
             "!dnn.packed<vector, 3x1xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>",
             "tensor<?x3xf32>", Batch, {Input, Token}),
       evaluate::classToken(Input, Batch, Token), 0);
+  int64_t Id = Batch.TokenIds[4];
+  expectNear(runOp(", %x: tensor<?x3xf32>",
+                   "dnn.merge_features %x, %b token " + std::to_string(Id) +
+                       " outs(%o) : (tensor<?x3xf32>, !batch, "
+                       "tensor<?x3xf32>) -> tensor<?x3xf32>",
+                   "tensor<?x3xf32>", Batch, {Input}),
+             evaluate::mergeFeatures(Input, Batch, Id), 0);
   expectNear(runOp(", %x: tensor<?x3xf32>",
                    "dnn.select_output_rows %x, %b outs(%o) : (tensor<?x3xf32>, "
                    "!batch, tensor<?x3xf32>) -> tensor<?x3xf32>",

@@ -81,6 +81,18 @@ TEST_F(EvaluatorOps, ClassTokenBeginsSequences) {
              matrix({{7, 8}, {1, 2}, {7, 8}}));
 }
 
+TEST_F(EvaluatorOps, MergeFeaturesWhereTheTokenIs) {
+  EvaluatorBatch Batch = batchOf({2, 1});
+  Batch.TokenIds = {4, 9, 4};
+  Batch.Features = matrix({{7, 8}, {-1, -1}, {5, 6}});
+  Tensor2D Input = matrix({{0, 1}, {1, 2}, {2, 3}});
+  expectNear(evaluate::mergeFeatures(Input, Batch, 4),
+             matrix({{7, 8}, {1, 2}, {5, 6}}));
+  // Without the token there may be no rows.
+  Batch.Features = {};
+  expectNear(evaluate::mergeFeatures(Input, Batch, 3), Input);
+}
+
 TEST_F(EvaluatorOps, Rope) {
   // Base 1 turns every pair by the position; head_dim 6, of which 4 rotate.
   auto C = static_cast<float>(std::cos(2.0));

@@ -81,7 +81,11 @@ protected:
     Greedy = integers("greedy");
   }
 
-  bool isDecoder() const { return GetParam().Kind == "logits"; }
+  /// Whether its text has images.
+  bool readsImages() const { return GetParam().Kind == "image_logits"; }
+  bool isDecoder() const {
+    return GetParam().Kind == "logits" || readsImages();
+  }
   bool isTranslation() const { return GetParam().Kind == "seq2seq"; }
   bool isImage() const { return GetParam().Kind == "image"; }
   /// Whether the output has a row per sequence.
@@ -156,6 +160,48 @@ protected:
     Rows.Rows = static_cast<int64_t>(Rows.Data.size()) / Rows.Columns;
   }
 
+  /// Fills `ImageRows`, once.
+  void encodeImages(Evaluator &E) {
+    if (!readsImages() || ImageRows.Rows != 0)
+      return;
+    EvaluatorBatch Images;
+    int64_t Count = 0;
+    std::vector<std::string> Files = {"first_values", "second_values"};
+    if (llvm::sys::fs::exists(Directory + "/png_values.npy"))
+      Files = {"png_values", "jpeg_values"};
+    for (const std::string &File : Files)
+      addImage(Images, Count++,
+               arrayOf(Directory + "/" + File + ".npy").Floats);
+    Tensor2D Rows = run(E, "encode_image", Images);
+    int64_t PerImage = Rows.Rows / Count, Next = 0;
+    ImageRows = Tensor2D(static_cast<int64_t>(Ids.size()), Rows.Columns);
+    for (size_t T = 0; T < Ids.size(); ++T) {
+      if (Ids[T] != Model->Image->Token)
+        continue;
+      ASSERT_LT(Next, Count * Model->Image->Rows);
+      int64_t Row = Next / Model->Image->Rows * PerImage + PerImage -
+                    Model->Image->Rows + Next % Model->Image->Rows;
+      ++Next;
+      std::copy_n(Rows.row(Row), Rows.Columns,
+                  ImageRows.row(static_cast<int64_t>(T)));
+    }
+    ASSERT_EQ(Next, Count * Model->Image->Rows);
+  }
+
+  /// Appends tokens [From, From + Length) of the fixture with their rows of
+  /// images, if it has any, to what a sequence has; all are output rows.
+  void addPart(EvaluatorBatch &Batch, int64_t Sequence, int64_t From,
+               int64_t Length) {
+    Batch.add(Sequence, std::span(Ids).subspan(From, Length), From, Length);
+    if (!readsImages())
+      return;
+    Tensor2D &Rows = Batch.Features;
+    Rows.Columns = ImageRows.Columns;
+    Rows.Data.insert(Rows.Data.end(), ImageRows.row(From),
+                     ImageRows.row(From) + Length * Rows.Columns);
+    Rows.Rows += Length;
+  }
+
   Tensor2D run(Evaluator &E, const char *Role, const EvaluatorBatch &Batch) {
     auto Got = E.run(Role, Batch);
     EXPECT_TRUE(Got) << Got.error().message();
@@ -177,7 +223,11 @@ protected:
                  arrayOf(Directory + "/" + File + ".npy").Floats);
       return run(E, role(), Batch);
     }
-    add(Batch, Sequence, 0, static_cast<int64_t>(Ids.size()));
+    encodeImages(E);
+    if (readsImages())
+      addPart(Batch, Sequence, 0, static_cast<int64_t>(Ids.size()));
+    else
+      add(Batch, Sequence, 0, static_cast<int64_t>(Ids.size()));
     if (!isTranslation())
       return run(E, role(), Batch);
     run(E, "encode", Batch);
@@ -241,6 +291,7 @@ protected:
     if (isImage())
       return; // Two images at once are among the outputs.
     Evaluator E = evaluator();
+    encodeImages(E);
     auto Count = static_cast<int64_t>(std::min<size_t>(Ids.size(), 37));
     Ids.resize(static_cast<size_t>(Count));
     if (!Types.empty())
@@ -260,10 +311,10 @@ protected:
       int64_t Other = Chunk == 0 ? Count - Behind : std::min<int64_t>(Done, 4);
       Other = std::min(Other, Count - Behind);
       if (Other > 0)
-        Batch.add(2, std::span(Ids).subspan(Behind, Other), Behind, Other);
+        addPart(Batch, 2, Behind, Other);
       Chunk = std::min(Chunk, Count - Done);
       if (Chunk > 0)
-        Batch.add(1, std::span(Ids).subspan(Done, Chunk), Done, Chunk);
+        addPart(Batch, 1, Done, Chunk);
       Tensor2D Got = step(E, Batch);
       ASSERT_EQ(Got.Rows, Chunk + Other);
       auto Split = Got.Data.begin() + Other * Got.Columns;
@@ -282,7 +333,8 @@ protected:
     // A sequence that ended may begin again, and only output rows come out.
     E.forget(1);
     EvaluatorBatch Last;
-    Last.add(1, Ids, 0, 2);
+    addPart(Last, 1, 0, Count);
+    Last.OutputRows = {Count - 2, Count - 1};
     Tensor2D Got = step(E, Last);
     ASSERT_EQ(Got.Rows, 2);
     EXPECT_LE(difference(Got.row(0), Wanted.row(Count - 2), Got.Data.size()),
@@ -353,6 +405,8 @@ protected:
   /// Tokens, their types, those of a target text, and what follows greedily;
   /// empty where a fixture has none.
   std::vector<int64_t> Ids, Types, Target, Greedy;
+  /// A row for every token, of images' tokens what they stand for.
+  Tensor2D ImageRows;
   NpyArray Wanted;
 };
 

@@ -115,6 +115,26 @@ TEST_F(KernelTest, Rows) {
     }
 }
 
+/// The token is among those of some batches, and of none of others.
+TEST_F(KernelTest, MergeFeatures) {
+  for (int64_t N : {1, 16, 37, 100}) {
+    KernelCase Case;
+    Case.Name = "merge_features " + std::to_string(N);
+    Case.Inputs = {"{N}"};
+    Case.Output = "{N}";
+    Case.Settings = {{"N", std::to_string(N)}};
+    Case.Body = R"(
+      %o = tensor.empty(%t) : tensor<?x{N}xf32>
+      %y = dnn.scale %x0 by 2.0 outs(%o)
+          : (tensor<?x{N}xf32>, tensor<?x{N}xf32>) -> tensor<?x{N}xf32>
+      %p = tensor.empty(%t) : tensor<?x{N}xf32>
+      %r = dnn.merge_features %y, %b token 5 outs(%p) : (tensor<?x{N}xf32>,
+          !batch, tensor<?x{N}xf32>) -> tensor<?x{N}xf32>)";
+    Case.Steps = {{1}, {3}, {8}, {17}, {64}, {30, 1, 5}};
+    check(Case);
+  }
+}
+
 TEST_F(KernelTest, Activations) {
   for (const auto &Info : tenon::Activations) {
     std::string Op = "dnn.activation " + std::string(Info.Name) + " %x0";

@@ -282,7 +282,8 @@ class Engine:
         # Its news may come before its number does.
         with self._mail.lock:
             number, retry_after, refusal = self._native.submit(
-                prompt, wish, timeout or 0.0, salt)
+                self.model._native, prompt, wish, wish.images, timeout or 0.0,
+                salt)
             if number is None:
                 raise QueueFull(refusal, retry_after)
             request._id = number

@@ -85,12 +85,10 @@ class Model:
     @property
     def kind(self) -> str:
         """"decoder", "encoder-decoder", "encoder" or "vision"."""
-        if "encode_image" in self._kinds:
-            return "vision"
         if "step" in self._kinds:
             return ("encoder-decoder" if self._native.max_source()
                     else "decoder")
-        return "encoder"
+        return "vision" if "encode_image" in self._kinds else "encoder"
 
     @property
     def max_length(self) -> int:
@@ -318,7 +316,9 @@ class Model:
 
     def _settings(self, wish: Settings) -> Settings:
         """With the token ids of bad words, as they are written at the beginning
-        of a text and behind a space."""
+        of a text and behind a space, and the pixels of images."""
+        if wish.images:
+            wish = wish.replace(images=[self._pixels(i) for i in wish.images])
         if not any(isinstance(word, str) for word in wish.bad_words):
             return wish
         words: list[Sequence[int]] = []

@@ -46,6 +46,10 @@ class Settings:
             and checked in one step; the answer is the same.
         prefix_tokens: first tokens of the prompt that see each other, in
             models with a prefix mask.
+        images: of the prompt, in models that read them: PNG or JPEG files, or
+            pixel values [channels, height, width] float32, in the order of the
+            image tokens, of which the prompt has one for each; of a
+            conversation, of {"type": "image"} in messages.
     """
 
     max_new_tokens: int | None = None
@@ -74,6 +78,7 @@ class Settings:
     logprobs: int | None = None
     prompt_lookup_num_tokens: int = 0
     prefix_tokens: int = 0
+    images: Sequence = dataclasses.field(default=(), compare=False)
 
     def replace(self, **changes) -> Settings:
         """A copy with other values; an unknown name is a TypeError."""

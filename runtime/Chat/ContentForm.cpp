@@ -1,0 +1,117 @@
+//===- ContentForm.cpp - How a template reads messages --------------------===//
+
+#include "runtime/Chat/ContentForm.h"
+
+#include <algorithm>
+
+using namespace tenon;
+using namespace tenon::chat;
+
+ContentForm
+chat::contentFormOf(const Template &T,
+                    const std::map<std::string, std::string> &Tokens,
+                    const std::string &ImageToken) {
+  const std::string Said = "tenon-content", Key = "tenon-member";
+  // A template that prints arrays as they are prints this member too.
+  const Json TextPart = {{"type", "text"}, {"text", Said}, {Key, true}};
+  auto Rendered = [&](Json Content) -> std::vector<Piece> {
+    Conversation Talk;
+    Talk.Messages.push_back(
+        {{"role", "user"}, {"content", std::move(Content)}});
+    Result<std::vector<Piece>> Pieces = T.render(variablesOf(Talk, Tokens));
+    return Pieces ? std::move(*Pieces) : std::vector<Piece>();
+  };
+  auto Has = [](const std::vector<Piece> &Pieces, const std::string &Text) {
+    return joined(Pieces).find(Text) != std::string::npos;
+  };
+  ContentForm Form;
+  Form.ReadsText = Has(Rendered(Said), Said);
+  std::vector<Piece> OfParts = Rendered(Json::array({TextPart}));
+  Form.ReadsParts = Has(OfParts, Said) && !Has(OfParts, Key);
+  if (!Form.ReadsText && !Form.ReadsParts)
+    Form.ReadsText = true; // What it wants, nobody knows.
+  Form.NeedsMarks = !ImageToken.empty();
+  if (!Form.ReadsParts || ImageToken.empty())
+    return Form;
+  std::vector<Piece> WithImage =
+      Rendered(Json::array({{{"type", "image"}}, TextPart}));
+  std::string OfTemplate;
+  for (const Piece &P : WithImage)
+    if (P.From == Origin::Template)
+      OfTemplate += P.Text;
+  Form.ReadsImages = Has(WithImage, Said) && !Has(WithImage, Key) &&
+                     !Has(OfParts, ImageToken) &&
+                     OfTemplate.find(ImageToken) != std::string::npos;
+  Form.NeedsMarks = !Form.ReadsImages;
+  return Form;
+}
+
+static bool isImage(const Json &Part) {
+  return Part.is_object() && Part.value("type", Json()) == "image";
+}
+
+/// A text that is nowhere in the conversation.
+static std::string unusedMark(const Conversation &Talk) {
+  std::string All;
+  for (const Json *Each : {&Talk.Messages, &Talk.Tools, &Talk.Others})
+    All += Each->dump(-1, ' ', false, Json::error_handler_t::replace);
+  for (size_t Number = 0;; ++Number)
+    if (std::string Mark = "[[image " + std::to_string(Number) + "]]";
+        All.find(Mark) == std::string::npos)
+      return Mark;
+}
+
+std::string chat::fitContent(Conversation &Talk, const ContentForm &Form) {
+  std::string Mark;
+  for (Json &Message : Talk.Messages) {
+    auto At = Message.find("content");
+    if (At == Message.end())
+      continue;
+    bool HasImage = At->is_array() && Form.NeedsMarks &&
+                    std::any_of(At->begin(), At->end(), isImage);
+    if (HasImage) {
+      if (Mark.empty())
+        Mark = unusedMark(Talk);
+      std::string Images, Text;
+      for (const Json &Part : *At) {
+        if (isImage(Part))
+          Images += Mark;
+        else if (Part.is_object())
+          Text += Part.value("text", std::string());
+      }
+      *At = Images + Text;
+    }
+    if (Form.ReadsText)
+      continue;
+    if (At->is_string())
+      *At = Json::array({{{"type", "text"}, {"text", *At}}});
+    else if (At->is_null())
+      *At = Json::array();
+  }
+  return Mark;
+}
+
+std::vector<Piece> chat::withImageTokens(std::vector<Piece> Prompt,
+                                         std::string_view Mark,
+                                         const std::string &ImageToken) {
+  std::vector<Piece> Whole;
+  auto Add = [&](std::string_view Text, Origin From) {
+    if (Text.empty())
+      return;
+    if (!Whole.empty() && Whole.back().From == From)
+      Whole.back().Text += Text;
+    else
+      Whole.push_back({std::string(Text), From});
+  };
+  for (const Piece &P : Prompt) {
+    std::string_view Left = P.Text;
+    for (size_t At; P.From == Origin::User &&
+                    (At = Left.find(Mark)) != std::string_view::npos;) {
+      Add(Left.substr(0, At), P.From);
+      Add(ImageToken + "\n", Origin::Template);
+      Left.remove_prefix(At + Mark.size());
+    }
+    Add(Left, P.From);
+  }
+  return Whole;
+}

@@ -1,0 +1,45 @@
+//===- ContentForm.h - How a template reads messages ------------*- C++ -*-===//
+
+#ifndef TENON_RUNTIME_CHAT_CONTENTFORM_H
+#define TENON_RUNTIME_CHAT_CONTENTFORM_H
+
+#include "runtime/Chat/Conversation.h"
+
+#include <map>
+#include <string>
+
+namespace tenon::chat {
+
+/// What a template does with the content of messages.
+struct ContentForm {
+  bool ReadsText = true; ///< Strings come out.
+  /// Texts of arrays of parts come out: {"type": "text", "text": TEXT}.
+  bool ReadsParts = false;
+  /// {"type": "image"} among them becomes the model's image token.
+  bool ReadsImages = false;
+  /// It does not, though the model has such a token.
+  bool NeedsMarks = false;
+};
+
+/// That of a template, found by rendering it. `Tokens` are as for variablesOf;
+/// `ImageToken` is the text of the model's image token, or empty.
+ContentForm contentFormOf(const Template &T,
+                          const std::map<std::string, std::string> &Tokens,
+                          const std::string &ImageToken);
+
+/// Makes the content of messages what a template of the form `Form` reads.
+/// Strings become parts where it reads nothing else. Content with images, an
+/// array of {"type": "image"} and texts, becomes a text where the template
+/// needs marks, with one for each image before it: withImageTokens() puts image
+/// tokens in their place. The mark, or "" where there is none.
+std::string fitContent(Conversation &Talk, const ContentForm &Form);
+
+/// The prompt with the template's text `ImageToken`, and a newline, in the
+/// place of each `Mark`.
+std::vector<Piece> withImageTokens(std::vector<Piece> Prompt,
+                                   std::string_view Mark,
+                                   const std::string &ImageToken);
+
+} // namespace tenon::chat
+
+#endif // TENON_RUNTIME_CHAT_CONTENTFORM_H
