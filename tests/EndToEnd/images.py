@@ -263,7 +263,7 @@ class Images(ServerTest):
                 ((CHAT, chat({"type": "image"})), "[0] is 'image'"),
                 ((CHAT, chat({"type": "input_audio"})), "'input_audio'"),
                 ((CHAT, chat({"type": "image_url"})),
-                 "image_url' is missing"),
+                 "'messages[0].content[0].image_url' is null"),
                 ((CHAT, chat({"type": "image_url", "image_url": {
                     "url": url(png(1)), "detail": "huge"}})), "detail"),
                 (of_part({"type": "input_image", "file_id": "file-1"}),
