@@ -1,4 +1,5 @@
-//===- TextBatchesTest.cpp - Which texts share a step ----------------------===//
+//===- TextBatchesTest.cpp - Which texts share a step ---------------------===//
+//----------------------===//
 
 #include "runtime/Engine/TextBatches.h"
 
