@@ -340,7 +340,7 @@ TEST(ArtifactManifest, NamesWhatIsWrong) {
       {"/entries/0/features", 3,
        "field 'image' is an object: expected an object with a token for an "
        "entry 'step' with features"},
-      {"/image/rows", 1, "field 'image.rows' is 1: expected a whole number"},
+      {"/image/rows", 1, "field 'image.rows' is 1: expected 0"},
       {"/image/token", -1, "field 'image.token' is -1"},
       {"/entries/0/vocabulary", -1, "field 'entries[0].vocabulary' is -1"},
       {"/entries/2/features", 0, "field 'entries[2].features' is 0"},

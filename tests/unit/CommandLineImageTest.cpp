@@ -325,8 +325,8 @@ TEST_F(CommandLineImageTest, ImagesOfAPrompt) {
   expectError({"run", File, "--image", Given},
               "this model reads text: use --prompt TEXT");
   expectError({"run", File, "--token-ids", "1", "--image",
-               npy("<f4", "(1, 2)", Pixels)},
-              "shape is [1,2]");
+               npy("<f4", "(1, 6, 4)", Pixels)},
+              "shape is [1,6,4]: expected pixel values [1,4,6]");
   EXPECT_NE(tenon({"inspect", File})
                 .Output.find("1 x 4 x 6, in a text 6 of the token 47\n"),
             std::string::npos);

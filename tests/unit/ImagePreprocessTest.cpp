@@ -175,7 +175,8 @@ TEST_F(ImageSettings, NestedSettingsGoFirst) {
   P = Read();
   ASSERT_TRUE(P) << P.error().message();
   EXPECT_EQ(P->Resample, Resampling::Bicubic);
-  write("processor_config.json", R"({"image_processor":{"frames":3}})");
+  write("processor_config.json",
+        R"({"image_processor":{"do_resize":false,"frames":3}})");
   EXPECT_ERROR(Read(), pathOf("processor_config.json"),
                "field 'image_processor.frames' is 3: ViTImageProcessor does "
                "not read this key");
