@@ -1,5 +1,4 @@
 //===- TextBatchesTest.cpp - Which texts share a step ---------------------===//
-//----------------------===//
 
 #include "runtime/Engine/TextBatches.h"
 
