@@ -274,6 +274,32 @@ Status Session::Implementation::runWhole(const Entry &Code,
   return {};
 }
 
+/// Takes the first `Count` tokens off `Rest`, with their part of all that it
+/// has for tokens. Rows of input are those of `ImageToken`, of `Width` values.
+static Slice takeTokens(Slice &Rest, int64_t Count,
+                        std::optional<int32_t> ImageToken, int64_t Width) {
+  auto Take = [](auto &From, auto Number) {
+    auto Taken = From.first(static_cast<size_t>(Number));
+    From = From.subspan(static_cast<size_t>(Number));
+    return Taken;
+  };
+  Slice Part = Rest;
+  Part.Tokens = Take(Rest.Tokens, Count);
+  if (!Rest.TokenTypes.empty())
+    Part.TokenTypes = Take(Rest.TokenTypes, Count);
+  if (ImageToken)
+    Part.Features =
+        Take(Rest.Features,
+             std::count(Part.Tokens.begin(), Part.Tokens.end(), *ImageToken) *
+                 Width);
+  Rest.Position += Count;
+  // Output rows are of the last tokens.
+  Part.OutputCount = std::max<int64_t>(
+      Rest.OutputCount - static_cast<int64_t>(Rest.Tokens.size()), 0);
+  Rest.OutputCount -= Part.OutputCount;
+  return Part;
+}
+
 Status Session::Implementation::runAppending(const Entry &Code,
                                              std::span<Request> Requests,
                                              Variant V) {
@@ -304,39 +330,18 @@ Status Session::Implementation::runAppending(const Entry &Code,
   };
   Batch.clear(Code.Info.Features, ImageToken);
   for (const Request &R : Requests) {
-    const Slice &Whole = R.Whole;
-    auto Total = static_cast<int64_t>(Whole.Tokens.size());
+    Slice Rest = R.Whole;
     // What must not be split: the tokens of a prefix see each other.
-    int64_t Unsplit = Whole.Prefix - Whole.Position;
-    if (Batch.tokens() + Unsplit > Capacity)
+    if (Batch.tokens() + Rest.Prefix - Rest.Position > Capacity)
       if (Status Done = Flush(); !Done)
         return Done;
-    std::span<const float> ImageRows = Whole.Features;
-    for (int64_t From = 0; From < Total;) {
+    while (!Rest.Tokens.empty()) {
       if (Batch.tokens() == Capacity)
         if (Status Done = Flush(); !Done)
           return Done;
-      int64_t Count = std::min(Total - From, Capacity - Batch.tokens());
-      Slice Part = Whole;
-      Part.Tokens = Whole.Tokens.subspan(static_cast<size_t>(From),
-                                         static_cast<size_t>(Count));
-      if (!Whole.TokenTypes.empty())
-        Part.TokenTypes = Whole.TokenTypes.subspan(static_cast<size_t>(From),
-                                                   static_cast<size_t>(Count));
-      if (ImageToken) {
-        auto Images =
-            std::count(Part.Tokens.begin(), Part.Tokens.end(), *ImageToken);
-        auto Values = static_cast<size_t>(Images * Code.Info.Features);
-        Part.Features = ImageRows.first(Values);
-        ImageRows = ImageRows.subspan(Values);
-      }
-      Part.Position += From;
-      // Output rows are of the request's last tokens: count those before this
-      // end.
-      int64_t Skipped = Total - Whole.OutputCount;
-      Part.OutputCount = std::clamp<int64_t>(From + Count - Skipped, 0, Count);
-      Batch.add(Part);
-      From += Count;
+      auto Count = std::min(static_cast<int64_t>(Rest.Tokens.size()),
+                            Capacity - Batch.tokens());
+      Batch.add(takeTokens(Rest, Count, ImageToken, Code.Info.Features));
     }
   }
   return Flush();

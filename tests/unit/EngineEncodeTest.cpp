@@ -292,9 +292,9 @@ TEST_F(EngineEncodeTest, RowsOfImagesStandForTheirTokens) {
   ASSERT_NE(expectedLogits(Meant), expectedLogits(Prompt));
 
   Tokens Text = {1, 2, 3};
-  std::vector<StepItem> Items = {{S.createSequence(), Text},
-                                 {S.createSequence(), Prompt},
-                                 {S.createSequence(), Text}};
+  std::vector<StepItem> Items = {{S.createSequence(), Text, {}},
+                                 {S.createSequence(), Prompt, {}},
+                                 {S.createSequence(), Text, {}}};
   Items[1].Features = Images.Rows;
   Result<std::vector<ItemResult>> Answers = S.step(Items);
   ASSERT_TRUE(Answers) << Answers.error().message();
