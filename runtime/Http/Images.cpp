@@ -66,12 +66,11 @@ static const std::string *needString(Fields &F, const char *Key,
 
 Json ImageReader::ofImageUrl(const Json &Part, const std::string &Place,
                              Fields &F) {
-  // Chat completions have an object, responses a text and "detail" beside it.
-  const Json &Url = memberOf(Part, "image_url");
-  std::string Path = Place + (Url.is_object() ? ".image_url." : ".");
-  const char *Key = Url.is_object() ? "url" : "image_url";
-  Fields Inner(Url.is_object() ? Url : Part, Path);
-  if (!Url.is_object()) {
+  bool IsFlat = memberOf(Part, "type") == "input_image";
+  std::string Path = Place + (IsFlat ? "." : ".image_url.");
+  const char *Key = IsFlat ? "image_url" : "url";
+  Fields Inner(IsFlat ? Part : memberOf(Part, "image_url"), Path);
+  if (IsFlat) {
     Inner.get("type");
     Inner.accept("file_id", nullptr);
   }

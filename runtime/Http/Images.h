@@ -60,9 +60,10 @@ public:
   Json ofBase64(std::string_view MediaType, std::string_view Data,
                 const std::string &Place, Fields &F);
 
-  /// The same of the member "image_url" of OpenAI's parts: a data URL, or an
-  /// object with one as "url"; and of the member "source" of Anthropic's
-  /// blocks. "detail" changes nothing, for models have one size of images.
+  /// The same of the member "image_url" of OpenAI's parts, of "input_image" a
+  /// data URL, of "image_url" an object with one as "url"; and of the member
+  /// "source" of Anthropic's blocks. "detail" changes nothing, for models have
+  /// one size of images.
   Json ofImageUrl(const Json &Part, const std::string &Place, Fields &F);
   Json ofSource(const Json &Block, const std::string &Place, Fields &F);
 

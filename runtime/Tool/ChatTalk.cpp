@@ -2,7 +2,6 @@
 
 #include "runtime/Tool/ChatTalk.h"
 
-#include "runtime/Engine/Pixels.h"
 #include "runtime/Generation/ToolAnswer.h"
 #include "runtime/Support/Console.h"
 
@@ -121,11 +120,10 @@ Status Talk::addImage(const std::string &Path) {
   if (!readsImages(M))
     return Error(M.path() + ": /image: this model reads no images: expected "
                             "texts only");
-  const artifact::ImageInfo &Info = *M.manifest().Image;
-  Result<std::vector<float>> Pixels = readPixelValues(Path, Info);
-  if (!Pixels)
-    return Pixels.error();
-  Now.Images.push_back(makePromptImage(*Pixels, Info));
+  Result<std::vector<PromptImage::Ptr>> Read = readPromptImages(M, {Path});
+  if (!Read)
+    return Read.error();
+  Now.Images.push_back(std::move(Read->front()));
   ++Now.NewImages;
   return {};
 }

@@ -22,7 +22,7 @@ import models
 import serve
 import support
 
-COMMA = 11  # A token that the example model soon comes to.
+COMMA, THE = 11, 266  # Tokens that the example model soon comes to.
 USER = [{"role": "user", "content": "The king"}]
 DRAWN = {"temperature": 1.0, "seed": 5}
 PARAMETERS = {"type": "object", "properties": {"n": {"enum": [1, 2]}},
@@ -248,8 +248,8 @@ class Clients:
                      "detail": "auto"}]}])
         self.equal("a response with an image", answer.output_text, said)
         message = self.anthropic.messages.create(
-            model="sees", max_tokens=8, temperature=0, messages=[{
-                "role": "user", "content": [
+            model="sees", max_tokens=8, extra_body={"temperature": 0},
+            messages=[{"role": "user", "content": [
                     {"type": "text", "text": "The king"},
                     {"type": "image", "source": {
                         "type": "base64", "media_type": "image/png",
@@ -404,15 +404,20 @@ def check_metrics(test, server):
                        f"buckets of {name}: {buckets}, {count}")
 
 
+def add_ends(model, more_ends):
+    """These tokens end answers, too."""
+    path = model / "generation_config.json"
+    settings = json.loads(path.read_text())
+    settings["eos_token_id"] = [settings["eos_token_id"], *more_ends]
+    path.write_text(json.dumps(settings))
+
+
 def compiled(test, example, name, more_ends=()):
     """The example model, whose answers these tokens end, too."""
     model = test.work / name
     shutil.copytree(example, model)
     (model / "chat_template.jinja").write_text(serve.TEMPLATE)
-    path = model / "generation_config.json"
-    settings = json.loads(path.read_text())
-    settings["eos_token_id"] = [settings["eos_token_id"], *more_ends]
-    path.write_text(json.dumps(settings))
+    add_ends(model, more_ends)
     return test.compile(model, name, "--dtype", "f32")
 
 
@@ -423,8 +428,9 @@ def main():
     ends = compiled(test, example, "ends", [COMMA])
     sentences = test.compile(models.sentence_bert(
         test.work / "sentences", serve.POSITIONS), "sentences")
-    sees = test.compile(models.llava(test.work / "sees", example), "sees",
-                        "--dtype", "f32")
+    pictured = models.llava(test.work / "sees", example)
+    add_ends(pictured, [COMMA, THE])
+    sees = test.compile(pictured, "sees", "--dtype", "f32")
     with serve.Server(tenon, artifact, f"an/other={artifact}", ends,
                       sentences, sees, default=None) as server:
         clients = Clients(test, server)

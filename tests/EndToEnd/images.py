@@ -55,7 +55,7 @@ def source(data, kind="png"):
 def chat(*content, **more):
     return {"messages": [{"role": "user", "content": list(content)}],
             "temperature": 0, "max_tokens": 12, "return_token_ids": True,
-            "ignore_eos": True, **more}
+            "logprobs": True, "ignore_eos": True, **more}
 
 
 def text(words):
@@ -64,12 +64,15 @@ def text(words):
 
 class Images(ServerTest):
     def answer(self, server, body):
-        """New tokens, and the usage."""
+        """New tokens with their scores, and the usage."""
         status, headers, answer = server.ask(CHAT, body)
         if status != 200:
             raise RuntimeError(answer)
         self.last = headers["X-Request-Id"]
-        return answer["choices"][0]["token_ids"], answer["usage"]
+        choice, = answer["choices"]
+        return list(zip(choice["token_ids"], (
+            each["logprob"] for each in choice["logprobs"]["content"]),
+            strict=True)), answer["usage"]
 
     def ids_of(self, server, body):
         """The prompt's ids, an image as one token."""
@@ -93,8 +96,9 @@ class Images(ServerTest):
         done = self.test.need(
             "tenon", "run", self.artifact, "--token-ids",
             ",".join(map(str, ids)), *options, "--temperature", 0,
-            "--max-new-tokens", 12, "--ignore-eos", "--json")
-        return json.loads(done)["token_ids"]
+            "--max-new-tokens", 12, "--ignore-eos", "--logprobs", 0, "--json")
+        return [(each["token_id"], each["logprob"])
+                for each in json.loads(done)["logprobs"]]
 
     def answers(self, server):
         first, second, photo = png(1), png(2), JPEG.read_bytes()
@@ -113,7 +117,7 @@ class Images(ServerTest):
             self.expect("usage", usage["prompt_tokens"], count)
             self.expect("rows", count,
                         len(ids) + len(pictures) * (models.IMAGE_ROWS - 1))
-            self.expect(f"as tenon run: {len(pictures)} images", new,
+            self.expect(f"as tenon run, {len(pictures)} images", new,
                         self.run(ids, *pictures))
             found.append(tuple(new))
         self.test.check(len(set(found)) == len(found),
@@ -121,7 +125,7 @@ class Images(ServerTest):
         # Templates show an image as one token.
         self.expect("the prompt", server.ask("/apply-template", {
             "messages": chat(text("a"), image(first))["messages"]})[2],
-            {"prompt": "[user] <image>\na\n[assistant]"})
+            {"prompt": "[user] <image>\na[assistant]"})
         # No text of a user is one.
         status, _, answer = server.ask(CHAT, chat(text("<image> " + QUESTION)))
         self.expect("a text like the token", status, 200)
@@ -193,9 +197,10 @@ class Images(ServerTest):
     def together(self, server, caches):
         """Alone and at once, the same twice, others with the same tokens."""
         long = QUESTION + " and said that" * 12
-        bodies = [chat(text(long), image(png(seed)), temperature=1.0, seed=3)
+        drawn = {"temperature": 1.5, "seed": 3, "max_tokens": 24}
+        bodies = [chat(text(long), image(png(seed)), **drawn)
                   for seed in (10, 11, 12, 10)]
-        bodies += [chat(image(png(seed)), image(png(20)), text(long))
+        bodies += [chat(image(png(seed)), image(png(20)), text(long), **drawn)
                    for seed in (10, 11)]
         alone = [self.answer(server, body)[0] for body in bodies]
         self.test.check(alone[0] != alone[1] and alone[4] != alone[5],
@@ -258,7 +263,7 @@ class Images(ServerTest):
                 ((CHAT, chat({"type": "image"})), "[0] is 'image'"),
                 ((CHAT, chat({"type": "input_audio"})), "'input_audio'"),
                 ((CHAT, chat({"type": "image_url"})),
-                 "image_url' is missing"),
+                 "'messages[0].content[0].image_url' is null"),
                 ((CHAT, chat({"type": "image_url", "image_url": {
                     "url": url(png(1)), "detail": "huge"}})), "detail"),
                 (of_part({"type": "input_image", "file_id": "file-1"}),
@@ -323,7 +328,8 @@ def check_marks(test, tenon, example):
 def check_record(test, tenon, artifact):
     """Requests with images can be given again."""
     record = test.work / "record.jsonl"
-    with Server(tenon, artifact, "--record", record) as server:
+    with Server(tenon, artifact, "--record", record,
+                default="sees") as server:
         for seed in 1, 2, 1:
             server.ask(CHAT, chat(image(png(seed)), text("a"), temperature=1))
         server.terminate()

@@ -174,6 +174,12 @@ TEST_F(HttpImagesTest, PartsOfOpenAi) {
   EXPECT_THAT(ofPart({{"type", "input_image"}, {"file_id", "file-1"}}),
               HasSubstr("'input[0].content[1].file_id' is \"file-1\": not "
                         "supported"));
+  EXPECT_THAT(ofPart({{"type", "image_url"}, {"image_url", Url}}),
+              HasSubstr("'input[0].content[1].image_url' is string: expected "
+                        "an object"));
+  EXPECT_THAT(ofPart({{"type", "input_image"}, {"image_url", {{"url", Url}}}}),
+              HasSubstr("'input[0].content[1].image_url' is object: expected "
+                        "a data URL"));
   EXPECT_THAT(ofPart({{"type", "input_image"}}),
               HasSubstr("'input[0].content[1].image_url' is missing"));
   EXPECT_THAT(ofPart({{"image_url", {{"url", "https://a.b/c"}}}}),
