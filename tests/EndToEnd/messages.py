@@ -283,7 +283,7 @@ class Messages:
         """A step that holds no image, and a graph beside which nothing says
         what an image is."""
         llava = support.FIXTURES / "llava-gqa"
-        graph, out = self.work / "llava.mlir", self.work / "none.tenon"
+        graph, out = self.work / "llava.mlir", self.work / "images.tenon"
         self.test.need("tenon", "compile", llava, "--emit", "transformer", "-o",
                        graph)
         for options, part in (
