@@ -239,16 +239,17 @@ Status Session::Implementation::runWhole(const Entry &Code,
     Lengths.push_back(static_cast<int64_t>(R.Whole.Tokens.size()));
   std::vector<std::vector<BatchItem>> Batches = planBatches(Lengths, Limits);
   std::vector<int32_t> Zeros(PageTokens);
-  Slice Filler;
-  Filler.CrossPages = FillerPages;
-  Filler.OutputCount = isPerSequence(Code.Info.Output) ? 1 : 0;
 
+  bool PerSequence = isPerSequence(Code.Info.Output);
+  auto RowsOf = [&](const BatchItem &Item) -> int64_t {
+    if (Item.Text)
+      return Requests[*Item.Text].Whole.OutputCount;
+    return PerSequence ? 1 : 0;
+  };
   uint64_t Rows = 0;
   for (const std::vector<BatchItem> &Items : Batches)
     for (const BatchItem &Item : Items)
-      Rows += static_cast<uint64_t>(Item.Text
-                                        ? Requests[*Item.Text].Whole.OutputCount
-                                        : Filler.OutputCount);
+      Rows += static_cast<uint64_t>(RowsOf(Item));
   Result<float *> Next = reserveOutput(Code, Rows);
   if (!Next)
     return Next.error();
@@ -256,17 +257,19 @@ Status Session::Implementation::runWhole(const Entry &Code,
     Batch.clear(Code.Info.Features);
     float *First = *Next;
     for (const BatchItem &Item : Items) {
-      if (Item.Text) {
-        const Request &R = Requests[*Item.Text];
-        Batch.add(R.Whole);
-        *Next = giveRows(*R.Answer, *Next, R.Whole.OutputCount, Code.Info);
-        continue;
+      Slice Whole = Item.Text ? Requests[*Item.Text].Whole : Slice();
+      if (!Item.Text) {
+        Whole.Tokens = std::span(Zeros).first(static_cast<size_t>(Item.Tokens));
+        Whole.CrossPages = FillerPages;
+        Whole.SourceLength = FillerPages ? Item.Tokens : 0;
       }
-      auto Tokens = static_cast<size_t>(Item.Tokens);
-      Filler.Tokens = std::span<const int32_t>(Zeros).first(Tokens);
-      Filler.SourceLength = FillerPages ? Item.Tokens : 0;
-      Batch.add(Filler);
-      *Next += Filler.OutputCount * Code.Info.Width;
+      // A row per sequence is none of the batch's output rows.
+      if (PerSequence)
+        Whole.OutputCount = 0;
+      Batch.add(Whole);
+      ItemResult Unwanted;
+      *Next = giveRows(Item.Text ? *Requests[*Item.Text].Answer : Unwanted,
+                       *Next, RowsOf(Item), Code.Info);
     }
     if (Status Done = runStep(Code, First, /*FewTokens=*/0); !Done)
       return Done;
