@@ -43,9 +43,11 @@ Result<Tensor2D> embedding(const Tensor2D &Table,
 Tensor2D sinusoid(const std::vector<int64_t> &Positions, int64_t Width,
                   transformer::RopeStyle Style);
 
-/// Rows at position 0 become `Token` [1, H] (Dosovitskiy et al. 2021).
+/// Rows of tokens with the id `Token` become the batch's rows of input.
 Tensor2D mergeFeatures(const Tensor2D &Input, const EvaluatorBatch &Batch,
                        int64_t Token);
+
+/// Rows at position 0 become `Token` [1, H] (Dosovitskiy et al. 2021).
 Tensor2D classToken(const Tensor2D &Input, const EvaluatorBatch &Batch,
                     const Tensor2D &Token);
 

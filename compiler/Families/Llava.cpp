@@ -12,8 +12,6 @@
 using namespace tenon;
 using namespace tenon::transformer;
 
-static constexpr int64_t MaxImageSide = 1 << 14;
-
 /// What Transformers' configs have where a text_config, which is written
 /// without what is so, does not say.
 static const Json &textDefaults(std::string_view ModelType) {
@@ -187,18 +185,11 @@ static VisionModel readTower(ConfigReader &Config, ConfigReader &Outer) {
   Config.expect(Config.wordOr("model_type", "clip_vision_model") ==
                     "clip_vision_model",
                 "model_type", "clip_vision_model");
+  readVisionSizes(Config, Model);
   ModelSizes &Sizes = Model.Sizes;
-  Sizes.Vocabulary = 1;
-  Sizes.Width = Config.size({"hidden_size"}, MaxWidth);
-  Sizes.Layers = Config.size({"num_hidden_layers"}, MaxLayers);
-  Sizes.Heads = Config.size({"num_attention_heads"}, MaxWidth);
-  Sizes.FeedForward = Config.size({"intermediate_size"}, MaxFeedForward);
-  Model.Height = Model.Width = Config.size({"image_size"}, MaxImageSide);
+  Model.Height = Model.Width = Config.size({"image_size"}, MaxInputSide);
   Model.PatchHeight = Model.PatchWidth =
-      Config.size({"patch_size"}, MaxImageSide);
-  Model.Channels = Config.sizeOr({"num_channels"}, 3, 4);
-  Config.expect(Model.Channels == 1 || Model.Channels == 3, "num_channels",
-                "1 or 3");
+      Config.size({"patch_size"}, MaxInputSide);
   Config.expect(Model.PatchHeight <= Model.Height, "patch_size",
                 "at most image_size");
   int64_t Side = std::max<int64_t>(Model.Height / Model.PatchHeight, 1);

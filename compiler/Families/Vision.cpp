@@ -5,6 +5,18 @@
 using namespace mlir;
 using namespace tenon;
 
+void tenon::readVisionSizes(ConfigReader &Config, VisionModel &Model) {
+  ModelSizes &Sizes = Model.Sizes;
+  Sizes.Vocabulary = 1;
+  Sizes.Width = Config.size({"hidden_size"}, MaxWidth);
+  Sizes.Layers = Config.size({"num_hidden_layers"}, MaxLayers);
+  Sizes.Heads = Config.size({"num_attention_heads"}, MaxWidth);
+  Sizes.FeedForward = Config.size({"intermediate_size"}, MaxFeedForward);
+  Model.Channels = Config.sizeOr({"num_channels"}, 3, 4);
+  Config.expect(Model.Channels == 1 || Model.Channels == 3, "num_channels",
+                "1 or 3");
+}
+
 /// The entry; with `OwnSequence` its length is not the module's.
 static void buildEntry(ModelBuilder &Model, const VisionModel &Vision,
                        StringRef EmbedName, StringRef AnswerName,

@@ -37,6 +37,13 @@ struct VisionLanguageModel {
   std::vector<std::string> UnusedTensors;
 };
 
+/// Sides of images and patches beyond this are refused.
+inline constexpr int64_t MaxInputSide = 1 << 14;
+
+/// Reads the sizes of layers and the channels, which all configs call the same;
+/// not the sides of images and patches, nor what follows from these.
+void readVisionSizes(ConfigReader &Config, VisionModel &Model);
+
 /// Builds the entry "encode_image".
 void buildVision(ModelBuilder &Model, const VisionModel &Vision);
 

@@ -5,12 +5,10 @@
 using namespace tenon;
 using namespace tenon::transformer;
 
-static constexpr int64_t MaxImageSide = 1 << 14;
-
 /// A side of a square, or height and width.
 static std::pair<int64_t, int64_t>
 readSides(ConfigReader &Config, std::string_view Key, int64_t Default) {
-  auto Sides = Config.Settings.optionalIntegers(Key, 1, MaxImageSide);
+  auto Sides = Config.Settings.optionalIntegers(Key, 1, MaxInputSide);
   if (!Sides) {
     Config.fail(Sides.error());
     return {1, 1};
@@ -23,18 +21,11 @@ readSides(ConfigReader &Config, std::string_view Key, int64_t Default) {
 
 static ModelDescription read(ConfigReader &Config) {
   VisionModel Model;
+  readVisionSizes(Config, Model);
   ModelSizes &Sizes = Model.Sizes;
-  Sizes.Vocabulary = 1;
-  Sizes.Width = Config.size({"hidden_size"}, MaxWidth);
-  Sizes.Layers = Config.size({"num_hidden_layers"}, MaxLayers);
-  Sizes.Heads = Config.size({"num_attention_heads"}, MaxWidth);
-  Sizes.FeedForward = Config.size({"intermediate_size"}, MaxFeedForward);
   std::tie(Model.Height, Model.Width) = readSides(Config, "image_size", 224);
   std::tie(Model.PatchHeight, Model.PatchWidth) =
       readSides(Config, "patch_size", 16);
-  Model.Channels = Config.sizeOr({"num_channels"}, 3, 4);
-  Config.expect(Model.Channels == 1 || Model.Channels == 3, "num_channels",
-                "1 or 3");
   Config.expect(Model.PatchHeight <= Model.Height &&
                     Model.PatchWidth <= Model.Width,
                 "patch_size", "at most image_size");

@@ -57,7 +57,7 @@ TEST(TextBatches, EveryTextIsAsItIsAlone) {
   for (int Round = 0; Round < 400; ++Round) {
     BatchLimits Limits;
     Limits.MostTokens = 1 + static_cast<int64_t>(Random() % 600);
-    Limits.MostFiller = 1 + static_cast<int64_t>(Random() % 80);
+    Limits.MostFiller = static_cast<int64_t>(Random() % 80);
     int64_t Longest = 1 + static_cast<int64_t>(Random() % 600);
     std::vector<int64_t> Lengths(Random() % 200);
     for (int64_t &Length : Lengths)
