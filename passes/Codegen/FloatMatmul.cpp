@@ -386,8 +386,7 @@ void FloatMatmul::emitWidened(ArrayRef<Panel> Panels, Value First, Value Last,
       Panels, First, Last, InFeatures, PieceFeatures,
       [&](const Stream &From, Value Feature, int64_t Features,
           const Partial &Into) {
-        widenPanel(From, B.div(Feature, GroupValues), Features, Plain, Widened,
-                   B.index(0));
+        widenPanel(From, B.div(Feature, GroupValues), Features, Plain, Widened);
         addProducts(Widened, Feature, Features, Into, RowOf);
       },
       Finish);

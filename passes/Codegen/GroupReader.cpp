@@ -61,6 +61,13 @@ void GroupReader::prefetchPart(int64_t Number, int64_t Count,
     B.prefetch(View, {Panel, Block, B.add(Begin, Line * CacheLine)}, Locality);
 }
 
+void GroupReader::prefetchStep(Value Number, int64_t Count, unsigned Locality) {
+  int64_t Bytes = Parts.group() * PanelWidth / Count;
+  Value From = B.add(Begin, B.mul(Number, Bytes));
+  for (int64_t I = 0; I < std::max<int64_t>(1, Bytes / CacheLine); ++I)
+    B.prefetch(View, {Panel, Block, B.add(From, I * CacheLine)}, Locality);
+}
+
 void GroupReader::forEachOctet(
     llvm::function_ref<void(Value, llvm::function_ref<Value(int64_t)>)> Body) {
   Value Minimum = minimum();

@@ -41,6 +41,9 @@ public:
   void prefetch(Value First, int64_t Columns, unsigned Locality);
   /// Asks for part `Number` of `Count` equal ones of the group's cache lines.
   void prefetchPart(int64_t Number, int64_t Count, unsigned Locality);
+  /// Asks for about part `Number` of `Count`: as many lines for each, what lies
+  /// between them comes with their neighbours.
+  void prefetchStep(Value Number, int64_t Count, unsigned Locality);
   /// Goes to octet `Octet` (0 to 3) of the group.
   void setOctet(Value Octet);
   /// 16 f32: the numbers of feature `Feature` of the octet, times a power of

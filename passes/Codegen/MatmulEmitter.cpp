@@ -2,8 +2,6 @@
 
 #include "passes/Codegen/MatmulEmitter.h"
 
-#include "passes/Codegen/GroupReader.h"
-
 using namespace mlir;
 using namespace tenon;
 
@@ -111,33 +109,39 @@ void MatmulEmitter::emitPieces(ArrayRef<Panel> Panels, Value First, Value Last,
 
 void MatmulEmitter::widenPanel(const Stream &From, Value FirstGroup,
                                int64_t Features, StorageFormat Plain,
-                               Value Widened, Value To, const Stream *Next,
-                               Value NextGroup) {
+                               Value Widened) {
   int64_t Interleave = infoOf(Plain).Interleave;
   int64_t Groups = llvm::divideCeil(Features, GroupValues);
-  Value Zero = B.index(0);
-  B.loop(Zero, B.index(Groups), 1, [&](Value Group) {
-    if (Next)
-      GroupReader(B, Format, Next->View, Next->Panel, B.add(NextGroup, Group),
-                  Zero)
-          .prefetch(Zero, PanelWidth, /*Locality=*/2);
-    B.loop(Zero, B.index(PanelWidth), Lanes, [&](Value Column) {
+  B.loop(B.index(0), B.index(Groups), 1, [&](Value Group) {
+    B.loop(B.index(0), B.index(PanelWidth), Lanes, [&](Value Column) {
       GroupReader Reader(B, Format, From.View, From.Panel,
                          B.add(FirstGroup, Group), Column);
-      Reader.forEachOctet([&](Value Octet, auto ValueOf) {
-        for (int64_t I = 0; I < GroupReader::OctetValues; I += Interleave) {
-          Value Feature = B.add(B.add(B.mul(Group, GroupValues),
-                                      B.mul(Octet, GroupReader::OctetValues)),
-                                I);
-          SmallVector<Value> At = {To, B.div(Feature, Interleave),
-                                   B.mul(Column, Interleave)};
-          if (Interleave == 1)
-            B.store(ValueOf(I), Widened, At);
-          else
-            B.storePair(ValueOf(I), ValueOf(I + 1), Widened, At);
-        }
-      });
+      widenColumns(Reader, Plain, Widened,
+                   [&](Value Feature) -> SmallVector<Value> {
+                     Value InPanel = B.add(B.mul(Group, GroupValues), Feature);
+                     return {B.index(0), B.div(InPanel, Interleave),
+                             B.mul(Column, Interleave)};
+                   });
     });
+  });
+}
+
+void MatmulEmitter::widenColumns(
+    GroupReader &Reader, StorageFormat Plain, Value Widened,
+    llvm::function_ref<SmallVector<Value>(Value Feature)> PlaceOf,
+    llvm::function_ref<void(Value Octet)> Between) {
+  int64_t Interleave = infoOf(Plain).Interleave;
+  Reader.forEachOctet([&](Value Octet, auto ValueOf) {
+    if (Between)
+      Between(Octet);
+    for (int64_t I = 0; I < GroupReader::OctetValues; I += Interleave) {
+      SmallVector<Value> At =
+          PlaceOf(B.add(B.mul(Octet, GroupReader::OctetValues), I));
+      if (Interleave == 1)
+        B.store(ValueOf(I), Widened, At);
+      else
+        B.storePair(ValueOf(I), ValueOf(I + 1), Widened, At);
+    }
   });
 }
 

@@ -18,7 +18,7 @@
 #ifndef TENON_PASSES_CODEGEN_MATMULEMITTER_H
 #define TENON_PASSES_CODEGEN_MATMULEMITTER_H
 
-#include "passes/Codegen/KernelBuilder.h"
+#include "passes/Codegen/GroupReader.h"
 
 #include <memory>
 
@@ -128,11 +128,15 @@ protected:
                   int64_t Units, int64_t PieceUnits, PieceEmitter Multiply,
                   Epilogue Finish);
   /// Writes `Features` of a quantised panel from group `FirstGroup` on as a
-  /// panel of `Plain`, f32 or bf16: panel `To` of `Widened`, in whole groups.
-  /// If there is `Next`, asks for as many groups of it, from `NextGroup` on.
+  /// panel of `Plain`, f32 or bf16: the only one of `Widened`, in whole groups.
   void widenPanel(const Stream &From, Value FirstGroup, int64_t Features,
-                  StorageFormat Plain, Value Widened, Value To,
-                  const Stream *Next = nullptr, Value NextGroup = {});
+                  StorageFormat Plain, Value Widened);
+  /// Writes the 16 columns of a group that `Reader` reads as `Plain`, a feature
+  /// or pair of them where `PlaceOf` says. Calls `Between` before each octet.
+  void widenColumns(
+      GroupReader &Reader, StorageFormat Plain, Value Widened,
+      llvm::function_ref<llvm::SmallVector<Value>(Value Feature)> PlaceOf,
+      llvm::function_ref<void(Value Octet)> Between = nullptr);
   /// Hands the sums of a block to the epilogue: by panel, weight, row and 16
   /// columns.
   void finishBlock(llvm::ArrayRef<Panel> Panels, Value Row, Value Column,

@@ -3,10 +3,15 @@
 // Panels hold pairs as tiles need them, in whole tiles. A block of 32 rows and
 // 32 columns keeps its sums in four tiles.
 //
-// Rows are copied: where they lie, those of a tile are a power of two apart and
-// would fall into the same lines of the cache. A row is multiplied in the same
-// way however many there are: those that the last tile lacks are multiplied
-// too, whatever stands there, and their sums are not used.
+// The time of many rows is that of their products: a piece of a panel is copied
+// to the first-level cache, or widened there, and then multiplied with all of
+// them. Up to 32 rows take the time of the panel's way from memory: tiles
+// multiply what 32 features have while those of the next 32 are copied.
+//
+// Rows are copied tile by tile: where they lie, those of a tile are a power of
+// two apart and would fall into the same lines of the cache. A row is
+// multiplied in the same way however many there are: those that the last tile
+// lacks are multiplied too, whatever stands there, and their sums are not used.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,6 +30,11 @@ constexpr int64_t PieceFeatures = 256;
 constexpr int64_t ChunkRows = 512;
 /// Columns that the copy of a piece of the rows is for.
 constexpr int64_t MostColumns = 256;
+/// Rows of a block, and the most that stream a panel.
+constexpr int64_t BlockRows = 2 * TileRows;
+/// Features of a piece of it, in whose time the next comes into the
+/// second-level cache.
+constexpr int64_t StreamFeatures = 512;
 
 class TileMatmul : public MatmulEmitter {
 public:
@@ -47,38 +57,50 @@ private:
     int64_t Rows;
     int64_t Columns;
   };
-  static constexpr Shape Square{2, 2}, Flat{1, 4};
-  /// A panel as pairs of bf16, from a place in each row of it.
-  struct PairSource {
-    Value Buffer, Panel, FirstPair;
-  };
-  /// A panel from a feature on.
+  static constexpr Shape Square{BlockRows / TileRows, 2}, Flat{1, 4};
+  /// `Features` of a panel from `Feature` on, the sums they are for, and what
+  /// the next piece begins with.
   struct Piece {
     Stream From;
     Value Feature;
+    int64_t Features;
+    Value FirstColumn;
+    Stream Next;
+    Value NextFeature;
   };
 
-  void forEachPanel(
-      Panel First, int64_t Count, Value Feature,
-      llvm::function_ref<void(const Piece &This, const Piece &Next, Value Slot)>
-          Do);
-  void addPiece(const Piece &This, const Piece &Next, int64_t Features,
-                Value RowCount, Value FirstColumn);
-  void copyPanel(const Piece &This, const Piece &Next, int64_t Features);
-  void stage(Value First, Value Last, Value FirstFeature, int64_t Features,
-             RowFinder RowOf);
-  void addProducts(const PairSource &Pairs, int64_t Features, Value RowCount,
-                   Value FirstColumn);
-  void multiply(const PairSource &Pairs, int64_t Features, Value Row,
-                Value Column, Value FirstColumn, Shape Size);
+  void
+  forEachPiece(Panel First, int64_t Count, int64_t MostFeatures,
+               llvm::function_ref<void(Value Feature, int64_t Features)> Stage,
+               llvm::function_ref<void(const Piece &)> Add);
+  void stage(Value Into, Value First, Value Last, Value FirstFeature,
+             int64_t Features, RowFinder RowOf);
+
+  void addPiece(const Piece &P, Value RowCount);
+  void copyPanel(const Piece &P);
+  void multiply(const Piece &P, Value Row, Value Column, Shape Size);
+
+  void addStreamed(const Piece &P, Value RowCount);
+  void stream(const Piece &P, Value Column, Shape Size);
+  void copyColumns(
+      const Piece &P, Value Step, Value Column, int64_t Columns, Value Into,
+      llvm::function_ref<SmallVector<Value>(int64_t C, Value Pair)> PlaceOf,
+      llvm::function_ref<void(int64_t C)> Between);
+
+  SmallVector<Value> loadBlock(Value Row, Value Column, Shape Size);
+  void storeBlock(ValueRange Tiles, Value Row, Value Column, Shape Size);
+  SmallVector<Value> loadRows(Value Rows, Value Step, Value Row, Shape Size);
+  void multiplyColumn(ArrayRef<Value> Rows, Value Columns, int64_t C,
+                      Shape Size, MutableArrayRef<Value> Tiles);
   Value slotOf(Value Panel, int64_t Matrix) {
     return B.add(B.mul(Panel, matrices()), Matrix);
   }
 
   Value Input;
-  /// Scratch: a piece of the rows; sums, the columns of one panel after the
-  /// other; a piece of a panel as pairs.
-  Value Staged, Sums, PieceCopy;
+  /// Scratch: a piece of the rows, by features of a tile; the same of few rows;
+  /// sums, the columns of one panel after the other; a piece of a panel as
+  /// pairs; by turns, the tiles of the features of one.
+  Value Staged, StagedFew, Sums, PieceCopy, Turns;
 };
 
 } // namespace
@@ -96,9 +118,13 @@ void TileMatmul::emit(ArrayRef<Panel> Panels, Value First, Value Last,
   int64_t Width = Count * matrices() * PanelWidth;
   Type BF16 = B.getBF16Type();
   Sums = B.scratch({ChunkRows, Width});
-  // A tile more, so that rows fall into different lines of the cache.
-  Staged = B.scratch({ChunkRows, PieceFeatures + TileFeatures}, BF16);
-  PieceCopy = B.scratch({1, PieceFeatures / 2, PanelWidth * 2}, BF16);
+  Staged = B.scratch({ChunkRows / BlockRows, PieceFeatures / TileFeatures,
+                      BlockRows, TileFeatures},
+                     BF16);
+  StagedFew = B.scratch(
+      {1, StreamFeatures / TileFeatures, BlockRows, TileFeatures}, BF16);
+  PieceCopy = B.scratch({PieceFeatures / 2, PanelWidth * 2}, BF16);
+  Turns = B.scratch({2, Flat.Columns, TileFeatures / 2, 2 * Lanes}, BF16);
   B.loop(First, Last, ChunkRows, [&](Value From) {
     Value To = B.min(B.add(From, ChunkRows), Last);
     Value RowCount = B.sub(To, From);
@@ -107,21 +133,21 @@ void TileMatmul::emit(ArrayRef<Panel> Panels, Value First, Value Last,
         B.store(B.vecConst(0), Sums, {Row, Column});
       });
     });
-    auto Piece = [&](Value Feature, int64_t Features) {
-      stage(From, To, Feature, Features, RowOf);
-      forEachPanel(Panels[0], Count, Feature,
-                   [&](const TileMatmul::Piece &This,
-                       const TileMatmul::Piece &Next, Value Slot) {
-                     addPiece(This, Next, Features, RowCount,
-                              B.mul(Slot, PanelWidth));
-                   });
+    auto StageInto = [&](Value Into) {
+      return [&, Into](Value Feature, int64_t Features) {
+        stage(Into, From, To, Feature, Features, RowOf);
+      };
     };
-    int64_t Full = InFeatures / PieceFeatures * PieceFeatures;
-    if (Full > 0)
-      B.loop(B.index(0), B.index(Full), PieceFeatures,
-             [&](Value Feature) { Piece(Feature, PieceFeatures); });
-    if (Full < InFeatures)
-      Piece(B.index(Full), InFeatures - Full);
+    B.ifThenElse(
+        B.isLess(B.index(BlockRows), RowCount),
+        [&] {
+          forEachPiece(Panels[0], Count, PieceFeatures, StageInto(Staged),
+                       [&](const Piece &P) { addPiece(P, RowCount); });
+        },
+        [&] {
+          forEachPiece(Panels[0], Count, StreamFeatures, StageInto(StagedFew),
+                       [&](const Piece &P) { addStreamed(P, RowCount); });
+        });
     B.loop(From, To, 1, [&](Value Row) {
       B.loop(B.index(0), B.index(Count), 1, [&](Value I) {
         Panel P{B.add(Panels[0].Number, I),
@@ -139,152 +165,263 @@ void TileMatmul::emit(ArrayRef<Panel> Panels, Value First, Value Last,
   });
 }
 
-/// Calls `Do` with the piece from `Feature` on of `Count` panels of each
-/// matrix, with the one that comes next, and with its place among all of them.
-void TileMatmul::forEachPanel(
-    Panel First, int64_t Count, Value Feature,
-    llvm::function_ref<void(const Piece &This, const Piece &Next, Value Slot)>
-        Do) {
-  B.loop(B.index(0), B.index(Count), 1, [&](Value I) {
-    Value After = B.add(I, 1);
-    Value IsLast = B.isEqual(After, B.index(Count));
-    auto Select = [&](Value Then, Value Else) -> Value {
-      return arith::SelectOp::create(B, IsLast, Then, Else);
-    };
-    Value NextPanel = B.add(First.Number, Select(B.index(0), After));
-    Value NextFeature = Select(B.add(Feature, PieceFeatures), Feature);
-    for (int64_t M = 0; M < matrices(); ++M)
-      Do({{Views[M], B.add(First.Number, I)}, Feature},
-         {{Views[M], NextPanel}, NextFeature}, slotOf(I, M));
-  });
-}
-
-/// Adds products of the staged rows with `Features` of a panel to their sums.
-/// What tiles load comes from a copy in the first-level cache, made in the
-/// order of the memory while the next piece is asked for; but for rows of one
-/// tile the copy takes longer than it saves.
-void TileMatmul::addPiece(const Piece &This, const Piece &Next,
-                          int64_t Features, Value RowCount, Value FirstColumn) {
-  PairSource Copied{PieceCopy, B.index(0), B.index(0)};
-  if (infoOf(Format).isQuantised()) {
-    widenPanel(This.From, B.div(This.Feature, GroupValues), Features,
-               StorageFormat::BF16, PieceCopy, B.index(0), &Next.From,
-               B.div(Next.Feature, GroupValues));
-    return addProducts(Copied, Features, RowCount, FirstColumn);
-  }
-  B.ifThenElse(
-      B.isLess(B.index(TileRows), RowCount),
-      [&] {
-        copyPanel(This, Next, Features);
-        addProducts(Copied, Features, RowCount, FirstColumn);
-      },
-      [&] {
-        PairSource InPlace{This.From.View, This.From.Panel,
-                           B.div(This.Feature, 2)};
-        multiply(InPlace, Features, B.index(0), B.index(0), FirstColumn, Flat);
-      });
-}
-
-void TileMatmul::copyPanel(const Piece &This, const Piece &Next,
-                           int64_t Features) {
-  auto Type = B.vecType(B.getBF16Type(), TileFeatures);
-  auto ForEachLine = [&](const Piece &P, Value Pair, auto Do) {
-    for (int64_t At = 0; At < 2 * PanelWidth; At += TileFeatures)
-      Do(SmallVector<Value>{P.From.Panel, B.add(B.div(P.Feature, 2), Pair),
-                            B.index(At)});
+/// Goes through `Count` panels of each matrix in pieces of at most
+/// `MostFeatures`, each of which the rows are staged for once.
+void TileMatmul::forEachPiece(
+    Panel First, int64_t Count, int64_t MostFeatures,
+    llvm::function_ref<void(Value Feature, int64_t Features)> Stage,
+    llvm::function_ref<void(const Piece &)> Add) {
+  auto AddAll = [&](Value Feature, int64_t Features) {
+    Stage(Feature, Features);
+    B.loop(B.index(0), B.index(Count), 1, [&](Value I) {
+      Value After = B.add(I, 1);
+      Value IsLast = B.isEqual(After, B.index(Count));
+      auto Select = [&](Value Then, Value Else) -> Value {
+        return arith::SelectOp::create(B, IsLast, Then, Else);
+      };
+      Value NextPanel = B.add(First.Number, Select(B.index(0), After));
+      Value NextFeature = Select(B.add(Feature, MostFeatures), Feature);
+      for (int64_t M = 0; M < matrices(); ++M)
+        Add({{Views[M], B.add(First.Number, I)},
+             Feature,
+             Features,
+             B.mul(slotOf(I, M), PanelWidth),
+             {Views[M], NextPanel},
+             NextFeature});
+    });
   };
-  int64_t Whole = llvm::alignTo(Features, TileFeatures);
-  B.loop(B.index(0), B.index(Whole / 2), 1, [&](Value Pair) {
-    ForEachLine(Next, Pair, [&](ValueRange At) {
-      B.prefetch(Next.From.View, At, /*Locality=*/2);
-    });
-    ForEachLine(This, Pair, [&](ValueRange At) {
-      Value Line = vector::LoadOp::create(B, Type, This.From.View, At);
-      vector::StoreOp::create(B, Line, PieceCopy,
-                              ValueRange{B.index(0), Pair, At[2]});
-    });
-  });
+  int64_t Full = InFeatures / MostFeatures * MostFeatures;
+  if (Full > 0)
+    B.loop(B.index(0), B.index(Full), MostFeatures,
+           [&](Value Feature) { AddAll(Feature, MostFeatures); });
+  if (Full < InFeatures)
+    AddAll(B.index(Full), InFeatures - Full);
 }
 
 /// Copies a piece of rows [First, Last), with zeros for the features that the
 /// last tile lacks.
-void TileMatmul::stage(Value First, Value Last, Value FirstFeature,
+void TileMatmul::stage(Value Into, Value First, Value Last, Value FirstFeature,
                        int64_t Features, RowFinder RowOf) {
   auto Type = B.vecType(B.getBF16Type(), TileFeatures);
   Value Zero = arith::ConstantOp::create(B, B.getZeroAttr(Type));
-  int64_t Full = Features / TileFeatures * TileFeatures;
-  auto Store = [&](Value Line, Value Row, Value Feature) {
-    vector::StoreOp::create(B, Line, Staged, ValueRange{Row, Feature});
-  };
+  int64_t Full = Features / TileFeatures;
   B.loop(B.index(0), B.sub(Last, First), 1, [&](Value Row) {
     InputRow In = RowOf(B.add(First, Row));
-    auto At = [&](Value Feature) {
-      return SmallVector<Value>{In.Row,
-                                B.add(B.add(In.Column, FirstFeature), Feature)};
+    auto At = [&](Value Step) {
+      return SmallVector<Value>{In.Row, B.add(B.add(In.Column, FirstFeature),
+                                              B.mul(Step, TileFeatures))};
     };
-    B.loop(B.index(0), B.index(Full), TileFeatures, [&](Value Feature) {
-      Store(vector::LoadOp::create(B, Type, Input, At(Feature)), Row, Feature);
+    auto Store = [&](Value Line, Value Step) {
+      vector::StoreOp::create(B, Line, Into,
+                              ValueRange{B.div(Row, BlockRows), Step,
+                                         B.rem(Row, BlockRows), B.index(0)});
+    };
+    B.loop(B.index(0), B.index(Full), 1, [&](Value Step) {
+      Store(vector::LoadOp::create(B, Type, Input, At(Step)), Step);
     });
-    if (Full == Features)
+    if (Full * TileFeatures == Features)
       return;
-    Value Mask =
-        vector::CreateMaskOp::create(B, B.vecType(B.getI1Type(), TileFeatures),
-                                     ValueRange{B.index(Features - Full)});
+    Value Mask = vector::CreateMaskOp::create(
+        B, B.vecType(B.getI1Type(), TileFeatures),
+        ValueRange{B.index(Features - Full * TileFeatures)});
     Store(vector::MaskedLoadOp::create(B, Type, Input, At(B.index(Full)), Mask,
                                        Zero),
-          Row, B.index(Full));
+          B.index(Full));
   });
 }
 
-void TileMatmul::addProducts(const PairSource &Pairs, int64_t Features,
-                             Value RowCount, Value FirstColumn) {
+//===----------------------------------------------------------------------===//
+// Many rows
+//===----------------------------------------------------------------------===//
+
+/// Adds products of the staged rows with a piece to their sums.
+void TileMatmul::addPiece(const Piece &P, Value RowCount) {
+  copyPanel(P);
   // The last block of at most 16 rows is flat.
   Value Tiles = B.ceilDiv(RowCount, TileRows);
-  Value Rest = B.mul(B.div(Tiles, Square.Rows), Square.Rows * TileRows);
-  B.loop(B.index(0), Rest, Square.Rows * TileRows, [&](Value Row) {
+  Value Rest = B.mul(B.div(Tiles, Square.Rows), BlockRows);
+  B.loop(B.index(0), Rest, BlockRows, [&](Value Row) {
     B.loop(B.index(0), B.index(PanelWidth), Square.Columns * Lanes,
-           [&](Value Column) {
-             multiply(Pairs, Features, Row, Column, FirstColumn, Square);
-           });
+           [&](Value Column) { multiply(P, Row, Column, Square); });
   });
-  B.ifThen(B.isLess(Rest, RowCount), [&] {
-    multiply(Pairs, Features, Rest, B.index(0), FirstColumn, Flat);
+  B.ifThen(B.isLess(Rest, RowCount),
+           [&] { multiply(P, Rest, B.index(0), Flat); });
+}
+
+/// Copies a piece, in the order of the memory, while the next is asked for.
+void TileMatmul::copyPanel(const Piece &P) {
+  int64_t Steps = llvm::divideCeil(P.Features, TileFeatures);
+  int64_t Columns = infoOf(Format).isQuantised() ? 1 : PanelWidth / Lanes;
+  B.loop(B.index(0), B.index(Steps), 1, [&](Value Step) {
+    B.loop(B.index(0), B.index(PanelWidth), Columns * Lanes, [&](Value Column) {
+      copyColumns(
+          P, Step, Column, Columns, PieceCopy,
+          [&](int64_t C, Value Pair) -> SmallVector<Value> {
+            return {B.add(B.mul(Step, TileFeatures / 2), Pair),
+                    B.mul(B.add(Column, C * Lanes), 2)};
+          },
+          [](int64_t) {});
+    });
   });
 }
 
-/// Adds products of tiles of rows, that of `Row` first, with columns of a panel
-/// from `Column` on to sums from `FirstColumn` on.
-void TileMatmul::multiply(const PairSource &Pairs, int64_t Features, Value Row,
-                          Value Column, Value FirstColumn, Shape Size) {
-  auto ForEachSum =
-      [&](llvm::function_ref<void(int64_t R, int64_t C, ValueRange At)> Do) {
-        for (int64_t R = 0; R < Size.Rows; ++R)
-          for (int64_t C = 0; C < Size.Columns; ++C)
-            Do(R, C,
-               {B.add(Row, R * TileRows),
-                B.add(B.add(FirstColumn, Column), C * Lanes)});
-      };
-  SmallVector<Value> Tiles;
-  ForEachSum([&](int64_t, int64_t, ValueRange At) {
-    Tiles.push_back(loadSums(B, Sums, At));
-  });
-  for (int64_t Feature = 0; Feature < Features; Feature += TileFeatures) {
-    SmallVector<Value> Rows;
-    for (int64_t R = 0; R < Size.Rows; ++R)
-      Rows.push_back(
-          loadTile(B, Staged, {B.add(Row, R * TileRows), B.index(Feature)}));
-    for (int64_t C = 0; C < Size.Columns; ++C) {
-      Value Columns =
-          loadTile(B, Pairs.Buffer,
-                   {Pairs.Panel, B.add(Pairs.FirstPair, Feature / 2),
-                    B.mul(B.add(Column, C * Lanes), 2)});
-      for (int64_t R = 0; R < Size.Rows; ++R) {
-        Value &Sum = Tiles[R * Size.Columns + C];
-        Sum = multiplyTiles(B, Rows[R], Columns, Sum);
-      }
-    }
+/// Adds products of tiles of rows, that of `Row` first, with columns of the
+/// copied piece from `Column` on to their sums.
+void TileMatmul::multiply(const Piece &P, Value Row, Value Column, Shape Size) {
+  Value Into = B.add(P.FirstColumn, Column);
+  SmallVector<Value> Tiles = loadBlock(Row, Into, Size);
+  for (int64_t Step = 0; Step * TileFeatures < P.Features; ++Step) {
+    SmallVector<Value> Rows = loadRows(Staged, B.index(Step), Row, Size);
+    for (int64_t C = 0; C < Size.Columns; ++C)
+      multiplyColumn(Rows,
+                     loadTile(B, PieceCopy,
+                              {B.index(Step * TileFeatures / 2),
+                               B.mul(B.add(Column, C * Lanes), 2)}),
+                     C, Size, Tiles);
   }
-  ForEachSum([&](int64_t R, int64_t C, ValueRange At) {
-    storeTile(B, Tiles[R * Size.Columns + C], Sums, At);
-  });
+  storeBlock(Tiles, Row, Into, Size);
+}
+
+//===----------------------------------------------------------------------===//
+// Few rows
+//===----------------------------------------------------------------------===//
+
+/// Adds products of the staged rows, at most a block, with a piece to their
+/// sums.
+void TileMatmul::addStreamed(const Piece &P, Value RowCount) {
+  B.ifThenElse(
+      B.isLess(B.index(TileRows), RowCount),
+      [&] {
+        B.loop(B.index(0), B.index(PanelWidth), Square.Columns * Lanes,
+               [&](Value Column) { stream(P, Column, Square); });
+      },
+      [&] { stream(P, B.index(0), Flat); });
+}
+
+/// The same of columns from `Column` on: tiles multiply the features of one
+/// while those of the next are copied.
+void TileMatmul::stream(const Piece &P, Value Column, Shape Size) {
+  Value Zero = B.index(0), Into = B.add(P.FirstColumn, Column);
+  Value Last = B.index(llvm::divideCeil(P.Features, TileFeatures) - 1);
+  auto Copy = [&](Value Step, llvm::function_ref<void(int64_t C)> Between) {
+    copyColumns(
+        P, Step, Column, Size.Columns, Turns,
+        [&](int64_t C, Value Pair) -> SmallVector<Value> {
+          return {B.rem(Step, 2), B.index(C), Pair, Zero};
+        },
+        Between);
+  };
+  auto Load = [&](Value Step) { return loadRows(StagedFew, Step, Zero, Size); };
+  auto Multiply = [&](Value Step, ArrayRef<Value> Rows, int64_t C,
+                      MutableArrayRef<Value> Tiles) {
+    multiplyColumn(Rows,
+                   loadTile(B, Turns, {B.rem(Step, 2), B.index(C), Zero, Zero}),
+                   C, Size, Tiles);
+  };
+  Copy(Zero, [](int64_t) {});
+  SmallVector<Value> Tiles =
+      B.loop(Zero, Last, 1, loadBlock(Zero, Into, Size),
+             [&](Value Step, ValueRange Carried) {
+               SmallVector<Value> Added(Carried), Rows = Load(Step);
+               Copy(B.add(Step, 1),
+                    [&](int64_t C) { Multiply(Step, Rows, C, Added); });
+               return Added;
+             });
+  SmallVector<Value> Rows = Load(Last);
+  for (int64_t C = 0; C < Size.Columns; ++C)
+    Multiply(Last, Rows, C, Tiles);
+  storeBlock(Tiles, Zero, Into, Size);
+}
+
+//===----------------------------------------------------------------------===//
+// Both
+//===----------------------------------------------------------------------===//
+
+/// Copies `Columns` times 16 columns of the features of tile `Step` of a piece,
+/// as pairs of bf16 that go where `PlaceOf` says, and calls `Between` after
+/// each part of it that is as much as the pairs of 16 columns. Asks for what
+/// comes later: lines of plain numbers shortly before they are read, as the
+/// hardware foresees the rest; quantised ones take time to widen, in which the
+/// next piece comes.
+void TileMatmul::copyColumns(
+    const Piece &P, Value Step, Value Column, int64_t Columns, Value Into,
+    llvm::function_ref<SmallVector<Value>(int64_t C, Value Pair)> PlaceOf,
+    llvm::function_ref<void(int64_t C)> Between) {
+  auto ColumnOf = [&](int64_t C) { return B.add(Column, C * Lanes); };
+  if (infoOf(Format).isQuantised()) {
+    auto Reader = [&](const Stream &From, Value Feature, Value Column) {
+      return GroupReader(B, Format, From.View, From.Panel,
+                         B.add(B.div(Feature, GroupValues), Step), Column);
+    };
+    GroupReader Ahead = Reader(P.Next, P.NextFeature, B.index(0));
+    constexpr int64_t Octets = GroupValues / GroupReader::OctetValues;
+    for (int64_t C = 0; C < Columns; ++C) {
+      GroupReader Now = Reader(P.From, P.Feature, ColumnOf(C));
+      widenColumns(
+          Now, StorageFormat::BF16, Into,
+          [&](Value Feature) { return PlaceOf(C, B.div(Feature, 2)); },
+          [&](Value Octet) {
+            Value Number =
+                B.add(B.mul(B.div(ColumnOf(C), Lanes), Octets), Octet);
+            Ahead.prefetchStep(Number, PanelWidth / Lanes * Octets,
+                               streamLocality());
+          });
+      Between(C);
+    }
+    return;
+  }
+  auto Type = B.vecType(B.getBF16Type(), 2 * Lanes);
+  constexpr int64_t Pairs = TileFeatures / 2, PairsAhead = 8;
+  for (int64_t I = 0; I < Pairs; ++I) {
+    for (int64_t C = 0; C < Columns; ++C) {
+      SmallVector<Value> At{
+          P.From.Panel,
+          B.add(B.div(P.Feature, 2), B.add(B.mul(Step, Pairs), I)),
+          B.mul(ColumnOf(C), 2)};
+      Value Line = vector::LoadOp::create(B, Type, P.From.View, At);
+      At[1] = B.add(At[1], PairsAhead);
+      B.prefetch(P.From.View, At, streamLocality());
+      vector::StoreOp::create(B, Line, Into, PlaceOf(C, B.index(I)));
+    }
+    if ((I + 1) * Columns % Pairs == 0)
+      Between((I + 1) * Columns / Pairs - 1);
+  }
+}
+
+/// The sums of a block from `Row` and `Column` on: by rows and by columns.
+SmallVector<Value> TileMatmul::loadBlock(Value Row, Value Column, Shape Size) {
+  SmallVector<Value> Tiles;
+  for (int64_t R = 0; R < Size.Rows; ++R)
+    for (int64_t C = 0; C < Size.Columns; ++C)
+      Tiles.push_back(loadSums(
+          B, Sums, {B.add(Row, R * TileRows), B.add(Column, C * Lanes)}));
+  return Tiles;
+}
+
+void TileMatmul::storeBlock(ValueRange Tiles, Value Row, Value Column,
+                            Shape Size) {
+  for (int64_t R = 0; R < Size.Rows; ++R)
+    for (int64_t C = 0; C < Size.Columns; ++C)
+      storeTile(B, Tiles[R * Size.Columns + C], Sums,
+                {B.add(Row, R * TileRows), B.add(Column, C * Lanes)});
+}
+
+/// Tiles of rows from `Row` on, of the features of tile `Step`.
+SmallVector<Value> TileMatmul::loadRows(Value Rows, Value Step, Value Row,
+                                        Shape Size) {
+  SmallVector<Value> Tiles;
+  for (int64_t R = 0; R < Size.Rows; ++R)
+    Tiles.push_back(loadTile(
+        B, Rows,
+        {B.div(Row, BlockRows), Step, B.index(R * TileRows), B.index(0)}));
+  return Tiles;
+}
+
+/// Adds products of tiles of rows with column `C` of those of a block.
+void TileMatmul::multiplyColumn(ArrayRef<Value> Rows, Value Columns, int64_t C,
+                                Shape Size, MutableArrayRef<Value> Tiles) {
+  for (int64_t R = 0; R < Size.Rows; ++R) {
+    Value &Sum = Tiles[R * Size.Columns + C];
+    Sum = multiplyTiles(B, Rows[R], Columns, Sum);
+  }
 }

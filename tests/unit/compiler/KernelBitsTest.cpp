@@ -1,4 +1,4 @@
-//===- KernelBitsTest.cpp - What bits of attention depend on --------------===//
+//===- KernelBitsTest.cpp - What bits of a row depend on ------------------===//
 //
 // A row's bits follow from its sequence alone: they are the same on 1, 2 and 3
 // threads, and beside any other rows of the same program.
@@ -13,36 +13,31 @@ namespace {
 
 /// Tokens of a sequence, by its number, in one step.
 using Part = std::pair<int64_t, int64_t>;
+/// First tokens of sequences 0 to 4.
+using Prompts = std::array<int64_t, 5>;
+/// Around the ends of pages, and so of partitions.
+constexpr Prompts AroundPages = {9, 63, 127, 128, 185};
 
 class KernelBitsTest : public KernelTest {
 protected:
-  /// Runs `Steps` on new caches; the rows of each sequence, one behind another.
-  /// A token's input follows from its sequence and position.
-  std::map<int64_t, std::vector<float>>
-  rowsOf(const KernelCase &Case, CpuLevel Level, int64_t Threads,
+  /// Runs `Steps`, where sequence S is the program's sequence First + S; the
+  /// rows of each, one behind another. A token's input, of `Width` features,
+  /// follows from its sequence and position.
+  static std::map<int64_t, std::vector<float>>
+  rowsOf(NativeProgram &Program, int64_t Width, int64_t First,
          const std::vector<std::vector<Part>> &Steps) {
     std::map<int64_t, std::vector<float>> Rows;
-    mlir::OwningOpRef<mlir::ModuleOp> Module = place(Case, Level);
-    if (!Module)
-      return Rows;
-    Result<NativeProgram> Program =
-        compile(*Module, Level, Observed::Nothing, Threads);
-    if (!Program) {
-      ADD_FAILURE() << Case.Name << ": " << Program.error().message();
-      return Rows;
-    }
-    int64_t Width = inputWidthOf(*Module);
     std::map<int64_t, int64_t> Lengths;
     for (const std::vector<Part> &Step : Steps) {
       EvaluatorBatch Batch;
       for (auto [Sequence, Count] : Step) {
         std::vector<int64_t> Ids(static_cast<size_t>(Count));
-        Batch.add(Sequence, Ids, Lengths[Sequence], Count);
+        Batch.add(First + Sequence, Ids, Lengths[Sequence], Count);
         Lengths[Sequence] += Count;
       }
       Batch.Features = Tensor2D(Batch.tokens(), Width);
       for (int64_t T = 0; T < Batch.tokens(); ++T) {
-        auto State = static_cast<uint32_t>(Batch.Sequences[T] * 1009 +
+        auto State = static_cast<uint32_t>((Batch.Sequences[T] - First) * 1009 +
                                            Batch.Positions[T] + 1);
         for (int64_t I = 0; I < Batch.Features.Columns; ++I) {
           State = State * 1664525u + 1013904223u;
@@ -50,51 +45,56 @@ protected:
               static_cast<float>(State >> 8) / static_cast<float>(1 << 23) - 1;
         }
       }
-      Result<Tensor2D> Got = Program->run("step", Batch);
+      Result<Tensor2D> Got = Program.run("step", Batch);
       if (!Got) {
-        ADD_FAILURE() << Case.Name << ": " << Got.error().message();
+        ADD_FAILURE() << Got.error().message();
         return Rows;
       }
-      for (int64_t T = 0; T < Got->Rows; ++T)
-        Rows[Batch.Sequences[T]].insert(Rows[Batch.Sequences[T]].end(),
-                                        Got->row(T),
-                                        Got->row(T) + Got->Columns);
+      for (int64_t T = 0; T < Got->Rows; ++T) {
+        std::vector<float> &Of = Rows[Batch.Sequences[T] - First];
+        Of.insert(Of.end(), Got->row(T), Got->row(T) + Got->Columns);
+      }
     }
     return Rows;
   }
 
-  void checkBits(const KernelCase &Case) {
+  /// Compares each sequence alone, on one thread, with all of them together.
+  void checkBits(const KernelCase &Case, const Prompts &Lengths = AroundPages) {
+    // Prompts by the program for many tokens, then by the one for few.
+    std::vector<std::vector<std::vector<Part>>> Alone;
+    for (int64_t S = 0; S < std::ssize(Lengths); ++S)
+      Alone.push_back({{{S, Lengths[S]}}, {{S, 1}}, {{S, 3}}});
+    // As many in a step as a program has room for.
+    const std::vector<std::vector<Part>> Together = {
+        {{1, Lengths[1]}, {0, Lengths[0]}},
+        {{2, Lengths[2]}},
+        {{3, Lengths[3]}},
+        {{4, Lengths[4]}},
+        {{4, 1}, {0, 1}, {2, 1}, {3, 1}, {1, 1}},
+        {{1, 3}, {4, 3}},
+        {{3, 3}},
+        {{2, 3}, {0, 3}}};
     for (CpuLevel Level : levels()) {
       if (Case.Needs && !infoOf(Level).Dots.contains(*Case.Needs))
         continue;
-      // Prompts by the program for many tokens, then by the one for few.
-      auto Alone = [](int64_t Sequence, int64_t Prompt) {
-        return std::vector<std::vector<Part>>{
-            {{Sequence, Prompt}}, {{Sequence, 1}}, {{Sequence, 3}}};
-      };
+      mlir::OwningOpRef<mlir::ModuleOp> Module = place(Case, Level);
+      if (!Module)
+        return;
+      int64_t Width = inputWidthOf(*Module);
       std::map<int64_t, std::vector<float>> Expected;
-      for (auto [Sequence, Prompt] : Prompts)
-        Expected.merge(rowsOf(Case, Level, 1, Alone(Sequence, Prompt)));
-      // As many in a step as a program has room for.
-      const std::vector<std::vector<Part>> Together = {
-          {Prompts[1], Prompts[0]},
-          {Prompts[2]},
-          {Prompts[3]},
-          {Prompts[4]},
-          {{4, 1}, {0, 1}, {2, 1}, {3, 1}, {1, 1}},
-          {{1, 3}, {4, 3}},
-          {{3, 3}},
-          {{2, 3}, {0, 3}}};
-      for (int64_t Threads : {1, 2, 3})
-        EXPECT_TRUE(Expected == rowsOf(Case, Level, Threads, Together))
+      for (int64_t Threads : {1, 2, 3}) {
+        Result<NativeProgram> Program =
+            compile(*Module, Level, Observed::Nothing, Threads);
+        ASSERT_TRUE(Program) << Case.Name << ": " << Program.error().message();
+        if (Expected.empty())
+          for (const std::vector<std::vector<Part>> &Steps : Alone)
+            Expected.merge(rowsOf(*Program, Width, std::ssize(Lengths), Steps));
+        EXPECT_TRUE(Expected == rowsOf(*Program, Width, 0, Together))
             << Case.Name << " on " << infoOf(Level).Name << ", " << Threads
             << " threads";
+      }
     }
   }
-
-  /// Around the ends of pages, and so of partitions.
-  const std::vector<Part> Prompts = {
-      {0, 9}, {1, 63}, {2, 127}, {3, 128}, {4, 185}};
 };
 
 KernelCase attention(int64_t Heads, int64_t KvHeads, int64_t Dim,
@@ -157,6 +157,30 @@ TEST_F(KernelBitsTest, MatmulsOfIntegers) {
           : (tensor<?x301x!dnn.grouped<16>>, !dnn.packed<panels, 70x301x{F}>,
              tensor<?x70xf32>) -> tensor<?x70xf32>)";
     checkBits(Case);
+  }
+}
+
+/// How a panel is read depends on how many rows are multiplied with it: up to
+/// 16, up to 32, more, or more than a chunk of them.
+TEST_F(KernelBitsTest, MatmulsOfBF16) {
+  for (const char *Format : {"bf16", "q6_k"}) {
+    KernelCase Case;
+    Case.Name = std::string("matmul of bf16 and ") + Format;
+    Case.Settings = {{"F", Format}};
+    Case.Inputs = {"1100"};
+    Case.Output = "70";
+    Case.Needs = DotProduct::BF16;
+    Case.Body = R"(
+      %e = tensor.empty(%t) : tensor<?x1100xbf16>
+      %y = dnn.cast %x0 outs(%e) : (tensor<?x1100xf32>, tensor<?x1100xbf16>)
+          -> tensor<?x1100xbf16>
+      %w = dnn.weight %s ["w"] of ffn : <panels, 70x1100x{F}>
+      %o = tensor.empty(%t) : tensor<?x70xf32>
+      %r = dnn.matmul %y weight %w outs(%o)
+          : (tensor<?x1100xbf16>, !dnn.packed<panels, 70x1100x{F}>,
+             tensor<?x70xf32>) -> tensor<?x70xf32>)";
+    checkBits(Case, {9, 15, 17, 32, 33});
+    checkBits(Case, {20, 100, 16, 48, 180});
   }
 }
 

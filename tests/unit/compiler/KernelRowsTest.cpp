@@ -273,8 +273,9 @@ TEST_F(KernelTest, Matmuls) {
 
 /// What levels with dot products of bf16 multiply.
 TEST_F(KernelTest, MatmulsOfBF16) {
-  for (auto [N, K] : {std::pair(1, 2), std::pair(16, 16), std::pair(63, 65),
-                      std::pair(97, 37), std::pair(200, 130)}) {
+  for (auto [N, K] :
+       {std::pair(1, 2), std::pair(16, 16), std::pair(63, 65),
+        std::pair(97, 37), std::pair(200, 130), std::pair(70, 1100)}) {
     KernelCase Case;
     Case.Name = "matmul of bf16 " + std::to_string(N) + "x" + std::to_string(K);
     Case.Inputs = {"{K}", "{N}"};
