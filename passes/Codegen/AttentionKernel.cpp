@@ -110,7 +110,8 @@ private:
   /// Keys and values of one head of a page.
   struct Page {
     Value KeyBuffer, ValueBuffer;
-    Value Scales; ///< Null where there are none.
+    Value Scales;   ///< Null where there are none.
+    Value NextKeys; ///< Of the next page; null if nothing is asked for ahead.
     /// The head in the buffers; null if they have no other.
     Value Head;
     /// Values of a word.
@@ -148,6 +149,8 @@ private:
     UsesTiles = UsesDot && !B.IsDecodeSized && !Op.getPartialsOut() &&
                 B.Target.hasDot(DotProduct::BF16Tile) &&
                 KeyWords % TileRows == 0;
+    bool IsOneToken = B.IsDecodeSized || Op.getPartialsOut();
+    AsksAhead = Op.getCache() && IsOneToken && !WidensPages;
     if (!WidensPages)
       return;
     int64_t PairLanes = P * Lanes;
@@ -224,7 +227,8 @@ private:
     In.IsFirst = B.isEqual(Part, B.index(0));
     begin(In);
     auto [From, To] = Parts.rangeOf(B, Part);
-    B.loop(From, To, 1, [&](Value Number) { onePage(In, Number); });
+    B.loop(From, To, 1,
+           [&, To = To](Value Number) { onePage(In, Number, To); });
     B.ifThenElse(
         B.isEqual(Parts.Count, B.index(1)), [&] { finish(In); },
         [&] {
@@ -315,8 +319,9 @@ private:
 
   void onePass(const Pass &In) {
     auto [From, To] = begin(In);
-    B.loop(B.div(From, PageTokens), B.ceilDiv(To, PageTokens), 1,
-           [&](Value Number) { onePage(In, Number); });
+    Value End = B.ceilDiv(To, PageTokens);
+    B.loop(B.div(From, PageTokens), End, 1,
+           [&](Value Number) { onePage(In, Number, End); });
     finish(In);
   }
 
@@ -375,13 +380,40 @@ private:
     B.storeScalar(Count, Total, {Row});
   }
 
-  void onePage(const Pass &In, Value Number) {
+  /// Page `Number` of those before page `End`.
+  void onePage(const Pass &In, Value Number, Value End) {
     auto [Keys, Values, Scales] = pageOf(In, Number);
-    Page Stored{Keys, Values, Scales, In.KvHead, Layout.wordValues()};
+    Value NextKeys;
+    if (AsksAhead)
+      NextKeys = pageOf(In, B.min(B.add(Number, 1), B.sub(End, B.index(1))))[0];
+    Page Stored{Keys, Values, Scales, NextKeys, In.KvHead, Layout.wordValues()};
     if (!WidensPages)
       return blocks(In, Number, Stored);
     widen(Stored);
-    blocks(In, Number, {WideKeys, WideValues, Scales, {}, P});
+    blocks(In, Number, {WideKeys, WideValues, Scales, {}, {}, P});
+  }
+
+  /// Asks for share `Number` of `Count` of what a page's buffer has of a head,
+  /// for calls between products of something else: the hardware foresees no
+  /// page, and little of the few lines that each has of a head.
+  void askFor(Value Buffer, Value Head, Value Number, int64_t Count) {
+    constexpr int64_t LineBits = 512;
+    auto Type = cast<MemRefType>(Buffer.getType());
+    int64_t LineValues = LineBits / Type.getElementTypeBitWidth();
+    int64_t OfHead = Type.getNumElements() / Type.getDimSize(0);
+    int64_t Lines =
+        llvm::divideCeil(llvm::divideCeil(OfHead, LineValues), Count);
+    for (int64_t I = 0; I < Lines; ++I) {
+      Value Place = B.mul(B.add(B.mul(Number, Lines), I), LineValues);
+      SmallVector<Value> At(Type.getRank());
+      for (int64_t D = Type.getRank() - 1; D > 1; --D) {
+        At[D] = B.rem(Place, Type.getDimSize(D));
+        Place = B.div(Place, Type.getDimSize(D));
+      }
+      At[0] = Head;
+      At[1] = Place;
+      B.prefetch(Buffer, At, B.streamLocality());
+    }
   }
 
   /// 16 words from a place on.
@@ -516,20 +548,28 @@ private:
              Value FirstKey, const Page &With) {
     if (UsesTiles)
       scoreTiles(FirstRow, With);
+    int64_t KeySteps =
+        llvm::divideCeil(PageTokens / KeyBlock, LinesAtOnce) * KeyWords;
     forLines(PageTokens / KeyBlock, [&](Value KeyGroup, int64_t Lines) {
       SmallVector<Value> Dots =
           UsesTiles
               ? loadScores(KeyGroup, Lines)
-              : B.loop(B.index(0), B.index(KeyWords), 1,
-                       SmallVector<Value>(BlockRows * Lines, B.vecConst(0)),
-                       [&](Value Word, ValueRange Carried) {
-                         SmallVector<Value> Loaded;
-                         for (int64_t L = 0; L < Lines; ++L)
-                           Loaded.push_back(
-                               keyLine(With, B.add(KeyGroup, L), Word));
-                         return multiply(Queries, FirstRow, Word, Loaded,
-                                         Carried);
-                       });
+              : B.loop(
+                    B.index(0), B.index(KeyWords), 1,
+                    SmallVector<Value>(BlockRows * Lines, B.vecConst(0)),
+                    [&](Value Word, ValueRange Carried) {
+                      if (With.NextKeys)
+                        askFor(
+                            With.ValueBuffer, With.Head,
+                            B.add(B.mul(B.div(KeyGroup, LinesAtOnce), KeyWords),
+                                  Word),
+                            KeySteps);
+                      SmallVector<Value> Loaded;
+                      for (int64_t L = 0; L < Lines; ++L)
+                        Loaded.push_back(
+                            keyLine(With, B.add(KeyGroup, L), Word));
+                      return multiply(Queries, FirstRow, Word, Loaded, Carried);
+                    });
       for (int64_t L = 0; L < Lines; ++L) {
         Value GroupStart = B.mul(B.add(KeyGroup, L), KeyBlock);
         Value Scale;
@@ -629,6 +669,9 @@ private:
 
   /// Adds the page's values, weighted, to a block's shrunken sums.
   void weigh(Value FirstRow, ArrayRef<Value> Corrections, const Page &With) {
+    int64_t ValueSteps =
+        llvm::divideCeil(Layout.valueWords() / Lanes, LinesAtOnce) *
+        (PageTokens / P);
     forLines(Layout.valueWords() / Lanes, [&](Value Line, int64_t Lines) {
       auto Each = [&](llvm::function_ref<void(int64_t, ValueRange)> Body) {
         for (int64_t Row = 0; Row < BlockRows; ++Row)
@@ -644,15 +687,20 @@ private:
         Each([&](int64_t, ValueRange At) { B.store(*Next++, Sums, At); });
         return;
       }
-      SmallVector<Value> End =
-          B.loop(B.index(0), B.index(PageTokens / P), 1, Begin,
-                 [&](Value Word, ValueRange Carried) {
-                   SmallVector<Value> Loaded;
-                   for (int64_t L = 0; L < Lines; ++L)
-                     Loaded.push_back(
-                         valueLine(With, Word, B.mul(B.add(Line, L), Lanes)));
-                   return multiply(Weights, B.index(0), Word, Loaded, Carried);
-                 });
+      SmallVector<Value> End = B.loop(
+          B.index(0), B.index(PageTokens / P), 1, Begin,
+          [&](Value Word, ValueRange Carried) {
+            if (With.NextKeys)
+              askFor(
+                  With.NextKeys, With.Head,
+                  B.add(B.mul(B.div(Line, LinesAtOnce), PageTokens / P), Word),
+                  ValueSteps);
+            SmallVector<Value> Loaded;
+            for (int64_t L = 0; L < Lines; ++L)
+              Loaded.push_back(
+                  valueLine(With, Word, B.mul(B.add(Line, L), Lanes)));
+            return multiply(Weights, B.index(0), Word, Loaded, Carried);
+          });
       const Value *Next = End.begin();
       Each([&](int64_t, ValueRange At) { B.store(*Next++, Sums, At); });
     });
@@ -742,6 +790,9 @@ private:
   bool UsesDot = false, WidensPages = false;
   /// Whether they are multiplied in tiles.
   bool UsesTiles = false;
+  /// Whether values are asked for while keys are multiplied, and the next
+  /// page's keys with the values.
+  bool AsksAhead = false;
   /// Values of a word as it is multiplied, and words of a key.
   int64_t P = 1, KeyWords = 0;
   /// Rows of a block share what is loaded of a page, blocks of an item the

@@ -200,7 +200,7 @@ MatmulEmitter::Sums FloatMatmul::step(ArrayRef<Stream> Streams,
       if (asksAhead())
         B.prefetch(S.View,
                    {S.Panel, B.add(Step, StepsAhead), B.mul(First, Interleave)},
-                   streamLocality());
+                   B.streamLocality());
       Operands Weight = loadWeight(S.View, S.Panel, Step, First);
       for (int64_t R = 0; R < Size.Rows; ++R) {
         Value &Sum = Carried[(I * Size.Rows + R) * Groups + G];

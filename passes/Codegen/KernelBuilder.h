@@ -100,6 +100,11 @@ public:
   /// Asks for the cache line of an element that is read soon, into the first
   /// level of the cache (3) or the second (2).
   void prefetch(Value Buffer, mlir::ValueRange At, unsigned Locality = 3);
+  /// The level for what is read once per step: Xeons with tiles have few
+  /// buffers for lines on the way to the first.
+  unsigned streamLocality() const {
+    return Target.hasDot(DotProduct::BF16Tile) ? 2 : 3;
+  }
   /// First, First + 1, ... as i32.
   Value countFrom(Value First);
   /// An index in every lane, as i32.

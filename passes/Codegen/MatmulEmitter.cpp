@@ -64,7 +64,7 @@ void MatmulEmitter::prefetchAhead(const Stream &From, Value Group,
                                   int64_t Number, int64_t Count) {
   constexpr int64_t Ahead = 4;
   GroupReader(B, Format, From.View, From.Panel, B.add(Group, Ahead), B.index(0))
-      .prefetchPart(Number, Count, streamLocality());
+      .prefetchPart(Number, Count, B.streamLocality());
 }
 
 //===----------------------------------------------------------------------===//

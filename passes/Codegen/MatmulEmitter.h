@@ -88,12 +88,6 @@ protected:
 
   /// Registers that a vector of 16 lanes takes.
   int64_t perVector() const { return Lanes / B.Target.getLanes(); }
-  /// The llvm.prefetch locality of weights that are read once per step: Xeons
-  /// with tiles have few buffers for lines on the way to the first-level cache.
-  unsigned streamLocality() const {
-    constexpr unsigned FirstLevel = 3, SecondLevel = 2;
-    return B.Target.hasDot(DotProduct::BF16Tile) ? SecondLevel : FirstLevel;
-  }
   /// Asks for part `Number` of `Count` of the group that is streamed some
   /// groups after `Group`: in the order that its lines lie in, which the
   /// hardware foresees, as it does not the parts of a group side by side. For

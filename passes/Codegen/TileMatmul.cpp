@@ -364,7 +364,7 @@ void TileMatmul::copyColumns(
             Value Number =
                 B.add(B.mul(B.div(ColumnOf(C), Lanes), Octets), Octet);
             Ahead.prefetchStep(Number, PanelWidth / Lanes * Octets,
-                               streamLocality());
+                               B.streamLocality());
           });
       Between(C);
     }
@@ -380,7 +380,7 @@ void TileMatmul::copyColumns(
           B.mul(ColumnOf(C), 2)};
       Value Line = vector::LoadOp::create(B, Type, P.From.View, At);
       At[1] = B.add(At[1], PairsAhead);
-      B.prefetch(P.From.View, At, streamLocality());
+      B.prefetch(P.From.View, At, B.streamLocality());
       vector::StoreOp::create(B, Line, Into, PlaceOf(C, B.index(I)));
     }
     if ((I + 1) * Columns % Pairs == 0)
