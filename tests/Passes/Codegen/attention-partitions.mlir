@@ -26,7 +26,15 @@ module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, 
 // CHECK: %[[FIRST:.*]] = arith.remui %{{.*}}, %[[THREADS]]
 // CHECK: scf.for %[[ITEM:.*]] = %[[FIRST]] to %[[ITEMS]] step %[[THREADS]] {
 // CHECK: arith.divui %[[ITEM]], %c2
-// CHECK: dnn.page %cache
+// Values are asked for while keys are multiplied, and the next page's keys with
+// the values; the last page has no next.
+// CHECK: %[[KEYS:.*]], %[[VALUES:.*]] = dnn.page %cache
+// CHECK: arith.minsi
+// CHECK: %[[NEXT:.*]], %{{.*}} = dnn.page %cache
+// CHECK: memref.prefetch %[[VALUES]]
+// CHECK: vector.load %[[KEYS]]
+// CHECK: memref.prefetch %[[NEXT]]
+// CHECK: vector.load %[[VALUES]]
 // The only one is written to the row, others to the partials, with maximum and
 // total.
 // CHECK: arith.cmpi eq, %[[COUNT]], %c1

@@ -6,13 +6,19 @@
 !four = !dnn.packed<panels, 256x600xq4_k>
 module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, dot = [bf16, int8, int16, bf16_tile, int8_tile], library = [f32, bf16]>} {
 // 256 columns at once: their sums, a piece of the rows, and a piece of one panel
-// of the weights, widened.
+// of the weights, widened; for few rows a longer piece of them, and the tiles of
+// 32 features of the panel, by turns.
 // CHECK-LABEL: @many
 // CHECK-DAG: %[[SUMS:.*]] = memref.alloca() {{.*}} : memref<512x256xf32>
-// CHECK-DAG: %[[ROWS:.*]] = memref.alloca() {{.*}} : memref<512x288xbf16>
-// CHECK-DAG: %[[PAIRS:.*]] = memref.alloca() {{.*}} : memref<1x128x128xbf16>
+// CHECK-DAG: %[[ROWS:.*]] = memref.alloca() {{.*}} : memref<16x8x32x32xbf16>
+// CHECK-DAG: %[[FEW:.*]] = memref.alloca() {{.*}} : memref<1x16x32x32xbf16>
+// CHECK-DAG: %[[PAIRS:.*]] = memref.alloca() {{.*}} : memref<128x128xbf16>
+// CHECK-DAG: %[[TURNS:.*]] = memref.alloca() {{.*}} : memref<2x4x16x32xbf16>
+// CHECK: %[[MANY:.*]] = arith.cmpi slt, %c32
+// CHECK: scf.if %[[MANY]]
 // CHECK: vector.load %x[{{.*}}vector<32xbf16>
 // CHECK: vector.store %{{.*}}, %[[ROWS]]
+// CHECK: memref.prefetch {{.*}} locality<2>
 // CHECK: dnn.lookup
 // CHECK: vector.store %{{.*}}, %[[PAIRS]]
 // Blocks of two tiles by two, each tile of rows and of columns read once per
@@ -40,6 +46,24 @@ module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, d
 // CHECK-COUNT-12: amx.tile_mulf
 // CHECK-NOT: amx.tile_mulf
 // CHECK: amx.tile_store
+// Up to 32 rows: sums stay in tiles along 512 features, and tiles multiply 32
+// of them while the next 32 are widened, between one column of tiles and the
+// next.
+// CHECK: } else {
+// CHECK: vector.store %{{.*}}, %[[FEW]]
+// CHECK: vector.store %{{.*}}, %[[TURNS]]
+// CHECK-COUNT-4: amx.tile_load %[[SUMS]]
+// CHECK-NOT: amx.tile_load %[[SUMS]]
+// CHECK: scf.for {{.*}} -> (!amx.tile<16x16xf32>, !amx.tile<16x16xf32>, !amx.tile<16x16xf32>, !amx.tile<16x16xf32>)
+// CHECK-COUNT-2: amx.tile_load %[[FEW]]
+// CHECK: vector.store %{{.*}}, %[[TURNS]]
+// CHECK: amx.tile_load %[[TURNS]]
+// CHECK-COUNT-2: amx.tile_mulf
+// CHECK: vector.store %{{.*}}, %[[TURNS]]
+// CHECK: amx.tile_load %[[TURNS]]
+// CHECK-COUNT-2: amx.tile_mulf
+// CHECK: scf.yield {{.*}} : !amx.tile<16x16xf32>
+// CHECK-COUNT-4: amx.tile_store
 func.func private @many(%s: !transformer.scope, %b: !transformer.batch, %x: !rows, %o: !out) attributes {transformer.variant = #transformer.variant<many>} {
   %w = dnn.weight %s ["w"] of ffn index 0 : !four
   dnn.matmul %x weight %w outs(%o) : (!rows, !four, !out) -> ()
@@ -65,26 +89,35 @@ func.func private @few(%s: !transformer.scope, %b: !transformer.batch, %x: !rows
 !plain = !dnn.packed<panels, 192x64xbf16>
 !short = !dnn.packed<panels, 192x72xbf16>
 module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, dot = [bf16, int8, int16, bf16_tile, int8_tile], library = []>} {
-// Three panels are more than one and no divisor of four: one unit of work. For
-// more rows than a tile has, plain bf16 is copied before tiles load it, and the
-// next panel is asked for; else tiles load it from its panel.
+// Three panels are more than one and no divisor of four: one unit of work. Plain
+// bf16 is copied before tiles load it: a piece of it for many rows, the four
+// tiles of 32 features for up to 16 rows; lines are asked for shortly before.
 // CHECK-LABEL: @plain
 // CHECK: memref.alloca() {{.*}} : memref<512x192xf32>
 // CHECK: because "tiles multiply bf16"
 // CHECK: %[[W:.*]] = dnn.weight_view
-// CHECK: %[[FITS:.*]] = arith.cmpi slt, %c16
-// CHECK: scf.if %[[FITS]]
-// CHECK: scf.for %{{.*}} = %c0 to %c32
-// CHECK-COUNT-4: memref.prefetch %[[W]][{{.*}} locality<2>
+// CHECK: %[[MANY:.*]] = arith.cmpi slt, %c32
+// CHECK: scf.if %[[MANY]]
 // CHECK: %[[LINE:.*]] = vector.load %[[W]]{{.*}}vector<32xbf16>
+// CHECK: memref.prefetch %[[W]][{{.*}} locality<2>
 // CHECK: vector.store %[[LINE]], %[[COPY:[^\[]*]]
-// CHECK-COUNT-3: vector.store %{{.*}}, %[[COPY]]
+// CHECK-COUNT-63: vector.store %{{.*}}, %[[COPY]]
 // CHECK-NOT: amx.tile_load %[[W]]
 // CHECK: amx.tile_load %[[COPY]]
 // CHECK-NOT: amx.tile_load %[[W]]
 // CHECK: } else {
-// CHECK-COUNT-8: amx.tile_load %[[W]]
-// CHECK-NOT: amx.tile_load %[[W]]
+// CHECK: %[[TWO:.*]] = arith.cmpi slt, %c16
+// CHECK: scf.if %[[TWO]]
+// CHECK: vector.load %[[W]]{{.*}}vector<32xbf16>
+// CHECK: memref.prefetch %[[W]][{{.*}} locality<2>
+// CHECK: vector.store %{{.*}}, %[[TURNS:[^\[]*]]
+// CHECK-COUNT-31: vector.store %{{.*}}, %[[TURNS]]
+// CHECK-NOT: vector.store %{{.*}}, %[[TURNS]]
+// CHECK: amx.tile_load
+// CHECK: } else {
+// CHECK-COUNT-64: vector.store %{{.*}}, %[[TURNS]]
+// CHECK-NOT: vector.store %{{.*}}, %[[TURNS]]
+// CHECK: amx.tile_load
 // CHECK: return
 func.func private @plain(%s: !transformer.scope, %b: !transformer.batch, %x: !rows, %o: !out) attributes {transformer.variant = #transformer.variant<many>} {
   %w = dnn.weight %s ["w"] of ffn index 0 : !plain
@@ -98,9 +131,9 @@ func.func private @plain(%s: !transformer.scope, %b: !transformer.batch, %x: !ro
 // CHECK: %[[W:.*]] = dnn.weight_view {{.*}} -> memref<3x48x128xbf16>
 // CHECK: vector.create_mask %c8
 // CHECK: vector.maskedload %x
-// CHECK: scf.for %{{.*}} = %c0 to %c48
+// CHECK: scf.for %{{.*}} = %c0 to %c3 step
 // CHECK: vector.load %[[W]]
-// CHECK: amx.tile_load %[[W]]
+// CHECK: return
 func.func private @short(%s: !transformer.scope, %b: !transformer.batch, %x: !odd, %o: !out) attributes {transformer.variant = #transformer.variant<many>} {
   %w = dnn.weight %s ["w"] of ffn index 0 : !short
   dnn.matmul %x weight %w outs(%o) : (!odd, !short, !out) -> ()
@@ -109,7 +142,7 @@ func.func private @short(%s: !transformer.scope, %b: !transformer.batch, %x: !od
 
 // A kernel uses the scratch of those before it in its region.
 // CHECK-LABEL: @both
-// CHECK-COUNT-3: memref.alloca
+// CHECK-COUNT-5: memref.alloca
 // CHECK-NOT: memref.alloca
 // CHECK: amx.tile_store
 // CHECK: dnn.barrier
