@@ -365,6 +365,12 @@ void Api::call(HttpServer &Server, std::shared_ptr<Exchange> E,
   });
 }
 
+void Api::beginDraining() {
+  IsDraining = true;
+  for (const auto &M : Models)
+    std::visit([](auto &R) { R.close(); }, M->Runs);
+}
+
 void Api::drain(double Seconds) {
   double End = secondsNow() + Seconds;
   for (const auto &M : Models)

@@ -74,8 +74,8 @@ public:
   const std::vector<std::unique_ptr<ServedModel>> &models() const {
     return Models;
   }
-  /// From now on /health answers 503.
-  void beginDraining() { IsDraining = true; }
+  /// From now on no text is taken, and /health answers 503.
+  void beginDraining();
 
 private:
   struct Route;

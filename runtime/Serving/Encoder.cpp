@@ -222,9 +222,14 @@ void Encoder::cancel(RequestId Id) {
   I->Work.notify_one();
 }
 
-void Encoder::drain(double Seconds) {
-  std::unique_lock Guard(I->Lock);
+void Encoder::close() {
+  std::lock_guard Guard(I->Lock);
   I->IsDraining = true;
+}
+
+void Encoder::drain(double Seconds) {
+  close();
+  std::unique_lock Guard(I->Lock);
   auto IsDone = [&] { return I->Requests.empty(); };
   if (I->Idle.wait_for(Guard, std::chrono::duration<double>(Seconds), IsDone))
     return;

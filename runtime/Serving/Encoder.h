@@ -53,6 +53,8 @@ public:
   /// it has heard.
   void cancel(RequestId Id);
 
+  /// Takes no more requests from now on.
+  void close();
   /// Takes no more requests, and waits for those that there are, at most
   /// `Seconds`; then cancels them.
   void drain(double Seconds);

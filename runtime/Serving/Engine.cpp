@@ -154,9 +154,14 @@ void Engine::cancel(RequestId Id) {
   I->Work.notify_one();
 }
 
-bool Engine::drain(double Seconds) {
-  std::unique_lock Guard(I->Lock);
+void Engine::close() {
+  std::lock_guard Guard(I->Lock);
   I->IsDraining = true;
+}
+
+bool Engine::drain(double Seconds) {
+  close();
+  std::unique_lock Guard(I->Lock);
   auto IsDone = [&] { return I->Plan->idle(); };
   bool Finished =
       I->Idle.wait_for(Guard, std::chrono::duration<double>(Seconds), IsDone);

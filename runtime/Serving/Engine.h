@@ -49,6 +49,8 @@ public:
   /// Gives a request up; its sink hears of it, unless it has ended.
   void cancel(RequestId Id);
 
+  /// Takes no more requests from now on.
+  void close();
   /// Takes no more requests, and waits for those that there are, at most
   /// `Seconds`; then cancels them. Whether all could finish.
   bool drain(double Seconds);

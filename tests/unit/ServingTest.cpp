@@ -871,6 +871,24 @@ TEST_F(ServingTest, EngineServesManyThreads) {
   EXPECT_EQ(std::get<Refusal>(Late).Why, Refusal::Reason::Stopped);
 }
 
+TEST_F(ServingTest, ClosedEngineFinishesWhatItHas) {
+  Result<Engine> E = Engine::create(M, {1, 400, 64}, SchedulerOptions());
+  ASSERT_TRUE(E) << E.error().message();
+  Settings Wish = safe();
+  std::atomic<size_t> Finished = 0;
+  for (int I = 0; I < 3; ++I)
+    (void)E->submit(request(Wish, {I}), {}, [&](const Update &U) {
+      Finished += U.State == RequestState::Finished;
+    });
+  E->close();
+  std::variant<RequestId, Refusal> Late =
+      E->submit(request(Wish, {3}), {}, nullptr);
+  ASSERT_TRUE(std::holds_alternative<Refusal>(Late));
+  EXPECT_EQ(std::get<Refusal>(Late).Why, Refusal::Reason::Stopped);
+  EXPECT_TRUE(E->drain(60));
+  EXPECT_EQ(Finished, 3u);
+}
+
 TEST_F(ServingTest, EngineEndsWithRequestsUnderWay) {
   std::atomic<size_t> Cancelled = 0;
   {
