@@ -43,6 +43,7 @@ public:
 
 private:
   ValueId value(const Literals &All);
+  std::optional<NodeId> quoted(NodeId Strings);
   void expand(ValueId Id);
   void fail(SchemaId At, const std::string &Key, const std::string &Why) {
     Reader.fail(Source.error(At, Key, Why));
@@ -79,6 +80,20 @@ ValueId Builder::value(const Literals &All) {
   if (IsNew)
     Wishes.push_back(All);
   return At->second;
+}
+
+/// `Strings` in quotes, spelled as short as they can be, if they are words:
+/// what is known needs no choice of spellings, and is appended without being
+/// sampled.
+std::optional<NodeId> Builder::quoted(NodeId Strings) {
+  std::optional<std::vector<std::u32string>> All;
+  if (Pool.isWords(Strings))
+    All = Pool.list(Strings, SIZE_MAX);
+  if (!All)
+    return std::nullopt;
+  for (std::u32string &Word : *All)
+    Word = codesOf('"' + spelled(textOf(Word)) + '"');
+  return Pool.words(std::move(*All));
 }
 
 std::optional<Alternative> Builder::number(ValueId Id, const NumberSpec &Spec) {
@@ -329,8 +344,12 @@ void Builder::expand(ValueId Id) {
     if (A.K == Kind::String)
       Strings.push_back(A.Index);
   std::erase_if(All, [](const Alternative &A) { return A.K == Kind::String; });
-  if (!Strings.empty())
-    All.push_back({Kind::String, Pool.unite(std::move(Strings))});
+  if (!Strings.empty()) {
+    NodeId Any = Pool.unite(std::move(Strings));
+    std::optional<NodeId> Words = quoted(Any);
+    All.push_back(Words ? Alternative{Kind::Text, *Words}
+                        : Alternative{Kind::String, Any});
+  }
   Rules.Values.push_back(std::move(All));
 }
 

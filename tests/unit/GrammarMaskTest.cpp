@@ -363,6 +363,18 @@ TEST(GrammarMask, ForcedText) {
   EXPECT_TRUE(M.isComplete());
 }
 
+TEST(GrammarMask, ForcedStrings) {
+  Result<Grammar::Ptr> G =
+      Grammar::fromJsonSchemaText(R"({"enum":["get_weather","get_time"]})");
+  ASSERT_TRUE(G);
+  Matcher M(*G, byteTable());
+  ASSERT_TRUE(M.accept('"'));
+  EXPECT_EQ(M.forced(), "get_");
+  for (char C : std::string("get_w"))
+    ASSERT_TRUE(M.accept(C));
+  EXPECT_EQ(M.forced(), "eather\"");
+}
+
 /// The first token of a text may be spelled otherwise.
 TEST(GrammarMask, EmptyTokensAreNeverAllowed) {
   Result<Grammar::Ptr> G = Grammar::fromRegex("a+");
