@@ -882,7 +882,7 @@ TEST_F(ServingTest, ClosedEngineFinishesWhatItHas) {
     });
   E->close();
   std::variant<RequestId, Refusal> Late =
-      E->submit(request(Wish, {3}), {}, nullptr);
+      E->submit(request(Wish, {3}), {}, [](const Update &) {});
   ASSERT_TRUE(std::holds_alternative<Refusal>(Late));
   EXPECT_EQ(std::get<Refusal>(Late).Why, Refusal::Reason::Stopped);
   EXPECT_TRUE(E->drain(60));
