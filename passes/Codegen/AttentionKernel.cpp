@@ -149,14 +149,16 @@ private:
     UsesTiles = UsesDot && !B.IsDecodeSized && !Op.getPartialsOut() &&
                 B.Target.hasDot(DotProduct::BF16Tile) &&
                 KeyWords % TileRows == 0;
-    bool IsOneToken = B.IsDecodeSized || Op.getPartialsOut();
-    AsksAhead = Op.getCache() && IsOneToken && !WidensPages;
+    AsksAhead = Op.getCache() && hasOneToken() && !WidensPages;
     if (!WidensPages)
       return;
     int64_t PairLanes = P * Lanes;
     WideKeys = B.scratch({PageTokens / KeyBlock, KeyWords, PairLanes}, Element);
     WideValues = B.scratch({PageTokens / P, Layout.valueWords() * P}, Element);
   }
+
+  /// Whether an item is for one token.
+  bool hasOneToken() { return B.IsDecodeSized || Op.getPartialsOut(); }
 
   void chooseBlocks() {
     // As many sums as leave half of the registers for what they are made of;
@@ -166,11 +168,10 @@ private:
     HeadsPerItem = std::min(Group, MostRows);
     // Several tokens share the keys that are read, and several blocks of them
     // the page that is in cache then.
-    bool IsOneToken = B.IsDecodeSized || Op.getPartialsOut();
-    TokensPerBlock = IsOneToken ? 1 : std::max<int64_t>(1, MostRows / Group);
+    TokensPerBlock = hasOneToken() ? 1 : std::max<int64_t>(1, MostRows / Group);
     BlockRows = HeadsPerItem * TokensPerBlock;
     // A tile would reach from a block that lacks rows into the next.
-    bool IsOneBlock = IsOneToken || (UsesTiles && BlockRows != TileRows);
+    bool IsOneBlock = hasOneToken() || (UsesTiles && BlockRows != TileRows);
     Blocks = IsOneBlock ? 1 : std::max<int64_t>(1, MostItemRows / BlockRows);
     ItemTokens = TokensPerBlock * Blocks;
     ItemRows = BlockRows * Blocks;

@@ -248,7 +248,7 @@ void TileMatmul::addPiece(const Piece &P, Value RowCount) {
            [&] { multiply(P, Rest, B.index(0), Flat); });
 }
 
-/// Copies a piece, in the order of the memory, while the next is asked for.
+/// Copies a piece for all rows.
 void TileMatmul::copyPanel(const Piece &P) {
   int64_t Steps = llvm::divideCeil(P.Features, TileFeatures);
   int64_t Columns = infoOf(Format).isQuantised() ? 1 : PanelWidth / Lanes;

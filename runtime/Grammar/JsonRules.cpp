@@ -86,14 +86,12 @@ ValueId Builder::value(const Literals &All) {
 /// what is known needs no choice of spellings, and is appended without being
 /// sampled.
 std::optional<NodeId> Builder::quoted(NodeId Strings) {
-  std::optional<std::vector<std::u32string>> All;
-  if (Pool.isWords(Strings))
-    All = Pool.list(Strings, SIZE_MAX);
-  if (!All)
+  std::vector<std::u32string> All = Pool.wordsOf(Strings);
+  if (All.empty())
     return std::nullopt;
-  for (std::u32string &Word : *All)
+  for (std::u32string &Word : All)
     Word = codesOf('"' + spelled(textOf(Word)) + '"');
-  return Pool.words(std::move(*All));
+  return Pool.words(std::move(All));
 }
 
 std::optional<Alternative> Builder::number(ValueId Id, const NumberSpec &Spec) {

@@ -377,23 +377,30 @@ NodeId RegexPool::words(std::vector<std::u32string> Words) {
   return wordsNode(trieOf(Words, 0, Words.size(), 0));
 }
 
-NodeId RegexPool::filterWords(NodeId Words, const std::vector<NodeId> &Others) {
-  std::vector<std::u32string> Kept;
+std::vector<std::u32string> RegexPool::wordsOf(NodeId N) const {
+  std::vector<std::u32string> Found;
   std::u32string Text;
   std::function<void(uint32_t)> Visit = [&](uint32_t Trie) {
-    if (Tries[Trie].IsEnd &&
-        std::all_of(Others.begin(), Others.end(),
-                    [&](NodeId P) { return matches(P, Text); }))
-      Kept.push_back(Text);
-    for (size_t I = 0; I < Tries[Trie].Children.size(); ++I) {
-      auto [Code, Child] = Tries[Trie].Children[I];
+    if (Tries[Trie].IsEnd)
+      Found.push_back(Text);
+    for (auto [Code, Child] : Tries[Trie].Children) {
       Text.push_back(Code);
       Visit(Child);
       Text.pop_back();
     }
   };
-  Visit(Nodes[Words].A);
-  return this->words(std::move(Kept));
+  if (Nodes[N].K == Kind::Words)
+    Visit(Nodes[N].A);
+  return Found;
+}
+
+NodeId RegexPool::filterWords(NodeId Words, const std::vector<NodeId> &Others) {
+  std::vector<std::u32string> Kept = wordsOf(Words);
+  std::erase_if(Kept, [&](const std::u32string &Text) {
+    return !std::all_of(Others.begin(), Others.end(),
+                        [&](NodeId P) { return matches(P, Text); });
+  });
+  return words(std::move(Kept));
 }
 
 NodeId RegexPool::derive(NodeId N, char32_t Code) {

@@ -69,8 +69,9 @@ public:
     uint32_t Min, Max;
   };
   std::optional<Run> run(NodeId N);
-  /// Whether it is one of some words: what words() made, or a part of them.
-  bool isWords(NodeId N) const { return Nodes[N].K == Kind::Words; }
+  /// The words of a node that words() made, or of a part of them; none of
+  /// others.
+  std::vector<std::u32string> wordsOf(NodeId N) const;
   /// All texts of `N` if there are at most `Most`.
   std::optional<std::vector<std::u32string>> list(NodeId N, size_t Most);
 

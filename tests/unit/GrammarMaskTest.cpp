@@ -373,6 +373,13 @@ TEST(GrammarMask, ForcedStrings) {
   for (char C : std::string("get_w"))
     ASSERT_TRUE(M.accept(C));
   EXPECT_EQ(M.forced(), "eather\"");
+
+  // Of any length.
+  const std::string Long(1000, 'x');
+  G = Grammar::fromJsonSchemaText("{\"const\":\"" + Long + "\"}");
+  ASSERT_TRUE(G);
+  EXPECT_TRUE(accepts(*G, '"' + Long + '"'));
+  EXPECT_FALSE(accepts(*G, "\"\\u0078" + Long.substr(1) + '"'));
 }
 
 /// The first token of a text may be spelled otherwise.

@@ -161,7 +161,7 @@ TEST_F(KernelBitsTest, MatmulsOfIntegers) {
 }
 
 /// How a panel is read depends on how many rows are multiplied with it: up to
-/// 16, up to 32, more, or more than a chunk of them.
+/// 16, up to 32, or more.
 TEST_F(KernelBitsTest, MatmulsOfBF16) {
   for (const char *Format : {"bf16", "q6_k"}) {
     KernelCase Case;
