@@ -64,7 +64,7 @@ static std::unique_ptr<llvm::TargetMachine> machineFor(CpuLevel Level) {
 
 /// Cleans up what kernels look like after their lowering. They are vectorised,
 /// unrolled and scheduled as they are meant to be: LLVM's default pipeline
-/// takes twice the time of these passes, and its code spills twice as often.
+/// takes twice the time of these passes, and its code spills more.
 static void optimise(llvm::Module &Module, llvm::TargetMachine &Machine) {
   llvm::LoopAnalysisManager Loops;
   llvm::FunctionAnalysisManager Functions;
