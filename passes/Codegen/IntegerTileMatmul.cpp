@@ -40,25 +40,52 @@ public:
 private:
   /// Rows that are staged, and multiplied while a panel is read.
   static constexpr int64_t ChunkRows = 16;
-  /// Rows and columns of 16 whose sums fill half of the registers.
-  static constexpr int64_t BlockSums = 16;
+  /// What their number is rounded up to.
+  static constexpr int64_t RowStep = 4;
+  /// Tiles of products at once, which leave room for those of rows and numbers.
+  static constexpr int64_t BatchTiles = 4;
   /// Rows of a tile of numbers: fours of a group.
   static constexpr int64_t GroupSteps = GroupValues / 4;
+  static constexpr int64_t PanelColumns = PanelWidth / Lanes;
+  /// Rows that are added to before their sums are stored.
+  static constexpr int64_t AddedRows = 2;
+
+  /// Columns of 16 of a matrix whose products with so many rows are in tiles at
+  /// once.
+  struct Batch {
+    int64_t Matrix;
+    int64_t FirstColumn;
+    int64_t Columns;
+    int64_t RowCount;
+  };
 
   int64_t rowsOfTile() const { return TileRows / Rows.digits(); }
+  int64_t tilesOfRows(int64_t RowCount) const {
+    return llvm::divideCeil(RowCount, rowsOfTile());
+  }
   /// Rows of the tiles of a part of a group.
   int64_t stagedRows() const { return ChunkRows * Rows.digits(); }
+  SmallVector<Batch> batchesOf(int64_t RowCount) const;
+  /// Among the columns of all matrices.
+  int64_t columnOf(const Batch &Of, int64_t C) const {
+    return Of.Matrix * PanelColumns + Of.FirstColumn + C;
+  }
+  /// Of the products of a part of a group with a column.
+  int64_t tileOf(const Batch &Of, int64_t Part, int64_t C,
+                 int64_t TileOfRows) const {
+    return (columnOf(Of, C) * Parts + Part) * tilesOfRows(Of.RowCount) +
+           TileOfRows;
+  }
 
   void allocate();
   Value partOf(Value All, int64_t Part);
   void stage(Value First, Value Last, RowFinder RowOf);
   void emitPanel(const Panel &P, Value First, Value Last, int64_t RowCount,
                  Epilogue Finish);
-  void unpack(const Stream &From, Value Group, Value Column, int64_t Columns);
-  SmallVector<Value> multiply(Value Group, int64_t RowCount);
-  void storeProducts(ArrayRef<Value> Tiles);
-  void addProducts(const Stream &From, Value Group, Value Column,
-                   int64_t RowCount, MutableArrayRef<Value> Sums);
+  void unpack(const Stream &From, Value Group, const Batch &Of);
+  SmallVector<Value> multiply(Value Group, const Batch &Of);
+  void storeProducts(ArrayRef<Value> Tiles, const Batch &Of);
+  void addProducts(const Stream &From, Value Group, const Batch &Of);
   /// Of the numbers of a group, while those of the one before are multiplied.
   Value slotOf(Value Group) { return B.rem(Group, 2); }
 
@@ -70,8 +97,8 @@ private:
   /// Scratch. By group: digits, a row of a tile each; of each row the scale and
   /// what its codes stand for in all.
   Value Digits, Scales, Totals;
-  /// Numbers of a group of columns, a row of a tile for each step; sums of
-  /// products; sums of all groups.
+  /// By column of 16: numbers of a group, a row of a tile for each step, and
+  /// sums of products. By row: sums of all groups.
   Value Numbers, Products, Result;
 };
 
@@ -91,10 +118,12 @@ void IntegerTileMatmul::allocate() {
   Scales = B.scratch({Groups, ChunkRows});
   if (Info.hasMinimum())
     Totals = B.scratch({Groups, ChunkRows});
-  int64_t Columns = BlockSums / rowsOfTile();
+  int64_t Columns = matrices() * PanelColumns;
   Numbers = B.scratch({2, Columns * GroupSteps, 4 * Lanes}, B.getI8Type());
-  Products = B.scratch({Parts * Columns * TileRows, Lanes}, B.getI32Type());
-  Result = B.scratch({ChunkRows, matrices() * PanelWidth});
+  Products =
+      B.scratch({Columns * Parts * tilesOfRows(ChunkRows) * TileRows, Lanes},
+                B.getI32Type());
+  Result = B.scratch({ChunkRows, Columns * Lanes});
 }
 
 void IntegerTileMatmul::prepare(Value First, Value Last, RowFinder RowOf) {
@@ -113,11 +142,11 @@ void IntegerTileMatmul::emit(ArrayRef<Panel> Panels, Value First, Value Last,
   B.loop(First, Last, ChunkRows, [&](Value From) {
     Value To = B.min(B.add(From, ChunkRows), Last);
     B.ifThen(B.isLess(MostPrepared, Last), [&] { stage(From, To, RowOf); });
+    Value Steps = B.ceilDiv(B.sub(To, From), RowStep);
     for (const Panel &P : Panels)
-      B.ifThenElse(
-          B.isLess(B.index(rowsOfTile()), B.sub(To, From)),
-          [&] { emitPanel(P, From, To, ChunkRows, Finish); },
-          [&] { emitPanel(P, From, To, rowsOfTile(), Finish); });
+      B.caseOf(Steps, ChunkRows / RowStep, [&](int64_t Count) {
+        emitPanel(P, From, To, Count * RowStep, Finish);
+      });
   });
 }
 
@@ -165,37 +194,49 @@ void IntegerTileMatmul::stage(Value First, Value Last, RowFinder RowOf) {
   });
 }
 
-/// Multiplies what is staged, as if it were `RowCount` rows.
+SmallVector<IntegerTileMatmul::Batch>
+IntegerTileMatmul::batchesOf(int64_t RowCount) const {
+  int64_t Columns =
+      std::min(PanelColumns, BatchTiles / (Parts * tilesOfRows(RowCount)));
+  SmallVector<Batch> Batches;
+  for (int64_t M = 0; M < matrices(); ++M)
+    for (int64_t C = 0; C < PanelColumns; C += Columns)
+      Batches.push_back({M, C, Columns, RowCount});
+  return Batches;
+}
+
+/// Multiplies what is staged, as if it were `RowCount` rows, group by group.
+/// While tiles multiply a batch of a group, its numbers of the next are
+/// unpacked and its products of the one before are added.
 void IntegerTileMatmul::emitPanel(const Panel &P, Value First, Value Last,
                                   int64_t RowCount, Epilogue Finish) {
-  int64_t Columns = BlockSums / RowCount;
-  for (auto [M, From] : llvm::enumerate(streams(P)))
-    B.loop(B.index(0), B.index(PanelWidth), Columns * Lanes, [&](Value Column) {
-      // While tiles multiply a group, the numbers of the next are unpacked and
-      // the products of the one before are added.
-      Value Zero = B.index(0), End = B.index(Groups - 1);
-      unpack(From, Zero, Column, Columns);
-      storeProducts(multiply(Zero, RowCount));
-      unpack(From, B.min(B.index(1), End), Column, Columns);
-      Sums Start(BlockSums, B.vecConst(0));
-      Sums All =
-          B.loop(Zero, End, 1, Start, [&](Value Group, ValueRange Carried) {
-            Value Next = B.add(Group, 1);
-            SmallVector<Value> Tiles = multiply(Next, RowCount);
-            unpack(From, B.min(B.add(Group, 2), End), Column, Columns);
-            Sums Added(Carried);
-            addProducts(From, Group, Column, RowCount, Added);
-            storeProducts(Tiles);
-            return Added;
-          });
-      addProducts(From, End, Column, RowCount, All);
-      for (int64_t R = 0; R < RowCount; ++R)
-        for (int64_t C = 0; C < Columns; ++C)
-          B.store(All[R * Columns + C], Result,
-                  {B.index(R),
-                   B.add(B.add(Column, static_cast<int64_t>(M) * PanelWidth),
-                         C * Lanes)});
+  B.loop(B.index(0), B.index(RowCount), 1, [&](Value Row) {
+    B.columns(matrices() * PanelWidth, [&](Value Column, int64_t) {
+      B.store(B.vecConst(0), Result, {Row, Column});
     });
+  });
+  SmallVector<Stream> From = streams(P);
+  SmallVector<Batch> Batches = batchesOf(RowCount);
+  Value Zero = B.index(0), End = B.index(Groups - 1);
+  auto Unpack = [&](Value Group, const Batch &Of) {
+    unpack(From[Of.Matrix], B.min(Group, End), Of);
+  };
+  for (const Batch &Of : Batches)
+    Unpack(Zero, Of);
+  for (const Batch &Of : Batches) {
+    storeProducts(multiply(Zero, Of), Of);
+    Unpack(B.index(1), Of);
+  }
+  B.loop(Zero, End, 1, [&](Value Group) {
+    for (const Batch &Of : Batches) {
+      SmallVector<Value> Tiles = multiply(B.add(Group, 1), Of);
+      Unpack(B.add(Group, 2), Of);
+      addProducts(From[Of.Matrix], Group, Of);
+      storeProducts(Tiles, Of);
+    }
+  });
+  for (const Batch &Of : Batches)
+    addProducts(From[Of.Matrix], End, Of);
   B.loop(First, Last, 1, [&](Value Row) {
     B.loop(B.index(0), B.index(PanelWidth), Lanes, [&](Value Column) {
       SmallVector<Value> OfMatrices;
@@ -207,40 +248,38 @@ void IntegerTileMatmul::emitPanel(const Panel &P, Value First, Value Last,
   });
 }
 
-/// Unpacks the numbers of a group for columns from `Column` on.
-void IntegerTileMatmul::unpack(const Stream &From, Value Group, Value Column,
-                               int64_t Columns) {
-  for (int64_t C = 0; C < Columns; ++C) {
-    GroupReader Reader(B, Format, From.View, From.Panel, Group,
-                       B.add(Column, C * Lanes));
-    for (int64_t Step = 0; Step < GroupSteps; ++Step) {
+/// Unpacks the numbers of a group, in the order that they lie in.
+void IntegerTileMatmul::unpack(const Stream &From, Value Group,
+                               const Batch &Of) {
+  std::vector<GroupReader> Readers;
+  for (int64_t C = 0; C < Of.Columns; ++C)
+    Readers.emplace_back(B, Format, From.View, From.Panel, Group,
+                         B.index((Of.FirstColumn + C) * Lanes));
+  for (int64_t Step = 0; Step < GroupSteps; ++Step)
+    for (int64_t C = 0; C < Of.Columns; ++C) {
       if (Step % 2 == 0)
-        Reader.setOctet(B.index(Step / 2));
-      prefetchAhead(From, Group, C * GroupSteps + Step, Columns * GroupSteps);
-      vector::StoreOp::create(B, Reader.numbers(Step % 2), Numbers,
-                              ValueRange{slotOf(Group),
-                                         B.index(C * GroupSteps + Step),
-                                         B.index(0)});
+        Readers[C].setOctet(B.index(Step / 2));
+      vector::StoreOp::create(
+          B, Readers[C].numbers(Step % 2), Numbers,
+          ValueRange{slotOf(Group),
+                     B.index(columnOf(Of, C) * GroupSteps + Step), B.index(0)});
     }
-  }
 }
 
 /// Starts the products of the unpacked numbers of a group: by part, column of
 /// 16 and tile of rows.
-SmallVector<Value> IntegerTileMatmul::multiply(Value Group, int64_t RowCount) {
-  int64_t Columns = BlockSums / RowCount;
+SmallVector<Value> IntegerTileMatmul::multiply(Value Group, const Batch &Of) {
   SmallVector<Value> Tiles;
   for (int64_t Part = 0; Part < Parts; ++Part) {
     SmallVector<Value> RowTiles;
-    for (int64_t R = 0; R < RowCount; R += rowsOfTile())
-      RowTiles.push_back(
-          loadByteTile(B, TileRows, GroupValues, Digits,
-                       {Group, B.index(Part * stagedRows() + R * Rows.digits()),
-                        B.index(0)}));
-    for (int64_t C = 0; C < Columns; ++C) {
-      Value Weights =
-          loadByteTile(B, GroupSteps, 4 * Lanes, Numbers,
-                       {slotOf(Group), B.index(C * GroupSteps), B.index(0)});
+    for (int64_t T = 0; T < tilesOfRows(Of.RowCount); ++T)
+      RowTiles.push_back(loadByteTile(
+          B, TileRows, GroupValues, Digits,
+          {Group, B.index(Part * stagedRows() + T * TileRows), B.index(0)}));
+    for (int64_t C = 0; C < Of.Columns; ++C) {
+      Value Weights = loadByteTile(
+          B, GroupSteps, 4 * Lanes, Numbers,
+          {slotOf(Group), B.index(columnOf(Of, C) * GroupSteps), B.index(0)});
       for (Value Tile : RowTiles)
         Tiles.push_back(multiplyByteTiles(B, Tile, Weights));
     }
@@ -248,45 +287,66 @@ SmallVector<Value> IntegerTileMatmul::multiply(Value Group, int64_t RowCount) {
   return Tiles;
 }
 
-void IntegerTileMatmul::storeProducts(ArrayRef<Value> Tiles) {
-  for (auto [I, Tile] : llvm::enumerate(Tiles))
-    storeTile(B, Tile, Products,
-              {B.index(static_cast<int64_t>(I) * TileRows), B.index(0)});
+/// Stores what multiply() returned.
+void IntegerTileMatmul::storeProducts(ArrayRef<Value> Tiles, const Batch &Of) {
+  for (int64_t Part = 0; Part < Parts; ++Part)
+    for (int64_t C = 0; C < Of.Columns; ++C)
+      for (int64_t T = 0; T < tilesOfRows(Of.RowCount); ++T) {
+        storeTile(B, Tiles.front(), Products,
+                  {B.index(tileOf(Of, Part, C, T) * TileRows), B.index(0)});
+        Tiles = Tiles.drop_front();
+      }
 }
 
-/// Adds the stored products of a group, for columns from `Column` on, to sums
-/// by row and column.
+/// Adds the stored products of a group to the sums. Asks for what is unpacked
+/// later between them: beside the loads of the numbers, which come from the
+/// second-level cache too, it would wait for these.
 void IntegerTileMatmul::addProducts(const Stream &From, Value Group,
-                                    Value Column, int64_t RowCount,
-                                    MutableArrayRef<Value> Sums) {
-  int64_t Columns = BlockSums / RowCount, TilesOfRows = RowCount / rowsOfTile();
-  std::vector<GroupReader> Readers;
-  for (int64_t C = 0; C < Columns; ++C)
-    Readers.emplace_back(B, Format, From.View, From.Panel, Group,
-                         B.add(Column, C * Lanes));
-  int64_t Part = 0;
-  auto Product = [&](int64_t Row, int64_t Column) {
-    int64_t Tile = (Part * Columns + Column) * TilesOfRows + Row / rowsOfTile();
-    int64_t First = Tile * TileRows + Row % rowsOfTile() * Rows.digits();
-    SmallVector<Value, 2> OfDigits;
-    for (int64_t Digit = 0; Digit < Rows.digits(); ++Digit)
-      OfDigits.push_back(vector::LoadOp::create(
-          B, B.vecType(B.getI32Type()), Products,
-          ValueRange{B.index(First + Digit), B.index(0)}));
-    return Rows.number(OfDigits);
+                                    const Batch &Of) {
+  auto OfRow = [&](Value Of, int64_t Row) {
+    return B.splat(B.loadScalar(Of, {Group, B.index(Row)}));
   };
-  auto OfRow = [&](Value Of) {
-    return [this, Of, Group](int64_t Row) {
-      return B.splat(B.loadScalar(Of, {Group, B.index(Row)}));
-    };
-  };
-  addScaled(
-      B, {RowCount, Columns, Info},
-      {[&](int64_t Which) { Part = Which; }, Product,
-       [&](int64_t C, int64_t Part) {
-         return Readers[C].scale(Part, /*OfPairs=*/true);
-       },
-       [&](int64_t C) { return Readers[C].minimum(); }, OfRow(Scales),
-       OfRow(Totals)},
-      [&](int64_t R, int64_t C) -> Value & { return Sums[R * Columns + C]; });
+  for (int64_t C = 0; C < Of.Columns; ++C) {
+    int64_t InPanel = Of.FirstColumn + C;
+    GroupReader Reader(B, Format, From.View, From.Panel, Group,
+                       B.index(InPanel * Lanes));
+    SmallVector<Value, 2> OfParts;
+    for (int64_t Part = 0; Part < Parts; ++Part)
+      OfParts.push_back(Reader.scale(Part, /*OfPairs=*/true));
+    Value Minimum = Reader.minimum();
+    for (int64_t First = 0; First < Of.RowCount; First += AddedRows) {
+      prefetchAhead(From, B.add(Group, 2),
+                    (InPanel * Of.RowCount + First) / AddedRows,
+                    PanelColumns * Of.RowCount / AddedRows);
+      auto At = [&](int64_t R) {
+        return SmallVector<Value>{B.index(First + R),
+                                  B.index(columnOf(Of, C) * Lanes)};
+      };
+      Sums Added;
+      for (int64_t R = 0; R < AddedRows; ++R)
+        Added.push_back(B.load(Result, At(R)));
+      int64_t Part = 0;
+      auto Product = [&](int64_t R, int64_t) {
+        int64_t Row = First + R;
+        int64_t Tile = tileOf(Of, Part, C, Row / rowsOfTile());
+        int64_t FirstDigit =
+            Tile * TileRows + Row % rowsOfTile() * Rows.digits();
+        SmallVector<Value, 2> OfDigits;
+        for (int64_t Digit = 0; Digit < Rows.digits(); ++Digit)
+          OfDigits.push_back(vector::LoadOp::create(
+              B, B.vecType(B.getI32Type()), Products,
+              ValueRange{B.index(FirstDigit + Digit), B.index(0)}));
+        return Rows.number(OfDigits);
+      };
+      addScaled(B, {AddedRows, 1, Info},
+                {[&](int64_t Which) { Part = Which; }, Product,
+                 [&](int64_t, int64_t Part) { return OfParts[Part]; },
+                 [&](int64_t) { return Minimum; },
+                 [&](int64_t R) { return OfRow(Scales, First + R); },
+                 [&](int64_t R) { return OfRow(Totals, First + R); }},
+                [&](int64_t R, int64_t) -> Value & { return Added[R]; });
+      for (int64_t R = 0; R < AddedRows; ++R)
+        B.store(Added[R], Result, At(R));
+    }
+  }
 }
