@@ -1,11 +1,14 @@
 //===- IntegerTileMatmul.cpp - Products of grouped integers in tiles ------===//
 //
-// For more rows than dot products keep up with the memory for, and fewer than
-// widening the weights pays for. A tile holds both digits of a group of eight
-// rows; the weights' numbers of 16 output features are unpacked to the tile
-// that it is multiplied with. The sums of a group leave the tiles as integers
-// and are scaled as IntegerMatmul scales them, in the same order: a row's bits
-// do not depend on which of both multiplied it.
+// For more than one row, and fewer than widening the weights pays for. A tile
+// holds both digits of a group of eight rows; the weights' numbers of 16 output
+// features are unpacked to the tile that it is multiplied with. The sums of a
+// group leave the tiles as integers and are scaled as IntegerMatmul scales
+// them, in the same order: a row's bits do not depend on which of both
+// multiplied it.
+//
+// All columns of a group are multiplied before the next group, so that a panel
+// is read in the order that it lies in; sums wait in the first-level cache.
 //
 // All tiles of a function must do with eight registers, each of one shape. A
 // format with two scales in a group therefore has tiles of whole groups too:
@@ -163,11 +166,12 @@ Value IntegerTileMatmul::partOf(Value All, int64_t Part) {
           B, DenseElementsAttr::get(cast<ShapedType>(All.getType()), Mask)));
 }
 
-/// Copies rows [First, Last), the last one also in place of those that a chunk
-/// lacks.
+/// Copies rows [First, Last), the last one also in place of those that a whole
+/// step lacks. What stands in the rest of a tile is multiplied and not used.
 void IntegerTileMatmul::stage(Value First, Value Last, RowFinder RowOf) {
   auto Type = B.vecType(B.getI8Type(), GroupValues);
-  B.loop(B.index(0), B.index(ChunkRows), 1, [&](Value Place) {
+  Value Steps = B.ceilDiv(B.sub(Last, First), RowStep);
+  B.loop(B.index(0), B.mul(Steps, RowStep), 1, [&](Value Place) {
     InputRow In = RowOf(B.min(B.add(First, Place), B.sub(Last, B.index(1))));
     Value FirstGroup = B.div(In.Column, GroupValues);
     B.loop(B.index(0), B.index(Groups), 1, [&](Value Group) {

@@ -84,7 +84,7 @@ protected:
 
   /// Rows of grouped integers that tiles, where there are such, multiply faster
   /// than dot products do.
-  static constexpr int64_t LeastTileRows = 5;
+  static constexpr int64_t LeastTileRows = 2;
 
   /// Registers that a vector of 16 lanes takes.
   int64_t perVector() const { return Lanes / B.Target.getLanes(); }

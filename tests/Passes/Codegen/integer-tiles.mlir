@@ -7,40 +7,49 @@
 !four = !dnn.packed<panels, 128x96xq4_0>
 module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, dot = [bf16, int8, int16, bf16_tile, int8_tile], library = []>} {
 // Of 16 rows and three groups the digits and scales; of a group the numbers,
-// two times, and products.
+// two times, and products; the sums.
 // CHECK-LABEL: @few
 // CHECK-DAG: %[[DIGITS:.*]] = memref.alloca() {{.*}} : memref<3x32x32xi8>
 // CHECK-DAG: %[[SCALES:.*]] = memref.alloca() {{.*}} : memref<3x16xf32>
-// CHECK-DAG: %[[NUMBERS:.*]] = memref.alloca() {{.*}} : memref<2x16x64xi8>
-// CHECK-DAG: %[[PRODUCTS:.*]] = memref.alloca() {{.*}} : memref<32x16xi32>
-// Rows are copied once for all panels, if they are 5 to 16.
+// CHECK-DAG: %[[NUMBERS:.*]] = memref.alloca() {{.*}} : memref<2x32x64xi8>
+// CHECK-DAG: %[[PRODUCTS:.*]] = memref.alloca() {{.*}} : memref<128x16xi32>
+// CHECK-DAG: %[[SUMS:.*]] = memref.alloca() {{.*}} : memref<16x64xf32>
+// Rows are copied once for all panels, if they are 2 to 16.
 // CHECK: vector.store %{{.*}}, %[[DIGITS]]
 // CHECK: memref.store %{{.*}}, %[[SCALES]]
 // CHECK-NOT: amx.tile
-// Up to four rows: dot products.
+// One row: dot products.
 // CHECK: dnn.dot
-// More than eight rows: two tiles of them, 16 columns at once. While they are
-// multiplied, the next numbers are unpacked and the last products added.
-// CHECK: scf.for %{{.*}} = %c0 to %c64 step %c16
-// CHECK: scf.for
-// CHECK-COUNT-2: amx.tile_load %[[DIGITS]][{{.*}} into !amx.tile<16x32xi8>
-// CHECK: amx.tile_load %[[NUMBERS]][{{.*}} into !amx.tile<8x64xi8>
+// Up to four rows: one tile of them, a whole panel at once. While it is
+// multiplied, the next numbers are unpacked, and what is unpacked later is
+// asked for between the additions of the last products.
+// CHECK: scf.index_switch
+// CHECK: case 1
+// CHECK: scf.for %{{.*}} = %c0 to %c2 step %c1
+// CHECK-COUNT-1: amx.tile_load %[[DIGITS]][{{.*}} into !amx.tile<16x32xi8>
+// CHECK-COUNT-4: amx.tile_load %[[NUMBERS]][{{.*}} into !amx.tile<8x64xi8>
+// CHECK: amx.tile_muli
+// CHECK-NOT: memref.prefetch
+// CHECK-COUNT-32: vector.store %{{.*}}, %[[NUMBERS]]
+// CHECK: memref.prefetch
+// CHECK: vector.load %[[SUMS]]
+// CHECK: vector.load %[[PRODUCTS]]
+// CHECK-COUNT-2: vector.store %{{.*}}, %[[SUMS]]
+// CHECK: memref.prefetch
+// CHECK-COUNT-4: amx.tile_store %[[PRODUCTS]]
+// CHECK: case 3
+// Up to twelve rows: two tiles, half a panel at once.
+// CHECK: scf.for %{{.*}} = %c0 to %c2 step %c1
+// CHECK-COUNT-2: amx.tile_load %[[DIGITS]]
+// CHECK: amx.tile_load %[[NUMBERS]]
+// CHECK-COUNT-2: amx.tile_muli
+// CHECK: amx.tile_load %[[NUMBERS]]
 // CHECK-COUNT-2: amx.tile_muli
 // CHECK-NOT: amx.tile_
-// CHECK-COUNT-8: vector.store %{{.*}}, %[[NUMBERS]]
-// CHECK: vector.load %[[PRODUCTS]]
-// CHECK-COUNT-2: amx.tile_store %[[PRODUCTS]]
-// CHECK: scf.yield
-// Otherwise one, 32 columns.
-// CHECK: scf.for %{{.*}} = %c0 to %c64 step %c32
-// CHECK: scf.for
-// CHECK: amx.tile_load %[[DIGITS]]
-// CHECK: amx.tile_load %[[NUMBERS]]
-// CHECK: amx.tile_muli
-// CHECK: amx.tile_load %[[NUMBERS]]
-// CHECK: amx.tile_muli
 // CHECK-COUNT-16: vector.store %{{.*}}, %[[NUMBERS]]
-// CHECK-COUNT-2: amx.tile_store %[[PRODUCTS]]
+// CHECK-COUNT-24: vector.store %{{.*}}, %[[SUMS]]
+// CHECK-COUNT-4: amx.tile_store %[[PRODUCTS]]
+// CHECK-COUNT-2: amx.tile_load %[[DIGITS]]
 func.func private @few(%s: !transformer.scope, %b: !transformer.batch, %x: !rows, %o: !out) attributes {transformer.variant = #transformer.variant<few>} {
   %w = dnn.weight %s ["w"] of ffn index 0 : !four
   dnn.matmul %x weight %w outs(%o) : (!rows, !four, !out) -> ()
@@ -62,7 +71,7 @@ module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, d
 // CHECK: vector.store %[[FIRST]], %[[DIGITS]]
 // CHECK: %[[SECOND:.*]] = arith.andi
 // CHECK: vector.store %[[SECOND]], %[[DIGITS]]
-// CHECK: scf.for
+// CHECK: case 1
 // CHECK: amx.tile_load %[[DIGITS]][%{{.*}}, %c0, %c0] : {{.*}} into !amx.tile<16x32xi8>
 // CHECK: amx.tile_load %[[DIGITS]][%{{.*}}, %c32, %c0] : {{.*}} into !amx.tile<16x32xi8>
 func.func private @halves(%s: !transformer.scope, %b: !transformer.batch, %x: !rows, %o: !out) attributes {transformer.variant = #transformer.variant<few>} {

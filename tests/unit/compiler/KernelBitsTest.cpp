@@ -137,7 +137,8 @@ TEST_F(KernelBitsTest, PartitionedAttention) {
   checkBits(attention(4, 2, 16, "bf16", "window 70"));
 }
 
-/// Whether dot products or tiles multiply a row depends on how many there are.
+/// Whether dot products or tiles multiply a row, and how many tiles, depends on
+/// how many rows there are.
 TEST_F(KernelBitsTest, MatmulsOfIntegers) {
   for (const char *Format : {"q4_k", "q6_k", "q8_0"}) {
     KernelCase Case;
@@ -156,7 +157,7 @@ TEST_F(KernelBitsTest, MatmulsOfIntegers) {
       %r = dnn.matmul %y weight %w outs(%o)
           : (tensor<?x301x!dnn.grouped<16>>, !dnn.packed<panels, 70x301x{F}>,
              tensor<?x70xf32>) -> tensor<?x70xf32>)";
-    checkBits(Case);
+    checkBits(Case, {3, 9, 2, 70, 14});
   }
 }
 
