@@ -32,9 +32,6 @@ constexpr int64_t ChunkRows = 512;
 constexpr int64_t MostColumns = 256;
 /// Rows of a block, and the most that stream a panel.
 constexpr int64_t BlockRows = 2 * TileRows;
-/// Features of a piece of it, in whose time the next comes into the
-/// second-level cache.
-constexpr int64_t StreamFeatures = 512;
 
 class TileMatmul : public MatmulEmitter {
 public:
@@ -92,6 +89,12 @@ private:
   SmallVector<Value> loadRows(Value Rows, Value Step, Value Row, Shape Size);
   void multiplyColumn(ArrayRef<Value> Rows, Value Columns, int64_t C,
                       Shape Size, MutableArrayRef<Value> Tiles);
+  /// Features of a piece of a panel that is streamed. Each piece breaks the
+  /// stream of plain numbers; in the time of a quantised one the next comes
+  /// into the second-level cache.
+  int64_t streamFeatures() const {
+    return infoOf(Format).isQuantised() ? 512 : 2048;
+  }
   Value slotOf(Value Panel, int64_t Matrix) {
     return B.add(B.mul(Panel, matrices()), Matrix);
   }
@@ -122,7 +125,7 @@ void TileMatmul::emit(ArrayRef<Panel> Panels, Value First, Value Last,
                       BlockRows, TileFeatures},
                      BF16);
   StagedFew = B.scratch(
-      {1, StreamFeatures / TileFeatures, BlockRows, TileFeatures}, BF16);
+      {1, streamFeatures() / TileFeatures, BlockRows, TileFeatures}, BF16);
   PieceCopy = B.scratch({PieceFeatures / 2, PanelWidth * 2}, BF16);
   Turns = B.scratch({2, Flat.Columns, TileFeatures / 2, 2 * Lanes}, BF16);
   B.loop(First, Last, ChunkRows, [&](Value From) {
@@ -145,7 +148,7 @@ void TileMatmul::emit(ArrayRef<Panel> Panels, Value First, Value Last,
                        [&](const Piece &P) { addPiece(P, RowCount); });
         },
         [&] {
-          forEachPiece(Panels[0], Count, StreamFeatures, StageInto(StagedFew),
+          forEachPiece(Panels[0], Count, streamFeatures(), StageInto(StagedFew),
                        [&](const Piece &P) { addStreamed(P, RowCount); });
         });
     B.loop(From, To, 1, [&](Value Row) {

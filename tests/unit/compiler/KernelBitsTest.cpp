@@ -164,21 +164,23 @@ TEST_F(KernelBitsTest, MatmulsOfIntegers) {
 /// How a panel is read depends on how many rows are multiplied with it: up to
 /// 16, up to 32, or more.
 TEST_F(KernelBitsTest, MatmulsOfBF16) {
-  for (const char *Format : {"bf16", "q6_k"}) {
+  // In more than one piece each.
+  for (const auto &[Format, Features] :
+       {std::pair{"bf16", "2150"}, std::pair{"q6_k", "1100"}}) {
     KernelCase Case;
     Case.Name = std::string("matmul of bf16 and ") + Format;
-    Case.Settings = {{"F", Format}};
-    Case.Inputs = {"1100"};
+    Case.Settings = {{"F", Format}, {"K", Features}};
+    Case.Inputs = {"{K}"};
     Case.Output = "70";
     Case.Needs = DotProduct::BF16;
     Case.Body = R"(
-      %e = tensor.empty(%t) : tensor<?x1100xbf16>
-      %y = dnn.cast %x0 outs(%e) : (tensor<?x1100xf32>, tensor<?x1100xbf16>)
-          -> tensor<?x1100xbf16>
-      %w = dnn.weight %s ["w"] of ffn : <panels, 70x1100x{F}>
+      %e = tensor.empty(%t) : tensor<?x{K}xbf16>
+      %y = dnn.cast %x0 outs(%e) : (tensor<?x{K}xf32>, tensor<?x{K}xbf16>)
+          -> tensor<?x{K}xbf16>
+      %w = dnn.weight %s ["w"] of ffn : <panels, 70x{K}x{F}>
       %o = tensor.empty(%t) : tensor<?x70xf32>
       %r = dnn.matmul %y weight %w outs(%o)
-          : (tensor<?x1100xbf16>, !dnn.packed<panels, 70x1100x{F}>,
+          : (tensor<?x{K}xbf16>, !dnn.packed<panels, 70x{K}x{F}>,
              tensor<?x70xf32>) -> tensor<?x70xf32>)";
     checkBits(Case, {9, 15, 17, 32, 33});
     checkBits(Case, {20, 100, 16, 48, 180});
