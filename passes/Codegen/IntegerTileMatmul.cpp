@@ -302,9 +302,9 @@ void IntegerTileMatmul::storeProducts(ArrayRef<Value> Tiles, const Batch &Of) {
       }
 }
 
-/// Adds the stored products of a group to the sums. Asks for what is unpacked
-/// later between them: beside the loads of the numbers, which come from the
-/// second-level cache too, it would wait for these.
+/// Adds the stored products of a group to the sums. Between them asks for what
+/// is unpacked later: beside the loads of the numbers, which come from the
+/// second-level cache, that is slower.
 void IntegerTileMatmul::addProducts(const Stream &From, Value Group,
                                     const Batch &Of) {
   auto OfRow = [&](Value Of, int64_t Row) {
