@@ -94,7 +94,7 @@ void Constraint::accept(int32_t Token) {
     (void)Match.accept(Token); // It was allowed.
 }
 
-std::vector<int32_t> Constraint::forced(size_t Most) {
+std::vector<int32_t> Constraint::forced() {
   std::string Text = Match.forced();
   // Bytes of special tokens, or parts of characters.
   if (Text.empty() || tokenizer::findInvalidUtf8(Text))
@@ -103,8 +103,7 @@ std::vector<int32_t> Constraint::forced(size_t Most) {
       T->encode(Text, /*AddSpecialTokens=*/false);
   if (!Ids)
     return {};
-  // The last one may be a part of a longer token.
-  Ids->resize(std::min(Most, Ids->size() - std::min<size_t>(Ids->size(), 1)));
+  Ids->resize(Ids->size() - std::min<size_t>(Ids->size(), 1));
   Ids->resize(allowed(*Ids));
   return std::move(*Ids);
 }

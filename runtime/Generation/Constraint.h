@@ -24,9 +24,9 @@ public:
   std::optional<int32_t> likeliest(std::span<const float> Row);
   /// Goes on with a token that may follow.
   void accept(int32_t Token);
-  /// At most `Most` tokens of the text that must follow, as the tokenizer would
-  /// cut it; the model may cut it otherwise.
-  std::vector<int32_t> forced(size_t Most);
+  /// Tokens of the text that must follow, as the tokenizer cuts it, without the
+  /// last one, for it may be a part of a longer one.
+  std::vector<int32_t> forced();
   /// How many of `Tokens` may follow, one after another, without an end.
   size_t allowed(std::span<const int32_t> Tokens);
 

@@ -282,8 +282,9 @@ bool Generator::constrain(Job &J, Line &L, std::span<const float> Row,
   return true;
 }
 
-/// The next token of a line after a row of logits, if it goes on.
-std::optional<int32_t> Generator::choose(Job &J, Line &L,
+/// Draws the next token of a line after a row of logits; none where that has
+/// ended the line.
+std::optional<int32_t> Generator::sample(Job &J, Line &L,
                                          std::span<const float> Row) {
   const Request &Wish = J.Wish;
   auto Fail = [&](const Error &Reason) {
@@ -295,6 +296,8 @@ std::optional<int32_t> Generator::choose(Job &J, Line &L,
   std::optional<int32_t> Only;
   if (L.Must && !constrain(J, L, Row, Scores, Only))
     return std::nullopt;
+  if (Only)
+    return Only;
   if (!Scores.empty())
     Logits = Scores;
   if (Wish.Rules.any()) {
@@ -319,28 +322,39 @@ std::optional<int32_t> Generator::choose(Job &J, Line &L,
                       "generation that leave one"));
   }
   auto Position = Wish.Prompt.size() + L.Done.NewTokens.size();
-  Result<int32_t> Token =
-      Only ? Result<int32_t>(*Only)
-           : J.Picker.pick(Logits, static_cast<int64_t>(Position),
-                           Wish.How.FirstChoice +
-                               static_cast<uint32_t>(L.Added.Choice));
+  Result<int32_t> Token = J.Picker.pick(
+      Logits, static_cast<int64_t>(Position),
+      Wish.How.FirstChoice + static_cast<uint32_t>(L.Added.Choice));
   if (!Token)
     return Fail(atStep(J, Token.error()));
-  if (Wish.Scored) {
-    Result<LogProbabilities> Raw = LogProbabilities::of(Row);
-    if (!Raw)
-      return Fail(atStep(J, Raw.error()));
-    L.addScore(Raw->score(*Token, *Wish.Scored));
-  }
-  L.addToken(Wish, *Token);
-  if (!L.isRunning())
-    return std::nullopt;
   return *Token;
 }
 
+/// The next token of a line, if it goes on: the one that is forced, else by the
+/// row of logits, which may be empty only where one is forced and no scores are
+/// wanted.
+std::optional<int32_t> Generator::choose(Job &J, Line &L,
+                                         std::span<const float> Row) {
+  const Request &Wish = J.Wish;
+  std::optional<int32_t> Token =
+      L.Forced.empty() ? sample(J, L, Row) : L.Forced.front();
+  if (!Token)
+    return std::nullopt;
+  if (Wish.Scored) {
+    Result<LogProbabilities> Raw = LogProbabilities::of(Row);
+    if (!Raw) {
+      fail(J, L, atStep(J, Raw.error()));
+      return std::nullopt;
+    }
+    L.addScore(Raw->score(*Token, *Wish.Scored));
+  }
+  L.addToken(Wish, *Token);
+  return L.isRunning() ? Token : std::nullopt;
+}
+
 /// The next token of the line of sequence `I`, which has answered to one token
-/// and to the guesses behind it: they are right as long as they are what would
-/// have been chosen. Drops the others.
+/// and to those behind it: they are right as long as they are what is chosen.
+/// Drops the others.
 Result<std::optional<int32_t>>
 Generator::checkGuesses(Job &J, size_t I, const ItemResult &Answer) {
   Line &L = J.Lines[J.Owners[I]];
@@ -350,20 +364,24 @@ Generator::checkGuesses(Job &J, size_t I, const ItemResult &Answer) {
   }
   const std::vector<int32_t> &Given = J.Next[I];
   size_t Width = Answer.Values.size() / static_cast<size_t>(Answer.Rows);
+  // Behind forced tokens only the last row has been asked for.
+  size_t Unasked = Given.size() - static_cast<size_t>(Answer.Rows);
   size_t Row = 0;
+  bool AreGuesses = Given.size() > 1 && L.Forced.empty();
   std::optional<int32_t> Token;
   do {
     // Tokens that come at once are pieces of their own, as without guesses, so
     // that streams have the same events.
     if (Row > 0)
       L.Earlier.push_back(L.takeAdded());
-    Token = choose(J, L, tokensOf(Answer.Values.subspan(Row * Width, Width)));
+    Token = choose(J, L,
+                   Row < Unasked ? std::span<const float>()
+                                 : tokensOf(Answer.Values.subspan(
+                                       (Row - Unasked) * Width, Width)));
   } while (Token && ++Row < Given.size() && *Token == Given[Row]);
   if (!Token || Given.size() == 1)
     return Token;
-  if (L.LastGuessIsForced)
-    L.Forced.observe(Given.size() - 1, Row - 1);
-  else
+  if (AreGuesses)
     L.Lookup.observe(Given.size() - 1, Row - 1);
   if (Row == Given.size())
     return Token;
@@ -377,29 +395,24 @@ Generator::checkGuesses(Job &J, size_t I, const ItemResult &Answer) {
   return Token;
 }
 
-/// At most `Most` tokens that may follow the line's: those that its grammar
-/// forces, or that followed what is in the text before.
+/// At most `Most` tokens behind the line's last: those that are forced, or may
+/// follow because they followed what is in the text before.
 std::vector<int32_t> Generator::guess(const Request &Wish, Line &L,
                                       size_t Most) {
-  constexpr int64_t MostForced = 16;
   auto Left =
       Wish.MaxNewTokens - static_cast<int64_t>(L.Done.NewTokens.size()) - 1;
-  auto Room = [&](int64_t Limit) {
-    return std::min(static_cast<size_t>(std::clamp<int64_t>(Left, 0, Limit)),
-                    Most);
-  };
-  std::vector<int32_t> Guess;
-  // Guesses that nobody asks for must not change how rows round.
-  if (size_t Limit = Room(MostForced);
-      Limit > 0 && L.Must && V != Variant::ByCount && L.Forced.isDue())
-    Guess = L.Must->forced(Limit);
-  cutAtImageToken(Guess);
-  L.LastGuessIsForced = !Guess.empty();
-  if (L.LastGuessIsForced || Wish.How.Lookup == 0)
-    return Guess;
+  Most = std::min(static_cast<size_t>(std::max<int64_t>(Left, 0)), Most);
+  if (!L.Forced.empty()) {
+    // Rows that nobody asks for must not change how others round.
+    size_t Count = V == Variant::ByCount ? 0 : std::min(Most, L.Forced.size());
+    return {L.Forced.begin(), L.Forced.begin() + static_cast<ptrdiff_t>(Count)};
+  }
+  if (Wish.How.Lookup == 0)
+    return {};
   std::vector<int32_t> Text = Wish.Prompt;
   Text.insert(Text.end(), L.Done.NewTokens.begin(), L.Done.NewTokens.end());
-  Guess = L.Lookup.guess(Text, Room(Wish.How.Lookup));
+  std::vector<int32_t> Guess = L.Lookup.guess(
+      Text, std::min(static_cast<size_t>(Wish.How.Lookup), Most));
   if (L.Must)
     Guess.resize(L.Must->allowed(Guess));
   cutAtImageToken(Guess);
@@ -638,14 +651,12 @@ Status Generator::run(std::span<const Phase> Phases, Variant V) {
         std::find(Phases.begin(), Phases.end(), Due) == Phases.end())
       continue;
     Running.push_back(J.get());
-    OutputRows Rows = J->isReading() && !J->scoresPrompt() ? OutputRows::Last
-                                                           : OutputRows::All;
     int64_t Prefix = J->PromptRun == 0 ? J->Wish.Prefix : 0;
     for (size_t I = 0; I < J->Sequences.size(); ++I)
       Items.push_back({J->Sequences[I],
                        J->nextOf(I),
                        {},
-                       Rows,
+                       J->rowsOf(I),
                        Prefix,
                        imageRowsOf(*J, J->nextOf(I))});
   }

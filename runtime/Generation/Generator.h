@@ -175,6 +175,7 @@ private:
   size_t roomForGuesses() const;
   bool constrain(Job &J, Line &L, std::span<const float> Row,
                  std::vector<float> &Scores, std::optional<int32_t> &Only);
+  std::optional<int32_t> sample(Job &J, Line &L, std::span<const float> Row);
   std::optional<int32_t> choose(Job &J, Line &L, std::span<const float> Row);
   Result<std::optional<int32_t>> checkGuesses(Job &J, size_t I,
                                               const engine::ItemResult &Answer);

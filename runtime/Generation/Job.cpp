@@ -6,6 +6,7 @@
 #include <utility>
 
 using namespace tenon;
+using namespace tenon::engine;
 using namespace tenon::generation;
 using namespace tenon::sampling;
 
@@ -15,8 +16,10 @@ static bool isIn(const std::vector<int32_t> &Tokens, int32_t Token) {
 
 Generator::Line::Line(const Request &Wish, const tokenizer::Tokenizer *T)
     : Stops(Wish.StopStrings) {
-  if (Wish.Grammar)
+  if (Wish.Grammar) {
     Must.emplace(Wish, *T);
+    Forced = Must->forced();
+  }
   if (!T)
     return;
   Decoder.emplace(*T);
@@ -52,6 +55,8 @@ void Generator::Line::addToken(const Request &Wish, int32_t Token) {
     addText(Wish, Decoder->push(Token));
   if (Must)
     Must->accept(Token);
+  if (!Forced.empty())
+    Forced.erase(Forced.begin());
   if (!isRunning())
     return;
   if (Stops)
@@ -62,6 +67,8 @@ void Generator::Line::addToken(const Request &Wish, int32_t Token) {
     finish(Wish, FinishReason::EndOfSequence);
   else if (static_cast<int64_t>(Done.NewTokens.size()) >= Wish.MaxNewTokens)
     finishByLength(Wish);
+  else if (Must && Forced.empty())
+    Forced = Must->forced();
 }
 
 void Generator::Line::addScore(ScoredToken Score) {
@@ -119,4 +126,11 @@ bool Generator::Job::isRunning() const {
 std::span<const int32_t> Generator::Job::nextOf(size_t Sequence) const {
   return isReading() ? std::span(Wish.Prompt).subspan(PromptRun, Slice)
                      : std::span<const int32_t>(Next[Sequence]);
+}
+
+OutputRows Generator::Job::rowsOf(size_t Sequence) const {
+  bool NeedsLast = isReading() ? !scoresPrompt()
+                               : !Wish.Scored && !Search &&
+                                     !Lines[Owners[Sequence]].Forced.empty();
+  return NeedsLast ? OutputRows::Last : OutputRows::All;
 }

@@ -26,8 +26,9 @@ struct Generator::Line {
   StopStrings Stops;
   PromptLookup Lookup;
   std::optional<Constraint> Must;
-  GuessPace Forced;               ///< Of guesses that Must makes.
-  bool LastGuessIsForced = false; ///< Else it is that of Lookup.
+  /// The tokens that come next, because Must leaves one way to go on; they are
+  /// not sampled. Where it is empty the next one is.
+  std::vector<int32_t> Forced;
 
   bool isRunning() const { return Done.Finish == FinishReason::None; }
 
@@ -63,7 +64,7 @@ struct Generator::Job {
   /// The line of each sequence, without beams.
   std::vector<size_t> Owners;
   /// What each sequence appends in the next step, when the prompt has run: the
-  /// token that was chosen, and guesses of those after it.
+  /// token that was chosen, and forced ones or guesses after it.
   std::vector<std::vector<int32_t>> Next;
   bool HasSource = false; ///< The source text is encoded.
   size_t PromptRun = 0;   ///< Tokens of the prompt that have run.
@@ -83,6 +84,8 @@ struct Generator::Job {
   /// Whether rows of logits of the whole prompt are needed.
   bool scoresPrompt() const { return Wish.Echo && Wish.Scored; }
   std::span<const int32_t> nextOf(size_t Sequence) const;
+  /// Of which of these tokens logits are needed.
+  engine::OutputRows rowsOf(size_t Sequence) const;
 };
 
 } // namespace tenon::generation

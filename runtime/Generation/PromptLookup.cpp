@@ -14,7 +14,8 @@ static constexpr size_t WorthOneIn = 4;
 /// Tokens without guesses after that: at first, and after many times.
 static constexpr size_t FirstPause = 32, LongestPause = 1024;
 
-bool GuessPace::isDue() {
+/// Whether to guess the next tokens; to be asked once for each step.
+bool PromptLookup::isDue() {
   if (Pause == 0)
     return true;
   --Pause;
@@ -23,7 +24,7 @@ bool GuessPace::isDue() {
 
 std::vector<int32_t> PromptLookup::guess(std::span<const int32_t> Text,
                                          size_t Most) {
-  if (!Pace.isDue() || Most == 0)
+  if (!isDue() || Most == 0)
     return {};
   for (size_t Length = LongestMatch; Length >= ShortestMatch; --Length) {
     if (Text.size() <= Length)
@@ -44,7 +45,7 @@ std::vector<int32_t> PromptLookup::guess(std::span<const int32_t> Text,
   return {};
 }
 
-void GuessPace::observe(size_t NewGuessed, size_t NewAccepted) {
+void PromptLookup::observe(size_t NewGuessed, size_t NewAccepted) {
   Guessed += NewGuessed;
   Accepted += NewAccepted;
   if (Guessed < Trial)

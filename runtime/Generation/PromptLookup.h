@@ -10,21 +10,6 @@
 
 namespace tenon::generation {
 
-/// Pauses guesses that are wrong too often to be worth their rows.
-class GuessPace {
-public:
-  /// Whether to guess the next tokens; to be asked once for each step.
-  bool isDue();
-  /// Of the last guess, the first `Accepted` tokens were right.
-  void observe(size_t Guessed, size_t Accepted);
-
-private:
-  /// Of guesses since it began, or began again.
-  size_t Guessed = 0, Accepted = 0;
-  /// Guesses that it leaves out, and the last time did.
-  size_t Pause = 0, NextPause = 0;
-};
-
 /// Guesses the next tokens of a text from the text itself (prompt look-up
 /// decoding, Saxena 2023): what followed the last few tokens where they last
 /// occurred. Stops guessing for a while when its guesses are wrong.
@@ -37,12 +22,15 @@ public:
   std::vector<int32_t> guess(std::span<const int32_t> Text, size_t Most);
 
   /// Of the last guess, the first `Accepted` tokens were right.
-  void observe(size_t Guessed, size_t Accepted) {
-    Pace.observe(Guessed, Accepted);
-  }
+  void observe(size_t Guessed, size_t Accepted);
 
 private:
-  GuessPace Pace;
+  bool isDue();
+
+  /// Of guesses since it began, or began again.
+  size_t Guessed = 0, Accepted = 0;
+  /// Guesses that it leaves out, and the last time did.
+  size_t Pause = 0, NextPause = 0;
 };
 
 } // namespace tenon::generation

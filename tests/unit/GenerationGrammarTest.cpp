@@ -132,25 +132,52 @@ TEST_F(GenerationGrammarTest, GuessesChangeNothing) {
   }
 }
 
-TEST_F(GenerationGrammarTest, ForcedTextTakesFewerSteps) {
-  // The model likes the tokens that the tokenizer makes of it.
+TEST_F(GenerationGrammarTest, ForcedTextIsNotSampled) {
   Settings Wish = wish("abcabcabcabcabcabc[(]");
-  Wish.LogitBias = {{9, 50}, {3, 50}};
+  const Tokens Cut = {9, 9, 9, 9, 9, 9, 3};
   int Steps;
   Generation G = guessing(Wish, Steps);
   EXPECT_EQ(G.Text, "abcabcabcabcabcabc(");
-  EXPECT_EQ(G.NewTokens.size(), 7u);
+  EXPECT_EQ(G.NewTokens, Cut);
   EXPECT_EQ(G.Finish, FinishReason::EndOfSequence);
-  EXPECT_LE(Steps, 4);
-  // Where it likes others, the text is the same, and guesses end.
+  EXPECT_LE(Steps, 2);
+  // It is as the tokenizer cuts it, where the model would rather do otherwise,
   Wish.LogitBias = {{0, 50}, {1, 50}, {2, 50}};
+  EXPECT_EQ(guessing(Wish, Steps).NewTokens, Cut);
+  // token by token,
+  EXPECT_EQ(generate(Wish, {5, 6}).front().NewTokens, Cut);
+  // and where a length cuts it in the middle of what is forced.
+  Wish.MaxNewTokens = 3;
   G = guessing(Wish, Steps);
-  EXPECT_EQ(G.Text, "abcabcabcabcabcabc(");
-  EXPECT_EQ(G.NewTokens.size(), 19u);
-  // A token that is no more than a part of the last one is not guessed.
+  EXPECT_EQ(G.Text, "abcabcabc");
+  EXPECT_EQ(G.Finish, FinishReason::Length);
+  // A token that is no more than a part of the last one is not forced.
   Wish = wish("a(b|c)");
   EXPECT_EQ(guessing(Wish, Steps).NewTokens,
             generate(Wish, {5, 6})[0].NewTokens);
+}
+
+TEST_F(GenerationGrammarTest, ForcedTokensHaveScores) {
+  Settings Wish = wish("[)1]abcabcabc[)1]");
+  Settings Scored = Wish;
+  Scored.LogProbabilities = 2;
+  int Steps, ScoredSteps;
+  Generation Plain = guessing(Wish, Steps);
+  Generation G = guessing(Scored, ScoredSteps);
+  EXPECT_EQ(G.NewTokens, Plain.NewTokens);
+  EXPECT_EQ(ScoredSteps, Steps);
+  ASSERT_EQ(G.Scores.size(), G.NewTokens.size());
+  Tokens Whole = {5, 6};
+  for (size_t I = 0; I < G.Scores.size(); ++I) {
+    std::vector<float> Logits = expectedLogits(Whole, {}, 0);
+    double Sum = 0;
+    for (float L : Logits)
+      Sum += std::exp(double(L));
+    auto Id = static_cast<size_t>(G.NewTokens[I]);
+    EXPECT_NEAR(G.Scores[I].Chosen.LogProbability, double(Logits[Id]) - std::log(Sum), 1e-4)
+        << I;
+    Whole.push_back(G.NewTokens[I]);
+  }
 }
 
 TEST_F(GenerationGrammarTest, ItWinsOverMinimaAndForcedTokens) {
