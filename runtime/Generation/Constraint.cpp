@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <limits>
 
 using namespace tenon;
@@ -42,26 +43,34 @@ void Constraint::fillMask(size_t Vocabulary) {
   }
 }
 
-void Constraint::apply(std::span<const float> Row, std::vector<float> &Scores) {
-  constexpr float Excluded = -std::numeric_limits<float>::infinity();
-  fillMask(Row.size());
-  Scores.assign(Row.size(), Excluded);
-  for (size_t From = 0; From < Row.size(); From += Bits) {
-    uint64_t Allowed = Mask[From / Bits];
-    const float *Have = Row.data() + From;
-    float *Into = Scores.data() + From;
-    // What is fewer is written one by one.
-    bool CopiesAll =
-        From + Bits <= Row.size() && std::popcount(Allowed) > int(Bits / 2);
-    if (CopiesAll)
-      std::copy_n(Have, Bits, Into);
-    for (uint64_t Left = CopiesAll ? ~Allowed : Allowed; Left != 0;
-         Left &= Left - 1) {
-      auto Bit = static_cast<size_t>(std::countr_zero(Left));
-      if (From + Bit < Row.size())
-        Into[Bit] = CopiesAll ? Excluded : Have[Bit];
-    }
+/// Of Bits scores those whose bits are set in `Allowed`, -infinity of others.
+static void select(const float *Have, uint64_t Allowed, float *Into) {
+  // Without branches: masks of vocabularies are as good as random.
+  constexpr size_t PackSize = 4;
+  using Pack = uint32_t __attribute__((vector_size(PackSize * 4)));
+  constexpr auto Excluded =
+      std::bit_cast<uint32_t>(-std::numeric_limits<float>::infinity());
+  const Pack BitOf = {1, 2, 4, 8};
+  for (size_t I = 0; I < Bits; I += PackSize) {
+    Pack Values;
+    std::memcpy(&Values, Have + I, sizeof(Values));
+    auto IsIn = reinterpret_cast<Pack>(
+        (BitOf & static_cast<uint32_t>(Allowed >> I)) != 0);
+    Values = (Values & IsIn) | (Excluded & ~IsIn);
+    std::memcpy(Into + I, &Values, sizeof(Values));
   }
+}
+
+void Constraint::apply(std::span<const float> Row, std::vector<float> &Scores) {
+  fillMask(Row.size());
+  Scores.resize(Row.size());
+  size_t From = 0;
+  for (; From + Bits <= Row.size(); From += Bits)
+    select(Row.data() + From, Mask[From / Bits], Scores.data() + From);
+  for (; From < Row.size(); ++From)
+    Scores[From] = Mask[From / Bits] >> (From % Bits) & 1
+                       ? Row[From]
+                       : -std::numeric_limits<float>::infinity();
 }
 
 std::optional<int32_t> Constraint::likeliest(std::span<const float> Row) {

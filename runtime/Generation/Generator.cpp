@@ -262,10 +262,9 @@ bool Generator::readPrompt(Job &J, const ItemResult &Answer) {
 }
 
 /// Puts the row's scores, without the tokens that the grammar forbids, into
-/// `Scores`; where the likeliest that it allows is chosen in any case, that
-/// into `Only`. False where the text is at its end.
+/// Scores; where the likeliest that it allows is chosen in any case, that into
+/// `Only`. False where the text is at its end.
 bool Generator::constrain(Job &J, Line &L, std::span<const float> Row,
-                          std::vector<float> &Scores,
                           std::optional<int32_t> &Only) {
   const Request &Wish = J.Wish;
   if (L.Must->isComplete()) {
@@ -291,18 +290,17 @@ std::optional<int32_t> Generator::sample(Job &J, Line &L,
     fail(J, L, Reason);
     return std::nullopt;
   };
-  std::span<const float> Logits = Row;
-  std::vector<float> Scores;
   std::optional<int32_t> Only;
-  if (L.Must && !constrain(J, L, Row, Scores, Only))
+  if (L.Must && !constrain(J, L, Row, Only))
     return std::nullopt;
   if (Only)
     return Only;
-  if (!Scores.empty())
+  std::span<const float> Logits = Row;
+  if (L.Must)
     Logits = Scores;
   if (Wish.Rules.any()) {
-    if (Scores.empty())
-      Scores.assign(Logits.begin(), Logits.end());
+    if (!L.Must)
+      Scores.assign(Row.begin(), Row.end());
     std::vector<int32_t> Sequence = Wish.Prompt;
     Sequence.insert(Sequence.end(), L.Done.NewTokens.begin(),
                     L.Done.NewTokens.end());

@@ -3,31 +3,92 @@
 #include "runtime/Sampling/LogProbabilities.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 using namespace tenon;
 using namespace tenon::sampling;
 
-Result<int32_t> sampling::likeliest(std::span<const float> Logits) {
+/// The largest of at most BlockSize logits; none where one is NaN or +inf.
+static std::optional<float> largestOf(std::span<const float> Logits) {
+  // Of registers that every machine has, so many as hide how long one takes.
+  constexpr size_t PackSize = 4, Packs = 4;
+  using Pack = float __attribute__((vector_size(PackSize * sizeof(float))));
+  using PackBits = int32_t __attribute__((vector_size(sizeof(Pack))));
+  constexpr float Least = -std::numeric_limits<float>::infinity();
+  const Pack Most = Pack{} + std::numeric_limits<float>::max();
+  Pack Largest[Packs];
+  PackBits AreGood = ~PackBits{};
+  std::fill_n(Largest, Packs, Pack{} + Least);
+  auto Take = [&](const float *From) {
+    for (size_t P = 0; P < Packs; ++P) {
+      Pack Values;
+      std::memcpy(&Values, From + P * PackSize, sizeof(Values));
+      // False for NaN and +inf alike.
+      AreGood &= Values <= Most;
+      Largest[P] = Values > Largest[P] ? Values : Largest[P];
+    }
+  };
+  constexpr size_t Step = PackSize * Packs;
+  size_t I = 0;
+  for (; I + Step <= Logits.size(); I += Step)
+    Take(Logits.data() + I);
+  if (I < Logits.size()) {
+    std::array<float, Step> Rest;
+    std::fill(
+        std::copy(Logits.begin() + ptrdiff_t(I), Logits.end(), Rest.begin()),
+        Rest.end(), Least);
+    Take(Rest.data());
+  }
+  float Answer = Least;
+  bool IsGood = true;
+  for (size_t K = 0; K < PackSize; ++K) {
+    IsGood &= AreGood[K] != 0;
+    for (const Pack &P : Largest)
+      Answer = std::max(Answer, P[K]);
+  }
+  return IsGood ? std::optional(Answer) : std::nullopt;
+}
+
+/// What is wrong with logits of which one is NaN or +inf.
+static Error unusable(std::span<const float> Logits) {
+  auto Bad = std::find_if_not(Logits.begin(), Logits.end(), [](float X) {
+    return X <= std::numeric_limits<float>::max();
+  });
+  return Error("logit of token " + std::to_string(Bad - Logits.begin()) +
+               " is " + (std::isnan(*Bad) ? "NaN" : "infinite") +
+               ": the model's output is unusable");
+}
+
+Result<int32_t> sampling::likeliest(std::span<const float> Logits,
+                                    std::vector<float> &Maxima) {
   if (Logits.empty() ||
       Logits.size() > static_cast<size_t>(std::numeric_limits<int32_t>::max()))
     return Error("sampling from " + std::to_string(Logits.size()) +
                  " logits: expected 1 to 2^31-1");
-  size_t Best = 0;
-  for (size_t I = 0; I < Logits.size(); ++I) {
-    // False for NaN and +inf alike.
-    if (!(Logits[I] <= std::numeric_limits<float>::max()))
-      return Error("logit of token " + std::to_string(I) + " is " +
-                   (std::isnan(Logits[I]) ? "NaN" : "infinite") +
-                   ": the model's output is unusable");
-    if (Logits[I] > Logits[Best])
-      Best = I;
+  Maxima.clear();
+  for (size_t From = 0; From < Logits.size(); From += BlockSize) {
+    std::optional<float> Largest = largestOf(
+        Logits.subspan(From, std::min(BlockSize, Logits.size() - From)));
+    if (!Largest)
+      return unusable(Logits);
+    Maxima.push_back(*Largest);
   }
-  if (Logits[Best] == -std::numeric_limits<float>::infinity())
+  auto Block = std::max_element(Maxima.begin(), Maxima.end());
+  if (*Block == -std::numeric_limits<float>::infinity())
     return Error("every logit is -infinity: the model's output is unusable");
-  return static_cast<int32_t>(Best);
+  auto From = Logits.begin() + (Block - Maxima.begin()) * ptrdiff_t(BlockSize);
+  return static_cast<int32_t>(std::find(From, Logits.end(), *Block) -
+                              Logits.begin());
+}
+
+Result<int32_t> sampling::likeliest(std::span<const float> Logits) {
+  std::vector<float> Maxima;
+  return likeliest(Logits, Maxima);
 }
 
 Result<LogProbabilities> LogProbabilities::of(std::span<const float> Logits) {

@@ -15,6 +15,13 @@ namespace tenon::sampling {
 /// Errors: no logits, one that is NaN or +inf, or -inf all.
 Result<int32_t> likeliest(std::span<const float> Logits);
 
+/// Tokens whose scores are looked at together.
+inline constexpr size_t BlockSize = 256;
+
+/// The same, and puts the largest of each BlockSize logits into `Maxima`.
+Result<int32_t> likeliest(std::span<const float> Logits,
+                          std::vector<float> &Maxima);
+
 /// A token, and the natural logarithm of its probability.
 struct TokenScore {
   int32_t Token = 0;

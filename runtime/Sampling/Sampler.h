@@ -9,6 +9,7 @@
 
 #include "runtime/Sampling/LogProbabilities.h"
 #include "runtime/Sampling/SettingNames.h"
+#include "runtime/Sampling/Weights.h"
 
 #include <cstdint>
 #include <span>
@@ -66,24 +67,32 @@ public:
 private:
   struct Candidate {
     int32_t Token;
-    double Score;         ///< (x - max(x)) / temperature
-    double Weight = 0;    ///< exp(Score)
+    double Exponent;      ///< (x - max(x)) / temperature
+    double Weight = 0;    ///< exp(Exponent)
     double Deviation = 0; ///< |-log(p) - H|
   };
 
   explicit Sampler(const SamplingOptions &Options) : Options(Options) {}
   Status narrow(std::span<const float> Scores);
   void takeTopK(std::span<const float> Scores);
-  void keepNucleus();
+  void takeHeavy(std::span<const float> Scores, double Least);
+  void takeNucleus(std::span<const float> Scores);
+  double sumBlocks(std::span<const float> Scores);
+  void keepNucleus(double Mass);
   void keepTypical();
-  template <typename Function> void forEachLeft(Function Do) const;
+  template <typename Function>
+  bool forEachOf(std::span<const float> Scores, size_t Block,
+                 Function Do) const;
 
   SamplingOptions Options;
-  /// Kept between calls to save allocations.
+  Weighing Weigh;
+  /// Kept between calls to save allocations. What is left is in the order of
+  /// ids.
   std::vector<Candidate> Left, Sorted;
-  /// Of all tokens, where none is left out.
-  std::vector<double> Weights;
-  bool IsWhole = false; ///< Weights has what is left, and not Left.
+  /// Of the scores of blocks.
+  std::vector<float> Maxima;
+  bool IsWhole = false;     ///< Nothing is left out, and Left has nothing.
+  std::vector<double> Sums; ///< Of the weights of blocks then.
   double Total = 0;
 };
 

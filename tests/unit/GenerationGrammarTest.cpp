@@ -174,7 +174,8 @@ TEST_F(GenerationGrammarTest, ForcedTokensHaveScores) {
     for (float L : Logits)
       Sum += std::exp(double(L));
     auto Id = static_cast<size_t>(G.NewTokens[I]);
-    EXPECT_NEAR(G.Scores[I].Chosen.LogProbability, double(Logits[Id]) - std::log(Sum), 1e-4)
+    EXPECT_NEAR(G.Scores[I].Chosen.LogProbability,
+                double(Logits[Id]) - std::log(Sum), 1e-4)
         << I;
     Whole.push_back(G.NewTokens[I]);
   }

@@ -1,12 +1,14 @@
 //===- SamplingTest.cpp - Choice of the next token ------------------------===//
 
 #include "runtime/Sampling/LogitsRules.h"
+#include "runtime/Sampling/Philox.h"
 #include "runtime/Sampling/Sampler.h"
 
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
 #include <limits>
+#include <numeric>
 #include <set>
 
 using namespace tenon;
@@ -151,6 +153,99 @@ TEST(SamplingTest, ANucleusBeyondTheFirstSortedPrefix) {
   // All are as typical as the last that is needed.
   S = Sampler::create({1.0, 0, 1, 0, 0.5, 11});
   EXPECT_EQ(S->distribution(Logits)->size(), 1000u);
+}
+
+/// What `Options` leave of a row, by sorting all of it.
+static std::vector<double> leftOf(const std::vector<float> &Logits,
+                                  const SamplingOptions &Options) {
+  std::vector<double> P(Logits.size());
+  double Largest = *std::max_element(Logits.begin(), Logits.end());
+  std::vector<size_t> Order(P.size());
+  for (size_t I = 0; I < P.size(); ++I) {
+    P[I] = std::exp((Logits[I] - Largest) / Options.Temperature);
+    Order[I] = I;
+  }
+  std::stable_sort(Order.begin(), Order.end(),
+                   [&](size_t A, size_t B) { return P[A] > P[B]; });
+  auto Normalise = [&] {
+    double Sum = std::accumulate(P.begin(), P.end(), 0.0);
+    for (double &Each : P)
+      Each /= Sum;
+  };
+  for (size_t I = 0; I < P.size(); ++I)
+    if (Options.TopK > 0 && I >= static_cast<size_t>(Options.TopK))
+      P[Order[I]] = 0;
+  Normalise();
+  double Sum = 0;
+  for (size_t I : Order) {
+    if (Sum >= Options.TopP)
+      P[I] = 0;
+    Sum += P[I];
+  }
+  Normalise();
+  double Most = P[Order.front()];
+  for (double &Each : P)
+    if (Each < Options.MinP * Most)
+      Each = 0;
+  Normalise();
+  return P;
+}
+
+// More than a block of tokens, the last one not whole, and a block of which
+// none may follow.
+TEST(SamplingTest, LargeVocabularies) {
+  std::vector<float> Logits;
+  uint32_t State = 1;
+  for (int I = 0; I < 2001; ++I) {
+    State = State * 1664525 + 1013904223;
+    bool IsOut = I % 5 == 2 || (I >= 512 && I < 768);
+    Logits.push_back(IsOut ? -Infinity
+                           : static_cast<float>(State >> 20) / 512 -
+                                 static_cast<float>(I % 7));
+  }
+  const SamplingOptions Wanted[] = {
+      {1, 0, 1, 0, 1, 1},     {0.2, 0, 1, 0, 1, 2},   {30, 0, 1, 0, 1, 3},
+      {1, 40, 1, 0, 1, 4},    {2, 1000, 1, 0, 1, 5},  {1, 0, 0.9, 0, 1, 6},
+      {9, 0, 0.99, 0, 1, 7},  {0.3, 0, 0.5, 0, 1, 8}, {1, 0, 1, 0.05, 1, 9},
+      {5, 0, 0.9, 0.3, 1, 1}, {4, 200, 0.8, 0, 1, 2}, {4, 300, 1, 0.2, 1, 3},
+  };
+  for (const SamplingOptions &Options : Wanted) {
+    SCOPED_TRACE("seed " + std::to_string(Options.Seed) + ", temperature " +
+                 std::to_string(Options.Temperature));
+    Result<Sampler> S = Sampler::create(Options);
+    std::vector<double> Expected = leftOf(Logits, Options), Found(2001);
+    auto Left = S->distribution(Logits);
+    ASSERT_TRUE(Left);
+    EXPECT_TRUE(std::is_sorted(
+        Left->begin(), Left->end(),
+        [](const auto &A, const auto &B) { return A.Token < B.Token; }));
+    for (const TokenProbability &P : *Left)
+      Found[static_cast<size_t>(P.Token)] = P.Probability;
+    for (size_t I = 0; I < Found.size(); ++I)
+      ASSERT_NEAR(Found[I], Expected[I], 1e-13) << I;
+    for (int64_t Position = 0; Position < 300; ++Position) {
+      double Rest = uniformAt(Options.Seed, 0, static_cast<uint64_t>(Position));
+      auto Token = Left->begin();
+      while ((Rest -= Token->Probability) >= 0 && Token + 1 != Left->end())
+        ++Token;
+      ASSERT_EQ(*S->pick(Logits, Position), Token->Token) << Position;
+    }
+  }
+}
+
+TEST(SamplingTest, WhatCannotBeAScoreIsFoundAnywhere) {
+  std::vector<float> Logits(523);
+  for (size_t I = 0; I < Logits.size(); ++I)
+    Logits[I] = static_cast<float>(I % 97);
+  for (size_t I = 0; I < Logits.size(); ++I) {
+    std::vector<float> Bad = Logits;
+    Bad[I] = Infinity;
+    EXPECT_EQ(pickError(Bad, 1),
+              "logit of token " + std::to_string(I) +
+                  " is infinite: the model's output is unusable");
+    Bad[I] = 97;
+    EXPECT_EQ(*likeliest(Bad), static_cast<int32_t>(I));
+  }
 }
 
 TEST(SamplingTest, WhatIsLikelyBesides) {
