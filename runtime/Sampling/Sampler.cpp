@@ -240,9 +240,9 @@ Status Sampler::narrow(std::span<const float> Scores) {
 }
 
 /// Calls `Do` with each token of a block that weighs something, and its
-/// weight, until it says false; whether it never did.
+/// weight, until it says false.
 template <typename Function>
-bool Sampler::forEachOf(std::span<const float> Scores, size_t Block,
+void Sampler::forEachOf(std::span<const float> Scores, size_t Block,
                         Function Do) const {
   std::span<const float> Some = blockOf(Scores, Block);
   BlockWeights Weights;
@@ -250,8 +250,7 @@ bool Sampler::forEachOf(std::span<const float> Scores, size_t Block,
   auto Token = static_cast<int32_t>(Block * BlockSize);
   for (size_t I = 0; I < Some.size(); ++I, ++Token)
     if (Weights[I] > 0 && !Do(Token, Weights[I]))
-      return false;
-  return true;
+      return;
 }
 
 Result<std::vector<TokenProbability>>

@@ -81,7 +81,7 @@ private:
   void keepNucleus(double Mass);
   void keepTypical();
   template <typename Function>
-  bool forEachOf(std::span<const float> Scores, size_t Block,
+  void forEachOf(std::span<const float> Scores, size_t Block,
                  Function Do) const;
 
   SamplingOptions Options;

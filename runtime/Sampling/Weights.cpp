@@ -15,6 +15,7 @@ namespace {
 constexpr size_t PackSize = 8;
 using Pack = double __attribute__((vector_size(PackSize * sizeof(double))));
 using PackBits = int64_t __attribute__((vector_size(sizeof(Pack))));
+using Floats = float __attribute__((vector_size(PackSize * sizeof(float))));
 static_assert(BlockSize % PackSize == 0);
 
 } // namespace
@@ -52,17 +53,13 @@ static_assert(BlockSize % PackSize == 0);
   Values = reinterpret_cast<Pack>(Scaled & IsNumber);
 }
 
-/// Of whole packs. In double: a division by a tiny temperature must not
-/// overflow.
+/// Of whole packs. In double, whose range holds any score at any temperature.
 [[gnu::always_inline]] static inline double
 weighPacks(const float *Scores, size_t Packs, Weighing By, double *Weights) {
   Pack Sums = {};
   for (size_t I = 0; I < Packs * PackSize; I += PackSize) {
-    float Some[PackSize];
-    std::memcpy(Some, Scores + I, sizeof(Some));
-    using Floats = float __attribute__((vector_size(sizeof(Some))));
     Floats Given;
-    std::memcpy(&Given, Some, sizeof(Some));
+    std::memcpy(&Given, Scores + I, sizeof(Given));
     Pack Values =
         (__builtin_convertvector(Given, Pack) - By.Largest) * By.Scale;
     exponentials(Values);
