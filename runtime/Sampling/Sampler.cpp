@@ -151,7 +151,7 @@ double Sampler::sumBlocks(std::span<const float> Scores) {
   double All = 0;
   Sums.clear();
   for (size_t Block = 0; Block < Maxima.size(); ++Block) {
-    // A block may have nothing that weighs anything.
+    // A mask leaves whole blocks without a token.
     BlockWeights Weights;
     bool IsEmpty = Maxima[Block] == -std::numeric_limits<float>::infinity();
     Sums.push_back(IsEmpty ? 0 : Weigh(blockOf(Scores, Block), Weights));

@@ -5,6 +5,7 @@
 #include "runtime/Sampling/Sampler.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <gtest/gtest.h>
 #include <limits>
@@ -231,6 +232,24 @@ TEST(SamplingTest, LargeVocabularies) {
       ASSERT_EQ(*S->pick(Logits, Position), Token->Token) << Position;
     }
   }
+}
+
+// With fused operations, for which a compiler has to be told not to use them,
+// other bits come out; and so they would on machines without.
+TEST(SamplingTest, WeightsHaveTheSameBitsOnEveryMachine) {
+  std::vector<float> Scores;
+  for (size_t I = 0; I < BlockSize; ++I)
+    Scores.push_back(2 - static_cast<float>(I) * 0.13f);
+  BlockWeights Weights;
+  double Sum = Weighing::at(0.7, 2)(Scores, Weights);
+  uint64_t Bits = 0;
+  for (size_t I = 0; I < BlockSize; ++I) {
+    double Exact = std::exp((double(Scores[I]) - 2) / 0.7);
+    EXPECT_NEAR(Weights[I] / Exact, 1, 1e-13) << I;
+    Bits = std::rotl(Bits, 1) ^ std::bit_cast<uint64_t>(Weights[I]);
+  }
+  EXPECT_EQ(Sum, 0x1.799af537a6e3bp+2);
+  EXPECT_EQ(Bits, 0x9c581b09fdc1b2f7);
 }
 
 TEST(SamplingTest, WhatCannotBeAScoreIsFoundAnywhere) {
