@@ -7,21 +7,16 @@
 
 namespace tenon::generation {
 
-/// Which tokens may follow in one text of a request that has a grammar.
-class Constraint {
+/// Which tokens may follow in one text of a request that has a grammar. Tokens
+/// that end a text may exactly where the grammar lets it end, whatever else
+/// they are.
+class Constraint final : public sampling::AllowedTokens {
 public:
   /// `T` made the grammar's table.
   Constraint(const Request &Wish, const tokenizer::Tokenizer &T);
 
-  /// Whether `Token` may follow. Tokens that end a text may exactly where the
-  /// grammar lets it end, whatever else they are.
-  bool allows(int32_t Token);
-  /// Makes `Scores` of a row: the scores of tokens that may follow, -infinity
-  /// of all others.
-  void apply(std::span<const float> Row, std::vector<float> &Scores);
-  /// Of the tokens that may follow the one with the largest score, of equal
-  /// ones the first; none where none has more than -infinity.
-  std::optional<int32_t> likeliest(std::span<const float> Row);
+  bool allows(int32_t Token) override;
+  std::span<const uint64_t> mask(size_t Vocabulary) override;
   /// Goes on with a token that may follow.
   void accept(int32_t Token);
   /// Tokens of the text that must follow, as the tokenizer cuts it, without the
@@ -36,7 +31,6 @@ public:
 
 private:
   bool isEnd(int32_t Token) const;
-  void fillMask(size_t Vocabulary);
 
   const tokenizer::Tokenizer *T;
   std::vector<int32_t> Ends;

@@ -261,71 +261,44 @@ bool Generator::readPrompt(Job &J, const ItemResult &Answer) {
   return false;
 }
 
-/// Puts the row's scores, without the tokens that the grammar forbids, into
-/// Scores; where the likeliest that it allows is chosen in any case, that into
-/// `Only`. False where the text is at its end.
-bool Generator::constrain(Job &J, Line &L, std::span<const float> Row,
-                          std::optional<int32_t> &Only) {
-  const Request &Wish = J.Wish;
-  if (L.Must->isComplete()) {
-    L.finish(Wish, FinishReason::EndOfSequence);
-    return false;
-  }
-  if (Wish.How.Sampling.Temperature == 0 && !Wish.Rules.any())
-    if (Result<int32_t> Best = likeliest(Row)) {
-      Only = L.Must->allows(*Best) ? *Best : L.Must->likeliest(Row);
-      if (Only)
-        return true;
-    }
-  L.Must->apply(Row, Scores);
-  return true;
-}
-
 /// Draws the next token of a line after a row of logits; none where that has
 /// ended the line.
 std::optional<int32_t> Generator::sample(Job &J, Line &L,
                                          std::span<const float> Row) {
   const Request &Wish = J.Wish;
-  auto Fail = [&](const Error &Reason) {
-    fail(J, L, Reason);
+  if (L.Must && L.Must->isComplete()) {
+    L.finish(Wish, FinishReason::EndOfSequence);
     return std::nullopt;
-  };
-  std::optional<int32_t> Only;
-  if (L.Must && !constrain(J, L, Row, Only))
-    return std::nullopt;
-  if (Only)
-    return Only;
+  }
   std::span<const float> Logits = Row;
-  if (L.Must)
-    Logits = Scores;
   if (Wish.Rules.any()) {
-    if (!L.Must)
-      Scores.assign(Row.begin(), Row.end());
     std::vector<int32_t> Sequence = Wish.Prompt;
     Sequence.insert(Sequence.end(), L.Done.NewTokens.begin(),
                     L.Done.NewTokens.end());
+    Scores.assign(Row.begin(), Row.end());
     Wish.Rules.apply(Sequence, Wish.Prompt.size(), Scores);
     Logits = Scores;
-  }
-  bool AnyLeft = std::any_of(Logits.begin(), Logits.end(), [](float Score) {
-    return Score != -std::numeric_limits<float>::infinity();
-  });
-  if (!AnyLeft && likeliest(Row)) {
-    // Where only the end may follow, the grammar wins over all that forbids it.
-    if (L.Must && L.Must->canEnd()) {
-      L.finish(Wish, FinishReason::EndOfSequence);
-      return std::nullopt;
-    }
-    return Fail(Error("every token is excluded: expected rules of "
-                      "generation that leave one"));
   }
   auto Position = Wish.Prompt.size() + L.Done.NewTokens.size();
   Result<int32_t> Token = J.Picker.pick(
       Logits, static_cast<int64_t>(Position),
-      Wish.How.FirstChoice + static_cast<uint32_t>(L.Added.Choice));
-  if (!Token)
-    return Fail(atStep(J, Token.error()));
-  return *Token;
+      Wish.How.FirstChoice + static_cast<uint32_t>(L.Added.Choice),
+      L.Must ? &*L.Must : nullptr);
+  if (Token)
+    return *Token;
+  MaskedScores Left(Logits, L.Must ? L.Must->mask(Logits.size())
+                                   : std::span<const uint64_t>());
+  if (!Left.isEmpty() || !likeliest(Row)) {
+    fail(J, L, atStep(J, Token.error()));
+  } else if (L.Must && L.Must->canEnd()) {
+    // Where only the end may follow, the grammar wins over all that forbids it.
+    L.finish(Wish, FinishReason::EndOfSequence);
+  } else {
+    fail(J, L,
+         Error("every token is excluded: expected rules of generation that "
+               "leave one"));
+  }
+  return std::nullopt;
 }
 
 /// The next token of a line, if it goes on: the one that is forced, else by the

@@ -173,8 +173,6 @@ private:
   std::vector<int32_t> guess(const Request &Wish, Line &L, size_t Most);
   void addGuesses(size_t Most);
   size_t roomForGuesses() const;
-  bool constrain(Job &J, Line &L, std::span<const float> Row,
-                 std::optional<int32_t> &Only);
   std::optional<int32_t> sample(Job &J, Line &L, std::span<const float> Row);
   std::optional<int32_t> choose(Job &J, Line &L, std::span<const float> Row);
   Result<std::optional<int32_t>> checkGuesses(Job &J, size_t I,
@@ -192,7 +190,7 @@ private:
   int64_t Next = 0;
   std::function<double()> Clock;
   std::vector<EncodedImages> Encoded;
-  /// Of the row that is sampled, where they are not its logits. Kept between
+  /// Of the row that is sampled, where rules change its logits. Kept between
   /// rows to save allocations.
   std::vector<float> Scores;
 };

@@ -2,12 +2,13 @@
 
 #include "runtime/Sampling/LogProbabilities.h"
 
+#include "runtime/Sampling/Weights.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <numeric>
 #include <optional>
 
 using namespace tenon;
@@ -55,53 +56,60 @@ static std::optional<float> largestOf(std::span<const float> Logits) {
 }
 
 /// What is wrong with logits of which one is NaN or +inf.
-static Error unusable(std::span<const float> Logits) {
-  auto Bad = std::find_if_not(Logits.begin(), Logits.end(), [](float X) {
-    return X <= std::numeric_limits<float>::max();
-  });
-  return Error("logit of token " + std::to_string(Bad - Logits.begin()) +
-               " is " + (std::isnan(*Bad) ? "NaN" : "infinite") +
+static Error unusable(const MaskedScores &Logits) {
+  size_t Bad = 0;
+  while (Logits[Bad] <= std::numeric_limits<float>::max())
+    ++Bad;
+  return Error("logit of token " + std::to_string(Bad) + " is " +
+               (std::isnan(Logits[Bad]) ? "NaN" : "infinite") +
                ": the model's output is unusable");
 }
 
-Result<int32_t> sampling::likeliest(std::span<const float> Logits,
+Result<int32_t> sampling::likeliest(const MaskedScores &Logits,
                                     std::vector<float> &Maxima) {
-  if (Logits.empty() ||
+  if (Logits.size() == 0 ||
       Logits.size() > static_cast<size_t>(std::numeric_limits<int32_t>::max()))
     return Error("sampling from " + std::to_string(Logits.size()) +
                  " logits: expected 1 to 2^31-1");
+  constexpr float Least = -std::numeric_limits<float>::infinity();
+  MaskedScores::Room Copy;
   Maxima.clear();
-  for (size_t From = 0; From < Logits.size(); From += BlockSize) {
-    std::optional<float> Largest = largestOf(
-        Logits.subspan(From, std::min(BlockSize, Logits.size() - From)));
+  for (size_t Block = 0; Block < Logits.blocks(); ++Block) {
+    std::optional<float> Largest =
+        Logits.isLeftOut(Block) ? Least : largestOf(Logits.block(Block, Copy));
     if (!Largest)
       return unusable(Logits);
     Maxima.push_back(*Largest);
   }
-  auto Block = std::max_element(Maxima.begin(), Maxima.end());
-  if (*Block == -std::numeric_limits<float>::infinity())
+  auto Largest = std::max_element(Maxima.begin(), Maxima.end());
+  if (*Largest == Least)
     return Error("every logit is -infinity: the model's output is unusable");
-  auto From = Logits.begin() + (Block - Maxima.begin()) * ptrdiff_t(BlockSize);
-  return static_cast<int32_t>(std::find(From, Logits.end(), *Block) -
-                              Logits.begin());
+  auto Block = static_cast<size_t>(Largest - Maxima.begin());
+  std::span<const float> Some = Logits.block(Block, Copy);
+  auto Within = std::find(Some.begin(), Some.end(), *Largest) - Some.begin();
+  return static_cast<int32_t>(Block * BlockSize) + static_cast<int32_t>(Within);
 }
 
 Result<int32_t> sampling::likeliest(std::span<const float> Logits) {
   std::vector<float> Maxima;
-  return likeliest(Logits, Maxima);
+  return likeliest(MaskedScores(Logits), Maxima);
 }
 
 Result<LogProbabilities> LogProbabilities::of(std::span<const float> Logits) {
-  Result<int32_t> Best = sampling::likeliest(Logits);
+  LogProbabilities Row(Logits);
+  MaskedScores Scores(Logits);
+  Result<int32_t> Best = sampling::likeliest(Scores, Row.Maxima);
   if (!Best)
     return Best.error();
-  auto At = static_cast<size_t>(*Best);
-  // Relative to the largest, so that nothing overflows and the sum is at least
-  // 1.
-  double Largest = Logits[At], Sum = 0;
-  for (float Logit : Logits)
-    Sum += std::exp(Logit - Largest);
-  return LogProbabilities(Logits, Largest + std::log(Sum), At);
+  Row.Likeliest = static_cast<size_t>(*Best);
+  Weighing Weigh = Weighing::at(1, Logits[Row.Likeliest]);
+  double Sum = 0;
+  MaskedScores::Room Copy;
+  BlockWeights Weights;
+  for (size_t Block = 0; Block < Scores.blocks(); ++Block)
+    Sum += Weigh(Scores.block(Block, Copy), Weights);
+  Row.Normalizer = Weigh.Largest + std::log(Sum);
+  return Row;
 }
 
 ScoredToken LogProbabilities::score(int32_t Token, size_t Count) const {
@@ -112,18 +120,34 @@ ScoredToken LogProbabilities::score(int32_t Token, size_t Count) const {
     return {Id, static_cast<float>((*this)[Index])};
   };
   ScoredToken Answer{ScoreOf(Token), {}};
-  Count = std::min(Count, size());
   if (Count == 0)
     return Answer;
-  std::vector<int32_t> Order(size());
-  std::iota(Order.begin(), Order.end(), 0);
-  auto End = Order.begin() + static_cast<std::ptrdiff_t>(Count);
-  std::partial_sort(Order.begin(), End, Order.end(), [&](int32_t A, int32_t B) {
-    float X = Logits[static_cast<size_t>(A)],
-          Y = Logits[static_cast<size_t>(B)];
-    return X != Y ? X > Y : A < B;
-  });
-  for (auto Id = Order.begin(); Id != End; ++Id)
-    Answer.Likeliest.push_back(ScoreOf(*Id));
+  auto IsLikelier = [this](size_t A, size_t B) {
+    return Logits[A] != Logits[B] ? Logits[A] > Logits[B] : A < B;
+  };
+  // A heap whose first is the least likely one.
+  std::vector<size_t> Found;
+  // An equal one has a higher id than those that are there.
+  auto IsMore = [&](float Logit) {
+    return Found.size() < Count || Logit > Logits[Found.front()];
+  };
+  for (size_t Block = 0; Block < Maxima.size(); ++Block) {
+    if (!IsMore(Maxima[Block]))
+      continue;
+    size_t Begin = Block * BlockSize;
+    for (size_t Id = Begin; Id < std::min(Begin + BlockSize, size()); ++Id) {
+      if (!IsMore(Logits[Id]))
+        continue;
+      if (Found.size() == Count) {
+        std::pop_heap(Found.begin(), Found.end(), IsLikelier);
+        Found.pop_back();
+      }
+      Found.push_back(Id);
+      std::push_heap(Found.begin(), Found.end(), IsLikelier);
+    }
+  }
+  std::sort_heap(Found.begin(), Found.end(), IsLikelier);
+  for (size_t Id : Found)
+    Answer.Likeliest.push_back(ScoreOf(static_cast<int32_t>(Id)));
   return Answer;
 }

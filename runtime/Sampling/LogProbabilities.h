@@ -3,6 +3,7 @@
 #ifndef TENON_RUNTIME_SAMPLING_LOGPROBABILITIES_H
 #define TENON_RUNTIME_SAMPLING_LOGPROBABILITIES_H
 
+#include "runtime/Sampling/MaskedScores.h"
 #include "runtime/Support/Result.h"
 
 #include <cstdint>
@@ -15,11 +16,8 @@ namespace tenon::sampling {
 /// Errors: no logits, one that is NaN or +inf, or -inf all.
 Result<int32_t> likeliest(std::span<const float> Logits);
 
-/// Tokens whose scores are looked at together.
-inline constexpr size_t BlockSize = 256;
-
-/// The same, and puts the largest of each BlockSize logits into `Maxima`.
-Result<int32_t> likeliest(std::span<const float> Logits,
+/// The same, and puts the largest of each block into `Maxima`.
+Result<int32_t> likeliest(const MaskedScores &Logits,
                           std::vector<float> &Maxima);
 
 /// A token, and the natural logarithm of its probability.
@@ -53,13 +51,12 @@ public:
   ScoredToken score(int32_t Token, size_t Count) const;
 
 private:
-  LogProbabilities(std::span<const float> Logits, double Normalizer,
-                   size_t Likeliest)
-      : Logits(Logits), Normalizer(Normalizer), Likeliest(Likeliest) {}
+  explicit LogProbabilities(std::span<const float> Logits) : Logits(Logits) {}
 
   std::span<const float> Logits;
-  double Normalizer; ///< log(sum(exp(logits)))
-  size_t Likeliest;
+  std::vector<float> Maxima; ///< Of blocks.
+  double Normalizer = 0;     ///< log(sum(exp(logits)))
+  size_t Likeliest = 0;
 };
 
 } // namespace tenon::sampling

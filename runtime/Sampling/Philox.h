@@ -36,12 +36,13 @@ constexpr std::array<uint32_t, 4> philox(std::array<uint32_t, 4> Counter,
 
 /// The number in [0, 1), in steps of 2^-53, by which choice `Choice` of a
 /// request with seed `Seed` draws the token at `Position` of its sequence. Key:
-/// the seed; counter: position (words 0 and 1), choice (2) and, for whoever
-/// needs further numbers at one place, which of them (3), here 0.
-constexpr double uniformAt(uint64_t Seed, uint32_t Choice, uint64_t Position) {
+/// the seed; counter: position (words 0 and 1), choice (2) and which of the
+/// numbers at this place it is (3).
+constexpr double uniformAt(uint64_t Seed, uint32_t Choice, uint64_t Position,
+                           uint32_t Number = 0) {
   std::array<uint32_t, 4> Words =
       philox({static_cast<uint32_t>(Position),
-              static_cast<uint32_t>(Position >> 32), Choice, 0},
+              static_cast<uint32_t>(Position >> 32), Choice, Number},
              {static_cast<uint32_t>(Seed), static_cast<uint32_t>(Seed >> 32)});
   uint64_t Bits = (uint64_t(Words[1]) << 32 | Words[0]) >> 11;
   return static_cast<double>(Bits) * 0x1p-53;

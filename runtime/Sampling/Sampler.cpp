@@ -75,15 +75,9 @@ static double totalOf(const std::vector<Candidate> &Items) {
   return Total;
 }
 
-static std::span<const float> blockOf(std::span<const float> Scores,
-                                      size_t Block) {
-  size_t From = Block * BlockSize;
-  return Scores.subspan(From, std::min(BlockSize, Scores.size() - From));
-}
-
 /// The largest scores: most of a vocabulary is seen to be less than those that
 /// were found before.
-void Sampler::takeTopK(std::span<const float> Scores) {
+void Sampler::takeTopK(const MaskedScores &Scores) {
   auto Most = static_cast<size_t>(Options.TopK);
   auto Keep = [&] {
     auto End = Left.begin() + static_cast<ptrdiff_t>(Most);
@@ -99,8 +93,9 @@ void Sampler::takeTopK(std::span<const float> Scores) {
     };
     if (!IsMore(Maxima[Block]))
       continue;
+    MaskedScores::Room Copy;
     auto Token = static_cast<int32_t>(Block * BlockSize);
-    for (float Score : blockOf(Scores, Block)) {
+    for (float Score : Scores.block(Block, Copy)) {
       if (IsMore(Score))
         Left.push_back({Token, Weigh.exponent(Score)});
       if (Left.size() == 2 * Most)
@@ -120,7 +115,7 @@ void Sampler::takeTopK(std::span<const float> Scores) {
 }
 
 /// Takes the tokens that weigh something, and at least `Least`.
-void Sampler::takeHeavy(std::span<const float> Scores, double Least) {
+void Sampler::takeHeavy(const MaskedScores &Scores, double Least) {
   Left.clear();
   // A little less than the score of such a weight: the weights will tell.
   double Lowest = -std::numeric_limits<double>::infinity();
@@ -129,11 +124,11 @@ void Sampler::takeHeavy(std::span<const float> Scores, double Least) {
   for (size_t Block = 0; Block < Maxima.size(); ++Block) {
     if (Maxima[Block] < Lowest)
       continue;
-    std::array<float, BlockSize> Some;
+    MaskedScores::Room Copy, Some;
     std::array<int32_t, BlockSize> Tokens;
     size_t Count = 0;
     auto Token = static_cast<int32_t>(Block * BlockSize);
-    for (float Score : blockOf(Scores, Block)) {
+    for (float Score : Scores.block(Block, Copy)) {
       Some[Count] = Score;
       Tokens[Count] = Token++;
       Count += Score >= Lowest;
@@ -147,20 +142,21 @@ void Sampler::takeHeavy(std::span<const float> Scores, double Least) {
 }
 
 /// The sum of all weights, and those of blocks.
-double Sampler::sumBlocks(std::span<const float> Scores) {
+double Sampler::sumBlocks(const MaskedScores &Scores) {
   double All = 0;
   Sums.clear();
   for (size_t Block = 0; Block < Maxima.size(); ++Block) {
     // A mask leaves whole blocks without a token.
+    MaskedScores::Room Copy;
     BlockWeights Weights;
     bool IsEmpty = Maxima[Block] == -std::numeric_limits<float>::infinity();
-    Sums.push_back(IsEmpty ? 0 : Weigh(blockOf(Scores, Block), Weights));
+    Sums.push_back(IsEmpty ? 0 : Weigh(Scores.block(Block, Copy), Weights));
     All += Sums.back();
   }
   return All;
 }
 
-void Sampler::takeNucleus(std::span<const float> Scores) {
+void Sampler::takeNucleus(const MaskedScores &Scores) {
   double All = sumBlocks(Scores);
   // Those that weigh less weigh less than 1 - top-p together, and never belong
   // to it.
@@ -205,7 +201,7 @@ void Sampler::keepTypical() {
 }
 
 /// Leaves the tokens that may be drawn, with their weights and those' sum.
-Status Sampler::narrow(std::span<const float> Scores) {
+Status Sampler::narrow(const MaskedScores &Scores) {
   Result<int32_t> Best = likeliest(Scores, Maxima);
   if (!Best)
     return Best.error();
@@ -242,9 +238,10 @@ Status Sampler::narrow(std::span<const float> Scores) {
 /// Calls `Do` with each token of a block that weighs something, and its
 /// weight, until it says false.
 template <typename Function>
-void Sampler::forEachOf(std::span<const float> Scores, size_t Block,
+void Sampler::forEachOf(const MaskedScores &Scores, size_t Block,
                         Function Do) const {
-  std::span<const float> Some = blockOf(Scores, Block);
+  MaskedScores::Room Copy;
+  std::span<const float> Some = Scores.block(Block, Copy);
   BlockWeights Weights;
   Weigh(Some, Weights);
   auto Token = static_cast<int32_t>(Block * BlockSize);
@@ -255,7 +252,7 @@ void Sampler::forEachOf(std::span<const float> Scores, size_t Block,
 
 Result<std::vector<TokenProbability>>
 Sampler::distribution(std::span<const float> Scores) {
-  if (Status Done = narrow(Scores); !Done)
+  if (Status Done = narrow(MaskedScores(Scores)); !Done)
     return Done.error();
   std::vector<TokenProbability> All;
   auto Add = [&](int32_t Token, double Weight) {
@@ -266,16 +263,41 @@ Sampler::distribution(std::span<const float> Scores) {
     if (C.Weight > 0)
       Add(C.Token, C.Weight);
   for (size_t Block = 0; IsWhole && Block < Maxima.size(); ++Block)
-    forEachOf(Scores, Block, Add);
+    forEachOf(MaskedScores(Scores), Block, Add);
   return All;
 }
 
+/// Whether nothing is left out of what the scores say, but where only the
+/// likeliest is of interest.
+bool Sampler::keepsAll() const {
+  return Options.Temperature == 0 || Options.TopK == 1 ||
+         (Options.TopK == 0 && Options.TopP == 1 && Options.MinP == 0 &&
+          Options.TypicalP == 1);
+}
+
 Result<int32_t> Sampler::pick(std::span<const float> Scores, int64_t Position,
-                              uint32_t Choice) {
+                              uint32_t Choice, AllowedTokens *Only) {
+  auto Uniform = [&](uint32_t Number) {
+    return uniformAt(Options.Seed, Choice, static_cast<uint64_t>(Position),
+                     Number);
+  };
+  if (!Only)
+    return draw(MaskedScores(Scores), Uniform(0));
+  uint32_t Number = 0;
+  if (keepsAll()) {
+    // What is wrong with tokens that are not allowed does not matter.
+    Result<int32_t> Liked = draw(MaskedScores(Scores), Uniform(Number++));
+    if (Liked && Only->allows(*Liked))
+      return Liked;
+  }
+  return draw(MaskedScores(Scores, Only->mask(Scores.size())), Uniform(Number));
+}
+
+/// The token that a number in [0, 1) stands for.
+Result<int32_t> Sampler::draw(const MaskedScores &Scores, double Uniform) {
   if (Status Done = narrow(Scores); !Done)
     return Done.error();
-  double Target =
-      uniformAt(Options.Seed, Choice, static_cast<uint64_t>(Position)) * Total;
+  double Target = Uniform * Total;
   // What rounding leaves at the very end is the last possible token's.
   int32_t Picked = 0;
   auto GoesOn = [&](int32_t Token, double Weight) {

@@ -8,6 +8,7 @@
 #define TENON_RUNTIME_SAMPLING_SAMPLER_H
 
 #include "runtime/Sampling/LogProbabilities.h"
+#include "runtime/Sampling/MaskedScores.h"
 #include "runtime/Sampling/SettingNames.h"
 #include "runtime/Sampling/Weights.h"
 
@@ -46,6 +47,18 @@ struct TokenProbability {
   double Probability = 0;
 };
 
+/// The tokens that may follow in a text, for whom finding all of them costs
+/// more than looking at one.
+class AllowedTokens {
+public:
+  virtual bool allows(int32_t Token) = 0;
+  /// All of them, as MaskedScores has it. It lives until the next call.
+  virtual std::span<const uint64_t> mask(size_t Vocabulary) = 0;
+
+protected:
+  ~AllowedTokens() = default;
+};
+
 /// Chooses tokens. What it draws depends on the scores, the options, and where
 /// the token stands; not on what was drawn before, nor on the machine.
 class Sampler {
@@ -54,13 +67,19 @@ public:
   static Result<Sampler> create(const SamplingOptions &Options);
 
   /// The index into `Scores` [vocabulary] that choice `Choice` of a request has
-  /// at `Position` of its sequence, the tokens before it. -inf is never chosen.
-  /// Draws by inversion, with the number uniformAt() of Philox.h. Errors as
-  /// likeliest().
+  /// at `Position` of its sequence, the tokens before it. -inf is never chosen,
+  /// nor what is not in `Only`. Draws by inversion, with the number uniformAt()
+  /// of Philox.h. Errors as likeliest().
+  ///
+  /// Where the options leave every token, one is drawn as if all were allowed,
+  /// which is mostly true of what a model finds likely. If it is not, another
+  /// is drawn from those that are, with the next number of this place. Both are
+  /// distributed as if the others were excluded first: with a share A of
+  /// allowed ones, p + (1 - A) * p / A = p / A.
   Result<int32_t> pick(std::span<const float> Scores, int64_t Position,
-                       uint32_t Choice = 0);
+                       uint32_t Choice = 0, AllowedTokens *Only = nullptr);
 
-  /// What pick() draws from: the tokens that the options leave.
+  /// What is drawn from: the tokens that the options leave.
   Result<std::vector<TokenProbability>>
   distribution(std::span<const float> Scores);
 
@@ -73,16 +92,17 @@ private:
   };
 
   explicit Sampler(const SamplingOptions &Options) : Options(Options) {}
-  Status narrow(std::span<const float> Scores);
-  void takeTopK(std::span<const float> Scores);
-  void takeHeavy(std::span<const float> Scores, double Least);
-  void takeNucleus(std::span<const float> Scores);
-  double sumBlocks(std::span<const float> Scores);
+  bool keepsAll() const;
+  Result<int32_t> draw(const MaskedScores &Scores, double Uniform);
+  Status narrow(const MaskedScores &Scores);
+  void takeTopK(const MaskedScores &Scores);
+  void takeHeavy(const MaskedScores &Scores, double Least);
+  void takeNucleus(const MaskedScores &Scores);
+  double sumBlocks(const MaskedScores &Scores);
   void keepNucleus(double Mass);
   void keepTypical();
   template <typename Function>
-  void forEachOf(std::span<const float> Scores, size_t Block,
-                 Function Do) const;
+  void forEachOf(const MaskedScores &Scores, size_t Block, Function Do) const;
 
   SamplingOptions Options;
   Weighing Weigh;

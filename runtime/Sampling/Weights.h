@@ -8,7 +8,7 @@
 #ifndef TENON_RUNTIME_SAMPLING_WEIGHTS_H
 #define TENON_RUNTIME_SAMPLING_WEIGHTS_H
 
-#include "runtime/Sampling/LogProbabilities.h"
+#include "runtime/Sampling/MaskedScores.h"
 
 #include <array>
 

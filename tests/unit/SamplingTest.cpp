@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <limits>
 #include <numeric>
+#include <random>
 #include <set>
 
 using namespace tenon;
@@ -234,6 +235,114 @@ TEST(SamplingTest, LargeVocabularies) {
   }
 }
 
+namespace {
+
+/// Every token but those whose ids are in `Out`, and how often all were asked
+/// for.
+struct AllBut final : AllowedTokens {
+  bool allows(int32_t Token) override { return !Out.contains(Token); }
+  std::span<const uint64_t> mask(size_t Vocabulary) override {
+    ++Masks;
+    // Bits behind the vocabulary mean nothing.
+    Bits.assign(Vocabulary / 64 + 3, ~uint64_t{0});
+    for (int32_t Token : Out)
+      Bits[static_cast<size_t>(Token) / 64] &= ~(uint64_t{1} << (Token % 64));
+    return Bits;
+  }
+
+  std::set<int32_t> Out;
+  std::vector<uint64_t> Bits;
+  int Masks = 0;
+};
+
+/// A random row of scores, and the same without the tokens that `Allowed`
+/// leaves out: of some blocks none, of others all.
+struct MaskedRow {
+  explicit MaskedRow(size_t Vocabulary) {
+    std::mt19937 Random(7);
+    for (size_t I = 0; I < Vocabulary; ++I) {
+      Raw.push_back(static_cast<float>(Random() % 4096) / 256);
+      size_t Block = I / BlockSize;
+      if (Block == 1 || (Block != 3 && Random() % 3 != 0))
+        Allowed.Out.insert(static_cast<int32_t>(I));
+      Left.push_back(Allowed.allows(static_cast<int32_t>(I)) ? Raw.back()
+                                                             : -Infinity);
+    }
+  }
+
+  std::vector<float> Raw, Left;
+  AllBut Allowed;
+};
+
+} // namespace
+
+TEST(SamplingTest, WhatIsNotAllowedIsAsGoodAsMinusInfinity) {
+  MaskedRow Row(1300);
+  const SamplingOptions Wanted[] = {{0, 0, 1, 0, 1, 1},   {1, 1, 1, 0, 1, 1},
+                                    {2, 40, 1, 0, 1, 1},  {2, 1200, 1, 0, 1, 1},
+                                    {2, 0, 0.9, 0, 1, 1}, {3, 0, 1, 0.05, 1, 1},
+                                    {2, 0, 1, 0, 0.5, 1}};
+  for (const SamplingOptions &Options : Wanted) {
+    Result<Sampler> S = Sampler::create(Options);
+    for (int64_t Position = 0; Position < 300; ++Position)
+      ASSERT_EQ(*S->pick(Row.Raw, Position, 3, &Row.Allowed),
+                *S->pick(Row.Left, Position, 3))
+          << Options.Temperature << " " << Options.TopK << " " << Options.TopP;
+  }
+}
+
+// The second draw must not be what the first one has decided already.
+TEST(SamplingTest, AForbiddenDrawIsDrawnAgain) {
+  MaskedRow Row(1300);
+  Result<Sampler> S = Sampler::create({3, 0, 1, 0, 1, 5});
+  std::vector<double> P(Row.Raw.size());
+  const auto Distribution = S->distribution(Row.Left);
+  for (const TokenProbability &Each : *Distribution)
+    P[static_cast<size_t>(Each.Token)] = Each.Probability;
+  constexpr int Draws = 200000, Classes = 25;
+  std::vector<double> Seen(Classes), Expected(Classes);
+  for (size_t I = 0; I < P.size(); ++I)
+    Expected[I % Classes] += P[I] * Draws;
+  int Forbidden = 0;
+  for (int64_t Position = 0; Position < Draws; ++Position) {
+    int32_t Free = *S->pick(Row.Raw, Position);
+    int32_t Token = *S->pick(Row.Raw, Position, 0, &Row.Allowed);
+    ASSERT_TRUE(Row.Allowed.allows(Token));
+    if (Row.Allowed.allows(Free)) {
+      ASSERT_EQ(Token, Free);
+    } else {
+      ++Forbidden;
+    }
+    Seen[static_cast<size_t>(Token) % Classes] += 1;
+  }
+  EXPECT_EQ(Row.Allowed.Masks, Forbidden) << "masks cost time";
+  EXPECT_GT(Forbidden, Draws / 3);
+  double Statistic = 0;
+  for (size_t I = 0; I < Classes; ++I)
+    Statistic +=
+        (Seen[I] - Expected[I]) * (Seen[I] - Expected[I]) / Expected[I];
+  EXPECT_LT(Statistic, 51.18) << "24 degrees of freedom, once in a thousand";
+}
+
+TEST(SamplingTest, WhatIsWrongWithForbiddenTokensDoesNotMatter) {
+  MaskedRow Row(600);
+  for (int32_t Token : Row.Allowed.Out)
+    Row.Raw[static_cast<size_t>(Token)] = Token % 2 ? Infinity : NAN;
+  for (double TopP : {1.0, 0.9}) {
+    Result<Sampler> S = Sampler::create({2, 0, TopP, 0, 1, 5});
+    Result<int32_t> Token = S->pick(Row.Raw, 0, 0, &Row.Allowed);
+    ASSERT_TRUE(Token) << Token.error().message();
+    EXPECT_TRUE(Row.Allowed.allows(*Token));
+    Row.Raw[599] = NAN;
+    Row.Allowed.Out.erase(599);
+    Token = S->pick(Row.Raw, 0, 0, &Row.Allowed);
+    ASSERT_FALSE(Token);
+    EXPECT_EQ(Token.error().message(),
+              "logit of token 599 is NaN: the model's output is unusable");
+    Row.Allowed.Out.insert(599);
+  }
+}
+
 // With fused operations, for which a compiler has to be told not to use them,
 // other bits come out; and so they would on machines without.
 TEST(SamplingTest, WeightsHaveTheSameBitsOnEveryMachine) {
@@ -285,6 +394,34 @@ TEST(SamplingTest, WhatIsLikelyBesides) {
   EXPECT_EQ(Row->score(2, 0).Chosen.LogProbability, -Infinity);
   EXPECT_EQ(Row->score(99, 9).Chosen.LogProbability, -Infinity);
   EXPECT_EQ(Row->score(99, 9).Likeliest.size(), 5u);
+}
+
+TEST(SamplingTest, WhatIsLikelyInALargeVocabulary) {
+  // Equal ones within blocks and across them.
+  std::vector<float> Logits;
+  std::mt19937 Random(11);
+  for (int I = 0; I < 1500; ++I)
+    Logits.push_back(static_cast<float>(Random() % 64) / 8 - 3);
+  std::vector<int32_t> Order(Logits.size());
+  std::iota(Order.begin(), Order.end(), 0);
+  std::stable_sort(Order.begin(), Order.end(), [&](int32_t A, int32_t B) {
+    return Logits[static_cast<size_t>(A)] > Logits[static_cast<size_t>(B)];
+  });
+  double Sum = 0;
+  for (float Logit : Logits)
+    Sum += std::exp(static_cast<double>(Logit));
+  Result<LogProbabilities> Row = LogProbabilities::of(Logits);
+  ASSERT_TRUE(Row);
+  for (size_t Count : {1, 2, 20, 300, 1500, 2000}) {
+    ScoredToken Token = Row->score(8, Count);
+    ASSERT_EQ(Token.Likeliest.size(), std::min<size_t>(Count, 1500));
+    for (size_t I = 0; I < Token.Likeliest.size(); ++I) {
+      ASSERT_EQ(Token.Likeliest[I].Token, Order[I]) << Count << " " << I;
+      EXPECT_FLOAT_EQ(
+          Token.Likeliest[I].LogProbability,
+          static_cast<float>(Logits[size_t(Order[I])] - std::log(Sum)));
+    }
+  }
 }
 
 TEST(SamplingTest, RefusesBadParametersAndLogits) {
