@@ -320,7 +320,7 @@ class Serve(ServerTest):
         for given, pattern in (
                 ({"regex": "[a-c]{3}"}, "[a-c]{3}"),
                 ({"choice": ["yes", "no"]}, "yes|no"),
-                ({"grammar": 'root ::= "(" [0-9]+ ")"'}, r"\([0-9]+\)")):
+                ({"grammar": 'root ::= "(" [0-9]{1,5} ")"'}, r"\([0-9]{1,5}\)")):
             text = server.ask("/v1/completions", {
                 "prompt": "a", **DRAWN, "max_tokens": 200,
                 "structured_outputs": given})[2]["choices"][0]["text"]
