@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstring>
 #include <sys/mman.h>
-#include <unistd.h>
 #include <utility>
 
 using namespace tenon;
@@ -25,22 +24,6 @@ static Error unknownSequence(SequenceId Id) {
   return Error(ErrorKind::NotFound,
                "sequence " + std::to_string(static_cast<int64_t>(Id)) +
                    " does not exist or has ended");
-}
-
-/// Zeroes [Data, Data + Bytes), giving whole pages back to the machine.
-static void discard(std::byte *Data, uint64_t Bytes) {
-  auto System = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-  auto Begin = reinterpret_cast<uintptr_t>(Data);
-  uintptr_t End = Begin + Bytes;
-  uintptr_t First = (Begin + System - 1) / System * System;
-  uintptr_t Last = End / System * System;
-  if (First >= Last || ::madvise(reinterpret_cast<void *>(First), Last - First,
-                                 MADV_DONTNEED) != 0) {
-    std::memset(Data, 0, Bytes);
-    return;
-  }
-  std::memset(Data, 0, First - Begin);
-  std::memset(reinterpret_cast<void *>(Last), 0, End - Last);
 }
 
 Result<PageCache> PageCache::create(std::span<const CacheInfo> Kinds,
@@ -95,6 +78,7 @@ Result<PageCache> PageCache::create(std::span<const CacheInfo> Kinds,
     C.Kinds.push_back(K);
   }
   C.Holders.resize(static_cast<size_t>(C.PageCount));
+  C.WasTaken.resize(static_cast<size_t>(C.PageCount));
   C.Free.resize(static_cast<size_t>(C.PageCount));
   for (int64_t I = 0; I < C.PageCount; ++I)
     C.Free[static_cast<size_t>(I)] = static_cast<int32_t>(C.PageCount - 1 - I);
@@ -110,6 +94,7 @@ PageCache &PageCache::operator=(PageCache &&Other) noexcept {
     Sequences = std::exchange(Other.Sequences, {});
     Free = std::exchange(Other.Free, {});
     Holders = std::exchange(Other.Holders, {});
+    WasTaken = std::exchange(Other.WasTaken, {});
     NextId = Other.NextId;
     PageTokens = Other.PageTokens;
     PageCount = Other.PageCount;
@@ -190,7 +175,7 @@ Status PageCache::reserve(SequenceId Id, int64_t Tokens) {
                      std::to_string(PageCount) + " are free");
   if (Copies) {
     int32_t Shared = S.Table[Next];
-    S.Table[Next] = takePage();
+    S.Table[Next] = takePage(/*Zeroed=*/false);
     copyPage(Shared, S.Table[Next]);
     --Holders[static_cast<size_t>(Shared)];
   }
@@ -202,14 +187,20 @@ Status PageCache::reserve(SequenceId Id, int64_t Tokens) {
   S.Table.resize(
       static_cast<size_t>(std::max(Needed, S.Pages) + PageTablePadding));
   for (; S.Pages < Needed; ++S.Pages)
-    S.Table[static_cast<size_t>(S.Pages)] = takePage();
+    S.Table[static_cast<size_t>(S.Pages)] = takePage(/*Zeroed=*/true);
   return {};
 }
 
-int32_t PageCache::takePage() {
+int32_t PageCache::takePage(bool Zeroed) {
   int32_t Page = Free.back();
   Free.pop_back();
   Holders[static_cast<size_t>(Page)] = 1;
+  // What is masked out is still multiplied by zero, and one infinite value left
+  // behind would turn that into NaN.
+  if (WasTaken[static_cast<size_t>(Page)] && Zeroed)
+    for (std::span<std::byte> Range : pageMemory(Page))
+      std::memset(Range.data(), 0, Range.size());
+  WasTaken[static_cast<size_t>(Page)] = true;
   return Page;
 }
 
@@ -298,39 +289,13 @@ void PageCache::zeroTokens(int32_t Page, int64_t From) {
                    Kinds[Kind].Info, From);
 }
 
-void PageCache::zeroPages(int32_t First, int32_t Count) {
-  for (size_t Kind = 0; Kind < Kinds.size(); ++Kind)
-    for (int64_t Layer = 0; Layer < Kinds[Kind].Layers; ++Layer) {
-      uint64_t Bytes = Kinds[Kind].PageBytes;
-      discard(static_cast<std::byte *>(layer(Kind, Layer)) +
-                  static_cast<uint64_t>(First) * Bytes,
-              static_cast<uint64_t>(Count) * Bytes);
-    }
-}
-
 void PageCache::returnPages(Sequence &S, int64_t Keep) {
-  // The next owner must find zeros: what is masked out is still multiplied by
-  // zero, and one infinite value left behind would turn that into NaN.
-  // Neighbours are zeroed together, which takes fewer calls.
-  int32_t First = 0, Count = 0;
   for (; S.Pages > Keep; --S.Pages) {
     int32_t &Entry = S.Table[static_cast<size_t>(S.Pages - 1)];
     int32_t Page = std::exchange(Entry, 0);
-    if (--Holders[static_cast<size_t>(Page)] != 0)
-      continue;
-    Free.push_back(Page);
-    if (Count != 0 && Page == First - 1) {
-      First = Page;
-      ++Count;
-      continue;
-    }
-    if (Count != 0)
-      zeroPages(First, Count);
-    First = Page;
-    Count = 1;
+    if (--Holders[static_cast<size_t>(Page)] == 0)
+      Free.push_back(Page);
   }
-  if (Count != 0)
-    zeroPages(First, Count);
 }
 
 Result<int64_t> PageCache::length(SequenceId Id) const {

@@ -23,7 +23,8 @@ enum class SequenceId : int64_t {};
 /// One mapping [layer][page][page bytes] per kind of cache. A page number
 /// stands for the same page of every layer of every kind. Pages handed out
 /// are zero. Memory is reserved at once and taken from the machine when a page
-/// is first written, 2 MiB at a time where the machine has huge pages. Not
+/// is first written, 2 MiB at a time where the machine has huge pages; it is
+/// kept until the end, for pages that were used are used again first. Not
 /// thread-safe.
 class PageCache {
 public:
@@ -100,15 +101,14 @@ private:
 
   PageCache() = default;
   void release();
-  int32_t takePage();
+  /// A free page, which a copy is about to fill or which has to be zero.
+  int32_t takePage(bool Zeroed);
   void copyPage(int32_t From, int32_t To);
   /// Gives up pages beyond the first `Keep` of `S`; those that no other
-  /// sequence holds are zeroed and free again.
+  /// sequence holds are free again.
   void returnPages(Sequence &S, int64_t Keep);
   /// Zeroes what `Page` holds of its tokens from `From` on, in every layer.
   void zeroTokens(int32_t Page, int64_t From);
-  /// Zeroes `Count` pages from `First` on, in every layer.
-  void zeroPages(int32_t First, int32_t Count);
 
   std::vector<Kind> Kinds;
   std::unordered_map<int64_t, Sequence> Sequences;
@@ -116,6 +116,8 @@ private:
   std::vector<int32_t> Free;
   /// Sequences that hold each page.
   std::vector<int32_t> Holders;
+  /// Pages that are no longer as the machine gave them, which is zero.
+  std::vector<bool> WasTaken;
   int64_t NextId = 1;
   int64_t PageTokens = 0;
   int64_t PageCount = 0;
