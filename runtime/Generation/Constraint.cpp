@@ -30,9 +30,14 @@ std::span<const uint64_t> Constraint::mask(size_t Vocabulary) {
       std::max(Match.tokens()->words(), (Vocabulary + Bits - 1) / Bits));
   Match.mask(Mask);
   bool MayEnd = Match.canEnd();
-  for (int32_t Token : Ends)
-    if (Token >= 0 && static_cast<size_t>(Token) / Bits < Mask.size())
-      MayEnd ? grammar::setBit(Mask, Token) : grammar::clearBit(Mask, Token);
+  for (int32_t Token : Ends) {
+    if (Token < 0 || static_cast<size_t>(Token) / Bits >= Mask.size())
+      continue;
+    if (MayEnd)
+      grammar::setBit(Mask, Token);
+    else
+      grammar::clearBit(Mask, Token);
+  }
   return Mask;
 }
 

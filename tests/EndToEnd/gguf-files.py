@@ -1,6 +1,6 @@
 """Compiles the GGUF files of tests/gguf and compares with Transformers.
 
-    gguf.py TENON WORK [NAME...]
+    gguf-files.py TENON WORK [NAME...]
 """
 
 import json
