@@ -3,9 +3,42 @@
 #include "runtime/Chat/ContentForm.h"
 
 #include <algorithm>
+#include <optional>
 
 using namespace tenon;
 using namespace tenon::chat;
+
+/// The prompt of a call of which `Content` is said, or nothing if it has none.
+static std::optional<std::string>
+promptOfCall(const Template &T,
+             const std::map<std::string, std::string> &Tokens, Json Content) {
+  Conversation Talk;
+  Talk.add("user", "a");
+  // Some templates want ids of nine characters.
+  Talk.Messages.push_back(
+      {{"role", "assistant"},
+       {"content", std::move(Content)},
+       {"tool_calls",
+        Json::array({{{"id", "tenoncall"},
+                      {"type", "function"},
+                      {"function",
+                       {{"name", "f"}, {"arguments", Json::object()}}}}})}});
+  Result<std::vector<Piece>> Pieces = T.render(variablesOf(Talk, Tokens));
+  return Pieces ? std::optional(joined(*Pieces)) : std::nullopt;
+}
+
+/// Whether null is not an error, and not printed, where an empty text is fine.
+static bool readsNull(const Template &T,
+                      const std::map<std::string, std::string> &Tokens) {
+  std::optional<std::string> OfNull = promptOfCall(T, Tokens, nullptr);
+  std::optional<std::string> OfEmpty = promptOfCall(T, Tokens, "");
+  if (!OfNull || !OfEmpty)
+    return !OfEmpty;
+  auto Prints = [](const std::string &Prompt, const char *Word) {
+    return Prompt.find(Word) != std::string::npos;
+  };
+  return !Prints(*OfNull, "None") || Prints(*OfEmpty, "None");
+}
 
 ContentForm
 chat::contentFormOf(const Template &T,
@@ -25,6 +58,7 @@ chat::contentFormOf(const Template &T,
     return joined(Pieces).find(Text) != std::string::npos;
   };
   ContentForm Form;
+  Form.ReadsNull = readsNull(T, Tokens);
   Form.ReadsText = Has(Rendered(Said), Said);
   std::vector<Piece> OfParts = Rendered(Json::array({TextPart}));
   Form.ReadsParts = Has(OfParts, Said) && !Has(OfParts, Key);
@@ -64,6 +98,8 @@ static std::string unusedMark(const Conversation &Talk) {
 std::string chat::fitContent(Conversation &Talk, const ContentForm &Form) {
   std::string Mark;
   for (Json &Message : Talk.Messages) {
+    if (!Form.ReadsNull && Message.value("content", Json()).is_null())
+      Message["content"] = Form.ReadsText ? Json("") : Json::array();
     auto At = Message.find("content");
     if (At == Message.end())
       continue;
@@ -81,12 +117,8 @@ std::string chat::fitContent(Conversation &Talk, const ContentForm &Form) {
       }
       *At = Images + Text;
     }
-    if (Form.ReadsText)
-      continue;
-    if (At->is_string())
+    if (!Form.ReadsText && At->is_string())
       *At = Json::array({{{"type", "text"}, {"text", *At}}});
-    else if (At->is_null())
-      *At = Json::array();
   }
   return Mark;
 }

@@ -13,6 +13,8 @@ namespace tenon::chat {
 /// What a template does with the content of messages.
 struct ContentForm {
   bool ReadsText = true; ///< Strings come out.
+  /// Null, which messages with calls have, comes out as nothing.
+  bool ReadsNull = true;
   /// Texts of arrays of parts come out: {"type": "text", "text": TEXT}.
   bool ReadsParts = false;
   /// {"type": "image"} among them becomes the model's image token.
@@ -28,7 +30,8 @@ ContentForm contentFormOf(const Template &T,
                           const std::string &ImageToken);
 
 /// Makes the content of messages what a template of the form `Form` reads.
-/// Strings become parts where it reads nothing else. Content with images, an
+/// Strings become parts where it reads nothing else; null, or none at all, is
+/// empty where it can't read null. Content with images, an
 /// array of {"type": "image"} and texts, becomes a text where the template
 /// needs marks, with one for each image before it: withImageTokens() puts image
 /// tokens in their place. The mark, or "" where there is none.

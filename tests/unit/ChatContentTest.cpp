@@ -100,6 +100,28 @@ TEST(ChatContentTest, TextsAreWhatTheTemplateReads) {
   EXPECT_EQ(prompt(Both, user("a")), "[a]|");
 }
 
+TEST(ChatContentTest, NullIsEmptyWhereItCannotBeRead) {
+  Json Message = {{"role", "assistant"}, {"content", nullptr}};
+  Json Null = Json::array({Message});
+  Message.erase("content");
+  Json None = Json::array({Message});
+  for (const Json &Messages : {Null, None}) {
+    // An error: null is no text.
+    EXPECT_EQ(prompt("{% for m in messages %}{{ '<' + m['content'] + '>' }}"
+                     "{% endfor %}",
+                     Messages),
+              "<>");
+    EXPECT_EQ(prompt(Texts, Messages), "assistant: \n"); // not "None"
+    EXPECT_EQ(prompt(ImagesFirst, Messages), "ASSISTANT: ASSISTANT:");
+    // Those that look get what there is.
+    EXPECT_EQ(prompt("{% for m in messages %}{% if m['content'] %}"
+                     "{{ m['content'] }}{% elif m['content'] is none %}null"
+                     "{% else %}none{% endif %}{% endfor %}",
+                     Messages),
+              Messages == Null ? "null" : "none");
+  }
+}
+
 TEST(ChatContentTest, ImagesKeepTheirOrder) {
   Json Mixed = user(Json::array({text("a"), AnImage, text("b"), AnImage}));
   EXPECT_EQ(prompt(Both, Mixed), "[a][<image>][b][<image>]|");
