@@ -98,6 +98,15 @@ static bool allows(const std::set<std::string> &Types, const Json &Value) {
           Value.get<double>() == std::trunc(Value.get<double>()));
 }
 
+/// The constant of Python that `Text` is, or nothing.
+static std::optional<Json> pythonConstant(std::string_view Text) {
+  if (Text == "True" || Text == "False")
+    return Json(Text == "True");
+  if (Text == "None")
+    return Json(nullptr);
+  return std::nullopt;
+}
+
 Json typedArgument(const Json &Tools, std::string_view Function,
                    std::string_view Key, std::string_view Text) {
   const Json *Parameters =
@@ -114,6 +123,10 @@ Json typedArgument(const Json &Tools, std::string_view Function,
   // JSON text that the schema takes only as a string stays one.
   if (Value && (Types.empty() || allows(Types, *Value)) && !Value->is_string())
     return std::move(*Value);
+  // Models mix the spellings of Python and JSON.
+  if (std::optional<Json> Constant = pythonConstant(Text);
+      Constant && !Types.count("string") && allows(Types, *Constant))
+    return std::move(*Constant);
   return std::string(Text);
 }
 
@@ -264,12 +277,13 @@ private:
   bool constant(Json &Out) {
     std::string Word;
     word(Word);
+    std::optional<Json> Constant = pythonConstant(Word);
+    if (Constant)
+      Out = std::move(*Constant);
     // Models mix the spellings of Python and JSON.
-    if (Word == "True" || Word == "true")
-      Out = true;
-    else if (Word == "False" || Word == "false")
-      Out = false;
-    else if (Word == "None" || Word == "null")
+    else if (Word == "true" || Word == "false")
+      Out = Word == "true";
+    else if (Word == "null")
       Out = nullptr;
     else
       return false;

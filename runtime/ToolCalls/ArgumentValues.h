@@ -20,7 +20,8 @@ inline bool isSpace(char C) {
 
 /// The value of argument `Key` of `Function` that a model wrote as `Text`
 /// without quotes: what the tool's schema allows. JSON where it parses as one
-/// of the schema's types, else a text; without a schema, JSON if it is some.
+/// of the schema's types, or as Python's True, False or None where it takes no
+/// text, else a text; without a schema, JSON if it is some.
 Json typedArgument(const Json &Tools, std::string_view Function,
                    std::string_view Key, std::string_view Text);
 

@@ -59,7 +59,8 @@ void expect(std::string_view Format, std::string_view Text,
 const Json Weather = Json::parse(R"([{"type": "function", "function": {
   "name": "weather", "parameters": {"type": "object", "properties": {
     "city": {"type": "string"}, "days": {"type": "integer"},
-    "hint": {"anyOf": [{"type": "string"}, {"type": "null"}]}}}}}])");
+    "hint": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+    "wind": {"type": ["boolean", "null"]}}}}}])");
 
 } // namespace
 
@@ -139,6 +140,13 @@ TEST(ToolCall, ValuesBySchema) {
   EXPECT_EQ(typedArgument(Weather, "weather", "days", "soon"), Json("soon"));
   EXPECT_EQ(typedArgument(Weather, "weather", "days", "3.0"), Json(3.0));
   EXPECT_EQ(typedArgument(Weather, "weather", "days", "3.5"), Json("3.5"));
+  // As Python spells them, where it can be no text.
+  EXPECT_EQ(typedArgument(Weather, "weather", "wind", "True"), Json(true));
+  EXPECT_EQ(typedArgument(Weather, "weather", "wind", "False"), Json(false));
+  EXPECT_EQ(typedArgument(Weather, "weather", "wind", "None"), Json());
+  EXPECT_EQ(typedArgument(Weather, "weather", "days", "True"), Json("True"));
+  EXPECT_EQ(typedArgument(Weather, "weather", "hint", "None"), Json("None"));
+  EXPECT_EQ(typedArgument(Weather, "weather", "more", "None"), Json("None"));
   expect(
       "deepseek-v3.2",
       "<｜DSML｜function_calls>\n<｜DSML｜invoke name=\"a\">\n"
