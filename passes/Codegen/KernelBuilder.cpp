@@ -255,6 +255,21 @@ void KernelBuilder::store(Value Vector, Value Buffer, ValueRange At,
 
 void KernelBuilder::storePair(Value Even, Value Odd, Value Buffer,
                               ValueRange At) {
+  auto Type = vecType(getBF16Type(), 2 * Lanes);
+  if (Target.hasDot(DotProduct::BF16)) {
+    // Both are narrowed by one instruction where the CPU has it.
+    SmallVector<int64_t> Joined, Paired;
+    for (int64_t I = 0; I < 2 * Lanes; ++I) {
+      Joined.push_back(I);
+      Paired.push_back(I / 2 + I % 2 * Lanes);
+    }
+    Value Both = arith::TruncFOp::create(
+        *this, Type, vector::ShuffleOp::create(*this, Even, Odd, Joined));
+    vector::StoreOp::create(
+        *this, vector::ShuffleOp::create(*this, Both, Both, Paired), Buffer,
+        At);
+    return;
+  }
   auto Words = vecType(getI32Type());
   auto Bits = [&](Value Vector) -> Value {
     Value Narrow = arith::BitcastOp::create(*this, vecType(getI16Type()),
@@ -265,10 +280,8 @@ void KernelBuilder::storePair(Value Even, Value Odd, Value Buffer,
       arith::ConstantOp::create(*this, DenseElementsAttr::get(Words, 16));
   Value Pair = arith::OrIOp::create(
       *this, Bits(Even), arith::ShLIOp::create(*this, Bits(Odd), Sixteen));
-  vector::StoreOp::create(
-      *this,
-      vector::BitCastOp::create(*this, vecType(getBF16Type(), 2 * Lanes), Pair),
-      Buffer, At);
+  vector::StoreOp::create(*this, vector::BitCastOp::create(*this, Type, Pair),
+                          Buffer, At);
 }
 
 void KernelBuilder::storeScalar(Value Scalar, Value Buffer, ValueRange At) {
