@@ -3,10 +3,11 @@
 // Panels hold pairs as tiles need them, in whole tiles. A block of 32 rows and
 // 32 columns keeps its sums in four tiles.
 //
-// The time of many rows is that of their products: a piece of a panel is copied
-// to the first-level cache, or widened there, and then multiplied with all of
-// them. Up to 32 rows take the time of the panel's way from memory: tiles
-// multiply what 32 features have while those of the next 32 are copied.
+// The time of many rows is that of their products: a piece of a panel stays in
+// the first-level cache, widened if it is quantised, while it is multiplied
+// with all of them and the next comes from memory. Up to 32 rows take the time
+// of the panel's way from memory: tiles multiply what 32 features have while
+// those of the next 32 are copied.
 //
 // Rows are copied tile by tile: where they lie, those of a tile are a power of
 // two apart and would fall into the same lines of the cache. A row is
@@ -29,7 +30,8 @@ constexpr int64_t PieceFeatures = 256;
 /// Rows that a piece is widened for, whose sums wait in the second-level cache.
 constexpr int64_t ChunkRows = 512;
 /// Columns that the copy of a piece of the rows is for.
-constexpr int64_t MostColumns = 256;
+constexpr int64_t MostColumns = 512;
+constexpr int64_t CacheLine = 64;
 /// Rows of a block, and the most that stream a panel.
 constexpr int64_t BlockRows = 2 * TileRows;
 
@@ -74,15 +76,14 @@ private:
              int64_t Features, RowFinder RowOf);
 
   void addPiece(const Piece &P, Value RowCount);
-  void copyPanel(const Piece &P);
-  void multiply(const Piece &P, Value Row, Value Column, Shape Size);
+  void multiply(const Piece &P, Value Row, Value Column, Shape Size,
+                Value LinesPerStep);
+  void askForNext(const Piece &P, Value Step, Value LinesPerStep);
 
   void addStreamed(const Piece &P, Value RowCount);
   void stream(const Piece &P, Value Column, Shape Size);
-  void copyColumns(
-      const Piece &P, Value Step, Value Column, int64_t Columns, Value Into,
-      llvm::function_ref<SmallVector<Value>(int64_t C, Value Pair)> PlaceOf,
-      llvm::function_ref<void(int64_t C)> Between);
+  void copyColumns(const Piece &P, Value Step, Value Column, int64_t Columns,
+                   llvm::function_ref<void(int64_t C)> Between);
 
   SmallVector<Value> loadBlock(Value Row, Value Column, Shape Size);
   void storeBlock(ValueRange Tiles, Value Row, Value Column, Shape Size);
@@ -92,18 +93,17 @@ private:
   /// Features of a piece of a panel that is streamed. Each piece breaks the
   /// stream of plain numbers; in the time of a quantised one the next comes
   /// into the second-level cache.
-  int64_t streamFeatures() const {
-    return infoOf(Format).isQuantised() ? 512 : 2048;
-  }
+  int64_t streamFeatures() const { return isQuantised() ? 128 : 2048; }
+  bool isQuantised() const { return infoOf(Format).isQuantised(); }
   Value slotOf(Value Panel, int64_t Matrix) {
     return B.add(B.mul(Panel, matrices()), Matrix);
   }
 
   Value Input;
   /// Scratch: a piece of the rows, by features of a tile; the same of few rows;
-  /// sums, the columns of one panel after the other; a piece of a panel as
+  /// sums, the columns of one panel after the other; a quantised piece as
   /// pairs; by turns, the tiles of the features of one.
-  Value Staged, StagedFew, Sums, PieceCopy, Turns;
+  Value Staged, StagedFew, Sums, Widened, Turns;
 };
 
 } // namespace
@@ -126,7 +126,8 @@ void TileMatmul::emit(ArrayRef<Panel> Panels, Value First, Value Last,
                      BF16);
   StagedFew = B.scratch(
       {1, streamFeatures() / TileFeatures, BlockRows, TileFeatures}, BF16);
-  PieceCopy = B.scratch({PieceFeatures / 2, PanelWidth * 2}, BF16);
+  if (isQuantised())
+    Widened = B.scratch({1, PieceFeatures / 2, PanelWidth * 2}, BF16);
   Turns = B.scratch({2, Flat.Columns, TileFeatures / 2, 2 * Lanes}, BF16);
   B.loop(First, Last, ChunkRows, [&](Value From) {
     Value To = B.min(B.add(From, ChunkRows), Last);
@@ -239,50 +240,78 @@ void TileMatmul::stage(Value Into, Value First, Value Last, Value FirstFeature,
 
 /// Adds products of the staged rows with a piece to their sums.
 void TileMatmul::addPiece(const Piece &P, Value RowCount) {
-  copyPanel(P);
+  if (isQuantised())
+    widenPanel(P.From, B.div(P.Feature, GroupValues), P.Features,
+               StorageFormat::BF16, Widened);
+  // What the next piece has in memory, over all steps of this one.
+  int64_t Lines = PieceFeatures * PanelWidth *
+                  storedBytes(Format, infoOf(Format).BlockValues) /
+                  infoOf(Format).BlockValues / CacheLine;
+  constexpr int64_t StepsOfRows =
+      PanelWidth / (Square.Columns * Lanes) * (PieceFeatures / TileFeatures);
+  Value LinesPerStep =
+      B.add(arith::DivUIOp::create(
+                B, B.index(Lines - 1),
+                B.mul(B.ceilDiv(RowCount, BlockRows), StepsOfRows)),
+            1);
   // The last block of at most 16 rows is flat.
   Value Tiles = B.ceilDiv(RowCount, TileRows);
   Value Rest = B.mul(B.div(Tiles, Square.Rows), BlockRows);
   B.loop(B.index(0), Rest, BlockRows, [&](Value Row) {
-    B.loop(B.index(0), B.index(PanelWidth), Square.Columns * Lanes,
-           [&](Value Column) { multiply(P, Row, Column, Square); });
+    B.loop(
+        B.index(0), B.index(PanelWidth), Square.Columns * Lanes,
+        [&](Value Column) { multiply(P, Row, Column, Square, LinesPerStep); });
   });
   B.ifThen(B.isLess(Rest, RowCount),
-           [&] { multiply(P, Rest, B.index(0), Flat); });
-}
-
-/// Copies a piece for all rows.
-void TileMatmul::copyPanel(const Piece &P) {
-  int64_t Steps = llvm::divideCeil(P.Features, TileFeatures);
-  int64_t Columns = infoOf(Format).isQuantised() ? 1 : PanelWidth / Lanes;
-  B.loop(B.index(0), B.index(Steps), 1, [&](Value Step) {
-    B.loop(B.index(0), B.index(PanelWidth), Columns * Lanes, [&](Value Column) {
-      copyColumns(
-          P, Step, Column, Columns, PieceCopy,
-          [&](int64_t C, Value Pair) -> SmallVector<Value> {
-            return {B.add(B.mul(Step, TileFeatures / 2), Pair),
-                    B.mul(B.add(Column, C * Lanes), 2)};
-          },
-          [](int64_t) {});
-    });
-  });
+           [&] { multiply(P, Rest, B.index(0), Flat, LinesPerStep); });
 }
 
 /// Adds products of tiles of rows, that of `Row` first, with columns of the
-/// copied piece from `Column` on to their sums.
-void TileMatmul::multiply(const Piece &P, Value Row, Value Column, Shape Size) {
+/// piece from `Column` on to their sums.
+void TileMatmul::multiply(const Piece &P, Value Row, Value Column, Shape Size,
+                          Value LinesPerStep) {
   Value Into = B.add(P.FirstColumn, Column);
   SmallVector<Value> Tiles = loadBlock(Row, Into, Size);
+  auto Columns = [&](int64_t Step, int64_t C) {
+    Value Pair = B.index(Step * TileFeatures / 2);
+    Value First = B.mul(B.add(Column, C * Lanes), 2);
+    if (isQuantised())
+      return loadTile(B, Widened, {B.index(0), Pair, First});
+    return loadTile(B, P.From.View,
+                    {P.From.Panel, B.add(B.div(P.Feature, 2), Pair), First});
+  };
+  constexpr int64_t Steps = PieceFeatures / TileFeatures;
+  Value Before = B.mul(
+      B.add(B.mul(B.div(Row, BlockRows), PanelWidth / (Square.Columns * Lanes)),
+            B.div(Column, Square.Columns * Lanes)),
+      Steps);
   for (int64_t Step = 0; Step * TileFeatures < P.Features; ++Step) {
     SmallVector<Value> Rows = loadRows(Staged, B.index(Step), Row, Size);
+    askForNext(P, B.add(Before, Step), LinesPerStep);
     for (int64_t C = 0; C < Size.Columns; ++C)
-      multiplyColumn(Rows,
-                     loadTile(B, PieceCopy,
-                              {B.index(Step * TileFeatures / 2),
-                               B.mul(B.add(Column, C * Lanes), 2)}),
-                     C, Size, Tiles);
+      multiplyColumn(Rows, Columns(Step, C), C, Size, Tiles);
   }
   storeBlock(Tiles, Row, Into, Size);
+}
+
+/// Asks for part `Step` of the next piece.
+void TileMatmul::askForNext(const Piece &P, Value Step, Value LinesPerStep) {
+  const StorageFormatInfo &Info = infoOf(Format);
+  // A row of the view is a block of the panel's output features.
+  int64_t RowValues = Info.isQuantised() ? Info.BlockValues : Info.Interleave;
+  int64_t RowLines = PanelWidth *
+                     (Info.isQuantised() ? Info.BlockBytes
+                                         : Info.BlockBytes * Info.Interleave) /
+                     CacheLine;
+  auto View = cast<MemRefType>(P.Next.View.getType());
+  Value First = B.mul(Step, LinesPerStep);
+  B.loop(First, B.add(First, LinesPerStep), 1, [&](Value Line) {
+    B.prefetch(P.Next.View,
+               {P.Next.Panel,
+                B.add(B.div(P.NextFeature, RowValues), B.div(Line, RowLines)),
+                B.mul(B.rem(Line, RowLines), View.getDimSize(2) / RowLines)},
+               B.streamLocality());
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -307,12 +336,7 @@ void TileMatmul::stream(const Piece &P, Value Column, Shape Size) {
   Value Zero = B.index(0), Into = B.add(P.FirstColumn, Column);
   Value Last = B.index(llvm::divideCeil(P.Features, TileFeatures) - 1);
   auto Copy = [&](Value Step, llvm::function_ref<void(int64_t C)> Between) {
-    copyColumns(
-        P, Step, Column, Size.Columns, Turns,
-        [&](int64_t C, Value Pair) -> SmallVector<Value> {
-          return {B.rem(Step, 2), B.index(C), Pair, Zero};
-        },
-        Between);
+    copyColumns(P, Step, Column, Size.Columns, Between);
   };
   auto Load = [&](Value Step) { return loadRows(StagedFew, Step, Zero, Size); };
   auto Multiply = [&](Value Step, ArrayRef<Value> Rows, int64_t C,
@@ -336,22 +360,19 @@ void TileMatmul::stream(const Piece &P, Value Column, Shape Size) {
   storeBlock(Tiles, Zero, Into, Size);
 }
 
-//===----------------------------------------------------------------------===//
-// Both
-//===----------------------------------------------------------------------===//
-
 /// Copies `Columns` times 16 columns of the features of tile `Step` of a piece,
-/// as pairs of bf16 that go where `PlaceOf` says, and calls `Between` after
-/// each part of it that is as much as the pairs of 16 columns. Asks for what
-/// comes later: lines of plain numbers shortly before they are read, as the
-/// hardware foresees the rest; quantised ones take time to widen, in which the
-/// next piece comes.
-void TileMatmul::copyColumns(
-    const Piece &P, Value Step, Value Column, int64_t Columns, Value Into,
-    llvm::function_ref<SmallVector<Value>(int64_t C, Value Pair)> PlaceOf,
-    llvm::function_ref<void(int64_t C)> Between) {
+/// as pairs of bf16, to their turn, and calls `Between` after each part of it
+/// that is as much as the pairs of 16 columns. Asks for what comes later: lines
+/// of plain numbers shortly before they are read, as the hardware foresees the
+/// rest; quantised ones take time to widen, in which the next piece comes.
+void TileMatmul::copyColumns(const Piece &P, Value Step, Value Column,
+                             int64_t Columns,
+                             llvm::function_ref<void(int64_t C)> Between) {
   auto ColumnOf = [&](int64_t C) { return B.add(Column, C * Lanes); };
-  if (infoOf(Format).isQuantised()) {
+  auto PlaceOf = [&](int64_t C, Value Pair) {
+    return SmallVector<Value>{B.rem(Step, 2), B.index(C), Pair, B.index(0)};
+  };
+  if (isQuantised()) {
     auto Reader = [&](const Stream &From, Value Feature, Value Column) {
       return GroupReader(B, Format, From.View, From.Panel,
                          B.add(B.div(Feature, GroupValues), Step), Column);
@@ -361,7 +382,7 @@ void TileMatmul::copyColumns(
     for (int64_t C = 0; C < Columns; ++C) {
       GroupReader Now = Reader(P.From, P.Feature, ColumnOf(C));
       widenColumns(
-          Now, StorageFormat::BF16, Into,
+          Now, StorageFormat::BF16, Turns,
           [&](Value Feature) { return PlaceOf(C, B.div(Feature, 2)); },
           [&](Value Octet) {
             Value Number =
@@ -384,12 +405,16 @@ void TileMatmul::copyColumns(
       Value Line = vector::LoadOp::create(B, Type, P.From.View, At);
       At[1] = B.add(At[1], PairsAhead);
       B.prefetch(P.From.View, At, B.streamLocality());
-      vector::StoreOp::create(B, Line, Into, PlaceOf(C, B.index(I)));
+      vector::StoreOp::create(B, Line, Turns, PlaceOf(C, B.index(I)));
     }
     if ((I + 1) * Columns % Pairs == 0)
       Between((I + 1) * Columns / Pairs - 1);
   }
 }
+
+//===----------------------------------------------------------------------===//
+// Both
+//===----------------------------------------------------------------------===//
 
 /// The sums of a block from `Row` and `Column` on: by rows and by columns.
 SmallVector<Value> TileMatmul::loadBlock(Value Row, Value Column, Shape Size) {

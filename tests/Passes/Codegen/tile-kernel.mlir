@@ -5,28 +5,35 @@
 !out = memref<?x256xf32>
 !four = !dnn.packed<panels, 256x600xq4_k>
 module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, dot = [bf16, int8, int16, bf16_tile, int8_tile], library = [f32, bf16]>} {
-// 256 columns at once: their sums, a piece of the rows, and a piece of one panel
-// of the weights, widened; for few rows a longer piece of them, and the tiles of
+// All columns at once: their sums, a piece of the rows, and a piece of one panel
+// of the weights, widened; for few rows a shorter piece of them, and the tiles of
 // 32 features of the panel, by turns.
 // CHECK-LABEL: @many
 // CHECK-DAG: %[[SUMS:.*]] = memref.alloca() {{.*}} : memref<512x256xf32>
 // CHECK-DAG: %[[ROWS:.*]] = memref.alloca() {{.*}} : memref<16x8x32x32xbf16>
-// CHECK-DAG: %[[FEW:.*]] = memref.alloca() {{.*}} : memref<1x16x32x32xbf16>
-// CHECK-DAG: %[[PAIRS:.*]] = memref.alloca() {{.*}} : memref<128x128xbf16>
+// CHECK-DAG: %[[FEW:.*]] = memref.alloca() {{.*}} : memref<1x4x32x32xbf16>
+// CHECK-DAG: %[[PAIRS:.*]] = memref.alloca() {{.*}} : memref<1x128x128xbf16>
 // CHECK-DAG: %[[TURNS:.*]] = memref.alloca() {{.*}} : memref<2x4x16x32xbf16>
 // CHECK: %[[MANY:.*]] = arith.cmpi slt, %c32
 // CHECK: scf.if %[[MANY]]
 // CHECK: vector.load %x[{{.*}}vector<32xbf16>
 // CHECK: vector.store %{{.*}}, %[[ROWS]]
-// CHECK: memref.prefetch {{.*}} locality<2>
+// CHECK-NOT: memref.prefetch
 // CHECK: dnn.lookup
+// Two vectors are narrowed as one.
+// CHECK: arith.truncf %{{.*}} : vector<32xf32> to vector<32xbf16>
 // CHECK: vector.store %{{.*}}, %[[PAIRS]]
 // Blocks of two tiles by two, each tile of rows and of columns read once per
-// step.
+// step, in which the next piece is asked for.
+// CHECK: %[[LINES:.*]] = arith.addi %{{.*}}, %c1
 // CHECK: scf.for %[[ROW:.*]] = %c0 to %{{.*}} step %c32
 // CHECK: scf.for %{{.*}} = %c0 to %c64 step %c32
 // CHECK-COUNT-4: amx.tile_load %[[SUMS]][{{.*}} into !amx.tile<16x16xf32>
 // CHECK-COUNT-2: amx.tile_load %[[ROWS]][{{.*}} into !amx.tile<16x32xbf16>
+// CHECK: %[[FROM:.*]] = arith.muli %{{.*}}, %[[LINES]]
+// CHECK: %[[TO:.*]] = arith.addi %[[FROM]], %[[LINES]]
+// CHECK: scf.for %{{.*}} = %[[FROM]] to %[[TO]] step %c1
+// CHECK: memref.prefetch %{{.*}} locality<2>
 // CHECK: amx.tile_load %[[PAIRS]][{{.*}} into !amx.tile<16x32xbf16>
 // CHECK-COUNT-2: amx.tile_mulf
 // CHECK: amx.tile_load %[[PAIRS]]
@@ -46,7 +53,7 @@ module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, d
 // CHECK-COUNT-12: amx.tile_mulf
 // CHECK-NOT: amx.tile_mulf
 // CHECK: amx.tile_store
-// Up to 32 rows: sums stay in tiles along 512 features, and tiles multiply 32
+// Up to 32 rows: sums stay in tiles along 128 features, and tiles multiply 32
 // of them while the next 32 are widened, between one column of tiles and the
 // next.
 // CHECK: } else {
@@ -89,22 +96,19 @@ func.func private @few(%s: !transformer.scope, %b: !transformer.batch, %x: !rows
 !plain = !dnn.packed<panels, 192x64xbf16>
 !short = !dnn.packed<panels, 192x72xbf16>
 module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, dot = [bf16, int8, int16, bf16_tile, int8_tile], library = []>} {
-// Three panels are more than one and no divisor of four: one unit of work. Plain
-// bf16 is copied before tiles load it: a piece of it for many rows, the four
-// tiles of 32 features for up to 16 rows; lines are asked for shortly before.
+// Three panels are a unit of work. Many rows load tiles of plain bf16 from where
+// they lie. For up to 32, the tiles of 32 features are copied before, all four for
+// up to 16 rows; lines are asked for shortly before.
 // CHECK-LABEL: @plain
 // CHECK: memref.alloca() {{.*}} : memref<512x192xf32>
 // CHECK: because "tiles multiply bf16"
 // CHECK: %[[W:.*]] = dnn.weight_view
 // CHECK: %[[MANY:.*]] = arith.cmpi slt, %c32
 // CHECK: scf.if %[[MANY]]
-// CHECK: %[[LINE:.*]] = vector.load %[[W]]{{.*}}vector<32xbf16>
+// CHECK-NOT: vector.load %[[W]]
 // CHECK: memref.prefetch %[[W]][{{.*}} locality<2>
-// CHECK: vector.store %[[LINE]], %[[COPY:[^\[]*]]
-// CHECK-COUNT-63: vector.store %{{.*}}, %[[COPY]]
-// CHECK-NOT: amx.tile_load %[[W]]
-// CHECK: amx.tile_load %[[COPY]]
-// CHECK-NOT: amx.tile_load %[[W]]
+// CHECK: amx.tile_load %[[W]]
+// CHECK-NOT: vector.load %[[W]]
 // CHECK: } else {
 // CHECK: %[[TWO:.*]] = arith.cmpi slt, %c16
 // CHECK: scf.if %[[TWO]]
@@ -125,14 +129,12 @@ func.func private @plain(%s: !transformer.scope, %b: !transformer.batch, %x: !ro
   return
 }
 
-// A panel has whole tiles, which are copied; what a row lacks of the last is
-// zero.
+// A panel has whole tiles; what a row lacks of the last is zero.
 // CHECK-LABEL: @short
 // CHECK: %[[W:.*]] = dnn.weight_view {{.*}} -> memref<3x48x128xbf16>
 // CHECK: vector.create_mask %c8
 // CHECK: vector.maskedload %x
-// CHECK: scf.for %{{.*}} = %c0 to %c3 step
-// CHECK: vector.load %[[W]]
+// CHECK-COUNT-12: amx.tile_load %[[W]]
 // CHECK: return
 func.func private @short(%s: !transformer.scope, %b: !transformer.batch, %x: !odd, %o: !out) attributes {transformer.variant = #transformer.variant<many>} {
   %w = dnn.weight %s ["w"] of ffn index 0 : !short
@@ -142,7 +144,7 @@ func.func private @short(%s: !transformer.scope, %b: !transformer.batch, %x: !od
 
 // A kernel uses the scratch of those before it in its region.
 // CHECK-LABEL: @both
-// CHECK-COUNT-5: memref.alloca
+// CHECK-COUNT-4: memref.alloca
 // CHECK-NOT: memref.alloca
 // CHECK: amx.tile_store
 // CHECK: dnn.barrier
