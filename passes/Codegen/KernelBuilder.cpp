@@ -99,12 +99,17 @@ SmallVector<Value> KernelBuilder::loop(
   return For.getResults();
 }
 
-void KernelBuilder::share(Value Count, llvm::function_ref<void(Value)> Body) {
+std::pair<Value, Value> KernelBuilder::shareOf(Value Count) {
   auto Bound = [&](Value Number) -> Value {
     return arith::DivUIOp::create(*this, mul(Count, Number), Threads);
   };
   Value From = Bound(Thread);
-  loop(From, Bound(add(Thread, 1)), 1, Body);
+  return {From, Bound(add(Thread, 1))};
+}
+
+void KernelBuilder::share(Value Count, llvm::function_ref<void(Value)> Body) {
+  auto [From, To] = shareOf(Count);
+  loop(From, To, 1, Body);
 }
 
 void KernelBuilder::deal(Value Count, llvm::function_ref<void(Value)> Body) {

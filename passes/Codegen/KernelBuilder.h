@@ -64,7 +64,9 @@ public:
   loop(Value From, Value To, int64_t Step, mlir::ValueRange Inits,
        llvm::function_ref<llvm::SmallVector<Value>(Value, mlir::ValueRange)>
            Body);
-  /// This thread's contiguous share of [0, Count).
+  /// This thread's contiguous share of [0, Count): its first and what is
+  /// behind.
+  std::pair<Value, Value> shareOf(Value Count);
   void share(Value Count, llvm::function_ref<void(Value)> Body);
   /// This thread's items of [0, Count) when dealt out in turn.
   void deal(Value Count, llvm::function_ref<void(Value)> Body);

@@ -60,6 +60,26 @@ MatmulEmitter::streams(ArrayRef<Panel> Panels) const {
   return Streams;
 }
 
+MatmulEmitter::Panel MatmulEmitter::panelOf(Value Number) {
+  return {Number, B.mul(Number, PanelWidth)};
+}
+
+void MatmulEmitter::emitShare(Value First, Value Last, RowFinder RowOf,
+                              Epilogue Finish) {
+  int64_t PerUnit = panelsAtOnce();
+  B.share(B.index(llvm::divideCeil(panels(), PerUnit)), [&](Value Unit) {
+    Value FirstPanel = B.mul(Unit, PerUnit);
+    SmallVector<Panel> Mine;
+    // Where the last unit has fewer, its last panel is simply done again.
+    for (int64_t I = 0; I < PerUnit; ++I)
+      Mine.push_back(
+          panelOf(panels() % PerUnit == 0
+                      ? B.add(FirstPanel, I)
+                      : B.min(B.add(FirstPanel, I), B.index(panels() - 1))));
+    emit(Mine, First, Last, RowOf, Finish);
+  });
+}
+
 void MatmulEmitter::prefetchAhead(const Stream &From, Value Group,
                                   int64_t Number, int64_t Count) {
   constexpr int64_t Ahead = 4;

@@ -64,6 +64,10 @@ public:
                     RowFinder RowOf, Epilogue Finish) = 0;
   /// How many neighbouring panels are best multiplied at once.
   virtual int64_t panelsAtOnce() const { return 1; }
+  /// The same with all panels that are this thread's when those of one matrix
+  /// are shared out among threads.
+  virtual void emitShare(Value First, Value Last, RowFinder RowOf,
+                         Epilogue Finish);
 
   /// Panels of one matrix.
   int64_t panels() const { return panelsOf(OutFeatures); }
@@ -102,6 +106,7 @@ protected:
   /// The inputs of `Count` rows, from `Feature` on.
   llvm::SmallVector<InputRow> inputs(Value Row, int64_t Count, RowFinder RowOf,
                                      Value Feature = {});
+  Panel panelOf(Value Number);
   /// All panels of all weights.
   llvm::SmallVector<Stream> streams(llvm::ArrayRef<Panel> Panels) const;
 

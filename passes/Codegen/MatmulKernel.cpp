@@ -10,23 +10,10 @@ static void emitAllRows(KernelBuilder &B, Value Input, ValueRange Weights,
                         MatmulEmitter::Epilogue Finish) {
   std::unique_ptr<MatmulEmitter> Matmul =
       MatmulEmitter::create(B, Input, widthOf(Input), Weights);
-  int64_t Panels = Matmul->panels(), PerUnit = Matmul->panelsAtOnce();
   Value Rows = B.dim0(Input), Zero = B.index(0);
-  auto PanelOf = [&](Value Number) {
-    return MatmulEmitter::Panel{Number, B.mul(Number, PanelWidth)};
-  };
   auto RowOf = [&](Value Row) { return MatmulEmitter::InputRow{Row, Zero}; };
   Matmul->prepare(Zero, Rows, RowOf);
-  B.share(B.index(llvm::divideCeil(Panels, PerUnit)), [&](Value Unit) {
-    Value First = B.mul(Unit, PerUnit);
-    SmallVector<MatmulEmitter::Panel> Mine;
-    // Where the last unit has fewer, its last panel is simply done again.
-    for (int64_t I = 0; I < PerUnit; ++I)
-      Mine.push_back(PanelOf(
-          Panels % PerUnit == 0 ? B.add(First, I)
-                                : B.min(B.add(First, I), B.index(Panels - 1))));
-    Matmul->emit(Mine, Zero, Rows, RowOf, Finish);
-  });
+  Matmul->emitShare(Zero, Rows, RowOf, Finish);
 }
 
 /// Vectors are padded to whole panels: no mask.

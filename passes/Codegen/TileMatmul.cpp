@@ -44,13 +44,20 @@ public:
   void emit(ArrayRef<Panel> Panels, Value First, Value Last, RowFinder RowOf,
             Epilogue Finish) override;
   int64_t panelsAtOnce() const override {
-    int64_t Most = MostColumns / PanelWidth / matrices();
+    int64_t Most = mostPanels();
     while (panels() % Most != 0)
       --Most;
     return Most;
   }
+  void emitShare(Value First, Value Last, RowFinder RowOf,
+                 Epilogue Finish) override;
 
 private:
+  int64_t mostPanels() const {
+    return std::min(MostColumns / PanelWidth / matrices(), panels());
+  }
+  void emitPanels(Panel FirstPanel, Value Count, Value First, Value Last,
+                  RowFinder RowOf, Epilogue Finish);
   /// Tiles of sums of a block, by rows and by columns.
   struct Shape {
     int64_t Rows;
@@ -69,7 +76,7 @@ private:
   };
 
   void
-  forEachPiece(Panel First, int64_t Count, int64_t MostFeatures,
+  forEachPiece(Panel First, Value Count, int64_t MostFeatures,
                llvm::function_ref<void(Value Feature, int64_t Features)> Stage,
                llvm::function_ref<void(const Piece &)> Add);
   void stage(Value Into, Value First, Value Last, Value FirstFeature,
@@ -91,8 +98,8 @@ private:
   void multiplyColumn(ArrayRef<Value> Rows, Value Columns, int64_t C,
                       Shape Size, MutableArrayRef<Value> Tiles);
   /// Features of a piece of a panel that is streamed. Each piece breaks the
-  /// stream of plain numbers; in the time of a quantised one the next comes
-  /// into the second-level cache.
+  /// stream of plain numbers. Those of a quantised one are read again for each
+  /// block of its columns, and stay in the first-level cache if they are few.
   int64_t streamFeatures() const { return isQuantised() ? 128 : 2048; }
   bool isQuantised() const { return infoOf(Format).isQuantised(); }
   Value slotOf(Value Panel, int64_t Matrix) {
@@ -117,10 +124,26 @@ std::unique_ptr<MatmulEmitter> tenon::createTileMatmul(KernelBuilder &B,
 
 void TileMatmul::emit(ArrayRef<Panel> Panels, Value First, Value Last,
                       RowFinder RowOf, Epilogue Finish) {
-  auto Count = static_cast<int64_t>(Panels.size());
-  int64_t Width = Count * matrices() * PanelWidth;
+  emitPanels(Panels[0], B.index(static_cast<int64_t>(Panels.size())), First,
+             Last, RowOf, Finish);
+}
+
+/// Panels are shared out one by one, for there may be more threads than there
+/// are groups of as many as are best.
+void TileMatmul::emitShare(Value First, Value Last, RowFinder RowOf,
+                           Epilogue Finish) {
+  auto [From, To] = B.shareOf(B.index(panels()));
+  B.loop(From, To, mostPanels(), [&, To = To](Value Number) {
+    emitPanels(panelOf(Number), B.min(B.sub(To, Number), B.index(mostPanels())),
+               First, Last, RowOf, Finish);
+  });
+}
+
+/// Multiplies with `Count` panels, at most mostPanels().
+void TileMatmul::emitPanels(Panel FirstPanel, Value Count, Value First,
+                            Value Last, RowFinder RowOf, Epilogue Finish) {
   Type BF16 = B.getBF16Type();
-  Sums = B.scratch({ChunkRows, Width});
+  Sums = B.scratch({ChunkRows, mostPanels() * matrices() * PanelWidth});
   Staged = B.scratch({ChunkRows / BlockRows, PieceFeatures / TileFeatures,
                       BlockRows, TileFeatures},
                      BF16);
@@ -133,9 +156,9 @@ void TileMatmul::emit(ArrayRef<Panel> Panels, Value First, Value Last,
     Value To = B.min(B.add(From, ChunkRows), Last);
     Value RowCount = B.sub(To, From);
     B.loop(B.index(0), RowCount, 1, [&](Value Row) {
-      B.columns(Width, [&](Value Column, int64_t) {
-        B.store(B.vecConst(0), Sums, {Row, Column});
-      });
+      B.loop(
+          B.index(0), B.mul(Count, matrices() * PanelWidth), Lanes,
+          [&](Value Column) { B.store(B.vecConst(0), Sums, {Row, Column}); });
     });
     auto StageInto = [&](Value Into) {
       return [&, Into](Value Feature, int64_t Features) {
@@ -145,17 +168,18 @@ void TileMatmul::emit(ArrayRef<Panel> Panels, Value First, Value Last,
     B.ifThenElse(
         B.isLess(B.index(BlockRows), RowCount),
         [&] {
-          forEachPiece(Panels[0], Count, PieceFeatures, StageInto(Staged),
+          forEachPiece(FirstPanel, Count, PieceFeatures, StageInto(Staged),
                        [&](const Piece &P) { addPiece(P, RowCount); });
         },
         [&] {
-          forEachPiece(Panels[0], Count, streamFeatures(), StageInto(StagedFew),
+          forEachPiece(FirstPanel, Count, streamFeatures(),
+                       StageInto(StagedFew),
                        [&](const Piece &P) { addStreamed(P, RowCount); });
         });
     B.loop(From, To, 1, [&](Value Row) {
-      B.loop(B.index(0), B.index(Count), 1, [&](Value I) {
-        Panel P{B.add(Panels[0].Number, I),
-                B.add(Panels[0].Feature, B.mul(I, PanelWidth))};
+      B.loop(B.index(0), Count, 1, [&](Value I) {
+        Panel P{B.add(FirstPanel.Number, I),
+                B.add(FirstPanel.Feature, B.mul(I, PanelWidth))};
         B.loop(B.index(0), B.index(PanelWidth), Lanes, [&](Value Column) {
           SmallVector<Value> Result;
           for (int64_t M = 0; M < matrices(); ++M)
@@ -172,14 +196,14 @@ void TileMatmul::emit(ArrayRef<Panel> Panels, Value First, Value Last,
 /// Goes through `Count` panels of each matrix in pieces of at most
 /// `MostFeatures`, each of which the rows are staged for once.
 void TileMatmul::forEachPiece(
-    Panel First, int64_t Count, int64_t MostFeatures,
+    Panel First, Value Count, int64_t MostFeatures,
     llvm::function_ref<void(Value Feature, int64_t Features)> Stage,
     llvm::function_ref<void(const Piece &)> Add) {
   auto AddAll = [&](Value Feature, int64_t Features) {
     Stage(Feature, Features);
-    B.loop(B.index(0), B.index(Count), 1, [&](Value I) {
+    B.loop(B.index(0), Count, 1, [&](Value I) {
       Value After = B.add(I, 1);
-      Value IsLast = B.isEqual(After, B.index(Count));
+      Value IsLast = B.isEqual(After, Count);
       auto Select = [&](Value Then, Value Else) -> Value {
         return arith::SelectOp::create(B, IsLast, Then, Else);
       };
