@@ -101,6 +101,13 @@ private:
   /// stream of plain numbers. Those of a quantised one are read again for each
   /// block of its columns, and stay in the first-level cache if they are few.
   int64_t streamFeatures() const { return isQuantised() ? 128 : 2048; }
+  /// Of a row of a panel's view: blocks, or pairs, of all its output features.
+  int64_t rowFeatures() const {
+    return isQuantised() ? infoOf(Format).BlockValues : 2;
+  }
+  int64_t rowLines() const {
+    return PanelWidth * storedBytes(Format, rowFeatures()) / CacheLine;
+  }
   bool isQuantised() const { return infoOf(Format).isQuantised(); }
   Value slotOf(Value Panel, int64_t Matrix) {
     return B.add(B.mul(Panel, matrices()), Matrix);
@@ -268,9 +275,7 @@ void TileMatmul::addPiece(const Piece &P, Value RowCount) {
     widenPanel(P.From, B.div(P.Feature, GroupValues), P.Features,
                StorageFormat::BF16, Widened);
   // What the next piece has in memory, over all steps of this one.
-  int64_t Lines = PieceFeatures * PanelWidth *
-                  storedBytes(Format, infoOf(Format).BlockValues) /
-                  infoOf(Format).BlockValues / CacheLine;
+  int64_t Lines = PieceFeatures / rowFeatures() * rowLines();
   constexpr int64_t StepsOfRows =
       PanelWidth / (Square.Columns * Lanes) * (PieceFeatures / TileFeatures);
   Value LinesPerStep =
@@ -320,21 +325,16 @@ void TileMatmul::multiply(const Piece &P, Value Row, Value Column, Shape Size,
 
 /// Asks for part `Step` of the next piece.
 void TileMatmul::askForNext(const Piece &P, Value Step, Value LinesPerStep) {
-  const StorageFormatInfo &Info = infoOf(Format);
-  // A row of the view is a block of the panel's output features.
-  int64_t RowValues = Info.isQuantised() ? Info.BlockValues : Info.Interleave;
-  int64_t RowLines = PanelWidth *
-                     (Info.isQuantised() ? Info.BlockBytes
-                                         : Info.BlockBytes * Info.Interleave) /
-                     CacheLine;
-  auto View = cast<MemRefType>(P.Next.View.getType());
+  int64_t LineElements =
+      cast<MemRefType>(P.Next.View.getType()).getDimSize(2) / rowLines();
   Value First = B.mul(Step, LinesPerStep);
   B.loop(First, B.add(First, LinesPerStep), 1, [&](Value Line) {
-    B.prefetch(P.Next.View,
-               {P.Next.Panel,
-                B.add(B.div(P.NextFeature, RowValues), B.div(Line, RowLines)),
-                B.mul(B.rem(Line, RowLines), View.getDimSize(2) / RowLines)},
-               B.streamLocality());
+    B.prefetch(
+        P.Next.View,
+        {P.Next.Panel,
+         B.add(B.div(P.NextFeature, rowFeatures()), B.div(Line, rowLines())),
+         B.mul(B.rem(Line, rowLines()), LineElements)},
+        B.streamLocality());
   });
 }
 
