@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 using namespace tenon;
 using namespace tenon::grammar;
@@ -78,28 +81,90 @@ static constexpr Keyword Keywords[] = {
     {"dependentRequired", Shape::Any},
     {"dependentSchemas", Shape::SchemaMap},
     {"dependencies", Shape::Any},
-    // What does not say which values are valid.
-    {"$schema", Shape::Any},
-    {"$id", Shape::Any},
-    {"id", Shape::Any},
-    {"$anchor", Shape::Any},
-    {"$dynamicAnchor", Shape::Any},
-    {"$vocabulary", Shape::Any},
-    {"$comment", Shape::Any},
-    {"$defs", Shape::Any},
-    {"definitions", Shape::Any},
-    {"title", Shape::Any},
-    {"description", Shape::Any},
-    {"default", Shape::Any},
-    {"examples", Shape::Any},
-    {"example", Shape::Any},
-    {"deprecated", Shape::Any},
-    {"readOnly", Shape::Any},
-    {"writeOnly", Shape::Any},
-    {"contentEncoding", Shape::Any},
-    {"contentMediaType", Shape::Any},
-    {"contentSchema", Shape::Any},
 };
+
+/// What does not say which values are valid.
+static constexpr std::string_view Annotations[] = {"$schema",
+                                                   "$id",
+                                                   "id",
+                                                   "$anchor",
+                                                   "$dynamicAnchor",
+                                                   "$vocabulary",
+                                                   "$comment",
+                                                   "$defs",
+                                                   "definitions",
+                                                   "title",
+                                                   "description",
+                                                   "default",
+                                                   "examples",
+                                                   "example",
+                                                   "deprecated",
+                                                   "readOnly",
+                                                   "writeOnly",
+                                                   "contentEncoding",
+                                                   "contentMediaType",
+                                                   "contentSchema"};
+
+/// Keywords that say which values are valid to other readers: of older drafts,
+/// OpenAPI 3.0, ajv-keywords.
+static constexpr std::string_view KeywordsOfOthers[] = {
+    "divisibleBy",
+    "disallow",
+    "extends",
+    "nullable",
+    "min",
+    "max",
+    "range",
+    "exclusiveRange",
+    "regexp",
+    "typeof",
+    "instanceof",
+    "uniqueItemProperties",
+    "allRequired",
+    "anyRequired",
+    "oneRequired",
+    "patternRequired",
+    "prohibited",
+    "deepProperties",
+    "deepRequired",
+    "select",
+    "formatMinimum",
+    "formatMaximum",
+    "formatExclusiveMinimum",
+    "formatExclusiveMaximum"};
+
+template <size_t Size>
+static bool isAmong(std::string_view Name,
+                    const std::string_view (&Names)[Size]) {
+  return std::find(std::begin(Names), std::end(Names), Name) != std::end(Names);
+}
+
+/// Levenshtein's distance.
+static size_t distance(std::string_view A, std::string_view B) {
+  std::vector<size_t> Row(B.size() + 1);
+  std::iota(Row.begin(), Row.end(), size_t(0));
+  for (size_t I = 0; I < A.size(); ++I) {
+    size_t Diagonal = Row[0];
+    Row[0] = I + 1;
+    for (size_t J = 0; J < B.size(); ++J)
+      Diagonal = std::exchange(Row[J + 1],
+                               std::min({Row[J] + 1, Row[J + 1] + 1,
+                                         Diagonal + (A[I] == B[J] ? 0 : 1)}));
+  }
+  return Row.back();
+}
+
+/// The keyword that `Name`, which is none, was probably meant to be.
+static const Keyword *misspelled(std::string_view Name) {
+  constexpr size_t Shortest = 4, Longest = 32, Long = 8;
+  if (Name.size() < Shortest || Name.size() > Longest)
+    return nullptr;
+  for (const Keyword &K : Keywords)
+    if (K.Name.size() >= Shortest &&
+        distance(Name, K.Name) <= (Name.size() < Long ? 1 : 2))
+      return &K;
+  return nullptr;
+}
 
 static bool isSchema(const Json &Value) {
   return Value.is_object() || Value.is_boolean();
@@ -173,16 +238,32 @@ static std::optional<std::string_view> misfit(const Json &Value, Shape Form) {
   return std::nullopt;
 }
 
+/// Why the keyword `Name`, which is not enforced, is not an annotation either:
+/// JSON Schema (core, 2020-12, 6.5) says that all unknown ones are, but some
+/// are meant to count.
+static std::optional<std::string> notAnAnnotation(std::string_view Name) {
+  // Extensions that say that they are, and comments.
+  if (isAmong(Name, Annotations) || Name.starts_with("x-") ||
+      Name.starts_with("_"))
+    return std::nullopt;
+  if (Name.starts_with("$") || isAmong(Name, KeywordsOfOthers))
+    return "is not a keyword that is supported";
+  if (const Keyword *Meant = misspelled(Name))
+    return "is not a keyword: expected '" + std::string(Meant->Name) +
+           "', or a name that is less like it";
+  return std::nullopt;
+}
+
 bool SchemaReader::checkKeywords(SchemaId Id) {
   for (const auto &[Key, Value] : Source.at(Id).items()) {
     auto Found = std::find_if(std::begin(Keywords), std::end(Keywords),
                               [&](const Keyword &K) { return K.Name == Key; });
     if (Found == std::end(Keywords)) {
-      // An extension that says that it is one.
-      if (Key.starts_with("x-"))
-        continue;
-      failed(Id, Key, "is not a keyword that is supported");
-      return false;
+      if (std::optional<std::string> Why = notAnAnnotation(Key)) {
+        failed(Id, Key, *Why);
+        return false;
+      }
+      continue;
     }
     if (auto Expected = misfit(Value, Found->Form)) {
       failed(Id, Key, std::string(*Expected));

@@ -208,7 +208,14 @@ TEST(Grammar, WhitespaceIsBounded) {
 
 TEST(Grammar, ErrorsNameTheirPlace) {
   const std::pair<const char *, const char *> Cases[] = {
-      {R"({"properties":{"a":{"minimun":1}}})", "#/properties/a/minimun"},
+      {R"({"properties":{"a":{"minimun":1}}})",
+       "#/properties/a/minimun: is not a keyword: expected 'minimum'"},
+      {R"({"additonalProperties":false})", "#/additonalProperties"},
+      {R"({"types":"string"})", "#/types"},
+      // Others count them, or the specification will.
+      {R"({"type":"string","nullable":true})", "#/nullable"},
+      {R"({"divisibleBy":2})", "#/divisibleBy"},
+      {R"({"$recursiveRef":"#"})", "#/$recursiveRef"},
       {R"({"items":{"type":"integr"}})", "#/items/type"},
       {R"({"properties":{"a/b":{"pattern":"("}}})",
        "#/properties/a~1b/pattern"},
@@ -232,6 +239,13 @@ TEST(Grammar, ErrorsNameTheirPlace) {
     EXPECT_NE(G.error().message().find(Why), std::string::npos)
         << G.error().message();
   }
+}
+
+TEST(Grammar, UnknownKeywordsAreAnnotations) {
+  const char *Text = R"({"type":"integer","propertyOrder":1,"note":"n",
+    "readonly":true,"links":[],"x-order":1,"_comment":"c","_format":"f",
+    "enumNames":["a"],"markdownDescription":"d"})";
+  check(Grammar::fromJsonSchemaText(Text), {Text, {"1"}, {R"("a")"}});
 }
 
 TEST(Grammar, LimitsAreErrors) {
