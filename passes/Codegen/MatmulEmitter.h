@@ -106,6 +106,7 @@ protected:
   /// The inputs of `Count` rows, from `Feature` on.
   llvm::SmallVector<InputRow> inputs(Value Row, int64_t Count, RowFinder RowOf,
                                      Value Feature = {});
+  /// Panel `Number` of one matrix.
   Panel panelOf(Value Number);
   /// All panels of all weights.
   llvm::SmallVector<Stream> streams(llvm::ArrayRef<Panel> Panels) const;

@@ -230,7 +230,7 @@ private:
 };
 
 /// Narrows two registers of f32 to one of bf16, where LLVM would narrow each to
-/// half of one: that takes half as long again.
+/// half of one and join them by a shuffle, which takes longer.
 struct NarrowPattern : public ConvertOpToLLVMPattern<arith::TruncFOp> {
   explicit NarrowPattern(const LLVMTypeConverter &Converter)
       : ConvertOpToLLVMPattern(Converter, /*benefit=*/2) {}

@@ -97,8 +97,9 @@ func.func private @few(%s: !transformer.scope, %b: !transformer.batch, %x: !rows
 !short = !dnn.packed<panels, 192x72xbf16>
 module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, dot = [bf16, int8, int16, bf16_tile, int8_tile], library = []>} {
 // Panels are shared out one by one; up to all three use one copy of the rows. Many
-// rows load tiles of plain bf16 from where they lie. For up to 32, the tiles of 32 features are copied before, all four for
-// up to 16 rows; lines are asked for shortly before.
+// rows load tiles of plain bf16 from where they lie. For up to 32 rows the tiles of
+// 32 features are copied before, all four for up to 16; lines are asked for shortly
+// before.
 // CHECK-LABEL: @plain
 // CHECK: memref.alloca() {{.*}} : memref<512x192xf32>
 // CHECK: because "tiles multiply bf16"
