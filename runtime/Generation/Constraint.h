@@ -26,6 +26,7 @@ public:
   size_t allowed(std::span<const int32_t> Tokens);
 
   bool canEnd() { return Match.canEnd(); }
+  bool gaveUp() const { return Match.gaveUp(); }
   /// Nothing that says anything may follow.
   bool isComplete() { return Match.isComplete(); }
 

@@ -284,6 +284,13 @@ std::optional<int32_t> Generator::sample(Job &J, Line &L,
       Logits, static_cast<int64_t>(Position),
       Wish.How.FirstChoice + static_cast<uint32_t>(L.Added.Choice),
       L.Must ? &*L.Must : nullptr);
+  if (L.Must && L.Must->gaveUp()) {
+    fail(J, L,
+         Error("grammar has too many ways to go on with the text so far: "
+               "expected a schema or grammar of fewer alternatives that begin "
+               "alike"));
+    return std::nullopt;
+  }
   if (Token)
     return *Token;
   MaskedScores Left(Logits, L.Must ? L.Must->mask(Logits.size())

@@ -32,12 +32,14 @@ struct Grammar::State {
     return *Found->second;
   }
 
-  void limitMemory() {
+  bool fitsMemory() const {
     size_t Kept = Current->bytes();
     for (const auto &[Table, Maker] : Masks)
       Kept += Maker->bytes();
-    if (Kept <= Most.Memory && !Current->exhausted())
-      return;
+    return Kept <= Most.Memory;
+  }
+
+  void forget() {
     Masks.clear();
     Current = std::make_unique<Machine>(Base);
     ++Epoch;
@@ -189,7 +191,8 @@ Grammar::Ptr Grammar::fromSource(Source From, const Limits &Most) {
 
 Matcher::Matcher(Grammar::Ptr Of, std::shared_ptr<const TokenTable> Tokens,
                  bool Begins)
-    : G(std::move(Of)), Tokens(std::move(Tokens)), Begins(Begins) {
+    : G(std::move(Of)), Tokens(std::move(Tokens)), Begins(Begins),
+      StepsLeft(G->Compiled->Most.Steps) {
   std::lock_guard Lock(G->Compiled->Guard);
   Epoch = G->Compiled->Epoch;
   Configs.push_back(G->Compiled->Current->start());
@@ -212,45 +215,74 @@ uint32_t Matcher::stepped(uint32_t From, int32_t Token) {
   return From;
 }
 
-/// Where numbers mean something else by now, the text is read again.
-void Matcher::catchUp() {
+/// Where numbers mean something else by now, the text is read again; false if
+/// that takes too much.
+bool Matcher::catchUp() {
   Grammar::State &S = *G->Compiled;
-  S.limitMemory();
+  if (!S.fitsMemory())
+    S.forget();
   if (Epoch == S.Epoch)
-    return;
+    return true;
   Epoch = S.Epoch;
   Configs = {S.Current->start()};
-  for (int32_t Token : Accepted)
+  for (int32_t Token : Accepted) {
+    S.Current->allowSteps(S.Most.Steps);
     Configs.push_back(stepped(Configs.back(), Token));
+    if (S.Current->exhausted() || !S.fitsMemory())
+      return false;
+  }
+  return true;
+}
+
+/// What `Do` finds, with the grammar locked, or {} if that takes too much.
+template <typename Function> auto Matcher::ask(Function Do) {
+  Grammar::State &S = *G->Compiled;
+  std::lock_guard Lock(S.Guard);
+  // What others have found may leave too little room: then from the beginning.
+  for (int Try = 0; Try < 2 && !GaveUp; ++Try) {
+    if (catchUp()) {
+      S.Current->allowSteps(StepsLeft);
+      auto Found = Do(*S.Current);
+      StepsLeft -= std::min(StepsLeft, S.Current->stepsTaken());
+      if (!S.Current->exhausted())
+        return Found;
+    }
+    S.forget();
+  }
+  GaveUp = true;
+  return decltype(Do(*S.Current))();
 }
 
 void Matcher::mask(std::span<uint64_t> Words) {
-  std::lock_guard Lock(G->Compiled->Guard);
-  catchUp();
-  const TokenTable &Used = table();
-  G->Compiled->masks(Tokens, Used).fill(Configs.back(), Words);
-  // A first token that is nothing but the space before a text.
-  if (&Used != Tokens.get())
-    for (size_t Id = 0; Id < Used.size() && Id / 64 < Words.size(); ++Id)
-      if (Used.bytesOf(int32_t(Id)).empty() &&
-          !Tokens->bytesOf(int32_t(Id)).empty())
-        Words[Id / 64] |= uint64_t{1} << (Id % 64);
+  bool IsMade = ask([&](Machine &) {
+    const TokenTable &Used = table();
+    G->Compiled->masks(Tokens, Used).fill(Configs.back(), Words);
+    // A first token that is nothing but the space before a text.
+    if (&Used != Tokens.get())
+      for (size_t Id = 0; Id < Used.size() && Id / 64 < Words.size(); ++Id)
+        if (Used.bytesOf(int32_t(Id)).empty() &&
+            !Tokens->bytesOf(int32_t(Id)).empty())
+          Words[Id / 64] |= uint64_t{1} << (Id % 64);
+    return true;
+  });
+  if (!IsMade)
+    std::fill(Words.begin(), Words.end(), 0);
 }
 
 bool Matcher::allows(int32_t Token) {
-  std::lock_guard Lock(G->Compiled->Guard);
-  catchUp();
-  return stepped(Configs.back(), Token) != Machine::NoConfig;
+  return ask([&](Machine &) {
+    return stepped(Configs.back(), Token) != Machine::NoConfig;
+  });
 }
 
 bool Matcher::accept(int32_t Token) {
-  std::lock_guard Lock(G->Compiled->Guard);
-  catchUp();
-  uint32_t Next = stepped(Configs.back(), Token);
+  uint32_t Next = ask([&](Machine &) { return stepped(Configs.back(), Token); });
   if (Next == Machine::NoConfig)
     return false;
   Configs.push_back(Next);
   Accepted.push_back(Token);
+  const Limits &Most = G->Compiled->Most;
+  StepsLeft = std::min(Most.Steps, StepsLeft + Most.StepsPerToken);
   return true;
 }
 
@@ -258,46 +290,42 @@ void Matcher::rollback(size_t Count) {
   Count = std::min(Count, Accepted.size());
   Configs.resize(Configs.size() - Count);
   Accepted.resize(Accepted.size() - Count);
+  StepsLeft -= std::min(StepsLeft, Count * G->Compiled->Most.StepsPerToken);
 }
 
 bool Matcher::canEnd() {
-  std::lock_guard Lock(G->Compiled->Guard);
-  catchUp();
-  return G->Compiled->Current->canEnd(Configs.back());
+  return ask([&](Machine &M) { return M.canEnd(Configs.back()); });
 }
 
 bool Matcher::isComplete() {
-  std::lock_guard Lock(G->Compiled->Guard);
-  catchUp();
-  return G->Compiled->Current->isComplete(Configs.back());
+  return ask([&](Machine &M) { return M.isComplete(Configs.back()); });
 }
 
 std::string Matcher::forced(size_t Most) {
-  std::lock_guard Lock(G->Compiled->Guard);
-  catchUp();
-  Machine &M = *G->Compiled->Current;
-  std::string Text;
-  uint32_t At = Configs.back();
-  while (Text.size() < Most && !M.canEnd(At)) {
-    uint32_t Only = Machine::NoConfig;
-    unsigned Ways = 0;
-    for (unsigned Byte = 0; Byte < 256 && Ways < 2; ++Byte) {
-      if (!M.nextBytes(At).test(Byte))
-        continue;
-      uint32_t Next = M.step(At, static_cast<unsigned char>(Byte));
-      if (Next == Machine::NoConfig)
-        continue;
-      if (++Ways == 1) {
-        Only = Next;
-        Text += static_cast<char>(Byte);
+  return ask([&](Machine &M) {
+    std::string Text;
+    uint32_t At = Configs.back();
+    while (Text.size() < Most && !M.canEnd(At)) {
+      uint32_t Only = Machine::NoConfig;
+      unsigned Ways = 0;
+      for (unsigned Byte = 0; Byte < 256 && Ways < 2; ++Byte) {
+        if (!M.nextBytes(At).test(Byte))
+          continue;
+        uint32_t Next = M.step(At, static_cast<unsigned char>(Byte));
+        if (Next == Machine::NoConfig)
+          continue;
+        if (++Ways == 1) {
+          Only = Next;
+          Text += static_cast<char>(Byte);
+        }
       }
+      if (Ways != 1) {
+        if (Ways > 1)
+          Text.pop_back();
+        break;
+      }
+      At = Only;
     }
-    if (Ways != 1) {
-      if (Ways > 1)
-        Text.pop_back();
-      break;
-    }
-    At = Only;
-  }
-  return Text;
+    return Text;
+  });
 }

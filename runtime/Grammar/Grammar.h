@@ -95,13 +95,18 @@ public:
   /// The bytes that must follow, as far as there is only one way.
   std::string forced(size_t Most = 256);
 
+  /// What may follow takes more steps or memory to find out than the grammar's
+  /// limits allow. From then on nothing may, and the text cannot end.
+  bool gaveUp() const { return GaveUp; }
+
   /// Tokens accepted.
   size_t length() const { return Configs.size() - 1; }
   const std::shared_ptr<const TokenTable> &tokens() const { return Tokens; }
 
 private:
+  template <typename Function> auto ask(Function Do);
   uint32_t stepped(uint32_t From, int32_t Token);
-  void catchUp();
+  bool catchUp();
   const TokenTable &table() const {
     return Begins && Configs.size() == 1 ? Tokens->first() : *Tokens;
   }
@@ -113,6 +118,8 @@ private:
   uint64_t Epoch = 0;
   std::vector<uint32_t> Configs; ///< Before each token, and behind the last.
   std::vector<int32_t> Accepted;
+  size_t StepsLeft;
+  bool GaveUp = false;
 };
 
 } // namespace tenon::grammar

@@ -101,6 +101,9 @@ static Result<bool> accepts(const Grammar::Ptr &G,
     M.mask(Mask);
     if (Times)
       Times->All.push_back(microsecondsSince(Begin));
+    if (M.gaveUp())
+      return Error("text " + printable(Text) + ": behind " + std::to_string(I) +
+                   " tokens the grammar has too many ways to go on");
     if (I == Ids->size())
       break;
     int32_t Token = (*Ids)[I];
@@ -116,19 +119,26 @@ static Result<bool> accepts(const Grammar::Ptr &G,
   return M.canEnd();
 }
 
+static Result<std::vector<std::string>> readTexts(const JsonField &Field) {
+  if (!Field.json().is_array())
+    return Field.expected("an array of strings");
+  std::vector<std::string> Texts;
+  for (size_t I = 0; I < Field.json().size(); ++I) {
+    if (!Field.json()[I].is_string())
+      return Field.element(I)->expected("a string");
+    Texts.push_back(Field.json()[I].get<std::string>());
+  }
+  return Texts;
+}
+
 static Result<Json> answerTexts(const Grammar::Ptr &G,
                                 const tokenizer::Tokenizer &T,
                                 const std::shared_ptr<const TokenTable> &Tokens,
-                                const JsonField &Texts, MaskTimes *Times) {
-  if (!Texts.json().is_array())
-    return Texts.expected("an array of strings");
+                                const std::vector<std::string> &Texts,
+                                MaskTimes *Times) {
   Json Accepted = Json::array();
-  for (size_t I = 0; I < Texts.json().size(); ++I) {
-    const Json &Text = Texts.json()[I];
-    if (!Text.is_string())
-      return Texts.element(I)->expected("a string");
-    Result<bool> Is =
-        accepts(G, T, Tokens, Text.get_ref<const std::string &>(), Times);
+  for (const std::string &Text : Texts) {
+    Result<bool> Is = accepts(G, T, Tokens, Text, Times);
     if (!Is)
       return Is.error();
     Accepted.push_back(*Is);
@@ -191,14 +201,20 @@ static Status runBatch(const tokenizer::Tokenizer &T, const GrammarOptions &O,
       Answer["error"] = G.error().message();
     } else {
       MaskTimes Times;
-      Result<JsonField> Texts = Entry.member("texts");
+      Result<JsonField> Field = Entry.member("texts");
+      if (!Field)
+        return Field.error();
+      Result<std::vector<std::string>> Texts = readTexts(*Field);
       if (!Texts)
         return Texts.error();
       Result<Json> Accepted =
           answerTexts(*G, T, Tokens, *Texts, O.Times ? &Times : nullptr);
-      if (!Accepted)
+      if (!Accepted && Accepted.error().kind() == ErrorKind::Internal)
         return Accepted.error();
-      Answer["accepted"] = std::move(*Accepted);
+      if (Accepted)
+        Answer["accepted"] = std::move(*Accepted);
+      else
+        Answer["error"] = Accepted.error().message();
       if (O.Times)
         Answer["mask_us"] = Times.All;
     }
@@ -228,10 +244,13 @@ Status grammar::runGrammar(const tokenizer::Tokenizer &T,
       return Read.error();
     Texts = std::move(*Read);
   }
+  Result<std::vector<std::string>> Given = readTexts(
+      JsonField(Texts, O.TextsFile.empty() ? "-" : O.TextsFile));
+  if (!Given)
+    return Given.error();
   MaskTimes Times;
-  Result<Json> Accepted = answerTexts(
-      *G, T, *Tokens, JsonField(Texts, O.TextsFile.empty() ? "-" : O.TextsFile),
-      O.Times ? &Times : nullptr);
+  Result<Json> Accepted =
+      answerTexts(*G, T, *Tokens, *Given, O.Times ? &Times : nullptr);
   if (!Accepted)
     return Accepted.error();
   if (O.AsJson) {

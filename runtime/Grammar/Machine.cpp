@@ -22,7 +22,7 @@ Machine::Machine(Source From)
   Captures.resize(2); // 0: none, 1: the empty text.
   TextSets.emplace_back();
   TextSetIds.add({}, 0);
-  Building First;
+  Place First;
   intern(First); // NoConfig
   if (Json)
     SpaceSymbol = terminal(state(Mode::Space, Json->MaxWhitespace));
@@ -33,11 +33,24 @@ Machine::Machine(Source From)
   Start = intern(First);
 }
 
+void Machine::allowSteps(size_t Count) {
+  Steps = 0;
+  MostSteps = Count;
+  Pool.allowSteps(Count);
+  IsSpent = false;
+}
+
+bool Machine::takeStep() {
+  ++Steps;
+  IsSpent |= stepsTaken() > MostSteps;
+  return !IsSpent;
+}
+
 SymbolId Machine::symbol(Kind K, uint32_t A, uint32_t B, uint32_t C) {
   auto [Id, IsNew] =
       SymbolIds.add({uint32_t(K), A, B, C}, SymbolId(Symbols.size()));
   if (IsNew) {
-    Symbols.push_back({K, A, B, C, false, {}});
+    Symbols.push_back({K, A, B, C});
     Bytes += sizeof(Symbol) + 60;
   }
   return Id;
@@ -82,47 +95,121 @@ TailId Machine::tail(std::span<const Edge> Edges) {
   return Id;
 }
 
-/// What may follow where the rest of a rule comes first.
-TailId Machine::follow(SeqId Rest, TailId Behind) {
-  // The end of a rule is no place of its own: recursion at the end is a loop.
-  Edge Only{Rest, Behind};
-  return Rest == 0 ? Behind : tail({&Only, 1});
+/// Of edges in any order.
+TailId Machine::tailOfAll(std::vector<Edge> &Edges) {
+  std::sort(Edges.begin(), Edges.end());
+  Edges.erase(std::unique(Edges.begin(), Edges.end()), Edges.end());
+  return Edges.size() == 1 && Edges[0] == Edge{0, 0} ? 0 : tail(Edges);
+}
+
+void Machine::Place::clear() {
+  Heads.clear();
+  Beginnings.clear();
+  Calls.clear();
+  Callers.clear();
+  Left.clear();
+  Seen.clear();
+  SeenLater.clear();
+  Ends = false;
+}
+
+/// Whether it is seen for the first time.
+bool Machine::Place::see(SeqId From, Return Behind) {
+  constexpr size_t Few = 32; // Most places have no more.
+  const std::pair Edge(From, Behind);
+  if (std::find(Seen.begin(), Seen.end(), Edge) != Seen.end())
+    return false;
+  if (Seen.size() == Few)
+    return SeenLater.insert(Edge).second;
+  Seen.push_back(Edge);
+  return true;
 }
 
 /// Adds the heads of what may be read where `From` comes next, then `Behind`.
-void Machine::close(Building &To, SeqId From, TailId Behind) {
-  if (std::find(To.Seen.begin(), To.Seen.end(), std::pair(From, Behind)) !=
-      To.Seen.end())
-    return;
-  To.Seen.push_back({From, Behind});
-  if (From == 0) {
-    if (Behind == 0)
-      To.Ends = true;
-    for (size_t I = 0; I < Tails[Behind].size(); ++I) {
-      auto [Rest, Next] = Tails[Behind][I];
-      close(To, Rest, Next);
+void Machine::close(Place &To, SeqId From, TailId Behind) {
+  To.Left.push_back({From, Behind});
+  while (!To.Left.empty()) {
+    auto [At, Return] = To.Left.back();
+    To.Left.pop_back();
+    if (!To.see(At, Return))
+      continue;
+    if (!takeStep())
+      return To.clear();
+    if (At != 0) {
+      auto [First, Rest] = Seqs[At];
+      if (Symbols[First].K != Kind::Terminal) {
+        call(To, First, Rest, Return);
+        continue;
+      }
+      StateId State = Symbols[First].A;
+      if (goesOn(State))
+        To.Beginnings.push_back({State, Symbols[First].B, Rest, Return});
+      if (accepts(State))
+        To.Left.push_back({Rest, Return});
+    } else if (Return < CallBit) {
+      To.Ends |= Return == 0;
+      To.Left.insert(To.Left.end(), Tails[Return].begin(), Tails[Return].end());
+    } else if (Place::Call &Of = To.Calls[Return - CallBit]; !Of.MayBeNothing) {
+      Of.MayBeNothing = true;
+      for (uint32_t I = Of.Callers; I != UINT32_MAX; I = To.Callers[I].Next)
+        To.Left.push_back({To.Callers[I].Rest, To.Callers[I].Behind});
     }
-    return;
   }
-  auto [First, Rest] = Seqs[From];
-  if (Symbols[First].K != Kind::Terminal) {
-    TailId Following = follow(Rest, Behind);
-    // Looked up each time: what is new moves the others.
-    size_t Count = ways(First).size();
-    for (size_t I = 0; I < Count; ++I)
-      close(To, ways(First)[I], Following);
-    return;
+}
+
+/// Where `Callee` comes next, and then the rest.
+void Machine::call(Place &To, SymbolId Callee, SeqId Rest, Return Behind) {
+  uint32_t &Number = Symbols[Callee].Call;
+  if (Number >= To.Calls.size() || To.Calls[Number].Callee != Callee) {
+    Number = uint32_t(To.Calls.size());
+    To.Calls.push_back({Callee});
+    Return Itself = CallBit | Number;
+    for (SeqId Way : ways(Callee))
+      To.Left.push_back({Way, Itself});
   }
-  StateId State = Symbols[First].A;
-  uint32_t Captured = Symbols[First].B;
-  if (goesOn(State))
-    To.Heads.push_back({State, Captured, follow(Rest, Behind)});
-  if (accepts(State))
-    close(To, Rest, Behind);
+  Place::Call &Of = To.Calls[Symbols[Callee].Call];
+  To.Callers.push_back({Rest, Behind, Of.Callers});
+  Of.Callers = uint32_t(To.Callers.size() - 1);
+  if (Of.MayBeNothing)
+    To.Left.push_back({Rest, Behind});
+}
+
+TailId Machine::tailBehind(Place &At, SeqId Rest, Return Behind) {
+  // The end of a rule is no place of its own: recursion at the end is a loop.
+  TailId Known = tailOf(At, Behind);
+  Edge Only{Rest, Known};
+  return Rest == 0 ? Known : tail({&Only, 1});
+}
+
+/// The tail of a call is what all of its callers go on with.
+TailId Machine::tailOf(Place &At, Return Behind) {
+  if (Behind < CallBit)
+    return Behind;
+  uint32_t Number = Behind - CallBit;
+  if (At.Calls[Number].Tail)
+    return *At.Calls[Number].Tail;
+  uint32_t First = At.Calls[Number].Callers;
+  TailId Made = 0;
+  if (At.Callers[First].Next == UINT32_MAX) {
+    Made = tailBehind(At, At.Callers[First].Rest, At.Callers[First].Behind);
+  } else {
+    std::vector<Edge> All;
+    for (uint32_t I = First; I != UINT32_MAX; I = At.Callers[I].Next) {
+      auto [Rest, By, Next] = At.Callers[I];
+      TailId Known = tailOf(At, By);
+      if (Rest != 0 || Known == 0)
+        All.push_back({Rest, Known});
+      else
+        All.insert(All.end(), Tails[Known].begin(), Tails[Known].end());
+    }
+    Made = tailOfAll(All);
+  }
+  At.Calls[Number].Tail = Made;
+  return Made;
 }
 
 /// Adds what follows a terminal that ends with the head.
-void Machine::end(Building &To, const Head &H, bool IsAnyKey) {
+void Machine::end(Place &To, const Head &H, bool IsAnyKey) {
   if (H.Tail == 0)
     return close(To, 0, 0);
   for (size_t I = 0; I < Tails[H.Tail].size(); ++I) {
@@ -153,8 +240,11 @@ void Machine::end(Building &To, const Head &H, bool IsAnyKey) {
 }
 
 /// Heads in the same state are one head with all that may follow.
-ConfigId Machine::intern(Building &From) {
+ConfigId Machine::intern(Place &From) {
   std::vector<Head> &Heads = From.Heads;
+  for (const Place::Begun &B : From.Beginnings)
+    Heads.push_back(
+        {B.State, B.Captured, tailBehind(From, B.Rest, B.Behind)});
   std::sort(Heads.begin(), Heads.end());
   size_t Count = 0;
   for (size_t I = 0; I < Heads.size();) {
@@ -171,9 +261,7 @@ ConfigId Machine::intern(Building &From) {
         const std::vector<Edge> &More = Tails[Heads[K].Tail];
         All.insert(All.end(), More.begin(), More.end());
       }
-      std::sort(All.begin(), All.end());
-      All.erase(std::unique(All.begin(), All.end()), All.end());
-      H.Tail = tail(All);
+      H.Tail = tailOfAll(All);
     }
     Heads[Count++] = H;
     I = End;
@@ -192,12 +280,10 @@ ConfigId Machine::intern(Building &From) {
 
 ConfigId Machine::step(ConfigId From, unsigned char Byte) {
   const std::array<uint32_t, 2> Key{From, Byte};
-  if (auto Known = Steps.find(Key))
+  if (auto Known = Following.find(Key))
     return *Known;
-  Building &To = Stepping;
-  To.Heads.clear();
-  To.Seen.clear();
-  To.Ends = false;
+  Place &To = Stepping;
+  To.clear();
   for (size_t I = 0; I < Configs[From].Heads.size(); ++I) {
     Head H = Configs[From].Heads[I];
     if (H.Captured != 0) {
@@ -212,13 +298,13 @@ ConfigId Machine::step(ConfigId From, unsigned char Byte) {
       end(To, H);
   }
   ConfigId Made = intern(To);
-  Steps.add(Key, Made);
+  Following.add(Key, Made);
   Bytes += 40;
   return Made;
 }
 
 ConfigId Machine::configOf(const Head &H) {
-  Building Only;
+  Place Only;
   Only.Heads.push_back(H);
   return intern(Only);
 }
@@ -228,7 +314,7 @@ ConfigId Machine::after(const Head &H) {
   bool IsByTail = H.Captured == 0 && !isKey(H.State);
   if (IsByTail && H.Tail < Afters.size() && Afters[H.Tail] != Unknown)
     return Afters[H.Tail];
-  Building To;
+  Place To;
   end(To, H);
   ConfigId Made = intern(To);
   if (IsByTail) {
@@ -240,7 +326,7 @@ ConfigId Machine::after(const Head &H) {
 }
 
 ConfigId Machine::afterSomeKey(const Head &H) {
-  Building To;
+  Place To;
   end(To, H, /*IsAnyKey=*/true);
   return intern(To);
 }

@@ -18,6 +18,7 @@
 #include <bitset>
 #include <deque>
 #include <memory>
+#include <set>
 
 namespace tenon::grammar {
 
@@ -126,7 +127,13 @@ public:
   bool stepKey(Head &H, unsigned char Byte);
 
   size_t bytes() const { return Pool.bytes() + Bytes; }
-  bool exhausted() const { return Pool.exhausted(); }
+  /// Allows so many steps from here on (Limits::Steps).
+  void allowSteps(size_t Count);
+  /// Those that were taken since.
+  size_t stepsTaken() const { return Steps + Pool.stepsTaken(); }
+  /// There were too few steps, or regular expressions have too many states:
+  /// what was answered since is wrong, and so is what is kept of it.
+  bool exhausted() const { return IsSpent || Pool.exhausted(); }
 
 private:
   enum class Mode : uint8_t {
@@ -183,25 +190,63 @@ private:
     Kind K;
     uint32_t A = 0, B = 0, C = 0;
     bool IsExpanded = false;
-    std::vector<SeqId> Ways;
+    uint32_t Call = 0; ///< Of the last place that calls it.
+    std::vector<SeqId> Ways = {};
   };
-  struct Building {
+  /// Who goes on behind a sequence: a tail, or with CallBit a call of the
+  /// place.
+  using Return = uint32_t;
+  static constexpr Return CallBit = 1u << 31;
+  /// A place in a text while its heads are found. A rule that may begin there
+  /// is called once, however many sequences it begins: all of them go on behind
+  /// it (the graph-structured stack of GLL parsing, Scott and Johnstone 2010),
+  /// so that the ways to a place don't multiply.
+  struct Place {
+    struct Caller {
+      SeqId Rest;
+      Return Behind;
+      uint32_t Next; ///< Of the same call; UINT32_MAX: none.
+    };
+    struct Call {
+      SymbolId Callee;
+      uint32_t Callers = UINT32_MAX; ///< The first one.
+      bool MayBeNothing = false;
+      std::optional<TailId> Tail = {};
+    };
+    struct Begun {
+      StateId State;
+      uint32_t Captured;
+      SeqId Rest;
+      Return Behind;
+    };
     std::vector<Head> Heads;
-    std::vector<std::pair<SeqId, TailId>> Seen;
+    std::vector<Begun> Beginnings; ///< Heads whose tails are not known yet.
+    std::vector<Call> Calls;
+    std::vector<Caller> Callers;
+    std::vector<std::pair<SeqId, Return>> Left; ///< Still to be looked at.
+    std::vector<std::pair<SeqId, Return>> Seen; ///< The first ones.
+    std::set<std::pair<SeqId, Return>> SeenLater;
     bool Ends = false;
+
+    bool see(SeqId From, Return Behind);
+    void clear();
   };
 
   // Machine.cpp
+  bool takeStep();
   SymbolId symbol(Kind K, uint32_t A = 0, uint32_t B = 0, uint32_t C = 0);
   SymbolId terminal(StateId Id, bool IsKept = false);
   SymbolId bytesTerminal(std::string Text);
   SeqId seq(std::initializer_list<SymbolId> Symbols);
   SeqId cons(SymbolId First, SeqId Rest);
   TailId tail(std::span<const Edge> Edges);
-  TailId follow(SeqId Rest, TailId Behind);
-  void close(Building &To, SeqId From, TailId Behind);
-  void end(Building &To, const Head &H, bool IsAnyKey = false);
-  ConfigId intern(Building &From);
+  TailId tailOfAll(std::vector<Edge> &Edges);
+  void close(Place &To, SeqId From, TailId Behind);
+  void call(Place &To, SymbolId Callee, SeqId Rest, Return Behind);
+  TailId tailOf(Place &At, Return Behind);
+  TailId tailBehind(Place &At, SeqId Rest, Return Behind);
+  void end(Place &To, const Head &H, bool IsAnyKey = false);
+  ConfigId intern(Place &From);
   bool isKeyLive(const Head &H, StateId State, uint32_t Captured);
 
   // JsonExpansion.cpp
@@ -261,12 +306,12 @@ private:
   std::vector<std::vector<Edge>> Tails;
   WordsTable TailIds;
   std::vector<Config> Configs;
-  Building Stepping; ///< Of the last step, for its memory.
+  Place Stepping; ///< Of the last step, for its memory.
   std::vector<uint32_t> Row;
   /// By tail; Unknown where it was not asked for.
   std::vector<ConfigId> Afters;
   WordsTable ConfigIds;
-  WordsTable Steps; ///< Of configurations and bytes.
+  WordsTable Following; ///< Of configurations and bytes.
   std::vector<std::bitset<256>> NextBytes;
   std::vector<std::string> Texts; ///< Of terminals, and of keys.
   std::unordered_map<std::string, uint32_t> TextIds;
@@ -286,6 +331,8 @@ private:
   SymbolId SpaceSymbol = 0;
   ConfigId Start = NoConfig;
   size_t Bytes = 0;
+  size_t Steps = 0, MostSteps = SIZE_MAX;
+  bool IsSpent = false;
 };
 
 } // namespace tenon::grammar

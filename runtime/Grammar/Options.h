@@ -18,6 +18,11 @@ struct Limits {
   size_t States = 1u << 20;   ///< Nodes of all regular expressions.
   double Seconds = 5;         ///< To compile.
   size_t Memory = 256u << 20; ///< Of what is kept of texts while matching.
+  /// Steps of a matcher, states, sequences and parts of nodes that are looked
+  /// at, of about 0.1 us each: so many are at hand, and with each token some
+  /// more.
+  size_t Steps = 2'000'000;
+  size_t StepsPerToken = 50'000;
 };
 
 /// Whether "format" is asserted.

@@ -7,14 +7,23 @@
 
 using namespace tenon::grammar;
 
+static uint32_t fewer(uint64_t Count) {
+  return static_cast<uint32_t>(std::min<uint64_t>(Count, UINT32_MAX));
+}
+
 RegexPool::RegexPool() {
-  make({Kind::Nothing}, {0});
-  make({Kind::Epsilon, true}, {1});
+  make({.K = Kind::Nothing}, {0});
+  make({.K = Kind::Epsilon, .Nullable = true}, {1});
   set(CharSet::any());
   repeat(AnyChar, 0, Unbounded);
 }
 
 NodeId RegexPool::make(Node N, WordsTable::Row Key) {
+  Steps += Key.size();
+  if (Steps > MostSteps) {
+    Exhausted = true;
+    return Nothing;
+  }
   if (Nodes.size() >= MaxNodes) {
     if (auto Known = Ids.find(Key))
       return *Known;
@@ -35,7 +44,8 @@ NodeId RegexPool::set(const CharSet &S) {
   auto [At, IsNew] = SetIds.try_emplace(S.ranges(), uint32_t(Sets.size()));
   if (IsNew)
     Sets.push_back(S);
-  return make({Kind::Set, false, false, false, At->second}, {2, At->second});
+  return make({.K = Kind::Set, .Least = 1, .A = At->second},
+              {2, At->second});
 }
 
 NodeId RegexPool::literal(std::u32string_view Text) {
@@ -65,8 +75,13 @@ NodeId RegexPool::concat(NodeId A, NodeId B) {
         Nodes[Left].Max == Unbounded)
       continue;
     const Node &L = Nodes[Left], &R = Nodes[Made];
-    Made = make({Kind::Concat, L.Nullable && R.Nullable, L.IsLogic || R.IsLogic,
-                 L.HasLoop || R.HasLoop, Left, Made},
+    Made = make({.K = Kind::Concat,
+                 .Nullable = L.Nullable && R.Nullable,
+                 .IsLogic = L.IsLogic || R.IsLogic,
+                 .HasLoop = L.HasLoop || R.HasLoop,
+                 .Least = fewer(uint64_t(L.Least) + R.Least),
+                 .A = Left,
+                 .B = Made},
                 {3, Left, Made});
   }
   return Made;
@@ -104,9 +119,10 @@ NodeId RegexPool::unite(std::vector<NodeId> Parts) {
     return Nothing;
   if (Flat.size() == 1)
     return Flat.front();
-  Node N{Kind::Or};
+  Node N{.K = Kind::Or, .Least = UINT32_MAX};
   std::vector<uint32_t> Key{4};
   for (NodeId P : Flat) {
+    N.Least = std::min(N.Least, Nodes[P].Least);
     N.Nullable |= Nodes[P].Nullable;
     N.IsLogic |= Nodes[P].IsLogic;
     N.HasLoop |= Nodes[P].HasLoop;
@@ -187,9 +203,10 @@ NodeId RegexPool::intersect(std::vector<NodeId> Parts) {
   Rest.erase(std::unique(Rest.begin(), Rest.end()), Rest.end());
   if (Rest.size() == 1)
     return Rest.front();
-  Node N{Kind::And, true, true};
+  Node N{.K = Kind::And, .Nullable = true, .IsLogic = true};
   std::vector<uint32_t> Key{5};
   for (NodeId P : Rest) {
+    N.Least = std::max(N.Least, Nodes[P].Least);
     N.Nullable &= Nodes[P].Nullable;
     N.HasLoop |= Nodes[P].HasLoop;
     Key.push_back(P);
@@ -218,7 +235,14 @@ NodeId RegexPool::complement(NodeId A) {
                       : anyOfLength(Bounds->second + 1, Unbounded);
     return unite(Short, Long);
   }
-  return make({Kind::Not, !Nodes[A].Nullable, true, true, A}, {6, A});
+  bool Nullable = !Nodes[A].Nullable;
+  return make({.K = Kind::Not,
+               .Nullable = Nullable,
+               .IsLogic = true,
+               .HasLoop = true,
+               .Least = !Nullable,
+               .A = A},
+              {6, A});
 }
 
 NodeId RegexPool::repeat(NodeId A, uint32_t Min, uint32_t Max) {
@@ -233,8 +257,14 @@ NodeId RegexPool::repeat(NodeId A, uint32_t Min, uint32_t Max) {
     Min = 0;
   if (N.K == Kind::Repeat && N.Min == 0 && N.Max == Unbounded)
     return A;
-  return make({Kind::Repeat, Min == 0, N.IsLogic, N.HasLoop || Max == Unbounded,
-               A, 0, Min, Max},
+  return make({.K = Kind::Repeat,
+               .Nullable = Min == 0,
+               .IsLogic = N.IsLogic,
+               .HasLoop = N.HasLoop || Max == Unbounded,
+               .Least = fewer(uint64_t(Min) * N.Least),
+               .A = A,
+               .Min = Min,
+               .Max = Max},
               {7, A, Min, Max});
 }
 
@@ -266,21 +296,28 @@ std::optional<RegexPool::Run> RegexPool::run(NodeId N) {
 /// The most characters that the shortest end takes from any place of the
 /// language, and whether one can go on from every place. None where there are
 /// many places.
-std::optional<std::pair<uint32_t, bool>> RegexPool::waysToEnd(NodeId N) {
-  constexpr size_t MostPlaces = 64;
+std::optional<RegexPool::Ends> RegexPool::waysToEnd(NodeId N) {
+  if (auto Known = EndsOf.find(N); Known != EndsOf.end())
+    return Known->second;
+  constexpr size_t MostPlaces = 256; // A URI has 178.
   std::vector<NodeId> Places{N};
+  std::unordered_map<NodeId, size_t> Index{{N, 0}};
   std::vector<std::vector<size_t>> Next;
   bool GoesOn = true;
   for (size_t I = 0; I < Places.size(); ++I) {
     Next.emplace_back();
     for (const Edge &E : std::vector<Edge>(edges(Places[I]))) {
-      auto Found = std::find(Places.begin(), Places.end(), E.Next);
-      Next[I].push_back(size_t(Found - Places.begin()));
-      if (Found == Places.end())
+      auto [At, IsNew] = Index.try_emplace(E.Next, Places.size());
+      Next[I].push_back(At->second);
+      if (IsNew)
         Places.push_back(E.Next);
     }
-    if (Places.size() > MostPlaces || Exhausted)
+    // What is reached has hardly less, and is not to be searched again.
+    if (Places.size() > MostPlaces || Exhausted) {
+      for (NodeId Place : Places)
+        EndsOf.try_emplace(Place);
       return std::nullopt;
+    }
     GoesOn &= !Next[I].empty();
   }
   std::vector<uint32_t> Left(Places.size(), Unbounded);
@@ -297,9 +334,14 @@ std::optional<std::pair<uint32_t, bool>> RegexPool::waysToEnd(NodeId N) {
         }
   }
   uint32_t Most = *std::max_element(Left.begin(), Left.end());
-  if (Most == Unbounded)
-    return std::nullopt;
-  return std::pair(Most, GoesOn);
+  std::optional<Ends> Found;
+  if (Most != Unbounded)
+    Found = Ends{Most, GoesOn};
+  // No place that can be reached needs more.
+  for (NodeId Place : Places)
+    EndsOf[Place] = Found;
+  Bytes += Places.size() * 48;
+  return Found;
 }
 
 NodeId RegexPool::withoutFarBounds(NodeId N, uint32_t Near) {
@@ -319,15 +361,14 @@ NodeId RegexPool::withoutFarBounds(NodeId N, uint32_t Near) {
     return N;
   std::vector<NodeId> Free = Rest;
   Free.push_back(repeat(Bounds->A, 0, Unbounded));
-  auto Ways = waysToEnd(intersect(std::move(Free)));
+  std::optional<Ends> Ways = waysToEnd(intersect(std::move(Free)));
   if (!Ways)
     return N;
   // Behind the last character that is looked at, and where there are enough,
   // the rest must have room. To reach the least number one must be able to go
   // on wherever one is.
-  auto [ToEnd, GoesOn] = *Ways;
-  uint64_t Needed = uint64_t(std::max(Bounds->Min, Near)) + ToEnd;
-  if (Bounds->Max < Needed || (Bounds->Min > 0 && !GoesOn))
+  uint64_t Needed = uint64_t(std::max(Bounds->Min, Near)) + Ways->Most;
+  if (Bounds->Max < Needed || (Bounds->Min > 0 && !Ways->GoOn))
     return N;
   Rest.push_back(repeat(Bounds->A, std::min(Bounds->Min, Near + 1), Unbounded));
   return intersect(std::move(Rest));
@@ -366,7 +407,9 @@ NodeId RegexPool::wordsNode(uint32_t Trie) {
   const WordNode &W = Tries[Trie];
   if (W.Children.empty())
     return W.IsEnd ? Epsilon : Nothing;
-  return make({Kind::Words, W.IsEnd, false, false, Trie}, {8, Trie});
+  return make(
+      {.K = Kind::Words, .Nullable = W.IsEnd, .Least = !W.IsEnd, .A = Trie},
+      {8, Trie});
 }
 
 NodeId RegexPool::words(std::vector<std::u32string> Words) {
@@ -563,43 +606,52 @@ const std::vector<RegexPool::Edge> &RegexPool::rawEdges(NodeId N) {
   return Raw.emplace(N, std::move(Edges)).first->second;
 }
 
-bool RegexPool::live(NodeId N) {
+/// Whether it is known without a search.
+std::optional<bool> RegexPool::knownLive(NodeId N) const {
   if (!Nodes[N].IsLogic)
     return N != Nothing;
   if (Nodes[N].Nullable)
     return true;
-  if (auto Found = IsLive.find(N); Found != IsLive.end())
-    return Found->second;
-  // In depth, until a text is found or all that can follow is seen.
-  struct Visit {
-    NodeId N;
-    size_t Edge;
-  };
-  std::vector<Visit> Path{{N, 0}};
-  std::unordered_map<NodeId, bool> Seen{{N, true}};
-  while (!Path.empty()) {
-    Visit &Top = Path.back();
-    const std::vector<Edge> &Out = rawEdges(Top.N);
-    if (Top.Edge == Out.size()) {
-      Path.pop_back();
+  auto Found = IsLive.find(N);
+  return Found == IsLive.end() ? std::nullopt : std::optional(Found->second);
+}
+
+bool RegexPool::live(NodeId N) {
+  if (auto Known = knownLive(N))
+    return *Known;
+  // In depth, nearest to an end first, until a text is found or all that can
+  // follow is seen.
+  constexpr size_t MostSeen = 100'000;
+  std::unordered_set<NodeId> Seen{N};
+  std::vector<NodeId> Path;
+  std::vector<std::vector<NodeId>> Left{{N}}; ///< At each place of the path.
+  while (!Left.empty()) {
+    if (Left.back().empty()) {
+      Left.pop_back();
+      if (!Path.empty())
+        Path.pop_back();
       continue;
     }
-    NodeId Next = Out[Top.Edge++].Next;
-    auto Found = IsLive.find(Next);
-    bool Lives = !Nodes[Next].IsLogic || Nodes[Next].Nullable ||
-                 (Found != IsLive.end() && Found->second);
-    constexpr size_t MostSeen = 100'000;
-    if (Seen.size() > MostSeen)
-      Exhausted = true;
-    if (Lives || Exhausted) {
-      for (const Visit &V : Path)
-        IsLive[V.N] = true;
-      return true;
+    Path.push_back(Left.back().back());
+    Left.back().pop_back();
+    std::vector<NodeId> Next;
+    for (const Edge &E : rawEdges(Path.back())) {
+      std::optional<bool> Known = knownLive(E.Next);
+      if (Known == true || Seen.size() > MostSeen) {
+        Exhausted |= Known != true;
+        for (NodeId Place : Path)
+          IsLive[Place] = true;
+        return true;
+      }
+      if (!Known && Seen.insert(E.Next).second)
+        Next.push_back(E.Next);
     }
-    if (Found == IsLive.end() && Seen.emplace(Next, true).second)
-      Path.push_back({Next, 0});
+    std::stable_sort(Next.begin(), Next.end(), [&](NodeId A, NodeId B) {
+      return Nodes[A].Least > Nodes[B].Least;
+    });
+    Left.push_back(std::move(Next));
   }
-  for (const auto &[Dead, Unused] : Seen)
+  for (NodeId Dead : Seen)
     IsLive[Dead] = false;
   return false;
 }

@@ -20,6 +20,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace tenon::grammar {
@@ -88,6 +89,12 @@ public:
   size_t size() const { return Nodes.size(); }
   /// Rough memory, in bytes.
   size_t bytes() const { return Bytes; }
+  /// Allows so many steps from here on, parts of nodes that are looked up.
+  void allowSteps(size_t Count) {
+    Steps = 0;
+    MostSteps = Count;
+  }
+  size_t stepsTaken() const { return Steps; }
   /// A search for an accepted text was given up; what follows is no answer.
   bool exhausted() const { return Exhausted; }
   void setMaxNodes(size_t Count) { MaxNodes = Count; }
@@ -109,6 +116,7 @@ private:
     bool Nullable = false;
     bool IsLogic = false; ///< Holds And or Not.
     bool HasLoop = false;
+    uint32_t Least = 0; ///< No text is shorter; there may be none so short.
     uint32_t A = 0, B = 0, Min = 0, Max = 0;
   };
   struct WordNode {
@@ -121,12 +129,17 @@ private:
     return make(N, WordsTable::Row(Key.begin(), Key.size()));
   }
   NodeId wordsNode(uint32_t Trie);
+  std::optional<bool> knownLive(NodeId N) const;
   uint32_t trieOf(const std::vector<std::u32string> &Sorted, size_t Begin,
                   size_t End, size_t Depth);
   NodeId filterWords(NodeId Words, const std::vector<NodeId> &Others);
   NodeId derive(NodeId N, char32_t Code);
   NodeId deriveOnce(NodeId N, char32_t Code);
-  std::optional<std::pair<uint32_t, bool>> waysToEnd(NodeId N);
+  struct Ends {
+    uint32_t Most;
+    bool GoOn;
+  };
+  std::optional<Ends> waysToEnd(NodeId N);
   const std::vector<Edge> &rawEdges(NodeId N);
   void collect(NodeId N, std::vector<NodeId> &Leaves,
                std::vector<NodeId> &Seen);
@@ -140,9 +153,11 @@ private:
   WordsTable TrieIds;
   std::unordered_map<NodeId, std::vector<Edge>> Raw, Live;
   std::unordered_map<NodeId, bool> IsLive;
+  std::unordered_map<NodeId, std::optional<Ends>> EndsOf; ///< See waysToEnd().
   std::unordered_map<NodeId, NodeId> Derived; ///< By the present character.
   size_t Bytes = 0;
   size_t MaxNodes = 1u << 20;
+  size_t Steps = 0, MostSteps = SIZE_MAX;
   bool Exhausted = false;
 };
 

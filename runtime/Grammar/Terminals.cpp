@@ -163,6 +163,8 @@ static int hexDigit(unsigned char Byte) {
 
 StateId Machine::compute(StateId Id, unsigned char Byte) {
   const State S = States[Id];
+  if (!takeStep())
+    return Dead;
   switch (S.M) {
   case Mode::Dead:
   case Mode::Done:

@@ -10,6 +10,7 @@ import os
 import pathlib
 import shutil
 import socket
+import string
 import subprocess
 import sys
 import time
@@ -94,6 +95,28 @@ class Faults(serve.ServerTest):
                 self.test.check(not bad and given_up,
                                 f"{given_up} of 40 are told that it ends, "
                                 f"streams {streams}: {bad[:2]}")
+
+    def hostile(self):
+        """A pattern whose text gets ever more ways to go on ends its own
+        request, and no other."""
+        ways = "|".join(rf"(.|\n)*[^{letter}](.|\n){{300}}{letter}"
+                        for letter in string.ascii_letters)
+        limited = {"structured_outputs": {"regex": ways}}
+        with serve.Server(self.tenon, self.artifact) as server:
+            alone = [server.ask(TEXT, wish(number))[2]["choices"]
+                     for number in range(4)]
+            answers = self.under_load(server, 4)
+            status, _, answer = server.ask(TEXT, wish(9, **limited))
+            self.expect("status of a pattern with too many ways", status, 400)
+            self.test.check("too many ways to go on" in answer["error"]["message"],
+                            f"message: {answer}")
+            *_, last = server.events(TEXT, wish(9, **limited, stream=True))
+            self.test.check("too many ways to go on" in json.dumps(last),
+                            f"the last event: {last}")
+            done = [answer.result() for answer in answers]
+            self.expect("beside a pattern with too many ways",
+                        [answer and answer[2].get("choices") for answer in done],
+                        alone)
 
     def killed(self, work):
         """SIGKILL under load leaves nothing that a new server minds."""
@@ -213,6 +236,7 @@ def main():
     faults = Faults(test, tenon, tiny)
     faults.drains()
     faults.drain_timeout()
+    faults.hostile()
     faults.killed(test.work)
     sentences = test.compile(
         models.sentence_bert(test.work / "sentences", serve.POSITIONS),

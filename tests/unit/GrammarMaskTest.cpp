@@ -326,7 +326,7 @@ TEST(GrammarMask, RollbackAndForkGoOnAlike) {
 /// What is forgotten for want of memory is found again.
 TEST(GrammarMask, SurvivesForgetting) {
   Limits Most;
-  Most.Memory = 1;
+  Most.Memory = 40'000; // Enough for the text, not for masks of all places.
   Result<Grammar::Ptr> Small =
       Grammar::fromJsonSchemaText(R"({"type":"object"})", {}, Most);
   Result<Grammar::Ptr> Large =
@@ -334,13 +334,81 @@ TEST(GrammarMask, SurvivesForgetting) {
   ASSERT_TRUE(Small && Large);
   auto Table = byteTable();
   Matcher A(*Small, Table), B(*Large, Table);
-  for (char C : std::string(R"({"a":[1,{"b":"c"}],"b":null})")) {
+  for (char C : std::string(
+           R"({"a":[1,{"b":"c"}],"b":null,"c":{"d":[true,-1.5e3,"\u00e9"]}})")) {
     EXPECT_EQ(allowed(A), allowed(B));
     ASSERT_TRUE(A.accept(C));
     ASSERT_TRUE(B.accept(C));
   }
   EXPECT_TRUE(A.canEnd());
   EXPECT_FALSE(A.accept('x'));
+}
+
+TEST(GrammarMask, GivesUpWhereTheTextAloneFillsMemory) {
+  Limits Most;
+  Most.Memory = 20'000;
+  Result<Grammar::Ptr> G =
+      Grammar::fromJsonSchemaText(R"({"type":"object"})", {}, Most);
+  ASSERT_TRUE(G);
+  Matcher M(*G, byteTable());
+  std::string Text = "{";
+  for (int I = 0; I < 100; ++I)
+    Text += "\"key" + std::to_string(I) + "\":0,";
+  size_t Accepted = 0;
+  while (Accepted < Text.size() && M.accept(Text[Accepted]))
+    ++Accepted;
+  EXPECT_LT(Accepted, Text.size());
+  EXPECT_TRUE(M.gaveUp());
+  EXPECT_FALSE(M.canEnd());
+  EXPECT_TRUE(allowed(M).empty());
+  // Others are not touched.
+  EXPECT_TRUE(accepts(*G, R"({"a":1})"));
+}
+
+TEST(GrammarMask, GivesUpAfterTooManySteps) {
+  // Each rule begins like all others: a text of n letters is in n^2 places.
+  Limits Most;
+  Most.Steps = 2'000;
+  Most.StepsPerToken = 50;
+  Result<Grammar::Ptr> G = Grammar::fromEbnf(
+      "root ::= a \"!\"\na ::= \"x\" | \"x\" a | \"x\" a a", Most);
+  ASSERT_TRUE(G) << G.error().message();
+  EXPECT_TRUE(accepts(*G, "xxxxx!"));
+  Matcher M(*G, byteTable());
+  size_t Accepted = 0;
+  while (Accepted < 10'000 && M.accept('x'))
+    ++Accepted;
+  EXPECT_GT(Accepted, 5u);
+  EXPECT_LT(Accepted, 10'000u);
+  EXPECT_TRUE(M.gaveUp());
+  M.rollback(1);
+  EXPECT_FALSE(M.allows('x')); // What has failed stays so.
+  EXPECT_TRUE(accepts(*G, "xxxxx!"));
+}
+
+TEST(GrammarMask, CallersOfARuleAreOne) {
+  // Of every value each schema may be the one: 3^40 ways to the innermost one.
+  Result<Grammar::Ptr> G = Grammar::fromJsonSchemaText(R"json({
+    "$ref": "#/$defs/any",
+    "$defs": {
+      "any": {"anyOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/b"},
+                        {"$ref": "#/$defs/c"}]},
+      "a": {"type": "object", "required": ["a"],
+            "properties": {"of": {"$ref": "#/$defs/any"}, "a": {"const": 1}}},
+      "b": {"type": "object", "required": ["b"],
+            "properties": {"of": {"$ref": "#/$defs/any"}, "b": {"const": 1}}},
+      "c": {"type": "object", "required": ["c"],
+            "properties": {"of": {"$ref": "#/$defs/any"}, "c": {"const": 1}}}
+    }})json");
+  ASSERT_TRUE(G) << G.error().message();
+  std::string Text, End;
+  for (int I = 0; I < 40; ++I) {
+    Text += R"({"of":)";
+    End += I % 2 == 0 ? R"(,"a":1})" : R"(,"c":1})";
+  }
+  EXPECT_TRUE(accepts(*G, Text + R"({"b":1})" + End));
+  EXPECT_FALSE(accepts(*G, Text + R"({"d":1})" + End));
+  EXPECT_FALSE(accepts(*G, Text + R"({"b":1})" + End + "}"));
 }
 
 TEST(GrammarMask, KeysGoOnBeyondAscii) {
