@@ -281,11 +281,13 @@ bool Machine::goesOn(StateId Id) {
   case Mode::Number:
   case Mode::Bytes:
   case Mode::Space:
-  case Mode::Key:
+  case Mode::Key: {
+    const std::bitset<256> First = firstBytes(Id);
     for (unsigned Byte = 0; Byte < 256 && !Any; ++Byte)
-      if (firstBytes(Id).test(Byte))
+      if (First.test(Byte))
         Any = stepState(Id, static_cast<unsigned char>(Byte)) != Dead;
     break;
+  }
   default:
     Any = true;
   }
