@@ -239,7 +239,8 @@ template <typename Function> auto Matcher::ask(Function Do) {
   Grammar::State &S = *G->Compiled;
   std::lock_guard Lock(S.Guard);
   // What others have found may leave too little room: then from the beginning.
-  for (int Try = 0; Try < 2 && !GaveUp; ++Try) {
+  for (int Try = 0; !GaveUp && (Try == 0 || (Try == 1 && StepsLeft > 0));
+       ++Try) {
     if (catchUp()) {
       S.Current->allowSteps(StepsLeft);
       auto Found = Do(*S.Current);

@@ -159,15 +159,15 @@ void Machine::close(Place &To, SeqId From, TailId Behind) {
 
 /// Where `Callee` comes next, and then the rest.
 void Machine::call(Place &To, SymbolId Callee, SeqId Rest, Return Behind) {
-  uint32_t &Number = Symbols[Callee].Call;
+  uint32_t Number = Symbols[Callee].Call;
   if (Number >= To.Calls.size() || To.Calls[Number].Callee != Callee) {
     Number = uint32_t(To.Calls.size());
     To.Calls.push_back({Callee});
-    Return Itself = CallBit | Number;
     for (SeqId Way : ways(Callee))
-      To.Left.push_back({Way, Itself});
+      To.Left.push_back({Way, CallBit | Number});
+    Symbols[Callee].Call = Number;
   }
-  Place::Call &Of = To.Calls[Symbols[Callee].Call];
+  Place::Call &Of = To.Calls[Number];
   To.Callers.push_back({Rest, Behind, Of.Callers});
   Of.Callers = uint32_t(To.Callers.size() - 1);
   if (Of.MayBeNothing)

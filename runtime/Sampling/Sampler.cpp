@@ -284,19 +284,27 @@ Result<int32_t> Sampler::pick(std::span<const float> Scores, int64_t Position,
   if (!Only)
     return draw(MaskedScores(Scores), Uniform(0));
   uint32_t Number = 0;
-  if (keepsAll()) {
-    // What is wrong with tokens that are not allowed does not matter.
-    Result<int32_t> Liked = draw(MaskedScores(Scores), Uniform(Number++));
-    if (Liked && Only->allows(*Liked))
-      return Liked;
+  // What is wrong with tokens that are not allowed does not matter.
+  if (keepsAll() && narrow(MaskedScores(Scores))) {
+    // A draw costs little beside a mask, and another one only if it may differ.
+    const uint32_t MostDraws = IsWhole ? 4 : 1;
+    while (Number < MostDraws) {
+      int32_t Liked = drawn(MaskedScores(Scores), Uniform(Number++));
+      if (Only->allows(Liked))
+        return Liked;
+    }
   }
   return draw(MaskedScores(Scores, Only->mask(Scores.size())), Uniform(Number));
 }
 
-/// The token that a number in [0, 1) stands for.
 Result<int32_t> Sampler::draw(const MaskedScores &Scores, double Uniform) {
   if (Status Done = narrow(Scores); !Done)
     return Done.error();
+  return drawn(Scores, Uniform);
+}
+
+/// The token that a number in [0, 1) stands for, of those that are left.
+int32_t Sampler::drawn(const MaskedScores &Scores, double Uniform) const {
   double Target = Uniform * Total;
   // What rounding leaves at the very end is the last possible token's.
   int32_t Picked = 0;

@@ -72,10 +72,10 @@ public:
   /// of Philox.h. Errors as likeliest().
   ///
   /// Where the options leave every token, one is drawn as if all were allowed,
-  /// which is mostly true of what a model finds likely. If it is not, another
-  /// is drawn from those that are, with the next number of this place. Both are
-  /// distributed as if the others were excluded first: with a share A of
-  /// allowed ones, p + (1 - A) * p / A = p / A.
+  /// which is mostly true of what a model finds likely. If it is not, three
+  /// more are, and then one from those that are allowed, each with the next
+  /// number of this place. All are distributed as if the others were excluded
+  /// first: with a share A of allowed ones, p + (1 - A) * p / A = p / A.
   Result<int32_t> pick(std::span<const float> Scores, int64_t Position,
                        uint32_t Choice = 0, AllowedTokens *Only = nullptr);
 
@@ -94,6 +94,7 @@ private:
   explicit Sampler(const SamplingOptions &Options) : Options(Options) {}
   bool keepsAll() const;
   Result<int32_t> draw(const MaskedScores &Scores, double Uniform);
+  int32_t drawn(const MaskedScores &Scores, double Uniform) const;
   Status narrow(const MaskedScores &Scores);
   void takeTopK(const MaskedScores &Scores);
   void takeHeavy(const MaskedScores &Scores, double Least);

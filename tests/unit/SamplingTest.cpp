@@ -291,7 +291,7 @@ TEST(SamplingTest, WhatIsNotAllowedIsAsGoodAsMinusInfinity) {
   }
 }
 
-// The second draw must not be what the first one has decided already.
+// Later draws must not be what the first one has decided already.
 TEST(SamplingTest, AForbiddenDrawIsDrawnAgain) {
   MaskedRow Row(1300);
   Result<Sampler> S = Sampler::create({3, 0, 1, 0, 1, 5});
@@ -315,8 +315,11 @@ TEST(SamplingTest, AForbiddenDrawIsDrawnAgain) {
     }
     Seen[static_cast<size_t>(Token) % Classes] += 1;
   }
-  EXPECT_EQ(Row.Allowed.Masks, Forbidden) << "masks cost time";
-  EXPECT_GT(Forbidden, Draws / 3);
+  // Masks cost time, and are made behind four draws.
+  double Share = static_cast<double>(Forbidden) / Draws;
+  double Masks = Draws * std::pow(Share, 4);
+  EXPECT_GT(Share, 1.0 / 3);
+  EXPECT_NEAR(Row.Allowed.Masks, Masks, 4 * std::sqrt(Masks));
   double Statistic = 0;
   for (size_t I = 0; I < Classes; ++I)
     Statistic +=
