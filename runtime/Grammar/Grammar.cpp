@@ -277,7 +277,8 @@ bool Matcher::allows(int32_t Token) {
 }
 
 bool Matcher::accept(int32_t Token) {
-  uint32_t Next = ask([&](Machine &) { return stepped(Configs.back(), Token); });
+  uint32_t Next =
+      ask([&](Machine &) { return stepped(Configs.back(), Token); });
   if (Next == Machine::NoConfig)
     return false;
   Configs.push_back(Next);

@@ -244,8 +244,8 @@ Status grammar::runGrammar(const tokenizer::Tokenizer &T,
       return Read.error();
     Texts = std::move(*Read);
   }
-  Result<std::vector<std::string>> Given = readTexts(
-      JsonField(Texts, O.TextsFile.empty() ? "-" : O.TextsFile));
+  Result<std::vector<std::string>> Given =
+      readTexts(JsonField(Texts, O.TextsFile.empty() ? "-" : O.TextsFile));
   if (!Given)
     return Given.error();
   MaskTimes Times;

@@ -243,8 +243,7 @@ void Machine::end(Place &To, const Head &H, bool IsAnyKey) {
 ConfigId Machine::intern(Place &From) {
   std::vector<Head> &Heads = From.Heads;
   for (const Place::Begun &B : From.Beginnings)
-    Heads.push_back(
-        {B.State, B.Captured, tailBehind(From, B.Rest, B.Behind)});
+    Heads.push_back({B.State, B.Captured, tailBehind(From, B.Rest, B.Behind)});
   std::sort(Heads.begin(), Heads.end());
   size_t Count = 0;
   for (size_t I = 0; I < Heads.size();) {

@@ -44,8 +44,7 @@ NodeId RegexPool::set(const CharSet &S) {
   auto [At, IsNew] = SetIds.try_emplace(S.ranges(), uint32_t(Sets.size()));
   if (IsNew)
     Sets.push_back(S);
-  return make({.K = Kind::Set, .Least = 1, .A = At->second},
-              {2, At->second});
+  return make({.K = Kind::Set, .Least = 1, .A = At->second}, {2, At->second});
 }
 
 NodeId RegexPool::literal(std::u32string_view Text) {

@@ -334,8 +334,9 @@ TEST(GrammarMask, SurvivesForgetting) {
   ASSERT_TRUE(Small && Large);
   auto Table = byteTable();
   Matcher A(*Small, Table), B(*Large, Table);
-  for (char C : std::string(
-           R"({"a":[1,{"b":"c"}],"b":null,"c":{"d":[true,-1.5e3,"\u00e9"]}})")) {
+  for (
+      char C : std::string(
+          R"({"a":[1,{"b":"c"}],"b":null,"c":{"d":[true,-1.5e3,"\u00e9"]}})")) {
     EXPECT_EQ(allowed(A), allowed(B));
     ASSERT_TRUE(A.accept(C));
     ASSERT_TRUE(B.accept(C));
