@@ -5,6 +5,7 @@
 #include "runtime/Engine/SessionState.h"
 
 #include <algorithm>
+#include <atomic>
 
 using namespace tenon;
 using namespace tenon::artifact;
@@ -211,6 +212,20 @@ std::shared_ptr<const void> Session::takeOutput() {
     return nullptr;
   auto Taken = std::make_shared<WorkingMemory>(std::move(Impl->Output));
   return {Taken, Taken->data()};
+}
+
+void Session::forEach(size_t Count, const std::function<void(size_t)> &Do) {
+  struct Shared {
+    const std::function<void(size_t)> &Do;
+    size_t Count;
+    std::atomic<size_t> Next{0};
+  } All{Do, Count};
+  auto Body = [](void *Environment, int64_t, int64_t) {
+    auto &All = *static_cast<Shared *>(Environment);
+    for (size_t I; (I = All.Next.fetch_add(1)) < All.Count;)
+      All.Do(I);
+  };
+  Impl->Threads->run([&] { Impl->Threads->parallel(Body, &All); });
 }
 
 std::optional<PageUse> Session::memoryUse() const {

@@ -17,6 +17,7 @@
 #include "runtime/Support/HugePages.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -172,6 +173,11 @@ public:
   /// Entry "encode_image": output rows of images, or one row per image.
   Result<std::vector<ItemResult>>
   encodeImages(std::span<const ImageItem> Items);
+
+  /// Runs `Do` for each number below `Count` on the session's threads, each
+  /// once, and waits. It must not throw, nor call the session. Results of the
+  /// last call stay.
+  void forEach(size_t Count, const std::function<void(size_t)> &Do);
 
   /// From any thread: the call that runs, if any, ends soon with an error of
   /// the kind Cancelled, all sequences as before it.

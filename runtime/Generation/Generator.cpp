@@ -52,7 +52,7 @@ Result<int64_t> Generator::add(Request R, std::optional<PromptStart> Start,
       return Read.error();
     Text = *Read;
   }
-  auto J = std::make_unique<Job>(Next, std::move(R), std::move(*Picker), Text);
+  auto J = std::make_unique<Job>(Next, std::move(R), *Picker, Text);
   const Request &Wish = J->Wish;
   if (Wish.How.Beams != 1) {
     BeamOptions Options{Wish.How.Beams,
@@ -270,20 +270,8 @@ std::optional<int32_t> Generator::sample(Job &J, Line &L,
     L.finish(Wish, FinishReason::EndOfSequence);
     return std::nullopt;
   }
-  std::span<const float> Logits = Row;
-  if (Wish.Rules.any()) {
-    std::vector<int32_t> Sequence = Wish.Prompt;
-    Sequence.insert(Sequence.end(), L.Done.NewTokens.begin(),
-                    L.Done.NewTokens.end());
-    Scores.assign(Row.begin(), Row.end());
-    Wish.Rules.apply(Sequence, Wish.Prompt.size(), Scores);
-    Logits = Scores;
-  }
-  auto Position = Wish.Prompt.size() + L.Done.NewTokens.size();
-  Result<int32_t> Token = J.Picker.pick(
-      Logits, static_cast<int64_t>(Position),
-      Wish.How.FirstChoice + static_cast<uint32_t>(L.Added.Choice),
-      L.Must ? &*L.Must : nullptr);
+  Result<int32_t> Token =
+      L.Picked ? *std::exchange(L.Picked, std::nullopt) : L.pick(Wish, Row);
   if (L.Must && L.Must->gaveUp()) {
     fail(J, L,
          Error("grammar has too many ways to go on with the text so far: "
@@ -293,6 +281,7 @@ std::optional<int32_t> Generator::sample(Job &J, Line &L,
   }
   if (Token)
     return *Token;
+  std::span<const float> Logits = Wish.Rules.any() ? L.Ruled : Row;
   MaskedScores Left(Logits, L.Must ? L.Must->mask(Logits.size())
                                    : std::span<const uint64_t>());
   if (!Left.isEmpty() || !likeliest(Row)) {
@@ -619,6 +608,41 @@ size_t Generator::roomForGuesses() const {
   return Rows - std::min(Rows, Running);
 }
 
+/// Draws the next tokens of lines of which one is to be sampled, on all
+/// threads: what a large vocabulary takes with each is much beside a step of a
+/// small model.
+void Generator::pickAhead(std::span<Job *const> Running,
+                          std::span<const ItemResult> Answers) {
+  struct Due {
+    const Request *Wish;
+    Line *L;
+    std::span<const float> Row;
+  };
+  std::vector<Due> All;
+  for (Job *J : Running) {
+    std::span<const ItemResult> Own = Answers.first(J->Sequences.size());
+    Answers = Answers.subspan(J->Sequences.size());
+    // What is left of a step that failed as a whole was of another row.
+    for (Line &L : J->Lines)
+      L.Picked.reset();
+    if (J->isReading() || J->Search)
+      continue;
+    for (size_t I = 0; I < Own.size(); ++I) {
+      Line &L = J->Lines[J->Owners[I]];
+      if (!Own[I].Outcome || !L.Forced.empty() ||
+          (L.Must && L.Must->isComplete()))
+        continue;
+      size_t Width = Own[I].Values.size() / static_cast<size_t>(Own[I].Rows);
+      All.push_back({&J->Wish, &L, tokensOf(Own[I].Values.first(Width))});
+    }
+  }
+  if (All.size() < 2 || S->threads() == 1)
+    return;
+  S->forEach(All.size(), [&](size_t I) {
+    All[I].L->Picked = All[I].L->pick(*All[I].Wish, All[I].Row);
+  });
+}
+
 /// Runs all that is due in `Phases` in one call of the session.
 Status Generator::run(std::span<const Phase> Phases, Variant V) {
   std::vector<StepItem> Items;
@@ -643,6 +667,7 @@ Status Generator::run(std::span<const Phase> Phases, Variant V) {
   Result<std::vector<ItemResult>> Answers = S->step(Items, V);
   if (!Answers)
     return Answers.error();
+  pickAhead(Running, *Answers);
   std::span<ItemResult> Left(*Answers);
   for (Job *J : Running) {
     ++J->Steps;

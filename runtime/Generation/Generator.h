@@ -167,6 +167,8 @@ private:
   void cutAtImageToken(std::vector<int32_t> &Guess) const;
   enum class Phase { Prompts, Tokens };
   Status run(std::span<const Phase> Phases, engine::Variant V);
+  void pickAhead(std::span<Job *const> Running,
+                 std::span<const engine::ItemResult> Answers);
   Status advance(Job &J, std::span<engine::ItemResult> Answers);
   bool readPrompt(Job &J, const engine::ItemResult &Answer);
   std::span<const float> tokensOf(std::span<const float> Row) const;
@@ -190,9 +192,6 @@ private:
   int64_t Next = 0;
   std::function<double()> Clock;
   std::vector<EncodedImages> Encoded;
-  /// Of the row that is sampled, where rules change its logits. Kept between
-  /// rows to save allocations.
-  std::vector<float> Scores;
 };
 
 } // namespace tenon::generation

@@ -14,8 +14,11 @@ static bool isIn(const std::vector<int32_t> &Tokens, int32_t Token) {
   return std::find(Tokens.begin(), Tokens.end(), Token) != Tokens.end();
 }
 
-Generator::Line::Line(const Request &Wish, const tokenizer::Tokenizer *T)
+Generator::Line::Line(const Request &Wish, const tokenizer::Tokenizer *T,
+                      const Sampler *Picker)
     : Stops(Wish.StopStrings) {
+  if (Picker)
+    this->Picker.emplace(*Picker);
   if (Wish.Grammar) {
     Must.emplace(Wish, *T);
     Forced = Must->forced();
@@ -76,6 +79,23 @@ void Generator::Line::addScore(ScoredToken Score) {
   Added.Scores.push_back(std::move(Score));
 }
 
+Result<int32_t> Generator::Line::pick(const Request &Wish,
+                                      std::span<const float> Row) {
+  if (Wish.Rules.any()) {
+    std::vector<int32_t> Sequence = Wish.Prompt;
+    Sequence.insert(Sequence.end(), Done.NewTokens.begin(),
+                    Done.NewTokens.end());
+    Ruled.assign(Row.begin(), Row.end());
+    Wish.Rules.apply(Sequence, Wish.Prompt.size(), Ruled);
+    Row = Ruled;
+  }
+  auto Position =
+      static_cast<int64_t>(Wish.Prompt.size() + Done.NewTokens.size());
+  return Picker->pick(
+      Row, Position, Wish.How.FirstChoice + static_cast<uint32_t>(Added.Choice),
+      Must ? &*Must : nullptr);
+}
+
 void Generator::Line::finish(const Request &Wish, FinishReason Reason) {
   std::string Left = Decoder ? Decoder->finish() : "";
   // What has failed has not ended as it was asked to.
@@ -108,11 +128,11 @@ Piece Generator::Line::takeAdded() {
   return Taken;
 }
 
-Generator::Job::Job(int64_t Number, Request R, Sampler Picker,
+Generator::Job::Job(int64_t Number, Request R, const Sampler &Picker,
                     const tokenizer::Tokenizer *T)
-    : Number(Number), Wish(std::move(R)), Picker(std::move(Picker)) {
+    : Number(Number), Wish(std::move(R)) {
   for (int64_t I = 0; I < Wish.How.Choices; ++I) {
-    Lines.emplace_back(Wish, T);
+    Lines.emplace_back(Wish, T, &Picker);
     Lines.back().Added.Request = Number;
     Lines.back().Added.Choice = I;
   }

@@ -17,7 +17,9 @@ namespace tenon::generation {
 
 /// One choice: its tokens, and what becomes of them.
 struct Generator::Line {
-  Line(const Request &Wish, const tokenizer::Tokenizer *T);
+  /// `Picker` may be null for a line of which no token is sampled.
+  Line(const Request &Wish, const tokenizer::Tokenizer *T,
+       const sampling::Sampler *Picker = nullptr);
 
   Generation Done;
   Piece Added;                ///< By the last token of the step that runs.
@@ -29,12 +31,20 @@ struct Generator::Line {
   /// The tokens that come next, because Must leaves one way to go on; they are
   /// not sampled. Where it is empty the next one is.
   std::vector<int32_t> Forced;
+  std::optional<sampling::Sampler> Picker;
+  /// What it has chosen of the row that comes next, where that is done already.
+  std::optional<Result<int32_t>> Picked;
+  /// The row by the rules of generation, if there are any. Kept between rows
+  /// to save allocations.
+  std::vector<float> Ruled;
 
   bool isRunning() const { return Done.Finish == FinishReason::None; }
 
   /// Adds a token that was chosen; it may end the text.
   void addToken(const Request &Wish, int32_t Token);
   void addScore(sampling::ScoredToken Score);
+  /// Draws the next token after a row of logits. Touches no other line.
+  Result<int32_t> pick(const Request &Wish, std::span<const float> Row);
   /// Ends the text for `Reason`, or for a stop string in what is left of it.
   void finish(const Request &Wish, FinishReason Reason);
   /// At the request's limit, or that of the model.
@@ -48,12 +58,11 @@ private:
 };
 
 struct Generator::Job {
-  Job(int64_t Number, Request R, sampling::Sampler Picker,
+  Job(int64_t Number, Request R, const sampling::Sampler &Picker,
       const tokenizer::Tokenizer *T);
 
   int64_t Number;
   Request Wish;
-  sampling::Sampler Picker;
   std::optional<sampling::BeamSearch> Search;
   /// One for each choice; of a beam search one.
   std::vector<Line> Lines;

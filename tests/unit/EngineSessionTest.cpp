@@ -132,6 +132,16 @@ TEST_F(EngineSessionTest, InsideAParallelRegion) {
   }
 }
 
+TEST_F(EngineSessionTest, EachNumberIsRunOnce) {
+  for (int64_t Threads : {1, 3}) {
+    Session S = session({Threads, 64});
+    std::vector<int> Seen(100);
+    S.forEach(Seen.size(), [&](size_t I) { ++Seen[I]; });
+    EXPECT_EQ(Seen, std::vector<int>(100, 1));
+    S.forEach(0, [&](size_t) { ADD_FAILURE(); });
+  }
+}
+
 TEST_F(EngineSessionTest, ACancelledCallChangesNothing) {
   Session S = session({2, 0, 0});
   SequenceId Id = S.createSequence();

@@ -90,6 +90,39 @@ TEST_F(GenerationGrammarTest, EveryChoiceFollowsIt) {
   EXPECT_GT(Distinct.size(), 8u);
 }
 
+TEST_F(GenerationGrammarTest, ThreadsDrawTheSame) {
+  std::vector<std::vector<int32_t>> Before;
+  for (int64_t Threads : {1, 2, 3}) {
+    S.reset();
+    Result<Session> Created = Session::create(M, {Threads, 400, 64});
+    ASSERT_TRUE(Created) << Created.error().message();
+    S.emplace(std::move(*Created));
+    Generator G(*S);
+    std::vector<int64_t> Numbers;
+    for (uint64_t Seed : {1, 2, 3}) {
+      // One grammar, so that its matchers are asked at once.
+      Settings Wish = drawn(wish("(ab|c){2,9}[(]+[12]{3}[)]"), Seed);
+      Wish.Choices = 4;
+      Wish.RepetitionPenalty = 1.5;
+      Numbers.push_back(*G.add(request(Wish, {5, 6})));
+      Numbers.push_back(
+          *G.add(request(drawn(wish("([abc12]|{[ab]*})+", 20), Seed), {5})));
+    }
+    while (G.running() != 0) {
+      Result<std::vector<Piece>> Pieces = G.step();
+      ASSERT_TRUE(Pieces) << Pieces.error().message();
+    }
+    std::vector<std::vector<int32_t>> All;
+    for (int64_t Number : Numbers)
+      for (const Generation &Each : G.take(Number).Choices)
+        All.push_back(Each.NewTokens);
+    ASSERT_EQ(All.size(), 15u);
+    if (Threads == 1)
+      Before = All;
+    EXPECT_EQ(All, Before) << Threads << " threads";
+  }
+}
+
 TEST_F(GenerationGrammarTest, GreedyTakesTheLikeliestThatItAllows) {
   size_t Overruled = 0;
   for (int32_t First = 0; First < 40; ++First) {
