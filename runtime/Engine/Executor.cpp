@@ -45,6 +45,15 @@ struct Executor::State {
     return Ticket;
   }
 
+  /// Runs `Work` in the turn that is on, which is the caller's, and ends it.
+  void take(void (*NewWork)(void *), void *NewArgument) {
+    uint32_t Ticket = post(NewWork, NewArgument);
+    for (uint32_t Now; (Now = Done.load(std::memory_order_acquire)) != Ticket;)
+      Done.wait(Now, std::memory_order_acquire);
+    Turn.fetch_add(1);
+    Turn.notify_all();
+  }
+
   /// What the control thread does.
   void serve() {
     // Regions that oneDNN opens from this thread are as large as ours.
@@ -104,12 +113,16 @@ void Executor::runErased(void (*Work)(void *), void *Argument) {
   uint32_t Mine = Shared->NextTurn.fetch_add(1);
   for (uint32_t Now; (Now = Shared->Turn.load()) != Mine;)
     Shared->Turn.wait(Now);
-  uint32_t Ticket = Shared->post(Work, Argument);
-  for (uint32_t Done;
-       (Done = Shared->Done.load(std::memory_order_acquire)) != Ticket;)
-    Shared->Done.wait(Done, std::memory_order_acquire);
-  Shared->Turn.store(Mine + 1);
-  Shared->Turn.notify_all();
+  Shared->take(Work, Argument);
+}
+
+bool Executor::tryRunErased(void (*Work)(void *), void *Argument) {
+  // Equal where nobody is served.
+  uint32_t Mine = Shared->Turn.load();
+  if (!Shared->NextTurn.compare_exchange_strong(Mine, Mine + 1))
+    return false;
+  Shared->take(Work, Argument);
+  return true;
 }
 
 void Executor::parallel(tenon_rt_body Body, void *Environment) {

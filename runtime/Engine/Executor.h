@@ -38,11 +38,11 @@ public:
   /// Runs `Work` on the control thread and returns when it is done. From any
   /// thread but the control thread: who calls first is served first.
   template <typename Function> void run(Function &&Work) {
-    runErased(
-        [](void *Erased) {
-          (*static_cast<std::remove_reference_t<Function> *>(Erased))();
-        },
-        &Work);
+    runErased(call<std::remove_reference_t<Function>>, &Work);
+  }
+  /// The same, but where others are served or wait it is not run: false.
+  template <typename Function> bool tryRun(Function &&Work) {
+    return tryRunErased(call<std::remove_reference_t<Function>>, &Work);
   }
 
   /// On the control thread: runs `Body` on every thread of the team and waits
@@ -57,7 +57,11 @@ public:
 private:
   struct State;
   explicit Executor(std::unique_ptr<State> Shared);
+  template <typename Function> static void call(void *Erased) {
+    (*static_cast<Function *>(Erased))();
+  }
   void runErased(void (*Work)(void *), void *Argument);
+  bool tryRunErased(void (*Work)(void *), void *Argument);
 
   std::unique_ptr<State> Shared;
 };

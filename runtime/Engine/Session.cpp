@@ -225,7 +225,8 @@ void Session::forEach(size_t Count, const std::function<void(size_t)> &Do) {
     for (size_t I; (I = All.Next.fetch_add(1)) < All.Count;)
       All.Do(I);
   };
-  Impl->Threads->run([&] { Impl->Threads->parallel(Body, &All); });
+  if (!Impl->Threads->tryRun([&] { Impl->Threads->parallel(Body, &All); }))
+    Body(&All, 0, 1);
 }
 
 std::optional<PageUse> Session::memoryUse() const {

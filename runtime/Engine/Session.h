@@ -174,9 +174,9 @@ public:
   Result<std::vector<ItemResult>>
   encodeImages(std::span<const ImageItem> Items);
 
-  /// Runs `Do` for each number below `Count` on the session's threads, each
-  /// once, and waits. It must not throw, nor call the session. Results of the
-  /// last call stay.
+  /// Runs `Do` for each number below `Count`, each once, and waits: on the
+  /// session's threads, or on the caller's where another session has them. It
+  /// must not throw, nor call the session. Results of the last call stay.
   void forEach(size_t Count, const std::function<void(size_t)> &Do);
 
   /// From any thread: the call that runs, if any, ends soon with an error of

@@ -2,6 +2,7 @@
 
 #include "EngineFixture.h"
 
+#include "runtime/Engine/Executor.h"
 #include "runtime/Engine/Session.h"
 #include "runtime/tenon.h"
 
@@ -140,6 +141,34 @@ TEST_F(EngineSessionTest, EachNumberIsRunOnce) {
     EXPECT_EQ(Seen, std::vector<int>(100, 1));
     S.forEach(0, [&](size_t) { ADD_FAILURE(); });
   }
+}
+
+TEST_F(EngineSessionTest, WhatIsBesideAStepDoesNotWaitForOthers) {
+  Result<Executor> Made = Executor::create(2);
+  ASSERT_TRUE(Made);
+  auto Threads = std::make_shared<Executor>(std::move(*Made));
+  SessionOptions Options{0, 64};
+  Options.Shared.Threads = Threads;
+  Session S = session(Options);
+  std::atomic<bool> IsOn = false, MayEnd = false;
+  std::thread Other([&] {
+    Threads->run([&] {
+      IsOn = true;
+      while (!MayEnd)
+        std::this_thread::yield();
+    });
+  });
+  while (!IsOn)
+    std::this_thread::yield();
+  std::vector<std::thread::id> Where(10);
+  S.forEach(Where.size(),
+            [&](size_t I) { Where[I] = std::this_thread::get_id(); });
+  EXPECT_EQ(Where, std::vector(10, std::this_thread::get_id()));
+  MayEnd = true;
+  Other.join();
+  S.forEach(Where.size(),
+            [&](size_t I) { Where[I] = std::this_thread::get_id(); });
+  EXPECT_NE(Where, std::vector(10, std::this_thread::get_id()));
 }
 
 TEST_F(EngineSessionTest, ACancelledCallChangesNothing) {
