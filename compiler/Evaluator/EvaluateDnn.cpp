@@ -173,7 +173,7 @@ template <OneOf<dnn::BufferOp, dnn::OutputOp, dnn::FeaturesOp, dnn::FieldOp,
                 dnn::PageTableOp, dnn::PageOp, dnn::LatentPageOp,
                 dnn::StagedPageOp, dnn::WeightViewOp, dnn::RowBytesOp,
                 dnn::LookupOp, dnn::DotOp, dnn::CallMatmulOp, dnn::ParallelOp,
-                dnn::BarrierOp, dnn::KernelOp, dnn::LaunchOp>
+                dnn::BarrierOp, dnn::ClaimOp, dnn::KernelOp, dnn::LaunchOp>
               OpTy>
 static Status evaluateOp(OpTy, Frame &) {
   return Error("operation on buffers: expected one on tensors");

@@ -561,6 +561,12 @@ static int64_t runMatmul(void *Runtime, int64_t Primitive, int64_t Rows,
                Destination});
 }
 
+static void runClaim(void *Runtime, int64_t Thread, int64_t Threads,
+                     int64_t Total, int64_t Grain, tenon_rt_items *Items) {
+  *Items = static_cast<engine::Executor *>(static_cast<void **>(Runtime)[0])
+               ->claim(Thread, Threads, Total, Grain);
+}
+
 static void ignoreMark(void *, int64_t, const tenon_rt_scope *, int64_t,
                        int64_t) {}
 
@@ -639,8 +645,11 @@ Result<Tensor2D> NativeProgram::run(StringRef Role,
   };
   void *Runtime[] = {&I.Threads, &Call};
   constexpr tenon_rt_functions Functions = {sizeof(tenon_rt_functions),
-                                            runParallel, runBarrier, runMatmul,
-                                            ignoreMark};
+                                            runParallel,
+                                            runBarrier,
+                                            runMatmul,
+                                            ignoreMark,
+                                            runClaim};
   tenon_rt_step Step = {};
   Step.size = sizeof(Step);
   Step.functions = &Functions;

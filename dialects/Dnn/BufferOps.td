@@ -197,6 +197,23 @@ def Dnn_BarrierOp : Dnn_Op<"barrier", [
   let assemblyFormat = "$batch attr-dict";
 }
 
+def Dnn_ClaimOp : Dnn_Op<"claim", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "The next items of a loop for a thread of the region";
+  let description = [{
+    Neighbouring items of [0, `total`) that no other thread gets, `grain` or
+    more while there are as many: their first and how many. None: the loop has
+    ended for this thread, and its next claim begins the next loop. All threads of a region go
+    through the same loops in the same order.
+  }];
+  let arguments = (ins Index:$grain, Index:$total, Index:$thread,
+                       Index:$threads, Transformer_BatchType:$batch);
+  let results = (outs Index:$first, Index:$count);
+  let assemblyFormat = [{
+    $grain `of` $total `for` $thread `of` $threads `on` $batch attr-dict
+  }];
+}
+
 def Dnn_KernelOp : Dnn_Op<"kernel", [
     MemoryEffects<[MemRead, MemWrite]>, AttrSizedOperandSegments]> {
   let summary = "Say what the code that follows computes";

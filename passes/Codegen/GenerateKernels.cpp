@@ -139,7 +139,7 @@ struct GenerateKernels
         dnn::BarrierOp::create(Builder, Op->getLoc(), Batch);
       announce(Builder, cast<dnn::ComputeOpInterface>(Op), Batch,
                Parallel.getThread());
-      KernelBuilder B(Builder, Op->getLoc(), Parallel, Target, IsDecode);
+      KernelBuilder B(Builder, Op->getLoc(), Parallel, Batch, Target, IsDecode);
       DnnEmitters::emit(B, Op);
     }
     for (Operation *Op : Run)

@@ -6,11 +6,11 @@ using namespace mlir;
 using namespace tenon;
 
 KernelBuilder::KernelBuilder(OpBuilder &Builder, Location Loc,
-                             dnn::ParallelOp Parallel, dnn::TargetAttr Target,
-                             bool IsDecodeSized)
+                             dnn::ParallelOp Parallel, Value Batch,
+                             dnn::TargetAttr Target, bool IsDecodeSized)
     : ImplicitLocOpBuilder(Loc, Builder), Target(Target),
       IsDecodeSized(IsDecodeSized), Thread(Parallel.getThread()),
-      Threads(Parallel.getThreads()), Parallel(Parallel),
+      Threads(Parallel.getThreads()), Batch(Batch), Parallel(Parallel),
       Unused(Parallel.getBody().front().getOps<memref::AllocaOp>()) {}
 
 //===----------------------------------------------------------------------===//
@@ -99,17 +99,33 @@ SmallVector<Value> KernelBuilder::loop(
   return For.getResults();
 }
 
-std::pair<Value, Value> KernelBuilder::shareOf(Value Count) {
+void KernelBuilder::share(Value Count, llvm::function_ref<void(Value)> Body) {
   auto Bound = [&](Value Number) -> Value {
     return arith::DivUIOp::create(*this, mul(Count, Number), Threads);
   };
   Value From = Bound(Thread);
-  return {From, Bound(add(Thread, 1))};
+  loop(From, Bound(add(Thread, 1)), 1, Body);
 }
 
-void KernelBuilder::share(Value Count, llvm::function_ref<void(Value)> Body) {
-  auto [From, To] = shareOf(Count);
-  loop(From, To, 1, Body);
+void KernelBuilder::claim(Value Count, Value Grain,
+                          llvm::function_ref<void(Value, Value)> Body) {
+  Type Index = getIndexType();
+  scf::WhileOp::create(
+      *this, TypeRange{Index, Index}, ValueRange(),
+      [&](OpBuilder &Builder, Location Loc, ValueRange) {
+        auto Claim = dnn::ClaimOp::create(Builder, Loc, Grain, Count, Thread,
+                                          Threads, Batch);
+        Value None = arith::ConstantIndexOp::create(Builder, Loc, 0);
+        Value Any = arith::CmpIOp::create(
+            Builder, Loc, arith::CmpIPredicate::ne, Claim.getCount(), None);
+        scf::ConditionOp::create(Builder, Loc, Any, Claim.getResults());
+      },
+      [&](OpBuilder &Builder, Location Loc, ValueRange Items) {
+        InsertionGuard Guard(*this);
+        setInsertionPointToEnd(Items[0].getParentBlock());
+        Body(Items[0], Items[1]);
+        scf::YieldOp::create(*this);
+      });
 }
 
 void KernelBuilder::deal(Value Count, llvm::function_ref<void(Value)> Body) {

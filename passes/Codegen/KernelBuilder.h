@@ -25,7 +25,7 @@ public:
 
   /// Emits at `Builder`'s place in the region of `Parallel`.
   KernelBuilder(mlir::OpBuilder &Builder, mlir::Location Loc,
-                dnn::ParallelOp Parallel, dnn::TargetAttr Target,
+                dnn::ParallelOp Parallel, Value Batch, dnn::TargetAttr Target,
                 bool IsDecodeSized);
 
   dnn::TargetAttr Target;
@@ -33,6 +33,7 @@ public:
   bool IsDecodeSized;
   Value Thread;  ///< This thread's number.
   Value Threads; ///< How many there are.
+  Value Batch;   ///< What the function runs for.
 
   //===--- Constants and indices ------------------------------------------===//
   Value index(int64_t Number);
@@ -64,10 +65,14 @@ public:
   loop(Value From, Value To, int64_t Step, mlir::ValueRange Inits,
        llvm::function_ref<llvm::SmallVector<Value>(Value, mlir::ValueRange)>
            Body);
-  /// This thread's contiguous share of [0, Count): its first and what is
-  /// behind.
-  std::pair<Value, Value> shareOf(Value Count);
+  /// This thread's contiguous share of [0, Count).
   void share(Value Count, llvm::function_ref<void(Value)> Body);
+  /// The same, but who has done its share helps others with theirs: for items
+  /// that take microseconds or longer. `Body` gets the first of some items,
+  /// `Grain` or more while there are as many, and how many. Every thread must
+  /// come by here.
+  void claim(Value Count, Value Grain,
+             llvm::function_ref<void(Value, Value)> Body);
   /// This thread's items of [0, Count) when dealt out in turn.
   void deal(Value Count, llvm::function_ref<void(Value)> Body);
   /// The same of items that are dealt out behind `Before` others.

@@ -67,7 +67,8 @@ MatmulEmitter::Panel MatmulEmitter::panelOf(Value Number) {
 void MatmulEmitter::emitShare(Value First, Value Last, RowFinder RowOf,
                               Epilogue Finish) {
   int64_t PerUnit = panelsAtOnce();
-  B.share(B.index(llvm::divideCeil(panels(), PerUnit)), [&](Value Unit) {
+  Value Units = B.index(llvm::divideCeil(panels(), PerUnit));
+  auto EmitUnit = [&](Value Unit) {
     Value FirstPanel = B.mul(Unit, PerUnit);
     SmallVector<Panel> Mine;
     // Where the last unit has fewer, its last panel is simply done again.
@@ -77,6 +78,16 @@ void MatmulEmitter::emitShare(Value First, Value Last, RowFinder RowOf,
                       ? B.add(FirstPanel, I)
                       : B.min(B.add(FirstPanel, I), B.index(panels() - 1))));
     emit(Mine, First, Last, RowOf, Finish);
+  };
+  // What one core reads in about 2 us. A share is done by its thread then: a
+  // panel that a thread steals is not in flight yet.
+  constexpr int64_t FewBytes = 32 << 10;
+  int64_t UnitBytes =
+      PerUnit * matrices() * storedBytes(Format, PanelWidth * InFeatures);
+  if (B.IsDecodeSized && UnitBytes < FewBytes)
+    return B.share(Units, EmitUnit);
+  B.claim(Units, B.index(1), [&](Value FirstUnit, Value Count) {
+    B.loop(FirstUnit, B.add(FirstUnit, Count), 1, EmitUnit);
   });
 }
 

@@ -64,8 +64,7 @@ public:
                     RowFinder RowOf, Epilogue Finish) = 0;
   /// How many neighbouring panels are best multiplied at once.
   virtual int64_t panelsAtOnce() const { return 1; }
-  /// The same with all panels that are this thread's when those of one matrix
-  /// are shared out among threads.
+  /// The same with all panels that this thread claims of those of a matrix.
   virtual void emitShare(Value First, Value Last, RowFinder RowOf,
                          Epilogue Finish);
 

@@ -135,15 +135,19 @@ void TileMatmul::emit(ArrayRef<Panel> Panels, Value First, Value Last,
              Last, RowOf, Finish);
 }
 
-/// Panels are shared out one by one, for there may be more threads than there
-/// are groups of as many as are best.
+/// Shares are of single panels, for there may be more threads than there are
+/// groups of as many as are best.
 void TileMatmul::emitShare(Value First, Value Last, RowFinder RowOf,
                            Epilogue Finish) {
-  auto [From, To] = B.shareOf(B.index(panels()));
-  B.loop(From, To, mostPanels(), [&, To = To](Value Number) {
-    emitPanels(panelOf(Number), B.min(B.sub(To, Number), B.index(mostPanels())),
-               First, Last, RowOf, Finish);
-  });
+  B.claim(B.index(panels()), B.index(mostPanels()),
+          [&](Value FirstPanel, Value Count) {
+            Value To = B.add(FirstPanel, Count);
+            B.loop(FirstPanel, To, mostPanels(), [&](Value Number) {
+              emitPanels(panelOf(Number),
+                         B.min(B.sub(To, Number), B.index(mostPanels())), First,
+                         Last, RowOf, Finish);
+            });
+          });
 }
 
 /// Multiplies with `Count` panels, at most mostPanels().

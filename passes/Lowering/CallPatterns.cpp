@@ -8,6 +8,16 @@ using namespace mlir;
 using namespace tenon;
 using transformer::CountKind;
 
+/// Space on the stack for an argument of `Op`. At the start of the function:
+/// elsewhere than in its first block, which loops and calls that may fail end,
+/// stack is taken dynamically.
+static Value spaceOf(Operation *Op, Abi &A, Type Content) {
+  OpBuilder::InsertionGuard Guard(A.B);
+  A.B.setInsertionPointToStart(
+      &Op->getParentOfType<FunctionOpInterface>().front());
+  return LLVM::AllocaOp::create(A.B, A.Loc, A.Ptr, Content, A.constant(1));
+}
+
 namespace {
 
 struct BarrierPattern : public ConvertOpToLLVMPattern<dnn::BarrierOp> {
@@ -18,6 +28,23 @@ struct BarrierPattern : public ConvertOpToLLVMPattern<dnn::BarrierOp> {
         .call(Operands.getBatch(), TENON_FIELD(tenon_rt_functions, barrier), {},
               /*MayFail=*/false);
     B.eraseOp(Op);
+    return success();
+  }
+};
+
+struct ClaimPattern : public ConvertOpToLLVMPattern<dnn::ClaimOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(dnn::ClaimOp Op, OpAdaptor Operands,
+                                ConversionPatternRewriter &B) const override {
+    Location Loc = Op.getLoc();
+    Abi A(B, Loc);
+    Value Items = spaceOf(Op, A, LLVM::LLVMArrayType::get(A.I64, 2));
+    A.call(Operands.getBatch(), TENON_FIELD(tenon_rt_functions, claim),
+           {Operands.getThread(), Operands.getThreads(), Operands.getTotal(),
+            Operands.getGrain(), Items},
+           /*MayFail=*/false);
+    B.replaceOp(Op, {A.word(Items, TENON_FIELD(tenon_rt_items, first), A.I64),
+                     A.word(Items, TENON_FIELD(tenon_rt_items, count), A.I64)});
     return success();
   }
 };
@@ -90,15 +117,7 @@ struct LaunchPattern : public ConvertOpToLLVMPattern<dnn::LaunchOp> {
     SmallVector<Type> Types =
         llvm::map_to_vector(Values, [](Value V) { return V.getType(); });
     auto Environment = LLVM::LLVMStructType::getLiteral(B.getContext(), Types);
-    Value Space;
-    {
-      // At the start of the function: calls that may fail split blocks, and
-      // elsewhere than in the first one stack is taken dynamically.
-      OpBuilder::InsertionGuard Guard(B);
-      B.setInsertionPointToStart(
-          &Op->getParentOfType<FunctionOpInterface>().front());
-      Space = LLVM::AllocaOp::create(B, Loc, A.Ptr, Environment, A.constant(1));
-    }
+    Value Space = spaceOf(Op, A, Environment);
     for (auto [Index, Captured] : llvm::enumerate(Values))
       LLVM::StoreOp::create(B, Loc, Captured,
                             fieldOf(A, Environment, Space, Index));
@@ -148,6 +167,6 @@ struct LaunchPattern : public ConvertOpToLLVMPattern<dnn::LaunchOp> {
 
 void tenon::populateCallPatterns(LLVMTypeConverter &Converter,
                                  RewritePatternSet &Patterns) {
-  Patterns.add<BarrierPattern, KernelPattern, CallMatmulPattern, LaunchPattern>(
-      Converter);
+  Patterns.add<BarrierPattern, ClaimPattern, KernelPattern, CallMatmulPattern,
+               LaunchPattern>(Converter);
 }

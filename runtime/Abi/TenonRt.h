@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 #define TENON_RT_ABI_MAJOR 4
-#define TENON_RT_ABI_MINOR 1
+#define TENON_RT_ABI_MINOR 2
 
 /** Symbol of an entry point: this prefix and the role (step, encode,
  *  embed, encode_image). */
@@ -78,6 +78,12 @@ typedef struct tenon_rt_scope {
 typedef void (*tenon_rt_body)(void *environment, int64_t thread,
                               int64_t threads);
 
+/** Items [first, first + count) of a loop. */
+typedef struct tenon_rt_items {
+  int64_t first;
+  int64_t count;
+} tenon_rt_items;
+
 /**
  * What generated code may ask of the runtime. `parallel` and `matmul` answer 0,
  * or another number, after which generated code returns that number from its
@@ -110,6 +116,16 @@ typedef struct tenon_rt_functions {
    */
   void (*mark)(void *runtime, int64_t kernel, const tenon_rt_scope *scope,
                int64_t rows, int64_t thread);
+  /**
+   * Inside a body: the next items of [0, total) for thread `thread` of
+   * `threads`, total below 2^24: a part of its share or of another's, of
+   * `grain` items, at least 1, or more. Writes the first of them and how many
+   * there are. None is the end of the loop for this thread: its next call
+   * begins the next loop. All threads of a body go through the same loops in
+   * the same order, each until it gets none. Since 4.2.
+   */
+  void (*claim)(void *runtime, int64_t thread, int64_t threads, int64_t total,
+                int64_t grain, tenon_rt_items *items);
 } tenon_rt_functions;
 
 /** The single argument of an entry point. */

@@ -22,7 +22,7 @@ static void relax() {
 }
 
 struct Executor::State {
-  explicit State(int64_t Threads) : Threads(Threads) {}
+  explicit State(int64_t Threads) : Threads(Threads), Shares(Threads) {}
   State(const State &) = delete;
   State &operator=(const State &) = delete;
   ~State() {
@@ -83,6 +83,7 @@ struct Executor::State {
   /// the time.
   alignas(64) std::atomic<int64_t> Arrived{0};
   alignas(64) std::atomic<uint64_t> Phase{0};
+  WorkShares Shares;
   std::thread Control;
 };
 
@@ -130,8 +131,19 @@ void Executor::parallel(tenon_rt_body Body, void *Environment) {
     Body(Environment, 0, 1);
     return;
   }
+  int64_t Team = 1;
 #pragma omp parallel num_threads(static_cast<int>(Shared->Threads))
-  Body(Environment, omp_get_thread_num(), omp_get_num_threads());
+  {
+    if (omp_get_thread_num() == 0)
+      Team = omp_get_num_threads();
+    Body(Environment, omp_get_thread_num(), omp_get_num_threads());
+  }
+  Shared->Shares.endRegion(Team);
+}
+
+tenon_rt_items Executor::claim(int64_t Thread, int64_t Team, int64_t Total,
+                               int64_t Grain) {
+  return Shared->Shares.claim(Thread, Team, Total, Grain);
 }
 
 void Executor::barrier() {

@@ -12,6 +12,7 @@
 #define TENON_RUNTIME_ENGINE_EXECUTOR_H
 
 #include "runtime/Abi/TenonRt.h"
+#include "runtime/Engine/WorkShares.h"
 #include "runtime/Support/Result.h"
 
 #include <cstdint>
@@ -53,6 +54,11 @@ public:
   /// Waits by spinning for about 20 µs, then by yielding its core: measured
   /// faster than OpenMP's own barrier, idle and beside a busy process.
   void barrier();
+
+  /// Inside a body: the next items of the loop that `Thread` is in, of a team
+  /// of `Team`; see WorkShares::claim.
+  tenon_rt_items claim(int64_t Thread, int64_t Team, int64_t Total,
+                          int64_t Grain);
 
 private:
   struct State;

@@ -76,11 +76,20 @@ static void markKernel(void *Runtime, int64_t Kernel,
     Recorder->beginKernel(Kernel, Scope, Rows);
 }
 
+static void claimItems(void *Runtime, int64_t Thread, int64_t Threads,
+                       int64_t Total, int64_t Grain, tenon_rt_items *Items) {
+  *Items = static_cast<Callee *>(Runtime)->Threads.claim(Thread, Threads, Total,
+                                                         Grain);
+}
+
 } // extern "C"
 
 static constexpr tenon_rt_functions Functions = {sizeof(tenon_rt_functions),
-                                                 runParallel, meetAtBarrier,
-                                                 runMatmul, markKernel};
+                                                 runParallel,
+                                                 meetAtBarrier,
+                                                 runMatmul,
+                                                 markKernel,
+                                                 claimItems};
 
 /// tenon_rt_bucket rounds up by less than this.
 static constexpr uint64_t LargestBucketStep = 256;

@@ -293,7 +293,7 @@ TEST(ArtifactManifest, NamesWhatIsWrong) {
   const int64_t Big = int64_t(1) << 62;
   const Case Cases[] = {
       {"/abi_minor", TENON_RT_ABI_MINOR + 1,
-       "f: field 'abi_minor' is 2: expected at most 1 (run the model with a "
+       "f: field 'abi_minor' is 3: expected at most 2 (run the model with a "
        "newer version)"},
       {"/abi_major", 1,
        "f: field 'abi_major' is 1: expected 4 (compile the model again "

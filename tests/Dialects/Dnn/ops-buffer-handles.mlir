@@ -84,6 +84,8 @@ func.func @regions(%batch: !transformer.batch) {
     dnn.barrier %batch
     // CHECK-NEXT: %0 = arith.addi %arg0, %arg1 : index
     %0 = arith.addi %arg0, %arg1 : index
+    // CHECK-NEXT: %first, %count = dnn.claim %arg1 of %0 for %arg0 of %arg1 on %batch
+    %first, %count = dnn.claim %arg1 of %0 for %arg0 of %arg1 on %batch
   // CHECK-NEXT: }
   }
   // CHECK-NEXT: dnn.launch @body on %batch() : !transformer.batch

@@ -96,7 +96,7 @@ func.func private @few(%s: !transformer.scope, %b: !transformer.batch, %x: !rows
 !plain = !dnn.packed<panels, 192x64xbf16>
 !short = !dnn.packed<panels, 192x72xbf16>
 module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, dot = [bf16, int8, int16, bf16_tile, int8_tile], library = []>} {
-// Panels are shared out one by one; up to all three use one copy of the rows. Many
+// Shares are of single panels; up to all three use one copy of the rows. Many
 // rows load tiles of plain bf16 from where they lie. For up to 32 rows the tiles of
 // 32 features are copied before, all four for up to 16; lines are asked for shortly
 // before.
@@ -104,11 +104,11 @@ module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, d
 // CHECK: memref.alloca() {{.*}} : memref<512x192xf32>
 // CHECK: because "tiles multiply bf16"
 // CHECK: %[[W:.*]] = dnn.weight_view
-// CHECK: arith.muli %c3, %arg0
-// CHECK-NEXT: %[[FROM:.*]] = arith.divui %{{.*}}, %arg1
-// CHECK: %[[TO:.*]] = arith.divui %{{.*}}, %arg1
-// CHECK-NEXT: scf.for %[[AT:.*]] = %[[FROM]] to %[[TO]] step %c3
-// CHECK-NEXT: %[[LEFT:.*]] = arith.subi %[[TO]], %[[AT]]
+// CHECK: dnn.claim %c3 of %c3 for %arg0 of %arg1
+// CHECK: ^bb0(%[[CLAIMED:.*]]: index, %[[COUNT:.*]]: index):
+// CHECK-NEXT: %[[END:.*]] = arith.addi %[[CLAIMED]], %[[COUNT]]
+// CHECK-NEXT: scf.for %[[AT:.*]] = %[[CLAIMED]] to %[[END]] step %c3
+// CHECK: %[[LEFT:.*]] = arith.subi %[[END]], %[[AT]]
 // CHECK-NEXT: arith.minsi %[[LEFT]], %c3
 // CHECK: %[[MANY:.*]] = arith.cmpi slt, %c32
 // CHECK: scf.if %[[MANY]]

@@ -42,6 +42,22 @@ func.func private @body(%t: index, %n: index, %b: !batch) {
   return
 }
 
+// Field 5, which cannot fail, writes two numbers into a place on the stack that
+// is taken once.
+// CHECK-LABEL: llvm.func @claims(
+// CHECK-SAME: %[[STEP:[^ ]*]]: !llvm.ptr, %[[T:[^ ]*]]: i64, %[[N:[^ ]*]]: i64, %[[TOTAL:[^ ]*]]: i64, %[[GRAIN:[^ ]*]]: i64)
+// CHECK: %[[ITEMS:.*]] = llvm.alloca %{{.*}} x !llvm.array<2 x i64>
+// CHECK: %[[FIELD:.*]] = llvm.getelementptr %{{.*}}[5]
+// CHECK: %[[CLAIM:.*]] = llvm.load %[[FIELD]]
+// CHECK: llvm.call %[[CLAIM]](%{{[^,]*}}, %[[T]], %[[N]], %[[TOTAL]], %[[GRAIN]], %[[ITEMS]]) : !llvm.ptr, (!llvm.ptr, i64, i64, i64, i64, !llvm.ptr) -> ()
+// CHECK-NEXT: llvm.load %[[ITEMS]]
+// CHECK-NEXT: %[[AT:.*]] = llvm.getelementptr %[[ITEMS]][1]
+// CHECK: llvm.load %[[AT]]
+func.func private @claims(%b: !batch, %t: index, %n: index, %total: index, %grain: index) -> (index, index) {
+  %first, %count = dnn.claim %grain of %total for %t of %n on %b
+  return %first, %count : index, index
+}
+
 // Field 4, which cannot fail, with the kernel's number, its layer, rows and
 // thread; outside of layers null, outside of regions thread 0.
 // CHECK-LABEL: llvm.func @marks(
