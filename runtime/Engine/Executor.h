@@ -58,7 +58,7 @@ public:
   /// Inside a body: the next items of the loop that `Thread` is in, of a team
   /// of `Team`; see WorkShares::claim.
   tenon_rt_items claim(int64_t Thread, int64_t Team, int64_t Total,
-                          int64_t Grain);
+                       int64_t Grain);
 
 private:
   struct State;

@@ -126,7 +126,9 @@ void GenerationTask::submit() {
   for (size_t I = 0; I < Asked.size(); ++I) {
     auto Given = M.engine().submit(
         Asked[I], Rules, [Own = shared_from_this(), I](const Update &U) {
-          Own->C.Server.post([Own, I, U] { Own->update(I, U); });
+          auto Work = [Own, I, U] { Own->update(I, U); };
+          U.MoreFollow ? Own->C.Server.postLater(std::move(Work))
+                       : Own->C.Server.post(std::move(Work));
         });
     if (const auto *No = std::get_if<Refusal>(&Given)) {
       cancel();

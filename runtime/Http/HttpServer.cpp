@@ -11,6 +11,7 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <mutex>
 #include <optional>
 #include <poll.h>
 #include <random>
@@ -44,8 +45,10 @@ public:
   Status open(const Address &Where);
   std::string address() const override { return Url; }
   void run(std::function<void(int)> OnSignal) override;
-  void post(std::function<void()> Work) override {
-    asio::post(Io, std::move(Work));
+  void post(std::function<void()> Work) override;
+  void postLater(std::function<void()> Work) override {
+    std::lock_guard Guard(LaterLock);
+    Later.push_back(std::move(Work));
   }
   void work(std::function<void()> Work) override {
     asio::post(Jobs, std::move(Work));
@@ -70,6 +73,9 @@ public:
   size_t HeldBytes = 0; ///< Of bodies, read or being read.
 
 private:
+  std::mutex LaterLock;
+  std::vector<std::function<void()>> Later;
+
   template <typename Kind> Status bind(const typename Kind::endpoint &Where);
   template <typename Kind>
   void accept(std::shared_ptr<asio::basic_socket_acceptor<Kind>> From);
@@ -666,6 +672,21 @@ Status Server::open(const Address &Where) {
   if (Status Done = bind<asio::ip::tcp>(Found.begin()->endpoint()); !Done)
     return Done.error().withContext(Name);
   return {};
+}
+
+void Server::post(std::function<void()> Work) {
+  std::vector<std::function<void()>> All;
+  {
+    std::lock_guard Guard(LaterLock);
+    All.swap(Later);
+  }
+  if (All.empty())
+    return asio::post(Io, std::move(Work));
+  All.push_back(std::move(Work));
+  asio::post(Io, [All = std::move(All)] {
+    for (const std::function<void()> &One : All)
+      One();
+  });
 }
 
 void Server::waitForSignal() {

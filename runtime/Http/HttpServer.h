@@ -119,6 +119,9 @@ public:
 
   /// Any thread: does `Work` on the server's thread.
   virtual void post(std::function<void()> Work) = 0;
+  /// Any thread: the same, but not before the next post(), which must come
+  /// soon. Waking the server's thread for each of many costs more than they do.
+  virtual void postLater(std::function<void()> Work) = 0;
   /// Any thread: does `Work` on a worker.
   virtual void work(std::function<void()> Work) = 0;
   /// Takes no more connections, and ends run() when all answers have been sent,

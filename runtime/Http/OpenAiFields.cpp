@@ -132,16 +132,18 @@ Json CompletionFormat::frame(const GenerationTask &T,
 std::string CompletionFormat::chunk(const GenerationTask &T, Json Choice,
                                     Json Scores,
                                     const std::vector<int32_t> *Tokens,
-                                    const char *Finish) const {
+                                    const char *Finish) {
   if (Options.ReturnsTokens && Tokens)
     Choice["token_ids"] = *Tokens;
   Choice["logprobs"] = std::move(Scores);
   Choice["finish_reason"] = Finish ? Json(Finish) : Json();
-  Json J = frame(T, Chunk);
-  J["choices"] = Json::array({std::move(Choice)});
-  if (Options.IncludesUsage)
-    J["usage"] = nullptr;
-  return eventOf(J);
+  // One for each token: what all chunks share is written once.
+  if (ChunkFrame.empty()) {
+    ChunkFrame = wireText(frame(T, Chunk));
+    ChunkFrame.pop_back();
+  }
+  return "data: " + ChunkFrame + ",\"choices\":[" + wireText(Choice) +
+         (Options.IncludesUsage ? "],\"usage\":null}\n\n" : "]}\n\n");
 }
 
 static const char EndOfStream[] = "data: [DONE]\n\n";

@@ -48,10 +48,12 @@ protected:
   /// no tokens, and not its end.
   std::string chunk(const GenerationTask &T, Json Choice, Json Scores = nullptr,
                     const std::vector<int32_t> *Tokens = nullptr,
-                    const char *Finish = nullptr) const;
+                    const char *Finish = nullptr);
 
 private:
   const char *IdPrefix, *Chunk;
+  /// The frame of chunks as it is sent, without its last brace.
+  std::string ChunkFrame;
 };
 
 } // namespace tenon::http

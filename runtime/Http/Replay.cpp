@@ -35,6 +35,7 @@ public:
     More.notify_one();
   }
   // There are no others that it could hold up.
+  void postLater(std::function<void()> Work) override { post(std::move(Work)); }
   void work(std::function<void()> Work) override { post(std::move(Work)); }
   void stop(double) override {}
   size_t connections() const override { return 0; }

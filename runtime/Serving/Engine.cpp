@@ -57,7 +57,7 @@ struct Engine::Implementation {
   void loop();
   /// Does `Work` on the engine's thread between two steps, and waits for it.
   void runBetween(std::function<void()> Work);
-  void deliver(const std::vector<Update> &News);
+  void deliver(std::vector<Update> News);
 };
 
 Result<Engine> Engine::create(std::shared_ptr<const engine::Model> M,
@@ -109,15 +109,16 @@ void Engine::Implementation::loop() {
     Guard.lock();
     std::vector<Update> News = Plan->finish();
     Guard.unlock();
-    deliver(News);
+    deliver(std::move(News));
     Guard.lock();
     if (Plan->idle())
       Idle.notify_all();
   }
 }
 
-void Engine::Implementation::deliver(const std::vector<Update> &News) {
-  for (const Update &U : News) {
+void Engine::Implementation::deliver(std::vector<Update> News) {
+  for (Update &U : News) {
+    U.MoreFollow = &U != &News.back();
     Sink To;
     {
       std::lock_guard Guard(Lock);

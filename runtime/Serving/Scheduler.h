@@ -93,6 +93,8 @@ struct Update {
   RequestUsage Usage;           ///< With a final state.
   /// With a final state: what it went through.
   std::shared_ptr<const Timeline> Went;
+  /// Whether the engine has more to deliver at once.
+  bool MoreFollow = false;
 };
 
 struct Statistics {

@@ -889,6 +889,30 @@ TEST_F(ServingTest, ClosedEngineFinishesWhatItHas) {
   EXPECT_EQ(Finished, 3u);
 }
 
+TEST_F(ServingTest, TheLastOfUpdatesDeliveredTogetherSaysSo) {
+  Result<Engine> E = Engine::create(M, {1, 400, 64}, SchedulerOptions());
+  ASSERT_TRUE(E) << E.error().message();
+  // All on the engine's thread. Updates of one delivery: whose they are.
+  std::set<RequestId> Together;
+  size_t Largest = 0;
+  bool MoreFollow = false;
+  Settings Wish = safe();
+  Wish.MaxNewTokens = 20;
+  Wish.IgnoreEndOfSequence = true;
+  for (int I = 0; I < 4; ++I)
+    (void)E->submit(request(Wish, {I}), {}, [&](const Update &U) {
+      EXPECT_TRUE(Together.insert(U.Id).second) << "two steps' in one delivery";
+      MoreFollow = U.MoreFollow;
+      if (MoreFollow)
+        return;
+      Largest = std::max(Largest, Together.size());
+      Together.clear();
+    });
+  EXPECT_TRUE(E->drain(60));
+  EXPECT_FALSE(MoreFollow);
+  EXPECT_GT(Largest, 1u);
+}
+
 TEST_F(ServingTest, EngineEndsWithRequestsUnderWay) {
   std::atomic<size_t> Cancelled = 0;
   {
