@@ -25,9 +25,8 @@ namespace tenon::engine {
 inline constexpr int64_t MaxSharedItems = (1 << 24) - 1;
 
 /// The shares of the loop that a team of threads is in. Every thread of the
-/// team goes through the same loops in the same order, alone in each until
-/// claim() answers that nothing is left. Loops may follow each other without a
-/// barrier.
+/// team goes through the same loops in the same order, each until claim()
+/// answers that nothing is left. Loops may follow each other without a barrier.
 class WorkShares {
 public:
   /// For teams of at most `Threads`.

@@ -111,3 +111,30 @@ TEST(WorkSharesTest, AShareOfALoopToComeIsNotStolen) {
   EXPECT_EQ(Shares.claim(1, 2, 8, 8).first, 4);
   EXPECT_EQ(Shares.claim(1, 2, 8, 8).count, 0);
 }
+
+/// Items of a loop that `Thread` gets if nobody else comes.
+static int64_t claimAll(WorkShares &Shares, int64_t Thread, int64_t Total) {
+  int64_t Items = 0;
+  for (tenon_rt_items Mine;
+       (Mine = Shares.claim(Thread, 2, Total, 1)).count != 0;)
+    Items += Mine.count;
+  return Items;
+}
+
+TEST(WorkSharesTest, WhoHadNoShareIsHelpedInTheNextLoop) {
+  WorkShares Shares(2);
+  // The only item is the second thread's.
+  EXPECT_EQ(Shares.claim(0, 2, 1, 1).count, 0);
+  EXPECT_EQ(claimAll(Shares, 1, 1), 1);
+  EXPECT_EQ(claimAll(Shares, 1, 8), 8);
+  EXPECT_EQ(Shares.claim(0, 2, 8, 1).count, 0);
+}
+
+TEST(WorkSharesTest, WhoWasAbsentIsHelpedInTheNextRegion) {
+  WorkShares Shares(2);
+  EXPECT_EQ(Shares.claim(0, 1, 4, 4).count, 4);
+  EXPECT_EQ(Shares.claim(0, 1, 4, 4).count, 0);
+  Shares.endRegion(1);
+  EXPECT_EQ(claimAll(Shares, 0, 8), 8);
+  EXPECT_EQ(Shares.claim(1, 2, 8, 1).count, 0);
+}
