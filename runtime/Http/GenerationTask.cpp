@@ -12,7 +12,11 @@ using generation::FinishReason;
 using generation::Generation;
 
 std::string http::eventOf(const Json &Data) {
-  return "data: " + wireText(Data) + "\n\n";
+  return eventOfText(wireText(Data));
+}
+
+std::string http::eventOfText(const std::string &Data) {
+  return "data: " + Data + "\n\n";
 }
 
 std::string http::eventOf(std::string_view Name, const Json &Data) {

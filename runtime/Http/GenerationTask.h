@@ -151,6 +151,8 @@ private:
 
 /// An event without a name, as OpenAI's streams have them.
 std::string eventOf(const Json &Data);
+/// The same of what is JSON already.
+std::string eventOfText(const std::string &Data);
 /// One with a name.
 std::string eventOf(std::string_view Name, const Json &Data);
 

@@ -142,8 +142,8 @@ std::string CompletionFormat::chunk(const GenerationTask &T, Json Choice,
     ChunkFrame = wireText(frame(T, Chunk));
     ChunkFrame.pop_back();
   }
-  return "data: " + ChunkFrame + ",\"choices\":[" + wireText(Choice) +
-         (Options.IncludesUsage ? "],\"usage\":null}\n\n" : "]}\n\n");
+  return eventOfText(ChunkFrame + ",\"choices\":[" + wireText(Choice) +
+                     (Options.IncludesUsage ? "],\"usage\":null}" : "]}"));
 }
 
 static const char EndOfStream[] = "data: [DONE]\n\n";
