@@ -9,6 +9,9 @@ static constexpr int64_t CacheLine = 64;
 /// A lane of each output feature of a panel.
 static constexpr int64_t LaneBytes = 4 * PanelWidth;
 
+/// The least biased number.
+static constexpr int64_t FirstBiased = 1 << 15;
+
 /// Whether 32-bit lanes look numbers up in a register; bytes do at every level.
 static bool looksUpWords(dnn::TargetAttr Target) {
   return Target.getVectorBits() >= 512;
@@ -73,13 +76,16 @@ void GroupReader::forEachOctet(
   Value Minimum = minimum();
   int64_t Octets = partValues() / OctetValues;
   for (int64_t Part = 0; Part < parts(); ++Part) {
-    Value Scale = scale(Part, /*OfPairs=*/false);
+    Value Scale = scale(Part, /*OfPairs=*/isBiased());
+    Value Added = Minimum;
+    if (isBiased())
+      Added = B.mulf(Scale, B.vecConst(-biasOfNumbers()));
     B.loop(B.index(Part * Octets), B.index((Part + 1) * Octets), 1,
            [&](Value Number) {
              setOctet(Number);
              Body(Number, [&](int64_t Feature) {
-               Value X = number(Feature);
-               return Minimum ? B.fma(X, Scale, Minimum) : B.mulf(X, Scale);
+               Value X = isBiased() ? biasedNumber(Feature) : number(Feature);
+               return Added ? B.fma(X, Scale, Added) : B.mulf(X, Scale);
              });
            });
   }
@@ -240,23 +246,54 @@ Value GroupReader::numberPairs(int64_t Half, bool Odd) {
   return arith::ShRSIOp::create(B, Pairs, Eight);
 }
 
+/// The place of a feature among the bytes of an octet.
+static int64_t placeOf(int64_t Feature) {
+  int64_t Place = 0;
+  while (quadFeature(Place / 4, Place % 4) != Feature)
+    ++Place;
+  return Place;
+}
+
+/// Byte `From` of each lane as byte `To`; the others are zero.
+Value GroupReader::moveBytes(Value Bytes, int64_t From, int64_t To) {
+  SmallVector<int64_t> Mask(4 * Lanes, 4 * Lanes);
+  for (int64_t Lane = 0; Lane < Lanes; ++Lane)
+    Mask[4 * Lane + To] = 4 * Lane + From;
+  Value Zero = arith::ConstantOp::create(B, B.getZeroAttr(Bytes.getType()));
+  return vector::BitCastOp::create(
+      B, B.vecType(B.getI32Type()),
+      vector::ShuffleOp::create(B, Bytes, Zero, Mask));
+}
+
 Value GroupReader::number(int64_t Feature) {
   if (readsByTable())
     return dnn::LookupOp::create(B, B.vecType(),
                                  shift(Low[0], 4 * nibbleOf(Feature)),
                                  table(B.getF32Type()));
-  int64_t Place = 0;
-  while (quadFeature(Place / 4, Place % 4) != Feature)
-    ++Place;
+  int64_t Place = placeOf(Feature);
   // As the highest byte of its lane it keeps its sign.
-  SmallVector<int64_t> Mask(4 * Lanes, 4 * Lanes);
-  for (int64_t Lane = 0; Lane < Lanes; ++Lane)
-    Mask[4 * Lane + 3] = 4 * Lane + Place % 4;
-  auto Bytes = B.vecType(B.getI8Type(), 4 * Lanes);
-  Value Zero = arith::ConstantOp::create(B, B.getZeroAttr(Bytes));
-  Value Moved = vector::ShuffleOp::create(B, numbers(Place / 4), Zero, Mask);
-  return B.toFloats(
-      vector::BitCastOp::create(B, B.vecType(B.getI32Type()), Moved));
+  return B.toFloats(moveBytes(numbers(Place / 4), Place % 4, 3));
+}
+
+bool GroupReader::isBiased() const {
+  return Info.Scale == ScaleKind::Half && Info.Minimum == MinimumKind::None &&
+         Info.Bits > 4;
+}
+
+float GroupReader::biasOfNumbers() const {
+  int64_t OfCodes = Info.Bits == 8 ? 128 : Info.Offset;
+  return static_cast<float>(FirstBiased + OfCodes);
+}
+
+/// As bits 8 to 15 of an f32 from 2^15 on, a code counts ones.
+Value GroupReader::biasedNumber(int64_t Feature) {
+  int64_t Place = placeOf(Feature);
+  int32_t Bits = 0x47000000;
+  if (Info.Bits == 8) // Of two's complement.
+    Bits ^= 0x8000;
+  Value Moved = moveBytes(rawCodes(Place / 4), Place % 4, 1);
+  return arith::BitcastOp::create(
+      B, B.vecType(), arith::XOrIOp::create(B, Moved, splatWord(Bits)));
 }
 
 Value GroupReader::pair(int64_t Feature) {

@@ -88,6 +88,12 @@ private:
   Value shift(Value Words, int64_t Right);
   Value table(mlir::Type Element, int64_t Added = 0);
   Value rawCodes(int64_t Half);
+  Value moveBytes(Value Bytes, int64_t From, int64_t To);
+  /// Whether values are biased numbers x scale - bias x scale: exact in f32,
+  /// and without a conversion of integers.
+  bool isBiased() const;
+  float biasOfNumbers() const;
+  Value biasedNumber(int64_t Feature);
 
   KernelBuilder &B;
   const StorageFormatInfo &Info;

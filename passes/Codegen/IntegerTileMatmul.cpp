@@ -46,19 +46,18 @@ private:
   /// What their number is rounded up to.
   static constexpr int64_t RowStep = 4;
   /// Tiles of products at once, which leave room for those of rows and numbers.
-  static constexpr int64_t BatchTiles = 4;
+  static constexpr int64_t MostTiles = 4;
   /// Rows of a tile of numbers: fours of a group.
   static constexpr int64_t GroupSteps = GroupValues / 4;
   static constexpr int64_t PanelColumns = PanelWidth / Lanes;
   /// Rows that are added to before their sums are stored.
   static constexpr int64_t AddedRows = 2;
 
-  /// Columns of 16 of a matrix whose products with so many rows are in tiles at
-  /// once.
-  struct Batch {
+  /// 16 columns of a panel of a matrix, and with how many rows they are
+  /// multiplied.
+  struct Block {
     int64_t Matrix;
-    int64_t FirstColumn;
-    int64_t Columns;
+    int64_t Column;
     int64_t RowCount;
   };
 
@@ -68,16 +67,18 @@ private:
   }
   /// Rows of the tiles of a part of a group.
   int64_t stagedRows() const { return ChunkRows * Rows.digits(); }
-  SmallVector<Batch> batchesOf(int64_t RowCount) const;
-  /// Among the columns of all matrices.
-  int64_t columnOf(const Batch &Of, int64_t C) const {
-    return Of.Matrix * PanelColumns + Of.FirstColumn + C;
+  /// Tiles of the products of a group with a block.
+  int64_t tilesOfBlock(int64_t RowCount) const {
+    return Parts * tilesOfRows(RowCount);
   }
-  /// Of the products of a part of a group with a column.
-  int64_t tileOf(const Batch &Of, int64_t Part, int64_t C,
-                 int64_t TileOfRows) const {
-    return (columnOf(Of, C) * Parts + Part) * tilesOfRows(Of.RowCount) +
-           TileOfRows;
+  /// Among the blocks of all matrices.
+  int64_t numberOf(const Block &Of) const {
+    return Of.Matrix * PanelColumns + Of.Column;
+  }
+  /// Of the products of a part of a group with a block.
+  int64_t tileOf(const Block &Of, int64_t Part, int64_t TileOfRows) const {
+    return numberOf(Of) * tilesOfBlock(Of.RowCount) +
+           Part * tilesOfRows(Of.RowCount) + TileOfRows;
   }
 
   void allocate();
@@ -85,10 +86,10 @@ private:
   void stage(Value First, Value Last, RowFinder RowOf);
   void emitPanel(const Panel &P, Value First, Value Last, int64_t RowCount,
                  Epilogue Finish);
-  void unpack(const Stream &From, Value Group, const Batch &Of);
-  SmallVector<Value> multiply(Value Group, const Batch &Of);
-  void storeProducts(ArrayRef<Value> Tiles, const Batch &Of);
-  void addProducts(const Stream &From, Value Group, const Batch &Of);
+  void unpack(const Stream &From, Value Group, const Block &Of);
+  SmallVector<Value> multiply(Value Group, const Block &Of);
+  void storeProducts(ArrayRef<Value> Tiles, const Block &Of);
+  void addProducts(const Stream &From, Value Group, const Block &Of);
   /// Of the numbers of a group, while those of the one before are multiplied.
   Value slotOf(Value Group) { return B.rem(Group, 2); }
 
@@ -198,20 +199,10 @@ void IntegerTileMatmul::stage(Value First, Value Last, RowFinder RowOf) {
   });
 }
 
-SmallVector<IntegerTileMatmul::Batch>
-IntegerTileMatmul::batchesOf(int64_t RowCount) const {
-  int64_t Columns =
-      std::min(PanelColumns, BatchTiles / (Parts * tilesOfRows(RowCount)));
-  SmallVector<Batch> Batches;
-  for (int64_t M = 0; M < matrices(); ++M)
-    for (int64_t C = 0; C < PanelColumns; C += Columns)
-      Batches.push_back({M, C, Columns, RowCount});
-  return Batches;
-}
-
 /// Multiplies what is staged, as if it were `RowCount` rows, group by group.
-/// While tiles multiply a batch of a group, its numbers of the next are
-/// unpacked and its products of the one before are added.
+/// While tiles multiply a block of a group, its numbers of the next are
+/// unpacked and its products of the one before are added. Products are stored a
+/// block later, when they have come.
 void IntegerTileMatmul::emitPanel(const Panel &P, Value First, Value Last,
                                   int64_t RowCount, Epilogue Finish) {
   B.loop(B.index(0), B.index(RowCount), 1, [&](Value Row) {
@@ -220,26 +211,43 @@ void IntegerTileMatmul::emitPanel(const Panel &P, Value First, Value Last,
     });
   });
   SmallVector<Stream> From = streams(P);
-  SmallVector<Batch> Batches = batchesOf(RowCount);
+  SmallVector<Block> Blocks;
+  for (int64_t M = 0; M < matrices(); ++M)
+    for (int64_t C = 0; C < PanelColumns; ++C)
+      Blocks.push_back({M, C, RowCount});
   Value Zero = B.index(0), End = B.index(Groups - 1);
-  auto Unpack = [&](Value Group, const Batch &Of) {
+  auto Unpack = [&](Value Group, const Block &Of) {
     unpack(From[Of.Matrix], B.min(Group, End), Of);
   };
-  for (const Batch &Of : Batches)
+  for (const Block &Of : Blocks)
     Unpack(Zero, Of);
-  for (const Batch &Of : Batches) {
+  for (const Block &Of : Blocks) {
     storeProducts(multiply(Zero, Of), Of);
     Unpack(B.index(1), Of);
   }
+  bool HasRoom = 2 * tilesOfBlock(RowCount) <= MostTiles;
   B.loop(Zero, End, 1, [&](Value Group) {
-    for (const Batch &Of : Batches) {
+    SmallVector<Value> Waiting;
+    const Block *WaitsFor = nullptr;
+    auto Store = [&] {
+      if (WaitsFor)
+        storeProducts(Waiting, *WaitsFor);
+    };
+    for (const Block &Of : Blocks) {
       SmallVector<Value> Tiles = multiply(B.add(Group, 1), Of);
       Unpack(B.add(Group, 2), Of);
       addProducts(From[Of.Matrix], Group, Of);
-      storeProducts(Tiles, Of);
+      if (HasRoom)
+        Store();
+      Waiting = std::move(Tiles);
+      WaitsFor = &Of;
+      if (!HasRoom)
+        Store();
     }
+    if (HasRoom)
+      Store();
   });
-  for (const Batch &Of : Batches)
+  for (const Block &Of : Blocks)
     addProducts(From[Of.Matrix], End, Of);
   B.loop(First, Last, 1, [&](Value Row) {
     B.loop(B.index(0), B.index(PanelWidth), Lanes, [&](Value Column) {
@@ -254,103 +262,89 @@ void IntegerTileMatmul::emitPanel(const Panel &P, Value First, Value Last,
 
 /// Unpacks the numbers of a group, in the order that they lie in.
 void IntegerTileMatmul::unpack(const Stream &From, Value Group,
-                               const Batch &Of) {
-  std::vector<GroupReader> Readers;
-  for (int64_t C = 0; C < Of.Columns; ++C)
-    Readers.emplace_back(B, Format, From.View, From.Panel, Group,
-                         B.index((Of.FirstColumn + C) * Lanes));
-  for (int64_t Step = 0; Step < GroupSteps; ++Step)
-    for (int64_t C = 0; C < Of.Columns; ++C) {
-      if (Step % 2 == 0)
-        Readers[C].setOctet(B.index(Step / 2));
-      vector::StoreOp::create(
-          B, Readers[C].numbers(Step % 2), Numbers,
-          ValueRange{slotOf(Group),
-                     B.index(columnOf(Of, C) * GroupSteps + Step), B.index(0)});
-    }
+                               const Block &Of) {
+  GroupReader Reader(B, Format, From.View, From.Panel, Group,
+                     B.index(Of.Column * Lanes));
+  for (int64_t Step = 0; Step < GroupSteps; ++Step) {
+    if (Step % 2 == 0)
+      Reader.setOctet(B.index(Step / 2));
+    vector::StoreOp::create(
+        B, Reader.numbers(Step % 2), Numbers,
+        ValueRange{slotOf(Group), B.index(numberOf(Of) * GroupSteps + Step),
+                   B.index(0)});
+  }
 }
 
-/// Starts the products of the unpacked numbers of a group: by part, column of
-/// 16 and tile of rows.
-SmallVector<Value> IntegerTileMatmul::multiply(Value Group, const Batch &Of) {
+/// Starts the products of the unpacked numbers of a group: by part and tile of
+/// rows.
+SmallVector<Value> IntegerTileMatmul::multiply(Value Group, const Block &Of) {
   SmallVector<Value> Tiles;
-  for (int64_t Part = 0; Part < Parts; ++Part) {
-    SmallVector<Value> RowTiles;
-    for (int64_t T = 0; T < tilesOfRows(Of.RowCount); ++T)
-      RowTiles.push_back(loadByteTile(
+  Value Weights = loadByteTile(
+      B, GroupSteps, 4 * Lanes, Numbers,
+      {slotOf(Group), B.index(numberOf(Of) * GroupSteps), B.index(0)});
+  for (int64_t Part = 0; Part < Parts; ++Part)
+    for (int64_t T = 0; T < tilesOfRows(Of.RowCount); ++T) {
+      Value OfRows = loadByteTile(
           B, TileRows, GroupValues, Digits,
-          {Group, B.index(Part * stagedRows() + T * TileRows), B.index(0)}));
-    for (int64_t C = 0; C < Of.Columns; ++C) {
-      Value Weights = loadByteTile(
-          B, GroupSteps, 4 * Lanes, Numbers,
-          {slotOf(Group), B.index(columnOf(Of, C) * GroupSteps), B.index(0)});
-      for (Value Tile : RowTiles)
-        Tiles.push_back(multiplyByteTiles(B, Tile, Weights));
+          {Group, B.index(Part * stagedRows() + T * TileRows), B.index(0)});
+      Tiles.push_back(multiplyByteTiles(B, OfRows, Weights));
     }
-  }
   return Tiles;
 }
 
 /// Stores what multiply() returned.
-void IntegerTileMatmul::storeProducts(ArrayRef<Value> Tiles, const Batch &Of) {
-  for (int64_t Part = 0; Part < Parts; ++Part)
-    for (int64_t C = 0; C < Of.Columns; ++C)
-      for (int64_t T = 0; T < tilesOfRows(Of.RowCount); ++T) {
-        storeTile(B, Tiles.front(), Products,
-                  {B.index(tileOf(Of, Part, C, T) * TileRows), B.index(0)});
-        Tiles = Tiles.drop_front();
-      }
+void IntegerTileMatmul::storeProducts(ArrayRef<Value> Tiles, const Block &Of) {
+  for (auto [I, Tile] : llvm::enumerate(Tiles))
+    storeTile(B, Tile, Products,
+              {B.index((tileOf(Of, 0, 0) + static_cast<int64_t>(I)) * TileRows),
+               B.index(0)});
 }
 
 /// Adds the stored products of a group to the sums. Between them asks for what
 /// is unpacked later: beside the loads of the numbers, which come from the
 /// second-level cache, that is slower.
 void IntegerTileMatmul::addProducts(const Stream &From, Value Group,
-                                    const Batch &Of) {
+                                    const Block &Of) {
   auto OfRow = [&](Value Of, int64_t Row) {
     return B.splat(B.loadScalar(Of, {Group, B.index(Row)}));
   };
-  for (int64_t C = 0; C < Of.Columns; ++C) {
-    int64_t InPanel = Of.FirstColumn + C;
-    GroupReader Reader(B, Format, From.View, From.Panel, Group,
-                       B.index(InPanel * Lanes));
-    SmallVector<Value, 2> OfParts;
-    for (int64_t Part = 0; Part < Parts; ++Part)
-      OfParts.push_back(Reader.scale(Part, /*OfPairs=*/true));
-    Value Minimum = Reader.minimum();
-    for (int64_t First = 0; First < Of.RowCount; First += AddedRows) {
-      prefetchAhead(From, B.add(Group, 2),
-                    (InPanel * Of.RowCount + First) / AddedRows,
-                    PanelColumns * Of.RowCount / AddedRows);
-      auto At = [&](int64_t R) {
-        return SmallVector<Value>{B.index(First + R),
-                                  B.index(columnOf(Of, C) * Lanes)};
-      };
-      Sums Added;
-      for (int64_t R = 0; R < AddedRows; ++R)
-        Added.push_back(B.load(Result, At(R)));
-      int64_t Part = 0;
-      auto Product = [&](int64_t R, int64_t) {
-        int64_t Row = First + R;
-        int64_t Tile = tileOf(Of, Part, C, Row / rowsOfTile());
-        int64_t FirstDigit =
-            Tile * TileRows + Row % rowsOfTile() * Rows.digits();
-        SmallVector<Value, 2> OfDigits;
-        for (int64_t Digit = 0; Digit < Rows.digits(); ++Digit)
-          OfDigits.push_back(vector::LoadOp::create(
-              B, B.vecType(B.getI32Type()), Products,
-              ValueRange{B.index(FirstDigit + Digit), B.index(0)}));
-        return Rows.number(OfDigits);
-      };
-      addScaled(B, {AddedRows, 1, Info},
-                {[&](int64_t Which) { Part = Which; }, Product,
-                 [&](int64_t, int64_t Part) { return OfParts[Part]; },
-                 [&](int64_t) { return Minimum; },
-                 [&](int64_t R) { return OfRow(Scales, First + R); },
-                 [&](int64_t R) { return OfRow(Totals, First + R); }},
-                [&](int64_t R, int64_t) -> Value & { return Added[R]; });
-      for (int64_t R = 0; R < AddedRows; ++R)
-        B.store(Added[R], Result, At(R));
-    }
+  GroupReader Reader(B, Format, From.View, From.Panel, Group,
+                     B.index(Of.Column * Lanes));
+  SmallVector<Value, 2> OfParts;
+  for (int64_t Part = 0; Part < Parts; ++Part)
+    OfParts.push_back(Reader.scale(Part, /*OfPairs=*/true));
+  Value Minimum = Reader.minimum();
+  for (int64_t First = 0; First < Of.RowCount; First += AddedRows) {
+    prefetchAhead(From, B.add(Group, 2),
+                  (Of.Column * Of.RowCount + First) / AddedRows,
+                  PanelColumns * Of.RowCount / AddedRows);
+    auto At = [&](int64_t R) {
+      return SmallVector<Value>{B.index(First + R),
+                                B.index(numberOf(Of) * Lanes)};
+    };
+    Sums Added;
+    for (int64_t R = 0; R < AddedRows; ++R)
+      Added.push_back(B.load(Result, At(R)));
+    int64_t Part = 0;
+    auto Product = [&](int64_t R, int64_t) {
+      int64_t Row = First + R;
+      int64_t FirstDigit = tileOf(Of, Part, Row / rowsOfTile()) * TileRows +
+                           Row % rowsOfTile() * Rows.digits();
+      SmallVector<Value, 2> OfDigits;
+      for (int64_t Digit = 0; Digit < Rows.digits(); ++Digit)
+        OfDigits.push_back(vector::LoadOp::create(
+            B, B.vecType(B.getI32Type()), Products,
+            ValueRange{B.index(FirstDigit + Digit), B.index(0)}));
+      return Rows.number(OfDigits);
+    };
+    addScaled(B, {AddedRows, 1, Info},
+              {[&](int64_t Which) { Part = Which; }, Product,
+               [&](int64_t, int64_t Part) { return OfParts[Part]; },
+               [&](int64_t) { return Minimum; },
+               [&](int64_t R) { return OfRow(Scales, First + R); },
+               [&](int64_t R) { return OfRow(Totals, First + R); }},
+              [&](int64_t R, int64_t) -> Value & { return Added[R]; });
+    for (int64_t R = 0; R < AddedRows; ++R)
+      B.store(Added[R], Result, At(R));
   }
 }

@@ -276,32 +276,33 @@ void KernelBuilder::store(Value Vector, Value Buffer, ValueRange At,
 
 void KernelBuilder::storePair(Value Even, Value Odd, Value Buffer,
                               ValueRange At) {
-  auto Type = vecType(getBF16Type(), 2 * Lanes);
-  if (Target.hasDot(DotProduct::BF16)) {
-    // Both are narrowed by one instruction where the CPU has it.
-    SmallVector<int64_t> Joined, Paired;
-    for (int64_t I = 0; I < 2 * Lanes; ++I) {
-      Joined.push_back(I);
-      Paired.push_back(I / 2 + I % 2 * Lanes);
-    }
-    Value Both = arith::TruncFOp::create(
-        *this, Type, vector::ShuffleOp::create(*this, Even, Odd, Joined));
-    vector::StoreOp::create(
-        *this, vector::ShuffleOp::create(*this, Both, Both, Paired), Buffer,
-        At);
-    return;
-  }
   auto Words = vecType(getI32Type());
-  auto Bits = [&](Value Vector) -> Value {
-    Value Narrow = arith::BitcastOp::create(*this, vecType(getI16Type()),
-                                            narrow(Vector, getBF16Type()));
-    return arith::ExtUIOp::create(*this, Words, Narrow);
+  auto Halves = vecType(getI16Type(), 2 * Lanes);
+  auto Splat = [&](int32_t Number) -> Value {
+    return arith::ConstantOp::create(*this,
+                                     DenseElementsAttr::get(Words, Number));
   };
-  Value Sixteen =
-      arith::ConstantOp::create(*this, DenseElementsAttr::get(Words, 16));
-  Value Pair = arith::OrIOp::create(
-      *this, Bits(Even), arith::ShLIOp::create(*this, Bits(Odd), Sixteen));
-  vector::StoreOp::create(*this, vector::BitCastOp::create(*this, Type, Pair),
+  auto Rounded = [&](Value Vector) -> Value {
+    Value Bits = arith::BitcastOp::create(*this, Words, Vector);
+    return arith::AddIOp::create(*this, Bits, Splat(0x8000));
+  };
+  auto AsHalves = [&](Value Vector) -> Value {
+    return vector::BitCastOp::create(*this, Halves, Vector);
+  };
+  Value Low = AsHalves(arith::ShRUIOp::create(*this, Rounded(Even), Splat(16)));
+  Value High = AsHalves(Rounded(Odd));
+  // A blend: LLVM joins a shuffle with the shift to one of three operations.
+  SmallVector<bool> IsLow;
+  for (int64_t I = 0; I < 2 * Lanes; ++I)
+    IsLow.push_back(I % 2 == 0);
+  Value Pairs = arith::SelectOp::create(
+      *this,
+      arith::ConstantOp::create(
+          *this, DenseElementsAttr::get(
+                     cast<ShapedType>(vecType(getI1Type(), 2 * Lanes)), IsLow)),
+      Low, High);
+  auto Type = vecType(getBF16Type(), 2 * Lanes);
+  vector::StoreOp::create(*this, vector::BitCastOp::create(*this, Type, Pairs),
                           Buffer, At);
 }
 

@@ -101,7 +101,9 @@ public:
   void store(Value Vector, Value Buffer, mlir::ValueRange At,
              int64_t Valid = Lanes);
   void store(Value Vector, Value Buffer, mlir::ValueRange At, Value Mask);
-  /// Stores two f32 vectors as bf16, lane by lane side by side.
+  /// Stores two f32 vectors as bf16, lane by lane side by side. Rounds to
+  /// nearest, ties away from zero: in integers, which tiles leave more room
+  /// for.
   void storePair(Value Even, Value Odd, Value Buffer, mlir::ValueRange At);
   void storeScalar(Value Scalar, Value Buffer, mlir::ValueRange At);
   /// Asks for the cache line of an element that is read soon, into the first

@@ -79,9 +79,8 @@ void MatmulEmitter::emitShare(Value First, Value Last, RowFinder RowOf,
                       : B.min(B.add(FirstPanel, I), B.index(panels() - 1))));
     emit(Mine, First, Last, RowOf, Finish);
   };
-  // What one core reads in about 2 us. A share is done by its thread then: a
-  // panel that a thread steals is not in flight yet.
-  constexpr int64_t FewBytes = 32 << 10;
+  // A share is done by its thread then: a panel that a thread steals is not in
+  // flight yet.
   int64_t UnitBytes =
       PerUnit * matrices() * storedBytes(Format, PanelWidth * InFeatures);
   if (B.IsDecodeSized && UnitBytes < FewBytes)

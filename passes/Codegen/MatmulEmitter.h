@@ -89,6 +89,9 @@ protected:
   /// than dot products do.
   static constexpr int64_t LeastTileRows = 2;
 
+  /// What one core reads in about 2 us: to claim less costs more than it gives.
+  static constexpr int64_t FewBytes = 32 << 10;
+
   /// Registers that a vector of 16 lanes takes.
   int64_t perVector() const { return Lanes / B.Target.getLanes(); }
   /// Asks for part `Number` of `Count` of the group that is streamed some

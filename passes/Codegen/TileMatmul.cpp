@@ -6,8 +6,9 @@
 // The time of many rows is that of their products: a piece of a panel stays in
 // the first-level cache, widened if it is quantised, while it is multiplied
 // with all of them and the next comes from memory. Up to 32 rows take the time
-// of the panel's way from memory: tiles multiply what 32 features have while
-// those of the next 32 are copied.
+// of the panel's way from memory, and go through it from its beginning to its
+// end: tiles multiply what 32 features have while those of the next 32 are
+// copied.
 //
 // Rows are copied tile by tile: where they lie, those of a tile are a power of
 // two apart and would fall into the same lines of the cache. A row is
@@ -41,6 +42,7 @@ public:
              ValueRange Weights)
       : MatmulEmitter(B, InFeatures, Weights), Input(Input) {}
 
+  void prepare(Value First, Value Last, RowFinder RowOf) override;
   void emit(ArrayRef<Panel> Panels, Value First, Value Last, RowFinder RowOf,
             Epilogue Finish) override;
   int64_t panelsAtOnce() const override {
@@ -56,8 +58,18 @@ private:
   int64_t mostPanels() const {
     return std::min(MostColumns / PanelWidth / matrices(), panels());
   }
-  void emitPanels(Panel FirstPanel, Value Count, Value First, Value Last,
-                  RowFinder RowOf, Epilogue Finish);
+  void allocate();
+  /// Whether rows [First, Last) stream a panel.
+  Value areFew(Value First, Value Last) {
+    return B.isLess(B.sub(Last, First), B.index(BlockRows + 1));
+  }
+  void multiplyPanels(Panel FirstPanel, Value Count, Value First, Value Last,
+                      RowFinder RowOf, Epilogue Finish);
+  void streamPanels(Panel FirstPanel, Value Count, Value First, Value Last,
+                    Epilogue Finish);
+  void clear(Value Rows, Value RowCount, Value Columns);
+  void finish(const Panel &P, Value Rows, Value FirstColumn, Value First,
+              Value Last, Epilogue Finish);
   /// Tiles of sums of a block, by rows and by columns.
   struct Shape {
     int64_t Rows;
@@ -70,15 +82,15 @@ private:
     Stream From;
     Value Feature;
     int64_t Features;
+    Value Sums;
     Value FirstColumn;
     Stream Next;
     Value NextFeature;
   };
 
   void
-  forEachPiece(Panel First, Value Count, int64_t MostFeatures,
-               llvm::function_ref<void(Value Feature, int64_t Features)> Stage,
-               llvm::function_ref<void(const Piece &)> Add);
+  forEachPiece(int64_t MostFeatures,
+               llvm::function_ref<void(Value Feature, int64_t Features)> Body);
   void stage(Value Into, Value First, Value Last, Value FirstFeature,
              int64_t Features, RowFinder RowOf);
 
@@ -92,11 +104,17 @@ private:
   void copyColumns(const Piece &P, Value Step, Value Column, int64_t Columns,
                    llvm::function_ref<void(int64_t C)> Between);
 
-  SmallVector<Value> loadBlock(Value Row, Value Column, Shape Size);
-  void storeBlock(ValueRange Tiles, Value Row, Value Column, Shape Size);
+  SmallVector<Value> loadBlock(Value Sums, Value Row, Value Column, Shape Size);
+  void storeBlock(ValueRange Tiles, Value Sums, Value Row, Value Column,
+                  Shape Size);
   SmallVector<Value> loadRows(Value Rows, Value Step, Value Row, Shape Size);
   void multiplyColumn(ArrayRef<Value> Rows, Value Columns, int64_t C,
                       Shape Size, MutableArrayRef<Value> Tiles);
+  /// Panels that few rows claim at least: what one core reads in about 2 us.
+  int64_t fewestClaimed() const {
+    int64_t Bytes = matrices() * storedBytes(Format, PanelWidth * InFeatures);
+    return llvm::divideCeil(FewBytes, Bytes);
+  }
   /// Features of a piece of a panel that is streamed. Each piece breaks the
   /// stream of plain numbers. Those of a quantised one are read again for each
   /// block of its columns, and stay in the first-level cache if they are few.
@@ -114,10 +132,12 @@ private:
   }
 
   Value Input;
-  /// Scratch: a piece of the rows, by features of a tile; the same of few rows;
-  /// sums, the columns of one panel after the other; a quantised piece as
-  /// pairs; by turns, the tiles of the features of one.
-  Value Staged, StagedFew, Sums, Widened, Turns;
+  /// Scratch of many rows: a piece of them, by features of a tile; sums, the
+  /// columns of one panel after the other; a quantised piece as pairs.
+  Value Staged, Sums, Widened;
+  /// Of few rows: all of them, by features of a tile; sums of a panel; by
+  /// turns, the tiles of the features of one.
+  Value StagedFew, FewSums, Turns;
 };
 
 } // namespace
@@ -129,112 +149,91 @@ std::unique_ptr<MatmulEmitter> tenon::createTileMatmul(KernelBuilder &B,
   return std::make_unique<TileMatmul>(B, Input, InFeatures, Weights);
 }
 
+void TileMatmul::allocate() {
+  if (Staged)
+    return;
+  Type BF16 = B.getBF16Type();
+  Sums = B.scratch({ChunkRows, mostPanels() * matrices() * PanelWidth});
+  Staged = B.scratch({ChunkRows / BlockRows, PieceFeatures / TileFeatures,
+                      BlockRows, TileFeatures},
+                     BF16);
+  if (isQuantised())
+    Widened = B.scratch({1, PieceFeatures / 2, PanelWidth * 2}, BF16);
+  int64_t Steps = llvm::divideCeil(InFeatures, TileFeatures);
+  StagedFew = B.scratch({1, Steps, BlockRows, TileFeatures}, BF16);
+  FewSums = B.scratch({BlockRows, matrices() * PanelWidth});
+  Turns = B.scratch({2, Flat.Columns, TileFeatures / 2, 2 * Lanes}, BF16);
+}
+
+void TileMatmul::prepare(Value First, Value Last, RowFinder RowOf) {
+  allocate();
+  B.ifThen(areFew(First, Last), [&] {
+    stage(StagedFew, First, Last, B.index(0), InFeatures, RowOf);
+  });
+}
+
 void TileMatmul::emit(ArrayRef<Panel> Panels, Value First, Value Last,
                       RowFinder RowOf, Epilogue Finish) {
-  emitPanels(Panels[0], B.index(static_cast<int64_t>(Panels.size())), First,
-             Last, RowOf, Finish);
+  Value Count = B.index(static_cast<int64_t>(Panels.size()));
+  B.ifThenElse(
+      areFew(First, Last),
+      [&] { streamPanels(Panels[0], Count, First, Last, Finish); },
+      [&] { multiplyPanels(Panels[0], Count, First, Last, RowOf, Finish); });
 }
 
 /// Shares are of single panels, for there may be more threads than there are
 /// groups of as many as are best.
 void TileMatmul::emitShare(Value First, Value Last, RowFinder RowOf,
                            Epilogue Finish) {
-  B.claim(B.index(panels()), B.index(mostPanels()),
-          [&](Value FirstPanel, Value Count) {
-            Value To = B.add(FirstPanel, Count);
-            B.loop(FirstPanel, To, mostPanels(), [&](Value Number) {
-              emitPanels(panelOf(Number),
-                         B.min(B.sub(To, Number), B.index(mostPanels())), First,
-                         Last, RowOf, Finish);
-            });
-          });
-}
-
-/// Multiplies with `Count` panels, at most mostPanels().
-void TileMatmul::emitPanels(Panel FirstPanel, Value Count, Value First,
-                            Value Last, RowFinder RowOf, Epilogue Finish) {
-  Type BF16 = B.getBF16Type();
-  Sums = B.scratch({ChunkRows, mostPanels() * matrices() * PanelWidth});
-  Staged = B.scratch({ChunkRows / BlockRows, PieceFeatures / TileFeatures,
-                      BlockRows, TileFeatures},
-                     BF16);
-  StagedFew = B.scratch(
-      {1, streamFeatures() / TileFeatures, BlockRows, TileFeatures}, BF16);
-  if (isQuantised())
-    Widened = B.scratch({1, PieceFeatures / 2, PanelWidth * 2}, BF16);
-  Turns = B.scratch({2, Flat.Columns, TileFeatures / 2, 2 * Lanes}, BF16);
-  B.loop(First, Last, ChunkRows, [&](Value From) {
-    Value To = B.min(B.add(From, ChunkRows), Last);
-    Value RowCount = B.sub(To, From);
-    B.loop(B.index(0), RowCount, 1, [&](Value Row) {
-      B.loop(
-          B.index(0), B.mul(Count, matrices() * PanelWidth), Lanes,
-          [&](Value Column) { B.store(B.vecConst(0), Sums, {Row, Column}); });
-    });
-    auto StageInto = [&](Value Into) {
-      return [&, Into](Value Feature, int64_t Features) {
-        stage(Into, From, To, Feature, Features, RowOf);
-      };
-    };
+  Value IsFew = areFew(First, Last), Most = B.index(mostPanels());
+  Value Grain =
+      arith::SelectOp::create(B, IsFew, B.index(fewestClaimed()), Most);
+  B.claim(B.index(panels()), Grain, [&](Value FirstPanel, Value Count) {
     B.ifThenElse(
-        B.isLess(B.index(BlockRows), RowCount),
+        IsFew,
+        [&] { streamPanels(panelOf(FirstPanel), Count, First, Last, Finish); },
         [&] {
-          forEachPiece(FirstPanel, Count, PieceFeatures, StageInto(Staged),
-                       [&](const Piece &P) { addPiece(P, RowCount); });
-        },
-        [&] {
-          forEachPiece(FirstPanel, Count, streamFeatures(),
-                       StageInto(StagedFew),
-                       [&](const Piece &P) { addStreamed(P, RowCount); });
+          Value To = B.add(FirstPanel, Count);
+          B.loop(FirstPanel, To, mostPanels(), [&](Value Number) {
+            multiplyPanels(panelOf(Number), B.min(B.sub(To, Number), Most),
+                           First, Last, RowOf, Finish);
+          });
         });
-    B.loop(From, To, 1, [&](Value Row) {
-      B.loop(B.index(0), Count, 1, [&](Value I) {
-        Panel P{B.add(FirstPanel.Number, I),
-                B.add(FirstPanel.Feature, B.mul(I, PanelWidth))};
-        B.loop(B.index(0), B.index(PanelWidth), Lanes, [&](Value Column) {
-          SmallVector<Value> Result;
-          for (int64_t M = 0; M < matrices(); ++M)
-            Result.push_back(
-                B.load(Sums, {B.sub(Row, From),
-                              B.add(B.mul(slotOf(I, M), PanelWidth), Column)}));
-          finishBlock(P, Row, Column, {1, Lanes}, Result, Finish);
-        });
-      });
-    });
   });
 }
 
-/// Goes through `Count` panels of each matrix in pieces of at most
-/// `MostFeatures`, each of which the rows are staged for once.
+/// Calls `Body` with pieces of at most `MostFeatures`.
 void TileMatmul::forEachPiece(
-    Panel First, Value Count, int64_t MostFeatures,
-    llvm::function_ref<void(Value Feature, int64_t Features)> Stage,
-    llvm::function_ref<void(const Piece &)> Add) {
-  auto AddAll = [&](Value Feature, int64_t Features) {
-    Stage(Feature, Features);
-    B.loop(B.index(0), Count, 1, [&](Value I) {
-      Value After = B.add(I, 1);
-      Value IsLast = B.isEqual(After, Count);
-      auto Select = [&](Value Then, Value Else) -> Value {
-        return arith::SelectOp::create(B, IsLast, Then, Else);
-      };
-      Value NextPanel = B.add(First.Number, Select(B.index(0), After));
-      Value NextFeature = Select(B.add(Feature, MostFeatures), Feature);
-      for (int64_t M = 0; M < matrices(); ++M)
-        Add({{Views[M], B.add(First.Number, I)},
-             Feature,
-             Features,
-             B.mul(slotOf(I, M), PanelWidth),
-             {Views[M], NextPanel},
-             NextFeature});
-    });
-  };
+    int64_t MostFeatures,
+    llvm::function_ref<void(Value Feature, int64_t Features)> Body) {
   int64_t Full = InFeatures / MostFeatures * MostFeatures;
   if (Full > 0)
     B.loop(B.index(0), B.index(Full), MostFeatures,
-           [&](Value Feature) { AddAll(Feature, MostFeatures); });
+           [&](Value Feature) { Body(Feature, MostFeatures); });
   if (Full < InFeatures)
-    AddAll(B.index(Full), InFeatures - Full);
+    Body(B.index(Full), InFeatures - Full);
+}
+
+void TileMatmul::clear(Value Rows, Value RowCount, Value Columns) {
+  B.loop(B.index(0), RowCount, 1, [&](Value Row) {
+    B.loop(B.index(0), Columns, Lanes,
+           [&](Value Column) { B.store(B.vecConst(0), Rows, {Row, Column}); });
+  });
+}
+
+/// Hands over the sums of a panel, from `FirstColumn` of `Rows` on.
+void TileMatmul::finish(const Panel &P, Value Rows, Value FirstColumn,
+                        Value First, Value Last, Epilogue Finish) {
+  B.loop(First, Last, 1, [&](Value Row) {
+    B.loop(B.index(0), B.index(PanelWidth), Lanes, [&](Value Column) {
+      SmallVector<Value> Result;
+      for (int64_t M = 0; M < matrices(); ++M)
+        Result.push_back(
+            B.load(Rows, {B.sub(Row, First),
+                          B.add(B.add(FirstColumn, M * PanelWidth), Column)}));
+      finishBlock(P, Row, Column, {1, Lanes}, Result, Finish);
+    });
+  });
 }
 
 /// Copies a piece of rows [First, Last), with zeros for the features that the
@@ -273,6 +272,43 @@ void TileMatmul::stage(Value Into, Value First, Value Last, Value FirstFeature,
 // Many rows
 //===----------------------------------------------------------------------===//
 
+/// Multiplies with `Count` panels, at most mostPanels(), piece by piece, each
+/// of which the rows are staged for once.
+void TileMatmul::multiplyPanels(Panel FirstPanel, Value Count, Value First,
+                                Value Last, RowFinder RowOf, Epilogue Finish) {
+  B.loop(First, Last, ChunkRows, [&](Value From) {
+    Value To = B.min(B.add(From, ChunkRows), Last);
+    Value RowCount = B.sub(To, From);
+    clear(Sums, RowCount, B.mul(Count, matrices() * PanelWidth));
+    forEachPiece(PieceFeatures, [&](Value Feature, int64_t Features) {
+      stage(Staged, From, To, Feature, Features, RowOf);
+      B.loop(B.index(0), Count, 1, [&](Value I) {
+        Value After = B.add(I, 1);
+        Value IsLast = B.isEqual(After, Count);
+        auto Select = [&](Value Then, Value Else) -> Value {
+          return arith::SelectOp::create(B, IsLast, Then, Else);
+        };
+        Value NextPanel = B.add(FirstPanel.Number, Select(B.index(0), After));
+        Value NextFeature = Select(B.add(Feature, PieceFeatures), Feature);
+        for (int64_t M = 0; M < matrices(); ++M)
+          addPiece({{Views[M], B.add(FirstPanel.Number, I)},
+                    Feature,
+                    Features,
+                    Sums,
+                    B.mul(slotOf(I, M), PanelWidth),
+                    {Views[M], NextPanel},
+                    NextFeature},
+                   RowCount);
+      });
+    });
+    B.loop(B.index(0), Count, 1, [&](Value I) {
+      Panel P{B.add(FirstPanel.Number, I),
+              B.add(FirstPanel.Feature, B.mul(I, PanelWidth))};
+      finish(P, Sums, B.mul(slotOf(I, 0), PanelWidth), From, To, Finish);
+    });
+  });
+}
+
 /// Adds products of the staged rows with a piece to their sums.
 void TileMatmul::addPiece(const Piece &P, Value RowCount) {
   if (isQuantised())
@@ -304,7 +340,7 @@ void TileMatmul::addPiece(const Piece &P, Value RowCount) {
 void TileMatmul::multiply(const Piece &P, Value Row, Value Column, Shape Size,
                           Value LinesPerStep) {
   Value Into = B.add(P.FirstColumn, Column);
-  SmallVector<Value> Tiles = loadBlock(Row, Into, Size);
+  SmallVector<Value> Tiles = loadBlock(P.Sums, Row, Into, Size);
   auto Columns = [&](int64_t Step, int64_t C) {
     Value Pair = B.index(Step * TileFeatures / 2);
     Value First = B.mul(B.add(Column, C * Lanes), 2);
@@ -324,7 +360,7 @@ void TileMatmul::multiply(const Piece &P, Value Row, Value Column, Shape Size,
     for (int64_t C = 0; C < Size.Columns; ++C)
       multiplyColumn(Rows, Columns(Step, C), C, Size, Tiles);
   }
-  storeBlock(Tiles, Row, Into, Size);
+  storeBlock(Tiles, P.Sums, Row, Into, Size);
 }
 
 /// Asks for part `Step` of the next piece.
@@ -346,6 +382,27 @@ void TileMatmul::askForNext(const Piece &P, Value Step, Value LinesPerStep) {
 // Few rows
 //===----------------------------------------------------------------------===//
 
+/// Multiplies all features of `Count` panels, one after the other, with the
+/// staged rows.
+void TileMatmul::streamPanels(Panel FirstPanel, Value Count, Value First,
+                              Value Last, Epilogue Finish) {
+  Value RowCount = B.sub(Last, First);
+  B.loop(B.index(0), Count, 1, [&](Value I) {
+    Panel P{B.add(FirstPanel.Number, I),
+            B.add(FirstPanel.Feature, B.mul(I, PanelWidth))};
+    clear(FewSums, RowCount, B.index(matrices() * PanelWidth));
+    for (int64_t M = 0; M < matrices(); ++M)
+      forEachPiece(streamFeatures(), [&](Value Feature, int64_t Features) {
+        Stream From{Views[M], P.Number};
+        // Behind the last of a panel lies the next panel.
+        addStreamed({From, Feature, Features, FewSums, B.index(M * PanelWidth),
+                     From, B.add(Feature, Features)},
+                    RowCount);
+      });
+    finish(P, FewSums, B.index(0), First, Last, Finish);
+  });
+}
+
 /// Adds products of the staged rows, at most a block, with a piece to their
 /// sums.
 void TileMatmul::addStreamed(const Piece &P, Value RowCount) {
@@ -366,7 +423,10 @@ void TileMatmul::stream(const Piece &P, Value Column, Shape Size) {
   auto Copy = [&](Value Step, llvm::function_ref<void(int64_t C)> Between) {
     copyColumns(P, Step, Column, Size.Columns, Between);
   };
-  auto Load = [&](Value Step) { return loadRows(StagedFew, Step, Zero, Size); };
+  Value FirstStep = B.div(P.Feature, TileFeatures);
+  auto Load = [&](Value Step) {
+    return loadRows(StagedFew, B.add(FirstStep, Step), Zero, Size);
+  };
   auto Multiply = [&](Value Step, ArrayRef<Value> Rows, int64_t C,
                       MutableArrayRef<Value> Tiles) {
     multiplyColumn(Rows,
@@ -375,7 +435,7 @@ void TileMatmul::stream(const Piece &P, Value Column, Shape Size) {
   };
   Copy(Zero, [](int64_t) {});
   SmallVector<Value> Tiles =
-      B.loop(Zero, Last, 1, loadBlock(Zero, Into, Size),
+      B.loop(Zero, Last, 1, loadBlock(P.Sums, Zero, Into, Size),
              [&](Value Step, ValueRange Carried) {
                SmallVector<Value> Added(Carried), Rows = Load(Step);
                Copy(B.add(Step, 1),
@@ -385,7 +445,7 @@ void TileMatmul::stream(const Piece &P, Value Column, Shape Size) {
   SmallVector<Value> Rows = Load(Last);
   for (int64_t C = 0; C < Size.Columns; ++C)
     Multiply(Last, Rows, C, Tiles);
-  storeBlock(Tiles, Zero, Into, Size);
+  storeBlock(Tiles, P.Sums, Zero, Into, Size);
 }
 
 /// Copies `Columns` times 16 columns of the features of tile `Step` of a piece,
@@ -445,7 +505,8 @@ void TileMatmul::copyColumns(const Piece &P, Value Step, Value Column,
 //===----------------------------------------------------------------------===//
 
 /// The sums of a block from `Row` and `Column` on: by rows and by columns.
-SmallVector<Value> TileMatmul::loadBlock(Value Row, Value Column, Shape Size) {
+SmallVector<Value> TileMatmul::loadBlock(Value Sums, Value Row, Value Column,
+                                         Shape Size) {
   SmallVector<Value> Tiles;
   for (int64_t R = 0; R < Size.Rows; ++R)
     for (int64_t C = 0; C < Size.Columns; ++C)
@@ -454,8 +515,8 @@ SmallVector<Value> TileMatmul::loadBlock(Value Row, Value Column, Shape Size) {
   return Tiles;
 }
 
-void TileMatmul::storeBlock(ValueRange Tiles, Value Row, Value Column,
-                            Shape Size) {
+void TileMatmul::storeBlock(ValueRange Tiles, Value Sums, Value Row,
+                            Value Column, Shape Size) {
   for (int64_t R = 0; R < Size.Rows; ++R)
     for (int64_t C = 0; C < Size.Columns; ++C)
       storeTile(B, Tiles[R * Size.Columns + C], Sums,

@@ -229,35 +229,9 @@ private:
   }
 };
 
-/// Narrows two registers of f32 to one of bf16, where LLVM would narrow each to
-/// half of one and join them by a shuffle, which takes longer.
-struct NarrowPattern : public ConvertOpToLLVMPattern<arith::TruncFOp> {
-  explicit NarrowPattern(const LLVMTypeConverter &Converter)
-      : ConvertOpToLLVMPattern(Converter, /*benefit=*/2) {}
-  LogicalResult matchAndRewrite(arith::TruncFOp Op, OpAdaptor Operands,
-                                ConversionPatternRewriter &B) const override {
-    dnn::TargetAttr Target = targetAround(Op);
-    auto To = dyn_cast<VectorType>(Op.getType());
-    auto From = dyn_cast<VectorType>(Op.getIn().getType());
-    if (!Target || !Target.hasDot(DotProduct::BF16) ||
-        Target.getVectorBits() != 512 || !To || To.getNumElements() != 32 ||
-        !To.getElementType().isBF16() || !From.getElementType().isF32())
-      return failure();
-    Location Loc = Op.getLoc();
-    // The instruction takes the high half first.
-    B.replaceOp(Op,
-                LLVM::CallIntrinsicOp::create(
-                    B, Loc, To,
-                    B.getStringAttr("llvm.x86.avx512bf16.cvtne2ps2bf16.512"),
-                    ValueRange{slice(B, Loc, Operands.getIn(), 16, 16),
-                               slice(B, Loc, Operands.getIn(), 0, 16)}));
-    return success();
-  }
-};
-
 } // namespace
 
 void tenon::populateVectorPatterns(LLVMTypeConverter &Converter,
                                    RewritePatternSet &Patterns) {
-  Patterns.add<LookupPattern, DotPattern, NarrowPattern>(Converter);
+  Patterns.add<LookupPattern, DotPattern>(Converter);
 }

@@ -20,36 +20,47 @@ module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, d
 // CHECK-NOT: amx.tile
 // One row: dot products.
 // CHECK: dnn.dot
-// Up to four rows: one tile of them, a whole panel at once. While it is
-// multiplied, the next numbers are unpacked, and what is unpacked later is
-// asked for between the additions of the last products.
+// Up to four rows: one tile of them. While it is multiplied with 16 columns,
+// their next numbers are unpacked, and what is unpacked later is asked for between
+// the additions of their last products. Products are stored 16 columns later.
 // CHECK: scf.index_switch
 // CHECK: case 1
 // CHECK: scf.for %{{.*}} = %c0 to %c2 step %c1
-// CHECK-COUNT-1: amx.tile_load %[[DIGITS]][{{.*}} into !amx.tile<16x32xi8>
-// CHECK-COUNT-4: amx.tile_load %[[NUMBERS]][{{.*}} into !amx.tile<8x64xi8>
-// CHECK: amx.tile_muli
+// CHECK: amx.tile_load %[[NUMBERS]][{{.*}} into !amx.tile<8x64xi8>
+// CHECK: amx.tile_load %[[DIGITS]][{{.*}} into !amx.tile<16x32xi8>
+// CHECK: %[[FIRST:.*]] = amx.tile_muli
 // CHECK-NOT: memref.prefetch
-// CHECK-COUNT-32: vector.store %{{.*}}, %[[NUMBERS]]
+// CHECK-COUNT-8: vector.store %{{.*}}, %[[NUMBERS]]
+// CHECK-NOT: vector.store %{{.*}}, %[[NUMBERS]]
 // CHECK: memref.prefetch
 // CHECK: vector.load %[[SUMS]]
 // CHECK: vector.load %[[PRODUCTS]]
 // CHECK-COUNT-2: vector.store %{{.*}}, %[[SUMS]]
 // CHECK: memref.prefetch
-// CHECK-COUNT-4: amx.tile_store %[[PRODUCTS]]
+// CHECK-COUNT-2: vector.store %{{.*}}, %[[SUMS]]
+// CHECK-NOT: amx.tile_store
+// CHECK: amx.tile_muli
+// CHECK-COUNT-8: vector.store %{{.*}}, %[[NUMBERS]]
+// CHECK-COUNT-4: vector.store %{{.*}}, %[[SUMS]]
+// CHECK: amx.tile_store %[[PRODUCTS]]{{.*}}, %[[FIRST]]
+// CHECK-COUNT-2: amx.tile_muli
+// CHECK-COUNT-2: amx.tile_store %[[PRODUCTS]]
+// CHECK-NEXT: }
 // CHECK: case 3
-// Up to twelve rows: two tiles, half a panel at once.
+// Up to twelve rows: two tiles.
 // CHECK: scf.for %{{.*}} = %c0 to %c2 step %c1
-// CHECK-COUNT-2: amx.tile_load %[[DIGITS]]
 // CHECK: amx.tile_load %[[NUMBERS]]
-// CHECK-COUNT-2: amx.tile_muli
-// CHECK: amx.tile_load %[[NUMBERS]]
-// CHECK-COUNT-2: amx.tile_muli
+// CHECK: amx.tile_load %[[DIGITS]]
+// CHECK: %[[FIRST:.*]] = amx.tile_muli
+// CHECK: amx.tile_load %[[DIGITS]]
+// CHECK: amx.tile_muli
 // CHECK-NOT: amx.tile_
-// CHECK-COUNT-16: vector.store %{{.*}}, %[[NUMBERS]]
-// CHECK-COUNT-24: vector.store %{{.*}}, %[[SUMS]]
-// CHECK-COUNT-4: amx.tile_store %[[PRODUCTS]]
-// CHECK-COUNT-2: amx.tile_load %[[DIGITS]]
+// CHECK-COUNT-8: vector.store %{{.*}}, %[[NUMBERS]]
+// CHECK-COUNT-12: vector.store %{{.*}}, %[[SUMS]]
+// CHECK-NOT: amx.tile_store
+// CHECK-COUNT-2: amx.tile_muli
+// CHECK-COUNT-12: vector.store %{{.*}}, %[[SUMS]]
+// CHECK: amx.tile_store %[[PRODUCTS]]{{.*}}, %[[FIRST]]
 func.func private @few(%s: !transformer.scope, %b: !transformer.batch, %x: !rows, %o: !out) attributes {transformer.variant = #transformer.variant<few>} {
   %w = dnn.weight %s ["w"] of ffn index 0 : !four
   dnn.matmul %x weight %w outs(%o) : (!rows, !four, !out) -> ()

@@ -4,24 +4,56 @@
 !rows = memref<?x600xbf16>
 !out = memref<?x256xf32>
 !four = !dnn.packed<panels, 256x600xq4_k>
+!eight = !dnn.packed<panels, 256x600xq8_0>
 module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, dot = [bf16, int8, int16, bf16_tile, int8_tile], library = [f32, bf16]>} {
-// All columns at once: their sums, a piece of the rows, and a piece of one panel
-// of the weights, widened; for few rows a shorter piece of them, and the tiles of
-// 32 features of the panel, by turns.
+// Of many rows, sums of all columns at once, a piece of the rows, and a piece of
+// one panel of the weights, widened; of few, all features, sums of a panel, and
+// the tiles of 32 features of it, by turns.
 // CHECK-LABEL: @many
 // CHECK-DAG: %[[SUMS:.*]] = memref.alloca() {{.*}} : memref<512x256xf32>
 // CHECK-DAG: %[[ROWS:.*]] = memref.alloca() {{.*}} : memref<16x8x32x32xbf16>
-// CHECK-DAG: %[[FEW:.*]] = memref.alloca() {{.*}} : memref<1x4x32x32xbf16>
 // CHECK-DAG: %[[PAIRS:.*]] = memref.alloca() {{.*}} : memref<1x128x128xbf16>
+// CHECK-DAG: %[[FEW:.*]] = memref.alloca() {{.*}} : memref<1x19x32x32xbf16>
+// CHECK-DAG: %[[OFPANEL:.*]] = memref.alloca() {{.*}} : memref<32x64xf32>
 // CHECK-DAG: %[[TURNS:.*]] = memref.alloca() {{.*}} : memref<2x4x16x32xbf16>
-// CHECK: %[[MANY:.*]] = arith.cmpi slt, %c32
-// CHECK: scf.if %[[MANY]]
+// Up to 32 rows are copied before panels are claimed, as many as are worth it.
+// The last 24 features are three quarters of a tile.
+// CHECK: %[[ISFEW:.*]] = arith.cmpi slt, %{{.*}}, %c33
+// CHECK: scf.if %[[ISFEW]]
+// CHECK: vector.store %{{.*}}, %[[FEW]]
+// CHECK: vector.create_mask %c24
+// CHECK: vector.maskedload %x
+// CHECK: %[[GRAIN:.*]] = arith.select %[[ISFEW]], %c2, %c4
+// CHECK: dnn.claim %[[GRAIN]] of %c4
+// CHECK: scf.if %[[ISFEW]]
+// One panel after the other. Sums stay in tiles along 128 features, and tiles
+// multiply 32 of them while the next 32 are widened, between one column of tiles
+// and the next.
+// CHECK-NOT: %[[FEW]]
+// CHECK: vector.store %{{.*}}, %[[TURNS]]
+// CHECK-COUNT-4: amx.tile_load %[[OFPANEL]]
+// CHECK-NOT: amx.tile_load %[[OFPANEL]]
+// CHECK: scf.for {{.*}} -> (!amx.tile<16x16xf32>, !amx.tile<16x16xf32>, !amx.tile<16x16xf32>, !amx.tile<16x16xf32>)
+// CHECK-COUNT-2: amx.tile_load %[[FEW]]
+// CHECK: vector.store %{{.*}}, %[[TURNS]]
+// CHECK: amx.tile_load %[[TURNS]]
+// CHECK-COUNT-2: amx.tile_mulf
+// CHECK: vector.store %{{.*}}, %[[TURNS]]
+// CHECK: amx.tile_load %[[TURNS]]
+// CHECK-COUNT-2: amx.tile_mulf
+// CHECK: scf.yield {{.*}} : !amx.tile<16x16xf32>
+// CHECK-COUNT-4: amx.tile_store %[[OFPANEL]]
+// Many rows: their sums are cleared, and a piece of them is copied.
+// CHECK: vector.store %{{.*}}, %[[SUMS]]
 // CHECK: vector.load %x[{{.*}}vector<32xbf16>
 // CHECK: vector.store %{{.*}}, %[[ROWS]]
 // CHECK-NOT: memref.prefetch
 // CHECK: dnn.lookup
-// Two vectors are narrowed as one.
-// CHECK: arith.truncf %{{.*}} : vector<32xf32> to vector<32xbf16>
+// Two vectors are rounded to bf16, ties away from zero, and joined.
+// CHECK: %[[EVEN:.*]] = arith.addi %{{.*}}, %cst{{.*}} : vector<16xi32>
+// CHECK: %[[LOW:.*]] = arith.shrui %[[EVEN]]
+// CHECK: %[[HIGH:.*]] = arith.addi %{{.*}}, %cst{{.*}} : vector<16xi32>
+// CHECK: arith.select %{{.*}} : vector<32xi1>, vector<32xi16>
 // CHECK: vector.store %{{.*}}, %[[PAIRS]]
 // Blocks of two tiles by two, each tile of rows and of columns read once per
 // step, in which the next piece is asked for.
@@ -53,27 +85,25 @@ module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, d
 // CHECK-COUNT-12: amx.tile_mulf
 // CHECK-NOT: amx.tile_mulf
 // CHECK: amx.tile_store
-// Up to 32 rows: sums stay in tiles along 128 features, and tiles multiply 32
-// of them while the next 32 are widened, between one column of tiles and the
-// next.
-// CHECK: } else {
-// CHECK: vector.store %{{.*}}, %[[FEW]]
-// CHECK: vector.store %{{.*}}, %[[TURNS]]
-// CHECK-COUNT-4: amx.tile_load %[[SUMS]]
-// CHECK-NOT: amx.tile_load %[[SUMS]]
-// CHECK: scf.for {{.*}} -> (!amx.tile<16x16xf32>, !amx.tile<16x16xf32>, !amx.tile<16x16xf32>, !amx.tile<16x16xf32>)
-// CHECK-COUNT-2: amx.tile_load %[[FEW]]
-// CHECK: vector.store %{{.*}}, %[[TURNS]]
-// CHECK: amx.tile_load %[[TURNS]]
-// CHECK-COUNT-2: amx.tile_mulf
-// CHECK: vector.store %{{.*}}, %[[TURNS]]
-// CHECK: amx.tile_load %[[TURNS]]
-// CHECK-COUNT-2: amx.tile_mulf
-// CHECK: scf.yield {{.*}} : !amx.tile<16x16xf32>
-// CHECK-COUNT-4: amx.tile_store
 func.func private @many(%s: !transformer.scope, %b: !transformer.batch, %x: !rows, %o: !out) attributes {transformer.variant = #transformer.variant<many>} {
   %w = dnn.weight %s ["w"] of ffn index 0 : !four
   dnn.matmul %x weight %w outs(%o) : (!rows, !four, !out) -> ()
+  return
+}
+
+// Codes of 8 bits become numbers from 2^15 on, without a conversion; what they
+// exceed the values by is scaled with them.
+// CHECK-LABEL: @biased
+// CHECK: %[[SCALE:.*]] = arith.extf %{{.*}} : vector<16xf16> to vector<16xf32>
+// CHECK: %[[ADDED:.*]] = arith.mulf %[[SCALE]], %{{.*}}
+// CHECK: vector.shuffle
+// CHECK: arith.xori %{{.*}} : vector<16xi32>
+// CHECK: math.fma %{{.*}}, %[[SCALE]], %[[ADDED]]
+// CHECK-NOT: arith.sitofp
+// CHECK: return
+func.func private @biased(%s: !transformer.scope, %b: !transformer.batch, %x: !rows, %o: !out) attributes {transformer.variant = #transformer.variant<many>} {
+  %w = dnn.weight %s ["w"] of ffn index 0 : !eight
+  dnn.matmul %x weight %w outs(%o) : (!rows, !eight, !out) -> ()
   return
 }
 
@@ -96,27 +126,20 @@ func.func private @few(%s: !transformer.scope, %b: !transformer.batch, %x: !rows
 !plain = !dnn.packed<panels, 192x64xbf16>
 !short = !dnn.packed<panels, 192x72xbf16>
 module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, dot = [bf16, int8, int16, bf16_tile, int8_tile], library = []>} {
-// Shares are of single panels; up to all three use one copy of the rows. Many
-// rows load tiles of plain bf16 from where they lie. For up to 32 rows the tiles of
-// 32 features are copied before, all four for up to 16; lines are asked for shortly
-// before.
+// Shares are of single panels, at least as many as are worth a claim; of many
+// rows, all three use one copy. Many rows load tiles of plain bf16 from where they
+// lie. For up to 32 rows the tiles of 32 features are copied before, all four for
+// up to 16; lines are asked for shortly before.
 // CHECK-LABEL: @plain
 // CHECK: memref.alloca() {{.*}} : memref<512x192xf32>
 // CHECK: because "tiles multiply bf16"
 // CHECK: %[[W:.*]] = dnn.weight_view
-// CHECK: dnn.claim %c3 of %c3 for %arg0 of %arg1
+// CHECK: %[[FEW:.*]] = arith.cmpi slt, %{{.*}}, %c33
+// CHECK: %[[GRAIN:.*]] = arith.select %[[FEW]], %c4, %c3
+// CHECK: dnn.claim %[[GRAIN]] of %c3 for %arg0 of %arg1
 // CHECK: ^bb0(%[[CLAIMED:.*]]: index, %[[COUNT:.*]]: index):
-// CHECK-NEXT: %[[END:.*]] = arith.addi %[[CLAIMED]], %[[COUNT]]
-// CHECK-NEXT: scf.for %[[AT:.*]] = %[[CLAIMED]] to %[[END]] step %c3
-// CHECK: %[[LEFT:.*]] = arith.subi %[[END]], %[[AT]]
-// CHECK-NEXT: arith.minsi %[[LEFT]], %c3
-// CHECK: %[[MANY:.*]] = arith.cmpi slt, %c32
-// CHECK: scf.if %[[MANY]]
-// CHECK-NOT: vector.load %[[W]]
-// CHECK: memref.prefetch %[[W]][{{.*}} locality<2>
-// CHECK: amx.tile_load %[[W]]
-// CHECK-NOT: vector.load %[[W]]
-// CHECK: } else {
+// CHECK: scf.if %[[FEW]]
+// CHECK: scf.for %{{.*}} = %c0 to %[[COUNT]] step %c1
 // CHECK: %[[TWO:.*]] = arith.cmpi slt, %c16
 // CHECK: scf.if %[[TWO]]
 // CHECK: vector.load %[[W]]{{.*}}vector<32xbf16>
@@ -129,6 +152,15 @@ module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, d
 // CHECK-COUNT-64: vector.store %{{.*}}, %[[TURNS]]
 // CHECK-NOT: vector.store %{{.*}}, %[[TURNS]]
 // CHECK: amx.tile_load
+// CHECK: } else {
+// CHECK: %[[END:.*]] = arith.addi %[[CLAIMED]], %[[COUNT]]
+// CHECK-NEXT: scf.for %[[AT:.*]] = %[[CLAIMED]] to %[[END]] step %c3
+// CHECK: %[[LEFT:.*]] = arith.subi %[[END]], %[[AT]]
+// CHECK-NEXT: arith.minsi %[[LEFT]], %c3
+// CHECK-NOT: vector.load %[[W]]
+// CHECK: memref.prefetch %[[W]][{{.*}} locality<2>
+// CHECK: amx.tile_load %[[W]]
+// CHECK-NOT: vector.load %[[W]]
 // CHECK: return
 func.func private @plain(%s: !transformer.scope, %b: !transformer.batch, %x: !rows, %o: !out) attributes {transformer.variant = #transformer.variant<many>} {
   %w = dnn.weight %s ["w"] of ffn index 0 : !plain
@@ -151,7 +183,7 @@ func.func private @short(%s: !transformer.scope, %b: !transformer.batch, %x: !od
 
 // A kernel uses the scratch of those before it in its region.
 // CHECK-LABEL: @both
-// CHECK-COUNT-4: memref.alloca
+// CHECK-COUNT-5: memref.alloca
 // CHECK-NOT: memref.alloca
 // CHECK: amx.tile_store
 // CHECK: dnn.barrier
