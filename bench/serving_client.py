@@ -1,13 +1,13 @@
 """Clients of a server of OpenAI's API: one thread for all of their streams.
 
-What it costs is taken from the server's cores, so events are counted, and only
-the last one is read.
+What it costs is taken from the server's cores, so what comes is kept with its
+time, and looked at in the end.
 """
 
 import json
 import random
 import re
-import selectors
+import select
 import socket
 import time
 
@@ -57,34 +57,31 @@ class Stream:
             b"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\n"
             b"Content-Type: application/json\r\nConnection: close\r\n"
             b"Content-Length: %d\r\n\r\n" % len(body) + body)
-        self.times = []  # Of events with text.
-        self.data = b""
+        self.parts = []  # What came, each with its time.
 
     def read(self):
         """Takes what has come; whether there is more to come."""
         got = self.socket.recv(1 << 16)
-        now = time.perf_counter()
-        if not got:
-            self.socket.close()
-            return False
-        self.data += got
-        if HAS_TEXT.search(got):
-            self.times.append(now)
-        return b"data: [DONE]" not in got or self.close()
-
-    def close(self):
+        self.parts.append((time.perf_counter(), got))
+        if got and b"data: [DONE]" not in got:
+            return True
         self.socket.close()
         return False
 
+    def times(self):
+        """When there was text."""
+        return [at for at, got in self.parts if HAS_TEXT.search(got)]
+
     def usage(self):
         """Tokens of prompt and answer, as the server has counted them."""
-        status = self.data.split(b"\r\n", 1)[0]
+        data = b"".join(got for _, got in self.parts)
+        status = data.split(b"\r\n", 1)[0]
         if b" 200 " not in status:
-            raise RuntimeError(self.data[:500].decode(errors="replace"))
-        for line in reversed(self.data.split(b"\n")):
+            raise RuntimeError(data[:500].decode(errors="replace"))
+        for line in reversed(data.split(b"\n")):
             if line.startswith(b"data: {") and b'"usage":{' in line:
                 return json.loads(line[6:])["usage"]
-        raise RuntimeError("no usage: " + self.data[-500:].decode(
+        raise RuntimeError("no usage: " + data[-500:].decode(
             errors="replace"))
 
 
@@ -95,23 +92,22 @@ class Load:
     def __init__(self, address, requests, clients):
         waiting = list(reversed(requests))
         done = []
-        selector = selectors.DefaultSelector()
+        streams = {}  # By descriptor.
+        ready = select.epoll()
 
         def start():
             if waiting:
                 stream = Stream(address, waiting.pop())
-                selector.register(stream.socket, selectors.EVENT_READ, stream)
+                streams[stream.socket.fileno()] = stream
+                ready.register(stream.socket, select.EPOLLIN)
 
         begin, processor = time.perf_counter(), time.process_time()
         for _ in range(clients):
             start()
-        while selector.get_map():
-            for key, _ in selector.select():
-                stream = key.data
-                descriptor = stream.socket
-                if not stream.read():
-                    selector.unregister(key.fd)
-                    done.append(stream)
+        while streams:
+            for descriptor, _ in ready.poll():
+                if not streams[descriptor].read():  # Closed, so forgotten.
+                    done.append(streams.pop(descriptor))
                     start()
         self.seconds = time.perf_counter() - begin
         self.client_seconds = time.process_time() - processor
@@ -121,9 +117,10 @@ class Load:
                 raise RuntimeError(f"{usage} for {stream.wish.new} tokens")
         self.prompt_tokens = sum(one["prompt_tokens"] for one in usages)
         self.new_tokens = sum(one["completion_tokens"] for one in usages)
-        self.first = sorted(s.times[0] - s.begin for s in done)
-        self.gaps = sorted(b - a for s in done
-                           for a, b in zip(s.times, s.times[1:]))
+        times = [stream.times() for stream in done]
+        self.first = sorted(of[0] - stream.begin
+                            for stream, of in zip(done, times))
+        self.gaps = sorted(b - a for of in times for a, b in zip(of, of[1:]))
 
     def row(self):
         return {"tokens/s": self.new_tokens / self.seconds,

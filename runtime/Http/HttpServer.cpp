@@ -8,6 +8,7 @@
 #include <boost/asio.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
+#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -58,6 +59,8 @@ public:
 
   void answered();
   void forget(Connection *C);
+  /// Flushes `C` behind the work that is performed: its events go together.
+  void flushSoon(Connection &C);
   std::string nextId();
 
   /// Told by each of its end, so that it goes last.
@@ -73,8 +76,12 @@ public:
   size_t HeldBytes = 0; ///< Of bodies, read or being read.
 
 private:
+  void perform(const std::vector<std::function<void()>> &Work);
+
   std::mutex LaterLock;
   std::vector<std::function<void()>> Later;
+  bool IsPerforming = false;
+  std::vector<std::shared_ptr<Connection>> Due; ///< To be flushed.
 
   template <typename Kind> Status bind(const typename Kind::endpoint &Where);
   template <typename Kind>
@@ -101,7 +108,10 @@ class Turn;
 class Connection : public std::enable_shared_from_this<Connection> {
 public:
   Connection(Server &Owner, Socket Taken)
-      : Owner(Owner), Wire(std::move(Taken)), In(Owner.Bounds.BufferBytes) {}
+      : Owner(Owner), Wire(std::move(Taken)), In(Owner.Bounds.BufferBytes) {
+    error_code Ignored; // Then writing fails too.
+    Wire.socket().non_blocking(true, Ignored);
+  }
   ~Connection() {
     hold(0);
     Owner.forget(this);
@@ -118,6 +128,7 @@ public:
   void reply(HttpResponse R);
   void beginEvents();
   void send(std::string_view Bytes);
+  void flush();
   void end();
   void whenGone(std::function<void()> Then);
   /// The body of a request that nobody holds any more.
@@ -132,7 +143,7 @@ private:
   void watch();
   void look(error_code Failure);
   void gone();
-  void flush();
+  void write();
   void wrote(error_code Failure);
   void beginTrace(const HttpRequest &Of);
   void keep(std::string_view Bytes);
@@ -149,7 +160,10 @@ private:
   std::optional<wire::response<wire::string_body>> Whole;
   std::optional<wire::response<wire::empty_body>> Head;
   std::optional<wire::response_serializer<wire::empty_body>> HeadWriter;
-  std::string Id, Unsent, Sending;
+  std::string Id;
+  /// Of events: those to be sent, those that are being sent, and what the
+  /// socket has not taken of these, as a chunk.
+  std::string Unsent, Sending, Frame;
   std::function<void()> WhenGone;
   std::shared_ptr<RequestTrace> Trace; ///< Of the request that is answered.
   size_t Held = 0;                     ///< Bytes of the body that is read.
@@ -461,7 +475,7 @@ void Connection::send(std::string_view Bytes) {
   Unsent += Bytes;
   if (Unsent.size() > Owner.Bounds.UnreadBytes)
     return gone();
-  flush();
+  Owner.flushSoon(*this);
 }
 
 void Connection::end() {
@@ -471,22 +485,11 @@ void Connection::end() {
 }
 
 void Connection::flush() {
-  if (IsWriting || (Unsent.empty() && !HasEnded))
+  if (!IsGone && !IsWriting && !Unsent.empty())
+    write();
+  if (IsWriting || IsGone || !HasEnded)
     return;
   IsWriting = true;
-  expireIn(Owner.Bounds.WriteSeconds);
-  auto Then = [Own = shared_from_this()](error_code Failure, size_t) {
-    Own->wrote(Failure);
-  };
-  if (!Unsent.empty()) {
-    Sending = std::exchange(Unsent, {});
-    if (Version < 11)
-      asio::async_write(Wire, asio::buffer(Sending), std::move(Then));
-    else
-      asio::async_write(Wire, wire::make_chunk(asio::buffer(Sending)),
-                        std::move(Then));
-    return;
-  }
   auto Ended = [Own = shared_from_this()](error_code Failure, size_t) {
     if (Failure)
       return Own->gone();
@@ -495,9 +498,37 @@ void Connection::flush() {
     Own->KeepAlive ? Own->readHeader() : Own->linger();
   };
   if (Version < 11)
-    asio::post(Owner.Io, [Ended] { Ended({}, 0); });
-  else
-    asio::async_write(Wire, wire::make_chunk_last(), std::move(Ended));
+    return asio::post(Owner.Io, [Ended] { Ended({}, 0); });
+  expireIn(Owner.Bounds.WriteSeconds);
+  asio::async_write(Wire, wire::make_chunk_last(), std::move(Ended));
+}
+
+/// Sends what is unsent. The socket nearly always takes it at once, without a
+/// timer and a handler, which cost more than the call.
+void Connection::write() {
+  Sending = std::exchange(Unsent, {});
+  Frame.clear();
+  if (Version < 11) {
+    Frame = Sending;
+  } else {
+    std::array<char, 16> Size;
+    auto *End = std::to_chars(Size.begin(), Size.end(), Sending.size(), 16).ptr;
+    Frame.append(Size.begin(), End).append("\r\n");
+    Frame.append(Sending).append("\r\n");
+  }
+  error_code Failure;
+  size_t Sent = Wire.socket().send(asio::buffer(Frame), 0, Failure);
+  if (Failure && Failure != asio::error::would_block)
+    return gone();
+  if (Sent == Frame.size())
+    return keep(std::exchange(Sending, {}));
+  Frame.erase(0, Sent);
+  IsWriting = true;
+  expireIn(Owner.Bounds.WriteSeconds);
+  asio::async_write(Wire, asio::buffer(Frame),
+                    [Own = shared_from_this()](error_code Failure, size_t) {
+                      Own->wrote(Failure);
+                    });
 }
 
 void Connection::wrote(error_code Failure) {
@@ -680,13 +711,24 @@ void Server::post(std::function<void()> Work) {
     std::lock_guard Guard(LaterLock);
     All.swap(Later);
   }
-  if (All.empty())
-    return asio::post(Io, std::move(Work));
   All.push_back(std::move(Work));
-  asio::post(Io, [All = std::move(All)] {
-    for (const std::function<void()> &One : All)
-      One();
-  });
+  asio::post(Io, [this, All = std::move(All)] { perform(All); });
+}
+
+void Server::perform(const std::vector<std::function<void()>> &Work) {
+  IsPerforming = true;
+  for (const std::function<void()> &One : Work)
+    One();
+  IsPerforming = false;
+  for (const std::shared_ptr<Connection> &C : std::exchange(Due, {}))
+    C->flush();
+}
+
+void Server::flushSoon(Connection &C) {
+  if (!IsPerforming)
+    return C.flush();
+  if (Due.empty() || Due.back().get() != &C)
+    Due.push_back(C.shared_from_this());
 }
 
 void Server::waitForSignal() {

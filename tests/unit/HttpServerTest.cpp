@@ -1,0 +1,164 @@
+//===- HttpServerTest.cpp - Event streams over a socket -------------------===//
+
+#include "runtime/Http/HttpServer.h"
+
+#include <array>
+#include <future>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <string>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace tenon;
+using namespace tenon::http;
+
+namespace {
+
+/// A server whose requests are all answered by events, which the test sends.
+class HttpServerTest : public testing::Test {
+protected:
+  void SetUp() override {
+    Folder = testing::TempDir() + "tenon-http-XXXXXX";
+    ASSERT_NE(::mkdtemp(Folder.data()), nullptr);
+    Address Where;
+    Where.UnixSocket = Folder + "/socket";
+    Limits Bounds;
+    Bounds.UnreadBytes = 64 << 20;
+    auto Listening = HttpServer::listen(
+        Where, Bounds,
+        [this](std::shared_ptr<Exchange> E) {
+          E->beginEvents();
+          Asked.set_value(std::move(E));
+        },
+        [](std::string_view, int Status, std::string What) {
+          return HttpResponse{Status, "text/plain", std::move(What)};
+        },
+        [this](const RequestTrace &T) {
+          AnswerBytes.set_value(T.AnswerBytes);
+        });
+    ASSERT_TRUE(Listening) << Listening.error().message();
+    Server = std::move(*Listening);
+    Thread = std::thread([this] { Server->run([](int) {}); });
+  }
+  void TearDown() override {
+    if (Client >= 0)
+      ::close(Client);
+    Server->stop(0);
+    Thread.join();
+    Server.reset();
+    ::rmdir(Folder.c_str());
+  }
+
+  /// Connects and asks; what is asked on the server's side.
+  std::shared_ptr<Exchange> ask(const std::string &Version) {
+    Client = ::socket(AF_UNIX, SOCK_STREAM, 0);
+    sockaddr_un To{};
+    To.sun_family = AF_UNIX;
+    (Folder + "/socket").copy(To.sun_path, sizeof To.sun_path - 1);
+    EXPECT_EQ(
+        ::connect(Client, reinterpret_cast<const sockaddr *>(&To), sizeof To),
+        0);
+    std::string Head = "GET / HTTP/" + Version + "\r\nHost: test\r\n" +
+                       "Connection: close\r\n\r\n";
+    EXPECT_EQ(::send(Client, Head.data(), Head.size(), 0),
+              static_cast<ssize_t>(Head.size()));
+    return Asked.get_future().get();
+  }
+
+  /// Reads until `End` has come, or all.
+  std::string readUpTo(std::string_view End) {
+    std::string All;
+    std::array<char, 1 << 14> Part{};
+    while (End.empty() || All.find(End) == std::string::npos) {
+      ssize_t Got = ::recv(Client, Part.data(), Part.size(), 0);
+      if (Got <= 0)
+        break;
+      All.append(Part.data(), static_cast<size_t>(Got));
+    }
+    return All;
+  }
+
+  /// The contents of chunks, of which the last may be missing.
+  static std::vector<std::string> chunksOf(std::string_view Body) {
+    std::vector<std::string> Chunks;
+    while (!Body.empty()) {
+      size_t Line = Body.find("\r\n");
+      size_t Size = std::stoul(std::string(Body.substr(0, Line)), nullptr, 16);
+      Chunks.emplace_back(Body.substr(Line + 2, Size));
+      EXPECT_EQ(Body.substr(Line + 2 + Size, 2), "\r\n");
+      Body.remove_prefix(std::min(Body.size(), Line + 4 + Size));
+    }
+    return Chunks;
+  }
+
+  std::string Folder;
+  std::promise<std::shared_ptr<Exchange>> Asked;
+  std::unique_ptr<HttpServer> Server;
+  std::thread Thread;
+  int Client = -1;
+  std::promise<size_t> AnswerBytes; ///< Of the answer that was sent.
+};
+
+TEST_F(HttpServerTest, EventsThatComeTogetherAreOneChunk) {
+  std::shared_ptr<Exchange> E = ask("1.1");
+  readUpTo("\r\n\r\n");
+  for (int I = 0; I < 3; ++I)
+    Server->postLater(
+        [E, I] { E->send("data: " + std::to_string(I) + "\n\n"); });
+  Server->post([E] { E->send("data: 3\n\n"); });
+  std::string First = readUpTo("data: 3\n\n\r\n");
+  EXPECT_EQ(
+      chunksOf(First),
+      std::vector<std::string>{"data: 0\n\ndata: 1\n\ndata: 2\n\ndata: 3\n\n"});
+  Server->post([E] {
+    E->send("data: 4\n\n");
+    E->end();
+  });
+  EXPECT_EQ(chunksOf(readUpTo("")),
+            (std::vector<std::string>{"data: 4\n\n", ""}));
+}
+
+TEST_F(HttpServerTest, NothingIsLostBeforeASlowReader) {
+  for (const char *Version : {"1.1", "1.0"}) {
+    Asked = {};
+    AnswerBytes = {};
+    std::shared_ptr<Exchange> E = ask(Version);
+    std::string Head = readUpTo("\r\n\r\n");
+    size_t Begin = Head.find("\r\n\r\n") + 4;
+    // More than sockets hold.
+    std::string Expected;
+    std::promise<void> Sent;
+    Server->post([&] {
+      for (int I = 0; I < 4000; ++I) {
+        std::string Event = "data: " + std::to_string(I) +
+                            std::string(1000, static_cast<char>('a' + I % 26)) +
+                            "\n\n";
+        Expected += Event;
+        E->send(Event);
+      }
+    });
+    Server->post([&] {
+      E->send("data: end\n\n");
+      Expected += "data: end\n\n";
+      E->end();
+      Sent.set_value();
+    });
+    Sent.get_future().get();
+    std::string Body = Head.substr(Begin) + readUpTo("");
+    if (std::string_view(Version) == "1.1") {
+      std::string Joined;
+      for (const std::string &One : chunksOf(Body))
+        Joined += One;
+      Body = Joined;
+    }
+    EXPECT_EQ(Body.size(), Expected.size());
+    EXPECT_TRUE(Body == Expected) << Version;
+    EXPECT_EQ(AnswerBytes.get_future().get(), Expected.size());
+    ::close(std::exchange(Client, -1));
+  }
+}
+
+} // namespace
