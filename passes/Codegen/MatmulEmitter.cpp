@@ -64,10 +64,20 @@ MatmulEmitter::Panel MatmulEmitter::panelOf(Value Number) {
   return {Number, B.mul(Number, PanelWidth)};
 }
 
+int64_t MatmulEmitter::leastClaimed(int64_t Units, int64_t PerUnit) const {
+  // What one core reads in about 2 us: to claim less costs more than it gives.
+  constexpr int64_t FewBytes = 32 << 10;
+  int64_t UnitBytes =
+      PerUnit * matrices() * storedBytes(Format, PanelWidth * InFeatures);
+  int64_t Count = llvm::divideCeil(FewBytes, UnitBytes);
+  return std::min(Count, Units);
+}
+
 void MatmulEmitter::emitShare(Value First, Value Last, RowFinder RowOf,
                               Epilogue Finish) {
   int64_t PerUnit = panelsAtOnce();
-  Value Units = B.index(llvm::divideCeil(panels(), PerUnit));
+  int64_t UnitCount = llvm::divideCeil(panels(), PerUnit);
+  Value Units = B.index(UnitCount);
   auto EmitUnit = [&](Value Unit) {
     Value FirstPanel = B.mul(Unit, PerUnit);
     SmallVector<Panel> Mine;
@@ -79,13 +89,15 @@ void MatmulEmitter::emitShare(Value First, Value Last, RowFinder RowOf,
                       : B.min(B.add(FirstPanel, I), B.index(panels() - 1))));
     emit(Mine, First, Last, RowOf, Finish);
   };
-  // A share is done by its thread then: a panel that a thread steals is not in
-  // flight yet.
-  int64_t UnitBytes =
-      PerUnit * matrices() * storedBytes(Format, PanelWidth * InFeatures);
-  if (B.IsDecodeSized && UnitBytes < FewBytes)
-    return B.share(Units, EmitUnit);
-  B.claim(Units, B.index(1), [&](Value FirstUnit, Value Count) {
+  int64_t Least = leastClaimed(UnitCount, PerUnit);
+  Value Grain = B.index(Least);
+  // Of few bytes, few rows take the time of the way from memory: a thread
+  // claims its whole share.
+  if (Least > 1)
+    Grain = arith::SelectOp::create(
+        B, B.isLess(B.sub(Last, First), B.index(LeastClaimingRows)), Units,
+        Grain);
+  B.claim(Units, Grain, [&](Value FirstUnit, Value Count) {
     B.loop(FirstUnit, B.add(FirstUnit, Count), 1, EmitUnit);
   });
 }

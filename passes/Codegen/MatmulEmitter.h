@@ -89,8 +89,10 @@ protected:
   /// than dot products do.
   static constexpr int64_t LeastTileRows = 2;
 
-  /// What one core reads in about 2 us: to claim less costs more than it gives.
-  static constexpr int64_t FewBytes = 32 << 10;
+  /// Fewer rows than these claim shares as a whole where panels are small.
+  static constexpr int64_t LeastClaimingRows = 4;
+  /// How many of `Units` units of so many panels are worth a claim.
+  int64_t leastClaimed(int64_t Units, int64_t PerUnit) const;
 
   /// Registers that a vector of 16 lanes takes.
   int64_t perVector() const { return Lanes / B.Target.getLanes(); }

@@ -110,11 +110,6 @@ private:
   SmallVector<Value> loadRows(Value Rows, Value Step, Value Row, Shape Size);
   void multiplyColumn(ArrayRef<Value> Rows, Value Columns, int64_t C,
                       Shape Size, MutableArrayRef<Value> Tiles);
-  /// Panels that few rows claim at least: what one core reads in about 2 us.
-  int64_t fewestClaimed() const {
-    int64_t Bytes = matrices() * storedBytes(Format, PanelWidth * InFeatures);
-    return llvm::divideCeil(FewBytes, Bytes);
-  }
   /// Features of a piece of a panel that is streamed. Each piece breaks the
   /// stream of plain numbers. Those of a quantised one are read again for each
   /// block of its columns, and stay in the first-level cache if they are few.
@@ -186,8 +181,8 @@ void TileMatmul::emit(ArrayRef<Panel> Panels, Value First, Value Last,
 void TileMatmul::emitShare(Value First, Value Last, RowFinder RowOf,
                            Epilogue Finish) {
   Value IsFew = areFew(First, Last), Most = B.index(mostPanels());
-  Value Grain =
-      arith::SelectOp::create(B, IsFew, B.index(fewestClaimed()), Most);
+  Value Grain = arith::SelectOp::create(
+      B, IsFew, B.index(leastClaimed(panels(), 1)), Most);
   B.claim(B.index(panels()), Grain, [&](Value FirstPanel, Value Count) {
     B.ifThenElse(
         IsFew,

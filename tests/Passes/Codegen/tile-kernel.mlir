@@ -135,7 +135,7 @@ module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, d
 // CHECK: because "tiles multiply bf16"
 // CHECK: %[[W:.*]] = dnn.weight_view
 // CHECK: %[[FEW:.*]] = arith.cmpi slt, %{{.*}}, %c33
-// CHECK: %[[GRAIN:.*]] = arith.select %[[FEW]], %c4, %c3
+// CHECK: %[[GRAIN:.*]] = arith.select %[[FEW]], %c3, %c3
 // CHECK: dnn.claim %[[GRAIN]] of %c3 for %arg0 of %arg1
 // CHECK: ^bb0(%[[CLAIMED:.*]]: index, %[[COUNT:.*]]: index):
 // CHECK: scf.if %[[FEW]]
