@@ -148,14 +148,25 @@ void TileMatmul::allocate() {
   if (Staged)
     return;
   Type BF16 = B.getBF16Type();
-  Sums = B.scratch({ChunkRows, mostPanels() * matrices() * PanelWidth});
+  // Few rows lie where the sums of many would: a thread's stack is small, and
+  // rows of any width must not fill it.
+  int64_t Steps = llvm::divideCeil(InFeatures, TileFeatures);
+  int64_t Bytes =
+      std::max<int64_t>(ChunkRows * MostColumns * sizeof(float),
+                        Steps * BlockRows * TileFeatures * sizeof(uint16_t));
+  Value Shared = B.scratch({Bytes}, B.getI8Type());
+  auto ViewOf = [&](ArrayRef<int64_t> Shape, Type Element) -> Value {
+    return memref::ViewOp::create(B, MemRefType::get(Shape, Element), Shared,
+                                  B.index(0), ValueRange());
+  };
+  Sums = ViewOf({ChunkRows, mostPanels() * matrices() * PanelWidth},
+                B.getF32Type());
+  StagedFew = ViewOf({1, Steps, BlockRows, TileFeatures}, BF16);
   Staged = B.scratch({ChunkRows / BlockRows, PieceFeatures / TileFeatures,
                       BlockRows, TileFeatures},
                      BF16);
   if (isQuantised())
     Widened = B.scratch({1, PieceFeatures / 2, PanelWidth * 2}, BF16);
-  int64_t Steps = llvm::divideCeil(InFeatures, TileFeatures);
-  StagedFew = B.scratch({1, Steps, BlockRows, TileFeatures}, BF16);
   FewSums = B.scratch({BlockRows, matrices() * PanelWidth});
   Turns = B.scratch({2, Flat.Columns, TileFeatures / 2, 2 * Lanes}, BF16);
 }

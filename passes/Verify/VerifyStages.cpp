@@ -109,8 +109,8 @@ struct VerifyBuffers : public tenon::impl::VerifyBuffersBase<VerifyBuffers> {
       return !isa<dnn::ComputeOpInterface>(Op);
     // Kernels keep scratch of their own, and move numbers.
     if (isa<memref::MemRefDialect>(Home))
-      return isa<memref::AllocaOp, memref::LoadOp, memref::StoreOp,
-                 memref::PrefetchOp, memref::DimOp>(Op);
+      return isa<memref::AllocaOp, memref::ViewOp, memref::LoadOp,
+                 memref::StoreOp, memref::PrefetchOp, memref::DimOp>(Op);
     return isa<arith::ArithDialect, math::MathDialect, scf::SCFDialect,
                vector::VectorDialect, x86vector::X86VectorDialect,
                amx::AMXDialect>(Home);
