@@ -227,25 +227,17 @@ void IntegerTileMatmul::emitPanel(const Panel &P, Value First, Value Last,
   }
   bool HasRoom = 2 * tilesOfBlock(RowCount) <= MostTiles;
   B.loop(Zero, End, 1, [&](Value Group) {
-    SmallVector<Value> Waiting;
-    const Block *WaitsFor = nullptr;
-    auto Store = [&] {
-      if (WaitsFor)
-        storeProducts(Waiting, *WaitsFor);
-    };
-    for (const Block &Of : Blocks) {
+    SmallVector<Value> Before;
+    for (auto [I, Of] : llvm::enumerate(Blocks)) {
       SmallVector<Value> Tiles = multiply(B.add(Group, 1), Of);
       Unpack(B.add(Group, 2), Of);
       addProducts(From[Of.Matrix], Group, Of);
-      if (HasRoom)
-        Store();
-      Waiting = std::move(Tiles);
-      WaitsFor = &Of;
-      if (!HasRoom)
-        Store();
+      if (HasRoom && I != 0)
+        storeProducts(Before, Blocks[I - 1]);
+      if (!HasRoom || I + 1 == Blocks.size())
+        storeProducts(Tiles, Of);
+      Before = std::move(Tiles);
     }
-    if (HasRoom)
-      Store();
   });
   for (const Block &Of : Blocks)
     addProducts(From[Of.Matrix], End, Of);

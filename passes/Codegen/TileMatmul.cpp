@@ -110,9 +110,9 @@ private:
   SmallVector<Value> loadRows(Value Rows, Value Step, Value Row, Shape Size);
   void multiplyColumn(ArrayRef<Value> Rows, Value Columns, int64_t C,
                       Shape Size, MutableArrayRef<Value> Tiles);
-  /// Features of a piece of a panel that is streamed. Each piece breaks the
-  /// stream of plain numbers. Those of a quantised one are read again for each
-  /// block of its columns, and stay in the first-level cache if they are few.
+  /// Features of a piece of a panel that is streamed. A piece is gone through
+  /// for each block of its columns, which breaks the stream of plain numbers;
+  /// quantised ones stay in the first-level cache if they are few.
   int64_t streamFeatures() const { return isQuantised() ? 128 : 2048; }
   /// Of a row of a panel's view: blocks, or pairs, of all its output features.
   int64_t rowFeatures() const {

@@ -503,8 +503,8 @@ void Connection::flush() {
   asio::async_write(Wire, wire::make_chunk_last(), std::move(Ended));
 }
 
-/// Sends what is unsent. The socket nearly always takes it at once, without a
-/// timer and a handler, which cost more than the call.
+/// Sends what is unsent. The socket nearly always takes it at once, without the
+/// timer and the handler of an operation that may wait.
 void Connection::write() {
   Sending = std::exchange(Unsent, {});
   Frame.clear();

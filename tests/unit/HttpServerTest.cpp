@@ -1,11 +1,11 @@
 //===- HttpServerTest.cpp - Event streams over a socket -------------------===//
 
 #include "runtime/Http/HttpServer.h"
+#include "ArtifactTestSupport.h"
 
 #include <array>
 #include <future>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <string>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -14,6 +14,7 @@
 
 using namespace tenon;
 using namespace tenon::http;
+using tenon::test::TemporaryDirectory;
 
 namespace {
 
@@ -21,10 +22,8 @@ namespace {
 class HttpServerTest : public testing::Test {
 protected:
   void SetUp() override {
-    Folder = testing::TempDir() + "tenon-http-XXXXXX";
-    ASSERT_NE(::mkdtemp(Folder.data()), nullptr);
     Address Where;
-    Where.UnixSocket = Folder + "/socket";
+    Where.UnixSocket = Folder.file("socket");
     Limits Bounds;
     Bounds.UnreadBytes = 64 << 20;
     auto Listening = HttpServer::listen(
@@ -49,7 +48,6 @@ protected:
     Server->stop(0);
     Thread.join();
     Server.reset();
-    ::rmdir(Folder.c_str());
   }
 
   /// Connects and asks; what is asked on the server's side.
@@ -57,7 +55,7 @@ protected:
     Client = ::socket(AF_UNIX, SOCK_STREAM, 0);
     sockaddr_un To{};
     To.sun_family = AF_UNIX;
-    (Folder + "/socket").copy(To.sun_path, sizeof To.sun_path - 1);
+    Folder.file("socket").copy(To.sun_path, sizeof To.sun_path - 1);
     EXPECT_EQ(
         ::connect(Client, reinterpret_cast<const sockaddr *>(&To), sizeof To),
         0);
@@ -94,7 +92,7 @@ protected:
     return Chunks;
   }
 
-  std::string Folder;
+  TemporaryDirectory Folder;
   std::promise<std::shared_ptr<Exchange>> Asked;
   std::unique_ptr<HttpServer> Server;
   std::thread Thread;
