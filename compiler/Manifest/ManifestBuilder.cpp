@@ -138,7 +138,7 @@ int64_t tenon::defaultFewTokens(mlir::ModuleOp Module, bool IsQuantised,
   auto Compute =
       Module->getAttrOfType<mlir::StringAttr>(transformer::attr::ComputeType);
   bool InBF16 = !Compute || Compute.getValue() == "bf16";
-  return HasTiles && InBF16 ? 16 : 3;
+  return HasTiles && InBF16 ? 8 : 3;
 }
 
 std::vector<PrimitiveInfo> tenon::describePrimitives(mlir::ModuleOp Module) {

@@ -194,8 +194,8 @@ int main(int Argc, char **Argv) {
       ->add_option("--few-tokens", Options.FewTokens,
                    "Batches of at most this many tokens are decode-sized and "
                    "stream the weights through generated kernels; 8, or 3 "
-                   "where activations may be quantised; with AMX alone 2 of "
-                   "bf16 and 16 where they may be quantised")
+                   "where activations may be quantised and not for AMX "
+                   "alone; 2 of bf16 with AMX alone")
       ->check(CLI::Range(1, 64));
   Compile
       ->add_option("--activations", Options.Activations,

@@ -144,8 +144,8 @@ def Dnn_LookupOp : Dnn_Op<"lookup", [Pure]> {
     with registers of 512 bits.
   }];
   let arguments = (ins VectorOfRankAndType<[1], [I8, I16, I32]>:$codes,
-                       VectorOfRankAndType<[1], [I8, BF16, F32]>:$table);
-  let results = (outs VectorOfRankAndType<[1], [I8, BF16, F32]>:$result);
+                       VectorOfRankAndType<[1], [I8, BF16, F16, F32]>:$table);
+  let results = (outs VectorOfRankAndType<[1], [I8, BF16, F16, F32]>:$result);
   let assemblyFormat = [{
     $codes `in` $table attr-dict `:` type($codes) `,` type($table) `->`
     type($result)

@@ -9,9 +9,6 @@ static constexpr int64_t CacheLine = 64;
 /// A lane of each output feature of a panel.
 static constexpr int64_t LaneBytes = 4 * PanelWidth;
 
-/// The least biased number.
-static constexpr int64_t FirstBiased = 1 << 15;
-
 /// Whether 32-bit lanes look numbers up in a register; bytes do at every level.
 static bool looksUpWords(dnn::TargetAttr Target) {
   return Target.getVectorBits() >= 512;
@@ -56,39 +53,42 @@ void GroupReader::prefetch(Value First, int64_t Columns, unsigned Locality) {
     B.prefetch(View, {Panel, Block, B.add(From, At)}, Locality);
 }
 
-void GroupReader::prefetchPart(int64_t Number, int64_t Count,
-                               unsigned Locality) {
-  int64_t Lines = llvm::divideCeil(Parts.group() * PanelWidth, CacheLine);
+void GroupReader::prefetchPart(Value First, int64_t Columns, int64_t Number,
+                               int64_t Count, unsigned Locality) {
+  Value From = B.add(Begin, B.mul(First, Parts.group()));
+  int64_t Lines = llvm::divideCeil(Parts.group() * Columns, CacheLine);
   for (int64_t Line = Number * Lines / Count;
        Line < (Number + 1) * Lines / Count; ++Line)
-    B.prefetch(View, {Panel, Block, B.add(Begin, Line * CacheLine)}, Locality);
+    B.prefetch(View, {Panel, Block, B.add(From, Line * CacheLine)}, Locality);
 }
 
-void GroupReader::prefetchStep(Value Number, int64_t Count, unsigned Locality) {
-  int64_t Bytes = Parts.group() * PanelWidth / Count;
-  Value From = B.add(Begin, B.mul(Number, Bytes));
-  for (int64_t I = 0; I < std::max<int64_t>(1, Bytes / CacheLine); ++I)
-    B.prefetch(View, {Panel, Block, B.add(From, I * CacheLine)}, Locality);
-}
-
-void GroupReader::forEachOctet(
-    llvm::function_ref<void(Value, llvm::function_ref<Value(int64_t)>)> Body) {
-  Value Minimum = minimum();
+/// Octets are written out: of as many turns of a loop, each pays for leaving
+/// it.
+void GroupReader::forEachOctetOf(llvm::function_ref<void(int64_t Part)> Begin,
+                                 OctetBody Body, ValueReader ValueOf) {
   int64_t Octets = partValues() / OctetValues;
-  for (int64_t Part = 0; Part < parts(); ++Part) {
-    Value Scale = scale(Part, /*OfPairs=*/isBiased());
-    Value Added = Minimum;
-    if (isBiased())
-      Added = B.mulf(Scale, B.vecConst(-biasOfNumbers()));
-    B.loop(B.index(Part * Octets), B.index((Part + 1) * Octets), 1,
-           [&](Value Number) {
-             setOctet(Number);
-             Body(Number, [&](int64_t Feature) {
-               Value X = isBiased() ? biasedNumber(Feature) : number(Feature);
-               return Added ? B.fma(X, Scale, Added) : B.mulf(X, Scale);
-             });
-           });
+  for (int64_t Number = 0; Number < parts() * Octets; ++Number) {
+    if (Number % Octets == 0)
+      Begin(Number / Octets);
+    setOctet(B.index(Number));
+    Body(Number, ValueOf);
   }
+}
+
+void GroupReader::forEachOctet(OctetBody Body) {
+  Value Minimum = minimum(), Scale;
+  forEachOctetOf([&](int64_t Part) { Scale = scale(Part, /*OfPairs=*/false); },
+                 Body,
+                 [&](int64_t Feature) {
+                   Value X = number(Feature);
+                   return Minimum ? B.fma(X, Scale, Minimum) : B.mulf(X, Scale);
+                 });
+}
+
+void GroupReader::forEachOctetOfPairs(OctetBody Body) {
+  PairScale Scale;
+  forEachOctetOf([&](int64_t Part) { Scale = pairScale(Part); }, Body,
+                 [&](int64_t Feature) { return valuePair(Feature, Scale); });
 }
 
 bool GroupReader::hasPairs(StorageFormat Format) {
@@ -275,34 +275,110 @@ Value GroupReader::number(int64_t Feature) {
   return B.toFloats(moveBytes(numbers(Place / 4), Place % 4, 3));
 }
 
-bool GroupReader::isBiased() const {
-  return Info.Scale == ScaleKind::Half && Info.Minimum == MinimumKind::None &&
-         Info.Bits > 4;
-}
-
-float GroupReader::biasOfNumbers() const {
-  int64_t OfCodes = Info.Bits == 8 ? 128 : Info.Offset;
-  return static_cast<float>(FirstBiased + OfCodes);
-}
-
-/// As bits 8 to 15 of an f32 from 2^15 on, a code counts ones.
-Value GroupReader::biasedNumber(int64_t Feature) {
-  int64_t Place = placeOf(Feature);
-  int32_t Bits = 0x47000000;
-  if (Info.Bits == 8) // Of two's complement.
-    Bits ^= 0x8000;
-  Value Moved = moveBytes(rawCodes(Place / 4), Place % 4, 1);
-  return arith::BitcastOp::create(
-      B, B.vecType(), arith::XOrIOp::create(B, Moved, splatWord(Bits)));
+/// i16 whose low bits are the codes of both, whose nibbles are 16 bits apart.
+Value GroupReader::nibblePair(int64_t Feature) {
+  return vector::BitCastOp::create(B, B.vecType(B.getI16Type(), 2 * Lanes),
+                                   shift(Low[0], 4 * nibbleOf(Feature)));
 }
 
 Value GroupReader::pair(int64_t Feature) {
-  // The nibbles of both are 16 bits apart.
-  Value Codes =
-      vector::BitCastOp::create(B, B.vecType(B.getI16Type(), 2 * Lanes),
-                                shift(Low[0], 4 * nibbleOf(Feature)));
-  return dnn::LookupOp::create(B, B.vecType(B.getBF16Type(), 2 * Lanes), Codes,
-                               table(B.getBF16Type()));
+  return dnn::LookupOp::create(B, B.vecType(B.getBF16Type(), 2 * Lanes),
+                               nibblePair(Feature), table(B.getBF16Type()));
+}
+
+//===----------------------------------------------------------------------===//
+// Pairs of values
+//===----------------------------------------------------------------------===//
+
+/// Beside tile instructions a core multiplies one vector of f32 a cycle, but
+/// twice as many f16; levels that have tiles have f16 arithmetic.
+bool GroupReader::hasValuePairs() const {
+  return B.Target.hasDot(DotProduct::BF16Tile) && !Info.hasMinimum() &&
+         Info.Scale != ScaleKind::Exponent;
+}
+
+/// i16: `Bits` in all of 32 lanes.
+Value GroupReader::splatHalf(int16_t Bits) {
+  return arith::ConstantOp::create(
+      B, DenseElementsAttr::get(B.vecType(B.getI16Type(), 2 * Lanes), Bits));
+}
+
+/// Whether a code stands for zero.
+bool GroupReader::hasZero() const {
+  return !Info.Codes || llvm::is_contained(*Info.Codes, 0);
+}
+
+/// A product of a number with a factor from 1 up to 2 is a normal f16, however
+/// small the scale is.
+GroupReader::PairScale GroupReader::pairScale(int64_t Part) {
+  auto Words = B.vecType(B.getI32Type());
+  Value Bits = arith::BitcastOp::create(B, Words, scale(Part, true));
+  // The nearest of 11 bits, which f16 has.
+  if (Info.Scale == ScaleKind::Integer)
+    Bits = arith::AddIOp::create(B, Bits, splatWord(0x1000));
+  auto Twice = [&](Value Low) -> Value {
+    return vector::BitCastOp::create(
+        B, B.vecType(B.getI16Type(), 2 * Lanes),
+        arith::OrIOp::create(B, Low, shift(Low, -16)));
+  };
+  auto Masked = [&](int64_t Right, int32_t Mask) -> Value {
+    return arith::AndIOp::create(B, shift(Bits, Right), splatWord(Mask));
+  };
+  Value Factor = arith::OrIOp::create(
+      B, arith::OrIOp::create(B, Masked(13, 0x03ff), Masked(16, 0x8000)),
+      splatWord(0x3c00));
+  // Exponents of f16 count from 15.
+  Value Exponent = arith::SubIOp::create(
+      B, Twice(Masked(16, 0x7f80)), splatHalf(static_cast<int16_t>(15 << 7)));
+  return {arith::BitcastOp::create(B, B.vecType(B.getF16Type(), 2 * Lanes),
+                                   Twice(Factor)),
+          Exponent};
+}
+
+/// 32 f16: the numbers of even `Feature` of the octet and of the next.
+Value GroupReader::halfPair(int64_t Feature) {
+  auto Halves = B.vecType(B.getF16Type(), 2 * Lanes);
+  if (Info.Bits == 4)
+    return dnn::LookupOp::create(B, Halves, nibblePair(Feature),
+                                 table(B.getF16Type()));
+  // Bytes 0 and 2 of a lane, or 1 and 3, as the last bits of 1024 and more.
+  int64_t Place = placeOf(Feature);
+  Value Pairs = vector::BitCastOp::create(
+      B, B.vecType(B.getI16Type(), 2 * Lanes), rawCodes(Place / 4));
+  Pairs = Place % 4 == 0
+              ? Value(arith::AndIOp::create(B, Pairs, splatHalf(0xff)))
+              : Value(arith::ShRUIOp::create(B, Pairs, splatHalf(8)));
+  int64_t Offset = Info.Bits == 8 ? 128 : Info.Offset;
+  int16_t Bits = Info.Bits == 8 ? 0x6480 : 0x6400; // Of two's complement.
+  Pairs = arith::XOrIOp::create(B, Pairs, splatHalf(Bits));
+  Value First = arith::ConstantOp::create(
+      B, DenseElementsAttr::get(
+             Halves,
+             B.getFloatAttr(B.getF16Type(), static_cast<double>(1024 + Offset))
+                 .getValue()));
+  return B.subf(arith::BitcastOp::create(B, Halves, Pairs), First);
+}
+
+/// A product as bits of f16 becomes one of bf16: three bits are rounded off, of
+/// two as near to what is farther from zero, and exponents are added.
+Value GroupReader::valuePair(int64_t Feature, const PairScale &Scale) {
+  auto Words = B.vecType(B.getI16Type(), 2 * Lanes);
+  Value Bits = arith::BitcastOp::create(
+      B, Words, B.mulf(halfPair(Feature), Scale.Factor));
+  Value Rounded = arith::AndIOp::create(
+      B,
+      arith::ShRSIOp::create(B, arith::AddIOp::create(B, Bits, splatHalf(4)),
+                             splatHalf(3)),
+      splatHalf(static_cast<int16_t>(0x8fff)));
+  Value Result = arith::AddIOp::create(B, Rounded, Scale.Exponent);
+  if (hasZero()) {
+    Value Magnitude = arith::AndIOp::create(B, Bits, splatHalf(0x7fff));
+    Value IsZero = arith::CmpIOp::create(B, arith::CmpIPredicate::eq, Magnitude,
+                                         splatHalf(0));
+    Result = arith::SelectOp::create(B, IsZero, Rounded, Result);
+  }
+  return vector::BitCastOp::create(B, B.vecType(B.getBF16Type(), 2 * Lanes),
+                                   Result);
 }
 
 //===----------------------------------------------------------------------===//

@@ -27,6 +27,10 @@ public:
 
   /// Features of an octet.
   static constexpr int64_t OctetValues = 8;
+  /// Features whose low bits share a cache line, for 16 output features.
+  int64_t lineFeatures() const {
+    return Info.Bits == 8 ? OctetValues / 2 : OctetValues;
+  }
   /// Parts of a group that have a scale of their own, and their size.
   int64_t parts() const { return GroupValues / Info.ScaleValues; }
   int64_t partValues() const { return Info.ScaleValues; }
@@ -39,11 +43,10 @@ public:
   /// bytes of the group, which lie mixed; with llvm.prefetch's `Locality`, 2
   /// for the second-level cache and 3 for the first.
   void prefetch(Value First, int64_t Columns, unsigned Locality);
-  /// Asks for part `Number` of `Count` equal ones of the group's cache lines.
-  void prefetchPart(int64_t Number, int64_t Count, unsigned Locality);
-  /// Asks for about part `Number` of `Count`: as many lines for each, what lies
-  /// between them comes with their neighbours.
-  void prefetchStep(Value Number, int64_t Count, unsigned Locality);
+  /// Asks for part `Number` of `Count` equal ones of the cache lines of such a
+  /// share, in the order that they lie in.
+  void prefetchPart(Value First, int64_t Columns, int64_t Number, int64_t Count,
+                    unsigned Locality);
   /// Goes to octet `Octet` (0 to 3) of the group.
   void setOctet(Value Octet);
   /// 16 f32: the numbers of feature `Feature` of the octet, times a power of
@@ -55,12 +58,18 @@ public:
   /// side by side for each output feature; exact.
   Value pair(int64_t Feature);
 
-  /// Emits `Body` for every octet, with its number and what gives 16 f32: the
-  /// values, scaled, of one of its features.
-  void forEachOctet(
-      llvm::function_ref<void(Value Octet,
-                              llvm::function_ref<Value(int64_t Feature)>)>
-          Body);
+  /// What gives the scaled values of a feature of an octet, or of it and the
+  /// next.
+  using ValueReader = llvm::function_ref<Value(int64_t Feature)>;
+  using OctetBody = llvm::function_ref<void(int64_t Octet, ValueReader)>;
+  /// Emits `Body` for every octet, with 16 f32 for a feature.
+  void forEachOctet(OctetBody Body);
+  /// Whether there is forEachOctetOfPairs().
+  bool hasValuePairs() const;
+  /// The same with 32 bf16 for an even feature and the next, side by side for
+  /// each output feature: rounded to 11 bits, then to 8. Takes less than
+  /// rounding two f32.
+  void forEachOctetOfPairs(OctetBody Body);
 
   /// 64 u8 of half `Half` of the octet, four for each output feature: the
   /// numbers plus the bias of dnn::unsignedCodes().
@@ -78,6 +87,21 @@ public:
   Value minimum();
 
 private:
+  /// Scales of a part as factors of f16 from 1 up to 2, with their sign, and
+  /// what they lack as bits of bf16.
+  struct PairScale {
+    Value Factor;
+    Value Exponent;
+  };
+
+  void forEachOctetOf(llvm::function_ref<void(int64_t Part)> Begin,
+                      OctetBody Body, ValueReader ValueOf);
+  PairScale pairScale(int64_t Part);
+  Value halfPair(int64_t Feature);
+  Value nibblePair(int64_t Feature);
+  Value valuePair(int64_t Feature, const PairScale &Scale);
+  Value splatHalf(int16_t Bits);
+  bool hasZero() const;
   bool readsByTable() const;
   Value bytes(Value Offset, int64_t BytesPerFeature);
   Value bytes(int64_t Offset, int64_t BytesPerFeature);
@@ -89,11 +113,6 @@ private:
   Value table(mlir::Type Element, int64_t Added = 0);
   Value rawCodes(int64_t Half);
   Value moveBytes(Value Bytes, int64_t From, int64_t To);
-  /// Whether values are biased numbers x scale - bias x scale: exact in f32,
-  /// and without a conversion of integers.
-  bool isBiased() const;
-  float biasOfNumbers() const;
-  Value biasedNumber(int64_t Feature);
 
   KernelBuilder &B;
   const StorageFormatInfo &Info;

@@ -106,7 +106,7 @@ void MatmulEmitter::prefetchAhead(const Stream &From, Value Group,
                                   int64_t Number, int64_t Count) {
   constexpr int64_t Ahead = 4;
   GroupReader(B, Format, From.View, From.Panel, B.add(Group, Ahead), B.index(0))
-      .prefetchPart(Number, Count, B.streamLocality());
+      .prefetchPart(B.index(0), PanelWidth, Number, Count, B.streamLocality());
 }
 
 //===----------------------------------------------------------------------===//
@@ -159,7 +159,7 @@ void MatmulEmitter::widenPanel(const Stream &From, Value FirstGroup,
       GroupReader Reader(B, Format, From.View, From.Panel,
                          B.add(FirstGroup, Group), Column);
       widenColumns(Reader, Plain, Widened,
-                   [&](Value Feature) -> SmallVector<Value> {
+                   [&](int64_t Feature) -> SmallVector<Value> {
                      Value InPanel = B.add(B.mul(Group, GroupValues), Feature);
                      return {B.index(0), B.div(InPanel, Interleave),
                              B.mul(Column, Interleave)};
@@ -170,20 +170,31 @@ void MatmulEmitter::widenPanel(const Stream &From, Value FirstGroup,
 
 void MatmulEmitter::widenColumns(
     GroupReader &Reader, StorageFormat Plain, Value Widened,
-    llvm::function_ref<SmallVector<Value>(Value Feature)> PlaceOf,
-    llvm::function_ref<void(Value Octet)> Between) {
+    llvm::function_ref<SmallVector<Value>(int64_t Feature)> PlaceOf,
+    llvm::function_ref<void(int64_t Line)> Between) {
   int64_t Interleave = infoOf(Plain).Interleave;
-  Reader.forEachOctet([&](Value Octet, auto ValueOf) {
-    if (Between)
-      Between(Octet);
+  auto ForEachPlace = [&](int64_t Octet,
+                          llvm::function_ref<void(int64_t, ValueRange)> Store) {
     for (int64_t I = 0; I < GroupReader::OctetValues; I += Interleave) {
-      SmallVector<Value> At =
-          PlaceOf(B.add(B.mul(Octet, GroupReader::OctetValues), I));
+      int64_t Feature = Octet * GroupReader::OctetValues + I;
+      if (Between && Feature % Reader.lineFeatures() == 0)
+        Between(Feature / Reader.lineFeatures());
+      Store(I, PlaceOf(Feature));
+    }
+  };
+  if (Plain == StorageFormat::BF16 && Reader.hasValuePairs())
+    return Reader.forEachOctetOfPairs([&](int64_t Octet, auto PairOf) {
+      ForEachPlace(Octet, [&](int64_t I, ValueRange At) {
+        vector::StoreOp::create(B, PairOf(I), Widened, At);
+      });
+    });
+  Reader.forEachOctet([&](int64_t Octet, auto ValueOf) {
+    ForEachPlace(Octet, [&](int64_t I, ValueRange At) {
       if (Interleave == 1)
         B.store(ValueOf(I), Widened, At);
       else
         B.storePair(ValueOf(I), ValueOf(I + 1), Widened, At);
-    }
+    });
   });
 }
 

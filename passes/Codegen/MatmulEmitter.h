@@ -136,11 +136,12 @@ protected:
   void widenPanel(const Stream &From, Value FirstGroup, int64_t Features,
                   StorageFormat Plain, Value Widened);
   /// Writes the 16 columns of a group that `Reader` reads as `Plain`, a feature
-  /// or pair of them where `PlaceOf` says. Calls `Between` before each octet.
+  /// or pair of them where `PlaceOf` says. Calls `Between` before each line of
+  /// low bits is read.
   void widenColumns(
       GroupReader &Reader, StorageFormat Plain, Value Widened,
-      llvm::function_ref<llvm::SmallVector<Value>(Value Feature)> PlaceOf,
-      llvm::function_ref<void(Value Octet)> Between = nullptr);
+      llvm::function_ref<llvm::SmallVector<Value>(int64_t Feature)> PlaceOf,
+      llvm::function_ref<void(int64_t Line)> Between = nullptr);
   /// Hands the sums of a block to the epilogue: by panel, weight, row and 16
   /// columns.
   void finishBlock(llvm::ArrayRef<Panel> Panels, Value Row, Value Column,

@@ -28,10 +28,10 @@ static void gatherQuantised(KernelBuilder &B, dnn::PackedType Packed,
   auto Group = [&](Value Number, int64_t Valid) {
     GroupReader Reader(B, Packed.getFormat(), Table, B.div(Id, PanelWidth),
                        Number, Column);
-    Reader.forEachOctet([&](Value Octet, auto ValueOf) {
+    Reader.forEachOctet([&](int64_t Octet, auto ValueOf) {
       for (int64_t I = 0; I < GroupReader::OctetValues; ++I)
         B.store(ValueOf(I), Values,
-                {B.add(B.mul(Octet, GroupReader::OctetValues), I), B.index(0)});
+                {B.index(Octet * GroupReader::OctetValues + I), B.index(0)});
     });
     // What lies behind the row's end is not its own.
     Value First = B.mul(Number, GroupValues);

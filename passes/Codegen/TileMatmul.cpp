@@ -101,8 +101,10 @@ private:
 
   void addStreamed(const Piece &P, Value RowCount);
   void stream(const Piece &P, Value Column, Shape Size);
-  void copyColumns(const Piece &P, Value Step, Value Column, int64_t Columns,
+  void copyColumns(const Piece &P, Value Step, Value Column, Shape Size,
                    llvm::function_ref<void(int64_t C)> Between);
+  void askForRows(const Piece &P, Value Step, Shape Size, int64_t Number,
+                  int64_t Count);
 
   SmallVector<Value> loadBlock(Value Sums, Value Row, Value Column, Shape Size);
   void storeBlock(ValueRange Tiles, Value Sums, Value Row, Value Column,
@@ -249,28 +251,29 @@ void TileMatmul::stage(Value Into, Value First, Value Last, Value FirstFeature,
   auto Type = B.vecType(B.getBF16Type(), TileFeatures);
   Value Zero = arith::ConstantOp::create(B, B.getZeroAttr(Type));
   int64_t Full = Features / TileFeatures;
-  B.loop(B.index(0), B.sub(Last, First), 1, [&](Value Row) {
-    InputRow In = RowOf(B.add(First, Row));
-    auto At = [&](Value Step) {
-      return SmallVector<Value>{In.Row, B.add(B.add(In.Column, FirstFeature),
-                                              B.mul(Step, TileFeatures))};
-    };
-    auto Store = [&](Value Line, Value Step) {
+  auto ForEachRow = [&](Value Step,
+                        llvm::function_ref<Value(ValueRange)> Load) {
+    B.loop(B.index(0), B.sub(Last, First), 1, [&](Value Row) {
+      InputRow In = RowOf(B.add(First, Row));
+      Value Line = Load({In.Row, B.add(B.add(In.Column, FirstFeature),
+                                       B.mul(Step, TileFeatures))});
       vector::StoreOp::create(B, Line, Into,
                               ValueRange{B.div(Row, BlockRows), Step,
                                          B.rem(Row, BlockRows), B.index(0)});
-    };
-    B.loop(B.index(0), B.index(Full), 1, [&](Value Step) {
-      Store(vector::LoadOp::create(B, Type, Input, At(Step)), Step);
     });
-    if (Full * TileFeatures == Features)
-      return;
-    Value Mask = vector::CreateMaskOp::create(
-        B, B.vecType(B.getI1Type(), TileFeatures),
-        ValueRange{B.index(Features - Full * TileFeatures)});
-    Store(vector::MaskedLoadOp::create(B, Type, Input, At(B.index(Full)), Mask,
-                                       Zero),
-          B.index(Full));
+  };
+  B.loop(B.index(0), B.index(Full), 1, [&](Value Step) {
+    ForEachRow(Step, [&](ValueRange At) -> Value {
+      return vector::LoadOp::create(B, Type, Input, At);
+    });
+  });
+  if (Full * TileFeatures == Features)
+    return;
+  Value Mask = vector::CreateMaskOp::create(
+      B, B.vecType(B.getI1Type(), TileFeatures),
+      ValueRange{B.index(Features - Full * TileFeatures)});
+  ForEachRow(B.index(Full), [&](ValueRange At) -> Value {
+    return vector::MaskedLoadOp::create(B, Type, Input, At, Mask, Zero);
   });
 }
 
@@ -427,7 +430,7 @@ void TileMatmul::stream(const Piece &P, Value Column, Shape Size) {
   Value Zero = B.index(0), Into = B.add(P.FirstColumn, Column);
   Value Last = B.index(llvm::divideCeil(P.Features, TileFeatures) - 1);
   auto Copy = [&](Value Step, llvm::function_ref<void(int64_t C)> Between) {
-    copyColumns(P, Step, Column, Size.Columns, Between);
+    copyColumns(P, Step, Column, Size, Between);
   };
   Value FirstStep = B.div(P.Feature, TileFeatures);
   auto Load = [&](Value Step) {
@@ -454,14 +457,15 @@ void TileMatmul::stream(const Piece &P, Value Column, Shape Size) {
   storeBlock(Tiles, P.Sums, Zero, Into, Size);
 }
 
-/// Copies `Columns` times 16 columns of the features of tile `Step` of a piece,
-/// as pairs of bf16, to their turn, and calls `Between` after each part of it
+/// Copies the columns of a block of the features of tile `Step` of a piece, as
+/// pairs of bf16, to their turn, and calls `Between` after each part of it
 /// that is as much as the pairs of 16 columns. Asks for what comes later: lines
 /// of plain numbers shortly before they are read, as the hardware foresees the
 /// rest; quantised ones take time to widen, in which the next piece comes.
 void TileMatmul::copyColumns(const Piece &P, Value Step, Value Column,
-                             int64_t Columns,
+                             Shape Size,
                              llvm::function_ref<void(int64_t C)> Between) {
+  int64_t Columns = Size.Columns;
   auto ColumnOf = [&](int64_t C) { return B.add(Column, C * Lanes); };
   auto PlaceOf = [&](int64_t C, Value Pair) {
     return SmallVector<Value>{B.rem(Step, 2), B.index(C), Pair, B.index(0)};
@@ -472,17 +476,17 @@ void TileMatmul::copyColumns(const Piece &P, Value Step, Value Column,
                          B.add(B.div(Feature, GroupValues), Step), Column);
     };
     GroupReader Ahead = Reader(P.Next, P.NextFeature, B.index(0));
-    constexpr int64_t Octets = GroupValues / GroupReader::OctetValues;
     for (int64_t C = 0; C < Columns; ++C) {
       GroupReader Now = Reader(P.From, P.Feature, ColumnOf(C));
+      int64_t Lines = GroupValues / Now.lineFeatures();
       widenColumns(
           Now, StorageFormat::BF16, Turns,
-          [&](Value Feature) { return PlaceOf(C, B.div(Feature, 2)); },
-          [&](Value Octet) {
-            Value Number =
-                B.add(B.mul(B.div(ColumnOf(C), Lanes), Octets), Octet);
-            Ahead.prefetchStep(Number, PanelWidth / Lanes * Octets,
+          [&](int64_t Feature) { return PlaceOf(C, B.index(Feature / 2)); },
+          [&](int64_t Line) {
+            int64_t Number = C * Lines + Line, Count = Columns * Lines;
+            Ahead.prefetchPart(Column, Columns * Lanes, Number, Count,
                                B.streamLocality());
+            askForRows(P, Step, Size, Number, Count);
           });
       Between(C);
     }
@@ -504,6 +508,17 @@ void TileMatmul::copyColumns(const Piece &P, Value Step, Value Column,
     if ((I + 1) * Columns % Pairs == 0)
       Between((I + 1) * Columns / Pairs - 1);
   }
+}
+
+/// Asks for part `Number` of `Count` of the tiles of rows that are multiplied
+/// with tile `Step` of a piece, which the second-level cache has.
+void TileMatmul::askForRows(const Piece &P, Value Step, Shape Size,
+                            int64_t Number, int64_t Count) {
+  int64_t Lines = Size.Rows * TileRows;
+  Value Tile = B.add(B.div(P.Feature, TileFeatures), Step), Zero = B.index(0);
+  for (int64_t Line = Number * Lines / Count;
+       Line < (Number + 1) * Lines / Count; ++Line)
+    B.prefetch(StagedFew, {Zero, Tile, B.index(Line), Zero}, /*Locality=*/3);
 }
 
 //===----------------------------------------------------------------------===//

@@ -35,6 +35,7 @@ static bool mayUseTiles() {
   X("avx512cd")                                                                \
   X("avx512vnni")                                                              \
   X("avx512bf16")                                                              \
+  X("avx512fp16")                                                              \
   X("amx-tile")                                                                \
   X("amx-int8")                                                                \
   X("amx-bf16")

@@ -81,7 +81,7 @@ inline constexpr std::array<CpuLevelInfo, 6> CpuLevels = {{
     {CpuLevel::AMX,
      "amx",
      "avx2,fma,f16c,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512cd,"
-     "avx512vnni,avx512bf16,amx-tile,amx-int8,amx-bf16",
+     "avx512vnni,avx512bf16,avx512fp16,amx-tile,amx-int8,amx-bf16",
      512,
      32,
      {DotProduct::BF16, DotProduct::Int8, DotProduct::Int16,

@@ -136,7 +136,7 @@ TEST(CpuLevel, MissingFeaturesAreThoseBeyondTheMachine) {
   EXPECT_EQ(missingFeatures(CpuLevel::AVX512_BF16, CpuLevel::AVX512_VNNI),
             "avx512bf16");
   EXPECT_EQ(missingFeatures(CpuLevel::AMX, CpuLevel::AVX512_BF16),
-            "amx-tile,amx-int8,amx-bf16");
+            "avx512fp16,amx-tile,amx-int8,amx-bf16");
   EXPECT_EQ(missingFeatures(CpuLevel::AVX512, CpuLevel::AVX2),
             "avx512f,avx512bw,avx512dq,avx512vl,avx512cd");
   EXPECT_EQ(missingFeatures(CpuLevel::AVX2), "");

@@ -37,6 +37,10 @@ module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, d
 // CHECK-NOT: amx.tile_load %[[OFPANEL]]
 // CHECK: scf.for {{.*}} -> (!amx.tile<16x16xf32>, !amx.tile<16x16xf32>, !amx.tile<16x16xf32>, !amx.tile<16x16xf32>)
 // CHECK-COUNT-2: amx.tile_load %[[FEW]]
+// Between them, lines of what is widened four steps later and of the rows that
+// the next step multiplies are asked for.
+// CHECK: memref.prefetch %{{.*}} locality<2>
+// CHECK-COUNT-4: memref.prefetch %[[FEW]]{{.*}} locality<3>
 // CHECK: vector.store %{{.*}}, %[[TURNS]]
 // CHECK: amx.tile_load %[[TURNS]]
 // CHECK-COUNT-2: amx.tile_mulf
@@ -59,7 +63,8 @@ module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, d
 // CHECK: vector.store %{{.*}}, %[[PAIRS]]
 // Blocks of two tiles by two, each tile of rows and of columns read once per
 // step, in which the next piece is asked for.
-// CHECK: %[[LINES:.*]] = arith.addi %{{.*}}, %c1
+// CHECK: %[[SHARE:.*]] = arith.divui %c{{[0-9]+}}, %{{.*}}
+// CHECK: %[[LINES:.*]] = arith.addi %[[SHARE]], %c1
 // CHECK: scf.for %[[ROW:.*]] = %c0 to %{{.*}} step %c32
 // CHECK: scf.for %{{.*}} = %c0 to %c64 step %c32
 // CHECK-COUNT-4: amx.tile_load %[[SUMS]][{{.*}} into !amx.tile<16x16xf32>
@@ -93,17 +98,24 @@ func.func private @many(%s: !transformer.scope, %b: !transformer.batch, %x: !row
   return
 }
 
-// Codes of 8 bits become numbers from 2^15 on, without a conversion; what they
-// exceed the values by is scaled with them.
-// CHECK-LABEL: @biased
-// CHECK: %[[SCALE:.*]] = arith.extf %{{.*}} : vector<16xf16> to vector<16xf32>
-// CHECK: %[[ADDED:.*]] = arith.mulf %[[SCALE]], %{{.*}}
-// CHECK: vector.shuffle
-// CHECK: arith.xori %{{.*}} : vector<16xi32>
-// CHECK: math.fma %{{.*}}, %[[SCALE]], %[[ADDED]]
+// Without a minimum, pairs of numbers are f16: codes of 8 bits less 1152 from
+// 1024 on. They are multiplied with the scale's mantissa, rounded from 11 bits to
+// 8, and get the scale's exponent where they are not zero.
+// CHECK-LABEL: @pairs
+// CHECK: arith.extf %{{.*}} : vector<16xf16> to vector<16xf32>
+// CHECK: %[[FACTOR:.*]] = arith.bitcast %{{.*}} : vector<32xi16> to vector<32xf16>
+// CHECK: arith.xori %{{.*}} : vector<32xi16>
+// CHECK: %[[NUMBER:.*]] = arith.subf %{{.*}} : vector<32xf16>
+// CHECK: %[[PRODUCT:.*]] = arith.mulf %[[NUMBER]], %[[FACTOR]] : vector<32xf16>
+// CHECK: %[[BITS:.*]] = arith.bitcast %[[PRODUCT]] : vector<32xf16> to vector<32xi16>
+// CHECK: arith.shrsi %{{.*}} : vector<32xi16>
+// CHECK: %[[ROUNDED:.*]] = arith.andi
+// CHECK: %[[SCALED:.*]] = arith.addi %[[ROUNDED]], %{{.*}} : vector<32xi16>
+// CHECK: %[[ZERO:.*]] = arith.cmpi eq, %{{.*}} : vector<32xi16>
+// CHECK: arith.select %[[ZERO]], %[[ROUNDED]], %[[SCALED]]
 // CHECK-NOT: arith.sitofp
 // CHECK: return
-func.func private @biased(%s: !transformer.scope, %b: !transformer.batch, %x: !rows, %o: !out) attributes {transformer.variant = #transformer.variant<many>} {
+func.func private @pairs(%s: !transformer.scope, %b: !transformer.batch, %x: !rows, %o: !out) attributes {transformer.variant = #transformer.variant<many>} {
   %w = dnn.weight %s ["w"] of ffn index 0 : !eight
   dnn.matmul %x weight %w outs(%o) : (!rows, !eight, !out) -> ()
   return

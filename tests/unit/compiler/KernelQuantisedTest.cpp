@@ -53,10 +53,10 @@ TEST_F(KernelTest, QuantisedMatmuls) {
     }
 }
 
-TEST_F(KernelTest, QuantisedMatmulsOfBF16) {
-  for (const std::string &Format : formats()) {
-    KernelCase Case = quantised("matmul of bf16", Format, 130, 301);
-    Case.Body = R"(
+/// A matmul of rows of bf16.
+KernelCase quantisedOfBF16(const std::string &Format, int64_t N, int64_t K) {
+  KernelCase Case = quantised("matmul of bf16", Format, N, K);
+  Case.Body = R"(
       %w = dnn.weight %s ["w"] of ffn : <panels, {N}x{K}x{F}>
       %e = tensor.empty(%t) : tensor<?x{K}xbf16>
       %y = dnn.cast %x0 outs(%e) : (tensor<?x{K}xf32>, tensor<?x{K}xbf16>)
@@ -65,6 +65,20 @@ TEST_F(KernelTest, QuantisedMatmulsOfBF16) {
       %r = dnn.matmul %y weight %w outs(%o)
           : (tensor<?x{K}xbf16>, !dnn.packed<panels, {N}x{K}x{F}>,
              tensor<?x{N}xf32>) -> tensor<?x{N}xf32>)";
+  return Case;
+}
+
+TEST_F(KernelTest, QuantisedMatmulsOfBF16) {
+  for (const std::string &Format : formats())
+    check(quantisedOfBF16(Format, 130, 301));
+}
+
+/// Scales and products of which f16 has fewer than 11 bits.
+TEST_F(KernelTest, QuantisedMatmulsOfSmallWeights) {
+  ParameterScale = 2e-4f;
+  for (const std::string &Format : formats()) {
+    KernelCase Case = quantisedOfBF16(Format, 64, 96);
+    Case.Steps = {{9}, {40}};
     check(Case);
   }
 }

@@ -151,7 +151,8 @@ Result<Checkpoint> KernelTest::parametersOf(ModuleOp Module) {
     for (size_t I = 0; I < Count; ++I) {
       State = State * 1664525u + 1013904223u;
       float Value =
-          static_cast<float>(State >> 8) / static_cast<float>(1 << 23) - 1;
+          ParameterScale *
+          (static_cast<float>(State >> 8) / static_cast<float>(1 << 23) - 1);
       Data.append(reinterpret_cast<const char *>(&Value), sizeof(Value));
     }
     Header += (Header.size() > 1 ? "," : "") + ("\"" + Name) +

@@ -81,6 +81,8 @@ protected:
   static int64_t inputWidthOf(mlir::ModuleOp Module);
 
   mlir::MLIRContext Context;
+  /// What parameters, from -1 to 1, are multiplied with.
+  float ParameterScale = 1;
 
 private:
   /// Of the program that was compiled last.
