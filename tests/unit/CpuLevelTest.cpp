@@ -30,7 +30,8 @@ std::optional<CpuLevel> levelByKernel() {
       return "bmi1";
     if (Feature == "avxvnni")
       return "avx_vnni";
-    if (Feature == "avx512vnni" || Feature == "avx512bf16")
+    if (Feature == "avx512vnni" || Feature == "avx512bf16" ||
+        Feature == "avx512fp16")
       return Feature.insert(6, 1, '_');
     if (Feature.starts_with("amx-"))
       Feature[3] = '_';
