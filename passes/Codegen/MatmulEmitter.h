@@ -136,8 +136,8 @@ protected:
   void widenPanel(const Stream &From, Value FirstGroup, int64_t Features,
                   StorageFormat Plain, Value Widened);
   /// Writes the 16 columns of a group that `Reader` reads as `Plain`, a feature
-  /// or pair of them where `PlaceOf` says. Calls `Between` before each line of
-  /// low bits is read.
+  /// or pair of them where `PlaceOf` says. Calls `Between` with each line of
+  /// low bits, before the first of its features.
   void widenColumns(
       GroupReader &Reader, StorageFormat Plain, Value Widened,
       llvm::function_ref<llvm::SmallVector<Value>(int64_t Feature)> PlaceOf,
