@@ -48,9 +48,7 @@ void GroupReader::setOctet(Value Number) {
 }
 
 void GroupReader::prefetch(Value First, int64_t Columns, unsigned Locality) {
-  Value From = B.add(Begin, B.mul(First, Parts.group()));
-  for (int64_t At = 0; At < Parts.group() * Columns; At += CacheLine)
-    B.prefetch(View, {Panel, Block, B.add(From, At)}, Locality);
+  prefetchPart(First, Columns, /*Number=*/0, /*Count=*/1, Locality);
 }
 
 void GroupReader::prefetchPart(Value First, int64_t Columns, int64_t Number,
@@ -254,11 +252,11 @@ static int64_t placeOf(int64_t Feature) {
   return Place;
 }
 
-/// Byte `From` of each lane as byte `To`; the others are zero.
-Value GroupReader::moveBytes(Value Bytes, int64_t From, int64_t To) {
+/// Byte `From` of each lane as its highest byte; the others are zero.
+Value GroupReader::highestBytes(Value Bytes, int64_t From) {
   SmallVector<int64_t> Mask(4 * Lanes, 4 * Lanes);
   for (int64_t Lane = 0; Lane < Lanes; ++Lane)
-    Mask[4 * Lane + To] = 4 * Lane + From;
+    Mask[4 * Lane + 3] = 4 * Lane + From;
   Value Zero = arith::ConstantOp::create(B, B.getZeroAttr(Bytes.getType()));
   return vector::BitCastOp::create(
       B, B.vecType(B.getI32Type()),
@@ -272,7 +270,7 @@ Value GroupReader::number(int64_t Feature) {
                                  table(B.getF32Type()));
   int64_t Place = placeOf(Feature);
   // As the highest byte of its lane it keeps its sign.
-  return B.toFloats(moveBytes(numbers(Place / 4), Place % 4, 3));
+  return B.toFloats(highestBytes(numbers(Place / 4), Place % 4));
 }
 
 /// i16 whose low bits are the codes of both, whose nibbles are 16 bits apart.

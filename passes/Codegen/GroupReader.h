@@ -112,7 +112,7 @@ private:
   Value shift(Value Words, int64_t Right);
   Value table(mlir::Type Element, int64_t Added = 0);
   Value rawCodes(int64_t Half);
-  Value moveBytes(Value Bytes, int64_t From, int64_t To);
+  Value highestBytes(Value Bytes, int64_t From);
 
   KernelBuilder &B;
   const StorageFormatInfo &Info;
