@@ -10,8 +10,8 @@ def QuantizeWeights : Pass<"quantize-weights", "::mlir::ModuleOp"> {
   let description = [{
     Changes the element type of parameters: `int8` is ggml's Q8_0, codes of 8
     bits in groups of 32; `int4` is IQ4_NL, 16 unevenly spaced numbers in groups
-    of 32, with heads and token embeddings in Q6_K (or Q8_0, where rows are no
-    whole blocks of 256). Stay as they are: vectors, routers, what is not read
+    of 32, with heads and token embeddings in Q6_0, codes of 6 bits in groups of
+    32. Stay as they are: vectors, routers, what is not read
     in panels, matrices of fewer than 64 output features, and what `exclude`
     names. Codes are searched when weights are packed.
   }];

@@ -27,14 +27,13 @@ namespace {
 struct Quantization {
   StringRef Name;
   StorageFormat Body;
-  /// Of heads and token embeddings, if rows are whole blocks of it, otherwise
-  /// Q8_0: their errors go straight into the logits.
+  /// Of heads and token embeddings, whose errors go straight into the logits.
   StorageFormat Head;
 };
 
 constexpr Quantization Choices[] = {
     {"int8", StorageFormat::Q8_0, StorageFormat::Q8_0},
-    {"int4", StorageFormat::IQ4_NL, StorageFormat::Q6_K},
+    {"int4", StorageFormat::IQ4_NL, StorageFormat::Q6_0},
 };
 
 struct QuantizeWeights
@@ -105,11 +104,8 @@ struct QuantizeWeights
       if (Names.empty() || Kept.contains(Names.front()))
         continue;
       auto Type = cast<RankedTensorType>(Op.getType());
-      StorageFormat Chosen = Choice->Body;
-      if (Heads.contains(Names.front()))
-        Chosen = Type.getShape().back() % infoOf(Choice->Head).BlockValues == 0
-                     ? Choice->Head
-                     : StorageFormat::Q8_0;
+      StorageFormat Chosen =
+          Heads.contains(Names.front()) ? Choice->Head : Choice->Body;
       Op.getResult().setType(Type.clone(storedType(&getContext(), Chosen)));
       remarkChosen(Op, "packing", "QuantizeWeights",
                    Twine(Op.getKey()) + " is quantised to " +

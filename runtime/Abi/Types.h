@@ -74,8 +74,8 @@ template <typename Enum> struct EnumSet {
 //===----------------------------------------------------------------------===//
 
 /// How the values of a packed weight are stored: plain numbers, or quantised,
-/// in one of ggml's formats or in 4 bits with a zero point, as GPTQ, AWQ and
-/// compressed-tensors have it.
+/// in one of ggml's formats (Q6_0: of ik_llama.cpp's ggml) or in 4 bits with a
+/// zero point, as GPTQ, AWQ and compressed-tensors have it.
 enum class StorageFormat : uint32_t {
   F32,
   BF16,
@@ -84,6 +84,7 @@ enum class StorageFormat : uint32_t {
   Q4_1,
   Q5_0,
   Q5_1,
+  Q6_0,
   Q4_K,
   Q5_K,
   Q6_K,
@@ -157,7 +158,7 @@ struct StorageFormatInfo {
   constexpr bool hasMinimum() const { return Minimum != MinimumKind::None; }
 };
 
-inline constexpr std::array<StorageFormatInfo, 14> StorageFormats = {{
+inline constexpr std::array<StorageFormatInfo, 15> StorageFormats = {{
     {StorageFormat::F32, "f32", 1, 4, 1},
     {StorageFormat::BF16, "bf16", 1, 2, 2},
     {StorageFormat::Q8_0, "q8_0", 32, 34, 4, 8, 0, nullptr, ScaleKind::Half,
@@ -170,6 +171,8 @@ inline constexpr std::array<StorageFormatInfo, 14> StorageFormats = {{
      32},
     {StorageFormat::Q5_1, "q5_1", 32, 24, 8, 5, 0, nullptr, ScaleKind::Half, 32,
      MinimumKind::Number},
+    {StorageFormat::Q6_0, "q6_0", 32, 26, 8, 6, 32, nullptr, ScaleKind::Half,
+     32},
     {StorageFormat::Q4_K, "q4_k", 256, 148, 8, 4, 0, nullptr,
      ScaleKind::Integer, 32, MinimumKind::Number},
     {StorageFormat::Q5_K, "q5_k", 256, 180, 8, 5, 0, nullptr,

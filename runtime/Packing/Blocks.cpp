@@ -42,6 +42,15 @@ void readFiveBits(const std::byte *From, CodeGroup &Group) {
     Group.Codes[I] |= (byteAt(From, I / 8) >> (I % 8) & 1) << 4;
 }
 
+/// 8 bytes with two high bits of each of 32 codes, those of codes I, I + 16,
+/// I + 8 and I + 24 in byte I, then 16 as above.
+void readSixBits(const std::byte *From, CodeGroup &Group) {
+  readNibbles(From + 8, Group);
+  for (int64_t I = 0; I < GroupValues; ++I)
+    Group.Codes[I] |= (byteAt(From, I % 8) >> (I % 16 / 8 * 4 + I / 16 * 2) & 3)
+                      << 4;
+}
+
 /// 12 bytes with a 6-bit scale and a 6-bit minimum for each of 8 groups: of the
 /// first four the low bits of bytes 0 to 7; of the others four bits in bytes 8
 /// to 11 and two on top of the first eight.
@@ -120,6 +129,10 @@ CodeBlock tenon::readBlock(StorageFormat Format, const std::byte *From) {
     First.Scales[0] = wordAt(From, 0);
     First.Minimum = wordAt(From, 2);
     readFiveBits(From + 4, First);
+    break;
+  case StorageFormat::Q6_0:
+    First.Scales[0] = wordAt(From, 0);
+    readSixBits(From + 2, First);
     break;
   case StorageFormat::Q4_K:
   case StorageFormat::Q5_K:

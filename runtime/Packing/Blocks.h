@@ -55,6 +55,7 @@ constexpr int64_t storedBlockBytes(StorageFormat Format) {
   case StorageFormat::Q4_1:
   case StorageFormat::Q5_0:
   case StorageFormat::Q5_1:
+  case StorageFormat::Q6_0:
   case StorageFormat::Q6_K:
   case StorageFormat::IQ4_NL:
   case StorageFormat::MXFP4:
@@ -74,8 +75,8 @@ CodeBlock readBlock(StorageFormat Format, const std::byte *Stored);
 bool decodeBlock(StorageFormat Format, const CodeBlock &Block, float *Out);
 
 /// The block of `Format` that is close to `Values`, BlockValues finite numbers:
-/// scales are searched that make the squared error, weighted with the squares
-/// of the values, small. Codes are the nearest under those scales. With
+/// scales are searched that make the squared error small, in which large values
+/// count a little more. Codes are the nearest under those scales. With
 /// `Importance`, a number that is not negative for each value, errors that a
 /// searched scale makes are weighted with that instead, unless it is zero for
 /// all values of the scale.

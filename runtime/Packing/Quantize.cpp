@@ -83,15 +83,19 @@ const Numbers &numbersOf(const StorageFormatInfo &Info) {
 constexpr int64_t MaxScaleValues = GroupValues;
 
 /// What the squared errors of `Count` values count: their importance or, as
-/// long as nobody knows it, their own squares.
+/// long as nobody knows it, sqrt(mean square + x^2), as ggml weighs values of
+/// equal importance: twice as much for large ones at most, roughly.
 void weighErrors(const float *X, const float *Importance, int64_t Count,
                  float *Weights) {
-  float Sum = 0;
+  float Sum = 0, Squares = 0;
   for (int64_t I = 0; Importance && I < Count; ++I)
     Sum += Weights[I] = Importance[I];
-  if (Sum == 0)
-    for (int64_t I = 0; I < Count; ++I)
-      Weights[I] = X[I] * X[I];
+  if (Sum != 0)
+    return;
+  for (int64_t I = 0; I < Count; ++I)
+    Squares += X[I] * X[I];
+  for (int64_t I = 0; I < Count; ++I)
+    Weights[I] = std::sqrt(Squares / static_cast<float>(Count) + X[I] * X[I]);
 }
 
 /// The scale of `Count` values that have no minimum.

@@ -209,9 +209,26 @@ TEST(BlocksTest, StoredBlocksKeepTheirBits) {
                     Row * RowBytes + I / 32 * 34 + 2 + I % 32)]));
 }
 
+TEST(BlocksTest, HighBitsOfSixLieInFourRows) {
+  for (size_t I = 0; I < 32; ++I) {
+    // A scale of 1; code I is 37, the others are 0.
+    std::array<std::byte, 26> Stored = {std::byte(0), std::byte(0x3c)};
+    Stored[10 + I % 16] = std::byte(I < 16 ? 0x05 : 0x50);
+    constexpr int Shifts[] = {0, 4, 2, 6};
+    Stored[2 + I % 8] = std::byte(2 << Shifts[I / 8]);
+    std::array<float, 32> Values;
+    ASSERT_TRUE(decodeBlock(StorageFormat::Q6_0,
+                            readBlock(StorageFormat::Q6_0, Stored.data()),
+                            Values.data()));
+    for (size_t J = 0; J < 32; ++J)
+      EXPECT_EQ(Values[J], J == I ? 5 : -32) << I << " " << J;
+  }
+}
+
 /// The formats whose scales are searched.
 constexpr StorageFormat Searched[] = {StorageFormat::IQ4_NL,
-                                      StorageFormat::Q6_K, StorageFormat::Q8_0};
+                                      StorageFormat::Q6_0, StorageFormat::Q6_K,
+                                      StorageFormat::Q8_0};
 
 /// The bits of `X`, one block, as a panel of one feature.
 std::vector<std::byte> bitsOf(StorageFormat Format, const std::vector<float> &X,
@@ -223,7 +240,7 @@ std::vector<std::byte> bitsOf(StorageFormat Format, const std::vector<float> &X,
   return Panel;
 }
 
-TEST(BlocksTest, WithoutImportanceSquaresOfValuesWeigh) {
+TEST(BlocksTest, WithoutImportanceLargeValuesWeighMore) {
   for (StorageFormat Format : Searched)
     for (uint32_t Seed = 0; Seed < 20; ++Seed) {
       std::vector<float> X = normalValues(infoOf(Format).BlockValues, Seed);
@@ -231,10 +248,17 @@ TEST(BlocksTest, WithoutImportanceSquaresOfValuesWeigh) {
       std::vector<float> Importance(X.size());
       EXPECT_EQ(bitsOf(Format, X, Importance.data()), Without)
           << infoOf(Format).Name << " zeros";
-      for (size_t I = 0; I < X.size(); ++I)
-        Importance[I] = X[I] * X[I];
+      auto Shared = static_cast<size_t>(infoOf(Format).ScaleValues);
+      for (size_t I = 0; I < X.size(); I += Shared) {
+        float Squares = 0;
+        for (size_t J = I; J < I + Shared; ++J)
+          Squares += X[J] * X[J];
+        for (size_t J = I; J < I + Shared; ++J)
+          Importance[J] =
+              std::sqrt(Squares / static_cast<float>(Shared) + X[J] * X[J]);
+      }
       EXPECT_EQ(bitsOf(Format, X, Importance.data()), Without)
-          << infoOf(Format).Name << " squares";
+          << infoOf(Format).Name << " weights";
     }
 }
 

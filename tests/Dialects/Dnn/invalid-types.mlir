@@ -26,7 +26,7 @@ func.func private @packed_none(!dnn.packed<panels, 0x6x8xf32>)
 
 // -----
 
-// expected-error@below {{expected one of f32, bf16, q8_0, q4_0, q4_1, q5_0, q5_1, q4_k, q5_k, q6_k, iq4_nl, iq4_xs, mxfp4, u4_zp, got f16}}
+// expected-error@below {{expected one of f32, bf16, q8_0, q4_0, q4_1, q5_0, q5_1, q6_0, q4_k, q5_k, q6_k, iq4_nl, iq4_xs, mxfp4, u4_zp, got f16}}
 func.func private @packed_format(!dnn.packed<panels, 6x8xf16>)
 
 // -----

@@ -234,7 +234,7 @@ func.func private @quant(tensor<4x64x!transformer.quant<bf16>>)
 
 // -----
 
-// expected-error@below {{expected one of f32, bf16, q8_0, q4_0, q4_1, q5_0, q5_1, q4_k, q5_k, q6_k, iq4_nl, iq4_xs, mxfp4, u4_zp, got q9_0}}
+// expected-error@below {{expected one of f32, bf16, q8_0, q4_0, q4_1, q5_0, q5_1, q6_0, q4_k, q5_k, q6_k, iq4_nl, iq4_xs, mxfp4, u4_zp, got q9_0}}
 func.func private @unknown_quant(tensor<4x64x!transformer.quant<q9_0>>)
 
 // -----

@@ -11,7 +11,7 @@
 // NONE-NOT: transformer.quant
 // ERROR: format: expected none, int8 or int4, got 'int3'
 // PATTERN: exclude: '[':
-// REMARK: table is quantised to q6_k
+// REMARK: table is quantised to q6_0
 // REMARK: up is quantised to iq4_nl
 // REMARK-NOT: norm is
 
@@ -21,7 +21,7 @@
 // The table is also the head, under another key of another scope.
 // CHECK-LABEL: @embed
 // INT8: "table" of embedding : tensor<100x256x!transformer.quant<q8_0>>
-// INT4: "table" of embedding : tensor<100x256x!transformer.quant<q6_k>>
+// INT4: "table" of embedding : tensor<100x256x!transformer.quant<q6_0>>
 // CHECK: "positions" of embedding : tensor<16x256xf32>
 func.func private @embed(%s: !scope, %b: !batch) -> tensor<?x256xf32> {
   %t = transformer.parameter %s "table" of embedding : tensor<100x256xf32>
@@ -42,7 +42,7 @@ func.func private @embed(%s: !scope, %b: !batch) -> tensor<?x256xf32> {
 // CHECK: "router" of ffn : tensor<64x256xf32>
 // CHECK: "gate" of ffn : tensor<64x96x256x!transformer.quant
 // EXCLUDE-LABEL: @embed
-// EXCLUDE: "table" {{.*}}quant<q6_k>
+// EXCLUDE: "table" {{.*}}quant<q6_0>
 // EXCLUDE-LABEL: @layer
 // EXCLUDE-NOT: transformer.quant
 // EXCLUDE: return
@@ -66,7 +66,7 @@ func.func private @layer(%s: !scope, %b: !batch, %x: tensor<?x256xf32>) -> tenso
 
 // CHECK-LABEL: @head
 // INT8: "m.table" of head : tensor<100x256x!transformer.quant<q8_0>>
-// INT4: "m.table" of head : tensor<100x256x!transformer.quant<q6_k>>
+// INT4: "m.table" of head : tensor<100x256x!transformer.quant<q6_0>>
 func.func private @head(%s: !scope, %b: !batch, %x: tensor<?x256xf32>) -> tensor<?x100xf32> {
   %t = transformer.parameter %s "m.table" of head : tensor<100x256xf32>
   %0 = transformer.lm_head %x, %b, %t : (tensor<?x256xf32>, !batch, tensor<100x256xf32>) -> tensor<?x100xf32>
