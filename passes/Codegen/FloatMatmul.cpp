@@ -18,10 +18,8 @@ public:
 
   void emit(ArrayRef<Panel> Panels, Value First, Value Last, RowFinder RowOf,
             Epilogue Finish) override;
-  /// Two streams hide more of the memory's latency, if there are panels enough
-  /// for all threads.
   int64_t panelsAtOnce() const override {
-    return !isWidened() && matrices() == 1 && panels() >= 16 ? 2 : 1;
+    return isWidened() ? 1 : panelsOfTwoStreams();
   }
 
 private:

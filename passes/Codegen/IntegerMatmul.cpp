@@ -32,6 +32,9 @@ public:
       Tiles = createIntegerTileMatmul(B, Input, InFeatures, Weights);
   }
 
+  int64_t panelsAtOnce() const override {
+    return Tiles ? Tiles->panelsAtOnce() : 1;
+  }
   void prepare(Value First, Value Last, RowFinder RowOf) override {
     if (Tiles)
       Tiles->prepare(First, Last, RowOf);

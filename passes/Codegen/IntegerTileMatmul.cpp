@@ -7,8 +7,8 @@
 // them, in the same order: a row's bits do not depend on which of both
 // multiplied it.
 //
-// All columns of a group are multiplied before the next group, so that a panel
-// is read in the order that it lies in; sums wait in the first-level cache.
+// All columns of a group are multiplied before the next group, so that panels
+// are read in the order that they lie in; sums wait in the first-level cache.
 //
 // All tiles of a function must do with eight registers, each of one shape. A
 // format with two scales in a group therefore has tiles of whole groups too:
@@ -36,6 +36,7 @@ public:
         Info(infoOf(Format)), Parts(GroupValues / Info.ScaleValues),
         Groups(llvm::divideCeil(InFeatures, GroupValues)) {}
 
+  int64_t panelsAtOnce() const override { return panelsOfTwoStreams(); }
   void prepare(Value First, Value Last, RowFinder RowOf) override;
   void emit(ArrayRef<Panel> Panels, Value First, Value Last, RowFinder RowOf,
             Epilogue Finish) override;
@@ -53,10 +54,10 @@ private:
   /// Rows that are added to before their sums are stored.
   static constexpr int64_t AddedRows = 2;
 
-  /// 16 columns of a panel of a matrix, and with how many rows they are
-  /// multiplied.
+  /// 16 columns of one of the panels that are streamed together, and with how
+  /// many rows they are multiplied.
   struct Block {
-    int64_t Matrix;
+    int64_t Source;
     int64_t Column;
     int64_t RowCount;
   };
@@ -71,9 +72,9 @@ private:
   int64_t tilesOfBlock(int64_t RowCount) const {
     return Parts * tilesOfRows(RowCount);
   }
-  /// Among the blocks of all matrices.
+  /// Among the blocks of all streams.
   int64_t numberOf(const Block &Of) const {
-    return Of.Matrix * PanelColumns + Of.Column;
+    return Of.Source * PanelColumns + Of.Column;
   }
   /// Of the products of a part of a group with a block.
   int64_t tileOf(const Block &Of, int64_t Part, int64_t TileOfRows) const {
@@ -84,8 +85,8 @@ private:
   void allocate();
   Value partOf(Value All, int64_t Part);
   void stage(Value First, Value Last, RowFinder RowOf);
-  void emitPanel(const Panel &P, Value First, Value Last, int64_t RowCount,
-                 Epilogue Finish);
+  void emitPanels(ArrayRef<Panel> Panels, Value First, Value Last,
+                  int64_t RowCount, Epilogue Finish);
   void unpack(const Stream &From, Value Group, const Block &Of);
   SmallVector<Value> multiply(Value Group, const Block &Of);
   void storeProducts(ArrayRef<Value> Tiles, const Block &Of);
@@ -122,7 +123,7 @@ void IntegerTileMatmul::allocate() {
   Scales = B.scratch({Groups, ChunkRows});
   if (Info.hasMinimum())
     Totals = B.scratch({Groups, ChunkRows});
-  int64_t Columns = matrices() * PanelColumns;
+  int64_t Columns = matrices() * panelsAtOnce() * PanelColumns;
   Numbers = B.scratch({2, Columns * GroupSteps, 4 * Lanes}, B.getI8Type());
   Products =
       B.scratch({Columns * Parts * tilesOfRows(ChunkRows) * TileRows, Lanes},
@@ -147,10 +148,9 @@ void IntegerTileMatmul::emit(ArrayRef<Panel> Panels, Value First, Value Last,
     Value To = B.min(B.add(From, ChunkRows), Last);
     B.ifThen(B.isLess(MostPrepared, Last), [&] { stage(From, To, RowOf); });
     Value Steps = B.ceilDiv(B.sub(To, From), RowStep);
-    for (const Panel &P : Panels)
-      B.caseOf(Steps, ChunkRows / RowStep, [&](int64_t Count) {
-        emitPanel(P, From, To, Count * RowStep, Finish);
-      });
+    B.caseOf(Steps, ChunkRows / RowStep, [&](int64_t Count) {
+      emitPanels(Panels, From, To, Count * RowStep, Finish);
+    });
   });
 }
 
@@ -203,21 +203,23 @@ void IntegerTileMatmul::stage(Value First, Value Last, RowFinder RowOf) {
 /// While tiles multiply a block of a group, its numbers of the next are
 /// unpacked and its products of the one before are added. Products are stored a
 /// block later, when they have come.
-void IntegerTileMatmul::emitPanel(const Panel &P, Value First, Value Last,
-                                  int64_t RowCount, Epilogue Finish) {
+void IntegerTileMatmul::emitPanels(ArrayRef<Panel> Panels, Value First,
+                                   Value Last, int64_t RowCount,
+                                   Epilogue Finish) {
+  SmallVector<Stream> From = streams(Panels);
+  auto StreamCount = static_cast<int64_t>(From.size());
   B.loop(B.index(0), B.index(RowCount), 1, [&](Value Row) {
-    B.columns(matrices() * PanelWidth, [&](Value Column, int64_t) {
+    B.columns(StreamCount * PanelWidth, [&](Value Column, int64_t) {
       B.store(B.vecConst(0), Result, {Row, Column});
     });
   });
-  SmallVector<Stream> From = streams(P);
   SmallVector<Block> Blocks;
-  for (int64_t M = 0; M < matrices(); ++M)
+  for (int64_t S = 0; S < StreamCount; ++S)
     for (int64_t C = 0; C < PanelColumns; ++C)
-      Blocks.push_back({M, C, RowCount});
+      Blocks.push_back({S, C, RowCount});
   Value Zero = B.index(0), End = B.index(Groups - 1);
   auto Unpack = [&](Value Group, const Block &Of) {
-    unpack(From[Of.Matrix], B.min(Group, End), Of);
+    unpack(From[Of.Source], B.min(Group, End), Of);
   };
   for (const Block &Of : Blocks)
     Unpack(Zero, Of);
@@ -231,7 +233,7 @@ void IntegerTileMatmul::emitPanel(const Panel &P, Value First, Value Last,
     for (auto [I, Of] : llvm::enumerate(Blocks)) {
       SmallVector<Value> Tiles = multiply(B.add(Group, 1), Of);
       Unpack(B.add(Group, 2), Of);
-      addProducts(From[Of.Matrix], Group, Of);
+      addProducts(From[Of.Source], Group, Of);
       if (HasRoom && I != 0)
         storeProducts(Before, Blocks[I - 1]);
       if (!HasRoom || I + 1 == Blocks.size())
@@ -240,14 +242,14 @@ void IntegerTileMatmul::emitPanel(const Panel &P, Value First, Value Last,
     }
   });
   for (const Block &Of : Blocks)
-    addProducts(From[Of.Matrix], End, Of);
+    addProducts(From[Of.Source], End, Of);
   B.loop(First, Last, 1, [&](Value Row) {
     B.loop(B.index(0), B.index(PanelWidth), Lanes, [&](Value Column) {
-      SmallVector<Value> OfMatrices;
-      for (int64_t M = 0; M < matrices(); ++M)
-        OfMatrices.push_back(
-            B.load(Result, {B.sub(Row, First), B.add(Column, M * PanelWidth)}));
-      finishBlock(P, Row, Column, {1, Lanes}, OfMatrices, Finish);
+      SmallVector<Value> OfStreams;
+      for (int64_t S = 0; S < StreamCount; ++S)
+        OfStreams.push_back(
+            B.load(Result, {B.sub(Row, First), B.add(Column, S * PanelWidth)}));
+      finishBlock(Panels, Row, Column, {1, Lanes}, OfStreams, Finish);
     });
   });
 }

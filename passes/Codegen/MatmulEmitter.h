@@ -94,6 +94,13 @@ protected:
   /// How many of `Units` units of so many panels are worth a claim.
   int64_t leastClaimed(int64_t Units, int64_t PerUnit) const;
 
+  /// Panels of one matrix that are read at once to have two streams, which hide
+  /// more of the memory's latency; one if two matrices are, or if there would
+  /// not be enough for all threads.
+  int64_t panelsOfTwoStreams() const {
+    return matrices() == 1 && panels() >= 16 ? 2 : 1;
+  }
+
   /// Registers that a vector of 16 lanes takes.
   int64_t perVector() const { return Lanes / B.Target.getLanes(); }
   /// Asks for part `Number` of `Count` of the group that is streamed some

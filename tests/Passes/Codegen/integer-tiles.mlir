@@ -95,6 +95,28 @@ func.func private @halves(%s: !transformer.scope, %b: !transformer.batch, %x: !r
 // -----
 
 !rows = memref<?x96x!dnn.grouped<16>>
+!out = memref<?x1152xf32>
+!four = !dnn.packed<panels, 1152x96xq4_0>
+module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, dot = [bf16, int8, int16, bf16_tile, int8_tile], library = []>} {
+// Of many panels two are read at once: 8 columns of 16, not 4.
+// CHECK-LABEL: @pairs
+// CHECK-DAG: memref.alloca() {{.*}} : memref<2x64x64xi8>
+// CHECK-DAG: memref.alloca() {{.*}} : memref<16x128xf32>
+// CHECK: case 1
+// CHECK: scf.for %{{.*}} = %c0 to %c2 step %c1
+// CHECK-COUNT-8: amx.tile_muli
+// CHECK-NOT: amx.tile_muli
+// CHECK: case 2
+func.func private @pairs(%s: !transformer.scope, %b: !transformer.batch, %x: !rows, %o: !out) attributes {transformer.variant = #transformer.variant<few>} {
+  %w = dnn.weight %s ["w"] of ffn index 0 : !four
+  dnn.matmul %x weight %w outs(%o) : (!rows, !four, !out) -> ()
+  return
+}
+}
+
+// -----
+
+!rows = memref<?x96x!dnn.grouped<16>>
 !out = memref<?x128xf32>
 !four = !dnn.packed<panels, 128x96xq4_0>
 module attributes {dnn.target = #dnn.target<avx512_vnni, vector = 512, registers = 32, dot = [int8, int16], library = []>} {
