@@ -337,8 +337,11 @@ private:
           B.storeIndex(T.From, Froms, {Offset});
           B.storeIndex(T.To, Tos, {Offset});
           B.storeIndex(T.Own, Owns, {Offset});
-          for (int64_t H = 0; H < HeadsPerItem; ++H)
-            beginRow(In, T, B.add(In.FirstHead, H), rowAt(Offset, H), Scale);
+          // What other rows are, no one asks.
+          B.ifThen(T.IsMine, [&] {
+            for (int64_t H = 0; H < HeadsPerItem; ++H)
+              beginRow(In, T, B.add(In.FirstHead, H), rowAt(Offset, H), Scale);
+          });
           return SmallVector<Value>{B.min(Carried[0], T.From),
                                     B.max(Carried[1], T.To)};
         });
@@ -494,13 +497,32 @@ private:
                                 B.isLess(FirstKey, To));
       B.ifThen(Seen, [&] {
         Value FirstRow = B.mul(Block, BlockRows);
-        score(In, Tokens, FirstRow, FirstKey, With);
+        // Pages end with keys that no row of the block sees, most of all those
+        // of short sequences.
+        Value Keys = B.min(B.sub(To, FirstKey), B.index(PageTokens));
+        score(In, Tokens, FirstRow, FirstKey, Keys, With);
+        if (UsesTiles)
+          return weighInTiles(In, Tokens, FirstRow, Keys, With);
         SmallVector<Value> Corrections;
         for (int64_t Row = 0; Row < BlockRows; ++Row)
           Corrections.push_back(softmax(In, FirstRow, Row, With));
-        weigh(FirstRow, Corrections, With);
+        weigh(FirstRow, Corrections, Keys, With);
       });
     });
+  }
+
+  /// Calls `Body` with each of the block's tokens `Tokens` that is of the
+  /// pass's sequence: of many short sequences few are.
+  void
+  forTokensOf(ArrayRef<Token> Tokens,
+              llvm::function_ref<void(int64_t Number, const Token &)> Body) {
+    for (auto [I, T] : llvm::enumerate(Tokens)) {
+      auto Number = static_cast<int64_t>(I);
+      if (Tokens.size() == 1)
+        Body(Number, T);
+      else
+        B.ifThen(B.isLess(T.From, T.To), [&, &T = T] { Body(Number, T); });
+    }
   }
 
   /// Adds to Carried, by row and line, the products of the block's rows of
@@ -544,33 +566,33 @@ private:
       Body(B.index(Full), Count - Full);
   }
 
-  /// Scores of a block's rows with the page's keys, masked, into scratch.
+  /// Scores of a block's rows with the first `Keys` keys of the page, masked,
+  /// into scratch; of the others the lowest.
   void score(const Pass &In, ArrayRef<Token> Tokens, Value FirstRow,
-             Value FirstKey, const Page &With) {
+             Value FirstKey, Value Keys, const Page &With) {
+    constexpr int64_t KeyGroups = PageTokens / KeyBlock;
+    int64_t Lines = LinesAtOnce;
+    static_assert(KeyGroups % 2 == 0);
+    Value End = B.mul(B.ceilDiv(Keys, KeyBlock * Lines), Lines);
     if (UsesTiles)
-      scoreTiles(FirstRow, With);
-    int64_t KeySteps =
-        llvm::divideCeil(PageTokens / KeyBlock, LinesAtOnce) * KeyWords;
-    forLines(PageTokens / KeyBlock, [&](Value KeyGroup, int64_t Lines) {
-      SmallVector<Value> Dots =
-          UsesTiles
-              ? loadScores(KeyGroup, Lines)
-              : B.loop(
-                    B.index(0), B.index(KeyWords), 1,
-                    SmallVector<Value>(BlockRows * Lines, B.vecConst(0)),
-                    [&](Value Word, ValueRange Carried) {
-                      if (With.NextKeys)
-                        askFor(
-                            With.ValueBuffer, With.Head,
-                            B.add(B.mul(B.div(KeyGroup, LinesAtOnce), KeyWords),
-                                  Word),
-                            KeySteps);
-                      SmallVector<Value> Loaded;
-                      for (int64_t L = 0; L < Lines; ++L)
-                        Loaded.push_back(
-                            keyLine(With, B.add(KeyGroup, L), Word));
-                      return multiply(Queries, FirstRow, Word, Loaded, Carried);
-                    });
+      scoreTiles(FirstRow, End, With);
+    int64_t KeySteps = KeyGroups / Lines * KeyWords;
+    B.loop(B.index(0), End, Lines, [&](Value KeyGroup) {
+      SmallVector<Value> Dots;
+      if (!UsesTiles)
+        Dots = B.loop(
+            B.index(0), B.index(KeyWords), 1,
+            SmallVector<Value>(BlockRows * Lines, B.vecConst(0)),
+            [&](Value Word, ValueRange Carried) {
+              if (With.NextKeys)
+                askFor(With.ValueBuffer, With.Head,
+                       B.add(B.mul(B.div(KeyGroup, Lines), KeyWords), Word),
+                       KeySteps);
+              SmallVector<Value> Loaded;
+              for (int64_t L = 0; L < Lines; ++L)
+                Loaded.push_back(keyLine(With, B.add(KeyGroup, L), Word));
+              return multiply(Queries, FirstRow, Word, Loaded, Carried);
+            });
       for (int64_t L = 0; L < Lines; ++L) {
         Value GroupStart = B.mul(B.add(KeyGroup, L), KeyBlock);
         Value Scale;
@@ -580,24 +602,30 @@ private:
           Scale =
               Scale ? B.mulf(Scale, B.vecConst(scale())) : B.vecConst(scale());
         Value Index = B.countFrom(B.add(FirstKey, GroupStart));
-        for (auto [I, T] : llvm::enumerate(Tokens)) {
+        forTokensOf(Tokens, [&](int64_t I, const Token &T) {
           Value Above = arith::CmpIOp::create(B, arith::CmpIPredicate::sge,
                                               Index, B.splatIndex(T.From));
           Value Below = arith::CmpIOp::create(B, arith::CmpIPredicate::slt,
                                               Index, B.splatIndex(T.To));
           Value Seen = arith::AndIOp::create(B, Above, Below);
           for (int64_t H = 0; H < HeadsPerItem; ++H) {
-            auto Row = static_cast<int64_t>(I) * HeadsPerItem + H;
-            Value Dot = Dots[Row * Lines + L];
+            int64_t Row = I * HeadsPerItem + H;
+            SmallVector<Value> At = {B.index(Row), GroupStart};
+            Value Dot = UsesTiles ? B.load(Scores, At) : Dots[Row * Lines + L];
             Value Score = capped(Scale ? B.mulf(Dot, Scale) : Dot);
             if (Bias)
               Score = B.addf(Score, bias(T, B.add(In.FirstHead, H), Index));
             Value Masked =
                 arith::SelectOp::create(B, Seen, Score, B.vecConst(Lowest));
-            B.store(Masked, Scores, {B.index(Row), GroupStart});
+            B.store(Masked, Scores, At);
           }
-        }
+        });
       }
+    });
+    B.loop(End, B.index(KeyGroups), 1, [&](Value KeyGroup) {
+      for (int64_t Row = 0; Row < BlockRows; ++Row)
+        B.store(B.vecConst(Lowest), Scores,
+                {B.index(Row), B.mul(KeyGroup, KeyBlock)});
     });
   }
 
@@ -668,8 +696,10 @@ private:
     return Correction;
   }
 
-  /// Adds the page's values, weighted, to a block's shrunken sums.
-  void weigh(Value FirstRow, ArrayRef<Value> Corrections, const Page &With) {
+  /// Adds the first `Keys` values of the page, weighted, to a block's shrunken
+  /// sums.
+  void weigh(Value FirstRow, ArrayRef<Value> Corrections, Value Keys,
+             const Page &With) {
     int64_t ValueSteps =
         llvm::divideCeil(Layout.valueWords() / Lanes, LinesAtOnce) *
         (PageTokens / P);
@@ -683,13 +713,8 @@ private:
       Each([&](int64_t Row, ValueRange At) {
         Begin.push_back(B.mulf(B.load(Sums, At), Corrections[Row]));
       });
-      if (UsesTiles) {
-        const Value *Next = Begin.begin();
-        Each([&](int64_t, ValueRange At) { B.store(*Next++, Sums, At); });
-        return;
-      }
       SmallVector<Value> End = B.loop(
-          B.index(0), B.index(PageTokens / P), 1, Begin,
+          B.index(0), B.ceilDiv(Keys, P), 1, Begin,
           [&](Value Word, ValueRange Carried) {
             if (With.NextKeys)
               askFor(
@@ -705,14 +730,13 @@ private:
       const Value *Next = End.begin();
       Each([&](int64_t, ValueRange At) { B.store(*Next++, Sums, At); });
     });
-    if (UsesTiles)
-      weighTiles(FirstRow, With);
   }
 
   //===--- Tiles ----------------------------------------------------------===//
 
-  /// The products of a block's rows with the page's keys, into scratch.
-  void scoreTiles(Value FirstRow, const Page &With) {
+  /// The products of a block's rows with the page's keys before group `End`,
+  /// into scratch.
+  void scoreTiles(Value FirstRow, Value End, const Page &With) {
     int64_t Depth = KeyWords / TileRows;
     auto RowTile = [&](int64_t D) {
       return loadTile(B, Queries, {FirstRow, B.index(D * TileFeatures)});
@@ -723,7 +747,7 @@ private:
     if (Depth <= MostKept)
       for (int64_t D = 0; D < Depth; ++D)
         Rows.push_back(RowTile(D));
-    B.loop(B.index(0), B.index(PageTokens / KeyBlock), 1, [&](Value KeyGroup) {
+    B.loop(B.index(0), End, 1, [&](Value KeyGroup) {
       Value Sum = zeroTile(B);
       for (int64_t D = 0; D < Depth; ++D) {
         SmallVector<Value> At = With.keysAt(B, KeyGroup, B.index(D * TileRows));
@@ -734,21 +758,30 @@ private:
     });
   }
 
-  /// Them as multiply gives them, by row and line.
-  SmallVector<Value> loadScores(Value KeyGroup, int64_t Lines) {
-    SmallVector<Value> Loaded;
-    for (int64_t Row = 0; Row < BlockRows; ++Row)
-      for (int64_t L = 0; L < Lines; ++L)
-        Loaded.push_back(B.load(
-            Scores, {B.index(Row), B.mul(B.add(KeyGroup, L), KeyBlock)}));
-    return Loaded;
+  /// Turns scores into weights, as softmax() does, and adds the first `Keys`
+  /// values of the page, weighted, to the shrunken sums.
+  void weighInTiles(const Pass &In, ArrayRef<Token> Tokens, Value FirstRow,
+                    Value Keys, const Page &With) {
+    forTokensOf(Tokens, [&](int64_t I, const Token &) {
+      for (int64_t H = 0; H < HeadsPerItem; ++H) {
+        int64_t Row = I * HeadsPerItem + H;
+        Value Correction = softmax(In, FirstRow, Row, With);
+        B.columns(Layout.valueWords(), [&](Value Column, int64_t) {
+          SmallVector<Value> At = {B.add(FirstRow, Row), Column};
+          B.store(B.mulf(B.load(Sums, At), Correction), Sums, At);
+        });
+      }
+    });
+    B.caseOf(B.ceilDiv(Keys, TileFeatures), PageTokens / TileFeatures,
+             [&](int64_t Count) { weighTiles(FirstRow, Count, With); });
   }
 
-  /// Adds the page's values, weighted, to a block's sums.
-  void weighTiles(Value FirstRow, const Page &With) {
+  /// Adds the values of `Count` tiles of the page, weighted, to a block's sums.
+  void weighTiles(Value FirstRow, int64_t Count, const Page &With) {
     SmallVector<Value> Rows;
-    for (int64_t Token = 0; Token < PageTokens; Token += TileFeatures)
-      Rows.push_back(loadTile(B, Weights, {B.index(0), B.index(Token)}));
+    for (int64_t D = 0; D < Count; ++D)
+      Rows.push_back(
+          loadTile(B, Weights, {B.index(0), B.index(D * TileFeatures)}));
     B.loop(B.index(0), B.index(Layout.valueWords()), Lanes, [&](Value Column) {
       Value Sum = loadSums(B, Sums, {FirstRow, Column});
       for (auto [D, Row] : llvm::enumerate(Rows))

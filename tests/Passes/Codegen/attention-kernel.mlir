@@ -50,8 +50,13 @@ module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, 
 // CHECK: arith.maxsi
 // CHECK: %[[ANY:.*]] = arith.andi
 // CHECK: scf.if %[[ANY]] {
+// Keys up to the last that any row of the block sees, 16 at once.
+// CHECK: %[[LEFT:.*]] = arith.subi %{{.*}}, %[[KEY0]]
+// CHECK: %[[COUNT:.*]] = arith.minsi %[[LEFT]], %c64
+// CHECK: %[[UP:.*]] = arith.addi %[[COUNT]], %c15
+// CHECK: %[[GROUPS:.*]] = arith.divui %[[UP]], %c16
 // Pairs of elements: one line of keys for all rows.
-// CHECK: scf.for %[[GROUP:.*]] = %c0 to %c4 step %c1 {
+// CHECK: scf.for %[[GROUP:.*]] = %c0 to %[[GROUPS]] step %c1 {
 // CHECK: :4 = scf.for %[[WORD:.*]] = %c0 to %c3{{.*}} step %c1
 // CHECK: vector.load %keys[%c0, %[[GROUP]], %[[WORD]], %c0]
 // CHECK-COUNT-8: math.fma
@@ -63,8 +68,13 @@ module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, 
 // CHECK: %[[BELOW:.*]] = arith.cmpi slt, %[[KEYS]], %
 // CHECK: %[[SEEN:.*]] = arith.andi %[[ABOVE]], %[[BELOW]]
 // CHECK: arith.select %[[SEEN]], %
+// The others have the lowest score.
+// CHECK: scf.for %[[GROUP:.*]] = %[[GROUPS]] to %c4 step %c1 {
+// CHECK-COUNT-4: vector.store %{{.*}} : memref<4x64xf32>
 // CHECK: math.roundeven
-// CHECK: scf.for %[[KEY:.*]] = %c0 to %c32{{.*}} step %c1
+// CHECK: %[[UP:.*]] = arith.addi %[[COUNT]], %c1
+// CHECK: %[[PAIRS:.*]] = arith.divui %[[UP]], %c2
+// CHECK: scf.for %[[KEY:.*]] = %c0 to %[[PAIRS]] step %c1
 // CHECK: vector.load %values[%c0, %[[KEY]], %
 // Only tokens of this pass are written.
 // CHECK: arith.cmpi sle

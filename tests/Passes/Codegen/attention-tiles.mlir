@@ -20,8 +20,17 @@ module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, d
 // CHECK: amx.tile_load %keys[
 // CHECK: amx.tile_mulf
 // CHECK: amx.tile_store %[[SCORES]]
+// Rows of tokens of other sequences are left.
+// CHECK: scf.if
 // CHECK: vector.load %[[SCORES]]
+// CHECK: scf.if
 // CHECK: arith.truncf
+// Values of up to 32 keys, or of all.
+// CHECK: scf.index_switch
+// CHECK: case 1
+// CHECK: amx.tile_load %[[WEIGHTS]]
+// CHECK-NOT: amx.tile_load %[[WEIGHTS]]
+// CHECK: case 2
 // CHECK-COUNT-2: amx.tile_load %[[WEIGHTS]]
 // CHECK: amx.tile_load %[[SUMS]]
 // CHECK: amx.tile_load %values[
