@@ -84,7 +84,7 @@ constexpr int64_t MaxScaleValues = GroupValues;
 
 /// What the squared errors of `Count` values count: their importance or, as
 /// long as nobody knows it, sqrt(mean square + x^2), as ggml weighs values of
-/// equal importance: twice as much for large ones at most, roughly.
+/// equal importance.
 void weighErrors(const float *X, const float *Importance, int64_t Count,
                  float *Weights) {
   float Sum = 0, Squares = 0;

@@ -131,14 +131,21 @@ static Result<Round> runDecoder(Session &S,
     Result<std::vector<ItemResult>> Answers = S.step(Items);
     if (Status Outcome = outcomeOf(Answers); !Outcome)
       return Outcome;
-    for (size_t I = 0; I < Ids.size(); ++I) {
+    // On all threads, as Generator does.
+    std::vector<Status> Picked(Ids.size());
+    S.forEach(Ids.size(), [&](size_t I) {
       Result<int32_t> Token = likeliest(
           scoresOf((*Answers)[I].Values, S.model().manifest(), (*Code)->Info));
-      if (!Token)
-        return Token.error();
+      if (!Token) {
+        Picked[I] = Token.error();
+        return;
+      }
       Chosen[I] = textToken(S.model().manifest(), *Token);
       Items[I].Tokens = {&Chosen[I], 1};
-    }
+    });
+    for (const Status &Each : Picked)
+      if (!Each)
+        return Each;
     return {};
   };
   for (int64_t Step = 0; Done && Step <= NewTokens; ++Step) {

@@ -87,9 +87,10 @@ class Calibrate:
         content = (self.example / "heldout.txt").read_text()
         half = len(content) // 2
         text = self.file("text.txt", content[:half])
-        other = self.file("other.txt", content[half:half + 6000])
+        other = self.file("other.txt", content[half:])
         options = ["--activations", "exact", "--quantize"]
-        for bits, gain in (("int4", 0.95), ("int8", 1.01)):
+        # Scales of 8 bits are not searched: a text must do no harm.
+        for bits, gain in (("int4", 0.99), ("int8", 1.03)):
             divergences = []
             for name, more in (("plain", []), ("text", ["--calibrate", text])):
                 artifact = self.test.compile(self.example, f"{bits}-{name}",
