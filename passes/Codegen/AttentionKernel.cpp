@@ -337,7 +337,7 @@ private:
           B.storeIndex(T.From, Froms, {Offset});
           B.storeIndex(T.To, Tos, {Offset});
           B.storeIndex(T.Own, Owns, {Offset});
-          // What other rows are, no one asks.
+          // Results of rows of other sequences are not used.
           B.ifThen(T.IsMine, [&] {
             for (int64_t H = 0; H < HeadsPerItem; ++H)
               beginRow(In, T, B.add(In.FirstHead, H), rowAt(Offset, H), Scale);
@@ -572,7 +572,8 @@ private:
              Value FirstKey, Value Keys, const Page &With) {
     constexpr int64_t KeyGroups = PageTokens / KeyBlock;
     int64_t Lines = LinesAtOnce;
-    static_assert(KeyGroups % 2 == 0);
+    static_assert(KeyGroups % 2 == 0, "one or two lines are multiplied at "
+                                      "once");
     Value End = B.mul(B.ceilDiv(Keys, KeyBlock * Lines), Lines);
     if (UsesTiles)
       scoreTiles(FirstRow, End, With);
