@@ -45,12 +45,17 @@ def wishes(seed, count, tokens, new, shared=""):
 
 
 class Stream:
-    """One request under way."""
+    """One request under way. `whole`: the client sleeps until the answer is
+    complete, and knows nothing of when its tokens came."""
 
-    def __init__(self, address, wish):
+    def __init__(self, address, wish, whole=False):
         self.wish = wish
         self.socket = socket.create_connection(address)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if whole:
+            # Readable only when so much has come or the server has closed.
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT,
+                                   1 << 20)
         body = json.dumps(wish.body()).encode()
         self.begin = time.perf_counter()
         self.socket.sendall(
@@ -87,9 +92,9 @@ class Stream:
 
 class Load:
     """What came of requests that so many clients made, each its next as soon as
-    the one before was answered."""
+    the one before was answered. `whole` as of Stream: no row() then."""
 
-    def __init__(self, address, requests, clients):
+    def __init__(self, address, requests, clients, whole=False):
         waiting = list(reversed(requests))
         done = []
         streams = {}  # By descriptor.
@@ -97,7 +102,7 @@ class Load:
 
         def start():
             if waiting:
-                stream = Stream(address, waiting.pop())
+                stream = Stream(address, waiting.pop(), whole)
                 streams[stream.socket.fileno()] = stream
                 ready.register(stream.socket, select.EPOLLIN)
 

@@ -3,7 +3,10 @@
 #include "runtime/Engine/Executor.h"
 
 #include <atomic>
+#include <condition_variable>
+#include <mutex>
 #include <omp.h>
+#include <optional>
 #include <sched.h>
 #include <system_error>
 #include <thread>
@@ -32,53 +35,76 @@ struct Executor::State {
     Control.join();
   }
 
-  /// Hands `Work` to the control thread, null to end it. Answers the number of
-  /// the piece of work.
-  uint32_t post(void (*NewWork)(void *), void *NewArgument) {
-    Work = NewWork;
-    Argument = NewArgument;
-    uint32_t Ticket = Posted.load(std::memory_order_relaxed) + 1;
-    // Sequentially consistent: notify_one() looks for waiting threads, and must
-    // not do so before the store is seen.
-    Posted.store(Ticket);
+  /// Hands `Work` to the control thread, null to end it.
+  void post(void (*NewWork)(void *), void *NewArgument) {
+    {
+      std::lock_guard<std::mutex> Guard(Lock);
+      Work = NewWork;
+      Argument = NewArgument;
+      IsPosted = true;
+    }
     Posted.notify_one();
-    return Ticket;
   }
 
-  /// Runs `Work` in the turn that is on, which is the caller's, and ends it.
-  void take(void (*NewWork)(void *), void *NewArgument) {
-    uint32_t Ticket = post(NewWork, NewArgument);
-    for (uint32_t Now; (Now = Done.load(std::memory_order_acquire)) != Ticket;)
-      Done.wait(Now, std::memory_order_acquire);
-    Turn.fetch_add(1);
-    Turn.notify_all();
+  uint64_t drawTurn() {
+    std::lock_guard<std::mutex> Guard(Lock);
+    return NextTurn++;
+  }
+
+  /// Nothing where others are served or wait.
+  std::optional<uint64_t> drawTurnIfIdle() {
+    std::lock_guard<std::mutex> Guard(Lock);
+    if (NextTurn != Turn)
+      return std::nullopt;
+    return NextTurn++;
+  }
+
+  /// Waits for the caller's turn, `Mine`, runs `Work` in it, and ends it.
+  void take(uint64_t Mine, void (*NewWork)(void *), void *NewArgument) {
+    std::unique_lock<std::mutex> Guard(Lock);
+    TurnEnded.wait(Guard, [&] { return Turn == Mine; });
+    Guard.unlock();
+    post(NewWork, NewArgument);
+    Guard.lock();
+    Done.wait(Guard, [&] { return !IsPosted; });
+    ++Turn;
+    Guard.unlock();
+    TurnEnded.notify_all();
   }
 
   /// What the control thread does.
   void serve() {
     // Regions that oneDNN opens from this thread are as large as ours.
     omp_set_num_threads(static_cast<int>(Threads));
-    for (uint32_t Seen = 0;;) {
-      Posted.wait(Seen, std::memory_order_acquire);
-      Seen = Posted.load(std::memory_order_acquire);
+    for (;;) {
+      {
+        std::unique_lock<std::mutex> Guard(Lock);
+        Posted.wait(Guard, [&] { return IsPosted; });
+      }
       if (!Work)
         return;
       Work(Argument);
-      Done.store(Seen);
+      {
+        std::lock_guard<std::mutex> Guard(Lock);
+        IsPosted = false;
+      }
       Done.notify_one();
     }
   }
 
   const int64_t Threads;
+  // Condition variables, not std::atomic::wait(): callers sleep at once, where
+  // that yields first and each yield takes a core from the team.
+  std::mutex Lock;
+  std::condition_variable Posted, Done, TurnEnded;
+  /// The piece of work that the control thread has or gets; a null `Work` ends
+  /// it.
+  bool IsPosted = false;
   void (*Work)(void *) = nullptr;
   void *Argument = nullptr;
-  /// Pieces of work handed over, and done; 32 bits, which the operating system
-  /// waits on without a mutex.
-  alignas(64) std::atomic<uint32_t> Posted{0};
-  alignas(64) std::atomic<uint32_t> Done{0};
   /// Turns of callers: the next to be drawn, and the one that is on.
-  alignas(64) std::atomic<uint32_t> NextTurn{0};
-  alignas(64) std::atomic<uint32_t> Turn{0};
+  uint64_t NextTurn = 0;
+  uint64_t Turn = 0;
   /// Of barriers, on cache lines of their own: waiting threads read Phase all
   /// the time.
   alignas(64) std::atomic<int64_t> Arrived{0};
@@ -111,19 +137,14 @@ Result<Executor> Executor::create(int64_t Threads) {
 int64_t Executor::threads() const { return Shared->Threads; }
 
 void Executor::runErased(void (*Work)(void *), void *Argument) {
-  uint32_t Mine = Shared->NextTurn.fetch_add(1);
-  for (uint32_t Now; (Now = Shared->Turn.load()) != Mine;)
-    Shared->Turn.wait(Now);
-  Shared->take(Work, Argument);
+  Shared->take(Shared->drawTurn(), Work, Argument);
 }
 
 bool Executor::tryRunErased(void (*Work)(void *), void *Argument) {
-  // Equal where nobody is served.
-  uint32_t Mine = Shared->Turn.load();
-  if (!Shared->NextTurn.compare_exchange_strong(Mine, Mine + 1))
-    return false;
-  Shared->take(Work, Argument);
-  return true;
+  std::optional<uint64_t> Mine = Shared->drawTurnIfIdle();
+  if (Mine)
+    Shared->take(*Mine, Work, Argument);
+  return Mine.has_value();
 }
 
 void Executor::parallel(tenon_rt_body Body, void *Environment) {
