@@ -15,6 +15,7 @@
 #include "compiler/Native/NativeCode.h"
 #include "compiler/Packing/WeightPacking.h"
 #include "compiler/Prefixes/BakePrefixes.h"
+#include "passes/Packing/Passes.h"
 #include "passes/Pipelines/Pipelines.h"
 #include "runtime/Artifact/Artifact.h"
 #include "runtime/Support/Console.h"
@@ -251,6 +252,11 @@ private:
                    ": expected at least " +
                    std::to_string(Image->patches() + 1) +
                    ", the tokens of an image of " + Options.Model);
+    if (std::optional<UnusedPattern> Unused =
+            findUnusedPattern(Module, Options.QuantizeExclude))
+      return Error("--quantize-exclude is '" + Unused->Pattern +
+                   "': expected names of weights of " + Options.Model +
+                   ", such as '" + Unused->Matrix + "'");
     return lower(Module, std::move(State), StageId::Transformer);
   }
 

@@ -52,9 +52,7 @@ LogicalResult GatedFeedForwardOp::verify() {
       failed(checkWeight(*this, "gated_feed_forward", "up", getUp(),
                          getUpBias(), Width)) ||
       failed(checkEqual(*this, "gated_feed_forward_c3", "up output features",
-                        sizeOf(getGate(), 0), sizeOf(getUp(), 0))) ||
-      failed(checkKeptType(*this, "gated_feed_forward_c4", "up", getGate(),
-                           getUp())))
+                        sizeOf(getGate(), 0), sizeOf(getUp(), 0))))
     return failure();
   return checkWeight(*this, "gated_feed_forward", "down", getDown(),
                      getDownBias(), sizeOf(getUp(), 0));

@@ -15,10 +15,28 @@ using namespace tenon::transformer;
 /// One weight, an optional bias, an activation; nothing else.
 static Value createMatmul(OpBuilder &Builder, Location Loc, Value Input,
                           Value Weight, Value Bias,
-                          Activation Act = Activation::None) {
+                          Activation Act = Activation::None,
+                          Value Multiplier = {}) {
   return MatmulOp::create(Builder, Loc, Input, ValueRange(Weight),
-                          Bias ? ValueRange(Bias) : ValueRange(),
-                          /*multiplier=*/Value(), /*residual=*/Value(), Act);
+                          Bias ? ValueRange(Bias) : ValueRange(), Multiplier,
+                          /*residual=*/Value(), Act);
+}
+
+/// The activated gate times what is gated: one matmul where both weights are
+/// stored in one type, as it reads them side by side.
+static Value createGated(OpBuilder &Builder, GatedFeedForwardOp Ffn,
+                         int64_t &Matmuls) {
+  Location Loc = Ffn->getLoc();
+  Matmuls += 1;
+  if (getElementTypeOrSelf(Ffn.getGate()) == getElementTypeOrSelf(Ffn.getUp()))
+    return GatedMatmulOp::create(Builder, Loc, Ffn.getInput(), Ffn.getGate(),
+                                 Ffn.getUp(), Ffn.getGateBias(),
+                                 Ffn.getUpBias(), Ffn.getActivation());
+  Matmuls += 1;
+  Value Gate = createMatmul(Builder, Loc, Ffn.getInput(), Ffn.getGate(),
+                            Ffn.getGateBias(), Ffn.getActivation());
+  return createMatmul(Builder, Loc, Ffn.getInput(), Ffn.getUp(),
+                      Ffn.getUpBias(), Activation::None, Gate);
 }
 
 /// What `Op` computes, as matmuls; null when it is no such op.
@@ -42,10 +60,8 @@ static Value lower(OpBuilder &Builder, Operation *Op, int64_t &Matmuls) {
     return createMatmul(Builder, Loc, Hidden, Ffn.getDown(), Ffn.getDownBias());
   }
   if (auto Ffn = dyn_cast<GatedFeedForwardOp>(Op)) {
-    Matmuls += 2;
-    Value Hidden = GatedMatmulOp::create(
-        Builder, Loc, Ffn.getInput(), Ffn.getGate(), Ffn.getUp(),
-        Ffn.getGateBias(), Ffn.getUpBias(), Ffn.getActivation());
+    Matmuls += 1;
+    Value Hidden = createGated(Builder, Ffn, Matmuls);
     return createMatmul(Builder, Loc, Hidden, Ffn.getDown(), Ffn.getDownBias());
   }
   return {};

@@ -16,6 +16,18 @@ namespace tenon {
 #define GEN_PASS_REGISTRATION
 #include "passes/Packing/Passes.h.inc"
 
+/// A pattern of names that no weight of a model has, and the name of a matrix
+/// of it.
+struct UnusedPattern {
+  std::string Pattern;
+  std::string Matrix;
+};
+
+/// The first of `Patterns`, which are valid, that `exclude` of
+/// `quantize-weights` would make nothing of.
+std::optional<UnusedPattern>
+findUnusedPattern(mlir::ModuleOp Module, llvm::ArrayRef<std::string> Patterns);
+
 } // namespace tenon
 
 #endif // TENON_PASSES_PACKING_PASSES_H

@@ -10,10 +10,11 @@ def QuantizeWeights : Pass<"quantize-weights", "::mlir::ModuleOp"> {
   let description = [{
     Changes the element type of parameters: `int8` is ggml's Q8_0, codes of 8
     bits in groups of 32; `int4` is IQ4_NL, 16 unevenly spaced numbers in groups
-    of 32, with heads and token embeddings in Q6_0, codes of 6 bits in groups of
-    32. Stay as they are: vectors, routers, what is not read
-    in panels, matrices of fewer than 64 output features, and what `exclude`
-    names. Codes are searched when weights are packed.
+    of 32, with heads, token embeddings and projections to the values of
+    attention in Q6_0, codes of 6 bits in groups of 32. Stay as they are:
+    vectors, routers, what is not read in panels, matrices of fewer than 64
+    output features, and what `exclude` names. Codes are searched when weights
+    are packed.
   }];
   let options = [
     Option<"Format", "format", "std::string", "\"none\"",

@@ -6,7 +6,8 @@
 #include "passes/Support/Scopes.h"
 
 #include "mlir/IR/TypeUtilities.h"
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/GlobPattern.h"
 
 namespace tenon {
@@ -21,19 +22,78 @@ using namespace tenon::transformer;
 /// Fewer output features than this fill too little of a panel.
 static constexpr int64_t LeastOutFeatures = PanelWidth;
 
+/// Of each parameter, all in the scopes that its function is called with.
+using ParameterNames = llvm::MapVector<ParameterOp, std::vector<std::string>>;
+
+static ParameterNames namesOfParameters(ModuleOp Module) {
+  ScopeNames Scopes(Module);
+  ParameterNames Result;
+  Module.walk([&](ParameterOp Op) {
+    std::vector<std::string> &Names = Result[Op];
+    for (StringAttr Scope : Scopes.of(Op.getScope()))
+      Names.push_back(ScopeNames::fullName(Scope, Op.getKey()));
+  });
+  return Result;
+}
+
+std::optional<UnusedPattern>
+tenon::findUnusedPattern(ModuleOp Module, ArrayRef<std::string> Patterns) {
+  ParameterNames Parameters = namesOfParameters(Module);
+  for (const std::string &Text : Patterns) {
+    auto Pattern = llvm::cantFail(llvm::GlobPattern::create(Text));
+    auto Matches = [&](const std::string &Name) { return Pattern.match(Name); };
+    std::string Matrix;
+    bool IsUsed = false;
+    for (auto &[Op, Names] : Parameters) {
+      IsUsed |= llvm::any_of(Names, Matches);
+      if (Matrix.empty() && !Names.empty() &&
+          cast<RankedTensorType>(ParameterOp(Op).getType()).getRank() > 1)
+        Matrix = Names.front();
+    }
+    if (!IsUsed)
+      return UnusedPattern{Text, Matrix};
+  }
+  return std::nullopt;
+}
+
 namespace {
+
+/// What a matrix is to the model. A tensor has one format, whatever names it
+/// and whatever uses it: the last of its roles counts.
+enum class Role {
+  Body,
+  /// Projections to the values of attention: small, and their errors weigh
+  /// most.
+  Values,
+  /// Heads and token embeddings, whose errors go straight into the logits.
+  Head,
+  /// What stays.
+  Kept,
+};
 
 /// What one choice of the user stands for.
 struct Quantization {
   StringRef Name;
-  StorageFormat Body;
-  /// Of heads and token embeddings, whose errors go straight into the logits.
-  StorageFormat Head;
+  StorageFormat Body, Values, Head;
+
+  StorageFormat formatOf(Role Of) const {
+    switch (Of) {
+    case Role::Body:
+      return Body;
+    case Role::Values:
+      return Values;
+    case Role::Head:
+      return Head;
+    case Role::Kept:
+      break;
+    }
+    llvm_unreachable("what is kept is not quantised");
+  }
 };
 
 constexpr Quantization Choices[] = {
-    {"int8", StorageFormat::Q8_0, StorageFormat::Q8_0},
-    {"int4", StorageFormat::IQ4_NL, StorageFormat::Q6_0},
+    {"int8", StorageFormat::Q8_0, StorageFormat::Q8_0, StorageFormat::Q8_0},
+    {"int4", StorageFormat::IQ4_NL, StorageFormat::Q6_0, StorageFormat::Q6_0},
 };
 
 struct QuantizeWeights
@@ -50,99 +110,107 @@ struct QuantizeWeights
           << "format: expected none, int8 or int4, got '" << Format << "'";
       return signalPassFailure();
     }
-    SmallVector<llvm::GlobPattern> Patterns;
-    for (const std::string &Text : Exclude) {
-      llvm::Expected<llvm::GlobPattern> Pattern =
-          llvm::GlobPattern::create(Text);
-      if (!Pattern) {
-        getOperation().emitError()
-            << "exclude: '" << Text
-            << "': " << llvm::toString(Pattern.takeError());
-        return signalPassFailure();
-      }
-      Patterns.push_back(std::move(*Pattern));
-    }
-    if (failed(collectUses()))
+    FailureOr<SmallVector<llvm::GlobPattern>> Patterns = parseExclude();
+    if (failed(Patterns) || failed(collectUses()))
       return signalPassFailure();
-    ScopeNames Scopes(getOperation());
-    SmallVector<std::pair<ParameterOp, std::vector<std::string>>> Parameters;
-    getOperation().walk([&](ParameterOp Op) {
-      std::vector<std::string> Names;
-      for (StringAttr Scope : Scopes.of(Op.getScope()))
-        Names.push_back(ScopeNames::fullName(Scope, Op.getKey()));
-      Parameters.emplace_back(Op, std::move(Names));
-    });
+    ParameterNames Parameters = namesOfParameters(getOperation());
 
-    // A tensor has one format, whatever names it: what one operation or the
-    // user keeps stays everywhere.
-    llvm::StringSet<> Kept, Heads;
-    for (auto &[Op, Names] : Parameters)
+    llvm::StringMap<Role> RoleOf;
+    auto Raise = [&](StringRef Name, Role To) {
+      Role &Now = RoleOf.try_emplace(Name, Role::Body).first->second;
+      bool Changed = Now < To;
+      Now = std::max(Now, To);
+      return Changed;
+    };
+    // Names that have one format.
+    SmallVector<SmallVector<StringRef>> Together;
+    for (auto &[Op, Names] : Parameters) {
       for (StringRef Name : Names) {
-        if (!Quantized.contains(Op) ||
-            llvm::any_of(Patterns, [&](const llvm::GlobPattern &P) {
-              return P.match(Name);
+        Raise(Name, Roles.lookup_or(Op, Role::Kept));
+        if (llvm::any_of(*Patterns, [&](const llvm::GlobPattern &Pattern) {
+              return Pattern.match(Name);
             }))
-          Kept.insert(Name);
-        if (OfHeads.contains(Op))
-          Heads.insert(Name);
+          Raise(Name, Role::Kept);
       }
+      Together.emplace_back(Names.begin(), Names.end());
+    }
+    for (auto [First, Second] : Alike) {
+      SmallVector<StringRef> Both;
+      for (ParameterOp Op : {First, Second})
+        Both.append(Parameters[Op].begin(), Parameters[Op].end());
+      Together.push_back(std::move(Both));
+    }
     for (bool Changed = true; Changed;) {
       Changed = false;
-      for (auto &[Op, Names] : Parameters) {
-        auto IsIn = [](const llvm::StringSet<> &Set) {
-          return [&](StringRef Name) { return Set.contains(Name); };
-        };
-        bool Keep = llvm::any_of(Names, IsIn(Kept));
-        bool IsHead = llvm::any_of(Names, IsIn(Heads));
-        for (StringRef Name : Names) {
-          Changed |= Keep && Kept.insert(Name).second;
-          Changed |= IsHead && Heads.insert(Name).second;
-        }
+      for (ArrayRef<StringRef> Names : Together) {
+        Role Last = Role::Body;
+        for (StringRef Name : Names)
+          Last = std::max(Last, RoleOf[Name]);
+        for (StringRef Name : Names)
+          Changed |= Raise(Name, Last);
       }
     }
     for (auto &[Op, Names] : Parameters) {
-      if (Names.empty() || Kept.contains(Names.front()))
+      if (Names.empty() || RoleOf[Names.front()] == Role::Kept)
         continue;
       auto Type = cast<RankedTensorType>(Op.getType());
-      StorageFormat Chosen =
-          Heads.contains(Names.front()) ? Choice->Head : Choice->Body;
-      Op.getResult().setType(Type.clone(storedType(&getContext(), Chosen)));
+      StorageFormat Chosen = Choice->formatOf(RoleOf[Names.front()]);
+      ParameterOp(Op).getResult().setType(
+          Type.clone(storedType(&getContext(), Chosen)));
       remarkChosen(Op, "packing", "QuantizeWeights",
-                   Twine(Op.getKey()) + " is quantised to " +
+                   Twine(ParameterOp(Op).getKey()) + " is quantised to " +
                        infoOf(Chosen).Name);
     }
   }
 
 private:
-  /// Finds the matrices of plain numbers that can be read in panels by all that
-  /// use them, and those of heads.
+  FailureOr<SmallVector<llvm::GlobPattern>> parseExclude() {
+    SmallVector<llvm::GlobPattern> Patterns;
+    for (const std::string &Text : Exclude) {
+      llvm::Expected<llvm::GlobPattern> Pattern =
+          llvm::GlobPattern::create(Text);
+      if (!Pattern)
+        return getOperation().emitError()
+               << "exclude: '" << Text
+               << "': " << llvm::toString(Pattern.takeError());
+      Patterns.push_back(std::move(*Pattern));
+    }
+    return Patterns;
+  }
+
+  /// Finds the roles of matrices, and those that must be of one format.
   LogicalResult collectUses() {
-    llvm::SmallPtrSet<Operation *, 16> Refused;
     WalkResult Walked = getOperation().walk([&](Operation *Op) {
       FailureOr<SmallVector<WeightUse>> Uses = weightUsesOf(Op);
       if (failed(Uses))
         return WalkResult::interrupt();
-      for (const WeightUse &Use : *Uses) {
-        auto Parameter = Use.Operand->get().getDefiningOp<ParameterOp>();
-        if (!Parameter)
-          continue;
-        auto Type = cast<RankedTensorType>(Parameter.getType());
-        bool IsTokens = isTokenTable(Op);
-        bool CanBe = (Use.Layout == LayoutKind::Panels || IsTokens) &&
-                     isa<FloatType>(Type.getElementType()) &&
-                     Type.getShape()[Type.getRank() - 2] >= LeastOutFeatures &&
-                     !isRouter(Op);
-        if (!CanBe)
-          Refused.insert(Parameter);
-        Quantized.insert(Parameter);
-        if (IsTokens || Use.OfOutputRows)
-          OfHeads.insert(Parameter);
-      }
+      for (const WeightUse &Use : *Uses)
+        if (auto Parameter = Use.Operand->get().getDefiningOp<ParameterOp>()) {
+          Role &Now = Roles.try_emplace(Parameter, Role::Body).first->second;
+          Now = std::max(Now, roleOf(Op, Use, Parameter));
+        }
+      if (auto Moe = dyn_cast<MoeOp>(Op))
+        if (auto Gate = Moe.getGate().getDefiningOp<ParameterOp>())
+          if (auto Up = Moe.getUp().getDefiningOp<ParameterOp>())
+            Alike.emplace_back(Gate, Up);
       return WalkResult::advance();
     });
-    for (Operation *Op : Refused)
-      Quantized.erase(Op);
     return failure(Walked.wasInterrupted());
+  }
+
+  /// What stays are matrices that are not of plain numbers, or that something
+  /// does not read in panels.
+  static Role roleOf(Operation *Op, const WeightUse &Use,
+                     ParameterOp Parameter) {
+    auto Type = cast<RankedTensorType>(Parameter.getType());
+    bool IsTokens = isTokenTable(Op);
+    if ((Use.Layout != LayoutKind::Panels && !IsTokens) ||
+        !isa<FloatType>(Type.getElementType()) ||
+        Type.getShape()[Type.getRank() - 2] < LeastOutFeatures || isRouter(Op))
+      return Role::Kept;
+    if (IsTokens || Use.OfOutputRows)
+      return Role::Head;
+    return makesValues(Op) ? Role::Values : Role::Body;
   }
 
   static bool isTokenTable(Operation *Op) {
@@ -159,7 +227,21 @@ private:
            });
   }
 
-  llvm::SmallPtrSet<Operation *, 16> Quantized, OfHeads;
+  /// Whether attention takes what `Op` computes as its values.
+  static bool makesValues(Operation *Op) {
+    return isa<LinearOp>(Op) &&
+           llvm::any_of(Op->getUsers(), [&](Operation *User) {
+             Value Result = Op->getResult(0);
+             if (auto Append = dyn_cast<CacheAppendOp>(User))
+               return Append.getValues() == Result;
+             auto Attention = dyn_cast<AttentionOp>(User);
+             return Attention && Attention.getValues() == Result;
+           });
+  }
+
+  llvm::DenseMap<Operation *, Role> Roles;
+  /// Gates and ups of experts.
+  SmallVector<std::pair<ParameterOp, ParameterOp>> Alike;
 };
 
 } // namespace

@@ -289,6 +289,11 @@ class Errors:
                            options=["--max-seq-len", models.POSITIONS + 1])
         self.compile_fails("no length", self.good, "0",
                            options=["--max-seq-len", "0"])
+        self.compile_fails("a name that no weight has", self.good,
+                           "--quantize-exclude is '*attn_v*'",
+                           "model.embed_tokens.weight",
+                           options=["--quantize", "int4", "--quantize-exclude",
+                                    "*norm*,*attn_v*"])
         for levels in "avx2,", ",avx2", "avx2,,avx512":
             self.compile_fails(f"levels {levels!r}", self.good, "--target-cpu",
                                options=[f"--target-cpu={levels}"])

@@ -140,6 +140,26 @@ class Evaluate:
                         == answer["window_tokens"] - 1 >= 1
                         and answer["windows"] == 1, f"a word: {answer}")
 
+    def mixed_formats(self):
+        """A gate and what it is multiplied with need not be of one format."""
+        exact = "--dtype", "f32", "--activations", "exact"
+        whole = self.test.compile(self.example, "plain", *exact)
+        text = self.work / "mixed.txt"
+        text.write_text((self.example / "heldout.txt").read_text()[:4000])
+
+        def divergence(kept):
+            exclude = ("--quantize-exclude", kept) if kept else ()
+            artifact = self.test.compile(
+                self.example, "mixed", *exact, "--quantize", "int4", *exclude)
+            return self.evaluate(artifact, "--text", text, "--against",
+                                 whole)["against"]["mean_kl_divergence"]
+
+        none, gate, up, both = map(divergence, (
+            None, "*gate_proj*", "*up_proj*", "*gate_proj*,*up_proj*"))
+        self.test.check(0 < both < min(gate, up) and max(gate, up) < none,
+                        f"kept in f32: none {none}, gate {gate}, up {up}, both "
+                        f"{both}: expected to fall")
+
 
 def context_half(window):
     """The first scored token of a whole window."""
@@ -156,6 +176,7 @@ def main():
     evaluate = Evaluate(test, pathlib.Path(sys.argv[3]))
     evaluate.references()
     evaluate.texts()
+    evaluate.mixed_formats()
     test.finish()
 
 

@@ -33,6 +33,17 @@ func.func @gated_feed_forward(%x: !rows, %g: tensor<6x8xf32>, %u: tensor<6x8xf32
   return %0 : !rows
 }
 
+// Weights that are stored in different types are not read side by side.
+// CHECK-LABEL: @gated_feed_forward_mixed
+func.func @gated_feed_forward_mixed(%x: !rows, %g: tensor<6x8xf32>, %u: tensor<6x8xbf16>, %d: tensor<8x6xf32>, %a: tensor<6xf32>, %b: tensor<6xf32>) -> !rows {
+  // CHECK-NEXT: %[[G:.*]] = transformer.matmul %x weights(%x_0) biases(%x_3) activation silu :
+  // CHECK-NEXT: %[[H:.*]] = transformer.matmul %x weights(%x_1) biases(%x_4) multiplier %[[G]] :
+  // CHECK-NEXT: %[[Y:.*]] = transformer.matmul %[[H]] weights(%x_2) :
+  // CHECK-NEXT: return %[[Y]]
+  %0 = transformer.gated_feed_forward silu %x gate %g bias %a up %u bias %b down %d : (!rows, tensor<6x8xf32>, tensor<6x8xbf16>, tensor<8x6xf32>, tensor<6xf32>, tensor<6xf32>) -> !rows
+  return %0 : !rows
+}
+
 // Only output rows are multiplied with a head.
 // CHECK-LABEL: @lm_head
 func.func @lm_head(%x: !rows, %b: !batch, %w: tensor<97x8xf32>, %c: tensor<97xf32>) -> tensor<?x97xf32> {

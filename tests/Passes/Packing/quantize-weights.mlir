@@ -1,8 +1,9 @@
-// What int8 and int4 change: matrices that are multiplied, heads and token
-// embeddings in more bits.
+// What int8 and int4 change: matrices that are multiplied; heads, token
+// embeddings and projections to values in more bits.
 // RUN: %tenon-opt %s --quantize-weights=format=int8 | FileCheck %s --check-prefixes=CHECK,INT8
 // RUN: %tenon-opt %s --quantize-weights=format=int4 | FileCheck %s --check-prefixes=CHECK,INT4
 // RUN: %tenon-opt %s --quantize-weights="format=int4 exclude=l0.*,nothing" | FileCheck %s --check-prefix=EXCLUDE
+// RUN: %tenon-opt %s --quantize-weights="format=int4 exclude=l0.gate" | FileCheck %s --check-prefix=GATE
 // RUN: %tenon-opt %s --quantize-weights | FileCheck %s --check-prefix=NONE
 // RUN: not %tenon-opt %s --quantize-weights=format=int3 2>&1 | FileCheck %s --check-prefix=ERROR
 // RUN: not %tenon-opt %s --quantize-weights="format=int4 exclude=[" 2>&1 | FileCheck %s --check-prefix=PATTERN
@@ -41,6 +42,11 @@ func.func private @embed(%s: !scope, %b: !batch) -> tensor<?x256xf32> {
 // CHECK: "small" of ffn : tensor<8x256xbf16>
 // CHECK: "router" of ffn : tensor<64x256xf32>
 // CHECK: "gate" of ffn : tensor<64x96x256x!transformer.quant
+// Experts' gates and ups are read side by side, in one format.
+// GATE-LABEL: @layer
+// GATE: "gate" of ffn : tensor<64x96x256xbf16>
+// GATE: "experts_up" of ffn : tensor<64x96x256xbf16>
+// GATE: "experts_down" of ffn : tensor<64x256x96x!transformer.quant<iq4_nl>>
 // EXCLUDE-LABEL: @embed
 // EXCLUDE: "table" {{.*}}quant<q6_0>
 // EXCLUDE-LABEL: @layer
@@ -64,6 +70,36 @@ func.func private @layer(%s: !scope, %b: !batch, %x: tensor<?x256xf32>) -> tenso
   return %6 : tensor<?x256xf32>
 }
 
+// The matrix that makes values, of a cache or of attention without one.
+// CHECK-LABEL: @cached
+// INT8-COUNT-3: 64x256x!transformer.quant<q8_0>>
+// INT4: "q" of attention : tensor<64x256x!transformer.quant<iq4_nl>>
+// INT4: "k" of attention : tensor<64x256x!transformer.quant<iq4_nl>>
+// INT4: "v" of attention : tensor<64x256x!transformer.quant<q6_0>>
+func.func private @cached(%s: !scope, %b: !batch, %c: !transformer.cache<1x64xf32>, %x: tensor<?x256xf32>) -> (tensor<?x64xf32>, !transformer.cache<1x64xf32>) {
+  %wq = transformer.parameter %s "q" of attention : tensor<64x256xf32>
+  %wk = transformer.parameter %s "k" of attention : tensor<64x256xf32>
+  %wv = transformer.parameter %s "v" of attention : tensor<64x256xf32>
+  %q = transformer.linear %x, %wq : (tensor<?x256xf32>, tensor<64x256xf32>) -> tensor<?x64xf32>
+  %k = transformer.linear %x, %wk : (tensor<?x256xf32>, tensor<64x256xf32>) -> tensor<?x64xf32>
+  %v = transformer.linear %x, %wv : (tensor<?x256xf32>, tensor<64x256xf32>) -> tensor<?x64xf32>
+  %c1 = transformer.cache_append %c[%s], %b keys %k values %v : (!transformer.cache<1x64xf32>, !scope, !batch, tensor<?x64xf32>, tensor<?x64xf32>) -> !transformer.cache<1x64xf32>
+  %0 = transformer.attention causal %q, %b cache %c1[%s] heads 1 kv_heads 1 scale 0.125 : (tensor<?x64xf32>, !batch, !transformer.cache<1x64xf32>, !scope) -> tensor<?x64xf32>
+  return %0, %c1 : tensor<?x64xf32>, !transformer.cache<1x64xf32>
+}
+
+// CHECK-LABEL: @both_ways
+// INT4: "k" of attention : tensor<64x256x!transformer.quant<iq4_nl>>
+// INT4: "v" of attention : tensor<64x256x!transformer.quant<q6_0>>
+func.func private @both_ways(%s: !scope, %b: !batch, %x: tensor<?x256xf32>) -> tensor<?x64xf32> {
+  %wk = transformer.parameter %s "k" of attention : tensor<64x256xf32>
+  %wv = transformer.parameter %s "v" of attention : tensor<64x256xf32>
+  %k = transformer.linear %x, %wk : (tensor<?x256xf32>, tensor<64x256xf32>) -> tensor<?x64xf32>
+  %v = transformer.linear %x, %wv : (tensor<?x256xf32>, tensor<64x256xf32>) -> tensor<?x64xf32>
+  %0 = transformer.attention bidirectional %k, %b keys %k values %v heads 1 kv_heads 1 scale 0.125 : (tensor<?x64xf32>, !batch, tensor<?x64xf32>, tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %0 : tensor<?x64xf32>
+}
+
 // CHECK-LABEL: @head
 // INT8: "m.table" of head : tensor<100x256x!transformer.quant<q8_0>>
 // INT4: "m.table" of head : tensor<100x256x!transformer.quant<q6_0>>
@@ -73,12 +109,16 @@ func.func private @head(%s: !scope, %b: !batch, %x: tensor<?x256xf32>) -> tensor
   return %0 : tensor<?x100xf32>
 }
 
-func.func @step(%b: !batch) -> tensor<?x100xf32> attributes {transformer.role = "step", transformer.output = "logits"} {
+func.func @step(%b: !batch, %c: !transformer.cache<1x64xf32>) -> (tensor<?x100xf32>, !transformer.cache<1x64xf32>) attributes {transformer.role = "step", transformer.output = "logits"} {
   %root = transformer.scope ""
   %m = transformer.scope "m"
   %l = transformer.scope "l0"
   %0 = call @embed(%m, %b) : (!scope, !batch) -> tensor<?x256xf32>
   %1 = call @layer(%l, %b, %0) : (!scope, !batch, tensor<?x256xf32>) -> tensor<?x256xf32>
+  %e = transformer.scope "encoder"
+  %4 = call @both_ways(%e, %b, %1) : (!scope, !batch, tensor<?x256xf32>) -> tensor<?x64xf32>
+  %d = transformer.scope "decoder"
+  %5, %c1 = call @cached(%d, %b, %c, %1) : (!scope, !batch, !transformer.cache<1x64xf32>, tensor<?x256xf32>) -> (tensor<?x64xf32>, !transformer.cache<1x64xf32>)
   %2 = call @head(%root, %b, %1) : (!scope, !batch, tensor<?x256xf32>) -> tensor<?x100xf32>
-  return %2 : tensor<?x100xf32>
+  return %2, %c1 : tensor<?x100xf32>, !transformer.cache<1x64xf32>
 }
