@@ -37,6 +37,56 @@ using DnnEmitters = Emitters<
 #include "dialects/Dnn/DnnOps.cpp.inc"
     >;
 
+/// What kernels since the last barrier read and write.
+class PendingEffects {
+public:
+  /// Whether `Op` must wait until all threads have done them.
+  bool conflictWith(Operation *Op) const {
+    return llvm::any_of(effectsOf(Op), [&](const Effect &Later) {
+      return llvm::any_of(Pending, [&](const Effect &Earlier) {
+        return (isWrite(Later) || isWrite(Earlier)) &&
+               Later.getResource() == Earlier.getResource() &&
+               mayOverlap(Later.getValue(), Earlier.getValue());
+      });
+    });
+  }
+  void add(Operation *Op) { llvm::append_range(Pending, effectsOf(Op)); }
+  void clear() { Pending.clear(); }
+
+private:
+  using Effect = MemoryEffects::EffectInstance;
+
+  static SmallVector<Effect> effectsOf(Operation *Op) {
+    SmallVector<Effect> Effects;
+    cast<MemoryEffectOpInterface>(Op).getEffects(Effects);
+    return Effects;
+  }
+  static bool isWrite(const Effect &Of) {
+    return isa<MemoryEffects::Write>(Of.getEffect());
+  }
+  /// Buffers of a function overlap as they are planned to, and never overlap
+  /// what the function is given. Effects on no value are on all of a resource.
+  static bool mayOverlap(Value A, Value B) {
+    if (!A || !B || A == B)
+      return true;
+    auto First = A.getDefiningOp<dnn::BufferOp>();
+    auto Second = B.getDefiningOp<dnn::BufferOp>();
+    if (!First || !Second)
+      return !First && !Second;
+    if (!First.getPlan() || !Second.getPlan())
+      return true;
+    auto Begin = [](dnn::BufferOp Of) {
+      return static_cast<int64_t>(Of.getOffset());
+    };
+    auto End = [&](dnn::BufferOp Of) {
+      return Begin(Of) + Of.getPlanAttr().getBytes();
+    };
+    return Begin(First) < End(Second) && Begin(Second) < End(First);
+  }
+
+  SmallVector<Effect> Pending;
+};
+
 struct GenerateKernels
     : public tenon::impl::GenerateKernelsBase<GenerateKernels> {
   void runOnOperation() override {
@@ -133,10 +183,14 @@ struct GenerateKernels
     bool IsDecode = isDecodeSized(Run.front());
     auto Parallel = dnn::ParallelOp::create(Builder, Run.front()->getLoc());
     Block &Body = Parallel.getBody().front();
+    PendingEffects Pending;
     for (Operation *Op : Run) {
       Builder.setInsertionPointToEnd(&Body);
-      if (Op != Run.front())
+      if (Pending.conflictWith(Op)) {
         dnn::BarrierOp::create(Builder, Op->getLoc(), Batch);
+        Pending.clear();
+      }
+      Pending.add(Op);
       announce(Builder, cast<dnn::ComputeOpInterface>(Op), Batch,
                Parallel.getThread());
       KernelBuilder B(Builder, Op->getLoc(), Parallel, Batch, Target, IsDecode);

@@ -9,8 +9,9 @@ def GenerateKernels : Pass<"generate-kernels", "::mlir::ModuleOp"> {
   let summary = "Write a kernel for every operation that is not the library's";
   let description = [{
     Consecutive generated operations become one `dnn.parallel` region, in which
-    every thread does its share of each operation and waits at a barrier
-    before the next: a `.few` function is a single region, a `.many` function
+    every thread does its share of each operation and waits at a barrier before
+    one that reads or writes what operations since the last barrier wrote, or
+    writes what they read: a `.few` function is a single region, a `.many` function
     has regions between its library matmuls. A `dnn.kernel` before each kernel
     and library call has the operation as the memory plan had it, its number
     and what it costs.

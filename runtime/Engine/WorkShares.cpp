@@ -25,7 +25,8 @@ int64_t WorkShares::portion(Range Left, int64_t Grain) {
 
 WorkShares::Range WorkShares::shareOf(uint16_t Loop, int64_t Thread,
                                       int64_t Team, int64_t Total) {
-  return {Loop, bits(Total * Thread / Team), bits(Total * (Thread + 1) / Team)};
+  int64_t Place = (Thread + Loop) % Team;
+  return {Loop, bits(Total * Place / Team), bits(Total * (Place + 1) / Team)};
 }
 
 tenon_rt_items WorkShares::claimOwn(int64_t Thread, int64_t Team, int64_t Total,

@@ -1,10 +1,11 @@
 //===- WorkShares.h - Loops whose items threads claim -----------*- C++ -*-===//
 //
 // A loop over items begins with an equal share of neighbouring items for each
-// thread, which goes through it from the front. Who has nothing left steals
-// from the back of others' shares: a thread that loses its core to another
-// process, or has a slower core, does fewer items, and nobody waits for it
-// longer than for one claim. Without such a loss nothing is stolen, and each
+// thread, which goes through it from the front. Where shares differ, by an
+// item, the larger ones go to other threads in the next loop. Who has nothing
+// left steals from the back of others' shares: a thread that loses its core to
+// another process, or has a slower core, does fewer items, and nobody waits for
+// it longer than for one claim. Without such a loss nothing is stolen, and each
 // thread reads one stretch of memory (static stealing, as OpenMP runtimes call
 // it).
 //

@@ -85,7 +85,7 @@ TEST(WorkSharesTest, AThreadThatDoesNotComeIsNotWaitedFor) {
         First.push_back(Mine.first + I);
     if (Loop == 0) {
       // Its own from the front, the other's from the back.
-      EXPECT_EQ(First, (std::vector<int64_t>{0, 1, 2, 3, 4, 8, 9, 6, 7, 5}));
+      EXPECT_EQ(First, (std::vector<int64_t>{5, 6, 7, 8, 9, 3, 4, 1, 2, 0}));
     } else {
       // The other has left nothing behind, so that its next share is open too.
       EXPECT_EQ(First.size(), 10u);
@@ -94,7 +94,7 @@ TEST(WorkSharesTest, AThreadThatDoesNotComeIsNotWaitedFor) {
   // It finds both loops done, and its share of the third.
   EXPECT_EQ(Shares.claim(1, 2, 10, 2).count, 0);
   EXPECT_EQ(Shares.claim(1, 2, 10, 2).count, 0);
-  EXPECT_EQ(Shares.claim(1, 2, 10, 2).first, 5);
+  EXPECT_EQ(Shares.claim(1, 2, 10, 2).first, 0);
 }
 
 TEST(WorkSharesTest, AShareOfALoopToComeIsNotStolen) {
@@ -106,7 +106,7 @@ TEST(WorkSharesTest, AShareOfALoopToComeIsNotStolen) {
   // The other is still to do its item of it.
   EXPECT_EQ(Shares.claim(0, 2, 8, 8).count, 4);
   EXPECT_EQ(Shares.claim(0, 2, 8, 8).count, 0);
-  EXPECT_EQ(Shares.claim(1, 2, 2, 1).first, 1);
+  EXPECT_EQ(Shares.claim(1, 2, 2, 1).first, 0);
   EXPECT_EQ(Shares.claim(1, 2, 2, 1).count, 0);
   EXPECT_EQ(Shares.claim(1, 2, 8, 8).first, 4);
   EXPECT_EQ(Shares.claim(1, 2, 8, 8).count, 0);
@@ -123,11 +123,24 @@ static int64_t claimAll(WorkShares &Shares, int64_t Thread, int64_t Total) {
 
 TEST(WorkSharesTest, WhoHadNoShareIsHelpedInTheNextLoop) {
   WorkShares Shares(2);
-  // The only item is the second thread's.
-  EXPECT_EQ(Shares.claim(0, 2, 1, 1).count, 0);
-  EXPECT_EQ(claimAll(Shares, 1, 1), 1);
-  EXPECT_EQ(claimAll(Shares, 1, 8), 8);
-  EXPECT_EQ(Shares.claim(0, 2, 8, 1).count, 0);
+  // The only item is the first thread's.
+  EXPECT_EQ(Shares.claim(1, 2, 1, 1).count, 0);
+  EXPECT_EQ(claimAll(Shares, 0, 1), 1);
+  EXPECT_EQ(claimAll(Shares, 0, 8), 8);
+  EXPECT_EQ(Shares.claim(1, 2, 8, 1).count, 0);
+}
+
+TEST(WorkSharesTest, LargerSharesTakeTurns) {
+  WorkShares Shares(2);
+  std::vector<int64_t> First, Second;
+  for (int64_t Loop = 0; Loop < 4; ++Loop) {
+    First.push_back(Shares.claim(0, 2, 3, 3).count);
+    Second.push_back(Shares.claim(1, 2, 3, 3).count);
+    EXPECT_EQ(Shares.claim(0, 2, 3, 3).count, 0);
+    EXPECT_EQ(Shares.claim(1, 2, 3, 3).count, 0);
+  }
+  EXPECT_EQ(First, (std::vector<int64_t>{2, 1, 2, 1}));
+  EXPECT_EQ(Second, (std::vector<int64_t>{1, 2, 1, 2}));
 }
 
 TEST(WorkSharesTest, WhoWasAbsentIsHelpedInTheNextRegion) {

@@ -1,5 +1,5 @@
 // A function without library matmuls is one parallel region with a barrier
-// between operations; otherwise there are regions between the matmuls.
+// before operations that need others' results; otherwise there are regions between the matmuls.
 // RUN: %tenon-opt %s --generate-kernels | FileCheck %s
 // RUN: %tenon-opt %s --generate-kernels | FileCheck %s --check-prefix=GONE
 
@@ -68,6 +68,40 @@ func.func private @layer.many(%s: !scope, %b: !batch, %x: !rows, %o: !rows) attr
   return
 }
 
+// Between kernels that neither read nor write what the other writes there is no
+// barrier: the second does not need the first, the third reads what both wrote,
+// the fourth writes to where the second did, and buffers that are not planned
+// may be anywhere.
+// CHECK-LABEL: @independent.few
+// CHECK: dnn.kernel "matmul {{.*}}outs(%buffer) :
+// CHECK-NOT: dnn.barrier
+// CHECK: dnn.kernel "matmul {{.*}}outs(%buffer_0) :
+// CHECK: dnn.barrier
+// CHECK: dnn.kernel "residual %buffer, %buffer_0 outs(%buffer_1) :
+// CHECK: dnn.barrier
+// CHECK: dnn.kernel "residual %x, %x outs(%buffer_2) :
+// CHECK-NOT: dnn.barrier
+// CHECK: dnn.kernel "residual %x, %x outs(%buffer_1) :
+// CHECK: dnn.barrier
+// CHECK: dnn.kernel "residual %x, %x outs(%buffer_3) :
+// CHECK: return
+func.func private @independent.few(%s: !scope, %b: !batch, %x: !rows) attributes {transformer.variant = #transformer.variant<few>} {
+  %w = dnn.weight %s ["w"] of ffn index 0 : !weight
+  %c = dnn.count tokens %b
+  %0 = dnn.buffer %b[%c] at 0 plan <1024 bytes from 0 to 9> : !rows
+  %1 = dnn.buffer %b[%c] at 1024 plan <1024 bytes from 0 to 9> : !rows
+  %2 = dnn.buffer %b[%c] at 2048 plan <1024 bytes from 0 to 9> : !rows
+  %3 = dnn.buffer %b[%c] at 1984 plan <64 bytes from 0 to 9> : !rows
+  %4 = dnn.buffer %b[%c] at 4096 : !rows
+  dnn.matmul %x weight %w outs(%0) : (!rows, !weight, !rows) -> ()
+  dnn.matmul %x weight %w outs(%1) : (!rows, !weight, !rows) -> ()
+  dnn.residual %0, %1 outs(%2) : (!rows, !rows, !rows) -> ()
+  dnn.residual %x, %x outs(%3) : (!rows, !rows, !rows) -> ()
+  dnn.residual %x, %x outs(%2) : (!rows, !rows, !rows) -> ()
+  dnn.residual %x, %x outs(%4) : (!rows, !rows, !rows) -> ()
+  return
+}
+
 // Two library matmuls in a row have no region between them.
 // CHECK-LABEL: @calls.many
 // CHECK-NOT: dnn.parallel
@@ -85,7 +119,7 @@ func.func private @calls.many(%s: !scope, %b: !batch, %x: !rows, %o: !rows) attr
 // A call of a layer function ends a region. Numbers go on from function to function.
 // CHECK-LABEL: @step
 // CHECK: dnn.parallel
-// CHECK: dnn.kernel "residual {{.*}}" in "step" number 8 of %batch[%scope] rows
+// CHECK: dnn.kernel "residual {{.*}}" in "step" number 14 of %batch[%scope] rows
 // CHECK: dnn.dispatch
 // CHECK: dnn.parallel
 // CHECK: return
