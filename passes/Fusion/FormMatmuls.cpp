@@ -12,7 +12,8 @@ namespace tenon {
 using namespace mlir;
 using namespace tenon::transformer;
 
-/// One weight, an optional bias, an activation; nothing else.
+/// One weight, an optional bias, an activation, and what its result is
+/// multiplied by.
 static Value createMatmul(OpBuilder &Builder, Location Loc, Value Input,
                           Value Weight, Value Bias,
                           Activation Act = Activation::None,
