@@ -1,5 +1,6 @@
 // A function without library matmuls is one parallel region with a barrier
-// before operations that need others' results; otherwise there are regions between the matmuls.
+// before operations that need others' results; otherwise there are regions
+// between the matmuls.
 // RUN: %tenon-opt %s --generate-kernels | FileCheck %s
 // RUN: %tenon-opt %s --generate-kernels | FileCheck %s --check-prefix=GONE
 
@@ -70,7 +71,8 @@ func.func private @layer.many(%s: !scope, %b: !batch, %x: !rows, %o: !rows) attr
 
 // Between kernels that neither read nor write what the other writes there is no
 // barrier: the second does not need the first, the third reads what both wrote,
-// the fourth writes to where the second did, and buffers that are not planned
+// the fourth writes over the end of what the third reads, the fifth needs only
+// what came before that barrier, and the buffer of the last is not planned and
 // may be anywhere.
 // CHECK-LABEL: @independent.few
 // CHECK: dnn.kernel "matmul {{.*}}outs(%buffer) :
