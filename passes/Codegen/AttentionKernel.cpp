@@ -2,30 +2,21 @@
 //
 // One work item is some tokens and one key-value head: the queries of these
 // tokens that share the head go through its pages together, so that every key
-// and value is read once for all of them. Per page and block of rows: scores of
-// 64 keys, running maximum and sum, and the weighted sum of values, all in
-// registers. With partitions an item is one token, one key-value head and one
-// partition of the token's pages.
-//
-// Where there are tiles of bf16, a block has up to 16 rows and both products go
-// through tiles; scores and sums pass through scratch.
+// and value is read once for all of them. With partitions an item is one token,
+// one key-value head and one partition of the token's pages.
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/Codegen/AttentionBlock.h"
 #include "passes/Codegen/Partitions.h"
 #include "passes/Codegen/Tiles.h"
 #include "passes/Codegen/Unpack.h"
-
-#include "mlir/Dialect/X86Vector/X86VectorDialect.h"
 
 using namespace mlir;
 using namespace tenon;
 using namespace tenon::transformer;
 
 namespace {
-
-/// Lower than any score, and finite: differences of it are zero, not NaN.
-constexpr float Lowest = -1e30f;
 
 /// Rows that a page is read into the cache for.
 constexpr int64_t MostItemRows = 32;
@@ -46,16 +37,7 @@ public:
     }
     chooseProducts();
     chooseBlocks();
-    // Tiles have 16 rows; what becomes of those that a block lacks is not used.
-    int64_t OfBlock = UsesTiles ? TileRows : BlockRows;
-    int64_t OfItem = OfBlock * Blocks;
-    Queries = B.scratch({OfItem, KeyWords * P}, Element);
-    Scores = B.scratch({OfBlock, PageTokens});
-    Weights =
-        Element.isF32() ? Scores : B.scratch({OfBlock, PageTokens}, Element);
-    Sums = B.scratch({OfItem, Layout.valueWords()});
-    Highest = B.scratch({ItemRows});
-    Total = B.scratch({ItemRows});
+    Block.emplace(B, Is, Blocks);
     for (Value *Each : {&Froms, &Tos, &Owns})
       *Each = B.scratch({ItemTokens}, B.getI32Type());
     Positions = B.field(dnn::FieldKind::Positions, Op.getBatch());
@@ -107,74 +89,46 @@ private:
     Value From, To;
     Value Own; ///< Where the query is among the keys.
   };
-  /// Keys and values of one head of a page.
-  struct Page {
-    Value KeyBuffer, ValueBuffer;
-    Value Scales;   ///< Null where there are none.
-    Value NextKeys; ///< Of the next page; null if nothing is asked for ahead.
-    /// The head in the buffers; null if they have no other.
-    Value Head;
-    /// Values of a word.
-    int64_t WordValues;
-
-    /// Where a line of 16 words begins, or the first of a tile.
-    SmallVector<Value> keysAt(KernelBuilder &B, Value Group, Value Word) const {
-      return ofHead({Group, Word, B.index(0)});
-    }
-    SmallVector<Value> valuesAt(KernelBuilder &B, Value Word,
-                                Value Column) const {
-      return ofHead({Word, B.mul(Column, WordValues)});
-    }
-
-  private:
-    SmallVector<Value> ofHead(ArrayRef<Value> Place) const {
-      SmallVector<Value> At;
-      if (Head)
-        At.push_back(Head);
-      At.append(Place.begin(), Place.end());
-      return At;
-    }
-  };
 
   /// bf16 queries are multiplied in pairs where the target can: with pages of
   /// bf16 as they are, with integers after they have been widened once for all
   /// rows of an item. Otherwise everything is widened to f32.
   void chooseProducts() {
-    Element = cast<MemRefType>(Op.getQuery().getType()).getElementType();
-    bool HasPairs = Element.isBF16() && B.Target.hasDot(DotProduct::BF16);
+    Is.Element = cast<MemRefType>(Op.getQuery().getType()).getElementType();
+    bool HasPairs = Is.Element.isBF16() && B.Target.hasDot(DotProduct::BF16);
     WidensPages = HasPairs && Layout.Format == CacheFormat::I8;
-    UsesDot = WidensPages || (HasPairs && Layout.Format == CacheFormat::BF16);
-    P = WidensPages ? 2 : Layout.wordValues();
-    KeyWords = Layout.keyWords() * (Layout.wordValues() / P);
-    UsesTiles = UsesDot && !B.IsDecodeSized && !Op.getPartialsOut() &&
-                B.Target.hasDot(DotProduct::BF16Tile) &&
-                KeyWords % TileRows == 0;
+    Is.UsesDot =
+        WidensPages || (HasPairs && Layout.Format == CacheFormat::BF16);
+    Is.WordValues = WidensPages ? 2 : Layout.wordValues();
+    Is.KeyWords = Layout.keyWords() * (Layout.wordValues() / Is.WordValues);
+    Is.ValueColumns = Layout.valueWords();
+    Is.UsesTiles = Is.UsesDot && !B.IsDecodeSized && !Op.getPartialsOut() &&
+                   B.Target.hasDot(DotProduct::BF16Tile) &&
+                   Is.KeyWords % TileRows == 0;
+    Is.Scale = scale();
     AsksAhead = Op.getCache() && hasOneToken() && !WidensPages;
     if (!WidensPages)
       return;
-    int64_t PairLanes = P * Lanes;
-    WideKeys = B.scratch({PageTokens / KeyBlock, KeyWords, PairLanes}, Element);
-    WideValues = B.scratch({PageTokens / P, Layout.valueWords() * P}, Element);
+    int64_t P = Is.WordValues;
+    WideKeys =
+        B.scratch({PageTokens / KeyBlock, Is.KeyWords, P * Lanes}, Is.Element);
+    WideValues = B.scratch({PageTokens / P, Is.ValueColumns * P}, Is.Element);
   }
 
   /// Whether an item is for one token.
   bool hasOneToken() { return B.IsDecodeSized || Op.getPartialsOut(); }
 
   void chooseBlocks() {
-    // As many sums as leave half of the registers for what they are made of;
-    // two lines share what is loaded of a row.
-    int64_t MostRows = UsesTiles ? TileRows : B.Target.getRegisters() / 4;
-    LinesAtOnce = B.Target.getLanes() == Lanes ? 2 : 1;
+    int64_t MostRows = AttentionProducts::mostRows(B, Is.UsesTiles);
     HeadsPerItem = std::min(Group, MostRows);
     // Several tokens share the keys that are read, and several blocks of them
     // the page that is in cache then.
     TokensPerBlock = hasOneToken() ? 1 : std::max<int64_t>(1, MostRows / Group);
-    BlockRows = HeadsPerItem * TokensPerBlock;
+    Is.Rows = HeadsPerItem * TokensPerBlock;
     // A tile would reach from a block that lacks rows into the next.
-    bool IsOneBlock = hasOneToken() || (UsesTiles && BlockRows != TileRows);
-    Blocks = IsOneBlock ? 1 : std::max<int64_t>(1, MostItemRows / BlockRows);
+    bool IsOneBlock = hasOneToken() || (Is.UsesTiles && Is.Rows != TileRows);
+    Blocks = IsOneBlock ? 1 : std::max<int64_t>(1, MostItemRows / Is.Rows);
     ItemTokens = TokensPerBlock * Blocks;
-    ItemRows = BlockRows * Blocks;
   }
 
   /// Items of the same tokens.
@@ -237,14 +191,14 @@ private:
             Value Row = B.index(H);
             Value Base = partialAt(Part, B.add(In.FirstHead, H));
             B.columns(HeadDim, [&](Value At, int64_t Valid) {
-              B.store(B.load(Sums, {Row, At}, Valid), Op.getPartialsOut(),
-                      {In.First, B.add(Base, At)}, Valid);
+              B.store(B.load(Block->Sums, {Row, At}, Valid),
+                      Op.getPartialsOut(), {In.First, B.add(Base, At)}, Valid);
             });
             Value End = B.add(Base, HeadDim);
-            B.storeScalar(B.loadScalar(Highest, {Row}), Op.getPartialsOut(),
-                          {In.First, End});
-            B.storeScalar(B.loadScalar(Total, {Row}), Op.getPartialsOut(),
-                          {In.First, B.add(End, 1)});
+            B.storeScalar(B.loadScalar(Block->Highest, {Row}),
+                          Op.getPartialsOut(), {In.First, End});
+            B.storeScalar(B.loadScalar(Block->Total, {Row}),
+                          Op.getPartialsOut(), {In.First, B.add(End, 1)});
           }
         });
   }
@@ -329,7 +283,7 @@ private:
   /// Copies queries into scratch, f32 ones scaled, clears the running values
   /// and writes down which keys each token sees; the range of all of them.
   std::pair<Value, Value> begin(const Pass &In) {
-    Value Scale = Element.isF32() ? B.vecConst(scale()) : Value();
+    Value Scale = Is.Element.isF32() ? B.vecConst(scale()) : Value();
     SmallVector<Value> Range = B.loop(
         B.index(0), B.index(ItemTokens), 1, {B.index(INT32_MAX), B.index(0)},
         [&](Value Offset, ValueRange Carried) {
@@ -357,19 +311,20 @@ private:
 
   void beginRow(const Pass &In, const Token &T, Value Head, Value Row,
                 Value Scale) {
-    if (KeyWords * P != HeadDim)
-      B.columns(KeyWords * P, [&](Value At, int64_t Valid) {
-        B.store(B.vecConst(0), Queries, {Row, At}, Valid);
+    int64_t Padded = Is.KeyWords * Is.WordValues;
+    if (Padded != HeadDim)
+      B.columns(Padded, [&](Value At, int64_t Valid) {
+        B.store(B.vecConst(0), Block->Queries, {Row, At}, Valid);
       });
     Value Base = B.mul(Head, HeadDim);
     B.columns(HeadDim, [&](Value At, int64_t Valid) {
       Value Q = B.load(Op.getQuery(), {T.Index, B.add(Base, At)}, Valid);
-      B.store(Scale ? B.mulf(Q, Scale) : Q, Queries, {Row, At}, Valid);
+      B.store(Scale ? B.mulf(Q, Scale) : Q, Block->Queries, {Row, At}, Valid);
     });
-    B.columns(Layout.valueWords(), [&](Value At, int64_t) {
-      B.store(B.vecConst(0), Sums, {Row, At});
+    B.columns(Is.ValueColumns, [&](Value At, int64_t) {
+      B.store(B.vecConst(0), Block->Sums, {Row, At});
     });
-    Value Score = B.f32(Lowest), Count = B.f32(0);
+    Value Score = B.f32(AttentionBlock::Lowest), Count = B.f32(0);
     if (Sinks) {
       // A sink is a key of this score without a value.
       Value Sink = B.loadScalar(Sinks, {Head}), One = B.f32(1);
@@ -380,8 +335,8 @@ private:
       Score = IfFirst(Sink, Score);
       Count = IfFirst(One, Count);
     }
-    B.storeScalar(Score, Highest, {Row});
-    B.storeScalar(Count, Total, {Row});
+    B.storeScalar(Score, Block->Highest, {Row});
+    B.storeScalar(Count, Block->Total, {Row});
   }
 
   /// Page `Number` of those before page `End`.
@@ -390,47 +345,18 @@ private:
     Value NextKeys;
     if (AsksAhead)
       NextKeys = pageOf(In, B.min(B.add(Number, 1), B.sub(End, B.index(1))))[0];
-    Page Stored{Keys, Values, Scales, NextKeys, In.KvHead, Layout.wordValues()};
+    AttentionPage Stored{Keys,
+                         Values,
+                         Scales,
+                         NextKeys,
+                         In.KvHead,
+                         In.KvHead,
+                         Layout.wordValues()};
     if (!WidensPages)
       return blocks(In, Number, Stored);
     widen(Stored);
-    blocks(In, Number, {WideKeys, WideValues, Scales, {}, {}, P});
-  }
-
-  /// Asks for share `Number` of `Count` of what a page's buffer has of a head,
-  /// for calls between products of something else: the hardware foresees no
-  /// page, and little of the few lines that each has of a head.
-  void askFor(Value Buffer, Value Head, Value Number, int64_t Count) {
-    constexpr int64_t LineBits = 512;
-    auto Type = cast<MemRefType>(Buffer.getType());
-    int64_t LineValues = LineBits / Type.getElementTypeBitWidth();
-    int64_t OfHead = Type.getNumElements() / Type.getDimSize(0);
-    int64_t Lines =
-        llvm::divideCeil(llvm::divideCeil(OfHead, LineValues), Count);
-    for (int64_t I = 0; I < Lines; ++I) {
-      Value Place = B.mul(B.add(B.mul(Number, Lines), I), LineValues);
-      SmallVector<Value> At(Type.getRank());
-      for (int64_t D = Type.getRank() - 1; D > 1; --D) {
-        At[D] = B.rem(Place, Type.getDimSize(D));
-        Place = B.div(Place, Type.getDimSize(D));
-      }
-      At[0] = Head;
-      At[1] = Place;
-      B.prefetch(Buffer, At, B.streamLocality());
-    }
-  }
-
-  /// 16 words from a place on.
-  Value line(Value Buffer, ValueRange At) {
-    auto Stored = cast<MemRefType>(Buffer.getType()).getElementType();
-    int64_t Count = Lanes * 32 / Stored.getIntOrFloatBitWidth();
-    return vector::LoadOp::create(B, B.vecType(Stored, Count), Buffer, At);
-  }
-  Value keyLine(const Page &From, Value Group, Value Word) {
-    return line(From.KeyBuffer, From.keysAt(B, Group, Word));
-  }
-  Value valueLine(const Page &From, Value Word, Value Column) {
-    return line(From.ValueBuffer, From.valuesAt(B, Word, Column));
+    blocks(In, Number,
+           {WideKeys, WideValues, Scales, {}, {}, In.KvHead, Is.WordValues});
   }
 
   /// The page's buffers; scales are null where there are none.
@@ -451,39 +377,42 @@ private:
   }
 
   /// Integers of a head as pairs of bf16: two lines of each.
-  void widen(const Page &From) {
+  void widen(const AttentionPage &From) {
     auto Store = [&](Value Line, Value Buffer, ValueRange At) {
       vector::StoreOp::create(B, Line, Buffer, At);
     };
     B.loop(B.index(0), B.index(PageTokens / KeyBlock), 1, [&](Value KeyGroup) {
       B.loop(B.index(0), B.index(Layout.keyWords()), 1, [&](Value Word) {
-        auto Pairs = unpackToPairs(B, keyLine(From, KeyGroup, Word));
+        auto Pairs = unpackToPairs(
+            B, Block->line(From.KeyBuffer, From.keysAt(B, KeyGroup, Word)));
         for (auto [I, Pair] : llvm::enumerate(Pairs))
           Store(Pair, WideKeys,
-                {KeyGroup, B.add(B.mul(Word, P), static_cast<int64_t>(I)),
+                {KeyGroup,
+                 B.add(B.mul(Word, Is.WordValues), static_cast<int64_t>(I)),
                  B.index(0)});
       });
     });
     int64_t Words = PageTokens / Layout.wordValues();
     B.loop(B.index(0), B.index(Words), 1, [&](Value Word) {
-      B.columns(Layout.valueWords(), [&](Value Column, int64_t) {
-        auto Pairs = unpackToPairs(B, valueLine(From, Word, Column));
+      B.columns(Is.ValueColumns, [&](Value Column, int64_t) {
+        auto Pairs = unpackToPairs(
+            B, Block->line(From.ValueBuffer, From.valuesAt(B, Word, Column)));
         for (auto [I, Pair] : llvm::enumerate(Pairs))
           Store(Pair, WideValues,
-                {B.add(B.mul(Word, P), static_cast<int64_t>(I)),
-                 B.mul(Column, P)});
+                {B.add(B.mul(Word, Is.WordValues), static_cast<int64_t>(I)),
+                 B.mul(Column, Is.WordValues)});
       });
     });
   }
 
   /// The page for each block of rows that sees any of it.
-  void blocks(const Pass &In, Value Number, const Page &With) {
-    Value FirstKey = B.mul(Number, PageTokens);
-    B.loop(B.index(0), B.index(Blocks), 1, [&](Value Block) {
+  void blocks(const Pass &In, Value PageNumber, const AttentionPage &With) {
+    Value FirstKey = B.mul(PageNumber, PageTokens);
+    B.loop(B.index(0), B.index(Blocks), 1, [&](Value Number) {
       SmallVector<Token> Tokens;
       Value From, To;
       for (int64_t I = 0; I < TokensPerBlock; ++I) {
-        Value Offset = B.add(B.mul(Block, TokensPerBlock), I);
+        Value Offset = B.add(B.mul(Number, TokensPerBlock), I);
         Token T;
         T.From = B.loadIndex(Froms, Offset);
         T.To = B.loadIndex(Tos, Offset);
@@ -496,17 +425,21 @@ private:
           arith::AndIOp::create(B, B.isLess(From, B.add(FirstKey, PageTokens)),
                                 B.isLess(FirstKey, To));
       B.ifThen(Seen, [&] {
-        Value FirstRow = B.mul(Block, BlockRows);
+        Value FirstRow = B.mul(Number, Is.Rows);
         // Pages end with keys that no row of the block sees, most of all those
         // of short sequences.
         Value Keys = B.min(B.sub(To, FirstKey), B.index(PageTokens));
-        score(In, Tokens, FirstRow, FirstKey, Keys, With);
-        if (UsesTiles)
-          return weighInTiles(In, Tokens, FirstRow, Keys, With);
-        SmallVector<Value> Corrections;
-        for (int64_t Row = 0; Row < BlockRows; ++Row)
-          Corrections.push_back(softmax(In, FirstRow, Row, With));
-        weigh(FirstRow, Corrections, Keys, With);
+        Block->attend(
+            FirstRow, Keys, With,
+            [&](Value GroupStart, AttentionBlock::OneScore Score) {
+              mask(In, Tokens, FirstKey, GroupStart, Score);
+            },
+            [&](llvm::function_ref<void(int64_t)> Body) {
+              forTokensOf(Tokens, [&](int64_t I, const Token &) {
+                for (int64_t H = 0; H < HeadsPerItem; ++H)
+                  Body(I * HeadsPerItem + H);
+              });
+            });
       });
     });
   }
@@ -525,108 +458,26 @@ private:
     }
   }
 
-  /// Adds to Carried, by row and line, the products of the block's rows of
-  /// `Left`, from `FirstRow` on, with words `Word` of each of `Lines`.
-  SmallVector<Value> multiply(Value Left, Value FirstRow, Value Word,
-                              ArrayRef<Value> Lines, ValueRange Carried) {
-    SmallVector<Value> Next(Carried);
-    SmallVector<SmallVector<Value>> Parts;
-    if (!UsesDot)
-      for (Value Line : Lines)
-        Parts.push_back(unpackWords(B, Line));
-    Value First = B.mul(Word, P);
-    for (int64_t Row = 0; Row < BlockRows; ++Row) {
-      MutableArrayRef<Value> OfRow =
-          MutableArrayRef(Next).slice(Row * Lines.size(), Lines.size());
-      Value At = B.add(FirstRow, Row);
-      if (UsesDot) {
-        Value Pair = B.splatPair(vector::LoadOp::create(
-            B, B.vecType(Element, P), Left, ValueRange{At, First}));
-        for (auto [Sum, Line] : llvm::zip(OfRow, Lines))
-          Sum = x86vector::DotBF16Op::create(B, B.vecType(), Sum, Line, Pair);
-        continue;
+  /// Scores of 16 keys, of which each token sees those in its range.
+  void mask(const Pass &In, ArrayRef<Token> Tokens, Value FirstKey,
+            Value GroupStart, AttentionBlock::OneScore ScoreOf) {
+    Value Index = B.countFrom(B.add(FirstKey, GroupStart));
+    forTokensOf(Tokens, [&](int64_t I, const Token &T) {
+      Value Above = arith::CmpIOp::create(B, arith::CmpIPredicate::sge, Index,
+                                          B.splatIndex(T.From));
+      Value Below = arith::CmpIOp::create(B, arith::CmpIPredicate::slt, Index,
+                                          B.splatIndex(T.To));
+      Value Seen = arith::AndIOp::create(B, Above, Below);
+      for (int64_t H = 0; H < HeadsPerItem; ++H) {
+        int64_t Row = I * HeadsPerItem + H;
+        Value Score = capped(ScoreOf(Row));
+        if (Bias)
+          Score = B.addf(Score, bias(T, B.add(In.FirstHead, H), Index));
+        Block->setScore(
+            Row, GroupStart,
+            arith::SelectOp::create(B, Seen, Score,
+                                    B.vecConst(AttentionBlock::Lowest)));
       }
-      for (int64_t I = 0; I < P; ++I) {
-        Value Number = B.splat(B.loadScalar(Left, {At, B.add(First, I)}));
-        for (auto [Sum, Part] : llvm::zip(OfRow, Parts))
-          Sum = B.fma(Number, Part[I], Sum);
-      }
-    }
-    return Next;
-  }
-
-  /// Calls `Body` with the first of as many lines of `Count` as are multiplied
-  /// at once, and how many these are.
-  void forLines(int64_t Count, llvm::function_ref<void(Value, int64_t)> Body) {
-    int64_t Full = Count / LinesAtOnce * LinesAtOnce;
-    if (Full > 0)
-      B.loop(B.index(0), B.index(Full), LinesAtOnce,
-             [&](Value First) { Body(First, LinesAtOnce); });
-    if (Full != Count)
-      Body(B.index(Full), Count - Full);
-  }
-
-  /// Scores of a block's rows with the first `Keys` keys of the page, masked,
-  /// into scratch; of the others the lowest.
-  void score(const Pass &In, ArrayRef<Token> Tokens, Value FirstRow,
-             Value FirstKey, Value Keys, const Page &With) {
-    constexpr int64_t KeyGroups = PageTokens / KeyBlock;
-    int64_t Lines = LinesAtOnce;
-    static_assert(KeyGroups % 2 == 0, "one or two lines are multiplied at "
-                                      "once");
-    Value End = B.mul(B.ceilDiv(Keys, KeyBlock * Lines), Lines);
-    if (UsesTiles)
-      scoreTiles(FirstRow, End, With);
-    int64_t KeySteps = KeyGroups / Lines * KeyWords;
-    B.loop(B.index(0), End, Lines, [&](Value KeyGroup) {
-      SmallVector<Value> Dots;
-      if (!UsesTiles)
-        Dots = B.loop(
-            B.index(0), B.index(KeyWords), 1,
-            SmallVector<Value>(BlockRows * Lines, B.vecConst(0)),
-            [&](Value Word, ValueRange Carried) {
-              if (With.NextKeys)
-                askFor(With.ValueBuffer, With.Head,
-                       B.add(B.mul(B.div(KeyGroup, Lines), KeyWords), Word),
-                       KeySteps);
-              SmallVector<Value> Loaded;
-              for (int64_t L = 0; L < Lines; ++L)
-                Loaded.push_back(keyLine(With, B.add(KeyGroup, L), Word));
-              return multiply(Queries, FirstRow, Word, Loaded, Carried);
-            });
-      for (int64_t L = 0; L < Lines; ++L) {
-        Value GroupStart = B.mul(B.add(KeyGroup, L), KeyBlock);
-        Value Scale;
-        if (With.Scales)
-          Scale = B.load(With.Scales, {B.index(0), In.KvHead, GroupStart});
-        if (!Element.isF32())
-          Scale =
-              Scale ? B.mulf(Scale, B.vecConst(scale())) : B.vecConst(scale());
-        Value Index = B.countFrom(B.add(FirstKey, GroupStart));
-        forTokensOf(Tokens, [&](int64_t I, const Token &T) {
-          Value Above = arith::CmpIOp::create(B, arith::CmpIPredicate::sge,
-                                              Index, B.splatIndex(T.From));
-          Value Below = arith::CmpIOp::create(B, arith::CmpIPredicate::slt,
-                                              Index, B.splatIndex(T.To));
-          Value Seen = arith::AndIOp::create(B, Above, Below);
-          for (int64_t H = 0; H < HeadsPerItem; ++H) {
-            int64_t Row = I * HeadsPerItem + H;
-            SmallVector<Value> At = {B.index(Row), GroupStart};
-            Value Dot = UsesTiles ? B.load(Scores, At) : Dots[Row * Lines + L];
-            Value Score = capped(Scale ? B.mulf(Dot, Scale) : Dot);
-            if (Bias)
-              Score = B.addf(Score, bias(T, B.add(In.FirstHead, H), Index));
-            Value Masked =
-                arith::SelectOp::create(B, Seen, Score, B.vecConst(Lowest));
-            B.store(Masked, Scores, At);
-          }
-        });
-      }
-    });
-    B.loop(End, B.index(KeyGroups), 1, [&](Value KeyGroup) {
-      for (int64_t Row = 0; Row < BlockRows; ++Row)
-        B.store(B.vecConst(Lowest), Scores,
-                {B.index(Row), B.mul(KeyGroup, KeyBlock)});
     });
   }
 
@@ -666,147 +517,17 @@ private:
                                     B.vecConst(0));
   }
 
-  /// Turns the scores of a block's row into weights relative to the new
-  /// maximum; the factor that earlier sums shrink by, in every lane.
-  Value softmax(const Pass &In, Value FirstRow, int64_t Row, const Page &With) {
-    Value R = B.add(FirstRow, Row);
-    SmallVector<Value> Parts;
-    for (int64_t At = 0; At < PageTokens; At += Lanes)
-      Parts.push_back(B.load(Scores, {B.index(Row), B.index(At)}));
-    Value BlockMax = Parts[0];
-    for (Value Part : ArrayRef(Parts).drop_front())
-      BlockMax = B.maxf(BlockMax, Part);
-    Value Before = B.loadScalar(Highest, {R});
-    Value NewMax = B.maxf(Before, B.largest(BlockMax));
-    Value Center = B.splat(NewMax);
-    Value Correction = B.expOfNonPositive(B.subf(B.splat(Before), Center));
-    Value Sum = B.vecConst(0);
-    for (auto [I, Part] : llvm::enumerate(Parts)) {
-      Value Weight = B.expOfNonPositive(B.subf(Part, Center));
-      Sum = B.addf(Sum, Weight);
-      Value At = B.index(static_cast<int64_t>(I) * Lanes);
-      if (With.Scales)
-        Weight =
-            B.mulf(Weight, B.load(With.Scales, {B.index(1), In.KvHead, At}));
-      B.store(Weight, Weights, {B.index(Row), At});
-    }
-    Value Shrunk = B.mulf(B.loadScalar(Total, {R}),
-                          vector::ExtractOp::create(B, Correction, 0));
-    B.storeScalar(B.addf(Shrunk, B.sum(Sum)), Total, {R});
-    B.storeScalar(NewMax, Highest, {R});
-    return Correction;
-  }
-
-  /// Adds the first `Keys` values of the page, weighted, to a block's shrunken
-  /// sums.
-  void weigh(Value FirstRow, ArrayRef<Value> Corrections, Value Keys,
-             const Page &With) {
-    int64_t ValueSteps =
-        llvm::divideCeil(Layout.valueWords() / Lanes, LinesAtOnce) *
-        (PageTokens / P);
-    forLines(Layout.valueWords() / Lanes, [&](Value Line, int64_t Lines) {
-      auto Each = [&](llvm::function_ref<void(int64_t, ValueRange)> Body) {
-        for (int64_t Row = 0; Row < BlockRows; ++Row)
-          for (int64_t L = 0; L < Lines; ++L)
-            Body(Row, {B.add(FirstRow, Row), B.mul(B.add(Line, L), Lanes)});
-      };
-      SmallVector<Value> Begin;
-      Each([&](int64_t Row, ValueRange At) {
-        Begin.push_back(B.mulf(B.load(Sums, At), Corrections[Row]));
-      });
-      SmallVector<Value> End = B.loop(
-          B.index(0), B.ceilDiv(Keys, P), 1, Begin,
-          [&](Value Word, ValueRange Carried) {
-            if (With.NextKeys)
-              askFor(
-                  With.NextKeys, With.Head,
-                  B.add(B.mul(B.div(Line, LinesAtOnce), PageTokens / P), Word),
-                  ValueSteps);
-            SmallVector<Value> Loaded;
-            for (int64_t L = 0; L < Lines; ++L)
-              Loaded.push_back(
-                  valueLine(With, Word, B.mul(B.add(Line, L), Lanes)));
-            return multiply(Weights, B.index(0), Word, Loaded, Carried);
-          });
-      const Value *Next = End.begin();
-      Each([&](int64_t, ValueRange At) { B.store(*Next++, Sums, At); });
-    });
-  }
-
-  //===--- Tiles ----------------------------------------------------------===//
-
-  /// The products of a block's rows with the page's keys before group `End`,
-  /// into scratch.
-  void scoreTiles(Value FirstRow, Value End, const Page &With) {
-    int64_t Depth = KeyWords / TileRows;
-    auto RowTile = [&](int64_t D) {
-      return loadTile(B, Queries, {FirstRow, B.index(D * TileFeatures)});
-    };
-    // Those that leave tiles for a key and sums are read once.
-    constexpr int64_t MostKept = 5;
-    SmallVector<Value> Rows;
-    if (Depth <= MostKept)
-      for (int64_t D = 0; D < Depth; ++D)
-        Rows.push_back(RowTile(D));
-    B.loop(B.index(0), End, 1, [&](Value KeyGroup) {
-      Value Sum = zeroTile(B);
-      for (int64_t D = 0; D < Depth; ++D) {
-        SmallVector<Value> At = With.keysAt(B, KeyGroup, B.index(D * TileRows));
-        Sum = multiplyTiles(B, Rows.empty() ? RowTile(D) : Rows[D],
-                            loadTile(B, With.KeyBuffer, At), Sum);
-      }
-      storeTile(B, Sum, Scores, {B.index(0), B.mul(KeyGroup, KeyBlock)});
-    });
-  }
-
-  /// Turns scores into weights, as softmax() does, and adds the first `Keys`
-  /// values of the page, weighted, to the shrunken sums.
-  void weighInTiles(const Pass &In, ArrayRef<Token> Tokens, Value FirstRow,
-                    Value Keys, const Page &With) {
-    forTokensOf(Tokens, [&](int64_t I, const Token &) {
-      for (int64_t H = 0; H < HeadsPerItem; ++H) {
-        int64_t Row = I * HeadsPerItem + H;
-        Value Correction = softmax(In, FirstRow, Row, With);
-        B.columns(Layout.valueWords(), [&](Value Column, int64_t) {
-          SmallVector<Value> At = {B.add(FirstRow, Row), Column};
-          B.store(B.mulf(B.load(Sums, At), Correction), Sums, At);
-        });
-      }
-    });
-    B.caseOf(B.ceilDiv(Keys, TileFeatures), PageTokens / TileFeatures,
-             [&](int64_t Count) { weighTiles(FirstRow, Count, With); });
-  }
-
-  /// Adds the values of `Count` tiles of the page, weighted, to a block's sums.
-  void weighTiles(Value FirstRow, int64_t Count, const Page &With) {
-    SmallVector<Value> Rows;
-    for (int64_t D = 0; D < Count; ++D)
-      Rows.push_back(
-          loadTile(B, Weights, {B.index(0), B.index(D * TileFeatures)}));
-    B.loop(B.index(0), B.index(Layout.valueWords()), Lanes, [&](Value Column) {
-      Value Sum = loadSums(B, Sums, {FirstRow, Column});
-      for (auto [D, Row] : llvm::enumerate(Rows))
-        Sum = multiplyTiles(
-            B, Row,
-            loadTile(B, With.ValueBuffer,
-                     With.valuesAt(B,
-                                   B.index(static_cast<int64_t>(D) * TileRows),
-                                   Column)),
-            Sum);
-      storeTile(B, Sum, Sums, {FirstRow, Column});
-    });
-  }
-
   void finish(const Pass &In) {
     B.loop(B.index(0), B.index(ItemTokens), 1, [&](Value Offset) {
       Token T = tokenAt(In, Offset);
       B.ifThen(T.IsMine, [&] {
         for (int64_t H = 0; H < HeadsPerItem; ++H) {
           Value Row = rowAt(Offset, H);
-          Value Inverse = B.splat(B.divf(B.f32(1), B.loadScalar(Total, {Row})));
+          Value Inverse =
+              B.splat(B.divf(B.f32(1), B.loadScalar(Block->Total, {Row})));
           Value Base = B.mul(B.add(In.FirstHead, H), HeadDim);
           B.columns(HeadDim, [&](Value At, int64_t Valid) {
-            B.store(B.mulf(B.load(Sums, {Row, At}, Valid), Inverse),
+            B.store(B.mulf(B.load(Block->Sums, {Row, At}, Valid), Inverse),
                     Op.getOuts(), {T.Index, B.add(Base, At)}, Valid);
           });
         }
@@ -819,22 +540,16 @@ private:
   int64_t Heads, KvHeads, Group, HeadDim;
   PageLayout Layout;
   bool IsCross = false;
-  /// Of queries and weights in scratch.
-  Type Element;
-  /// Whether pairs of bf16 are multiplied, and integers widened to such pairs.
-  bool UsesDot = false, WidensPages = false;
-  /// Whether they are multiplied in tiles.
-  bool UsesTiles = false;
+  AttentionProducts Is;
+  std::optional<AttentionBlock> Block;
+  /// Whether integers are widened to pairs of bf16.
+  bool WidensPages = false;
   /// Whether values are asked for while keys are multiplied, and the next
   /// page's keys with the values.
   bool AsksAhead = false;
-  /// Values of a word as it is multiplied, and words of a key.
-  int64_t P = 1, KeyWords = 0;
-  /// Rows of a block share what is loaded of a page, blocks of an item the
-  /// page.
-  int64_t LinesAtOnce, HeadsPerItem, TokensPerBlock, BlockRows, Blocks;
-  int64_t ItemTokens, ItemRows;
-  Value Queries, Scores, Weights, Sums, Highest, Total, Froms, Tos, Owns;
+  /// Blocks of an item share the page in cache.
+  int64_t HeadsPerItem, TokensPerBlock, Blocks, ItemTokens;
+  Value Froms, Tos, Owns;
   Value Positions, SequenceOf, Starts;
   /// Null where the op has no such thing.
   Value WideKeys, WideValues, SourceLengths, Prefixes, Bias, Sinks;

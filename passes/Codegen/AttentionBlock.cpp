@@ -1,0 +1,313 @@
+//===- AttentionBlock.cpp - Some queries and one page ---------------------===//
+
+#include "passes/Codegen/AttentionBlock.h"
+
+#include "passes/Codegen/Tiles.h"
+#include "passes/Codegen/Unpack.h"
+
+#include "mlir/Dialect/X86Vector/X86VectorDialect.h"
+
+using namespace mlir;
+using namespace tenon;
+
+SmallVector<Value> AttentionPage::keysAt(KernelBuilder &B, Value Group,
+                                         Value Word) const {
+  return ofHead({Group, Word, B.index(0)});
+}
+
+SmallVector<Value> AttentionPage::valuesAt(KernelBuilder &B, Value Word,
+                                           Value Column) const {
+  return ofHead({Word, B.mul(Column, WordValues)});
+}
+
+SmallVector<Value> AttentionPage::ofHead(ArrayRef<Value> Place) const {
+  SmallVector<Value> At;
+  if (Head)
+    At.push_back(Head);
+  At.append(Place.begin(), Place.end());
+  return At;
+}
+
+int64_t AttentionProducts::mostRows(const KernelBuilder &B, bool UsesTiles) {
+  return UsesTiles ? TileRows : B.Target.getRegisters() / 4;
+}
+
+int64_t AttentionProducts::room() const { return UsesTiles ? TileRows : Rows; }
+
+AttentionBlock::AttentionBlock(KernelBuilder &B,
+                               const AttentionProducts &Products, int64_t Count)
+    : B(B), Is(Products), LinesAtOnce(B.Target.getLanes() == Lanes ? 2 : 1) {
+  int64_t All = Is.room() * Count;
+  Queries = B.scratch({All, Is.KeyWords * Is.WordValues}, Is.Element);
+  Scores = B.scratch({Is.room(), PageTokens});
+  Weights = Is.Element.isF32() ? Scores
+                               : B.scratch({Is.room(), PageTokens}, Is.Element);
+  Sums = B.scratch({All, Is.ValueColumns});
+  Highest = B.scratch({Is.Rows * Count});
+  Total = B.scratch({Is.Rows * Count});
+}
+
+void AttentionBlock::attend(Value FirstRow, Value Keys,
+                            const AttentionPage &With,
+                            llvm::function_ref<void(Value, OneScore)> Mask,
+                            ForRows Rows) {
+  score(FirstRow, Keys, With, Mask);
+  if (Is.UsesTiles)
+    return weighInTiles(FirstRow, Keys, With, Rows);
+  SmallVector<Value> Corrections;
+  for (int64_t Row = 0; Row < Is.Rows; ++Row)
+    Corrections.push_back(softmax(FirstRow, Row, With));
+  weigh(FirstRow, Corrections, Keys, With);
+}
+
+void AttentionBlock::forLines(int64_t Count,
+                              llvm::function_ref<void(Value, int64_t)> Body) {
+  int64_t Full = Count / LinesAtOnce * LinesAtOnce;
+  if (Full > 0)
+    B.loop(B.index(0), B.index(Full), LinesAtOnce,
+           [&](Value First) { Body(First, LinesAtOnce); });
+  if (Full != Count)
+    Body(B.index(Full), Count - Full);
+}
+
+SmallVector<Value> AttentionBlock::multiply(Value Left, Value FirstRow,
+                                            Value Word, ArrayRef<Value> Lines,
+                                            ValueRange Carried) {
+  SmallVector<Value> Next(Carried);
+  SmallVector<SmallVector<Value>> Parts;
+  if (!Is.UsesDot)
+    for (Value Line : Lines)
+      Parts.push_back(unpackWords(B, Line));
+  Value First = B.mul(Word, Is.WordValues);
+  for (int64_t Row = 0; Row < Is.Rows; ++Row) {
+    MutableArrayRef<Value> OfRow =
+        MutableArrayRef(Next).slice(Row * Lines.size(), Lines.size());
+    Value At = B.add(FirstRow, Row);
+    if (Is.UsesDot) {
+      Value Pair = B.splatPair(
+          vector::LoadOp::create(B, B.vecType(Is.Element, Is.WordValues), Left,
+                                 ValueRange{At, First}));
+      for (auto [Sum, Line] : llvm::zip(OfRow, Lines))
+        Sum = x86vector::DotBF16Op::create(B, B.vecType(), Sum, Line, Pair);
+      continue;
+    }
+    for (int64_t I = 0; I < Is.WordValues; ++I) {
+      Value Number = B.splat(B.loadScalar(Left, {At, B.add(First, I)}));
+      for (auto [Sum, Part] : llvm::zip(OfRow, Parts))
+        Sum = B.fma(Number, Part[I], Sum);
+    }
+  }
+  return Next;
+}
+
+Value AttentionBlock::line(Value Buffer, ValueRange At) {
+  auto Stored = cast<MemRefType>(Buffer.getType()).getElementType();
+  int64_t Count = Lanes * 32 / Stored.getIntOrFloatBitWidth();
+  return vector::LoadOp::create(B, B.vecType(Stored, Count), Buffer, At);
+}
+
+/// Asks for share `Number` of `Count` of what a page's buffer has of a head,
+/// for calls between products of something else: the hardware foresees no
+/// page, and little of the few lines that each has of a head.
+void AttentionBlock::askFor(Value Buffer, Value Head, Value Number,
+                            int64_t Count) {
+  constexpr int64_t LineBits = 512;
+  auto Type = cast<MemRefType>(Buffer.getType());
+  int64_t LineValues = LineBits / Type.getElementTypeBitWidth();
+  int64_t OfHead = Type.getNumElements() / Type.getDimSize(0);
+  int64_t Lines = llvm::divideCeil(llvm::divideCeil(OfHead, LineValues), Count);
+  for (int64_t I = 0; I < Lines; ++I) {
+    Value Place = B.mul(B.add(B.mul(Number, Lines), I), LineValues);
+    SmallVector<Value> At(Type.getRank());
+    for (int64_t D = Type.getRank() - 1; D > 1; --D) {
+      At[D] = B.rem(Place, Type.getDimSize(D));
+      Place = B.div(Place, Type.getDimSize(D));
+    }
+    At[0] = Head;
+    At[1] = Place;
+    B.prefetch(Buffer, At, B.streamLocality());
+  }
+}
+
+/// Scores of a block's rows with the first `Keys` keys of the page, masked,
+/// into scratch; of the others the lowest.
+void AttentionBlock::score(Value FirstRow, Value Keys,
+                           const AttentionPage &With,
+                           llvm::function_ref<void(Value, OneScore)> Mask) {
+  constexpr int64_t KeyGroups = PageTokens / KeyBlock;
+  int64_t Lines = LinesAtOnce;
+  static_assert(KeyGroups % 2 == 0, "one or two lines are multiplied at "
+                                    "once");
+  Value End = B.mul(B.ceilDiv(Keys, KeyBlock * Lines), Lines);
+  if (Is.UsesTiles)
+    scoreTiles(FirstRow, End, With);
+  int64_t KeySteps = KeyGroups / Lines * Is.KeyWords;
+  B.loop(B.index(0), End, Lines, [&](Value KeyGroup) {
+    SmallVector<Value> Dots;
+    if (!Is.UsesTiles)
+      Dots = B.loop(
+          B.index(0), B.index(Is.KeyWords), 1,
+          SmallVector<Value>(Is.Rows * Lines, B.vecConst(0)),
+          [&](Value Word, ValueRange Carried) {
+            if (With.NextKeys)
+              askFor(With.ValueBuffer, With.Head,
+                     B.add(B.mul(B.div(KeyGroup, Lines), Is.KeyWords), Word),
+                     KeySteps);
+            SmallVector<Value> Loaded;
+            for (int64_t L = 0; L < Lines; ++L)
+              Loaded.push_back(line(With.KeyBuffer,
+                                    With.keysAt(B, B.add(KeyGroup, L), Word)));
+            return multiply(Queries, FirstRow, Word, Loaded, Carried);
+          });
+    for (int64_t L = 0; L < Lines; ++L) {
+      Value GroupStart = B.mul(B.add(KeyGroup, L), KeyBlock);
+      Value Scale;
+      if (With.Scales)
+        Scale = B.load(With.Scales, {B.index(0), With.ScaleHead, GroupStart});
+      if (!Is.Element.isF32())
+        Scale =
+            Scale ? B.mulf(Scale, B.vecConst(Is.Scale)) : B.vecConst(Is.Scale);
+      Mask(GroupStart, [&](int64_t Row) {
+        Value Dot = Is.UsesTiles ? B.load(Scores, {B.index(Row), GroupStart})
+                                 : Dots[Row * Lines + L];
+        return Scale ? B.mulf(Dot, Scale) : Dot;
+      });
+    }
+  });
+  B.loop(End, B.index(KeyGroups), 1, [&](Value KeyGroup) {
+    for (int64_t Row = 0; Row < Is.Rows; ++Row)
+      B.store(B.vecConst(Lowest), Scores,
+              {B.index(Row), B.mul(KeyGroup, KeyBlock)});
+  });
+}
+
+/// Turns the scores of a block's row into weights relative to the new
+/// maximum; the factor that earlier sums shrink by, in every lane.
+Value AttentionBlock::softmax(Value FirstRow, int64_t Row,
+                              const AttentionPage &With) {
+  Value R = B.add(FirstRow, Row);
+  SmallVector<Value> Parts;
+  for (int64_t At = 0; At < PageTokens; At += Lanes)
+    Parts.push_back(B.load(Scores, {B.index(Row), B.index(At)}));
+  Value BlockMax = Parts[0];
+  for (Value Part : ArrayRef(Parts).drop_front())
+    BlockMax = B.maxf(BlockMax, Part);
+  Value Before = B.loadScalar(Highest, {R});
+  Value NewMax = B.maxf(Before, B.largest(BlockMax));
+  Value Center = B.splat(NewMax);
+  Value Correction = B.expOfNonPositive(B.subf(B.splat(Before), Center));
+  Value Sum = B.vecConst(0);
+  for (auto [I, Part] : llvm::enumerate(Parts)) {
+    Value Weight = B.expOfNonPositive(B.subf(Part, Center));
+    Sum = B.addf(Sum, Weight);
+    Value At = B.index(static_cast<int64_t>(I) * Lanes);
+    if (With.Scales)
+      Weight =
+          B.mulf(Weight, B.load(With.Scales, {B.index(1), With.ScaleHead, At}));
+    B.store(Weight, Weights, {B.index(Row), At});
+  }
+  Value Shrunk = B.mulf(B.loadScalar(Total, {R}),
+                        vector::ExtractOp::create(B, Correction, 0));
+  B.storeScalar(B.addf(Shrunk, B.sum(Sum)), Total, {R});
+  B.storeScalar(NewMax, Highest, {R});
+  return Correction;
+}
+
+/// Adds the first `Keys` values of the page, weighted, to a block's shrunken
+/// sums.
+void AttentionBlock::weigh(Value FirstRow, ArrayRef<Value> Corrections,
+                           Value Keys, const AttentionPage &With) {
+  int64_t ValueSteps = llvm::divideCeil(Is.ValueColumns / Lanes, LinesAtOnce) *
+                       (PageTokens / Is.WordValues);
+  forLines(Is.ValueColumns / Lanes, [&](Value Line, int64_t Lines) {
+    auto Each = [&](llvm::function_ref<void(int64_t, ValueRange)> Body) {
+      for (int64_t Row = 0; Row < Is.Rows; ++Row)
+        for (int64_t L = 0; L < Lines; ++L)
+          Body(Row, {B.add(FirstRow, Row), B.mul(B.add(Line, L), Lanes)});
+    };
+    SmallVector<Value> Begin;
+    Each([&](int64_t Row, ValueRange At) {
+      Begin.push_back(B.mulf(B.load(Sums, At), Corrections[Row]));
+    });
+    SmallVector<Value> End =
+        B.loop(B.index(0), B.ceilDiv(Keys, Is.WordValues), 1, Begin,
+               [&](Value Word, ValueRange Carried) {
+                 if (With.NextKeys)
+                   askFor(With.NextKeys, With.Head,
+                          B.add(B.mul(B.div(Line, LinesAtOnce),
+                                      PageTokens / Is.WordValues),
+                                Word),
+                          ValueSteps);
+                 SmallVector<Value> Loaded;
+                 for (int64_t L = 0; L < Lines; ++L)
+                   Loaded.push_back(line(
+                       With.ValueBuffer,
+                       With.valuesAt(B, Word, B.mul(B.add(Line, L), Lanes))));
+                 return multiply(Weights, B.index(0), Word, Loaded, Carried);
+               });
+    const Value *Next = End.begin();
+    Each([&](int64_t, ValueRange At) { B.store(*Next++, Sums, At); });
+  });
+}
+
+//===--- Tiles ----------------------------------------------------------===//
+
+/// The products of a block's rows with the page's keys before group `End`,
+/// into scratch.
+void AttentionBlock::scoreTiles(Value FirstRow, Value End,
+                                const AttentionPage &With) {
+  int64_t Depth = Is.KeyWords / TileRows;
+  auto RowTile = [&](int64_t D) {
+    return loadTile(B, Queries, {FirstRow, B.index(D * TileFeatures)});
+  };
+  // Those that leave tiles for a key and sums are read once.
+  constexpr int64_t MostKept = 5;
+  SmallVector<Value> Rows;
+  if (Depth <= MostKept)
+    for (int64_t D = 0; D < Depth; ++D)
+      Rows.push_back(RowTile(D));
+  B.loop(B.index(0), End, 1, [&](Value KeyGroup) {
+    Value Sum = zeroTile(B);
+    for (int64_t D = 0; D < Depth; ++D) {
+      SmallVector<Value> At = With.keysAt(B, KeyGroup, B.index(D * TileRows));
+      Sum = multiplyTiles(B, Rows.empty() ? RowTile(D) : Rows[D],
+                          loadTile(B, With.KeyBuffer, At), Sum);
+    }
+    storeTile(B, Sum, Scores, {B.index(0), B.mul(KeyGroup, KeyBlock)});
+  });
+}
+
+/// Turns scores into weights, as softmax() does, and adds the first `Keys`
+/// values of the page, weighted, to the shrunken sums.
+void AttentionBlock::weighInTiles(Value FirstRow, Value Keys,
+                                  const AttentionPage &With, ForRows Rows) {
+  Rows([&](int64_t Row) {
+    Value Correction = softmax(FirstRow, Row, With);
+    B.columns(Is.ValueColumns, [&](Value Column, int64_t) {
+      SmallVector<Value> At = {B.add(FirstRow, Row), Column};
+      B.store(B.mulf(B.load(Sums, At), Correction), Sums, At);
+    });
+  });
+  B.caseOf(B.ceilDiv(Keys, TileFeatures), PageTokens / TileFeatures,
+           [&](int64_t Count) { weighTiles(FirstRow, Count, With); });
+}
+
+/// Adds the values of `Count` tiles of the page, weighted, to a block's sums.
+void AttentionBlock::weighTiles(Value FirstRow, int64_t Count,
+                                const AttentionPage &With) {
+  SmallVector<Value> Rows;
+  for (int64_t D = 0; D < Count; ++D)
+    Rows.push_back(
+        loadTile(B, Weights, {B.index(0), B.index(D * TileFeatures)}));
+  B.loop(B.index(0), B.index(Is.ValueColumns), Lanes, [&](Value Column) {
+    Value Sum = loadSums(B, Sums, {FirstRow, Column});
+    for (auto [D, Row] : llvm::enumerate(Rows))
+      Sum = multiplyTiles(
+          B, Row,
+          loadTile(B, With.ValueBuffer,
+                   With.valuesAt(B, B.index(static_cast<int64_t>(D) * TileRows),
+                                 Column)),
+          Sum);
+    storeTile(B, Sum, Sums, {FirstRow, Column});
+  });
+}
