@@ -105,6 +105,7 @@ class Facts:
         if not matmuls:
             fail(f"{file}: no weight is packed in panels: nothing to measure")
         vocabulary = report["model"]["vocabulary"]
+        chosen = self.chosen_experts(report, matmuls)
         self.head_parameters = 0
         self.layer_parameters = 0
         self.weight_bytes = 0
@@ -118,6 +119,8 @@ class Facts:
             else:
                 # Quantised: blocks with their scales, multiplied as bf16.
                 size, element = weight["bytes"], "bf16"
+            if ".experts." in weight["name"]:
+                parameters, size = parameters * chosen, size * chosen
             self.weight_bytes += size
             by_type[element] = by_type.get(element, 0) + size
             if weight["rows"] == vocabulary:
@@ -127,8 +130,24 @@ class Facts:
         # The type that the matmuls compute in, in most of the bytes.
         self.element = max(by_type, key=by_type.get)
 
+    def chosen_experts(self, report, matmuls):
+        """The share of the experts' weights that one token is for."""
+        def count(with_experts):
+            return sum(weight["rows"] * weight["columns"] for weight in matmuls
+                       if (".experts." in weight["name"]) == with_experts)
+
+        self.has_experts = count(True) != 0
+        if not self.has_experts:
+            return 1
+        active = report["estimates"]["matmul_parameters"]
+        return (active - count(False)) / count(True)
+
     def decode_bytes(self, prompt_tokens, new_tokens, batch):
-        """Bytes that one decoding step must read, on average over the run."""
+        """Bytes that one decoding step must read, on average over the run;
+        None where tokens of several sequences choose experts of their own.
+        """
+        if self.has_experts and batch > 1:
+            return None
         context = prompt_tokens + (new_tokens + 1) / 2
         return self.weight_bytes + batch * context * self.kv_bytes_per_token
 

@@ -59,6 +59,22 @@ def stored_tensors(file):
             tuple(entry["shape"]))
 
 
+def stacked_experts(tensors):
+    """The same, with the experts of a layer as one array of another axis."""
+    import numpy
+
+    experts = {}
+    for name, bits in tensors:
+        before, expert, after = name.partition(".experts.")
+        if not expert:
+            yield name, bits
+            continue
+        index, after = after.split(".", 1)
+        experts.setdefault(before + expert + after, {})[int(index)] = bits
+    for name, by_index in experts.items():
+        yield name, numpy.stack([by_index[i] for i in sorted(by_index)])
+
+
 def rope_factors(config, head_dim):
     """The divisors of the rotary frequencies that rope type llama3 means."""
     scaling = config["rope_scaling"]
@@ -82,18 +98,24 @@ def write_gguf(checkpoint, output):
 
     config = json.loads((checkpoint / "config.json").read_text())
     family = config["model_type"]
-    if family not in ("llama", "qwen2"):
+    architecture = {"llama": "llama", "qwen2": "qwen2",
+                    "qwen3_moe": "qwen3moe"}.get(family)
+    if architecture is None:
         raise protocol.Cannot(f"models of type {family} are not converted here")
     layers = config["num_hidden_layers"]
     heads = config["num_attention_heads"]
     kv_heads = config.get("num_key_value_heads", heads)
     head_dim = config.get("head_dim", config["hidden_size"] // heads)
-    writer = gguf.GGUFWriter(output, family)
+    writer = gguf.GGUFWriter(output, architecture)
     writer.add_file_type(32)
     writer.add_vocab_size(config["vocab_size"])
     writer.add_context_length(config["max_position_embeddings"])
     writer.add_embedding_length(config["hidden_size"])
     writer.add_feed_forward_length(config["intermediate_size"])
+    if "num_experts" in config:
+        writer.add_expert_count(config["num_experts"])
+        writer.add_expert_used_count(config["num_experts_per_tok"])
+        writer.add_expert_feed_forward_length(config["moe_intermediate_size"])
     writer.add_block_count(layers)
     writer.add_head_count(heads)
     writer.add_head_count_kv(kv_heads)
@@ -110,16 +132,18 @@ def write_gguf(checkpoint, output):
             list(rope_factors(config, head_dim)), numpy.float32))
     elif rope is not None:
         raise protocol.Cannot(f"rope type {rope} is not converted here")
-    architecture = {value: key for key, value in
-                    gguf.MODEL_ARCH_NAMES.items()}[family]
-    names = gguf.get_tensor_name_map(architecture, layers)
-    for name, bits in stored_tensors(checkpoint / "model.safetensors"):
+    number = {value: key for key, value in
+              gguf.MODEL_ARCH_NAMES.items()}[architecture]
+    names = gguf.get_tensor_name_map(number, layers)
+    for name, bits in stacked_experts(
+            stored_tensors(checkpoint / "model.safetensors")):
         # llama turns neighbours, where the checkpoint has halves.
         if family == "llama" and (".q_proj." in name or ".k_proj." in name):
             bits = bits.reshape(-1, 2, head_dim // 2, bits.shape[-1]).swapaxes(
                 1, 2).reshape(bits.shape)
         named = names.get_name(name, try_suffixes=(".weight", ".bias"))
-        if bits.ndim == 1:
+        # What llama.cpp keeps in f32, routers among it.
+        if bits.ndim == 1 or name.endswith(".mlp.gate.weight"):
             writer.add_tensor(named, (bits.astype(numpy.uint32) << 16).view(
                 numpy.float32))
         else:

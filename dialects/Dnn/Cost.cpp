@@ -170,6 +170,7 @@ KernelCost dnn::costOf(ComputeOpInterface Op) {
                                          Op.getRank(), Op.getRopeDim()),
                      IsDecodeSized, tokenBytesOf(Op.getCache()));
         Cost.RowFlops = matmulFlops(Expand);
+        Cost.Numbers = numbersOf(Op.getQuery());
       });
   return Cost;
 }

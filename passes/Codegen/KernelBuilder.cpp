@@ -411,6 +411,26 @@ Value KernelBuilder::sum(Value Vector) {
   return vector::ReductionOp::create(*this, vector::CombiningKind::ADD, Vector,
                                      arith::FastMathFlags::reassoc);
 }
+SmallVector<Value> KernelBuilder::transpose(ValueRange Rows) {
+  // Eklundh's: exchanges quarters of squares of 2, 4, 8 and 16.
+  SmallVector<Value> Now(Rows);
+  for (int64_t Half = 1; Half < Lanes; Half *= 2) {
+    SmallVector<int64_t> Low, High;
+    for (int64_t Lane = 0; Lane < Lanes; ++Lane) {
+      bool IsOfFirst = (Lane & Half) == 0;
+      Low.push_back(IsOfFirst ? Lane : Lanes + Lane - Half);
+      High.push_back(IsOfFirst ? Lane + Half : Lanes + Lane);
+    }
+    for (int64_t I = 0; I < Lanes; ++I) {
+      if ((I & Half) != 0)
+        continue;
+      Value First = Now[I], Second = Now[I + Half];
+      Now[I] = vector::ShuffleOp::create(*this, First, Second, Low);
+      Now[I + Half] = vector::ShuffleOp::create(*this, First, Second, High);
+    }
+  }
+  return Now;
+}
 Value KernelBuilder::largest(Value Vector) {
   return vector::ReductionOp::create(*this, vector::CombiningKind::MAXNUMF,
                                      Vector, arith::FastMathFlags::nnan);

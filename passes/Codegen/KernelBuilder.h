@@ -137,6 +137,8 @@ public:
   /// + 1e-7 |x|; exactly 0 below -87.25. A polynomial for the fraction of the
   /// exponent of 2.
   Value expOfNonPositive(Value Vector);
+  /// The columns of 16 vectors of 16 lanes of 32 bits.
+  llvm::SmallVector<Value> transpose(mlir::ValueRange Rows);
   /// Sum of all lanes.
   Value sum(Value Vector);
   /// Largest lane.

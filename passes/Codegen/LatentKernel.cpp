@@ -9,6 +9,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Codegen/LatentKernel.h"
+
+#include "passes/Codegen/AttentionBlock.h"
 #include "passes/Codegen/Partitions.h"
 
 using namespace mlir;
@@ -152,7 +154,7 @@ private:
         B.store(B.vecConst(0), Sums, {B.add(First, Lane), At});
       });
     });
-    B.store(B.vecConst(Lowest), Highest, {First});
+    B.store(B.vecConst(AttentionBlock::Lowest), Highest, {First});
     B.store(B.vecConst(0), Totals, {First});
     B.loop(From, To, 1, [&](Value Number) {
       Value Keys =

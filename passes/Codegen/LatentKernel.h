@@ -22,11 +22,14 @@ protected:
 
   LatentEmitter(KernelBuilder &B, dnn::LatentAttentionOp Op);
 
-  /// Lower than any score, and finite: differences of it are zero, not NaN.
-  static constexpr float Lowest = -1e30f;
-
   static int64_t padded(int64_t Count) { return roundUp(Count, Lanes); }
 
+  float scale() { return static_cast<float>(Op.getScale().convertToDouble()); }
+
+  /// Whether expanded keys and values are multiplied in pairs of bf16, and
+  /// whether in tiles. Otherwise all is f32.
+  bool multipliesPairs();
+  bool expandsInTiles();
   /// Whether a sequence has so few queries that expanding pages would cost more
   /// than it saves.
   Value isAbsorbed(Value Sequence);

@@ -137,6 +137,12 @@ LogicalResult DnnConverter::convert(LatentAttentionOp Op) {
   Value Out = emptyLike(Op.getResult());
   Value State = emptyRows(Op.getLoc(), Module.Rows.of(Op.getResult()),
                           StateWidth, Builder.getF32Type());
+  Type QueryType =
+      Module.Target.getQueryType(Op.getCache().getType().getFormat(),
+                                 Module.IsExact, isDecodeSized(Function));
+  Value Query = mapped(Op.getQuery());
+  if (getElementTypeOrSelf(Query) != QueryType)
+    Query = castInto(Query, emptyLike(Op.getQuery(), QueryType));
   SmallVector<Type> Types = {Out.getType(), State.getType()};
   Value Partials;
   IntegerAttr Pages;
@@ -155,12 +161,11 @@ LogicalResult DnnConverter::convert(LatentAttentionOp Op) {
                          Builder.getF32Type());
     Types.push_back(Partials.getType());
   }
-  map(Op,
-      dnn::LatentAttentionOp::create(
-          Builder, Op.getLoc(), Types, mapped(Op.getQuery()), Batch,
-          mapped(Op.getCache()), mapped(Op.getScope()), packed(Op.getExpand()),
-          Out, State, Partials, Op.getHeadsAttr(), Op.getKeyDimAttr(),
-          Op.getValueDimAttr(), Op.getScaleAttr(), Pages)
-          .getResults()[0]);
+  map(Op, dnn::LatentAttentionOp::create(
+              Builder, Op.getLoc(), Types, Query, Batch, mapped(Op.getCache()),
+              mapped(Op.getScope()), packed(Op.getExpand()), Out, State,
+              Partials, Op.getHeadsAttr(), Op.getKeyDimAttr(),
+              Op.getValueDimAttr(), Op.getScaleAttr(), Pages)
+              .getResults()[0]);
   return success();
 }

@@ -320,6 +320,9 @@ TEST_F(KernelTest, LatentAttention) {
     int64_t Heads, Latent, Rotated, Key, Value;
     const char *Format;
     int64_t Partitions = 0; ///< As of AttentionLine.
+    const char *Query = "f32";
+    /// Expanded keys are bf16 then: a larger one would magnify their rounding.
+    const char *Scale = "0.5";
   };
   for (const LatentLine &Line :
        {LatentLine{1, 4, 2, 1, 1, "f32"}, LatentLine{3, 4, 2, 3, 2, "f32"},
@@ -330,11 +333,15 @@ TEST_F(KernelTest, LatentAttention) {
         LatentLine{3, 4, 2, 3, 2, "f32", 2},
         LatentLine{16, 270, 8, 16, 16, "bf16", 1},
         LatentLine{19, 37, 6, 9, 17, "f32", 3},
-        LatentLine{5, 255, 9, 3, 2, "bf16", 2}}) {
+        LatentLine{5, 255, 9, 3, 2, "bf16", 2},
+        LatentLine{2, 37, 6, 9, 17, "bf16", 0, "bf16"},
+        LatentLine{3, 32, 6, 9, 17, "bf16", 0, "bf16"},
+        LatentLine{2, 64, 16, 48, 40, "bf16", 0, "bf16", "0.125"}}) {
     KernelCase Case;
     Case.Name = "latent " + std::to_string(Line.Heads) + " of " +
                 std::to_string(Line.Latent) + "+" +
-                std::to_string(Line.Rotated) + " " + Line.Format + ", " +
+                std::to_string(Line.Rotated) + " " + Line.Format +
+                ", queries of " + Line.Query + ", " +
                 std::to_string(Line.Partitions) + " partitions";
     auto Put = [&](const char *Name, int64_t Value) {
       Case.Settings[Name] = std::to_string(Value);
@@ -351,6 +358,8 @@ TEST_F(KernelTest, LatentAttention) {
     Put("Z", Line.Heads * (Line.Latent + Line.Rotated +
                            Line.Partitions * (Line.Latent + 2)));
     Case.Settings["F"] = Line.Format;
+    Case.Settings["E"] = Line.Query;
+    Case.Settings["G"] = Line.Scale;
     bool HasPartitions = Line.Partitions > 0;
     Case.Settings["N"] = HasPartitions ? "partition_pages 1" : "";
     Case.Settings["D"] =
@@ -367,12 +376,15 @@ TEST_F(KernelTest, LatentAttention) {
       %e = dnn.weight %s ["e"] of attention : <row_major, {X}x{L}x{F}>
       dnn.latent_append %c[%s], %b latent %x1 rotated %x2 : !cache, !scope,
           !batch, tensor<?x{L}xf32>, tensor<?x{R}xf32>
+      %y = tensor.empty(%t) : tensor<?x{Q}x{E}>
+      %q = dnn.cast %x0 outs(%y) : (tensor<?x{Q}xf32>, tensor<?x{Q}x{E}>)
+          -> tensor<?x{Q}x{E}>
       %o = tensor.empty(%t) : tensor<?x{O}xf32>
       %p = tensor.empty(%t) : tensor<?x{S}xf32>
       {D}
-      %a:{C} = dnn.latent_attention %x0, %b cache %c[%s] expand %e heads {H}
-          key_dim {K} value_dim {V} scale 0.5 {N} outs(%o, %p{U})
-          : (tensor<?x{Q}xf32>, !batch, !cache, !scope,
+      %a:{C} = dnn.latent_attention %q, %b cache %c[%s] expand %e heads {H}
+          key_dim {K} value_dim {V} scale {G} {N} outs(%o, %p{U})
+          : (tensor<?x{Q}x{E}>, !batch, !cache, !scope,
              !dnn.packed<row_major, {X}x{L}x{F}>, tensor<?x{O}xf32>,
              tensor<?x{S}xf32>{Y})
           -> (tensor<?x{O}xf32>, tensor<?x{S}xf32>{Y})
@@ -380,6 +392,8 @@ TEST_F(KernelTest, LatentAttention) {
       %r = dnn.scale %a#0 by 1.0 outs(%u) : (tensor<?x{O}xf32>,
           tensor<?x{O}xf32>) -> tensor<?x{O}xf32>)";
     Case.Steps = CachedSteps;
+    // More pages than are expanded at once.
+    Case.Steps.insert(Case.Steps.end(), {{190}, {0, 150}, {0, 40}});
     check(Case);
   }
 }

@@ -15,7 +15,7 @@ using namespace tenon;
 using namespace tenon::bisect;
 
 /// Sequences have at most this many tokens.
-static constexpr int64_t MaxPositions = 192;
+static constexpr int64_t MaxPositions = 384;
 
 std::vector<CpuLevel> KernelTest::levels() {
   Result<CpuLevel> Machine = effectiveLevel();
