@@ -12,6 +12,7 @@
 
 #include "passes/Codegen/AttentionBlock.h"
 #include "passes/Codegen/Partitions.h"
+#include "passes/Codegen/Tiles.h"
 
 using namespace mlir;
 using namespace tenon;
@@ -39,13 +40,24 @@ public:
       : LatentEmitter(B, Op), HeadBlocks(llvm::divideCeil(Heads, BlockHeads)),
         AtOnce(B.Target.getRegisters() / 4), QueryDim(Rank + RopeDim),
         Slots(Op.getPartialsOut() ? 1 : ItemTokens),
-        Row(B.scratch({padded(Rank)})),
-        Queries(B.scratch({Slots * QueryDim, Lanes})),
-        Scores(B.scratch({PageTokens, Lanes})),
+        UsesTiles(multipliesPairs() && B.Target.hasDot(DotProduct::BF16Tile) &&
+                  Rank % TileFeatures == 0 && RopeDim % TileFeatures == 0),
+        Row(B.scratch({padded(Rank)})), Scores(B.scratch({PageTokens, Lanes})),
         Sums(B.scratch({Slots * BlockHeads, padded(Rank)})),
         Highest(B.scratch({Slots * BlockHeads})),
         Totals(B.scratch({Slots * BlockHeads})), Shrinks(B.scratch({Lanes})),
         SequenceOf(B.field(dnn::FieldKind::SequenceOf, Op.getBatch())) {
+    if (!Op.getPartialsOut())
+      Absorbed = B.scratch({Slots * BlockHeads, padded(QueryDim)});
+    if (UsesTiles) {
+      Type BF16 = B.getBF16Type();
+      Queries = B.scratch({QueryDim / 2, 2 * Lanes}, BF16);
+      for (Value *Each : {&EvenWeights, &OddWeights})
+        *Each =
+            B.scratch({PageTokens / TileRows, BlockHeads, TileFeatures}, BF16);
+      return;
+    }
+    Queries = B.scratch({padded(QueryDim), Lanes});
     CacheFormat Format = Op.getCache().getType().getFormat();
     if (!dnn::elementTypeOf(B.getContext(), Format).isF32())
       Wide = B.scratch({PageTokens, padded(QueryDim)});
@@ -85,11 +97,17 @@ private:
         Value Sum = B.load(Row, {At});
         for (auto [I, Factor] : llvm::enumerate(Factors)) {
           Value Of = B.add(B.add(Keys, First), static_cast<int64_t>(I));
-          Sum = B.fma(Factor, B.load(Expand, {Of, At}, Valid), Sum);
+          Sum = B.fma(Factor, expandAt(Of, At, Valid), Sum);
         }
         B.store(Sum, Row, {At});
       });
     });
+  }
+
+  /// 16 elements of a row of the expansion; asks for those of rows that follow.
+  Value expandAt(Value Of, Value At, int64_t Valid) {
+    B.prefetch(Expand, {B.add(Of, 2 * RowsAtOnce), At}, B.streamLocality());
+    return B.load(Expand, {Of, At}, Valid);
   }
 
   /// Writes V times `Sum`, 16 elements of which are `SumAt`'s, times `Factor`.
@@ -105,8 +123,7 @@ private:
             SmallVector<Value> Next;
             for (auto [I, Before] : llvm::enumerate(Carried)) {
               Value Of = B.add(B.add(Values, First), static_cast<int64_t>(I));
-              Next.push_back(
-                  B.fma(Sum, B.load(Expand, {Of, At}, Valid), Before));
+              Next.push_back(B.fma(Sum, expandAt(Of, At, Valid), Before));
             }
             return Next;
           });
@@ -121,21 +138,54 @@ private:
 
   //===--- Absorbed: 16 heads ---------------------------------------------===//
 
-  /// Puts elements from `First` to `Last` of an absorbed query into its lane.
-  void putQuery(Value Slot, Value Lane, int64_t First, int64_t Last,
-                llvm::function_ref<Value(Value)> Element) {
-    Value Base = B.mul(Slot, QueryDim);
-    B.loop(B.index(First), B.index(Last), 1, [&](Value I) {
-      B.storeScalar(Element(I), Queries, {B.add(Base, I), Lane});
-    });
+  /// Puts the absorbed queries of 16 heads side by side, in pairs for tiles;
+  /// `Of` has 16 elements of that of a lane, and of lanes from `Count` on there
+  /// is none.
+  void putQueries(Value Count,
+                  llvm::function_ref<Value(Value Lane, Value At, int64_t)> Of) {
+    // Lanes without a head repeat the last one, and count for nothing.
+    SmallVector<Value> LaneOf;
+    for (int64_t I = 0; I < BlockHeads; ++I)
+      LaneOf.push_back(B.min(B.index(I), B.sub(Count, B.index(1))));
+    auto Put = [&](Value At, int64_t Valid) {
+      SmallVector<Value> Rows;
+      for (Value Lane : LaneOf)
+        Rows.push_back(UsesTiles ? pairsOf(Of(Lane, At, Lanes),
+                                           Of(Lane, B.add(At, Lanes), Lanes))
+                                 : Of(Lane, At, Valid));
+      for (auto [I, Column] : llvm::enumerate(B.transpose(Rows))) {
+        auto Number = static_cast<int64_t>(I);
+        if (UsesTiles)
+          storePairs(Column, Queries,
+                     {B.add(B.div(At, 2), Number), B.index(0)});
+        else
+          B.store(Column, Queries, {B.add(At, Number), B.index(0)});
+      }
+    };
+    if (UsesTiles)
+      B.loop(B.index(0), B.index(QueryDim), TileFeatures,
+             [&](Value At) { Put(At, Lanes); });
+    else
+      B.columns(QueryDim, Put);
   }
 
-  /// Lanes without a head have queries of zero.
-  void clearQueries() {
-    if (Heads % BlockHeads == 0)
-      return;
-    B.loop(B.index(0), B.index(Slots * QueryDim), 1,
-           [&](Value I) { B.store(B.vecConst(0), Queries, {I, B.index(0)}); });
+  /// Two vectors of f32 as one of 16 pairs of bf16, neighbours side by side.
+  Value pairsOf(Value First, Value Second) {
+    auto Narrow = [&](Value Part) -> Value {
+      return arith::TruncFOp::create(B, B.vecType(B.getBF16Type()), Part);
+    };
+    auto All = llvm::to_vector(llvm::seq<int64_t>(0, 2 * Lanes));
+    return vector::BitCastOp::create(
+        B, B.vecType(B.getI32Type()),
+        vector::ShuffleOp::create(B, Narrow(First), Narrow(Second), All));
+  }
+
+  void storePairs(Value Words, Value Buffer, ValueRange At) {
+    vector::StoreOp::create(
+        B,
+        vector::BitCastOp::create(B, B.vecType(B.getBF16Type(), 2 * Lanes),
+                                  Words),
+        Buffer, At);
   }
 
   /// The row of sums, maxima and totals of a head in lane `Lane`.
@@ -159,11 +209,22 @@ private:
     B.loop(From, To, 1, [&](Value Number) {
       Value Keys =
           B.min(B.sub(Seen, B.mul(Number, PageTokens)), B.index(PageTokens));
-      Value Page = widened(page(Sequence, Number), Keys);
-      score(Page, Keys, B.mul(Slot, QueryDim));
+      Value Page = page(Sequence, Number);
+      if (UsesTiles) {
+        Value NextPage =
+            page(Sequence, B.min(B.add(Number, 1), B.sub(To, B.index(1))));
+        scoreInTiles(Page, NextPage, Keys);
+        softmax(Keys, First);
+        weighInTiles(Page, NextPage, Keys, First);
+        return;
+      }
+      Page = widened(Page, Keys);
+      score(Page, Keys);
       softmax(Keys, First);
       weigh(Page, Keys, First, Count);
     });
+    if (UsesTiles)
+      orderSums(First, Count);
   }
 
   /// The page in f32.
@@ -183,7 +244,7 @@ private:
     return B.mul(B.ceilDiv(Keys, AtOnce), AtOnce);
   }
 
-  void score(Value Page, Value Keys, Value FirstQuery) {
+  void score(Value Page, Value Keys) {
     for (int64_t From = 0; From < QueryDim; From += QueryElements) {
       int64_t To = std::min(From + QueryElements, QueryDim);
       B.loop(B.index(0), roundedKeys(Keys), AtOnce, [&](Value Key) {
@@ -194,8 +255,7 @@ private:
                              : B.load(Scores, {B.add(Key, I), B.index(0)}));
         Dots = B.loop(B.index(From), B.index(To), 1, Dots,
                       [&](Value At, ValueRange Carried) {
-                        Value OfHeads = B.load(
-                            Queries, {B.add(FirstQuery, At), B.index(0)});
+                        Value OfHeads = B.load(Queries, {At, B.index(0)});
                         SmallVector<Value> Next;
                         for (auto [I, Dot] : llvm::enumerate(Carried)) {
                           Value Of = B.add(Key, static_cast<int64_t>(I));
@@ -264,9 +324,131 @@ private:
     });
   }
 
-  /// Element `I` of an absorbed query, of its rotated part.
-  Value rotatedAt(Value Token, Value Head, Value I) {
-    return queryAt(Token, Head, B.add(B.sub(I, B.index(Rank)), KeyDim));
+  //===--- In tiles -------------------------------------------------------===//
+
+  /// Asks for share `Number` of `Count` of a half of the next page, for calls
+  /// between products: the hardware foresees no page.
+  void askFor(Value NextPage, int64_t Half, Value Number, int64_t Count) {
+    constexpr int64_t LineValues = 32;
+    int64_t Elements = PageTokens * padded(QueryDim);
+    int64_t AtOnce = llvm::divideCeil(Elements / 2 / LineValues, Count);
+    // As a column of the first row: rows lie one behind the other.
+    Value First =
+        B.add(B.mul(Number, AtOnce * LineValues), Half * Elements / 2);
+    for (int64_t I = 0; I < AtOnce; ++I)
+      B.prefetch(NextPage, {B.index(0), B.add(First, I * LineValues)},
+                 B.streamLocality());
+  }
+
+  void scoreInTiles(Value Page, Value NextPage, Value Keys) {
+    int64_t Depth = QueryDim / TileFeatures;
+    B.loop(B.index(0), B.ceilDiv(Keys, TileRows), 1, [&](Value Group) {
+      Value Key = B.mul(Group, TileRows);
+      Value Sum = zeroTile(B);
+      for (int64_t D = 0; D < Depth; ++D) {
+        askFor(NextPage, 0, B.add(B.mul(Group, Depth), D),
+               PageTokens / TileRows * Depth);
+        Sum = multiplyTiles(
+            B, loadTile(B, Page, {Key, B.index(D * TileFeatures)}),
+            loadTile(B, Queries, {B.index(D * TileRows), B.index(0)}), Sum);
+      }
+      storeTile(B, Sum, Scores, {Key, B.index(0)});
+    });
+  }
+
+  /// Adds the page's vectors, weighted, to the shrunken sums of 16 heads.
+  ///
+  /// Rows of the page are no pairs of keys, but pairs of neighbours of one key:
+  /// with a weight beside 0 the products of a tile are those of all even
+  /// elements, with 0 beside the weight of all odd ones. So sums of 32 elements
+  /// are those of the even ones, then those of the odd ones.
+  void weighInTiles(Value Page, Value NextPage, Value Keys, Value First) {
+    // Keys that nobody sees weigh nothing.
+    B.loop(Keys, B.index(PageTokens), 1, [&](Value Key) {
+      B.store(B.vecConst(0), Scores, {Key, B.index(0)});
+    });
+    B.loop(B.index(0), B.index(PageTokens / TileRows), 1, [&](Value Group) {
+      SmallVector<Value> Rows;
+      for (int64_t I = 0; I < TileRows; ++I)
+        Rows.push_back(
+            B.load(Scores, {B.add(B.mul(Group, TileRows), I), B.index(0)}));
+      for (auto [I, OfHead] : llvm::enumerate(B.transpose(Rows))) {
+        SmallVector<Value> At = {Group, B.index(static_cast<int64_t>(I)),
+                                 B.index(0)};
+        B.storePair(OfHead, B.vecConst(0), EvenWeights, At);
+        B.storePair(B.vecConst(0), OfHead, OddWeights, At);
+      }
+    });
+    B.loop(B.index(0), B.index(BlockHeads), 1, [&](Value Lane) {
+      Value Shrink = B.loadScalar(Shrinks, {Lane});
+      Value IsLess =
+          arith::CmpFOp::create(B, arith::CmpFPredicate::OLT, Shrink, B.f32(1));
+      B.ifThen(IsLess, [&] {
+        B.columns(padded(Rank), [&](Value At, int64_t) {
+          SmallVector<Value> Place = {B.add(First, Lane), At};
+          B.store(B.mulf(B.load(Sums, Place), B.splat(Shrink)), Sums, Place);
+        });
+      });
+    });
+    // As many as leave tiles for a page's and two sums.
+    constexpr int64_t Groups = 2;
+    int64_t Depth = Rank / TileFeatures;
+    B.loop(B.index(0), B.ceilDiv(Keys, Groups * TileRows), 1, [&](Value Turn) {
+      Value Group = B.mul(Turn, Groups);
+      SmallVector<Value> Even, Odd;
+      for (int64_t I = 0; I < Groups; ++I) {
+        SmallVector<Value> At = {B.add(Group, I), B.index(0), B.index(0)};
+        Even.push_back(loadTile(B, EvenWeights, At));
+        Odd.push_back(loadTile(B, OddWeights, At));
+      }
+      B.loop(B.index(0), B.index(Depth), 1, [&](Value D) {
+        askFor(NextPage, 1, B.add(B.mul(Turn, Depth), D),
+               PageTokens / (Groups * TileRows) * Depth);
+        Value At = B.mul(D, TileFeatures), Behind = B.add(At, Lanes);
+        Value OfEven = loadSums(B, Sums, {First, At});
+        Value OfOdd = loadSums(B, Sums, {First, Behind});
+        for (int64_t I = 0; I < Groups; ++I) {
+          Value Vectors =
+              loadTile(B, Page, {B.mul(B.add(Group, I), TileRows), At});
+          OfEven = multiplyTiles(B, Even[I], Vectors, OfEven);
+          OfOdd = multiplyTiles(B, Odd[I], Vectors, OfOdd);
+        }
+        storeTile(B, OfEven, Sums, {First, At});
+        storeTile(B, OfOdd, Sums, {First, Behind});
+      });
+    });
+  }
+
+  /// Puts even and odd elements of the sums of `Count` heads side by side.
+  void orderSums(Value First, Value Count) {
+    SmallVector<int64_t> Low, High;
+    for (int64_t I = 0; I < Lanes; ++I) {
+      Low.push_back(I / 2 + I % 2 * Lanes);
+      High.push_back(Low.back() + Lanes / 2);
+    }
+    B.loop(First, B.add(First, Count), 1, [&](Value Of) {
+      B.loop(B.index(0), B.index(Rank), TileFeatures, [&](Value At) {
+        Value Behind = B.add(At, Lanes);
+        Value Even = B.load(Sums, {Of, At}), Odd = B.load(Sums, {Of, Behind});
+        B.store(vector::ShuffleOp::create(B, Even, Odd, Low), Sums, {Of, At});
+        B.store(vector::ShuffleOp::create(B, Even, Odd, High), Sums,
+                {Of, Behind});
+      });
+    });
+  }
+
+  /// Writes an absorbed query to row `To` of `Buffer`, from `Base` on.
+  void absorbInto(Value Buffer, Value To, Value Base, Value Token, Value Head) {
+    absorb(Token, Head);
+    B.columns(Rank, [&](Value At, int64_t Valid) {
+      B.store(B.load(Row, {At}, Valid), Buffer, {To, B.add(Base, At)}, Valid);
+    });
+    Value From = B.add(B.mul(Head, KeyDim + RopeDim), KeyDim);
+    B.columns(RopeDim, [&](Value At, int64_t Valid) {
+      Value Rotated = B.load(Op.getQuery(), {Token, B.add(From, At)}, Valid);
+      B.store(B.mulf(Rotated, B.vecConst(scale())), Buffer,
+              {To, B.add(B.add(Base, At), Rank)}, Valid);
+    });
   }
 
   /// Heads of block `Block`.
@@ -295,19 +477,17 @@ private:
                    [&] { Body(Slot, Token); });
         });
       };
-      clearQueries();
       B.loop(B.index(0), HeadCount, 1, [&](Value Lane) {
         Value Head = B.add(FirstHead, Lane);
         ForTokens([&](Value Slot, Value Token) {
-          absorb(Token, Head);
-          putQuery(Slot, Lane, 0, Rank,
-                   [&](Value I) { return B.loadScalar(Row, {I}); });
-          putQuery(Slot, Lane, Rank, QueryDim,
-                   [&](Value I) { return rotatedAt(Token, Head, I); });
+          absorbInto(Absorbed, rowAt(Slot, Lane), B.index(0), Token, Head);
         });
       });
       ForTokens([&](Value Slot, Value Token) {
         Value Seen = keysSeen(Token);
+        putQueries(HeadCount, [&](Value Lane, Value At, int64_t Valid) {
+          return B.load(Absorbed, {rowAt(Slot, Lane), At}, Valid);
+        });
         attend(Slot, B.loadIndex(SequenceOf, Token), Seen, B.index(0),
                B.ceilDiv(Seen, PageTokens), HeadCount);
       });
@@ -328,16 +508,7 @@ private:
     Value Tokens = B.dim0(Op.getQuery());
     Value Partials = Op.getPartialsOut();
     forHeads(Tokens, [&](Value Token, Value Head) {
-      absorb(Token, Head);
-      Value Base = B.mul(Head, QueryDim);
-      B.columns(Rank, [&](Value At, int64_t Valid) {
-        B.store(B.load(Row, {At}, Valid), Partials, {Token, B.add(Base, At)},
-                Valid);
-      });
-      B.loop(B.index(Rank), B.index(QueryDim), 1, [&](Value I) {
-        B.storeScalar(rotatedAt(Token, Head, I), Partials,
-                      {Token, B.add(Base, I)});
-      });
+      absorbInto(Partials, Token, B.mul(Head, QueryDim), Token, Head);
     });
     dnn::BarrierOp::create(B, Op.getBatch());
     B.loop(B.index(0), Tokens, 1, B.index(0),
@@ -405,12 +576,9 @@ private:
     Value Partials = Op.getPartialsOut();
     Value Part = B.div(Item, HeadBlocks), Block = B.rem(Item, HeadBlocks);
     Value FirstHead = B.mul(Block, BlockHeads), Count = headsIn(Block);
-    clearQueries();
-    B.loop(B.index(0), Count, 1, [&](Value Lane) {
+    putQueries(Count, [&](Value Lane, Value At, int64_t Valid) {
       Value Base = B.mul(B.add(FirstHead, Lane), QueryDim);
-      putQuery(B.index(0), Lane, 0, QueryDim, [&](Value I) {
-        return B.loadScalar(Partials, {Token, B.add(Base, I)});
-      });
+      return B.load(Partials, {Token, B.add(Base, At)}, Valid);
     });
     auto [From, To] = Parts.rangeOf(B, Part);
     attend(B.index(0), Sequence, keysSeen(Token), From, To, Count);
@@ -435,8 +603,15 @@ private:
   int64_t QueryDim;
   /// Tokens that there is scratch for.
   int64_t Slots;
-  Value Row, Queries, Scores, Sums, Highest, Totals, Shrinks, SequenceOf;
+  /// Whether pages are multiplied in tiles of bf16.
+  bool UsesTiles;
+  Value Row, Scores, Sums, Highest, Totals, Shrinks, SequenceOf;
+  /// Absorbed queries of the slots, null where they are in the partials, and
+  /// those of one slot as they are multiplied.
+  Value Absorbed, Queries;
   Value Wide; ///< The page in f32; null where it is.
+  /// Those of tiles.
+  Value EvenWeights, OddWeights;
 };
 
 } // namespace

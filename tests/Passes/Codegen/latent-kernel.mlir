@@ -1,5 +1,5 @@
 // Attention over latent vectors.
-// RUN: %tenon-opt %s --generate-kernels --cse | FileCheck %s
+// RUN: %tenon-opt %s -split-input-file --generate-kernels --cse | FileCheck %s
 
 module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, dot = [], library = []>} {
 
@@ -23,7 +23,7 @@ func.func private @latent(%s: !transformer.scope, %b: !transformer.batch, %c: !t
 // behind another one. 19 heads are two blocks.
 // CHECK-LABEL: @phases
 // CHECK: dnn.parallel %[[THREAD:.*]] of %[[THREADS:.*]] {
-// CHECK-DAG: memref.alloca() {alignment = 64 : i64} : memref<6x16xf32>
+// CHECK-DAG: memref.alloca() {alignment = 64 : i64} : memref<16x16xf32>
 // CHECK-DAG: memref.alloca() {alignment = 64 : i64} : memref<64x16xf32>
 // The page is widened once for all of them.
 // CHECK-DAG: memref.alloca() {alignment = 64 : i64} : memref<64x16xf32>
@@ -35,7 +35,7 @@ func.func private @latent(%s: !transformer.scope, %b: !transformer.batch, %c: !t
 // CHECK: arith.extf {{.*}} : vector<16xbf16> to vector<16xf32>
 // Four keys at a time, one vector of queries.
 // CHECK: :4 = scf.for %{{.*}} = %c0 to %c6 step %c1
-// CHECK: vector.load %{{.*}}[%{{.*}}, %c0] : memref<6x16xf32>, vector<16xf32>
+// CHECK: vector.load %{{.*}}[%{{.*}}, %c0] : memref<16x16xf32>, vector<16xf32>
 // CHECK-COUNT-4: math.fma
 // CHECK-NOT: math.fma
 // CHECK: scf.yield
@@ -46,6 +46,43 @@ func.func private @latent(%s: !transformer.scope, %b: !transformer.batch, %c: !t
 // CHECK: return
 func.func private @phases(%s: !transformer.scope, %b: !transformer.batch, %c: !transformer.cache<latent 1x6xbf16>, %q: memref<?x95xf32>, %e: !dnn.packed<row_major, 152x4xbf16>, %o: memref<?x95xf32>, %t: memref<?x133xf32>, %p: memref<?x456xf32>) attributes {transformer.variant = #transformer.variant<few>} {
   dnn.latent_attention %q, %b cache %c[%s] expand %e heads 19 key_dim 3 value_dim 5 scale 0.5 partition_pages 4 outs(%o, %t, %p) : (memref<?x95xf32>, !transformer.batch, !transformer.cache<latent 1x6xbf16>, !transformer.scope, !dnn.packed<row_major, 152x4xbf16>, memref<?x95xf32>, memref<?x133xf32>, memref<?x456xf32>) -> ()
+  return
+}
+}
+
+// -----
+
+module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, dot = [bf16, bf16_tile], library = []>} {
+
+// With queries of bf16, 16 heads go through a page in tiles: its rows are
+// multiplied as they lie with the queries, 2 * 32 elements of each, and for the
+// sums once with weights of even and once of odd elements, which are put in
+// order at the end.
+// CHECK-LABEL: @tiles
+// CHECK: dnn.latent_page %cache[%scope]
+// CHECK: dnn.latent_page %cache[%scope]
+// CHECK-COUNT-2: amx.tile_mulf {{.*}} : !amx.tile<16x32xbf16>, !amx.tile<16x32xbf16>, !amx.tile<16x16xf32>
+// CHECK-NOT: amx.tile_mulf
+// CHECK: amx.tile_store
+// CHECK-COUNT-4: amx.tile_mulf
+// CHECK-NOT: amx.tile_mulf
+// CHECK: vector.shuffle {{.*}} [0, 16, 1, 17, 2, 18,
+// CHECK: vector.shuffle {{.*}} [8, 24, 9, 25,
+// CHECK: return
+func.func private @tiles(%s: !transformer.scope, %b: !transformer.batch, %c: !transformer.cache<latent 1x64xbf16>, %q: memref<?x80xbf16>, %e: !dnn.packed<row_major, 26x32xbf16>, %o: memref<?x10xf32>, %t: memref<?x14xf32>, %p: memref<?x332xf32>) attributes {transformer.variant = #transformer.variant<few>} {
+  dnn.latent_attention %q, %b cache %c[%s] expand %e heads 2 key_dim 8 value_dim 5 scale 0.5 partition_pages 8 outs(%o, %t, %p) : (memref<?x80xbf16>, !transformer.batch, !transformer.cache<latent 1x64xbf16>, !transformer.scope, !dnn.packed<row_major, 26x32xbf16>, memref<?x10xf32>, memref<?x14xf32>, memref<?x332xf32>) -> ()
+  return
+}
+
+// With many queries the page is expanded in tiles, 32 keys times 16 elements of
+// keys and then of values, and laid out as tiles take keys and values.
+// CHECK-LABEL: @expanded
+// CHECK-COUNT-2: dnn.latent_page %cache[%scope]
+// CHECK-COUNT-2: amx.tile_mulf
+// CHECK: amx.tile_store
+// CHECK: return
+func.func private @expanded(%s: !transformer.scope, %b: !transformer.batch, %c: !transformer.cache<latent 1x64xbf16>, %q: memref<?x80xbf16>, %e: !dnn.packed<row_major, 26x32xbf16>, %o: memref<?x10xf32>, %t: memref<?x14xf32>) {
+  dnn.latent_attention %q, %b cache %c[%s] expand %e heads 2 key_dim 8 value_dim 5 scale 0.5 outs(%o, %t) : (memref<?x80xbf16>, !transformer.batch, !transformer.cache<latent 1x64xbf16>, !transformer.scope, !dnn.packed<row_major, 26x32xbf16>, memref<?x10xf32>, memref<?x14xf32>) -> ()
   return
 }
 }

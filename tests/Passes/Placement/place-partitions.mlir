@@ -1,6 +1,5 @@
 // Pages of a decode-sized batch are divided into partitions where a row may see
-// more than fit into one: 8 pages of keys and values, 4 of latent vectors. Their
-// number is bounded, as their scratch is.
+// more than fit into one, 8 pages. Their number is bounded, as their scratch is.
 // RUN: split-file %s %t
 // RUN: %tenon-opt %t/long.mlir --convert-transformer-to-dnn | FileCheck %s --check-prefix=LONG
 // RUN: %tenon-opt %t/longest.mlir --convert-transformer-to-dnn | FileCheck %s --check-prefix=LONGEST
@@ -39,10 +38,10 @@ func.func private @f.many(%s: !scope, %b: !batch, %c: !cache, %x: !rows) -> (!ro
   return %0, %c : !rows, !cache
 }
 
-// Of latent vectors 5 partitions, and absorbed queries: 2 * (6 + 5 * (4 + 2)).
+// Of latent vectors 3 partitions, and absorbed queries: 2 * (6 + 3 * (4 + 2)).
 // LONG-LABEL: @latent.few
-// LONG: %[[P:.*]] = tensor.empty(%tokens) : tensor<?x72xf32>
-// LONG: %[[A:.*]], %{{.*}}, %{{.*}} = dnn.latent_attention {{.*}} partition_pages 4 outs(%{{.*}}, %{{.*}}, %[[P]])
+// LONG: %[[P:.*]] = tensor.empty(%tokens) : tensor<?x48xf32>
+// LONG: %[[A:.*]], %{{.*}}, %{{.*}} = dnn.latent_attention {{.*}} partition_pages 8 outs(%{{.*}}, %{{.*}}, %[[P]])
 // LONG: return %[[A]]
 func.func private @latent.few(%s: !scope, %b: !batch, %c: !latent, %q: tensor<?x10xf32>) -> (tensor<?x10xf32>, !latent) attributes {transformer.variant = #transformer.variant<few>} {
   %e = transformer.parameter %s "kv" of attention {dnn.layout = #dnn.layout<row_major>} : tensor<16x4xf32>
@@ -69,7 +68,7 @@ module attributes {transformer.max_sequence = 512 : i64} {
 // SHORT: dnn.attention
 // SHORT-NOT: partition_pages
 // Latent vectors are read by 16 heads, K absorbed by one: in phases anyway.
-// SHORT: dnn.latent_attention {{.*}} partition_pages 4
+// SHORT: dnn.latent_attention {{.*}} partition_pages 8
 func.func private @f.few(%s: !transformer.scope, %b: !transformer.batch, %c: !transformer.cache<1x4xf32>, %x: !rows) -> (!rows, !transformer.cache<1x4xf32>) attributes {transformer.variant = #transformer.variant<few>} {
   %0 = transformer.online_attention causal %x, %b cache %c[%s] heads 2 kv_heads 1 scale 0.5 : (!rows, !transformer.batch, !transformer.cache<1x4xf32>, !transformer.scope) -> !rows
   return %0, %c : !rows, !transformer.cache<1x4xf32>

@@ -336,7 +336,9 @@ TEST_F(KernelTest, LatentAttention) {
         LatentLine{5, 255, 9, 3, 2, "bf16", 2},
         LatentLine{2, 37, 6, 9, 17, "bf16", 0, "bf16"},
         LatentLine{3, 32, 6, 9, 17, "bf16", 0, "bf16"},
-        LatentLine{2, 64, 16, 48, 40, "bf16", 0, "bf16", "0.125"}}) {
+        LatentLine{2, 64, 16, 48, 40, "bf16", 0, "bf16", "0.125"},
+        LatentLine{19, 32, 32, 9, 17, "bf16", 0, "bf16", "0.25"},
+        LatentLine{3, 64, 32, 9, 17, "bf16", 2, "bf16", "0.25"}}) {
     KernelCase Case;
     Case.Name = "latent " + std::to_string(Line.Heads) + " of " +
                 std::to_string(Line.Latent) + "+" +

@@ -188,32 +188,46 @@ TEST_F(KernelBitsTest, MatmulsOfBF16) {
 }
 
 TEST_F(KernelBitsTest, LatentAttention) {
-  for (int64_t Heads : {1, 19}) {
+  struct LatentLine {
+    int64_t Heads, Latent, Rotated;
+    const char *Query;
+  };
+  for (auto [Heads, Latent, Rotated, Query] :
+       {LatentLine{1, 37, 6, "f32"}, LatentLine{19, 37, 6, "f32"},
+        LatentLine{3, 32, 32, "bf16"}}) {
     KernelCase Case;
-    Case.Name = "latent, " + std::to_string(Heads) + " heads";
+    Case.Name =
+        "latent, " + std::to_string(Heads) + " heads, queries of " + Query;
     auto Put = [&](const char *Name, int64_t Value) {
       Case.Settings[Name] = std::to_string(Value);
     };
     Put("H", Heads);
-    Put("Q", Heads * 15);
+    Put("L", Latent);
+    Put("R", Rotated);
+    Put("Q", Heads * (9 + Rotated));
     Put("X", Heads * 26);
     Put("O", Heads * 17);
     Put("S", Heads * 19);
-    Put("Z", Heads * (43 + 3 * 39));
-    Case.Inputs = {"{Q}", "37", "6"};
+    Put("Z", Heads * (Latent + Rotated + 3 * (Latent + 2)));
+    Case.Settings["E"] = Query;
+    Case.Inputs = {"{Q}", "{L}", "{R}"};
     Case.Output = "{O}";
-    Case.Cache = "!transformer.cache<latent 1x43xbf16>";
+    Case.Cache = "!transformer.cache<latent 1x" +
+                 std::to_string(Latent + Rotated) + "xbf16>";
     Case.Body = R"(
-      %e = dnn.weight %s ["e"] of attention : <row_major, {X}x37xbf16>
+      %e = dnn.weight %s ["e"] of attention : <row_major, {X}x{L}xbf16>
       dnn.latent_append %c[%s], %b latent %x1 rotated %x2 : !cache, !scope,
-          !batch, tensor<?x37xf32>, tensor<?x6xf32>
+          !batch, tensor<?x{L}xf32>, tensor<?x{R}xf32>
       %o = tensor.empty(%t) : tensor<?x{O}xf32>
       %p = tensor.empty(%t) : tensor<?x{S}xf32>
       %u = tensor.empty(%t) : tensor<?x{Z}xf32>
-      %r, %v, %w = dnn.latent_attention %x0, %b cache %c[%s] expand %e
+      %y = tensor.empty(%t) : tensor<?x{Q}x{E}>
+      %q = dnn.cast %x0 outs(%y) : (tensor<?x{Q}xf32>, tensor<?x{Q}x{E}>)
+          -> tensor<?x{Q}x{E}>
+      %r, %v, %w = dnn.latent_attention %q, %b cache %c[%s] expand %e
           heads {H} key_dim 9 value_dim 17 scale 0.5 partition_pages 1
-          outs(%o, %p, %u) : (tensor<?x{Q}xf32>, !batch, !cache, !scope,
-          !dnn.packed<row_major, {X}x37xbf16>, tensor<?x{O}xf32>,
+          outs(%o, %p, %u) : (tensor<?x{Q}x{E}>, !batch, !cache, !scope,
+          !dnn.packed<row_major, {X}x{L}xbf16>, tensor<?x{O}xf32>,
           tensor<?x{S}xf32>, tensor<?x{Z}xf32>) -> (tensor<?x{O}xf32>,
           tensor<?x{S}xf32>, tensor<?x{Z}xf32>))";
     checkBits(Case);
