@@ -162,8 +162,12 @@ class Decoder:
 
         self.api = llama_cpp
         llama_cpp.llama_backend_init()
-        self.model = llama_cpp.llama_model_load_from_file(
-            file.encode(), llama_cpp.llama_model_default_params())
+        options = llama_cpp.llama_model_default_params()
+        # Its layouts of quantised weights for tiles end in a crash.
+        if "amx_tile" in pathlib.Path("/proc/cpuinfo").read_text().split():
+            options.use_extra_bufts = False
+        self.model = llama_cpp.llama_model_load_from_file(file.encode(),
+                                                          options)
         if not self.model:
             raise protocol.Cannot(f"{file}: the model was not loaded")
         params = llama_cpp.llama_context_default_params()

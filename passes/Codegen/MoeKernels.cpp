@@ -1,7 +1,7 @@
 //===- MoeKernels.cpp - Mixtures of experts ----------------------------===//
 //
 // See the dialect's MoeOps.td for how choices, order and offsets fit
-// together. Work is dealt out by panels of experts, of which only those that
+// together. Threads claim panels of experts, of which only those that
 // some token chose are read, each once for all of its tokens.
 //
 //===----------------------------------------------------------------------===//
@@ -187,28 +187,52 @@ public:
     if (Panels % PerUnit != 0)
       PerUnit = 1;
     int64_t Units = Panels / PerUnit;
-    B.deal(B.index(Experts * Units), [&](Value Unit) {
-      Value Expert = B.div(Unit, Units);
-      Value From = offset(Expert), To = offset(B.add(Expert, 1));
-      SmallVector<MatmulEmitter::Panel> Mine;
-      for (int64_t I = 0; I < PerUnit; ++I)
-        Mine.push_back(
-            {B.add(B.mul(Unit, PerUnit), I),
-             B.mul(B.add(B.mul(B.rem(Unit, Units), PerUnit), I), PanelWidth)});
-      auto RowOfChoice = [&](Value Row) {
-        auto [Token, Number] = choice(Row);
-        return RowOf(Token, Number);
-      };
-      Matmul.prepare(From, To, RowOfChoice);
-      Matmul.emit(Mine, From, To, RowOfChoice,
-                  [&](Value Row, Value At, Value Mask, ArrayRef<Value> Sums) {
-                    auto [Token, Number] = choice(Row);
-                    Finish(Token, Number, Expert, At, Mask, Sums);
-                  });
-    });
+    auto [List, Chosen] = listChosen();
+    // Neighbours lie side by side in memory, which is asked for ahead.
+    B.claim(B.mul(Chosen, Units), B.index(1),
+            [&, List = List](Value First, Value Count) {
+              B.loop(First, B.add(First, Count), 1, [&](Value Unit) {
+                Value Expert = B.loadIndex(List, {B.div(Unit, Units)});
+                Value From = offset(Expert), To = offset(B.add(Expert, 1));
+                SmallVector<MatmulEmitter::Panel> Mine;
+                for (int64_t I = 0; I < PerUnit; ++I)
+                  Mine.push_back(
+                      {B.add(B.add(B.mul(Expert, Panels),
+                                   B.mul(B.rem(Unit, Units), PerUnit)),
+                             I),
+                       B.mul(B.add(B.mul(B.rem(Unit, Units), PerUnit), I),
+                             PanelWidth)});
+                auto RowOfChoice = [&](Value Row) {
+                  auto [Token, Number] = choice(Row);
+                  return RowOf(Token, Number);
+                };
+                Matmul.prepare(From, To, RowOfChoice);
+                Matmul.emit(
+                    Mine, From, To, RowOfChoice,
+                    [&](Value Row, Value At, Value Mask, ArrayRef<Value> Sums) {
+                      auto [Token, Number] = choice(Row);
+                      Finish(Token, Number, Expert, At, Mask, Sums);
+                    });
+              });
+            });
   }
 
 private:
+  /// The list of the experts that some token chose, and how many these are.
+  std::pair<Value, Value> listChosen() {
+    Value List = B.scratch({Experts}, B.getI32Type());
+    Value Count = B.loop(B.index(0), B.index(Experts), 1, B.index(0),
+                         [&](Value Expert, ValueRange Carried) {
+                           // Overwritten where nobody chose it.
+                           B.storeIndex(Expert, List, {Carried[0]});
+                           Value IsChosen = B.isLess(offset(Expert),
+                                                     offset(B.add(Expert, 1)));
+                           return SmallVector<Value>{arith::SelectOp::create(
+                               B, IsChosen, B.add(Carried[0], 1), Carried[0])};
+                         })[0];
+    return {List, Count};
+  }
+
   Value offset(Value Expert) {
     return B.loadIndex(Offsets, {B.index(0), Expert});
   }

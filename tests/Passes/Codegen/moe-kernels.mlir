@@ -57,15 +57,23 @@ func.func private @group(%b: !transformer.batch, %i: memref<?x2xi32>, %o: memref
 // Panels of all experts; rows of one are found through data.
 // CHECK-LABEL: @expert_gated
 // CHECK: dnn.weight_view %weight : <panels, 6x4x8xf32> -> memref<6x16x64xf32>
-// Work is a panel of an expert: one panel each.
-// CHECK: scf.for %[[UNIT:.*]] = %{{.*}} to %c6 step %
-// CHECK: memref.load %x_1[%c0, %[[UNIT]]]
+// Experts that some token chose are listed.
+// CHECK: %[[CHOSEN:.*]] = scf.for %[[EXPERT:.*]] = %c0 to %c6 step %c1 iter_args(%[[COUNT:.*]] = %c0)
+// CHECK: %[[NUMBER:.*]] = arith.index_cast %[[EXPERT]]
+// CHECK: memref.store %[[NUMBER]], %[[LIST:.*]][%[[COUNT]]]
+// CHECK: arith.cmpi slt
+// Threads claim their panels, of which an expert has one here.
+// CHECK: dnn.claim %c1 of %[[CHOSEN]]
+// CHECK: scf.for %[[UNIT:.*]] =
+// CHECK: memref.load %[[LIST]][%[[UNIT]]]
+// CHECK: %[[CLAIMED:.*]] = arith.index_cast
+// CHECK: memref.load %x_1[%c0, %[[CLAIMED]]]
 // CHECK: %[[FROM:.*]] = arith.index_cast
 // CHECK: scf.for %[[PLACE:.*]] = %[[FROM]] to %
 // CHECK: memref.load %x_0[%
 // CHECK: %[[CHOICE:.*]] = arith.index_cast
 // CHECK: %[[TOKEN:.*]] = arith.divui %[[CHOICE]], %[[C2:c2.*]] : index
-// CHECK: vector.load %{{.*}}[%[[UNIT]], %
+// CHECK: vector.load %{{.*}}[%{{.*}}, %
 // CHECK: %[[MASK:.*]] = vector.create_mask
 // CHECK: math.exp
 // CHECK-NOT: arith.minnumf
