@@ -22,6 +22,7 @@ struct Options {
   std::vector<std::string> Only;
   double Seconds = 0.5;
   int64_t Megabytes = 2048;
+  int64_t Rows = 0;
 };
 
 /// Under the names of their types.
@@ -36,7 +37,7 @@ constexpr std::pair<const char *, Arithmetic> Matmuls[] = {
 int main(int Count, char **Values) {
   Options O;
   CLI::App App("Measures what this machine can do: read bandwidth, and "
-               "oneDNN's matmuls of 512 x 2048 by 2048 x 2048.",
+               "oneDNN's matmuls of rows of 2048 by 2048 x 2048.",
                "tenon-limits");
   App.add_option("--only", O.Only, "Of read, f32, bf16, u8s8s32 [all]")
       ->check(CLI::IsMember({"read", "f32", "bf16", "u8s8s32"}));
@@ -46,6 +47,10 @@ int main(int Count, char **Values) {
   App.add_option("--megabytes", O.Megabytes, "Memory to read")
       ->check(CLI::Range(int64_t(64), int64_t(1) << 20))
       ->capture_default_str();
+  App.add_option("--rows", O.Rows,
+                 "Of a matmul whose weights come from memory, --megabytes of "
+                 "them [512 rows, and weights in the cache]")
+      ->check(CLI::Range(int64_t(1), int64_t(65536)));
   try {
     App.parse(Count, Values);
   } catch (const CLI::ParseError &Failure) {
@@ -79,7 +84,9 @@ int main(int Count, char **Values) {
     if (!Asked(Name))
       continue;
     Result<std::optional<MatmulLimit>> Limit =
-        measureMatmul(Numbers, O.Seconds, 0);
+        O.Rows == 0 ? measureMatmul(Numbers, O.Seconds, 0)
+                    : measureMatmul(Numbers, O.Seconds, 0, O.Rows,
+                                    size_t(O.Megabytes) << 20);
     if (!Limit)
       return Fail(Limit.error());
     Rates[Name] = nullptr;

@@ -42,10 +42,12 @@ def add_build_option(parser):
     )
 
 
-def limits(build, only, seconds=0.5, megabytes=2048):
+def limits(build, only, seconds=0.5, megabytes=2048, rows=None):
     """Limits of the machine now: see tenon-limits."""
     command = [build / "bin" / "tenon-limits", "--seconds", seconds,
                "--megabytes", megabytes]
+    if rows is not None:
+        command += ["--rows", rows]
     for name in only:
         command += ["--only", name]
     return run_json(command)
@@ -109,6 +111,7 @@ class Facts:
         self.head_parameters = 0
         self.layer_parameters = 0
         self.weight_bytes = 0
+        self.quantised_bytes = 0
         by_type = {}
         for weight in matmuls:
             # As the model has them: padding is nobody's work.
@@ -119,6 +122,7 @@ class Facts:
             else:
                 # Quantised: blocks with their scales, multiplied as bf16.
                 size, element = weight["bytes"], "bf16"
+                self.quantised_bytes += size
             if ".experts." in weight["name"]:
                 parameters, size = parameters * chosen, size * chosen
             self.weight_bytes += size
@@ -129,6 +133,9 @@ class Facts:
                 self.layer_parameters += parameters
         # The type that the matmuls compute in, in most of the bytes.
         self.element = max(by_type, key=by_type.get)
+        # What the library has for such weights and some rows.
+        self.library_element = ("u8s8s32" if 2 * self.quantised_bytes
+                                > self.weight_bytes else self.element)
 
     def chosen_experts(self, report, matmuls):
         """The share of the experts' weights that one token is for."""
@@ -150,6 +157,12 @@ class Facts:
             return None
         context = prompt_tokens + (new_tokens + 1) / 2
         return self.weight_bytes + batch * context * self.kv_bytes_per_token
+
+    def step_operations(self, batch):
+        """Operations in matmuls of a decoding step; None for mixtures."""
+        if self.has_experts:
+            return None
+        return 2 * batch * (self.layer_parameters + self.head_parameters)
 
     def prefill_operations(self, prompt_tokens, batch):
         """Operations in matmuls of a prefill that wants the last row only."""

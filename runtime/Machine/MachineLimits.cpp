@@ -203,12 +203,12 @@ void fill(dnnl::engine &Engine, dnnl::stream &Stream, dnnl::memory &Target) {
 }
 
 /// May throw dnnl::error.
-std::optional<MatmulLimit> measure(const Matmul &P, double Seconds) {
+std::optional<MatmulLimit> measure(const Matmul &P, double Seconds,
+                                   int64_t Rows, size_t WeightBytes) {
   dnnl::engine Engine(dnnl::engine::kind::cpu, 0);
   dnnl::stream Stream(Engine);
-  dnnl::memory::desc Source({MatmulRows, MatmulDepth}, P.Source, Tag::ab);
-  dnnl::memory::desc Destination({MatmulRows, MatmulColumns}, P.Destination,
-                                 Tag::ab);
+  dnnl::memory::desc Source({Rows, MatmulDepth}, P.Source, Tag::ab);
+  dnnl::memory::desc Destination({Rows, MatmulColumns}, P.Destination, Tag::ab);
 
   dnnl::matmul::primitive_desc Desc;
   std::string Layout;
@@ -229,16 +229,22 @@ std::optional<MatmulLimit> measure(const Matmul &P, double Seconds) {
   if (!Desc)
     return std::nullopt;
 
-  dnnl::memory A(Desc.src_desc(), Engine), B(Desc.weights_desc(), Engine),
-      C(Desc.dst_desc(), Engine);
+  dnnl::memory A(Desc.src_desc(), Engine), C(Desc.dst_desc(), Engine);
   fill(Engine, Stream, A);
-  fill(Engine, Stream, B);
   dnnl::matmul Matmul(Desc);
-  std::unordered_map<int, dnnl::memory> Arguments{
-      {DNNL_ARG_SRC, A}, {DNNL_ARG_WEIGHTS, B}, {DNNL_ARG_DST, C}};
+  size_t Matrices =
+      std::max<size_t>(1, WeightBytes / Desc.weights_desc().get_size());
+  std::vector<std::unordered_map<int, dnnl::memory>> Arguments;
+  for (size_t I = 0; I < Matrices; ++I) {
+    dnnl::memory B(Desc.weights_desc(), Engine);
+    fill(Engine, Stream, B);
+    Arguments.push_back(
+        {{DNNL_ARG_SRC, A}, {DNNL_ARG_WEIGHTS, B}, {DNNL_ARG_DST, C}});
+  }
   auto Run = [&] {
     double Begin = secondsNow();
-    Matmul.execute(Stream, Arguments);
+    for (const auto &One : Arguments)
+      Matmul.execute(Stream, One);
     Stream.wait();
     return secondsNow() - Begin;
   };
@@ -247,7 +253,8 @@ std::optional<MatmulLimit> measure(const Matmul &P, double Seconds) {
   std::vector<double> Times;
   for (double Sum = 0; Sum < Seconds; Sum += Times.back())
     Times.push_back(Run());
-  constexpr double Operations = 2.0 * MatmulRows * MatmulDepth * MatmulColumns;
+  double Operations = 2.0 * double(Matrices) * double(Rows) *
+                      double(MatmulDepth) * double(MatmulColumns);
   return MatmulLimit{Operations / medianOf(Times), Layout,
                      Desc.impl_info_str()};
 }
@@ -255,10 +262,12 @@ std::optional<MatmulLimit> measure(const Matmul &P, double Seconds) {
 } // namespace
 
 Result<std::optional<MatmulLimit>>
-machine::measureMatmul(Arithmetic Numbers, double Seconds, int64_t Threads) {
+machine::measureMatmul(Arithmetic Numbers, double Seconds, int64_t Threads,
+                       int64_t Rows, size_t WeightBytes) {
   TeamSize Team(Threads);
   try {
-    return measure(Matmuls[static_cast<size_t>(Numbers)], Seconds);
+    return measure(Matmuls[static_cast<size_t>(Numbers)], Seconds, Rows,
+                   WeightBytes);
   } catch (const dnnl::error &Failure) {
     return Error(ErrorKind::Internal, std::string("oneDNN: ") + Failure.what());
   }

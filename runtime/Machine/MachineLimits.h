@@ -46,9 +46,12 @@ struct MatmulLimit {
 };
 
 /// Multiplies for `Seconds` seconds; nothing when the library has only its
-/// reference loop. Rows of Arithmetic::Int8 are unsigned, weights signed.
+/// reference loop. Rows of Arithmetic::Int8 are unsigned, weights signed. With
+/// `WeightBytes` matrices of so many bytes take turns, as the layers of a model
+/// do: they come from memory where that is many times what caches hold.
 Result<std::optional<MatmulLimit>>
-measureMatmul(Arithmetic Numbers, double Seconds, int64_t Threads);
+measureMatmul(Arithmetic Numbers, double Seconds, int64_t Threads,
+              int64_t Rows = MatmulRows, size_t WeightBytes = 0);
 
 } // namespace tenon::machine
 
