@@ -69,6 +69,21 @@ Value LatentEmitter::page(Value Sequence, Value Number) {
       Op.getCache(), Op.getScope(), B.loadIndex(Table, Number));
 }
 
+Value LatentEmitter::pairsOf(Value First, Value Second) {
+  auto Narrow = [&](Value Part) -> Value {
+    return arith::TruncFOp::create(B, B.vecType(B.getBF16Type()), Part);
+  };
+  auto All = llvm::to_vector(llvm::seq<int64_t>(0, 2 * Lanes));
+  return vector::BitCastOp::create(
+      B, B.vecType(B.getI32Type()),
+      vector::ShuffleOp::create(B, Narrow(First), Narrow(Second), All));
+}
+
+Value LatentEmitter::asPairs(Value Words) {
+  return vector::BitCastOp::create(B, B.vecType(B.getBF16Type(), 2 * Lanes),
+                                   Words);
+}
+
 Value LatentEmitter::queryAt(Value Token, Value Head, Value I) {
   Value Base = B.mul(Head, KeyDim + RopeDim);
   return B.mulf(B.loadScalar(Op.getQuery(), {Token, B.add(Base, I)}),
@@ -173,30 +188,18 @@ private:
     SmallVector<Value> Parts;
     for (int64_t I = 0; I < P; ++I) {
       int64_t Valid = std::clamp<int64_t>(Count - I * Lanes, 0, Lanes);
-      Value Part = Valid == 0
-                       ? B.vecConst(0)
-                       : B.load(Buffer, {Row, B.add(At, I * Lanes)}, Valid);
-      if (P != 1)
-        Part = arith::TruncFOp::create(B, B.vecType(Is.Element), Part);
-      Parts.push_back(Part);
+      Value Place = B.add(At, I * Lanes);
+      Parts.push_back(Valid == 0 ? B.vecConst(0)
+                                 : B.load(Buffer, {Row, Place}, Valid));
     }
-    if (P == 1)
-      return Parts[0];
-    auto All = llvm::to_vector(llvm::seq<int64_t>(0, P * Lanes));
-    return vector::BitCastOp::create(
-        B, B.vecType(B.getI32Type()),
-        vector::ShuffleOp::create(B, Parts[0], Parts[1], All));
+    return P == 1 ? Parts[0] : pairsOf(Parts[0], Parts[1]);
   }
 
-  /// Stores 16 rows of 16 words as columns: word `First` + I of `To` at
-  /// `At` has those of column I.
-  void storeTransposed(SmallVector<Value> Rows,
+  /// Calls `Store` with each column of 16 rows of 16 words.
+  void storeTransposed(ArrayRef<Value> Rows,
                        llvm::function_ref<void(int64_t, Value)> Store) {
-    for (auto [I, Row] : llvm::enumerate(B.transpose(Rows)))
-      Store(static_cast<int64_t>(I),
-            P == 1 ? Row
-                   : Value(vector::BitCastOp::create(
-                         B, B.vecType(Is.Element, P * Lanes), Row)));
+    for (auto [I, Column] : llvm::enumerate(B.transpose(Rows)))
+      Store(static_cast<int64_t>(I), P == 1 ? Column : asPairs(Column));
   }
 
   void layOutMatrix() {

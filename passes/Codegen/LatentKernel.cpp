@@ -4,7 +4,8 @@
 // scores. In a decode-sized batch it has three phases: K is absorbed head by
 // head; items of 16 heads and a partition of a token's pages go through these;
 // V is applied to the merged sums head by head. Otherwise an item, some tokens
-// and 16 heads, does all of that.
+// and 16 heads, does all of that. In tiles the 16 heads are lanes of scores and
+// rows of sums.
 //
 //===----------------------------------------------------------------------===//
 
@@ -156,8 +157,9 @@ private:
       for (auto [I, Column] : llvm::enumerate(B.transpose(Rows))) {
         auto Number = static_cast<int64_t>(I);
         if (UsesTiles)
-          storePairs(Column, Queries,
-                     {B.add(B.div(At, 2), Number), B.index(0)});
+          vector::StoreOp::create(
+              B, asPairs(Column), Queries,
+              ValueRange{B.add(B.div(At, 2), Number), B.index(0)});
         else
           B.store(Column, Queries, {B.add(At, Number), B.index(0)});
       }
@@ -167,25 +169,6 @@ private:
              [&](Value At) { Put(At, Lanes); });
     else
       B.columns(QueryDim, Put);
-  }
-
-  /// Two vectors of f32 as one of 16 pairs of bf16, neighbours side by side.
-  Value pairsOf(Value First, Value Second) {
-    auto Narrow = [&](Value Part) -> Value {
-      return arith::TruncFOp::create(B, B.vecType(B.getBF16Type()), Part);
-    };
-    auto All = llvm::to_vector(llvm::seq<int64_t>(0, 2 * Lanes));
-    return vector::BitCastOp::create(
-        B, B.vecType(B.getI32Type()),
-        vector::ShuffleOp::create(B, Narrow(First), Narrow(Second), All));
-  }
-
-  void storePairs(Value Words, Value Buffer, ValueRange At) {
-    vector::StoreOp::create(
-        B,
-        vector::BitCastOp::create(B, B.vecType(B.getBF16Type(), 2 * Lanes),
-                                  Words),
-        Buffer, At);
   }
 
   /// The row of sums, maxima and totals of a head in lane `Lane`.

@@ -24,6 +24,10 @@ protected:
 
   static int64_t padded(int64_t Count) { return roundUp(Count, Lanes); }
 
+  /// Two vectors of f32 as 16 words of pairs of bf16, neighbours side by side.
+  Value pairsOf(Value First, Value Second);
+  /// Such words as 32 bf16.
+  Value asPairs(Value Words);
   float scale() { return static_cast<float>(Op.getScale().convertToDouble()); }
 
   /// Whether expanded keys and values are multiplied in pairs of bf16, and
