@@ -283,9 +283,15 @@ void AttentionBlock::weighInTiles(Value FirstRow, Value Keys,
                                   const AttentionPage &With, ForRows Rows) {
   Rows([&](int64_t Row) {
     Value Correction = softmax(FirstRow, Row, With);
-    B.columns(Is.ValueColumns, [&](Value Column, int64_t) {
-      SmallVector<Value> At = {B.add(FirstRow, Row), Column};
-      B.store(B.mulf(B.load(Sums, At), Correction), Sums, At);
+    // Maxima seldom grow behind the first pages.
+    Value Shrinks = arith::CmpFOp::create(
+        B, arith::CmpFPredicate::UNE,
+        vector::ExtractOp::create(B, Correction, 0), B.f32(1));
+    B.ifThen(Shrinks, [&] {
+      B.columns(Is.ValueColumns, [&](Value Column, int64_t) {
+        SmallVector<Value> At = {B.add(FirstRow, Row), Column};
+        B.store(B.mulf(B.load(Sums, At), Correction), Sums, At);
+      });
     });
   });
   B.caseOf(B.ceilDiv(Keys, TileFeatures), PageTokens / TileFeatures,

@@ -2,6 +2,8 @@
 
 #include "passes/Codegen/KernelBuilder.h"
 
+#include "mlir/Dialect/X86Vector/X86VectorDialect.h"
+
 using namespace mlir;
 using namespace tenon;
 
@@ -377,11 +379,16 @@ Value KernelBuilder::expOfNonPositive(Value Vector) {
   auto Words = vecType(getI32Type());
   // 2^y = 2^n 2^f with n the nearest integer. The error of y grows with it, and
   // the result falls faster.
-  // A comparison that lets a NaN through.
-  Value Lowest = vecConst(-87.25f);
-  Value IsBelow =
-      arith::CmpFOp::create(*this, arith::CmpFPredicate::OLT, Vector, Lowest);
-  Value Clamped = arith::SelectOp::create(*this, IsBelow, Lowest, Vector);
+  // One instruction of AVX-512 scales by powers of 2, whatever they are.
+  bool HasScale = Target.getLanes() == Lanes;
+  Value Clamped = Vector;
+  if (!HasScale) {
+    // A comparison that lets a NaN through.
+    Value Lowest = vecConst(-87.25f);
+    Value IsBelow =
+        arith::CmpFOp::create(*this, arith::CmpFPredicate::OLT, Vector, Lowest);
+    Clamped = arith::SelectOp::create(*this, IsBelow, Lowest, Vector);
+  }
   Value Y = mulf(Clamped, vecConst(1.44269504088896340736f));
   Value N = math::RoundEvenOp::create(*this, Y);
   Value F = subf(Y, N);
@@ -393,13 +400,23 @@ Value KernelBuilder::expOfNonPositive(Value Vector) {
   Value P = vecConst(Coefficients[0]);
   for (float C : llvm::drop_begin(Coefficients))
     P = fma(P, F, vecConst(C));
-  Value Exponent = arith::ShLIOp::create(
-      *this, arith::FPToSIOp::create(*this, Words, N),
-      arith::ConstantOp::create(*this, DenseElementsAttr::get(Words, 23)));
-  Value Scaled = arith::BitcastOp::create(
-      *this, vecType(),
-      arith::AddIOp::create(*this, arith::BitcastOp::create(*this, Words, P),
-                            Exponent));
+  Value Scaled;
+  if (HasScale) {
+    constexpr int32_t CurrentRounding = 4;
+    Value All = arith::ConstantIntOp::create(*this, getIntegerType(Lanes), -1);
+    // Its operands are those of the intrinsic, in its order: the number, the
+    // power, and what lanes that are masked out have.
+    Scaled = x86vector::MaskScaleFOp::create(*this, P, N, P, All,
+                                             i32(CurrentRounding));
+  } else {
+    Value Exponent = arith::ShLIOp::create(
+        *this, arith::FPToSIOp::create(*this, Words, N),
+        arith::ConstantOp::create(*this, DenseElementsAttr::get(Words, 23)));
+    Scaled = arith::BitcastOp::create(
+        *this, vecType(),
+        arith::AddIOp::create(*this, arith::BitcastOp::create(*this, Words, P),
+                              Exponent));
+  }
   // What is masked out must not count at all.
   Value IsZero = arith::CmpFOp::create(*this, arith::CmpFPredicate::OLT, Vector,
                                        vecConst(-87.0f));
