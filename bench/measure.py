@@ -107,6 +107,8 @@ class Facts:
         if not matmuls:
             fail(f"{file}: no weight is packed in panels: nothing to measure")
         vocabulary = report["model"]["vocabulary"]
+        self.has_experts = any(".experts." in weight["name"]
+                               for weight in matmuls)
         chosen = self.chosen_experts(report, matmuls)
         self.head_parameters = 0
         self.layer_parameters = 0
@@ -143,7 +145,6 @@ class Facts:
             return sum(weight["rows"] * weight["columns"] for weight in matmuls
                        if (".experts." in weight["name"]) == with_experts)
 
-        self.has_experts = count(True) != 0
         if not self.has_experts:
             return 1
         active = report["estimates"]["matmul_parameters"]

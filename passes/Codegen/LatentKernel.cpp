@@ -41,8 +41,7 @@ public:
       : LatentEmitter(B, Op), HeadBlocks(llvm::divideCeil(Heads, BlockHeads)),
         AtOnce(B.Target.getRegisters() / 4), QueryDim(Rank + RopeDim),
         Slots(Op.getPartialsOut() ? 1 : ItemTokens),
-        UsesTiles(multipliesPairs() && B.Target.hasDot(DotProduct::BF16Tile) &&
-                  Rank % TileFeatures == 0 && RopeDim % TileFeatures == 0),
+        UsesTiles(multipliesTiles() && RopeDim % TileFeatures == 0),
         Row(B.scratch({padded(Rank)})), Scores(B.scratch({PageTokens, Lanes})),
         Sums(B.scratch({Slots * BlockHeads, padded(Rank)})),
         Highest(B.scratch({Slots * BlockHeads})),

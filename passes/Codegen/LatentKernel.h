@@ -30,9 +30,10 @@ protected:
   Value asPairs(Value Words);
   float scale() { return static_cast<float>(Op.getScale().convertToDouble()); }
 
-  /// Whether expanded keys and values are multiplied in pairs of bf16, and
-  /// whether in tiles. Otherwise all is f32.
+  /// Whether there are products of pairs of bf16, and whether in tiles; all is
+  /// f32 otherwise.
   bool multipliesPairs();
+  bool multipliesTiles();
   bool expandsInTiles();
   /// Whether a sequence has so few queries that expanding pages would cost more
   /// than it saves.
