@@ -144,6 +144,23 @@ Value GroupedRows::digitAt(Value Group, int64_t Digit) {
   return at(Group, Digit * GroupValues);
 }
 
+GroupedRows GroupedRows::roomByGroup(int64_t Count) const {
+  GroupedRows Room = *this;
+  Room.Bytes =
+      B.scratch({Groups, Count * Type.getRecordBytes()}, B.getI8Type());
+  Room.Groups = Count;
+  return Room;
+}
+
+void GroupedRows::copy(Value Row, Value Group, GroupedRows &To, Value ToRow,
+                       Value ToGroup) {
+  auto Record = B.vecType(B.getI8Type(), Type.getRecordBytes());
+  Value All =
+      vector::LoadOp::create(B, Record, Bytes, ValueRange{Row, at(Group, 0)});
+  vector::StoreOp::create(B, All, To.Bytes,
+                          ValueRange{ToRow, To.at(ToGroup, 0)});
+}
+
 void GroupedRows::prefetch(Value Row, Value Group, int64_t Count) {
   for (int64_t At = 0; At < Count * Type.getRecordBytes(); At += 64)
     B.prefetch(Bytes, {Row, at(Group, At)});

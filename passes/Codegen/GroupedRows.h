@@ -46,6 +46,13 @@ public:
   /// All rows as bytes.
   Value bytes() const { return Bytes; }
 
+  /// Room in scratch for `Count` rows of the same, group by group: there, a
+  /// group's number is that of a row, and a row's that of a group.
+  GroupedRows roomByGroup(int64_t Count) const;
+  /// Copies a group to a group of `To`.
+  void copy(Value Row, Value Group, GroupedRows &To, Value ToRow,
+            Value ToGroup);
+
   /// Asks for `Count` groups from `Group` on.
   void prefetch(Value Row, Value Group, int64_t Count);
 

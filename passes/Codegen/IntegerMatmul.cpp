@@ -13,6 +13,7 @@
 #include "passes/Codegen/GroupedRows.h"
 #include "passes/Codegen/MatmulEmitter.h"
 
+#include <optional>
 #include <vector>
 
 using namespace mlir;
@@ -35,14 +36,11 @@ public:
   int64_t panelsAtOnce() const override {
     return Tiles ? Tiles->panelsAtOnce() : 1;
   }
-  void prepare(Value First, Value Last, RowFinder RowOf) override {
-    if (Tiles)
-      Tiles->prepare(First, Last, RowOf);
-  }
+  void prepare(Value First, Value Last, RowFinder RowOf) override;
   void emit(ArrayRef<Panel> Panels, Value First, Value Last, RowFinder RowOf,
             Epilogue Finish) override {
     if (isWidened())
-      return emitWidened(Panels, First, Last, RowOf, Finish);
+      return emitMany(Panels, First, Last, RowOf, Finish);
     if (!Tiles)
       return emitBlocks(Panels, First, Last, RowOf, Finish);
     B.ifThenElse(
@@ -94,6 +92,7 @@ private:
   };
   /// A group of an input row.
   struct Place {
+    GroupedRows *Of;
     Value Row;
     Value Group;
   };
@@ -148,10 +147,32 @@ private:
   }
   void emitStreamed(const Panel &P, Value Row, ArrayRef<InputRow> Inputs,
                     Epilogue Finish);
-  void addGroup(const Stream &From, ArrayRef<InputRow> Inputs, Value Group,
-                Value Column, int64_t Wide, MutableArrayRef<Value> Result);
-  void emitInOrder(const Panel &P, Value Row, ArrayRef<InputRow> Inputs,
-                   Epilogue Finish);
+  /// Called with the number of a step of those that a group is read in.
+  using BetweenSteps = llvm::function_ref<void(int64_t Step, int64_t Steps)>;
+  void addGroup(const Stream &From, ArrayRef<Place> Inputs, Value Group,
+                Value Column, int64_t Wide, BetweenSteps Between,
+                llvm::function_ref<Value &(int64_t, int64_t)> SumOf);
+  /// Most rows that are multiplied as the panel is read, and of a block of
+  /// them.
+  static constexpr int64_t MostInOrder = 64;
+  static constexpr int64_t MostBlockRows = 8;
+  /// Calls its argument with what each block of rows has of a group, and the
+  /// number of its first row.
+  using ForBlocks = llvm::function_ref<void(
+      Value Group, llvm::function_ref<void(Value Number, ArrayRef<Place>)>)>;
+  void emitInOrder(const Panel &P, Value First, Value Last, int64_t Room,
+                   int64_t Wide, ForBlocks Blocks, Epilogue Finish);
+  /// Whether some rows are multiplied block by block as the panel is read.
+  bool hasBlocks() const {
+    return keepsSums() && isWidened() && B.Target.hasDot(DotProduct::Int8);
+  }
+  void allocate() {
+    if (!Prepared)
+      Prepared.emplace(Rows.roomByGroup(MostInOrder));
+  }
+  Value blockCase(Value Rest);
+  void emitMany(ArrayRef<Panel> Panels, Value First, Value Last,
+                RowFinder RowOf, Epilogue Finish);
   void emitWidened(ArrayRef<Panel> Panels, Value First, Value Last,
                    RowFinder RowOf, Epilogue Finish);
   struct Piece;
@@ -165,6 +186,8 @@ private:
                    const Partial &Into, RowFinder RowOf);
 
   GroupedRows Rows;
+  /// Those that are multiplied in blocks, group by group.
+  std::optional<GroupedRows> Prepared;
   const StorageFormatInfo &Info;
   /// Parts of a group with a scale of their own.
   int64_t Parts;
@@ -182,6 +205,23 @@ std::unique_ptr<MatmulEmitter> tenon::createIntegerMatmul(KernelBuilder &B,
   return std::make_unique<IntegerMatmul>(B, Input, InFeatures, Weights);
 }
 
+void IntegerMatmul::prepare(Value First, Value Last, RowFinder RowOf) {
+  if (Tiles)
+    return Tiles->prepare(First, Last, RowOf);
+  if (!hasBlocks())
+    return;
+  allocate();
+  B.ifThen(B.isLess(B.sub(Last, First), B.index(MostInOrder + 1)), [&] {
+    B.loop(First, Last, 1, [&](Value Row) {
+      InputRow In = RowOf(Row);
+      B.loop(B.index(0), B.index(Groups), 1, [&](Value Group) {
+        Rows.copy(In.Row, B.add(B.div(In.Column, GroupValues), Group),
+                  *Prepared, Group, B.sub(Row, First));
+      });
+    });
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // One group
 //===----------------------------------------------------------------------===//
@@ -195,8 +235,8 @@ Value IntegerMatmul::bias(const Place &At, int64_t Part) {
   int64_t Bias = dnn::unsignedCodes(Format).Bias;
   if (Bias == 0 || isSigned())
     return splatWord(B, 0);
-  Value Sum = Parts == 1 ? Rows.sum(At.Row, At.Group)
-                         : Rows.sumOfHalf(At.Row, At.Group, Part);
+  Value Sum = Parts == 1 ? At.Of->sum(At.Row, At.Group)
+                         : At.Of->sumOfHalf(At.Row, At.Group, Part);
   Value Times =
       arith::ShLIOp::create(B, Sum, splatWord(B, llvm::Log2_64(Bias)));
   return arith::SubIOp::create(B, splatWord(B, 0), Times);
@@ -227,7 +267,7 @@ SmallVector<Value> IntegerMatmul::products(ArrayRef<Place> Inputs,
       for (const Place &At : Inputs)
         for (int64_t Digit = 0; Digit < Rows.digits(); ++Digit)
           Digits.push_back(
-              Rows.step(At.Row, At.Group, B.add(From, Step), Digit));
+              At.Of->step(At.Row, At.Group, B.add(From, Step), Digit));
       Value *Sum = Sums.begin();
       for (int64_t Column = 0; Column < Columns; ++Column) {
         Value Codes = W.Codes(Column, From, Step);
@@ -285,10 +325,10 @@ void IntegerMatmul::multiply(
        },
        W.Scale, W.Minimum,
        [&](int64_t Row) {
-         return Rows.scale(Inputs[Row].Row, Inputs[Row].Group);
+         return Inputs[Row].Of->scale(Inputs[Row].Row, Inputs[Row].Group);
        },
        [&](int64_t Row) {
-         return Rows.total(Inputs[Row].Row, Inputs[Row].Group);
+         return Inputs[Row].Of->total(Inputs[Row].Row, Inputs[Row].Group);
        }},
       SumOf);
 }
@@ -297,7 +337,8 @@ SmallVector<IntegerMatmul::Place>
 IntegerMatmul::places(ArrayRef<InputRow> Inputs, Value Group) {
   SmallVector<Place> Places;
   for (const InputRow &In : Inputs)
-    Places.push_back({In.Row, B.add(B.div(In.Column, GroupValues), Group)});
+    Places.push_back(
+        {&Rows, In.Row, B.add(B.div(In.Column, GroupValues), Group)});
   return Places;
 }
 
@@ -319,33 +360,40 @@ Value IntegerMatmul::codes(GroupReader &Reader, Value From, int64_t Step) {
 
 /// Adds products of a group of `Wide` times 16 columns, from `Column` on, with
 /// rows to the sums: by row and column.
-void IntegerMatmul::addGroup(const Stream &From, ArrayRef<InputRow> Inputs,
-                             Value Group, Value Column, int64_t Wide,
-                             MutableArrayRef<Value> Result) {
+void IntegerMatmul::addGroup(
+    const Stream &From, ArrayRef<Place> Inputs, Value Group, Value Column,
+    int64_t Wide, BetweenSteps Between,
+    llvm::function_ref<Value &(int64_t, int64_t)> SumOf) {
   std::vector<GroupReader> Readers;
   for (int64_t G = 0; G < Wide; ++G)
     Readers.emplace_back(B, Format, From.View, From.Panel, Group,
                          B.add(Column, G * Lanes));
   int64_t Read = 0, Reads = Wide * groupSteps();
   auto Codes = [&](int64_t C, Value FirstStep, int64_t Step) {
-    if (keepsSums())
-      prefetchAhead(From, Group, Read++, Reads);
+    Between(Read++, Reads);
     return codes(Readers[C], FirstStep, Step);
   };
   auto Scale = [&](int64_t C, int64_t Part) {
     return Readers[C].scale(Part, /*OfPairs=*/true);
   };
   auto Minimum = [&](int64_t C) { return Readers[C].minimum(); };
-  multiply(
-      places(Inputs, Group), Wide, {Codes, Scale, Minimum},
-      [&](int64_t R, int64_t C) -> Value & { return Result[R * Wide + C]; });
+  multiply(Inputs, Wide, {Codes, Scale, Minimum}, SumOf);
 }
 
 void IntegerMatmul::emitStreamed(const Panel &P, Value Row,
                                  ArrayRef<InputRow> Inputs, Epilogue Finish) {
-  if (!keepsSums())
-    return emitInOrder(P, Row, Inputs, Finish);
   auto Count = static_cast<int64_t>(Inputs.size());
+  if (!keepsSums()) {
+    int64_t Wide = PanelWidth / Lanes;
+    while (Wide > 1 && Count * Wide > streamedProducts())
+      Wide /= 2;
+    return emitInOrder(
+        P, Row, B.add(Row, Count), Count, Wide,
+        [&](Value Group, auto Each) {
+          Each(B.index(0), places(Inputs, Group));
+        },
+        Finish);
+  }
   Block Size{Count, PanelWidth};
   while (Size.Columns > Lanes &&
          Count * (Size.Columns / Lanes) > streamedProducts())
@@ -358,7 +406,16 @@ void IntegerMatmul::emitStreamed(const Panel &P, Value Row,
       Result.append(B.loop(B.index(0), B.index(Groups), 1, Start,
                            [&](Value Group, ValueRange Carried) {
                              Sums Next(Carried);
-                             addGroup(From, Inputs, Group, Column, Wide, Next);
+                             addGroup(
+                                 From, places(Inputs, Group), Group, Column,
+                                 Wide,
+                                 [&](int64_t Step, int64_t Steps) {
+                                   prefetchAhead(From, Group, B.index(0),
+                                                 PanelWidth, Step, Steps);
+                                 },
+                                 [&](int64_t R, int64_t C) -> Value & {
+                                   return Next[R * Wide + C];
+                                 });
                              return Next;
                            }));
     }
@@ -366,52 +423,70 @@ void IntegerMatmul::emitStreamed(const Panel &P, Value Row,
   });
 }
 
-/// The same with sums in memory, so that groups of all columns are read in the
-/// order that they lie in.
-void IntegerMatmul::emitInOrder(const Panel &P, Value Row,
-                                ArrayRef<InputRow> Inputs, Epilogue Finish) {
-  auto Count = static_cast<int64_t>(Inputs.size());
+/// Multiplies rows [First, Last) with a panel whose groups are read in the
+/// order that they lie in: all blocks of rows, and `Wide` times 16 columns at a
+/// time, before the next group. Sums are in memory, of `Room` rows.
+void IntegerMatmul::emitInOrder(const Panel &P, Value First, Value Last,
+                                int64_t Room, int64_t Wide, ForBlocks Blocks,
+                                Epilogue Finish) {
   SmallVector<Stream> Streams = streams(P);
-  Value Partial =
-      B.scratch({Count, static_cast<int64_t>(Streams.size()) * PanelWidth});
-  auto Each = [&](Value Column, int64_t Wide,
-                  llvm::function_ref<void(ArrayRef<Value>)> Do) {
-    for (int64_t R = 0; R < Count; ++R)
-      for (int64_t G = 0; G < Wide; ++G)
-        Do({B.index(R), B.add(Column, G * Lanes)});
-  };
-  auto Load = [&](Value Column, int64_t Wide) {
-    Sums Loaded;
-    Each(Column, Wide,
-         [&](ArrayRef<Value> At) { Loaded.push_back(B.load(Partial, At)); });
-    return Loaded;
-  };
   auto Columns = static_cast<int64_t>(Streams.size()) * PanelWidth;
-  B.loop(B.index(0), B.index(Columns), Lanes, [&](Value Column) {
-    Each(Column, 1,
-         [&](ArrayRef<Value> At) { B.store(B.vecConst(0), Partial, At); });
+  Value Partial = B.scratch({Room, Columns});
+  Value Padded = B.min(B.add(B.sub(Last, First), MostBlockRows), B.index(Room));
+  B.loop(B.index(0), Padded, 1, [&](Value Row) {
+    B.loop(B.index(0), B.index(Columns), Lanes, [&](Value Column) {
+      B.store(B.vecConst(0), Partial, {Row, Column});
+    });
   });
-  int64_t Wide = PanelWidth / Lanes;
-  while (Wide > 1 && Count * Wide > streamedProducts())
-    Wide /= 2;
-  B.loop(B.index(0), B.index(Groups), 1, [&](Value Group) {
-    for (auto [I, From] : llvm::enumerate(Streams)) {
-      prefetchNext(From, Group, B.index(0), PanelWidth);
-      for (int64_t First = 0; First < PanelWidth; First += Wide * Lanes) {
-        Value At = B.index(static_cast<int64_t>(I) * PanelWidth + First);
-        Sums Next = Load(At, Wide);
-        addGroup(From, Inputs, Group, B.index(First), Wide, Next);
-        const Value *Sum = Next.begin();
-        Each(At, Wide,
-             [&](ArrayRef<Value> At) { B.store(*Sum++, Partial, At); });
-      }
-    }
-  });
-  B.loop(B.index(0), B.index(PanelWidth), Lanes, [&](Value Column) {
-    Sums Result;
-    for (int64_t I = 0; I < static_cast<int64_t>(Streams.size()); ++I)
-      Result.append(Load(B.add(Column, I * PanelWidth), 1));
-    finishBlock(P, Row, Column, {Count, Lanes}, Result, Finish);
+  auto AddColumns = [&](const Stream &From, int64_t FirstSum, Value Group,
+                        Value Column) {
+    Blocks(Group, [&](Value Number, ArrayRef<Place> Inputs) {
+      auto Count = static_cast<int64_t>(Inputs.size());
+      auto At = [&](int64_t R, int64_t G) {
+        return SmallVector<Value>{B.add(Number, R),
+                                  B.add(Column, FirstSum + G * Lanes)};
+      };
+      Sums Next(Count * Wide);
+      // Read when products are there, as registers are few.
+      auto SumOf = [&](int64_t R, int64_t G) -> Value & {
+        Value &Sum = Next[R * Wide + G];
+        if (!Sum)
+          Sum = B.load(Partial, At(R, G));
+        return Sum;
+      };
+      addGroup(
+          From, Inputs, Group, Column, Wide,
+          [&](int64_t Step, int64_t Steps) {
+            if (keepsSums())
+              prefetchAhead(From, Group, Column, Wide * Lanes, Step, Steps);
+          },
+          SumOf);
+      for (int64_t R = 0; R < Count; ++R)
+        for (int64_t G = 0; G < Wide; ++G)
+          B.store(SumOf(R, G), Partial, At(R, G));
+    });
+  };
+  // One matrix after the other: two streams are slower than one.
+  for (auto [I, From] : llvm::enumerate(Streams))
+    B.loop(B.index(0), B.index(Groups), 1,
+           [&, I = I, From = From](Value Group) {
+             if (!keepsSums())
+               prefetchNext(From, Group, B.index(0), PanelWidth);
+             B.loop(B.index(0), B.index(PanelWidth), Wide * Lanes,
+                    [&](Value Column) {
+                      AddColumns(From, static_cast<int64_t>(I) * PanelWidth,
+                                 Group, Column);
+                    });
+           });
+  B.loop(First, Last, 1, [&](Value Row) {
+    B.loop(B.index(0), B.index(PanelWidth), Lanes, [&](Value Column) {
+      Sums Result;
+      for (size_t I = 0; I < Streams.size(); ++I)
+        Result.push_back(B.load(
+            Partial, {B.sub(Row, First),
+                      B.add(Column, static_cast<int64_t>(I) * PanelWidth)}));
+      finishBlock(P, Row, Column, {1, Lanes}, Result, Finish);
+    });
   });
 }
 
@@ -428,6 +503,50 @@ struct IntegerMatmul::Piece {
   Value Minima;
   int64_t Groups;
 };
+
+/// Half the rows of the first block, less one, of `Rest` rows: 4, 6 or 8 are
+/// multiplied at once. Products of fewer would wait for each other, and 9 to 12
+/// are two blocks of 6, not of 8 and 4.
+Value IntegerMatmul::blockCase(Value Rest) {
+  auto AtMost = [&](int64_t Rows, int64_t Case, Value Otherwise) -> Value {
+    return arith::SelectOp::create(B, B.isLess(Rest, B.index(Rows + 1)),
+                                   B.index(Case), Otherwise);
+  };
+  return AtMost(4, 1, AtMost(6, 2, AtMost(8, 3, AtMost(12, 2, B.index(3)))));
+}
+
+/// As many rows as are multiplied in the time that the panel comes from memory
+/// are multiplied as it does.
+void IntegerMatmul::emitMany(ArrayRef<Panel> Panels, Value First, Value Last,
+                             RowFinder RowOf, Epilogue Finish) {
+  constexpr int64_t Wide = 2;
+  if (!hasBlocks())
+    return emitWidened(Panels, First, Last, RowOf, Finish);
+  allocate();
+  Value Count = B.sub(Last, First);
+  auto Blocks = [&](Value Group,
+                    llvm::function_ref<void(Value, ArrayRef<Place>)> Each) {
+    B.loop(B.index(0), Count, MostBlockRows, B.index(0),
+           [&](Value, ValueRange Carried) {
+             Value Number = Carried.front();
+             Value Case = blockCase(B.sub(Count, Number));
+             B.caseOf(Case, MostBlockRows / 2 - 1, [&](int64_t Size) {
+               SmallVector<Place> Inputs;
+               for (int64_t R = 0; R < 2 * Size + 2; ++R)
+                 Inputs.push_back({&*Prepared, Group, B.add(Number, R)});
+               Each(Number, Inputs);
+             });
+             return SmallVector<Value>{B.add(Number, B.add(B.mul(Case, 2), 2))};
+           });
+  };
+  B.ifThenElse(
+      B.isLess(Count, B.index(MostInOrder + 1)),
+      [&] {
+        for (const Panel &P : Panels)
+          emitInOrder(P, First, Last, MostInOrder, Wide, Blocks, Finish);
+      },
+      [&] { emitWidened(Panels, First, Last, RowOf, Finish); });
+}
 
 void IntegerMatmul::emitWidened(ArrayRef<Panel> Panels, Value First, Value Last,
                                 RowFinder RowOf, Epilogue Finish) {

@@ -102,11 +102,12 @@ void MatmulEmitter::emitShare(Value First, Value Last, RowFinder RowOf,
   });
 }
 
-void MatmulEmitter::prefetchAhead(const Stream &From, Value Group,
-                                  int64_t Number, int64_t Count) {
+void MatmulEmitter::prefetchAhead(const Stream &From, Value Group, Value Column,
+                                  int64_t Columns, int64_t Number,
+                                  int64_t Count) {
   constexpr int64_t Ahead = 4;
   GroupReader(B, Format, From.View, From.Panel, B.add(Group, Ahead), B.index(0))
-      .prefetchPart(B.index(0), PanelWidth, Number, Count, B.streamLocality());
+      .prefetchPart(Column, Columns, Number, Count, B.streamLocality());
 }
 
 //===----------------------------------------------------------------------===//

@@ -11,7 +11,8 @@
 //
 // Quantised weights are multiplied as they are unpacked in decode-sized
 // batches. For more rows, a piece of the panel is widened in cache once and
-// then multiplied with all of them.
+// then multiplied with all of them; up to 64 rows of integers of 8 bits are
+// multiplied in blocks as the panel is read, where dot products are that fast.
 //
 //===----------------------------------------------------------------------===//
 
@@ -103,13 +104,13 @@ protected:
 
   /// Registers that a vector of 16 lanes takes.
   int64_t perVector() const { return Lanes / B.Target.getLanes(); }
-  /// Asks for part `Number` of `Count` of the group that is streamed some
-  /// groups after `Group`: in the order that its lines lie in, which the
-  /// hardware foresees, as it does not the parts of a group side by side. For
-  /// calls between the products: lines that are asked for at once wait for each
-  /// other.
-  void prefetchAhead(const Stream &From, Value Group, int64_t Number,
-                     int64_t Count);
+  /// Asks for part `Number` of `Count` of the share that `Columns` columns from
+  /// `Column` on have of the group that is streamed some groups after `Group`:
+  /// in the order that its lines lie in, which the hardware foresees, as it
+  /// does not the parts of a group side by side. For calls between the
+  /// products: lines that are asked for at once wait for each other.
+  void prefetchAhead(const Stream &From, Value Group, Value Column,
+                     int64_t Columns, int64_t Number, int64_t Count);
   int64_t matrices() const { return static_cast<int64_t>(Views.size()); }
   /// Calls `Body` with the first row and the number of rows of each block.
   void forEachBlock(Value First, Value Last, int64_t MostRows,

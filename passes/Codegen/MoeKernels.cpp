@@ -188,33 +188,39 @@ public:
       PerUnit = 1;
     int64_t Units = Panels / PerUnit;
     auto [List, Chosen] = listChosen();
+    auto PanelsOf = [&](Value Unit, Value Expert) {
+      SmallVector<MatmulEmitter::Panel> Mine;
+      Value First = B.mul(B.rem(Unit, Units), PerUnit);
+      for (int64_t I = 0; I < PerUnit; ++I)
+        Mine.push_back({B.add(B.add(B.mul(Expert, Panels), First), I),
+                        B.mul(B.add(First, I), PanelWidth)});
+      return Mine;
+    };
+    auto RowOfChoice = [&](Value Row) {
+      auto [Token, Number] = choice(Row);
+      return RowOf(Token, Number);
+    };
+    auto EmitUnit = [&, List = List](Value Unit, Value Prepared) {
+      Value Expert = B.loadIndex(List, {B.div(Unit, Units)});
+      Value From = offset(Expert), To = offset(B.add(Expert, 1));
+      Value IsNew =
+          arith::CmpIOp::create(B, arith::CmpIPredicate::ne, Expert, Prepared);
+      B.ifThen(IsNew, [&] { Matmul.prepare(From, To, RowOfChoice); });
+      Matmul.emit(PanelsOf(Unit, Expert), From, To, RowOfChoice,
+                  [&](Value Row, Value At, Value Mask, ArrayRef<Value> Sums) {
+                    auto [Token, Number] = choice(Row);
+                    Finish(Token, Number, Expert, At, Mask, Sums);
+                  });
+      return Expert;
+    };
     // Neighbours lie side by side in memory, which is asked for ahead.
-    B.claim(B.mul(Chosen, Units), B.index(1),
-            [&, List = List](Value First, Value Count) {
-              B.loop(First, B.add(First, Count), 1, [&](Value Unit) {
-                Value Expert = B.loadIndex(List, {B.div(Unit, Units)});
-                Value From = offset(Expert), To = offset(B.add(Expert, 1));
-                SmallVector<MatmulEmitter::Panel> Mine;
-                for (int64_t I = 0; I < PerUnit; ++I)
-                  Mine.push_back(
-                      {B.add(B.add(B.mul(Expert, Panels),
-                                   B.mul(B.rem(Unit, Units), PerUnit)),
-                             I),
-                       B.mul(B.add(B.mul(B.rem(Unit, Units), PerUnit), I),
-                             PanelWidth)});
-                auto RowOfChoice = [&](Value Row) {
-                  auto [Token, Number] = choice(Row);
-                  return RowOf(Token, Number);
-                };
-                Matmul.prepare(From, To, RowOfChoice);
-                Matmul.emit(
-                    Mine, From, To, RowOfChoice,
-                    [&](Value Row, Value At, Value Mask, ArrayRef<Value> Sums) {
-                      auto [Token, Number] = choice(Row);
-                      Finish(Token, Number, Expert, At, Mask, Sums);
-                    });
-              });
-            });
+    B.claim(B.mul(Chosen, Units), B.index(1), [&](Value First, Value Count) {
+      Value Nobody = B.index(Experts);
+      B.loop(First, B.add(First, Count), 1, Nobody,
+             [&](Value Unit, ValueRange Prepared) {
+               return SmallVector<Value>{EmitUnit(Unit, Prepared.front())};
+             });
+    });
   }
 
 private:

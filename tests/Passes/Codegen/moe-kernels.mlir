@@ -64,7 +64,7 @@ func.func private @group(%b: !transformer.batch, %i: memref<?x2xi32>, %o: memref
 // CHECK: arith.cmpi slt
 // Threads claim their panels, of which an expert has one here.
 // CHECK: dnn.claim %c1 of %[[CHOSEN]]
-// CHECK: scf.for %[[UNIT:.*]] =
+// CHECK: scf.for %[[UNIT:[^ ]+]] =
 // CHECK: memref.load %[[LIST]][%[[UNIT]]]
 // CHECK: %[[CLAIMED:.*]] = arith.index_cast
 // CHECK: memref.load %x_1[%c0, %[[CLAIMED]]]

@@ -137,27 +137,33 @@ TEST_F(KernelBitsTest, PartitionedAttention) {
   checkBits(attention(4, 2, 16, "bf16", "window 70"));
 }
 
+KernelCase integerMatmul(const char *Format, const char *Bits) {
+  KernelCase Case;
+  Case.Name = std::string("matmul of ") + Bits + " bits and " + Format;
+  Case.Settings = {{"F", Format}, {"N", Bits}};
+  Case.Inputs = {"301"};
+  Case.Output = "70";
+  Case.Needs = DotProduct::Int8;
+  Case.Body = R"(
+    %e = tensor.empty(%t) : tensor<?x301x!dnn.grouped<{N}>>
+    %y = dnn.cast %x0 outs(%e)
+        : (tensor<?x301xf32>, tensor<?x301x!dnn.grouped<{N}>>)
+        -> tensor<?x301x!dnn.grouped<{N}>>
+    %w = dnn.weight %s ["w"] of ffn : <panels, 70x301x{F}>
+    %o = tensor.empty(%t) : tensor<?x70xf32>
+    %r = dnn.matmul %y weight %w outs(%o)
+        : (tensor<?x301x!dnn.grouped<{N}>>, !dnn.packed<panels, 70x301x{F}>,
+           tensor<?x70xf32>) -> tensor<?x70xf32>)";
+  return Case;
+}
+
 /// Whether dot products or tiles multiply a row, and how many tiles, depends on
-/// how many rows there are.
+/// how many rows there are. Of 8 bits, so does the block that a row is in: of
+/// up to 64 rows, or of a piece of the panel.
 TEST_F(KernelBitsTest, MatmulsOfIntegers) {
   for (const char *Format : {"q4_k", "q6_k", "q8_0"}) {
-    KernelCase Case;
-    Case.Name = std::string("matmul of ") + Format;
-    Case.Settings = {{"F", Format}};
-    Case.Inputs = {"301"};
-    Case.Output = "70";
-    Case.Needs = DotProduct::Int8;
-    Case.Body = R"(
-      %e = tensor.empty(%t) : tensor<?x301x!dnn.grouped<16>>
-      %y = dnn.cast %x0 outs(%e)
-          : (tensor<?x301xf32>, tensor<?x301x!dnn.grouped<16>>)
-          -> tensor<?x301x!dnn.grouped<16>>
-      %w = dnn.weight %s ["w"] of ffn : <panels, 70x301x{F}>
-      %o = tensor.empty(%t) : tensor<?x70xf32>
-      %r = dnn.matmul %y weight %w outs(%o)
-          : (tensor<?x301x!dnn.grouped<16>>, !dnn.packed<panels, 70x301x{F}>,
-             tensor<?x70xf32>) -> tensor<?x70xf32>)";
-    checkBits(Case, {3, 9, 2, 70, 14});
+    checkBits(integerMatmul(Format, "16"), {3, 9, 2, 70, 14});
+    checkBits(integerMatmul(Format, "8"), {5, 62, 33, 70, 14});
   }
 }
 
