@@ -144,10 +144,9 @@ Value GroupedRows::digitAt(Value Group, int64_t Digit) {
   return at(Group, Digit * GroupValues);
 }
 
-GroupedRows GroupedRows::roomByGroup(int64_t Count) const {
+GroupedRows GroupedRows::roomByGroup(int64_t RowGroups, int64_t Count) const {
   GroupedRows Room = *this;
-  Room.Bytes =
-      B.scratch({Groups, Count * Type.getRecordBytes()}, B.getI8Type());
+  Room.Bytes = B.scratch({RowGroups, Count * recordBytes()}, B.getI8Type());
   Room.Groups = Count;
   return Room;
 }

@@ -43,12 +43,14 @@ public:
   Value number(llvm::ArrayRef<Value> DigitSums);
   /// Byte of a row that digit `Digit` of a group begins at.
   Value digitAt(Value Group, int64_t Digit);
+  /// Bytes of a group of a row.
+  int64_t recordBytes() const { return Type.getRecordBytes(); }
   /// All rows as bytes.
   Value bytes() const { return Bytes; }
 
-  /// Room in scratch for `Count` rows of the same, group by group: there, a
-  /// group's number is that of a row, and a row's that of a group.
-  GroupedRows roomByGroup(int64_t Count) const;
+  /// Room in scratch for `RowGroups` groups of `Count` rows, group by group:
+  /// there, a group's number is that of a row, and a row's that of a group.
+  GroupedRows roomByGroup(int64_t RowGroups, int64_t Count) const;
   /// Copies a group to a group of `To`.
   void copy(Value Row, Value Group, GroupedRows &To, Value ToRow,
             Value ToGroup);

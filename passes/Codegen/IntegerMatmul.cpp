@@ -152,10 +152,15 @@ private:
   void addGroup(const Stream &From, ArrayRef<Place> Inputs, Value Group,
                 Value Column, int64_t Wide, BetweenSteps Between,
                 llvm::function_ref<Value &(int64_t, int64_t)> SumOf);
-  /// Most rows that are multiplied as the panel is read, and of a block of
-  /// them.
-  static constexpr int64_t MostInOrder = 64;
+  /// Most rows of a block that is multiplied as the panel is read.
   static constexpr int64_t MostBlockRows = 8;
+  /// Most rows of all blocks, which are in scratch: 1 MiB, as a second-level
+  /// cache holds and any thread's stack.
+  int64_t mostInOrder() const {
+    int64_t Fitting = (int64_t(1) << 20) / (Groups * Rows.recordBytes());
+    return std::clamp<int64_t>(llvm::alignDown(Fitting, MostBlockRows),
+                               MostBlockRows, 64);
+  }
   /// Calls its argument with what each block of rows has of a group, and the
   /// number of its first row.
   using ForBlocks = llvm::function_ref<void(
@@ -168,7 +173,7 @@ private:
   }
   void allocate() {
     if (!Prepared)
-      Prepared.emplace(Rows.roomByGroup(MostInOrder));
+      Prepared.emplace(Rows.roomByGroup(Groups, mostInOrder()));
   }
   Value blockCase(Value Rest);
   void emitMany(ArrayRef<Panel> Panels, Value First, Value Last,
@@ -211,7 +216,7 @@ void IntegerMatmul::prepare(Value First, Value Last, RowFinder RowOf) {
   if (!hasBlocks())
     return;
   allocate();
-  B.ifThen(B.isLess(B.sub(Last, First), B.index(MostInOrder + 1)), [&] {
+  B.ifThen(B.isLess(B.sub(Last, First), B.index(mostInOrder() + 1)), [&] {
     B.loop(First, Last, 1, [&](Value Row) {
       InputRow In = RowOf(Row);
       B.loop(B.index(0), B.index(Groups), 1, [&](Value Group) {
@@ -540,10 +545,10 @@ void IntegerMatmul::emitMany(ArrayRef<Panel> Panels, Value First, Value Last,
            });
   };
   B.ifThenElse(
-      B.isLess(Count, B.index(MostInOrder + 1)),
+      B.isLess(Count, B.index(mostInOrder() + 1)),
       [&] {
         for (const Panel &P : Panels)
-          emitInOrder(P, First, Last, MostInOrder, Wide, Blocks, Finish);
+          emitInOrder(P, First, Last, mostInOrder(), Wide, Blocks, Finish);
       },
       [&] { emitWidened(Panels, First, Last, RowOf, Finish); });
 }

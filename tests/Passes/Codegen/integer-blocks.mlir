@@ -109,3 +109,21 @@ func.func private @narrow(%s: !transformer.scope, %b: !transformer.batch, %x: !r
   return
 }
 }
+
+// -----
+
+!rows = memref<?x28672x!dnn.grouped<8>>
+!out = memref<?x64xf32>
+!four = !dnn.packed<panels, 64x28672xq4_0>
+module attributes {dnn.target = #dnn.target<avx512_vnni, vector = 512, registers = 32, dot = [int8, int16], library = []>} {
+// No more rows than 1 MiB holds: 24 of 39,424 bytes.
+// CHECK-LABEL: @wide
+// CHECK-DAG: memref.alloca() {{.*}} : memref<24x64xf32>
+// CHECK-DAG: memref.alloca() {{.*}} : memref<896x1056xi8>
+// CHECK: arith.cmpi slt, %{{.*}}, %c25
+func.func private @wide(%s: !transformer.scope, %b: !transformer.batch, %x: !rows, %o: !out) attributes {transformer.variant = #transformer.variant<many>} {
+  %w = dnn.weight %s ["w"] of ffn index 0 : !four
+  dnn.matmul %x weight %w outs(%o) : (!rows, !four, !out) -> ()
+  return
+}
+}
