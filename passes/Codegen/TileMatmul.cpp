@@ -157,6 +157,9 @@ void TileMatmul::allocate() {
       std::max<int64_t>(ChunkRows * MostColumns * sizeof(float),
                         Steps * BlockRows * TileFeatures * sizeof(uint16_t));
   Value Shared = B.scratch({Bytes}, B.getI8Type());
+  // All of the kernel sees the views, as it does what they are of.
+  OpBuilder::InsertionGuard Guard(B);
+  B.setInsertionPointAfter(Shared.getDefiningOp());
   auto ViewOf = [&](ArrayRef<int64_t> Shape, Type Element) -> Value {
     return memref::ViewOp::create(B, MemRefType::get(Shape, Element), Shared,
                                   B.index(0), ValueRange());

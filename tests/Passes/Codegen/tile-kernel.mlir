@@ -209,3 +209,23 @@ func.func private @both(%s: !transformer.scope, %b: !transformer.batch, %x: !row
   return
 }
 }
+
+// -----
+
+!rows = memref<?x64xbf16>
+!plain = !dnn.packed<panels, 6x64x64xbf16>
+module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, dot = [bf16, int8, int16, bf16_tile, int8_tile], library = []>} {
+// An expert's rows are copied when a thread comes to it, to what is there for
+// all its panels.
+// CHECK-LABEL: @experts
+// CHECK: %[[FEW:.*]] = memref.view {{.*}} to memref<1x2x32x32xbf16>
+// CHECK: scf.for %{{.*}} iter_args(%[[LAST:.*]] = %c6)
+// CHECK: %[[NEW:.*]] = arith.cmpi ne, %{{.*}}, %[[LAST]]
+// CHECK: scf.if %[[NEW]]
+// CHECK: vector.store %{{.*}}, %[[FEW]]
+// CHECK: amx.tile_load %[[FEW]]
+func.func private @experts(%b: !transformer.batch, %x: !rows, %i: memref<?x2xi32>, %f: memref<1x7xi32>, %g: !plain, %h: memref<?x128xf32>) {
+  dnn.moe_gate_up silu %x by %i, %f gate %g up %g outs(%h) : (!rows, memref<?x2xi32>, memref<1x7xi32>, !plain, !plain, memref<?x128xf32>) -> ()
+  return
+}
+}
