@@ -57,7 +57,8 @@ public:
   virtual ~MatmulEmitter() = default;
 
   /// Readies rows [First, Last) for emit() with the same, which may follow for
-  /// any number of panels.
+  /// any number of panels. The call may be under a condition, emit() outside of
+  /// it: what one hands to the other is in scratch.
   virtual void prepare(Value First, Value Last, RowFinder RowOf) {}
   /// Multiplies rows [First, Last), whose elements `RowOf` finds, with the
   /// panels, which follow each other.
