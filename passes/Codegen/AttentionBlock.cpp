@@ -125,7 +125,7 @@ void AttentionBlock::askFor(Value Buffer, Value Head, Value Number,
     }
     At[0] = Head;
     At[1] = Place;
-    B.prefetch(Buffer, At, B.streamLocality());
+    B.prefetch(Buffer, At);
   }
 }
 

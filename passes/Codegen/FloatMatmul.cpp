@@ -196,9 +196,8 @@ MatmulEmitter::Sums FloatMatmul::step(ArrayRef<Stream> Streams,
     for (int64_t G = 0; G < Groups; ++G) {
       Value First = B.add(Column, G * Lanes);
       if (asksAhead())
-        B.prefetch(S.View,
-                   {S.Panel, B.add(Step, StepsAhead), B.mul(First, Interleave)},
-                   B.streamLocality());
+        B.prefetch(S.View, {S.Panel, B.add(Step, StepsAhead),
+                            B.mul(First, Interleave)});
       Operands Weight = loadWeight(S.View, S.Panel, Step, First);
       for (int64_t R = 0; R < Size.Rows; ++R) {
         Value &Sum = Carried[(I * Size.Rows + R) * Groups + G];

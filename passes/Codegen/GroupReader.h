@@ -40,13 +40,12 @@ public:
                                                        StorageFormat Format);
 
   /// Asks for the share that `Columns` columns from `First` on have of the
-  /// bytes of the group, which lie mixed; with llvm.prefetch's `Locality`, 2
-  /// for the second-level cache and 3 for the first.
-  void prefetch(Value First, int64_t Columns, unsigned Locality);
+  /// bytes of the group, which lie mixed, as KernelBuilder's does.
+  void prefetch(Value First, int64_t Columns, unsigned Locality = 2);
   /// Asks for part `Number` of `Count` equal ones of the cache lines of such a
   /// share, in the order that they lie in.
   void prefetchPart(Value First, int64_t Columns, int64_t Number, int64_t Count,
-                    unsigned Locality);
+                    unsigned Locality = 2);
   /// Goes to octet `Octet` (0 to 3) of the group.
   void setOctet(Value Octet);
   /// 16 f32: the numbers of feature `Feature` of the octet, times a power of

@@ -162,7 +162,7 @@ void GroupedRows::copy(Value Row, Value Group, GroupedRows &To, Value ToRow,
 
 void GroupedRows::prefetch(Value Row, Value Group, int64_t Count) {
   for (int64_t At = 0; At < Count * Type.getRecordBytes(); At += 64)
-    B.prefetch(Bytes, {Row, at(Group, At)});
+    B.prefetch(Bytes, {Row, at(Group, At)}, /*Locality=*/3);
 }
 
 //===----------------------------------------------------------------------===//

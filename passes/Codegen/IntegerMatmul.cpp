@@ -171,10 +171,6 @@ private:
   bool hasBlocks() const {
     return keepsSums() && isWidened() && B.Target.hasDot(DotProduct::Int8);
   }
-  void allocate() {
-    if (!Prepared)
-      Prepared.emplace(Rows.roomByGroup(Groups, mostInOrder()));
-  }
   Value blockCase(Value Rest);
   void emitMany(ArrayRef<Panel> Panels, Value First, Value Last,
                 RowFinder RowOf, Epilogue Finish);
@@ -215,7 +211,8 @@ void IntegerMatmul::prepare(Value First, Value Last, RowFinder RowOf) {
     return Tiles->prepare(First, Last, RowOf);
   if (!hasBlocks())
     return;
-  allocate();
+  if (!Prepared)
+    Prepared.emplace(Rows.roomByGroup(Groups, mostInOrder()));
   B.ifThen(B.isLess(B.sub(Last, First), B.index(mostInOrder() + 1)), [&] {
     B.loop(First, Last, 1, [&](Value Row) {
       InputRow In = RowOf(Row);
@@ -404,25 +401,30 @@ void IntegerMatmul::emitStreamed(const Panel &P, Value Row,
          Count * (Size.Columns / Lanes) > streamedProducts())
     Size.Columns /= 2;
   int64_t Wide = Size.Columns / Lanes;
+  // Codes of 8 bits are then read in the order that they lie in, which the
+  // hardware foresees; Xeons with tiles do not early enough.
+  bool Asks = Info.Bits != 8 || Size.Columns != PanelWidth ||
+              B.Target.hasDot(DotProduct::BF16Tile);
   B.loop(B.index(0), B.index(PanelWidth), Size.Columns, [&](Value Column) {
     Sums Result;
     for (const Stream &From : streams(P)) {
       Sums Start(Count * Wide, B.vecConst(0));
-      Result.append(B.loop(B.index(0), B.index(Groups), 1, Start,
-                           [&](Value Group, ValueRange Carried) {
-                             Sums Next(Carried);
-                             addGroup(
-                                 From, places(Inputs, Group), Group, Column,
-                                 Wide,
-                                 [&](int64_t Step, int64_t Steps) {
-                                   prefetchAhead(From, Group, B.index(0),
-                                                 PanelWidth, Step, Steps);
-                                 },
-                                 [&](int64_t R, int64_t C) -> Value & {
-                                   return Next[R * Wide + C];
-                                 });
-                             return Next;
-                           }));
+      Result.append(
+          B.loop(B.index(0), B.index(Groups), 1, Start,
+                 [&](Value Group, ValueRange Carried) {
+                   Sums Next(Carried);
+                   addGroup(
+                       From, places(Inputs, Group), Group, Column, Wide,
+                       [&](int64_t Step, int64_t Steps) {
+                         if (Asks)
+                           prefetchAhead(From, Group, B.index(0), PanelWidth,
+                                         Count, Step, Steps);
+                       },
+                       [&](int64_t R, int64_t C) -> Value & {
+                         return Next[R * Wide + C];
+                       });
+                   return Next;
+                 }));
     }
     finishBlock(P, Row, Column, Size, Result, Finish);
   });
@@ -463,7 +465,8 @@ void IntegerMatmul::emitInOrder(const Panel &P, Value First, Value Last,
           From, Inputs, Group, Column, Wide,
           [&](int64_t Step, int64_t Steps) {
             if (keepsSums())
-              prefetchAhead(From, Group, Column, Wide * Lanes, Step, Steps);
+              prefetchAhead(From, Group, Column, Wide * Lanes, Count, Step,
+                            Steps);
           },
           SumOf);
       for (int64_t R = 0; R < Count; ++R)
@@ -527,7 +530,6 @@ void IntegerMatmul::emitMany(ArrayRef<Panel> Panels, Value First, Value Last,
   constexpr int64_t Wide = 2;
   if (!hasBlocks())
     return emitWidened(Panels, First, Last, RowOf, Finish);
-  allocate();
   Value Count = B.sub(Last, First);
   auto Blocks = [&](Value Group,
                     llvm::function_ref<void(Value, ArrayRef<Place>)> Each) {
@@ -618,7 +620,7 @@ void IntegerMatmul::prefetchNext(const Stream &From, Value Group, Value Column,
                                  int64_t Columns) {
   GroupReader(B, Format, From.View, From.Panel, B.add(Group, pieceGroups()),
               B.index(0))
-      .prefetch(Column, Columns, /*Locality=*/2);
+      .prefetch(Column, Columns);
 }
 
 /// Asks for what the block of `Count` rows from `Row` on reads: short pieces of
@@ -633,8 +635,8 @@ void IntegerMatmul::prefetch(Value FirstGroup, int64_t PieceCount, Value Row,
     Rows.prefetch(In.Row, B.add(B.div(In.Column, GroupValues), FirstGroup),
                   PieceCount);
     for (int64_t Column = 0; Column < PanelWidth; Column += Lanes)
-      B.prefetch(Into.Sums,
-                 {B.sub(At, Into.First), B.add(Into.Column, Column)});
+      B.prefetch(Into.Sums, {B.sub(At, Into.First), B.add(Into.Column, Column)},
+                 /*Locality=*/3);
   }
 }
 

@@ -309,7 +309,7 @@ void IntegerTileMatmul::addProducts(const Stream &From, Value Group,
     OfParts.push_back(Reader.scale(Part, /*OfPairs=*/true));
   Value Minimum = Reader.minimum();
   for (int64_t First = 0; First < Of.RowCount; First += AddedRows) {
-    prefetchAhead(From, B.add(Group, 2), B.index(0), PanelWidth,
+    prefetchAhead(From, B.add(Group, 2), B.index(0), PanelWidth, Of.RowCount,
                   (Of.Column * Of.RowCount + First) / AddedRows,
                   PanelColumns * Of.RowCount / AddedRows);
     auto At = [&](int64_t R) {

@@ -106,14 +106,10 @@ public:
   /// for.
   void storePair(Value Even, Value Odd, Value Buffer, mlir::ValueRange At);
   void storeScalar(Value Scalar, Value Buffer, mlir::ValueRange At);
-  /// Asks for the cache line of an element that is read soon, into the first
-  /// level of the cache (3) or the second (2).
-  void prefetch(Value Buffer, mlir::ValueRange At, unsigned Locality = 3);
-  /// The level for what is read once per step: Xeons with tiles have few
-  /// buffers for lines on the way to the first.
-  unsigned streamLocality() const {
-    return Target.hasDot(DotProduct::BF16Tile) ? 2 : 3;
-  }
+  /// Asks for the cache line of an element that is read soon, into the second
+  /// level of the cache (2), for which more lines can be on their way from
+  /// memory, or the first (3).
+  void prefetch(Value Buffer, mlir::ValueRange At, unsigned Locality = 2);
   /// First, First + 1, ... as i32.
   Value countFrom(Value First);
   /// An index in every lane, as i32.

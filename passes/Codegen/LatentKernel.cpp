@@ -106,7 +106,7 @@ private:
 
   /// 16 elements of a row of the expansion; asks for those of rows that follow.
   Value expandAt(Value Of, Value At, int64_t Valid) {
-    B.prefetch(Expand, {B.add(Of, 2 * RowsAtOnce), At}, B.streamLocality());
+    B.prefetch(Expand, {B.add(Of, 2 * RowsAtOnce), At});
     return B.load(Expand, {Of, At}, Valid);
   }
 
@@ -318,8 +318,7 @@ private:
     Value First =
         B.add(B.mul(Number, AtOnce * LineValues), Half * Elements / 2);
     for (int64_t I = 0; I < AtOnce; ++I)
-      B.prefetch(NextPage, {B.index(0), B.add(First, I * LineValues)},
-                 B.streamLocality());
+      B.prefetch(NextPage, {B.index(0), B.add(First, I * LineValues)});
   }
 
   void scoreInTiles(Value Page, Value NextPage, Value Keys) {

@@ -103,11 +103,18 @@ void MatmulEmitter::emitShare(Value First, Value Last, RowFinder RowOf,
 }
 
 void MatmulEmitter::prefetchAhead(const Stream &From, Value Group, Value Column,
-                                  int64_t Columns, int64_t Number,
+                                  int64_t Columns, int64_t Rows, int64_t Number,
                                   int64_t Count) {
-  constexpr int64_t Ahead = 4;
+  // Several rows take long enough for lines to come in by the second level,
+  // which has more buffers for them.
+  constexpr int64_t FarBytes = 16384, NearGroups = 4;
+  bool IsNear = Rows == 1 && !B.Target.hasDot(DotProduct::BF16Tile);
+  int64_t Ahead =
+      IsNear ? NearGroups
+             : llvm::divideCeil(FarBytes,
+                                partsOf(infoOf(Format)).group() * PanelWidth);
   GroupReader(B, Format, From.View, From.Panel, B.add(Group, Ahead), B.index(0))
-      .prefetchPart(Column, Columns, Number, Count, B.streamLocality());
+      .prefetchPart(Column, Columns, Number, Count, IsNear ? 3 : 2);
 }
 
 //===----------------------------------------------------------------------===//

@@ -111,7 +111,8 @@ protected:
   /// does not the parts of a group side by side. For calls between the
   /// products: lines that are asked for at once wait for each other.
   void prefetchAhead(const Stream &From, Value Group, Value Column,
-                     int64_t Columns, int64_t Number, int64_t Count);
+                     int64_t Columns, int64_t Rows, int64_t Number,
+                     int64_t Count);
   int64_t matrices() const { return static_cast<int64_t>(Views.size()); }
   /// Calls `Body` with the first row and the number of rows of each block.
   void forEachBlock(Value First, Value Last, int64_t MostRows,

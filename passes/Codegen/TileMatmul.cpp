@@ -381,12 +381,10 @@ void TileMatmul::askForNext(const Piece &P, Value Step, Value LinesPerStep) {
       cast<MemRefType>(P.Next.View.getType()).getDimSize(2) / rowLines();
   Value First = B.mul(Step, LinesPerStep);
   B.loop(First, B.add(First, LinesPerStep), 1, [&](Value Line) {
-    B.prefetch(
-        P.Next.View,
-        {P.Next.Panel,
-         B.add(B.div(P.NextFeature, rowFeatures()), B.div(Line, rowLines())),
-         B.mul(B.rem(Line, rowLines()), LineElements)},
-        B.streamLocality());
+    B.prefetch(P.Next.View, {P.Next.Panel,
+                             B.add(B.div(P.NextFeature, rowFeatures()),
+                                   B.div(Line, rowLines())),
+                             B.mul(B.rem(Line, rowLines()), LineElements)});
   });
 }
 
@@ -487,8 +485,7 @@ void TileMatmul::copyColumns(const Piece &P, Value Step, Value Column,
           [&](int64_t Feature) { return PlaceOf(C, B.index(Feature / 2)); },
           [&](int64_t Line) {
             int64_t Number = C * Lines + Line, Count = Columns * Lines;
-            Ahead.prefetchPart(Column, Columns * Lanes, Number, Count,
-                               B.streamLocality());
+            Ahead.prefetchPart(Column, Columns * Lanes, Number, Count);
             askForRows(P, Step, Size, Number, Count);
           });
       Between(C);
@@ -505,7 +502,7 @@ void TileMatmul::copyColumns(const Piece &P, Value Step, Value Column,
           B.mul(ColumnOf(C), 2)};
       Value Line = vector::LoadOp::create(B, Type, P.From.View, At);
       At[1] = B.add(At[1], PairsAhead);
-      B.prefetch(P.From.View, At, B.streamLocality());
+      B.prefetch(P.From.View, At);
       vector::StoreOp::create(B, Line, Turns, PlaceOf(C, B.index(I)));
     }
     if ((I + 1) * Columns % Pairs == 0)

@@ -27,13 +27,13 @@ module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, 
 // CHECK: scf.for %[[ITEM:.*]] = %[[FIRST]] to %[[ITEMS]] step %[[THREADS]] {
 // CHECK: arith.divui %[[ITEM]], %c2
 // Values are asked for while keys are multiplied, and the next page's keys with
-// the values; the last page has no next.
+// the values, into the second level of the cache; the last page has no next.
 // CHECK: %[[KEYS:.*]], %[[VALUES:.*]] = dnn.page %cache
 // CHECK: arith.minsi
 // CHECK: %[[NEXT:.*]], %{{.*}} = dnn.page %cache
-// CHECK: memref.prefetch %[[VALUES]]
+// CHECK: memref.prefetch %[[VALUES]]{{.*}} locality<2>
 // CHECK: vector.load %[[KEYS]]
-// CHECK: memref.prefetch %[[NEXT]]
+// CHECK: memref.prefetch %[[NEXT]]{{.*}} locality<2>
 // CHECK: vector.load %[[VALUES]]
 // The only one is written to the row, others to the partials, with maximum and
 // total.

@@ -38,7 +38,7 @@ module attributes {dnn.target = #dnn.target<avx512_vnni, vector = 512, registers
 // Products of four rows and two columns of 16. Lines are asked for between
 // them; sums are read when products are there.
 // CHECK: case 1
-// CHECK: memref.prefetch
+// CHECK: memref.prefetch {{.*}} locality<2>
 // CHECK: dnn.dot
 // CHECK: memref.prefetch
 // CHECK-NOT: vector.load %[[SUMS]]
