@@ -92,7 +92,9 @@ def Dnn_AttentionOp : Dnn_ComputeOp<"attention", [
   let summary = "Online-softmax attention over pages";
   let description = [{
     `bias` is a table of biases by head and distance, or of slopes by head, as
-    `content` says.
+    `content` says. Queries of bf16 may be multiplied as the target can, in
+    pairs or, with cached integers, as two digits of 8 bits, and weights are
+    rounded likewise; queries of f32 are multiplied in f32.
 
     With `partition_pages` the pages that a row sees are divided into
     partitions, which threads share; how, follows from that row's number of

@@ -95,10 +95,16 @@ def Dnn_TargetAttr : AttrDef<Dnn_Dialect, "Target"> {
     /// become bf16 by one look-up.
     ::mlir::Type getInputType(StorageFormat Format, StorageFormat Compute,
                               bool IsExact, bool IsDecodeSized) const;
+    /// Whether one token's attention multiplies cached integers as they are,
+    /// with numbers of 16 bits: sums of both digits take many registers.
+    bool multipliesCachedIntegers() const {
+      return hasDot(DotProduct::Int8) && getVectorBits() >= 512;
+    }
     /// The element type that attention over a cache of `Format` reads its
-    /// queries in: bf16 where pairs of it are multiplied, unless the batch is
-    /// decode-sized, which the memory bounds, or integers are multiplied with
-    /// activations that are to stay exact.
+    /// queries in: bf16 where pairs of it are multiplied, or integers with 16
+    /// bits of it. In a decode-sized batch, which the memory bounds, these alone
+    /// are. It is f32 where integers are multiplied with activations that are to
+    /// stay exact.
     ::mlir::Type getQueryType(CacheFormat Format, bool IsExact,
                               bool IsDecodeSized) const;
   }];

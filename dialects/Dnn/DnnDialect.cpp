@@ -154,10 +154,12 @@ Type TargetAttr::getQueryType(CacheFormat Format, bool IsExact,
     IsBF16 = !IsExact;
     break;
   }
-  return elementTypeOf(getContext(),
-                       IsBF16 && !IsDecodeSized && hasDot(DotProduct::BF16)
-                           ? StorageFormat::BF16
-                           : StorageFormat::F32);
+  bool HasProducts =
+      IsDecodeSized ? Format == CacheFormat::I8 && multipliesCachedIntegers()
+                    : hasDot(DotProduct::BF16);
+  return elementTypeOf(getContext(), IsBF16 && HasProducts
+                                         ? StorageFormat::BF16
+                                         : StorageFormat::F32);
 }
 
 Attribute TargetAttr::parse(AsmParser &Parser, Type) {

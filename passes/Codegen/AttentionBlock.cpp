@@ -10,6 +10,9 @@
 using namespace mlir;
 using namespace tenon;
 
+/// Digits of the numbers that integers are multiplied with.
+static constexpr int64_t Digits = 2;
+
 SmallVector<Value> AttentionPage::keysAt(KernelBuilder &B, Value Group,
                                          Value Word) const {
   return ofHead({Group, Word, B.index(0)});
@@ -43,6 +46,13 @@ AttentionBlock::AttentionBlock(KernelBuilder &B,
   Weights = Is.Element.isF32() ? Scores
                                : B.scratch({Is.room(), PageTokens}, Is.Element);
   Sums = B.scratch({All, Is.ValueColumns});
+  if (Is.UsesIntegers) {
+    int64_t Values = llvm::alignTo(Is.KeyWords * Is.WordValues, Lanes);
+    QueryDigits = B.scratch({All, Digits, Values}, B.getI8Type());
+    QueryScales = B.scratch({All});
+    Biases = B.scratch({All, Digits}, B.getI32Type());
+    WeightDigits = B.scratch({Is.room(), Digits, PageTokens}, B.getI8Type());
+  }
   Highest = B.scratch({Is.Rows * Count});
   Total = B.scratch({Is.Rows * Count});
 }
@@ -57,7 +67,10 @@ void AttentionBlock::attend(Value FirstRow, Value Keys,
   SmallVector<Value> Corrections;
   for (int64_t Row = 0; Row < Is.Rows; ++Row)
     Corrections.push_back(softmax(FirstRow, Row, With));
-  weigh(FirstRow, Corrections, Keys, With);
+  if (Is.UsesIntegers)
+    weighIntegers(FirstRow, Corrections, Keys, With);
+  else
+    weigh(FirstRow, Corrections, Keys, With);
 }
 
 void AttentionBlock::forLines(int64_t Count,
@@ -129,6 +142,27 @@ void AttentionBlock::askFor(Value Buffer, Value Head, Value Number,
   }
 }
 
+/// Asks for a share of the page's values, with word `Word` of the keys from
+/// `KeyGroup` on.
+void AttentionBlock::askForValues(Value KeyGroup, Value Word,
+                                  const AttentionPage &With) {
+  if (With.NextKeys)
+    askFor(With.ValueBuffer, With.Head,
+           B.add(B.mul(B.div(KeyGroup, LinesAtOnce), Is.KeyWords), Word),
+           PageTokens / KeyBlock / LinesAtOnce * Is.KeyWords);
+}
+
+/// Asks for a share of the next page's keys, with word `Word` of the values
+/// from `Line` on.
+void AttentionBlock::askForKeys(Value Line, Value Word,
+                                const AttentionPage &With) {
+  int64_t Words = PageTokens / Is.WordValues;
+  if (With.NextKeys)
+    askFor(With.NextKeys, With.Head,
+           B.add(B.mul(B.div(Line, LinesAtOnce), Words), Word),
+           llvm::divideCeil(Is.ValueColumns / Lanes, LinesAtOnce) * Words);
+}
+
 /// Scores of a block's rows with the first `Keys` keys of the page, masked,
 /// into scratch; of the others the lowest.
 void AttentionBlock::score(Value FirstRow, Value Keys,
@@ -141,24 +175,22 @@ void AttentionBlock::score(Value FirstRow, Value Keys,
   Value End = B.mul(B.ceilDiv(Keys, KeyBlock * Lines), Lines);
   if (Is.UsesTiles)
     scoreTiles(FirstRow, End, With);
-  int64_t KeySteps = KeyGroups / Lines * Is.KeyWords;
   B.loop(B.index(0), End, Lines, [&](Value KeyGroup) {
     SmallVector<Value> Dots;
-    if (!Is.UsesTiles)
-      Dots = B.loop(
-          B.index(0), B.index(Is.KeyWords), 1,
-          SmallVector<Value>(Is.Rows * Lines, B.vecConst(0)),
-          [&](Value Word, ValueRange Carried) {
-            if (With.NextKeys)
-              askFor(With.ValueBuffer, With.Head,
-                     B.add(B.mul(B.div(KeyGroup, Lines), Is.KeyWords), Word),
-                     KeySteps);
-            SmallVector<Value> Loaded;
-            for (int64_t L = 0; L < Lines; ++L)
-              Loaded.push_back(line(With.KeyBuffer,
-                                    With.keysAt(B, B.add(KeyGroup, L), Word)));
-            return multiply(Queries, FirstRow, Word, Loaded, Carried);
-          });
+    if (Is.UsesIntegers)
+      Dots = scoreIntegers(FirstRow, KeyGroup, With);
+    else if (!Is.UsesTiles)
+      Dots = B.loop(B.index(0), B.index(Is.KeyWords), 1,
+                    SmallVector<Value>(Is.Rows * Lines, B.vecConst(0)),
+                    [&](Value Word, ValueRange Carried) {
+                      askForValues(KeyGroup, Word, With);
+                      SmallVector<Value> Loaded;
+                      for (int64_t L = 0; L < Lines; ++L)
+                        Loaded.push_back(
+                            line(With.KeyBuffer,
+                                 With.keysAt(B, B.add(KeyGroup, L), Word)));
+                      return multiply(Queries, FirstRow, Word, Loaded, Carried);
+                    });
     for (int64_t L = 0; L < Lines; ++L) {
       Value GroupStart = B.mul(B.add(KeyGroup, L), KeyBlock);
       Value Scale;
@@ -217,8 +249,6 @@ Value AttentionBlock::softmax(Value FirstRow, int64_t Row,
 /// sums.
 void AttentionBlock::weigh(Value FirstRow, ArrayRef<Value> Corrections,
                            Value Keys, const AttentionPage &With) {
-  int64_t ValueSteps = llvm::divideCeil(Is.ValueColumns / Lanes, LinesAtOnce) *
-                       (PageTokens / Is.WordValues);
   forLines(Is.ValueColumns / Lanes, [&](Value Line, int64_t Lines) {
     auto Each = [&](llvm::function_ref<void(int64_t, ValueRange)> Body) {
       for (int64_t Row = 0; Row < Is.Rows; ++Row)
@@ -232,12 +262,7 @@ void AttentionBlock::weigh(Value FirstRow, ArrayRef<Value> Corrections,
     SmallVector<Value> End =
         B.loop(B.index(0), B.ceilDiv(Keys, Is.WordValues), 1, Begin,
                [&](Value Word, ValueRange Carried) {
-                 if (With.NextKeys)
-                   askFor(With.NextKeys, With.Head,
-                          B.add(B.mul(B.div(Line, LinesAtOnce),
-                                      PageTokens / Is.WordValues),
-                                Word),
-                          ValueSteps);
+                 askForKeys(Line, Word, With);
                  SmallVector<Value> Loaded;
                  for (int64_t L = 0; L < Lines; ++L)
                    Loaded.push_back(line(
@@ -247,6 +272,190 @@ void AttentionBlock::weigh(Value FirstRow, ArrayRef<Value> Corrections,
                });
     const Value *Next = End.begin();
     Each([&](int64_t, ValueRange At) { B.store(*Next++, Sums, At); });
+  });
+}
+
+//===--- Integers -------------------------------------------------------===//
+
+/// Numbers of `Largest` at most, as high and low digits of bytes: of 255 * 257
+/// unsigned, of 127 * 257 signed ones.
+static std::array<Value, Digits> digitsOf(KernelBuilder &B, Value Numbers,
+                                          bool AreSigned) {
+  auto Splat = [&](int32_t Number) { return B.splat(B.i32(Number)); };
+  Value Code = arith::FPToSIOp::create(B, B.vecType(B.getI32Type()),
+                                       math::RoundEvenOp::create(B, Numbers));
+  Value High = arith::ShRSIOp::create(
+      B, AreSigned ? arith::AddIOp::create(B, Code, Splat(128)) : Code,
+      Splat(8));
+  return {High, arith::SubIOp::create(
+                    B, Code, arith::ShLIOp::create(B, High, Splat(8)))};
+}
+
+static void storeBytes(KernelBuilder &B, Value Words, Value Buffer,
+                       ValueRange At) {
+  vector::StoreOp::create(
+      B, arith::TruncIOp::create(B, B.vecType(B.getI8Type()), Words), Buffer,
+      At);
+}
+
+/// Sums of digits in f32, as the number that they are digits of.
+static Value numberOf(KernelBuilder &B, Value High, Value Low) {
+  return B.fma(B.toFloats(High), B.vecConst(256), B.toFloats(Low));
+}
+
+/// `Largest` over a number's magnitude, which may be 0.
+static Value inverseScale(KernelBuilder &B, float Largest, Value Magnitude) {
+  return B.divf(B.f32(Largest), B.maxf(Magnitude, B.f32(SmallestCachedHead)));
+}
+
+/// Keys are multiplied as unsigned bytes, k + 128: sums start from -128 times
+/// that of the query's digits.
+void AttentionBlock::quantizeQuery(Value Row) {
+  constexpr float Largest = 127 * 257;
+  int64_t Values = Is.KeyWords * Is.WordValues;
+  auto Load = [&](Value At, int64_t Valid) {
+    return B.load(Queries, {Row, At}, Valid);
+  };
+  Value Magnitude = B.largest(B.columns(
+      Values, B.vecConst(0), [&](Value At, int64_t Valid, ValueRange Carried) {
+        return SmallVector<Value>{
+            B.maxf(Carried[0], math::AbsFOp::create(B, Load(At, Valid)))};
+      })[0]);
+  Value Inverse = B.splat(inverseScale(B, Largest, Magnitude));
+  B.storeScalar(B.divf(Magnitude, B.f32(Largest)), QueryScales, {Row});
+  SmallVector<Value> Totals =
+      B.columns(Values, SmallVector<Value>(Digits, B.splat(B.i32(0))),
+                [&](Value At, int64_t Valid, ValueRange Carried) {
+                  SmallVector<Value> Next;
+                  for (auto [I, Digit] : llvm::enumerate(digitsOf(
+                           B, B.mulf(Load(At, Valid), Inverse), true))) {
+                    storeBytes(B, Digit, QueryDigits,
+                               {Row, B.index(static_cast<int64_t>(I)), At});
+                    Next.push_back(arith::AddIOp::create(B, Carried[I], Digit));
+                  }
+                  return Next;
+                });
+  for (auto [I, Total] : llvm::enumerate(Totals)) {
+    Value Sum =
+        vector::ReductionOp::create(B, vector::CombiningKind::ADD, Total);
+    memref::StoreOp::create(B, arith::MulIOp::create(B, Sum, B.i32(-128)),
+                            Biases,
+                            ValueRange{Row, B.index(static_cast<int64_t>(I))});
+  }
+}
+
+/// Adds to Carried, by row, digit and line, the products of digits of the
+/// block's rows with words `Word` of each of `Lines`, which are the unsigned
+/// factors or the signed ones.
+SmallVector<Value> AttentionBlock::multiplyDigits(Value RowDigits,
+                                                  Value FirstRow, Value Word,
+                                                  ArrayRef<Value> Lines,
+                                                  bool AreCodes,
+                                                  ValueRange Carried) {
+  SmallVector<Value> Next;
+  auto Sum = Carried.begin();
+  for (int64_t Row = 0; Row < Is.Rows; ++Row)
+    for (int64_t Digit = 0; Digit < Digits; ++Digit) {
+      Value Factor = vector::BitCastOp::create(
+          B, B.vecType(B.getI8Type(), 4 * Lanes),
+          B.splat(B.loadWord(RowDigits, {B.add(FirstRow, Row), B.index(Digit),
+                                         B.mul(Word, 4)})));
+      for (Value Line : Lines) {
+        Value Codes = AreCodes ? Line : Factor;
+        Value Signed = AreCodes ? Factor : Line;
+        Value Before = *Sum++;
+        Next.push_back(
+            dnn::DotOp::create(B, Before.getType(), Before, Codes, Signed));
+      }
+    }
+  return Next;
+}
+
+/// Products of the rows with lines of keys from `KeyGroup` on, by row and line.
+SmallVector<Value> AttentionBlock::scoreIntegers(Value FirstRow, Value KeyGroup,
+                                                 const AttentionPage &With) {
+  auto Bytes = B.vecType(B.getI8Type(), 4 * Lanes);
+  Value Flip = arith::ConstantOp::create(
+      B, DenseElementsAttr::get(Bytes, static_cast<int8_t>(-128)));
+  SmallVector<Value> Start;
+  for (int64_t Row = 0; Row < Is.Rows; ++Row)
+    for (int64_t Digit = 0; Digit < Digits; ++Digit)
+      Start.append(
+          LinesAtOnce,
+          B.splat(memref::LoadOp::create(
+              B, Biases, ValueRange{B.add(FirstRow, Row), B.index(Digit)})));
+  SmallVector<Value> Sums = B.loop(
+      B.index(0), B.index(Is.KeyWords), 1, Start,
+      [&](Value Word, ValueRange Carried) {
+        askForValues(KeyGroup, Word, With);
+        SmallVector<Value> Codes;
+        for (int64_t L = 0; L < LinesAtOnce; ++L)
+          Codes.push_back(arith::XOrIOp::create(
+              B, line(With.KeyBuffer, With.keysAt(B, B.add(KeyGroup, L), Word)),
+              Flip));
+        return multiplyDigits(QueryDigits, FirstRow, Word, Codes, true,
+                              Carried);
+      });
+  SmallVector<Value> Dots;
+  for (int64_t Row = 0; Row < Is.Rows; ++Row) {
+    Value Scale = B.splat(B.loadScalar(QueryScales, {B.add(FirstRow, Row)}));
+    const Value *High = &Sums[Row * Digits * LinesAtOnce];
+    for (int64_t L = 0; L < LinesAtOnce; ++L)
+      Dots.push_back(
+          B.mulf(numberOf(B, High[L], High[LinesAtOnce + L]), Scale));
+  }
+  return Dots;
+}
+
+/// Makes digits of the weights of a block's row; their scale.
+Value AttentionBlock::quantizeWeights(int64_t Row) {
+  constexpr float Largest = 255 * 257;
+  SmallVector<Value> Parts;
+  for (int64_t At = 0; At < PageTokens; At += Lanes)
+    Parts.push_back(B.load(Weights, {B.index(Row), B.index(At)}));
+  Value Most = Parts[0];
+  for (Value Part : ArrayRef(Parts).drop_front())
+    Most = B.maxf(Most, Part);
+  Value Magnitude = B.largest(Most);
+  Value Inverse = B.splat(inverseScale(B, Largest, Magnitude));
+  for (auto [I, Part] : llvm::enumerate(Parts))
+    for (auto [D, Digit] :
+         llvm::enumerate(digitsOf(B, B.mulf(Part, Inverse), false)))
+      storeBytes(B, Digit, WeightDigits,
+                 {B.index(Row), B.index(static_cast<int64_t>(D)),
+                  B.index(static_cast<int64_t>(I) * Lanes)});
+  return B.splat(B.divf(Magnitude, B.f32(Largest)));
+}
+
+/// As weigh() does.
+void AttentionBlock::weighIntegers(Value FirstRow, ArrayRef<Value> Corrections,
+                                   Value Keys, const AttentionPage &With) {
+  SmallVector<Value> Scales;
+  for (int64_t Row = 0; Row < Is.Rows; ++Row)
+    Scales.push_back(quantizeWeights(Row));
+  forLines(Is.ValueColumns / Lanes, [&](Value Line, int64_t Lines) {
+    SmallVector<Value> Products =
+        B.loop(B.index(0), B.ceilDiv(Keys, Is.WordValues), 1,
+               SmallVector<Value>(Is.Rows * Digits * Lines, B.splat(B.i32(0))),
+               [&](Value Word, ValueRange Carried) {
+                 askForKeys(Line, Word, With);
+                 SmallVector<Value> Loaded;
+                 for (int64_t L = 0; L < Lines; ++L)
+                   Loaded.push_back(line(
+                       With.ValueBuffer,
+                       With.valuesAt(B, Word, B.mul(B.add(Line, L), Lanes))));
+                 return multiplyDigits(WeightDigits, B.index(0), Word, Loaded,
+                                       false, Carried);
+               });
+    for (int64_t Row = 0; Row < Is.Rows; ++Row)
+      for (int64_t L = 0; L < Lines; ++L) {
+        SmallVector<Value> At = {B.add(FirstRow, Row),
+                                 B.mul(B.add(Line, L), Lanes)};
+        const Value *High = &Products[Row * Digits * Lines + L];
+        B.store(B.fma(numberOf(B, High[0], High[Lines]), Scales[Row],
+                      B.mulf(B.load(Sums, At), Corrections[Row])),
+                Sums, At);
+      }
   });
 }
 

@@ -49,6 +49,8 @@ struct AttentionProducts {
   int64_t ValueColumns;
   /// Whether pairs of bf16 are multiplied, and whether in tiles.
   bool UsesDot, UsesTiles;
+  /// Whether integers of a page are multiplied with two digits of f32 ones.
+  bool UsesIntegers = false;
   /// Rows of a block, which share what is loaded of a page.
   int64_t Rows;
   /// What scores of bf16 queries are multiplied with; f32 ones are scaled.
@@ -77,6 +79,10 @@ public:
   /// and what there is of the softmax, which the caller begins with: weighted
   /// sums, maximum and total.
   Value Queries, Sums, Highest, Total;
+
+  /// Where integers are multiplied: makes digits of query `Row` of all blocks,
+  /// for what follows.
+  void quantizeQuery(Value Row);
 
   /// One vector of scores of row `Row` of a block.
   using OneScore = llvm::function_ref<Value(int64_t Row)>;
@@ -113,17 +119,33 @@ private:
   Value softmax(Value FirstRow, int64_t Row, const AttentionPage &With);
   void weigh(Value FirstRow, llvm::ArrayRef<Value> Corrections, Value Keys,
              const AttentionPage &With);
+  llvm::SmallVector<Value> scoreIntegers(Value FirstRow, Value KeyGroup,
+                                         const AttentionPage &With);
+  Value quantizeWeights(int64_t Row);
+  void weighIntegers(Value FirstRow, llvm::ArrayRef<Value> Corrections,
+                     Value Keys, const AttentionPage &With);
+  llvm::SmallVector<Value> multiplyDigits(Value Digits, Value FirstRow,
+                                          Value Word,
+                                          llvm::ArrayRef<Value> Lines,
+                                          bool AreCodes,
+                                          mlir::ValueRange Carried);
   void scoreTiles(Value FirstRow, Value End, const AttentionPage &With);
   void weighInTiles(Value FirstRow, Value Keys, const AttentionPage &With,
                     ForRows Rows);
   void weighTiles(Value FirstRow, int64_t Count, const AttentionPage &With);
   void askFor(Value Buffer, Value Head, Value Number, int64_t Count);
+  void askForValues(Value KeyGroup, Value Word, const AttentionPage &With);
+  void askForKeys(Value Line, Value Word, const AttentionPage &With);
 
   KernelBuilder &B;
   AttentionProducts Is;
   /// Lines that share what is loaded of a row.
   int64_t LinesAtOnce;
   Value Scores, Weights;
+  /// Two digits of a row: of queries, [rows, 2, values of a key], with the
+  /// query's scale and what the digits' sums start from, [rows, 2] of i32; of
+  /// weights, [rows, 2, 64], unsigned.
+  Value QueryDigits, QueryScales, Biases, WeightDigits;
 };
 
 } // namespace tenon

@@ -92,9 +92,15 @@ private:
 
   /// bf16 queries are multiplied in pairs where the target can: with pages of
   /// bf16 as they are, with integers after they have been widened once for all
-  /// rows of an item. Otherwise everything is widened to f32.
+  /// rows of an item. One token of them is multiplied with integers as they
+  /// are. Otherwise everything is widened to f32.
   void chooseProducts() {
     Is.Element = cast<MemRefType>(Op.getQuery().getType()).getElementType();
+    Is.UsesIntegers = Is.Element.isBF16() && hasOneToken() &&
+                      Layout.Format == CacheFormat::I8 &&
+                      B.Target.multipliesCachedIntegers();
+    if (Is.UsesIntegers)
+      Is.Element = B.getF32Type();
     bool HasPairs = Is.Element.isBF16() && B.Target.hasDot(DotProduct::BF16);
     WidensPages = HasPairs && Layout.Format == CacheFormat::I8;
     Is.UsesDot =
@@ -337,6 +343,8 @@ private:
     }
     B.storeScalar(Score, Block->Highest, {Row});
     B.storeScalar(Count, Block->Total, {Row});
+    if (Is.UsesIntegers)
+      Block->quantizeQuery(Row);
   }
 
   /// Page `Number` of those before page `End`.

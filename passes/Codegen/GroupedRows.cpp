@@ -101,10 +101,7 @@ void GroupedRows::store(Value Row, Value Group, Value First, Value Second) {
 
 /// Four bytes from `At` on as i32.
 Value GroupedRows::word(Value Row, Value At) {
-  Value Loaded = vector::LoadOp::create(B, B.vecType(B.getI8Type(), 4), Bytes,
-                                        ValueRange{Row, At});
-  return vector::ExtractOp::create(
-      B, vector::BitCastOp::create(B, B.vecType(B.getI32Type(), 1), Loaded), 0);
+  return B.loadWord(Bytes, {Row, At});
 }
 
 Value GroupedRows::step(Value Row, Value Group, Value Step, int64_t Digit) {

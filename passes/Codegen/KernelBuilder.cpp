@@ -325,6 +325,14 @@ Value KernelBuilder::countFrom(Value First) {
   return arith::AddIOp::create(*this, splatIndex(First), Steps);
 }
 
+Value KernelBuilder::loadWord(Value Buffer, ValueRange At) {
+  Value Bytes =
+      vector::LoadOp::create(*this, vecType(getI8Type(), 4), Buffer, At);
+  return vector::ExtractOp::create(
+      *this, vector::BitCastOp::create(*this, vecType(getI32Type(), 1), Bytes),
+      0);
+}
+
 void KernelBuilder::prefetch(Value Buffer, ValueRange At, unsigned Locality) {
   memref::PrefetchOp::create(*this, Buffer, At, /*isWrite=*/false, Locality,
                              /*isDataCache=*/true);

@@ -106,6 +106,8 @@ public:
   /// for.
   void storePair(Value Even, Value Odd, Value Buffer, mlir::ValueRange At);
   void storeScalar(Value Scalar, Value Buffer, mlir::ValueRange At);
+  /// Four bytes from `At` on as i32.
+  Value loadWord(Value Buffer, mlir::ValueRange At);
   /// Asks for the cache line of an element that is read soon, into the second
   /// level of the cache (2), for which more lines can be on their way from
   /// memory, or the first (3).

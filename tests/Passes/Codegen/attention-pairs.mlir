@@ -49,7 +49,34 @@ func.func private @integers(%s: !scope, %b: !batch, %c: !transformer.cache<1x16x
   return
 }
 
-// Queries of f32, as a decode-sized batch has them: integers are widened to f32.
+// One token: integers are multiplied as they are, keys k as k + 128, with two
+// digits of each query and of its weights.
+// CHECK-LABEL: @digits
+// CHECK-DAG: %[[QUERIES:.*]] = memref.alloca() {alignment = 64 : i64} : memref<2x2x16xi8>
+// CHECK-DAG: %[[STARTS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<2x2xi32>
+// CHECK-DAG: %[[WEIGHTS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<2x2x64xi8>
+// CHECK: arith.shrsi %{{.*}} : vector<16xi32>
+// CHECK-COUNT-2: vector.store %{{.*}}, %[[QUERIES]]
+// CHECK: arith.muli %{{.*}}, %c-128_i32 : i32
+// CHECK: %keys, %values, %scales = dnn.page
+// CHECK: memref.load %[[STARTS]]
+// CHECK: :8 = scf.for %{{.*}} = %c0 to %c4{{[_0-9]*}} step %c1
+// CHECK-COUNT-2: arith.xori %{{.*}} : vector<64xi8>
+// CHECK-COUNT-8: dnn.dot %{{.*}} : vector<16xi32>, vector<64xi8>
+// CHECK-NOT: dnn.dot
+// CHECK: vector.load %scales[%c0, %
+// CHECK: vector.load %scales[%c1, %
+// CHECK: vector.store %{{.*}}, %[[WEIGHTS]]
+// CHECK: vector.load %values[
+// CHECK-COUNT-4: dnn.dot
+// CHECK-NOT: dnn.dot
+// CHECK: return
+func.func private @digits(%s: !scope, %b: !batch, %c: !transformer.cache<1x16xi8>, %q: !queries, %o: !rows) attributes {transformer.variant = #transformer.variant<few>} {
+  dnn.attention causal %q, %b cache %c[%s] heads 2 kv_heads 1 scale 0.25 outs(%o) : (!queries, !batch, !transformer.cache<1x16xi8>, !scope, !rows) -> ()
+  return
+}
+
+// Queries of f32, which stay exact: integers are widened to f32.
 // CHECK-LABEL: @exact
 // CHECK-NOT: x86vector.avx512.dot
 // CHECK: %keys, %values, %scales = dnn.page

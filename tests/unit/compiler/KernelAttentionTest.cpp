@@ -150,7 +150,13 @@ const AttentionLine Partitioned[] = {
      "!dnn.packed<row_major, {H}x25xf32>, ", "causal", "f32", 3},
     {"prefix", 2, 1, 24, "bf16", "", "", "", "prefix", "f32", 3},
     {"causal", 12, 1, 80, "bf16", "", "", "", "causal", "bf16", 3},
-    {"causal", 4, 2, 16, "i8", "", "", "", "causal", "bf16", 2}};
+    {"causal", 1, 1, 1, "i8", "", "", "", "causal", "bf16", 3},
+    {"causal", 4, 2, 16, "i8", "", "", "", "causal", "bf16", 2},
+    {"causal", 3, 1, 33, "i8", "", "", "", "causal", "bf16", 3},
+    {"soft_cap", 9, 1, 64, "i8", "soft_cap 0.5", "", "", "causal", "bf16", 3},
+    {"window, sinks", 6, 2, 80, "i8", "window 70 sinks %e", Sinks,
+     "!dnn.packed<vector, {H}x1xf32>, ", "causal", "bf16", 2},
+    {"causal", 8, 1, 256, "i8", "", "", "", "causal", "bf16", 2}};
 
 KernelCase cachedCase(const AttentionLine &Line) {
   KernelCase Case;
@@ -163,7 +169,9 @@ KernelCase cachedCase(const AttentionLine &Line) {
   Case.HasPrefixes = Line.Mask == std::string("prefix");
   // No pass makes queries of bf16 for other levels.
   if (Line.Query == std::string("bf16"))
-    Case.Needs = DotProduct::BF16;
+    Case.Needs = Line.Partitions && Line.Format == std::string("i8")
+                     ? DotProduct::Int8
+                     : DotProduct::BF16;
   Case.Body = R"(
       {T}
       %p = tensor.empty(%t) : tensor<?x{HD}x{Q}>

@@ -98,7 +98,8 @@ protected:
 };
 
 KernelCase attention(int64_t Heads, int64_t KvHeads, int64_t Dim,
-                     const char *Format, const char *Options) {
+                     const char *Format, const char *Options,
+                     const char *Query = "f32") {
   KernelCase Case;
   auto Put = [&](const char *Name, int64_t Value) {
     Case.Settings[Name] = std::to_string(Value);
@@ -109,22 +110,24 @@ KernelCase attention(int64_t Heads, int64_t KvHeads, int64_t Dim,
   Put("GD", KvHeads * Dim);
   Put("Z", 3 * Heads * (Dim + 2));
   Case.Settings["O"] = Options;
+  Case.Settings["Q"] = Query;
   Case.Name = std::to_string(Heads) + "/" + std::to_string(KvHeads) + " of " +
-              std::to_string(Dim) + " " + Format + " " + Options;
+              std::to_string(Dim) + " " + Format + " " + Options +
+              ", queries of " + Query;
   Case.Inputs = {"{HD}", "{GD}", "{GD}"};
   Case.Output = "{HD}";
   Case.Cache = "!transformer.cache<" + std::to_string(KvHeads) + "x" +
                std::to_string(Dim) + "x" + Format + ">";
   Case.Body = R"(
-    %p = tensor.empty(%t) : tensor<?x{HD}xf32>
+    %p = tensor.empty(%t) : tensor<?x{HD}x{Q}>
     %q = dnn.split_append %x0, %x1, %x2 to %c[%s], %b heads {H} kv_heads {G}
         outs(%p) : (tensor<?x{HD}xf32>, tensor<?x{GD}xf32>,
-        tensor<?x{GD}xf32>, !cache, !scope, !batch, tensor<?x{HD}xf32>)
-        -> tensor<?x{HD}xf32>
+        tensor<?x{GD}xf32>, !cache, !scope, !batch, tensor<?x{HD}x{Q}>)
+        -> tensor<?x{HD}x{Q}>
     %o = tensor.empty(%t) : tensor<?x{HD}xf32>
     %u = tensor.empty(%t) : tensor<?x{Z}xf32>
     %r, %w = dnn.attention causal %q, %b cache %c[%s] heads {H} kv_heads {G}
-        scale 0.5 {O} partition_pages 1 outs(%o, %u) : (tensor<?x{HD}xf32>,
+        scale 0.5 {O} partition_pages 1 outs(%o, %u) : (tensor<?x{HD}x{Q}>,
         !batch, !cache, !scope, tensor<?x{HD}xf32>, tensor<?x{Z}xf32>)
         -> (tensor<?x{HD}xf32>, tensor<?x{Z}xf32>))";
   return Case;
@@ -134,6 +137,7 @@ TEST_F(KernelBitsTest, PartitionedAttention) {
   checkBits(attention(1, 1, 16, "f32", ""));
   checkBits(attention(6, 2, 24, "bf16", ""));
   checkBits(attention(9, 1, 33, "i8", ""));
+  checkBits(attention(9, 1, 33, "i8", "", "bf16"));
   checkBits(attention(4, 2, 16, "bf16", "window 70"));
 }
 
