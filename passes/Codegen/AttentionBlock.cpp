@@ -277,8 +277,8 @@ void AttentionBlock::weigh(Value FirstRow, ArrayRef<Value> Corrections,
 
 //===--- Integers -------------------------------------------------------===//
 
-/// Numbers of `Largest` at most, as high and low digits of bytes: of 255 * 257
-/// unsigned, of 127 * 257 signed ones.
+/// High and low digits, of a byte each, of numbers up to 255 * 257, or of
+/// magnitudes up to 127 * 257 with their signs.
 static std::array<Value, Digits> digitsOf(KernelBuilder &B, Value Numbers,
                                           bool AreSigned) {
   auto Splat = [&](int32_t Number) { return B.splat(B.i32(Number)); };
