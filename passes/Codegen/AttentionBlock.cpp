@@ -142,25 +142,37 @@ void AttentionBlock::askFor(Value Buffer, Value Head, Value Number,
   }
 }
 
-/// Asks for a share of the page's values, with word `Word` of the keys from
-/// `KeyGroup` on.
-void AttentionBlock::askForValues(Value KeyGroup, Value Word,
-                                  const AttentionPage &With) {
+/// Word `Word` of the keys from `KeyGroup` on, as many lines as are multiplied
+/// at once; asks for a share of the page's values.
+SmallVector<Value> AttentionBlock::keyLines(Value KeyGroup, Value Word,
+                                            const AttentionPage &With) {
   if (With.NextKeys)
     askFor(With.ValueBuffer, With.Head,
            B.add(B.mul(B.div(KeyGroup, LinesAtOnce), Is.KeyWords), Word),
            PageTokens / KeyBlock / LinesAtOnce * Is.KeyWords);
+  SmallVector<Value> Loaded;
+  for (int64_t L = 0; L < LinesAtOnce; ++L)
+    Loaded.push_back(
+        line(With.KeyBuffer, With.keysAt(B, B.add(KeyGroup, L), Word)));
+  return Loaded;
 }
 
-/// Asks for a share of the next page's keys, with word `Word` of the values
-/// from `Line` on.
-void AttentionBlock::askForKeys(Value Line, Value Word,
-                                const AttentionPage &With) {
+/// Word `Word` of the values, `Count` lines from `First` on; asks for a share
+/// of the next page's keys.
+SmallVector<Value> AttentionBlock::valueLines(Value First, int64_t Count,
+                                              Value Word,
+                                              const AttentionPage &With) {
   int64_t Words = PageTokens / Is.WordValues;
   if (With.NextKeys)
     askFor(With.NextKeys, With.Head,
-           B.add(B.mul(B.div(Line, LinesAtOnce), Words), Word),
+           B.add(B.mul(B.div(First, LinesAtOnce), Words), Word),
            llvm::divideCeil(Is.ValueColumns / Lanes, LinesAtOnce) * Words);
+  SmallVector<Value> Loaded;
+  for (int64_t L = 0; L < Count; ++L)
+    Loaded.push_back(
+        line(With.ValueBuffer,
+             With.valuesAt(B, Word, B.mul(B.add(First, L), Lanes))));
+  return Loaded;
 }
 
 /// Scores of a block's rows with the first `Keys` keys of the page, masked,
@@ -183,13 +195,8 @@ void AttentionBlock::score(Value FirstRow, Value Keys,
       Dots = B.loop(B.index(0), B.index(Is.KeyWords), 1,
                     SmallVector<Value>(Is.Rows * Lines, B.vecConst(0)),
                     [&](Value Word, ValueRange Carried) {
-                      askForValues(KeyGroup, Word, With);
-                      SmallVector<Value> Loaded;
-                      for (int64_t L = 0; L < Lines; ++L)
-                        Loaded.push_back(
-                            line(With.KeyBuffer,
-                                 With.keysAt(B, B.add(KeyGroup, L), Word)));
-                      return multiply(Queries, FirstRow, Word, Loaded, Carried);
+                      return multiply(Queries, FirstRow, Word,
+                                      keyLines(KeyGroup, Word, With), Carried);
                     });
     for (int64_t L = 0; L < Lines; ++L) {
       Value GroupStart = B.mul(B.add(KeyGroup, L), KeyBlock);
@@ -262,13 +269,8 @@ void AttentionBlock::weigh(Value FirstRow, ArrayRef<Value> Corrections,
     SmallVector<Value> End =
         B.loop(B.index(0), B.ceilDiv(Keys, Is.WordValues), 1, Begin,
                [&](Value Word, ValueRange Carried) {
-                 askForKeys(Line, Word, With);
-                 SmallVector<Value> Loaded;
-                 for (int64_t L = 0; L < Lines; ++L)
-                   Loaded.push_back(line(
-                       With.ValueBuffer,
-                       With.valuesAt(B, Word, B.mul(B.add(Line, L), Lanes))));
-                 return multiply(Weights, B.index(0), Word, Loaded, Carried);
+                 return multiply(Weights, B.index(0), Word,
+                                 valueLines(Line, Lines, Word, With), Carried);
                });
     const Value *Next = End.begin();
     Each([&](int64_t, ValueRange At) { B.store(*Next++, Sums, At); });
@@ -384,18 +386,15 @@ SmallVector<Value> AttentionBlock::scoreIntegers(Value FirstRow, Value KeyGroup,
           LinesAtOnce,
           B.splat(memref::LoadOp::create(
               B, Biases, ValueRange{B.add(FirstRow, Row), B.index(Digit)})));
-  SmallVector<Value> Sums = B.loop(
-      B.index(0), B.index(Is.KeyWords), 1, Start,
-      [&](Value Word, ValueRange Carried) {
-        askForValues(KeyGroup, Word, With);
-        SmallVector<Value> Codes;
-        for (int64_t L = 0; L < LinesAtOnce; ++L)
-          Codes.push_back(arith::XOrIOp::create(
-              B, line(With.KeyBuffer, With.keysAt(B, B.add(KeyGroup, L), Word)),
-              Flip));
-        return multiplyDigits(QueryDigits, FirstRow, Word, Codes, true,
-                              Carried);
-      });
+  SmallVector<Value> Sums =
+      B.loop(B.index(0), B.index(Is.KeyWords), 1, Start,
+             [&](Value Word, ValueRange Carried) {
+               SmallVector<Value> Codes = keyLines(KeyGroup, Word, With);
+               for (Value &Line : Codes)
+                 Line = arith::XOrIOp::create(B, Line, Flip);
+               return multiplyDigits(QueryDigits, FirstRow, Word, Codes, true,
+                                     Carried);
+             });
   SmallVector<Value> Dots;
   for (int64_t Row = 0; Row < Is.Rows; ++Row) {
     Value Scale = B.splat(B.loadScalar(QueryScales, {B.add(FirstRow, Row)}));
@@ -438,13 +437,8 @@ void AttentionBlock::weighIntegers(Value FirstRow, ArrayRef<Value> Corrections,
         B.loop(B.index(0), B.ceilDiv(Keys, Is.WordValues), 1,
                SmallVector<Value>(Is.Rows * Digits * Lines, B.splat(B.i32(0))),
                [&](Value Word, ValueRange Carried) {
-                 askForKeys(Line, Word, With);
-                 SmallVector<Value> Loaded;
-                 for (int64_t L = 0; L < Lines; ++L)
-                   Loaded.push_back(line(
-                       With.ValueBuffer,
-                       With.valuesAt(B, Word, B.mul(B.add(Line, L), Lanes))));
-                 return multiplyDigits(WeightDigits, B.index(0), Word, Loaded,
+                 return multiplyDigits(WeightDigits, B.index(0), Word,
+                                       valueLines(Line, Lines, Word, With),
                                        false, Carried);
                });
     for (int64_t Row = 0; Row < Is.Rows; ++Row)

@@ -134,8 +134,10 @@ private:
                     ForRows Rows);
   void weighTiles(Value FirstRow, int64_t Count, const AttentionPage &With);
   void askFor(Value Buffer, Value Head, Value Number, int64_t Count);
-  void askForValues(Value KeyGroup, Value Word, const AttentionPage &With);
-  void askForKeys(Value Line, Value Word, const AttentionPage &With);
+  llvm::SmallVector<Value> keyLines(Value KeyGroup, Value Word,
+                                    const AttentionPage &With);
+  llvm::SmallVector<Value> valueLines(Value First, int64_t Count, Value Word,
+                                      const AttentionPage &With);
 
   KernelBuilder &B;
   AttentionProducts Is;
