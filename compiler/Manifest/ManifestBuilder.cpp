@@ -124,15 +124,27 @@ bool tenon::isQuantised(mlir::ModuleOp Module) {
 
 int64_t tenon::defaultFewTokens(mlir::ModuleOp Module, bool IsQuantised,
                                 llvm::ArrayRef<CpuLevel> Levels) {
-  bool HasTiles = llvm::all_of(Levels, [](CpuLevel Level) {
-    return infoOf(Level).Dots.contains(DotProduct::BF16Tile);
-  });
-  bool IsBF16 = false;
-  Module.walk([&](transformer::ParameterOp Op) {
-    IsBF16 |= mlir::getElementTypeOrSelf(Op.getType()).isBF16();
-  });
-  if (!IsQuantised)
-    return HasTiles && IsBF16 ? 2 : 8;
+  auto AllHave = [&](DotProduct Dot) {
+    return llvm::all_of(Levels, [&](CpuLevel Level) {
+      return infoOf(Level).Dots.contains(Dot);
+    });
+  };
+  auto AnyHas = [&](DotProduct Dot) {
+    return llvm::any_of(Levels, [&](CpuLevel Level) {
+      return infoOf(Level).Dots.contains(Dot);
+    });
+  };
+  bool HasTiles = AllHave(DotProduct::BF16Tile);
+  if (!IsQuantised) {
+    bool IsBF16 = false;
+    Module.walk([&](transformer::ParameterOp Op) {
+      IsBF16 |= mlir::getElementTypeOrSelf(Op.getType()).isBF16();
+    });
+    if (IsBF16 && HasTiles)
+      return 2;
+    bool HasDots = AllHave(DotProduct::BF16) && !AnyHas(DotProduct::BF16Tile);
+    return IsBF16 && HasDots ? 24 : 8;
+  }
   if (transformer::isExact(Module))
     return 8;
   auto Compute =

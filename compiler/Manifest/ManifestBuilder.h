@@ -29,7 +29,8 @@ bool isQuantised(mlir::ModuleOp Module);
 /// quantised or not, where nobody says; as measured (docs/rationale.md). With
 /// products of integers, which are cheap, fewer rows are bound by the memory.
 /// Tiles, if all `Levels` have them, multiply many rows of bf16 at the price of
-/// a few, but quantised weights have to be widened for them.
+/// a few, but quantised weights have to be widened for them. Without tiles, dot
+/// products of bf16 multiply up to 24 rows in less time than the library.
 int64_t defaultFewTokens(mlir::ModuleOp Module, bool IsQuantised,
                          llvm::ArrayRef<CpuLevel> Levels);
 

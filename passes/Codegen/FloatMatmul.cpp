@@ -33,6 +33,8 @@ private:
   bool asksAhead() const {
     return B.IsDecodeSized && B.Target.hasDot(DotProduct::BF16Tile);
   }
+  /// Bytes of a piece of a panel that stays in the first-level cache.
+  static constexpr int64_t PieceBytes = 16384;
   Block blockFor(int64_t Rows, int64_t Matrices) const;
   int64_t mostRows() const;
   int64_t sumRegisters() const;
@@ -40,20 +42,32 @@ private:
                 Epilogue Finish);
   void emitBlock(ArrayRef<Panel> Panels, Value Row, ArrayRef<InputRow> Inputs,
                  Block Size, Epilogue Finish);
-  Sums multiply(ArrayRef<Stream> Streams, ArrayRef<InputRow> Inputs,
-                Value Column, Block Size, int64_t Features);
+  /// Part of panels of plain numbers that is multiplied, step by step, and what
+  /// is asked for meanwhile.
+  struct Part {
+    int64_t Features = 0;
+    int64_t StepsAhead = 0; ///< 0: nothing.
+    Value FirstStep;        ///< Null: the first.
+    Value HalfAhead;        ///< First column of the half panel that is asked
+                            ///< for; null: the columns that are multiplied.
+  };
+  Sums multiply(ArrayRef<Stream> Streams, const Part &Of,
+                ArrayRef<InputRow> Inputs, Value Column, Block Size,
+                Sums Start);
   Sums multiplyGroups(ArrayRef<Stream> Streams, ArrayRef<InputRow> Inputs,
                       Value Column, Block Size);
   Sums group(ArrayRef<Stream> Streams, ArrayRef<InputRow> Inputs, Value Column,
              Block Size, Sums Carried, Value Group, int64_t Valid);
   void emitWidened(ArrayRef<Panel> Panels, Value First, Value Last,
                    RowFinder RowOf, Epilogue Finish);
-  void addProducts(Value Widened, Value FirstFeature, int64_t Features,
-                   const Partial &Into, RowFinder RowOf);
+  void emitPieceByPiece(ArrayRef<Panel> Panels, Value First, Value Last,
+                        RowFinder RowOf, Epilogue Finish);
+  void addProducts(const Stream &From, const Part &Of, Value Row,
+                   ArrayRef<InputRow> Inputs, const Partial &Into);
   Value inputNumber(const InputRow &Row, Value Feature);
   Value inputSum(const InputRow &Row, Value Feature, int64_t Valid);
-  Sums step(ArrayRef<Stream> Streams, ArrayRef<InputRow> Inputs, Value Column,
-            Block Size, Sums Carried, Value Step, int64_t Valid);
+  Sums step(ArrayRef<Stream> Streams, const Part &Of, ArrayRef<InputRow> Inputs,
+            Value Column, Block Size, Sums Carried, Value Step, int64_t Valid);
   Operands loadWidened(const InputRow &Row, Value Step, int64_t Valid);
   Value loadForDot(const InputRow &Row, Value Step, int64_t Valid);
   Operands loadWeight(Value View, Value Panel, Value Step, Value Column);
@@ -122,9 +136,16 @@ void FloatMatmul::emit(ArrayRef<Panel> Panels, Value First, Value Last,
                        RowFinder RowOf, Epilogue Finish) {
   if (isWidened())
     return emitWidened(Panels, First, Last, RowOf, Finish);
-  forEachBlock(First, Last, mostRows(), [&](Value Row, int64_t Count) {
-    emitRows(Panels, Row, inputs(Row, Count, RowOf), Finish);
-  });
+  auto EmitBlocks = [&] {
+    forEachBlock(First, Last, mostRows(), [&](Value Row, int64_t Count) {
+      emitRows(Panels, Row, inputs(Row, Count, RowOf), Finish);
+    });
+  };
+  if (infoOf(Format).isQuantised() || perVector() != 1)
+    return EmitBlocks();
+  B.ifThenElse(B.isLess(B.sub(Last, First), B.index(mostRows() + 1)),
+               EmitBlocks,
+               [&] { emitPieceByPiece(Panels, First, Last, RowOf, Finish); });
 }
 
 /// All columns of `Panels` for the rows from `Row` on.
@@ -136,8 +157,11 @@ void FloatMatmul::emitRows(ArrayRef<Panel> Panels, Value Row,
   Block Wide = blockFor(Count, Matrices * PanelCount);
   if (Wide.Columns == PanelWidth)
     return emitBlock(Panels, Row, Inputs, Wide, Finish);
+  // One matrix after the other, if all columns of both leave no room: half of
+  // the columns would be read in every other line.
+  bool InTurns = perVector() == 1 || infoOf(Format).isQuantised();
   for (const Panel &P : Panels)
-    emitBlock(P, Row, Inputs, blockFor(Count, Matrices), Finish);
+    emitBlock(P, Row, Inputs, blockFor(Count, InTurns ? 1 : Matrices), Finish);
 }
 
 void FloatMatmul::emitBlock(ArrayRef<Panel> Panels, Value Row,
@@ -145,60 +169,76 @@ void FloatMatmul::emitBlock(ArrayRef<Panel> Panels, Value Row,
                             Epilogue Finish) {
   SmallVector<Stream> Streams = streams(Panels);
   B.loop(B.index(0), B.index(PanelWidth), Size.Columns, [&](Value Column) {
-    Sums Result = infoOf(Format).isQuantised()
-                      ? multiplyGroups(Streams, Inputs, Column, Size)
-                      : multiply(Streams, Inputs, Column, Size, InFeatures);
+    Sums Result;
+    Part All{InFeatures, asksAhead() ? 8 : 0, {}, {}};
+    auto Multiply = [&](ArrayRef<Stream> Together) {
+      if (infoOf(Format).isQuantised())
+        return Result.append(multiplyGroups(Together, Inputs, Column, Size));
+      Sums Start(Together.size() * Size.Rows * (Size.Columns / Lanes),
+                 B.vecConst(0));
+      Result.append(multiply(Together, All, Inputs, Column, Size, Start));
+    };
+    if (Size.Columns <= blockFor(Size.Rows, Streams.size()).Columns)
+      Multiply(Streams);
+    else
+      for (const Stream &From : Streams)
+        Multiply(From);
     finishBlock(Panels, Row, Column, Size, Result, Finish);
   });
 }
 
-/// Sums of a block over the first `Features` of panels of plain numbers, by
-/// stream, row and group of 16 columns.
+/// Adds products with panels of plain numbers to sums of a block, by stream,
+/// row and group of 16 columns.
 MatmulEmitter::Sums FloatMatmul::multiply(ArrayRef<Stream> Streams,
+                                          const Part &Of,
                                           ArrayRef<InputRow> Inputs,
                                           Value Column, Block Size,
-                                          int64_t Features) {
-  int64_t Groups = Size.Columns / Lanes;
-  Sums Result(Streams.size() * Size.Rows * Groups, B.vecConst(0));
+                                          Sums Start) {
+  Sums Result = std::move(Start);
   constexpr int64_t Unroll = 4;
   // A step takes the input features that lie side by side.
-  int64_t Steps = Features / Interleave;
+  int64_t Steps = Of.Features / Interleave;
   int64_t Full = Steps / Unroll * Unroll;
+  auto Add = [&](Sums Carried, Value Step, int64_t Valid) {
+    return step(Streams, Of, Inputs, Column, Size, std::move(Carried), Step,
+                Valid);
+  };
   if (Full > 0)
     Result = B.loop(B.index(0), B.index(Full), Unroll, Result,
                     [&](Value Step, ValueRange Carried) {
                       Sums Next(Carried);
                       for (int64_t I = 0; I < Unroll; ++I)
-                        Next = step(Streams, Inputs, Column, Size, Next,
-                                    B.add(Step, I), Interleave);
+                        Next = Add(Next, B.add(Step, I), Interleave);
                       return Next;
                     });
   for (int64_t I = Full; I < Steps; ++I)
-    Result =
-        step(Streams, Inputs, Column, Size, Result, B.index(I), Interleave);
-  if (int64_t Rest = Features % Interleave)
-    Result = step(Streams, Inputs, Column, Size, Result, B.index(Steps), Rest);
+    Result = Add(Result, B.index(I), Interleave);
+  if (int64_t Rest = Of.Features % Interleave)
+    Result = Add(Result, B.index(Steps), Rest);
   return Result;
 }
 
 /// One step, of which the input has the first `Valid` features.
-MatmulEmitter::Sums FloatMatmul::step(ArrayRef<Stream> Streams,
+MatmulEmitter::Sums FloatMatmul::step(ArrayRef<Stream> Streams, const Part &Of,
                                       ArrayRef<InputRow> Inputs, Value Column,
                                       Block Size, Sums Carried, Value Step,
                                       int64_t Valid) {
-  constexpr int64_t StepsAhead = 8;
   int64_t Groups = Size.Columns / Lanes;
+  int64_t Asked = Of.StepsAhead == 0 ? 0 : Of.HalfAhead ? Groups / 2 : Groups;
+  Value InPanel = Of.FirstStep ? B.add(Of.FirstStep, Step) : Step;
   SmallVector<Operands> Loaded;
   for (const InputRow &Row : Inputs)
     Loaded.push_back(UsesDot ? Operands{loadForDot(Row, Step, Valid)}
                              : loadWidened(Row, Step, Valid));
   for (auto [I, S] : llvm::enumerate(Streams))
     for (int64_t G = 0; G < Groups; ++G) {
-      Value First = B.add(Column, G * Lanes);
-      if (asksAhead())
-        B.prefetch(S.View, {S.Panel, B.add(Step, StepsAhead),
+      if (G < Asked) {
+        Value First = B.add(Of.HalfAhead ? Of.HalfAhead : Column, G * Lanes);
+        B.prefetch(S.View, {S.Panel, B.add(InPanel, Of.StepsAhead),
                             B.mul(First, Interleave)});
-      Operands Weight = loadWeight(S.View, S.Panel, Step, First);
+      }
+      Operands Weight =
+          loadWeight(S.View, S.Panel, InPanel, B.add(Column, G * Lanes));
       for (int64_t R = 0; R < Size.Rows; ++R) {
         Value &Sum = Carried[(I * Size.Rows + R) * Groups + G];
         Sum = accumulate(Sum, Loaded[R], Weight);
@@ -371,6 +411,29 @@ MatmulEmitter::Sums FloatMatmul::group(ArrayRef<Stream> Streams,
   return Carried;
 }
 
+/// Multiplies plain panels with more rows than one block has. While the first
+/// two blocks are multiplied with a piece, which all but the first find in the
+/// first-level cache, the next one comes from memory.
+void FloatMatmul::emitPieceByPiece(ArrayRef<Panel> Panels, Value First,
+                                   Value Last, RowFinder RowOf,
+                                   Epilogue Finish) {
+  int64_t PieceSteps = PieceBytes / storedBytes(Plain, PanelWidth * Interleave);
+  auto AddBlocks = [&](const Stream &From, Value Feature, int64_t Features,
+                       const Partial &Into) {
+    forEachBlock(
+        Into.First, Into.Last, mostRows(), [&](Value Row, int64_t Count) {
+          Value Half =
+              arith::SelectOp::create(B, B.isEqual(Row, Into.First), B.index(0),
+                                      B.index(PanelWidth / 2));
+          addProducts(From,
+                      {Features, PieceSteps, B.div(Feature, Interleave), Half},
+                      Row, inputs(Row, Count, RowOf, Feature), Into);
+        });
+  };
+  emitPieces(Panels, First, Last, InFeatures, PieceSteps * Interleave,
+             AddBlocks, Finish);
+}
+
 /// Widens a piece of one panel, which stays in the first-level cache while rows
 /// are multiplied with it.
 void FloatMatmul::emitWidened(ArrayRef<Panel> Panels, Value First, Value Last,
@@ -379,38 +442,41 @@ void FloatMatmul::emitWidened(ArrayRef<Panel> Panels, Value First, Value Last,
   Type Element = dnn::elementTypeOf(B.getContext(), Plain);
   Value Widened = B.scratch(
       {1, PieceFeatures / Interleave, PanelWidth * Interleave}, Element);
+  int64_t MostRows = sumRegisters() / (perVector() * (PanelWidth / Lanes));
+  if (MostRows < 2)
+    MostRows = mostRows();
   emitPieces(
       Panels, First, Last, InFeatures, PieceFeatures,
       [&](const Stream &From, Value Feature, int64_t Features,
           const Partial &Into) {
         widenPanel(From, B.div(Feature, GroupValues), Features, Plain, Widened);
-        addProducts(Widened, Feature, Features, Into, RowOf);
+        forEachBlock(
+            Into.First, Into.Last, MostRows, [&](Value Row, int64_t Count) {
+              addProducts({Widened, B.index(0)}, {Features, 0, {}, {}}, Row,
+                          inputs(Row, Count, RowOf, Feature), Into);
+            });
       },
       Finish);
 }
 
-/// Adds products of rows with what was widened to their sums.
-void FloatMatmul::addProducts(Value Widened, Value FirstFeature,
-                              int64_t Features, const Partial &Into,
-                              RowFinder RowOf) {
-  int64_t MostRows = sumRegisters() / (perVector() * (PanelWidth / Lanes));
-  if (MostRows < 2)
-    MostRows = mostRows();
-  forEachBlock(Into.First, Into.Last, MostRows, [&](Value Row, int64_t Count) {
-    SmallVector<InputRow> Inputs = inputs(Row, Count, RowOf, FirstFeature);
-    Block Size = blockFor(Count, 1);
-    B.loop(B.index(0), B.index(PanelWidth), Size.Columns, [&](Value Column) {
-      Sums Products =
-          multiply(Stream{Widened, B.index(0)}, Inputs, Column, Size, Features);
-      int64_t Groups = Size.Columns / Lanes;
-      for (int64_t I = 0; I < Count; ++I)
-        for (int64_t G = 0; G < Groups; ++G) {
-          SmallVector<Value> At = {
-              B.add(B.sub(Row, Into.First), I),
-              B.add(B.add(Into.Column, Column), G * Lanes)};
-          B.store(B.addf(B.load(Into.Sums, At), Products[I * Groups + G]),
-                  Into.Sums, At);
-        }
-    });
+/// Adds products of a block of rows from `Row` on, whose `Inputs` begin at the
+/// first of the features, with part of a panel to their sums.
+void FloatMatmul::addProducts(const Stream &From, const Part &Of, Value Row,
+                              ArrayRef<InputRow> Inputs, const Partial &Into) {
+  Block Size = blockFor(static_cast<int64_t>(Inputs.size()), 1);
+  int64_t Groups = Size.Columns / Lanes;
+  B.loop(B.index(0), B.index(PanelWidth), Size.Columns, [&](Value Column) {
+    auto ForEachSum = [&](llvm::function_ref<void(ValueRange At)> Do) {
+      for (int64_t I = 0; I < Size.Rows; ++I)
+        for (int64_t G = 0; G < Groups; ++G)
+          Do({B.add(B.sub(Row, Into.First), I),
+              B.add(B.add(Into.Column, Column), G * Lanes)});
+    };
+    Sums Products;
+    ForEachSum(
+        [&](ValueRange At) { Products.push_back(B.load(Into.Sums, At)); });
+    Products = multiply(From, Of, Inputs, Column, Size, std::move(Products));
+    const Value *Product = Products.begin();
+    ForEachSum([&](ValueRange At) { B.store(*Product++, Into.Sums, At); });
   });
 }

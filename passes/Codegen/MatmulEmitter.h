@@ -1,11 +1,11 @@
 //===- MatmulEmitter.h - Rows times packed weights -------------*- C++ -*-===//
 //
 // One thread takes whole panels of 64 output features. A block of a few rows
-// is multiplied with a group of columns of the panel, sums in registers, the
-// panel read once per block of rows. There is an emitter for products of
-// floating-point numbers (FloatMatmul.cpp), one for those of grouped integers
-// (IntegerMatmul.cpp), and for tile registers one for those of bf16
-// (TileMatmul.cpp) and one for those of some rows of integers
+// is multiplied with a group of columns of the panel, sums in registers. Where
+// several blocks read a panel, they do so piece by piece. There is an emitter
+// for products of floating-point numbers (FloatMatmul.cpp), one for those of
+// grouped integers (IntegerMatmul.cpp), and for tile registers one for those of
+// bf16 (TileMatmul.cpp) and one for those of some rows of integers
 // (IntegerTileMatmul.cpp); each serves all formats, the first two all CPU
 // levels, of which only the inner step differs.
 //

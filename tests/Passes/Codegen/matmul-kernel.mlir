@@ -17,6 +17,8 @@ module attributes {dnn.target = #dnn.target<avx512_bf16, vector = 512, registers
 // CHECK: scf.for %[[PANEL:.*]] = %[[CLAIMED]] to %[[END]] step %c1 {
 // CHECK: %[[FIRST:.*]] = arith.muli %[[PANEL]], %[[C64:c64.*]] : index
 // Four rows at a time with all of a panel: 16 sums.
+// CHECK: %[[FEW:.*]] = arith.cmpi slt, %{{.*}}, %c5
+// CHECK: scf.if %[[FEW]] {
 // CHECK: scf.for %[[ROW:.*]] = %c0 to %{{.*}} step %[[C4:c4.*]] {
 // CHECK: scf.for %[[COLUMN:.*]] = %c0 to %[[C64]] step %[[C64]] {
 // CHECK: %[[SUMS:.*]]:16 = scf.for %[[STEP:.*]] = %c0 to %[[C4]] step %[[C4]] iter_args(
@@ -42,6 +44,26 @@ module attributes {dnn.target = #dnn.target<avx512_bf16, vector = 512, registers
 // CHECK: :8 = scf.for
 // CHECK: case 3 {
 // CHECK: :12 = scf.for
+// CHECK-NOT: {{case 4|prefetch}}
+// More rows are blocks that each take their sums on. As the first is multiplied
+// with a piece, half of the next, 64 steps later, is asked for, as others are,
+// the other half.
+// CHECK: } else {
+// CHECK: scf.for %[[BLOCK:.*]] = %[[PART:.*]] to %{{.*}} step %c4 {
+// CHECK: %[[IS_FIRST:.*]] = arith.cmpi eq, %[[BLOCK]], %[[PART]]
+// CHECK: %[[HALF:.*]] = arith.select %[[IS_FIRST]], %c0, %c32
+// CHECK: scf.for %[[COLUMN:.*]] = %c0 to %[[C64]] step %[[C64]] {
+// CHECK: %[[SUM:.*]] = vector.load %{{.*}} : memref<128x64xf32>, vector<16xf32>
+// CHECK: %[[SUMS:.*]]:16 = scf.for %[[STEP:.*]] = %c0 to %[[C4]] step %[[C4]] iter_args(%{{.*}} = %[[SUM]],
+// CHECK: %[[AT:.*]] = arith.addi %{{.*}}, %[[STEP]]
+// CHECK: %[[AHEAD:.*]] = arith.addi %[[AT]], %c64
+// CHECK: %[[LINE:.*]] = arith.muli %[[HALF]], %c2
+// CHECK: memref.prefetch %[[W]][%[[PANEL]], %[[AHEAD]], %[[LINE]]], read, locality<2>
+// CHECK: x86vector.avx512.dot
+// CHECK: memref.prefetch %[[W]][%[[PANEL]], %[[AHEAD]], %{{.*}}], read, locality<2>
+// CHECK: scf.yield
+// CHECK: vector.store %{{.*}} : memref<128x64xf32>, vector<16xf32>
+// CHECK: case 3 {
 // CHECK-NOT: {{case 4|math.fma}}
 // CHECK: return
 func.func private @dot(%b: !transformer.batch, %x: memref<?x9xbf16>, %w: !dnn.packed<panels, 70x9xbf16>, %o: memref<?x70xf32>) {

@@ -171,6 +171,27 @@ TEST_F(KernelBitsTest, MatmulsOfIntegers) {
   }
 }
 
+/// Few rows are one block with both matrices or with one after the other, or
+/// blocks piece by piece.
+TEST_F(KernelBitsTest, GatedMatmulsOfBF16) {
+  KernelCase Case;
+  Case.Name = "gated matmul of bf16";
+  Case.Inputs = {"301"};
+  Case.Output = "70";
+  Case.Body = R"(
+    %e = tensor.empty(%t) : tensor<?x301xbf16>
+    %y = dnn.cast %x0 outs(%e) : (tensor<?x301xf32>, tensor<?x301xbf16>)
+        -> tensor<?x301xbf16>
+    %g = dnn.weight %s ["g"] of ffn : <panels, 70x301xbf16>
+    %u = dnn.weight %s ["u"] of ffn : <panels, 70x301xbf16>
+    %o = tensor.empty(%t) : tensor<?x70xf32>
+    %r = dnn.gated_matmul silu %y gate %g up %u outs(%o)
+        : (tensor<?x301xbf16>, !dnn.packed<panels, 70x301xbf16>,
+           !dnn.packed<panels, 70x301xbf16>, tensor<?x70xf32>)
+        -> tensor<?x70xf32>)";
+  checkBits(Case, {9, 15, 17, 32, 33});
+}
+
 /// How a panel is read depends on how many rows are multiplied with it: up to
 /// 16, up to 32, or more.
 TEST_F(KernelBitsTest, MatmulsOfBF16) {

@@ -296,8 +296,9 @@ TEST_F(KernelTest, MatmulsOfBF16) {
 
 TEST_F(KernelTest, GatedMatmuls) {
   for (const char *Format : {"f32", "bf16"})
-    for (auto [N, K] : {std::pair(1, 1), std::pair(16, 8), std::pair(64, 64),
-                        std::pair(63, 65), std::pair(136, 37)}) {
+    for (auto [N, K] :
+         {std::pair(1, 1), std::pair(16, 8), std::pair(64, 64),
+          std::pair(63, 65), std::pair(136, 37), std::pair(70, 301)}) {
       KernelCase Case;
       Case.Name = "gated_matmul " + std::to_string(N) + "x" +
                   std::to_string(K) + " " + Format;
