@@ -4,8 +4,8 @@
 // scores. In a decode-sized batch it has three phases: K is absorbed head by
 // head; items of 16 heads and a partition of a token's pages go through these;
 // V is applied to the merged sums head by head. Otherwise an item, some tokens
-// and 16 heads, does all of that. In tiles the 16 heads are lanes of scores and
-// rows of sums.
+// and 16 heads, does all of that. Pairs of bf16 are neighbours in scores and
+// two keys in sums; in tiles the 16 heads are lanes of scores and rows of sums.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,6 +14,8 @@
 #include "passes/Codegen/AttentionBlock.h"
 #include "passes/Codegen/Partitions.h"
 #include "passes/Codegen/Tiles.h"
+
+#include "mlir/Dialect/X86Vector/X86VectorDialect.h"
 
 using namespace mlir;
 using namespace tenon;
@@ -27,9 +29,9 @@ constexpr int64_t BlockHeads = Lanes;
 /// Rows of the expansion that are read side by side.
 constexpr int64_t RowsAtOnce = 4;
 
-/// Elements of 16 queries that stay in the first-level cache while all keys of
-/// a page are multiplied with them.
-constexpr int64_t QueryElements = 256;
+/// Words of 16 queries, an element or a pair, that stay in the first-level
+/// cache while all keys of a page are multiplied with them.
+constexpr int64_t QueryWords = 256;
 
 /// Tokens of an item that does all by itself: what is read of the expansion is
 /// read once for them.
@@ -41,7 +43,9 @@ public:
       : LatentEmitter(B, Op), HeadBlocks(llvm::divideCeil(Heads, BlockHeads)),
         AtOnce(B.Target.getRegisters() / 4), QueryDim(Rank + RopeDim),
         Slots(Op.getPartialsOut() ? 1 : ItemTokens),
-        UsesTiles(multipliesTiles() && RopeDim % TileFeatures == 0),
+        UsesPairs(multipliesPairs() && Rank % TileFeatures == 0 &&
+                  RopeDim % TileFeatures == 0),
+        UsesTiles(UsesPairs && multipliesTiles()),
         Row(B.scratch({padded(Rank)})), Scores(B.scratch({PageTokens, Lanes})),
         Sums(B.scratch({Slots * BlockHeads, padded(Rank)})),
         Highest(B.scratch({Slots * BlockHeads})),
@@ -49,12 +53,15 @@ public:
         SequenceOf(B.field(dnn::FieldKind::SequenceOf, Op.getBatch())) {
     if (!Op.getPartialsOut())
       Absorbed = B.scratch({Slots * BlockHeads, padded(QueryDim)});
-    if (UsesTiles) {
-      Type BF16 = B.getBF16Type();
-      Queries = B.scratch({QueryDim / 2, 2 * Lanes}, BF16);
+    Type BF16 = B.getBF16Type();
+    if (UsesTiles)
       for (Value *Each : {&EvenWeights, &OddWeights})
         *Each =
             B.scratch({PageTokens / TileRows, BlockHeads, TileFeatures}, BF16);
+    else if (UsesPairs)
+      WeightPairs = B.scratch({PageTokens / 2, 2 * BlockHeads}, BF16);
+    if (UsesPairs) {
+      Queries = B.scratch({QueryDim / 2, 2 * Lanes}, BF16);
       return;
     }
     Queries = B.scratch({padded(QueryDim), Lanes});
@@ -138,9 +145,9 @@ private:
 
   //===--- Absorbed: 16 heads ---------------------------------------------===//
 
-  /// Puts the absorbed queries of 16 heads side by side, in pairs for tiles;
-  /// `Of` has 16 elements of that of a lane, and of lanes from `Count` on there
-  /// is none.
+  /// Puts the absorbed queries of 16 heads side by side, in pairs of bf16 where
+  /// these are multiplied; `Of` has 16 elements of that of a lane, and of lanes
+  /// from `Count` on there is none.
   void putQueries(Value Count,
                   llvm::function_ref<Value(Value Lane, Value At, int64_t)> Of) {
     // Lanes without a head repeat the last one, and count for nothing.
@@ -150,12 +157,12 @@ private:
     auto Put = [&](Value At, int64_t Valid) {
       SmallVector<Value> Rows;
       for (Value Lane : LaneOf)
-        Rows.push_back(UsesTiles ? pairsOf(Of(Lane, At, Lanes),
+        Rows.push_back(UsesPairs ? pairsOf(Of(Lane, At, Lanes),
                                            Of(Lane, B.add(At, Lanes), Lanes))
                                  : Of(Lane, At, Valid));
       for (auto [I, Column] : llvm::enumerate(B.transpose(Rows))) {
         auto Number = static_cast<int64_t>(I);
-        if (UsesTiles)
+        if (UsesPairs)
           vector::StoreOp::create(
               B, asPairs(Column), Queries,
               ValueRange{B.add(B.div(At, 2), Number), B.index(0)});
@@ -163,7 +170,7 @@ private:
           B.store(Column, Queries, {B.add(At, Number), B.index(0)});
       }
     };
-    if (UsesTiles)
+    if (UsesPairs)
       B.loop(B.index(0), B.index(QueryDim), TileFeatures,
              [&](Value At) { Put(At, Lanes); });
     else
@@ -191,19 +198,23 @@ private:
     B.loop(From, To, 1, [&](Value Number) {
       Value Keys =
           B.min(B.sub(Seen, B.mul(Number, PageTokens)), B.index(PageTokens));
-      Value Page = page(Sequence, Number);
-      if (UsesTiles) {
-        Value NextPage =
+      Value Page = page(Sequence, Number), NextPage;
+      if (UsesPairs)
+        NextPage =
             page(Sequence, B.min(B.add(Number, 1), B.sub(To, B.index(1))));
+      if (UsesTiles) {
         scoreInTiles(Page, NextPage, Keys);
         softmax(Keys, First);
         weighInTiles(Page, NextPage, Keys, First);
         return;
       }
       Page = widened(Page, Keys);
-      score(Page, Keys);
+      score(Page, NextPage, Keys);
       softmax(Keys, First);
-      weigh(Page, Keys, First, Count);
+      if (UsesPairs)
+        weighPairs(Page, Keys, First, Count);
+      else
+        weigh(Page, Keys, First, Count);
     });
     if (UsesTiles)
       orderSums(First, Count);
@@ -226,31 +237,71 @@ private:
     return B.mul(B.ceilDiv(Keys, AtOnce), AtOnce);
   }
 
-  void score(Value Page, Value Keys) {
-    for (int64_t From = 0; From < QueryDim; From += QueryElements) {
-      int64_t To = std::min(From + QueryElements, QueryDim);
+  /// Asks for share `Number` of `Count` of part `Part` of `Parts` of the next
+  /// page, for calls between products: the hardware foresees no page.
+  void askFor(Value NextPage, int64_t Part, int64_t Parts, Value Number,
+              int64_t Count) {
+    constexpr int64_t LineValues = 32;
+    int64_t Elements = PageTokens * padded(QueryDim) / Parts;
+    int64_t Lines = llvm::divideCeil(Elements / LineValues, Count);
+    // As a column of the first row: rows lie one behind the other.
+    Value First = B.add(B.mul(Number, Lines * LineValues), Part * Elements);
+    for (int64_t I = 0; I < Lines; ++I)
+      B.prefetch(NextPage, {B.index(0), B.add(First, I * LineValues)});
+  }
+
+  void score(Value Page, Value NextPage, Value Keys) {
+    int64_t Words = UsesPairs ? QueryDim / 2 : QueryDim;
+    // A few lines are asked for at once, between products.
+    int64_t Step = UsesPairs ? 8 : 1;
+    for (int64_t From = 0; From < Words; From += QueryWords) {
+      int64_t To = std::min(From + QueryWords, Words);
       B.loop(B.index(0), roundedKeys(Keys), AtOnce, [&](Value Key) {
         SmallVector<Value> Dots;
         for (int64_t I = 0; I < AtOnce; ++I)
           Dots.push_back(From == 0
                              ? B.vecConst(0)
                              : B.load(Scores, {B.add(Key, I), B.index(0)}));
-        Dots = B.loop(B.index(From), B.index(To), 1, Dots,
-                      [&](Value At, ValueRange Carried) {
-                        Value OfHeads = B.load(Queries, {At, B.index(0)});
-                        SmallVector<Value> Next;
-                        for (auto [I, Dot] : llvm::enumerate(Carried)) {
-                          Value Of = B.add(Key, static_cast<int64_t>(I));
-                          Value Element = B.splat(B.loadScalar(Page, {Of, At}));
-                          Next.push_back(B.fma(Element, OfHeads, Dot));
-                        }
-                        return Next;
-                      });
+        auto Add = [&](MutableArrayRef<Value> Sums, Value Word) {
+          Value OfHeads = UsesPairs ? pairs(Queries, {Word, B.index(0)}, Lanes)
+                                    : B.load(Queries, {Word, B.index(0)});
+          for (auto [I, Sum] : llvm::enumerate(Sums)) {
+            Value Of = B.add(Key, static_cast<int64_t>(I));
+            Sum = UsesPairs
+                      ? dot(Sum, OfHeads,
+                            B.splatPair(pairs(Page, {Of, B.mul(Word, 2)}, 1)))
+                      : B.fma(B.splat(B.loadScalar(Page, {Of, Word})), OfHeads,
+                              Sum);
+          }
+        };
+        Dots = B.loop(
+            B.index(From), B.index(To), Step, Dots,
+            [&](Value Word, ValueRange Carried) {
+              if (NextPage)
+                askFor(
+                    NextPage, 0, 1,
+                    B.div(B.add(B.mul(B.div(Key, AtOnce), Words), Word), Step),
+                    PageTokens / AtOnce * Words / Step);
+              SmallVector<Value> Next(Carried);
+              for (int64_t I = 0; I < Step; ++I)
+                Add(Next, B.add(Word, I));
+              return Next;
+            });
         for (auto [I, Dot] : llvm::enumerate(Dots))
           B.store(Dot, Scores,
                   {B.add(Key, static_cast<int64_t>(I)), B.index(0)});
       });
     }
+  }
+
+  /// `Count` pairs of bf16.
+  Value pairs(Value Buffer, ValueRange At, int64_t Count) {
+    return vector::LoadOp::create(B, B.vecType(B.getBF16Type(), 2 * Count),
+                                  Buffer, At);
+  }
+  /// `Sum` and, in every lane, the products of a pair.
+  Value dot(Value Sum, Value Left, Value Right) {
+    return x86vector::DotBF16Op::create(B, B.vecType(), Sum, Left, Right);
   }
 
   /// Turns scores into weights relative to the new maximum of each lane, and
@@ -306,20 +357,67 @@ private:
     });
   }
 
-  //===--- In tiles -------------------------------------------------------===//
-
-  /// Asks for share `Number` of `Count` of a half of the next page, for calls
-  /// between products: the hardware foresees no page.
-  void askFor(Value NextPage, int64_t Half, Value Number, int64_t Count) {
-    constexpr int64_t LineValues = 32;
-    int64_t Elements = PageTokens * padded(QueryDim);
-    int64_t AtOnce = llvm::divideCeil(Elements / 2 / LineValues, Count);
-    // As a column of the first row: rows lie one behind the other.
-    Value First =
-        B.add(B.mul(Number, AtOnce * LineValues), Half * Elements / 2);
-    for (int64_t I = 0; I < AtOnce; ++I)
-      B.prefetch(NextPage, {B.index(0), B.add(First, I * LineValues)});
+  /// The same with two keys at a time, whose elements are interleaved.
+  void weighPairs(Value Page, Value Keys, Value First, Value Count) {
+    ignoreBehind(Keys);
+    Value PairCount = B.ceilDiv(Keys, 2);
+    B.loop(B.index(0), PairCount, 1, [&](Value Pair) {
+      Value Key = B.mul(Pair, 2), Zero = B.index(0);
+      B.storePair(B.load(Scores, {Key, Zero}),
+                  B.load(Scores, {B.add(Key, 1), Zero}), WeightPairs,
+                  {Pair, Zero});
+    });
+    SmallVector<int64_t> Low, High;
+    for (int64_t I = 0; I < 2 * Lanes; ++I) {
+      Low.push_back(I / 2 + I % 2 * 2 * Lanes);
+      High.push_back(Low.back() + Lanes);
+    }
+    B.loop(B.index(0), B.index(Rank), 2 * Lanes, [&](Value At) {
+      B.loop(B.index(0), Count, AtOnce, [&](Value Head) {
+        auto ForEachSum =
+            [&](llvm::function_ref<void(int64_t, ValueRange)> Do) {
+              for (int64_t I = 0; I < AtOnce; ++I)
+                for (Value Column : {At, B.add(At, Lanes)})
+                  Do(I, {B.add(B.add(First, Head), I), Column});
+            };
+        SmallVector<Value> Shrink, Sum;
+        for (int64_t I = 0; I < AtOnce; ++I)
+          Shrink.push_back(B.splat(B.loadScalar(Shrinks, {B.add(Head, I)})));
+        ForEachSum([&](int64_t I, ValueRange Place) {
+          Sum.push_back(B.mulf(B.load(Sums, Place), Shrink[I]));
+        });
+        Sum = B.loop(
+            B.index(0), PairCount, 1, Sum, [&](Value Pair, ValueRange Carried) {
+              Value Key = B.mul(Pair, 2);
+              Value Even = pairs(Page, {Key, At}, Lanes);
+              Value Odd = pairs(Page, {B.add(Key, 1), At}, Lanes);
+              const Value Vectors[] = {
+                  vector::ShuffleOp::create(B, Even, Odd, Low),
+                  vector::ShuffleOp::create(B, Even, Odd, High)};
+              SmallVector<Value> Next;
+              for (int64_t I = 0; I < AtOnce; ++I) {
+                Value Weight = B.splatPair(
+                    pairs(WeightPairs, {Pair, B.mul(B.add(Head, I), 2)}, 1));
+                for (Value Vector : Vectors)
+                  Next.push_back(dot(Carried[Next.size()], Vector, Weight));
+              }
+              return Next;
+            });
+        const Value *Next = Sum.begin();
+        ForEachSum(
+            [&](int64_t, ValueRange Place) { B.store(*Next++, Sums, Place); });
+      });
+    });
   }
+
+  /// Keys from `Keys` on, which nobody sees, weigh nothing.
+  void ignoreBehind(Value Keys) {
+    B.loop(Keys, B.index(PageTokens), 1, [&](Value Key) {
+      B.store(B.vecConst(0), Scores, {Key, B.index(0)});
+    });
+  }
+
+  //===--- In tiles -------------------------------------------------------===//
 
   void scoreInTiles(Value Page, Value NextPage, Value Keys) {
     int64_t Depth = QueryDim / TileFeatures;
@@ -327,7 +425,7 @@ private:
       Value Key = B.mul(Group, TileRows);
       Value Sum = zeroTile(B);
       for (int64_t D = 0; D < Depth; ++D) {
-        askFor(NextPage, 0, B.add(B.mul(Group, Depth), D),
+        askFor(NextPage, 0, 2, B.add(B.mul(Group, Depth), D),
                PageTokens / TileRows * Depth);
         Sum = multiplyTiles(
             B, loadTile(B, Page, {Key, B.index(D * TileFeatures)}),
@@ -344,10 +442,7 @@ private:
   /// elements, with 0 beside the weight of all odd ones. So sums of 32 elements
   /// are those of the even ones, then those of the odd ones.
   void weighInTiles(Value Page, Value NextPage, Value Keys, Value First) {
-    // Keys that nobody sees weigh nothing.
-    B.loop(Keys, B.index(PageTokens), 1, [&](Value Key) {
-      B.store(B.vecConst(0), Scores, {Key, B.index(0)});
-    });
+    ignoreBehind(Keys);
     B.loop(B.index(0), B.index(PageTokens / TileRows), 1, [&](Value Group) {
       SmallVector<Value> Rows;
       for (int64_t I = 0; I < TileRows; ++I)
@@ -383,7 +478,7 @@ private:
         Odd.push_back(loadTile(B, OddWeights, At));
       }
       B.loop(B.index(0), B.index(Depth), 1, [&](Value D) {
-        askFor(NextPage, 1, B.add(B.mul(Turn, Depth), D),
+        askFor(NextPage, 1, 2, B.add(B.mul(Turn, Depth), D),
                PageTokens / (Groups * TileRows) * Depth);
         Value At = B.mul(D, TileFeatures), Behind = B.add(At, Lanes);
         Value OfEven = loadSums(B, Sums, {First, At});
@@ -584,15 +679,15 @@ private:
   int64_t QueryDim;
   /// Tokens that there is scratch for.
   int64_t Slots;
-  /// Whether pages are multiplied in tiles of bf16.
-  bool UsesTiles;
+  /// Whether pairs of bf16 are multiplied, and whether in tiles.
+  bool UsesPairs, UsesTiles;
   Value Row, Scores, Sums, Highest, Totals, Shrinks, SequenceOf;
   /// Absorbed queries of the slots, null where they are in the partials, and
   /// those of one slot as they are multiplied.
   Value Absorbed, Queries;
-  Value Wide; ///< The page in f32; null where it is.
-  /// Those of tiles.
-  Value EvenWeights, OddWeights;
+  Value Wide; ///< The page in f32; null where it is or is not widened.
+  /// Those of 16 heads for two keys, and those of tiles.
+  Value WeightPairs, EvenWeights, OddWeights;
 };
 
 } // namespace

@@ -135,12 +135,12 @@ LogicalResult DnnConverter::convert(LatentAttentionOp Op) {
   Value Out = emptyLike(Op.getResult());
   Value State = emptyRows(Op.getLoc(), Module.Rows.of(Op.getResult()),
                           StateWidth, Builder.getF32Type());
-  // 16 heads go through a page together, which only tiles do as fast as pages
-  // come from memory: they have bf16 queries in decode-sized batches too.
-  bool HasTiles = Module.Target.hasDot(DotProduct::BF16Tile) && !Module.IsExact;
+  // 16 heads go through a page together, which in f32 takes longer than the
+  // page from memory: they have bf16 queries in decode-sized batches too.
+  bool HasDots = Module.Target.hasDot(DotProduct::BF16) && !Module.IsExact;
   Type QueryType = Module.Target.getQueryType(
       Op.getCache().getType().getFormat(), Module.IsExact,
-      isDecodeSized(Function) && !HasTiles);
+      isDecodeSized(Function) && !HasDots);
   Value Query = mapped(Op.getQuery());
   if (getElementTypeOrSelf(Query) != QueryType)
     Query = castInto(Query, emptyLike(Op.getQuery(), QueryType));

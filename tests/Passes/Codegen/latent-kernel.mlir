@@ -52,6 +52,40 @@ func.func private @phases(%s: !transformer.scope, %b: !transformer.batch, %c: !t
 
 // -----
 
+module attributes {dnn.target = #dnn.target<avx512_bf16, vector = 512, registers = 32, dot = [bf16], library = []>} {
+
+// Dot products take neighbours of a key for scores, eight keys at a time, while
+// lines of the next page are asked for; for sums they take two keys, whose
+// elements are interleaved, 32 of eight heads at a time. No page is widened.
+// CHECK-LABEL: @pairs
+// CHECK-NOT: memref<64x64xf32>
+// CHECK: %[[PAGE:.*]] = dnn.latent_page %cache[%scope]
+// CHECK: %[[NEXT:.*]] = dnn.latent_page %cache[%scope]
+// CHECK: :8 = scf.for %[[WORD:.*]] = %c0 to %c32 step %c8
+// CHECK: memref.prefetch %[[NEXT]]
+// CHECK: %[[QUERIES:.*]] = vector.load %{{.*}}[%[[WORD]], %c0] : memref<32x32xbf16>, vector<32xbf16>
+// CHECK: vector.load %[[PAGE]][%{{.*}}, %{{.*}}] : memref<64x64xbf16>, vector<2xbf16>
+// CHECK: x86vector.avx512.dot %{{.*}}, %[[QUERIES]], %
+// CHECK: math.roundeven
+// CHECK: :16 = scf.for %[[PAIR:.*]] = %c0 to
+// CHECK: %[[EVEN:.*]] = vector.load %[[PAGE]]
+// CHECK: %[[ODD:.*]] = vector.load %[[PAGE]]
+// CHECK: %[[LOW:.*]] = vector.shuffle %[[EVEN]], %[[ODD]] [0, 32, 1, 33, {{.*}} 15, 47]
+// CHECK: %[[HIGH:.*]] = vector.shuffle %[[EVEN]], %[[ODD]] [16, 48, 17, 49, {{.*}} 31, 63]
+// CHECK: vector.load %{{.*}}[%[[PAIR]], %{{.*}}] : memref<32x32xbf16>, vector<2xbf16>
+// CHECK: x86vector.avx512.dot %{{.*}}, %[[LOW]], %
+// CHECK-NEXT: x86vector.avx512.dot %{{.*}}, %[[HIGH]], %
+// CHECK-COUNT-14: x86vector.avx512.dot
+// CHECK-NOT: x86vector.avx512.dot
+// CHECK: return
+func.func private @pairs(%s: !transformer.scope, %b: !transformer.batch, %c: !transformer.cache<latent 1x64xbf16>, %q: memref<?x80xbf16>, %e: !dnn.packed<row_major, 26x32xbf16>, %o: memref<?x10xf32>, %t: memref<?x14xf32>, %p: memref<?x332xf32>) attributes {transformer.variant = #transformer.variant<few>} {
+  dnn.latent_attention %q, %b cache %c[%s] expand %e heads 2 key_dim 8 value_dim 5 scale 0.5 partition_pages 8 outs(%o, %t, %p) : (memref<?x80xbf16>, !transformer.batch, !transformer.cache<latent 1x64xbf16>, !transformer.scope, !dnn.packed<row_major, 26x32xbf16>, memref<?x10xf32>, memref<?x14xf32>, memref<?x332xf32>) -> ()
+  return
+}
+}
+
+// -----
+
 module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, dot = [bf16, bf16_tile], library = []>} {
 
 // With queries of bf16, 16 heads go through a page in tiles: its rows are
