@@ -92,9 +92,9 @@ void storeValue(KernelBuilder &B, Value Head, int64_t HeadDim, const Slot &To,
                 Value KvHead) {
   int64_t P = wordValues(To.Values);
   if (P == 1)
+    // Whole vectors: what pads a value is zero, not what was there before.
     return B.columns(HeadDim, [&](Value At, int64_t Valid) {
-      B.store(B.load(Head, {At}, Valid), To.Values, {KvHead, To.Token, At},
-              Valid);
+      B.store(B.load(Head, {At}, Valid), To.Values, {KvHead, To.Token, At});
     });
   Value Word = B.div(To.Token, P), InWord = B.rem(To.Token, P);
   storeHead(B, Head, HeadDim, To, KvHead, 1, To.Values, [&](Value At) {

@@ -130,7 +130,8 @@ def check_picture(test, path, phases):
 
 def decoder(test):
     model = models.llama(test.work / "llama", LAYERS)
-    artifact = test.compile(model, "llama", "--dtype", "bf16")
+    artifact = test.compile(model, "llama", "--dtype", "bf16", "--few-tokens",
+                            "8")
     profiles = Profiles(test, artifact)
     picture = test.work / "roofline.svg"
     phases = profiles.bench("--prompt-tokens", 20, "--new-tokens", 5,

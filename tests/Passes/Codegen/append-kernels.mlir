@@ -18,7 +18,9 @@ module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, 
 // CHECK: %[[BLOCK:.*]] = arith.divui %[[T]], %[[C16:c16.*]] : index
 // CHECK: %[[LANE:.*]] = arith.remui %[[T]], %[[C16]]
 // CHECK: memref.store %{{.*}}, %keys[%c0, %[[BLOCK]], %{{.*}}, %[[LANE]]]
-// CHECK: vector.maskedstore %values[%c0, %[[T]], %c0], %
+// Values are padded to a whole vector, with zeros.
+// CHECK: %[[VALUES:.*]] = vector.maskedload %alloca[%c0],
+// CHECK-NEXT: vector.store %[[VALUES]], %values[%c0, %[[T]], %c0] : memref<1x64x16xf32>
 // CHECK: return
 func.func private @append(%s: !transformer.scope, %b: !transformer.batch, %c: !transformer.cache<1x4xf32>, %k: memref<?x4xf32>) {
   dnn.cache_append %c[%s], %b keys %k values %k : !transformer.cache<1x4xf32>, !transformer.scope, !transformer.batch, memref<?x4xf32>, memref<?x4xf32>
