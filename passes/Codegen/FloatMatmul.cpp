@@ -169,8 +169,9 @@ void FloatMatmul::emitBlock(ArrayRef<Panel> Panels, Value Row,
                             Epilogue Finish) {
   SmallVector<Stream> Streams = streams(Panels);
   B.loop(B.index(0), B.index(PanelWidth), Size.Columns, [&](Value Column) {
+    constexpr int64_t StepsAhead = 8;
     Sums Result;
-    Part All{InFeatures, asksAhead() ? 8 : 0, {}, {}};
+    Part All{InFeatures, asksAhead() ? StepsAhead : 0, {}, {}};
     auto Multiply = [&](ArrayRef<Stream> Together) {
       if (infoOf(Format).isQuantised())
         return Result.append(multiplyGroups(Together, Inputs, Column, Size));
