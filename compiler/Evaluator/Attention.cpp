@@ -250,15 +250,15 @@ SplitStageResult evaluate::splitStage(std::span<const Tensor2D *const> Qkv,
   SplitParts Parts = split(Qkv, Batch, Shape);
   PageLayout Layout = {Shape.KvHeads, Parts.Keys.Columns / Shape.KvHeads,
                        Format};
-  int64_t Tokens = Parts.Keys.Rows;
-  Tensor2D Staged((Tokens + PageTokens - 1) / PageTokens, Layout.elements());
-  for (int64_t T = 0; T < Tokens; ++T)
+  Tensor2D Staged(Batch.count(CountKind::StagedPages), Layout.elements());
+  std::vector<int64_t> Slots = Batch.stagedSlots();
+  for (int64_t T = 0; T < Parts.Keys.Rows; ++T)
     for (int64_t H = 0; H < Layout.KvHeads; ++H)
       for (int64_t D = 0; D < Layout.HeadDim; ++D) {
-        int64_t Chunk = T / PageTokens, Slot = T % PageTokens;
+        int64_t Page = Slots[T] / PageTokens, Slot = Slots[T] % PageTokens;
         int64_t Column = H * Layout.HeadDim + D;
-        Staged.at(Chunk, Layout.key(H, Slot, D)) = Parts.Keys.at(T, Column);
-        Staged.at(Chunk, Layout.value(H, Slot, D)) = Parts.Values.at(T, Column);
+        Staged.at(Page, Layout.key(H, Slot, D)) = Parts.Keys.at(T, Column);
+        Staged.at(Page, Layout.value(H, Slot, D)) = Parts.Values.at(T, Column);
       }
   return {std::move(Parts.Query), std::move(Staged)};
 }
@@ -323,19 +323,21 @@ Tensor2D evaluate::onlineAttention(const Tensor2D &Query,
   Tensor2D Result(Query.Rows, Query.Columns);
   int64_t HeadDim = Query.Columns / Shape.Heads;
   PageLayout Layout = {Shape.KvHeads, HeadDim, Shape.StagedAs};
+  std::vector<int64_t> Slots = Batch.stagedSlots();
   for (int64_t T = 0; T < Query.Rows; ++T)
     for (int64_t H = 0; H < Shape.Heads; ++H) {
       int64_t KvHead = H / (Shape.Heads / Shape.KvHeads);
       OnlineSoftmax Softmax(HeadDim, Shape, H);
-      for (int64_t Chunk = 0; Chunk < Staged.Rows; ++Chunk) {
+      for (int64_t Number = 0; Number < Staged.Rows; ++Number) {
         std::vector<double> Scores;
         std::vector<std::vector<float>> Rows;
-        const float *Page = Staged.row(Chunk);
-        for (int64_t Slot = 0; Slot < PageTokens; ++Slot) {
-          int64_t J = Chunk * PageTokens + Slot;
-          if (J >= Query.Rows || Batch.Sequences[J] != Batch.Sequences[T] ||
+        const float *Page = Staged.row(Number);
+        for (int64_t J = 0; J < Query.Rows; ++J) {
+          if (Slots[J] / PageTokens != Number ||
+              Batch.Sequences[J] != Batch.Sequences[T] ||
               !Shape.sees(Batch.Positions[T], Batch.Positions[J]))
             continue;
+          int64_t Slot = Slots[J] % PageTokens;
           double Dot = 0;
           for (int64_t D = 0; D < HeadDim; ++D)
             Dot += static_cast<double>(Query.at(T, H * HeadDim + D)) *

@@ -2,6 +2,8 @@
 
 #include "compiler/Evaluator/Batch.h"
 
+#include "runtime/Abi/StagedPages.h"
+
 #include "llvm/ADT/DenseSet.h"
 
 using namespace tenon;
@@ -27,6 +29,17 @@ std::vector<int64_t> EvaluatorBatch::starts() const {
   return Starts;
 }
 
+std::vector<int64_t> EvaluatorBatch::stagedSlots() const {
+  std::vector<int64_t> Starts = starts(), Slots;
+  StagedPages Staged;
+  for (size_t S = 0; S + 1 < Starts.size(); ++S) {
+    int64_t Length = Starts[S + 1] - Starts[S], First = Staged.add(Length);
+    for (int64_t I = 0; I < Length; ++I)
+      Slots.push_back(First + I);
+  }
+  return Slots;
+}
+
 std::vector<int64_t> EvaluatorBatch::prefixes() const {
   std::vector<int64_t> OfTokens;
   size_t Sequence = 0;
@@ -46,8 +59,8 @@ int64_t EvaluatorBatch::count(CountKind Kind) const {
     return static_cast<int64_t>(OutputRows.size());
   case CountKind::Sequences:
     return static_cast<int64_t>(starts().size()) - 1;
-  case CountKind::Chunks:
-    return (tokens() + PageTokens - 1) / PageTokens;
+  case CountKind::StagedPages:
+    return tokens() == 0 ? 0 : stagedSlots().back() / PageTokens + 1;
   }
   return 0;
 }

@@ -42,6 +42,9 @@ struct EvaluatorBatch {
            int64_t Outputs);
   /// The first token of each sequence, and T.
   std::vector<int64_t> starts() const;
+  /// [T] the slot of each token in staged pages (StagedPages), counted over all
+  /// of them.
+  std::vector<int64_t> stagedSlots() const;
   /// [T] the prefix of each token's sequence.
   std::vector<int64_t> prefixes() const;
   /// How many rows a count of the batch is.

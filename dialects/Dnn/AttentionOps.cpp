@@ -153,6 +153,7 @@ LogicalResult LatentAttentionOp::verify() {
 }
 
 transformer::CountKind AttentionOp::getOperandCount(unsigned Operand) {
-  return getOperand(Operand) == getStaged() ? transformer::CountKind::Chunks
-                                            : transformer::CountKind::Tokens;
+  return getOperand(Operand) == getStaged()
+             ? transformer::CountKind::StagedPages
+             : transformer::CountKind::Tokens;
 }

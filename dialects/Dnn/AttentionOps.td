@@ -35,8 +35,8 @@ def Dnn_SplitStageOp : Dnn_ComputeOp<"split_stage", [
     AttrSizedOperandSegments], /*destinations=*/2> {
   let summary = "Norm and rotate queries and keys; stage keys and values";
   let description = [{
-    The second destination has a row per chunk of 64 tokens, in the layout of
-    cache pages.
+    The second destination has a row per staged page, in the layout of cache
+    pages.
   }];
   let resultNames = "query,staged";
   let arguments = (ins Variadic<Dnn_Activations>:$qkv,

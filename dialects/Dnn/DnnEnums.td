@@ -13,7 +13,8 @@ def Dnn_FieldKind : I32EnumAttr<"FieldKind", "array of the batch", [
     I32EnumAttrCase<"Starts", 4, "starts">,
     I32EnumAttrCase<"OutputRows", 5, "output_rows">,
     I32EnumAttrCase<"SourceLengths", 6, "source_lengths">,
-    I32EnumAttrCase<"Prefixes", 7, "prefixes">]> {
+    I32EnumAttrCase<"Prefixes", 7, "prefixes">,
+    I32EnumAttrCase<"StagedStarts", 8, "staged_starts">]> {
   let cppNamespace = "::tenon::dnn";
   let genSpecializedAttr = 0;
 }

@@ -6,10 +6,9 @@
 include "DnnBase.td"
 
 def Dnn_CountOp : Dnn_HandleOp<"count"> {
-  let summary = "How many tokens, output rows, sequences or chunks there are";
+  let summary = "How many tokens, output rows, sequences or staged pages there are";
   let description = [{
-    A chunk is 64 tokens, the last one not full: a row of staged keys and
-    values.
+    A staged page is a row of staged keys and values.
   }];
   let arguments = (ins Transformer_CountAttr:$kind, Transformer_BatchType:$batch);
   let results = (outs Index:$result);

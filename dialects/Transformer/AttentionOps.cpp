@@ -92,7 +92,7 @@ SmallVector<WeightUse> OnlineAttentionOp::getWeightUses() {
 }
 
 CountKind OnlineAttentionOp::getOperandCount(unsigned Operand) {
-  return getOperand(Operand) == getStaged() ? CountKind::Chunks
+  return getOperand(Operand) == getStaged() ? CountKind::StagedPages
                                             : CountKind::Tokens;
 }
 

@@ -104,5 +104,5 @@ SmallVector<WeightUse> GatedMatmulOp::getWeightUses() {
 }
 
 CountKind SplitStageOp::getResultCount(unsigned Result) {
-  return Result == 0 ? CountKind::Tokens : CountKind::Chunks;
+  return Result == 0 ? CountKind::Tokens : CountKind::StagedPages;
 }

@@ -114,8 +114,9 @@ def Transformer_SplitStageOp : Transformer_FusedOp<"split_stage", [
   let summary = "Norm and rotate queries and keys, and lay keys and values out";
   let description = [{
     As `split_append`, but keys and values of this step go to a buffer in the
-    layout of cache pages: row c of `staged` holds tokens
-    [64 c, 64 c + 64), zero where there are none.
+    layout of cache pages, a row of `staged` for each: of 64 slots, zero where
+    they have no token. A sequence begins a page, or it ends in the page that it
+    begins in and begins at an even slot, the next one.
   }];
   let arguments = (ins Variadic<Transformer_Activations>:$qkv,
                        Transformer_BatchType:$batch,

@@ -50,7 +50,7 @@ def Transformer_CountKind : Transformer_Enum<"CountKind",
   I32EnumAttrCase<"Tokens", 0, "tokens">,
   I32EnumAttrCase<"OutputRows", 1, "output_rows">,
   I32EnumAttrCase<"Sequences", 2, "sequences">,
-  I32EnumAttrCase<"Chunks", 3, "chunks">]>;
+  I32EnumAttrCase<"StagedPages", 3, "staged_pages">]>;
 
 def Transformer_RopeStyle : Transformer_Enum<"RopeStyle",
     "which elements a rotation pairs", [

@@ -3,6 +3,7 @@
 #include "passes/Bufferization/Passes.h"
 
 #include "passes/Support/Functions.h"
+#include "runtime/Abi/StagedPages.h"
 #include "runtime/Abi/TenonRt.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -73,8 +74,8 @@ struct PlanMemory : public tenon::impl::PlanMemoryBase<PlanMemory> {
     case tr::CountKind::OutputRows:
       Rows = Bound(tr::attr::MaxOutputRows);
       break;
-    case tr::CountKind::Chunks:
-      return llvm::divideCeil(Tokens, tr::PageTokens);
+    case tr::CountKind::StagedPages:
+      return StagedPages::most(Tokens);
     }
     if (Rows < 1)
       return Function.emitOpError()

@@ -42,7 +42,10 @@ public:
       *Each = B.scratch({ItemTokens}, B.getI32Type());
     Positions = B.field(dnn::FieldKind::Positions, Op.getBatch());
     SequenceOf = B.field(dnn::FieldKind::SequenceOf, Op.getBatch());
-    Starts = B.field(dnn::FieldKind::Starts, Op.getBatch());
+    if (!Op.getCache()) {
+      Starts = B.field(dnn::FieldKind::Starts, Op.getBatch());
+      StagedStarts = B.field(dnn::FieldKind::StagedStarts, Op.getBatch());
+    }
     if (IsCross)
       SourceLengths = B.field(dnn::FieldKind::SourceLengths, Op.getBatch());
     if (Op.getMask() == MaskKind::Prefix)
@@ -255,15 +258,22 @@ private:
         arith::CmpIOp::create(B, arith::CmpIPredicate::eq,
                               B.loadIndex(SequenceOf, T.Index), In.Sequence);
     T.IsMine = arith::AndIOp::create(B, Exists, Same);
-    Value Start = Op.getCache() ? B.index(0) : B.loadIndex(Starts, In.Sequence);
-    // Keys count from the sequence's start in a cache, from the step's start
-    // when staged.
-    T.Own = Op.getCache() ? B.loadIndex(Positions, T.Index) : T.Index;
+    // Keys count from the sequence's start in a cache, from the first page when
+    // staged.
+    Value Start = B.index(0), First;
+    if (Op.getCache()) {
+      T.Own = B.loadIndex(Positions, T.Index);
+    } else {
+      Start = B.loadIndex(StagedStarts, In.Sequence);
+      First = B.loadIndex(Starts, In.Sequence);
+      T.Own = B.add(Start, B.sub(T.Index, First));
+    }
     Value To = B.add(T.Own, 1);
     if (IsCross)
       To = B.loadIndex(SourceLengths, In.Sequence);
     else if (Op.getMask() == MaskKind::Bidirectional)
-      To = B.loadIndex(Starts, B.add(In.Sequence, 1));
+      To = B.add(Start,
+                 B.sub(B.loadIndex(Starts, B.add(In.Sequence, 1)), First));
     else if (Op.getMask() == MaskKind::Prefix)
       To = B.max(To, B.loadIndex(Prefixes, In.Sequence));
     Value From = Start;
@@ -558,9 +568,10 @@ private:
   /// Blocks of an item share the page in cache.
   int64_t HeadsPerItem, TokensPerBlock, Blocks, ItemTokens;
   Value Froms, Tos, Owns;
-  Value Positions, SequenceOf, Starts;
+  Value Positions, SequenceOf;
   /// Null where the op has no such thing.
-  Value WideKeys, WideValues, SourceLengths, Prefixes, Bias, Sinks;
+  Value Starts, StagedStarts, WideKeys, WideValues, SourceLengths, Prefixes,
+      Bias, Sinks;
 };
 
 } // namespace

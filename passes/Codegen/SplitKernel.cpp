@@ -142,17 +142,21 @@ public:
     });
   }
 
-  /// Zeroes the slots of tokens from `From` to `To`.
-  void zero(Value From, Value To, llvm::function_ref<Slot(Value)> SlotOf) {
-    Value Items = B.mul(B.sub(To, From), KvHeads);
-    B.share(Items, [&](Value Item) {
-      Slot At = SlotOf(B.add(From, B.div(Item, KvHeads)));
+  /// Zeroes `Count` ranges of slots.
+  void zero(Value Count,
+            llvm::function_ref<std::pair<Value, Value>(Value)> RangeOf,
+            llvm::function_ref<Slot(Value)> SlotAt) {
+    B.share(B.mul(Count, KvHeads), [&](Value Item) {
       B.columns(HeadDim, [&](Value Column, int64_t Valid) {
         B.store(B.vecConst(0), Head, {Column}, Valid);
       });
       Value KvHead = B.rem(Item, KvHeads);
-      storeKey(B, Head, HeadDim, At, KvHead);
-      storeValue(B, Head, HeadDim, At, KvHead);
+      auto [From, To] = RangeOf(B.div(Item, KvHeads));
+      B.loop(From, To, 1, [&](Value Number) {
+        Slot At = SlotAt(Number);
+        storeKey(B, Head, HeadDim, At, KvHead);
+        storeValue(B, Head, HeadDim, At, KvHead);
+      });
     });
   }
 
@@ -329,13 +333,29 @@ template <> void tenon::emitKernel(KernelBuilder &B, dnn::SplitStageOp Op) {
   dnn::PageTypes Types =
       dnn::pageTypes(B.getContext(), {static_cast<int64_t>(Op.getKvHeads()),
                                       HeadDim, dnn::stagedFormat(Staged)});
-  auto SlotOf = [&](Value Row) -> Slot {
+  auto SlotAt = [&](Value Number) -> Slot {
     auto Page = dnn::StagedPageOp::create(B, Types.Keys, Types.Values, Staged,
-                                          B.div(Row, PageTokens));
-    return {Page.getKeys(), Page.getValues(), {}, B.rem(Row, PageTokens)};
+                                          B.div(Number, PageTokens));
+    return {Page.getKeys(), Page.getValues(), {}, B.rem(Number, PageTokens)};
   };
-  Value Tokens = B.dim0(Query);
-  Emitter.keysAndValues(Tokens, SlotOf);
+  Value SequenceOf = B.field(dnn::FieldKind::SequenceOf, Op.getBatch());
+  Value Starts = B.field(dnn::FieldKind::Starts, Op.getBatch());
+  Value Slots = B.field(dnn::FieldKind::StagedStarts, Op.getBatch());
+  auto NumberOf = [&](Value Sequence, Value Row) {
+    return B.add(B.loadIndex(Slots, Sequence),
+                 B.sub(Row, B.loadIndex(Starts, Sequence)));
+  };
+  Emitter.keysAndValues(B.dim0(Query), [&](Value Row) {
+    return SlotAt(NumberOf(B.loadIndex(SequenceOf, Row), Row));
+  });
   // Attention multiplies masked slots by zero: they must be numbers.
-  Emitter.zero(Tokens, B.mul(B.dim0(Staged), PageTokens), SlotOf);
+  Emitter.zero(
+      dnn::CountOp::create(B, B.getIndexType(), CountKind::Sequences,
+                           Op.getBatch()),
+      [&](Value Sequence) {
+        Value Next = B.add(Sequence, 1);
+        Value From = NumberOf(Sequence, B.loadIndex(Starts, Next));
+        return std::pair{From, B.loadIndex(Slots, Next)};
+      },
+      SlotAt);
 }

@@ -28,20 +28,22 @@ int32_t batchField(dnn::FieldKind Kind) {
     return TENON_FIELD(tenon_rt_batch, source_lengths);
   case dnn::FieldKind::Prefixes:
     return TENON_FIELD(tenon_rt_batch, prefixes);
+  case dnn::FieldKind::StagedStarts:
+    return TENON_FIELD(tenon_rt_batch, staged_starts);
   }
   llvm_unreachable("all fields are covered");
 }
 
-/// Where the count, or that of the tokens in its chunks, stands.
 int32_t countField(CountKind Kind) {
   switch (Kind) {
   case CountKind::Tokens:
-  case CountKind::Chunks:
     return TENON_FIELD(tenon_rt_batch, tokens);
   case CountKind::OutputRows:
     return TENON_FIELD(tenon_rt_batch, output_row_count);
   case CountKind::Sequences:
     return TENON_FIELD(tenon_rt_batch, sequences);
+  case CountKind::StagedPages:
+    return TENON_FIELD(tenon_rt_batch, staged_pages);
   }
   llvm_unreachable("all counts are covered");
 }
@@ -74,14 +76,8 @@ struct CountPattern : public ConvertOpToLLVMPattern<dnn::CountOp> {
   LogicalResult matchAndRewrite(dnn::CountOp Op, OpAdaptor Operands,
                                 ConversionPatternRewriter &B) const override {
     Abi A(B, Op.getLoc());
-    Value Count =
-        A.word(A.batch(Operands.getBatch()), countField(Op.getKind()), A.I64);
-    if (Op.getKind() == CountKind::Chunks) {
-      Value Up = LLVM::AddOp::create(B, Op.getLoc(), Count,
-                                     A.constant(PageTokens - 1));
-      Count = LLVM::UDivOp::create(B, Op.getLoc(), Up, A.constant(PageTokens));
-    }
-    B.replaceOp(Op, Count);
+    B.replaceOp(Op, A.word(A.batch(Operands.getBatch()),
+                           countField(Op.getKind()), A.I64));
     return success();
   }
 };

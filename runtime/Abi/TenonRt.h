@@ -21,8 +21,8 @@
 extern "C" {
 #endif
 
-#define TENON_RT_ABI_MAJOR 4
-#define TENON_RT_ABI_MINOR 2
+#define TENON_RT_ABI_MAJOR 5
+#define TENON_RT_ABI_MINOR 0
 
 /** Symbol of an entry point: this prefix and the role (step, encode,
  *  embed, encode_image). */
@@ -60,7 +60,12 @@ typedef struct tenon_rt_batch {
   int64_t few_tokens;      /**< Batches of at most so many tokens (of output
                               rows, in a head) run the variants for few, all
                               others those for many. At most the manifest's;
-                              0: always those for many. Since 4.1. */
+                              0: always those for many. */
+  int64_t staged_pages;    /**< Pages of keys and values of this step, for
+                              entries that have them nowhere else. */
+  const int32_t *staged_starts; /**< [S+1] slot of the first token of each
+                                   sequence in these pages, counted over all of
+                                   them; the last: where the pages end. */
 } tenon_rt_batch;
 
 /**
@@ -122,7 +127,7 @@ typedef struct tenon_rt_functions {
    * `grain` items, at least 1, or more. Writes the first of them and how many
    * there are. None is the end of the loop for this thread: its next call
    * begins the next loop. All threads of a body go through the same loops in
-   * the same order, each until it gets none. Since 4.2.
+   * the same order, each until it gets none.
    */
   void (*claim)(void *runtime, int64_t thread, int64_t threads, int64_t total,
                 int64_t grain, tenon_rt_items *items);

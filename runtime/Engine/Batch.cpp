@@ -12,13 +12,14 @@ static constexpr size_t Padding = 64;
 void BatchBuilder::clear(int64_t Width, std::optional<int32_t> Token) {
   for (std::vector<int32_t> *Array :
        {&Ids, &Types, &Positions, &SequenceOf, &Starts, &Rows, &SourceLengths,
-        &Prefixes})
+        &Prefixes, &StagedStarts})
     Array->clear();
   Tables.clear();
   CrossTables.clear();
   Features.clear();
   FeatureWidth = Width;
   ImageToken = Token;
+  Staged = {};
 }
 
 void BatchBuilder::add(const Slice &S) {
@@ -26,6 +27,7 @@ void BatchBuilder::add(const Slice &S) {
   auto Count = static_cast<int32_t>(S.Tokens.size());
   auto Sequence = static_cast<int32_t>(Tables.size());
   Starts.push_back(First);
+  StagedStarts.push_back(static_cast<int32_t>(Staged.add(Count)));
   Tables.push_back(S.Pages);
   CrossTables.push_back(S.CrossPages);
   SourceLengths.push_back(static_cast<int32_t>(S.SourceLength));
@@ -72,6 +74,8 @@ const tenon_rt_batch &BatchBuilder::finish(int64_t FewTokens) {
   Built.sequences = sequences();
   Built.output_row_count = outputRows();
   Starts.push_back(static_cast<int32_t>(Ids.size()));
+  Built.staged_pages = Staged.count();
+  StagedStarts.push_back(static_cast<int32_t>(Built.staged_pages * PageTokens));
   auto Padded = [](auto &Array) {
     Array.resize(Array.size() + Padding);
     return Array.data();
@@ -92,5 +96,6 @@ const tenon_rt_batch &BatchBuilder::finish(int64_t FewTokens) {
   Built.source_lengths = Padded(SourceLengths);
   Built.prefixes = Padded(Prefixes);
   Built.few_tokens = FewTokens;
+  Built.staged_starts = Padded(StagedStarts);
   return Built;
 }

@@ -7,6 +7,7 @@
 #ifndef TENON_RUNTIME_ENGINE_BATCH_H
 #define TENON_RUNTIME_ENGINE_BATCH_H
 
+#include "runtime/Abi/StagedPages.h"
 #include "runtime/Abi/TenonRt.h"
 
 #include <cstdint>
@@ -63,7 +64,8 @@ private:
   void addFeatures(const Slice &S);
 
   std::vector<int32_t> Ids, Types, Positions, SequenceOf, Starts, Rows;
-  std::vector<int32_t> SourceLengths, Prefixes;
+  std::vector<int32_t> SourceLengths, Prefixes, StagedStarts;
+  StagedPages Staged;
   std::vector<const int32_t *> Tables, CrossTables;
   std::vector<float> Features;
   int64_t FeatureWidth = 0;

@@ -148,8 +148,7 @@ public:
   /// item that is wrong or finds no cache page gets an error of its own, its
   /// sequence is as before, and the others go on. An error of the whole call
   /// leaves all sequences as before. Sequences of an encoder-decoder must have
-  /// their source text. Code of artifacts before ABI 4.1 goes by the count
-  /// whatever `V` says.
+  /// their source text.
   Result<std::vector<ItemResult>> step(std::span<const StepItem> Items,
                                        Variant V = Variant::ByCount);
 
@@ -157,7 +156,7 @@ public:
   /// entry answers so. A text longer than one step is an error of that item.
   /// What is encoded, by this and the next ones, is to the bit what it is
   /// alone, whatever else is in the call: it runs the variants for many tokens,
-  /// however few there are, in steps that planBatches() lays out.
+  /// however few there are, in steps that planBatches() chooses.
   Result<std::vector<ItemResult>> encode(std::span<const EncodeItem> Items);
 
   /// Entry "embed": one pooled row per text.

@@ -68,7 +68,7 @@ Session::Implementation::encode(std::string_view Role,
                             : outputRowCount(Item.Outputs, Item.Tokens.size());
     Requests.push_back({Whole, &Answers[I]});
   }
-  Status Done = encodeWhole(**Code, Requests, Limit);
+  Status Done = encodeWhole(**Code, Requests);
   for (SequenceId Id : Lent)
     (void)Sources->endSequence(Id); // It exists.
   if (!Done)
@@ -138,7 +138,7 @@ Session::encodeSources(std::span<const SourceItem> Items) {
     Whole.OutputCount = outputRowCount(Item.Outputs, Item.Tokens.size());
     Requests.push_back({Whole, &Answers[I]});
   }
-  if (Status Done = Impl->encodeWhole(**Code, Requests, Longest); !Done) {
+  if (Status Done = Impl->encodeWhole(**Code, Requests); !Done) {
     for (SequenceExtras *Extras : Filled) {
       (void)Impl->Sources->endSequence(*Extras->Source); // It exists.
       Extras->Source.reset();
@@ -184,9 +184,7 @@ Session::encodeImages(std::span<const ImageItem> Items) {
                             : outputRowCount(Items[I].Outputs, Tokens);
     Requests.push_back({Whole, &Answers[I]});
   }
-  if (Status Done =
-          Impl->encodeWhole(**Code, Requests, static_cast<int64_t>(Tokens));
-      !Done)
+  if (Status Done = Impl->encodeWhole(**Code, Requests); !Done)
     return Done.error();
   return Answers;
 }

@@ -191,24 +191,10 @@ Status Session::Implementation::append(const Entry &Code,
 }
 
 Status Session::Implementation::encodeWhole(const Entry &Code,
-                                            std::span<Request> Requests,
-                                            int64_t MostFiller) {
+                                            std::span<Request> Requests) {
   IsCancelled.store(false);
-  std::optional<SequenceId> Lent;
-  if (Code.Info.Role == "encode" && Sources) {
-    MostFiller = std::min(MostFiller, PageTokens);
-    if (Result<SequenceId> Taken = takeSource(static_cast<size_t>(MostFiller)))
-      Lent = *Taken;
-    else
-      MostFiller = 0;
-  }
   Status Done;
-  Threads->run([&] {
-    Done = runWhole(Code, Requests, {manifest().MaxTokensPerStep, MostFiller},
-                    Lent ? Sources->pages(*Lent) : nullptr);
-  });
-  if (Lent)
-    (void)Sources->endSequence(*Lent); // It exists.
+  Threads->run([&] { Done = runWhole(Code, Requests); });
   return Done;
 }
 
@@ -240,45 +226,28 @@ static float *giveRows(ItemResult &Answer, float *First, int64_t Rows,
 }
 
 Status Session::Implementation::runWhole(const Entry &Code,
-                                         std::span<Request> Requests,
-                                         const BatchLimits &Limits,
-                                         const int32_t *FillerPages) {
-  std::vector<int64_t> Lengths;
-  for (const Request &R : Requests)
-    Lengths.push_back(static_cast<int64_t>(R.Whole.Tokens.size()));
-  std::vector<std::vector<BatchItem>> Batches = planBatches(Lengths, Limits);
-  std::vector<int32_t> Zeros(PageTokens);
-
-  bool PerSequence = isPerSequence(Code.Info.Output);
-  auto RowsOf = [&](const BatchItem &Item) -> int64_t {
-    if (Item.Text)
-      return Requests[*Item.Text].Whole.OutputCount;
-    return PerSequence ? 1 : 0;
-  };
+                                         std::span<Request> Requests) {
   uint64_t Rows = 0;
-  for (const std::vector<BatchItem> &Items : Batches)
-    for (const BatchItem &Item : Items)
-      Rows += static_cast<uint64_t>(RowsOf(Item));
+  std::vector<int64_t> Lengths;
+  for (const Request &R : Requests) {
+    Rows += static_cast<uint64_t>(R.Whole.OutputCount);
+    Lengths.push_back(static_cast<int64_t>(R.Whole.Tokens.size()));
+  }
   Result<float *> Next = reserveOutput(Code, Rows);
   if (!Next)
     return Next.error();
-  for (const std::vector<BatchItem> &Items : Batches) {
+  for (const std::vector<size_t> &Texts :
+       planBatches(Lengths, manifest().MaxTokensPerStep)) {
     Batch.clear(Code.Info.Features);
     float *First = *Next;
-    for (const BatchItem &Item : Items) {
-      Slice Whole = Item.Text ? Requests[*Item.Text].Whole : Slice();
-      if (!Item.Text) {
-        Whole.Tokens = std::span(Zeros).first(static_cast<size_t>(Item.Tokens));
-        Whole.CrossPages = FillerPages;
-        Whole.SourceLength = FillerPages ? Item.Tokens : 0;
-      }
+    for (size_t Text : Texts) {
+      Slice Whole = Requests[Text].Whole;
+      *Next =
+          giveRows(*Requests[Text].Answer, *Next, Whole.OutputCount, Code.Info);
       // A row per sequence is none of the batch's output rows.
-      if (PerSequence)
+      if (isPerSequence(Code.Info.Output))
         Whole.OutputCount = 0;
       Batch.add(Whole);
-      ItemResult Unwanted;
-      *Next = giveRows(Item.Text ? *Requests[*Item.Text].Answer : Unwanted,
-                       *Next, RowsOf(Item), Code.Info);
     }
     if (Status Done = runStep(Code, First, /*FewTokens=*/0); !Done)
       return Done;

@@ -75,17 +75,13 @@ struct Session::Implementation {
   /// Appends the tokens of all requests in as few steps as they fit in; parts
   /// of one request may run in several.
   Status append(const Entry &Code, std::span<Request> Requests, Variant V);
-  /// Encodes whole texts, each to the bit as it is alone (TextBatches.h). They
-  /// are like prompts, however short: all run the variants for many tokens.
-  /// Filler is at most `MostFiller` tokens long; where the entry keeps source
-  /// texts, pages are lent to it, and without free ones steps are less full.
-  Status encodeWhole(const Entry &Code, std::span<Request> Requests,
-                     int64_t MostFiller);
+  /// Encodes whole texts, each to the bit as it is alone. They are like
+  /// prompts, however short: all run the variants for many tokens.
+  Status encodeWhole(const Entry &Code, std::span<Request> Requests);
   /// Both on the control thread.
   Status runAppending(const Entry &Code, std::span<Request> Requests,
                       Variant V);
-  Status runWhole(const Entry &Code, std::span<Request> Requests,
-                  const BatchLimits &Limits, const int32_t *FillerPages);
+  Status runWhole(const Entry &Code, std::span<Request> Requests);
   /// Memory for `Rows` rows of the entry's output.
   Result<float *> reserveOutput(const Entry &Code, uint64_t Rows);
 

@@ -2,8 +2,6 @@
 
 #include "runtime/Engine/TextBatches.h"
 
-#include "runtime/Abi/Types.h"
-
 #include <algorithm>
 #include <map>
 
@@ -15,114 +13,25 @@ int64_t engine::longestText(const artifact::Manifest &Info) {
                    Info.MaxSequence, Info.MaxTokensPerStep});
 }
 
-namespace {
-
-/// Texts by length; of one length the first first.
-class Remaining {
-public:
-  void add(int64_t Length, size_t Text) { ByLength[Length].push_back(Text); }
-  /// Called once all are added.
-  void begin() {
-    for (auto &[Length, Texts] : ByLength)
-      std::reverse(Texts.begin(), Texts.end());
+std::vector<std::vector<size_t>>
+engine::planBatches(std::span<const int64_t> Lengths, int64_t MostTokens) {
+  // By length; of one length the first last.
+  std::map<int64_t, std::vector<size_t>> Left;
+  for (size_t Text = Lengths.size(); Text-- > 0;)
+    Left[Lengths[Text]].push_back(Text);
+  std::vector<std::vector<size_t>> Batches;
+  while (!Left.empty()) {
+    std::vector<size_t> &Batch = Batches.emplace_back();
+    int64_t Room = MostTokens;
+    for (auto After = Left.upper_bound(Room); After != Left.begin();
+         After = Left.upper_bound(Room)) {
+      auto Longest = std::prev(After);
+      Batch.push_back(Longest->second.back());
+      Room -= Longest->first;
+      Longest->second.pop_back();
+      if (Longest->second.empty())
+        Left.erase(Longest);
+    }
   }
-  bool empty() const { return ByLength.empty(); }
-  int64_t shortest() const { return ByLength.begin()->first; }
-
-  /// The longest of at most `Most` tokens, which is taken out.
-  std::optional<BatchItem> take(int64_t Most) {
-    auto After = ByLength.upper_bound(Most);
-    if (After == ByLength.begin())
-      return std::nullopt;
-    auto At = std::prev(After);
-    BatchItem Item{At->second.back(), At->first};
-    At->second.pop_back();
-    if (At->second.empty())
-      ByLength.erase(At);
-    return Item;
-  }
-
-private:
-  std::map<int64_t, std::vector<size_t>> ByLength;
-};
-
-/// One batch being filled.
-class BatchPlanner {
-public:
-  BatchPlanner(Remaining &Left, int64_t Most, int64_t MostFiller)
-      : Left(Left), Most(Most), MostFiller(MostFiller) {}
-
-  std::vector<BatchItem> plan() {
-    while (!Left.empty() && (addInPage() || addPage()))
-      ;
-    return std::move(Items);
-  }
-
-private:
-  int64_t pageEnd() const {
-    return (Position + PageTokens - 1) / PageTokens * PageTokens;
-  }
-
-  /// Adds a text that ends in the page that is begun.
-  bool addInPage() {
-    int64_t Begin = Position + Position % 2;
-    if (!mayFill(Begin))
-      return false;
-    std::optional<BatchItem> Item =
-        Left.take(std::min(pageEnd(), Most) - Begin);
-    // No tokens are an error of their own, anywhere.
-    if (!Item)
-      return false;
-    fill(Begin);
-    add(*Item);
-    return true;
-  }
-
-  /// Adds a text that begins a page.
-  bool addPage() {
-    // Tokens that are run for nothing, against those that are not run alone.
-    constexpr int64_t FillerShare = 8;
-    int64_t Begin = pageEnd();
-    if (!mayFill(Begin) || (Filled + Begin - Position) * FillerShare > Begin ||
-        Begin + Left.shortest() > Most)
-      return false;
-    std::optional<BatchItem> Item = Left.take(Most - Begin);
-    if (!Item)
-      return false;
-    fill(Begin);
-    add(*Item);
-    return true;
-  }
-
-  bool mayFill(int64_t To) const { return To == Position || MostFiller > 0; }
-  void add(const BatchItem &Item) {
-    Items.push_back(Item);
-    Position += Item.Tokens;
-  }
-  void fill(int64_t To) {
-    Filled += To - Position;
-    while (Position < To)
-      add({std::nullopt, std::min(To - Position, MostFiller)});
-  }
-
-  Remaining &Left;
-  int64_t Most, MostFiller;
-  std::vector<BatchItem> Items;
-  int64_t Position = 0, Filled = 0;
-};
-
-} // namespace
-
-std::vector<std::vector<BatchItem>>
-engine::planBatches(std::span<const int64_t> Lengths,
-                    const BatchLimits &Limits) {
-  Remaining Left;
-  for (size_t Text = 0; Text < Lengths.size(); ++Text)
-    Left.add(Lengths[Text], Text);
-  Left.begin();
-  std::vector<std::vector<BatchItem>> Batches;
-  while (!Left.empty())
-    Batches.push_back(
-        BatchPlanner(Left, Limits.MostTokens, Limits.MostFiller).plan());
   return Batches;
 }

@@ -18,10 +18,7 @@ std::string_view generation::nameOf(FinishReason Reason) {
 }
 
 Variant generation::variantFor(const Model &M, int64_t Rows) {
-  const artifact::Manifest &Info = M.manifest();
-  if (Info.AbiMinor < 1)
-    return Variant::ByCount;
-  return Rows <= Info.FewTokens ? Variant::Few : Variant::Many;
+  return Rows <= M.manifest().FewTokens ? Variant::Few : Variant::Many;
 }
 
 Generator::Generator(Session &S, Variant V, std::function<double()> Clock)

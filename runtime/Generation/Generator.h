@@ -85,8 +85,7 @@ struct EncodedImages {
   double Seconds = 0;
 };
 
-/// In which variants `Rows` texts at once go on, whatever else runs; ByCount
-/// for code that does not let the runtime choose.
+/// In which variants `Rows` texts at once go on, whatever else runs.
 engine::Variant variantFor(const engine::Model &M, int64_t Rows);
 
 /// Generates any number of texts on one session, which must outlive it and

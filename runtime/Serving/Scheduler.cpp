@@ -29,12 +29,6 @@ Result<Scheduler> Scheduler::create(engine::Session &S, SchedulerOptions O) {
   const engine::Model &M = S.model();
   if (Result<const engine::Entry *> Code = M.entry("step"); !Code)
     return Code.error();
-  const artifact::Manifest &Info = M.manifest();
-  if (Info.AbiMinor < 1)
-    return Error(ErrorKind::DamagedFile,
-                 M.path() + ": abi_minor is " + std::to_string(Info.AbiMinor) +
-                     ": expected 1 or more to serve requests; compile the "
-                     "model again");
   auto Fail = [](const char *Name, const std::string &Value,
                  const char *Expected) {
     return Error(std::string(Name) + " is " + Value + ": expected " + Expected);

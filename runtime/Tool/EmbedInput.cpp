@@ -102,17 +102,15 @@ private:
     std::vector<int64_t> Lengths;
     for (const Text &Each : Window)
       Lengths.push_back(static_cast<int64_t>(Each.Ids.size()));
-    const Manifest &Info = M.manifest();
     size_t Done = 0;
-    for (const std::vector<BatchItem> &Batch :
-         planBatches(Lengths, {Info.MaxTokensPerStep, longestText(Info)})) {
-      if (Status Ran = embedBatch(Window, Batch); !Ran)
+    for (const std::vector<size_t> &Texts :
+         planBatches(Lengths, M.manifest().MaxTokensPerStep)) {
+      if (Status Ran = embedBatch(Window, Texts); !Ran)
         return Ran;
-      for (const BatchItem &Item : Batch)
-        if (Item.Text) {
-          ++Done;
-          Speed.add(1, static_cast<size_t>(Item.Tokens));
-        }
+      for (size_t Place : Texts) {
+        ++Done;
+        Speed.add(1, Window[Place].Ids.size());
+      }
       Speed.show(share(static_cast<double>(Done) /
                        static_cast<double>(Window.size())));
     }
@@ -120,19 +118,15 @@ private:
   }
 
   Status embedBatch(const std::vector<Text> &Window,
-                    const std::vector<BatchItem> &Batch) {
-    std::vector<size_t> Places;
+                    const std::vector<size_t> &Texts) {
     std::vector<EncodeItem> Items;
-    for (const BatchItem &Item : Batch)
-      if (Item.Text) {
-        Places.push_back(*Item.Text);
-        Items.push_back({Window[*Item.Text].Ids, {}, OutputRows::All});
-      }
+    for (size_t Place : Texts)
+      Items.push_back({Window[Place].Ids, {}, OutputRows::All});
     Result<std::vector<ItemResult>> Answers = S.embed(Items);
     if (!Answers)
       return Answers.error();
-    for (size_t I = 0; I < Places.size(); ++I) {
-      size_t Place = Places[I];
+    for (size_t I = 0; I < Texts.size(); ++I) {
+      size_t Place = Texts[I];
       const ItemResult &Answer = (*Answers)[I];
       if (Status Good = checkEmbedding(Answer, M); !Good)
         return Good.error().withContext(In.file() + ":" +

@@ -58,14 +58,15 @@ func.func @aligned(%b: !transformer.batch) attributes {transformer.max_tokens = 
 
 // -----
 
-// A row of staged keys and values is 64 tokens: 300 tokens are 5 rows, which no
-// matmul reads. Sequences are at most as many as tokens, rounded up to 320.
-// CHECK: module attributes {dnn.arena_bytes = 35840 : i64}
-// CHECK-LABEL: @chunks
-func.func @chunks(%b: !transformer.batch) attributes {transformer.max_tokens = 300 : i64, transformer.max_output_rows = 1 : i64} {
-  // CHECK: dnn.buffer {{.*}} plan <25600 bytes from 4 to 4> : memref<?x1280xf32>
+// A row of staged keys and values is a page of 64 slots: 300 tokens are at most
+// 10 rows, which no matmul reads. Sequences are at most as many as tokens,
+// rounded up to 320.
+// CHECK: module attributes {dnn.arena_bytes = 61440 : i64}
+// CHECK-LABEL: @staged
+func.func @staged(%b: !transformer.batch) attributes {transformer.max_tokens = 300 : i64, transformer.max_output_rows = 1 : i64} {
+  // CHECK: dnn.buffer {{.*}} plan <51200 bytes from 4 to 4> : memref<?x1280xf32>
   // CHECK-NEXT: dnn.buffer {{.*}} plan <10240 bytes from 4 to 4> : memref<?x8xf32>
-  %c = dnn.count chunks %b
+  %c = dnn.count staged_pages %b
   %s = dnn.count sequences %b
   %0 = memref.alloc(%c) : memref<?x1280xf32>
   %1 = memref.alloc(%s) : memref<?x8xf32>

@@ -86,15 +86,26 @@ func.func private @apart(%s: !scope, %b: !batch, %c: !cache, %q: memref<?x12xf32
   return
 }
 
-// Row r of the staged pages has tokens 64 r on; slots behind the last token are
-// zero.
+// A token's slot is the first of its sequence and the tokens before it; slots
+// behind a sequence are zero, up to the next one's or the last page's end.
 // CHECK-LABEL: @stage
 // CHECK-NOT: dnn.page_table
-// CHECK: %[[TOKENS:.*]] = memref.dim %x_0
-// CHECK: dnn.staged_page %x_1[%{{.*}}] : memref<?x1408xf32> -> memref<1x4x6x16xf32>, memref<1x64x16xf32>
-// CHECK: %[[PAGES:.*]] = memref.dim %x_1
-// CHECK: %[[SLOTS:.*]] = arith.muli %[[PAGES]], %c64
-// CHECK: %[[EMPTY:.*]] = arith.subi %[[SLOTS]], %[[TOKENS]]
+// CHECK: scf.for %[[TOKEN:.*]] =
+// CHECK: %[[IN:.*]] = arith.subi %[[TOKEN]], %
+// CHECK: memref.load %staged_starts[
+// CHECK: %[[SLOT:.*]] = arith.addi %{{.*}}, %[[IN]]
+// CHECK: %[[PAGE:.*]] = arith.divui %[[SLOT]], %c64
+// CHECK: dnn.staged_page %x_1[%[[PAGE]]] : memref<?x1408xf32> -> memref<1x4x6x16xf32>, memref<1x64x16xf32>
+// CHECK: arith.remui %[[SLOT]], %c64
+// CHECK: dnn.count sequences
+// CHECK: scf.for %[[SEQUENCE:.*]] =
+// CHECK: %[[NEXT:.*]] = arith.addi %[[SEQUENCE]], %c1
+// CHECK: memref.load %staged_starts[%[[SEQUENCE]]]
+// CHECK: %[[FROM:.*]] = arith.addi
+// CHECK: memref.load %staged_starts[%[[NEXT]]]
+// CHECK: %[[TO:.*]] = arith.index_cast
+// CHECK: scf.for %[[EMPTY:.*]] = %[[FROM]] to %[[TO]]
+// CHECK: arith.divui %[[EMPTY]], %c64
 // CHECK: dnn.staged_page %x_1[
 // CHECK-NOT: vector.maskedload %x[
 // CHECK: return

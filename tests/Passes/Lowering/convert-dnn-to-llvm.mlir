@@ -93,21 +93,16 @@ func.func @launch(%b: !batch) {
   return
 }
 
-// Chunks are tokens, field 1 of the batch, rounded up to 64; scopes are 16 bytes,
-// the arena is field 5 of the step and the output field 6.
+// Staged pages are field 16 of the batch; scopes are 16 bytes, the arena is field
+// 5 of the step and the output field 6.
 // CHECK-LABEL: llvm.func @handles(
 // CHECK-SAME: %[[STEP:[^ ]*]]: !llvm.ptr
-// CHECK-DAG: %[[C63:.*]] = llvm.mlir.constant(63 : i64)
-// CHECK-DAG: %[[C64:.*]] = llvm.mlir.constant(64 : i64)
 // CHECK-DAG: %[[TWO:.*]] = llvm.mlir.constant(2 : i64)
 // CHECK-DAG: %[[SIXTEEN:.*]] = llvm.mlir.constant(16 : i64)
 // CHECK-DAG: %[[AT:.*]] = llvm.mlir.constant(128 : i64)
 // CHECK: %[[BATCH_AT:.*]] = llvm.getelementptr %[[STEP]][3]
 // CHECK: %[[BATCH:.*]] = llvm.load %[[BATCH_AT]]
-// CHECK: %[[TOKENS_AT:.*]] = llvm.getelementptr %[[BATCH]][1]
-// CHECK: %[[TOKENS:.*]] = llvm.load %[[TOKENS_AT]]
-// CHECK: %[[UP:.*]] = llvm.add %[[TOKENS]], %[[C63]]
-// CHECK: llvm.udiv %[[UP]], %[[C64]]
+// CHECK: llvm.getelementptr %[[BATCH]][16]
 // CHECK: %[[STEP_BATCH_AT:.*]] = llvm.getelementptr %[[STEP]][3]
 // CHECK: %[[STEP_BATCH:.*]] = llvm.load %[[STEP_BATCH_AT]]
 // CHECK: llvm.getelementptr %[[STEP_BATCH]][15]
@@ -119,7 +114,7 @@ func.func @launch(%b: !batch) {
 // CHECK: llvm.getelementptr %{{.*}}[%[[A]]] : {{.*}}, i8
 // CHECK: llvm.getelementptr %[[STEP]][6]
 func.func @handles(%b: !batch) -> (index, index, !scope, !rows, !rows) {
-  %n = dnn.count chunks %b
+  %n = dnn.count staged_pages %b
   %f = dnn.few_tokens %b
   %s = dnn.scope %b "s" number 2
   %x = dnn.buffer %b[%n] at 128 : !rows

@@ -38,10 +38,10 @@ func.func private @cached.many(%s: !scope, %b: !batch, %c: !cache, %x: !qkv) -> 
 
 // CHECK-LABEL: @staged
 func.func private @staged(%s: !scope, %b: !batch, %x: !qkv) -> !rows {
-  // CHECK-DAG: %chunks = dnn.count chunks %batch
+  // CHECK-DAG: %staged_pages = dnn.count staged_pages %batch
   // CHECK-DAG: %tokens = dnn.count tokens %batch
   // CHECK: %[[QUERY:.*]] = tensor.empty(%tokens) : tensor<?x8xf32>
-  // CHECK: %[[STAGED:.*]] = tensor.empty(%chunks) : tensor<?x1280xf32>
+  // CHECK: %[[STAGED:.*]] = tensor.empty(%staged_pages) : tensor<?x1280xf32>
   // CHECK: %query, %staged = dnn.split_stage %x of %batch heads 2 kv_heads 1 rope {{.*}} table %{{.*}} outs(%[[QUERY]], %[[STAGED]])
   // CHECK: dnn.attention bidirectional %query, %batch staged %staged heads 2
   %q:2 = transformer.split_stage %x of %b heads 2 kv_heads 1 rope <half, dim = 4, base = 10000.0> : (!qkv, !batch) -> (!rows, tensor<?x1280xf32>)

@@ -378,7 +378,7 @@ TEST_F(EvaluatorDnn, SplitAppendAndAttention) {
 }
 
 TEST_F(EvaluatorDnn, StagedAttention) {
-  // More than one chunk; keys and values of two sequences.
+  // More than one page; keys and values of two sequences.
   EvaluatorBatch Batch = batchOf({61, 9});
   Tensor2D Q = scattered(70, 6, 1), K = scattered(70, 3, 2),
            V = scattered(70, 3, 3);
@@ -387,7 +387,7 @@ TEST_F(EvaluatorDnn, StagedAttention) {
         %k: tensor<?x3xf32>, %v: tensor<?x3xf32>)
         -> (tensor<?x6xf32>, tensor<?x1216xf32>) {
       %n = dnn.count tokens %b
-      %c = dnn.count chunks %b
+      %c = dnn.count staged_pages %b
       %o = tensor.empty(%n) : tensor<?x6xf32>
       %p = tensor.empty(%c) : tensor<?x1216xf32>
       %r:2 = dnn.split_stage %q, %k, %v of %b heads 2 kv_heads 1 outs(%o, %p)
@@ -426,7 +426,7 @@ TEST_F(EvaluatorDnn, BiasesByTable) {
             "%k: tensor<?x6xf32>, %v: tensor<?x6xf32>) -> "
             "tensor<?x6xf32> {\n"
             "%n = dnn.count tokens %b\n"
-            "%c = dnn.count chunks %b\n"
+            "%c = dnn.count staged_pages %b\n"
             "%o = tensor.empty(%n) : tensor<?x6xf32>\n"
             "%p = tensor.empty(%c) : tensor<?x3456xf32>\n"
             "%r:2 = dnn.split_stage %q, %k, %v of %b heads 3 kv_heads 3 "

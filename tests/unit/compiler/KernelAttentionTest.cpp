@@ -297,6 +297,7 @@ TEST_F(KernelTest, StagedAttention) {
     PageLayout Layout = {Line.G, Line.D,
                          IsBF16 ? CacheFormat::BF16 : CacheFormat::F32};
     Case.Settings["P"] = std::to_string(Layout.elements());
+    Case.Steps.push_back({63, 66, 1, 33});
     // No pass stages bf16 for other levels.
     if (IsBF16)
       Case.Needs = DotProduct::BF16;
@@ -304,7 +305,7 @@ TEST_F(KernelTest, StagedAttention) {
     Case.Output = "{HD}";
     Case.Body = R"(
       {T}
-      %k = dnn.count chunks %b
+      %k = dnn.count staged_pages %b
       %p = tensor.empty(%t) : tensor<?x{HD}x{Q}>
       %l = tensor.empty(%k) : tensor<?x{P}x{F}>
       %q:2 = dnn.split_stage %x0, %x1, %x2 of %b heads {H} kv_heads {G}

@@ -141,6 +141,48 @@ TEST_F(KernelBitsTest, PartitionedAttention) {
   checkBits(attention(4, 2, 16, "bf16", "window 70"));
 }
 
+KernelCase stagedAttention(int64_t Heads, int64_t Dim, CacheFormat Format,
+                           const char *Options) {
+  KernelCase Case;
+  const char *Name = infoOf(Format).Name.data();
+  auto Put = [&](const char *Setting, int64_t Value) {
+    Case.Settings[Setting] = std::to_string(Value);
+  };
+  Put("H", Heads);
+  Put("HD", Heads * Dim);
+  Put("P", PageLayout{Heads, Dim, Format}.elements());
+  Case.Settings["O"] = Options;
+  Case.Settings["F"] = Name;
+  Case.Name = std::to_string(Heads) + " of " + std::to_string(Dim) +
+              ", staged in " + Name + " " + Options;
+  if (Format == CacheFormat::BF16)
+    Case.Needs = DotProduct::BF16;
+  Case.Inputs = {"{HD}", "{HD}", "{HD}"};
+  Case.Output = "{HD}";
+  Case.Body = R"(
+    %k = dnn.count staged_pages %b
+    %p = tensor.empty(%t) : tensor<?x{HD}x{F}>
+    %l = tensor.empty(%k) : tensor<?x{P}x{F}>
+    %q:2 = dnn.split_stage %x0, %x1, %x2 of %b heads {H} kv_heads {H}
+        outs(%p, %l) : (tensor<?x{HD}xf32>, tensor<?x{HD}xf32>,
+        tensor<?x{HD}xf32>, !batch, tensor<?x{HD}x{F}>, tensor<?x{P}x{F}>)
+        -> (tensor<?x{HD}x{F}>, tensor<?x{P}x{F}>)
+    %o = tensor.empty(%t) : tensor<?x{HD}xf32>
+    %r = dnn.attention bidirectional %q#0, %b staged %q#1 heads {H}
+        kv_heads {H} scale 0.5 {O} outs(%o) : (tensor<?x{HD}x{F}>, !batch,
+        tensor<?x{P}x{F}>, tensor<?x{HD}xf32>) -> tensor<?x{HD}xf32>)";
+  return Case;
+}
+
+TEST_F(KernelBitsTest, StagedAttention) {
+  for (CacheFormat Format : {CacheFormat::F32, CacheFormat::BF16}) {
+    // Behind others in a page, and in pages of their own.
+    checkBits(stagedAttention(3, 24, Format, ""), {9, 31, 127, 128, 66});
+    checkBits(stagedAttention(1, 64, Format, ""), {70, 65, 2, 63, 17});
+    checkBits(stagedAttention(2, 16, Format, "window 9"), {67, 33, 1, 5, 64});
+  }
+}
+
 KernelCase integerMatmul(const char *Format, const char *Bits) {
   KernelCase Case;
   Case.Name = std::string("matmul of ") + Bits + " bits and " + Format;
