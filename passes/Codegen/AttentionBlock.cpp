@@ -39,7 +39,8 @@ int64_t AttentionProducts::room() const { return UsesTiles ? TileRows : Rows; }
 
 AttentionBlock::AttentionBlock(KernelBuilder &B,
                                const AttentionProducts &Products, int64_t Count)
-    : B(B), Is(Products), LinesAtOnce(B.Target.getLanes() == Lanes ? 2 : 1) {
+    : B(B), Is(Products), Blocks(Count),
+      LinesAtOnce(B.Target.getLanes() == Lanes ? 2 : 1) {
   int64_t All = Is.room() * Count;
   Queries = B.scratch({All, Is.KeyWords * Is.WordValues}, Is.Element);
   Scores = B.scratch({Is.room(), PageTokens});
@@ -64,9 +65,7 @@ void AttentionBlock::attend(Value FirstRow, Value Keys,
   score(FirstRow, Keys, With, Mask);
   if (Is.UsesTiles)
     return weighInTiles(FirstRow, Keys, With, Rows);
-  SmallVector<Value> Corrections;
-  for (int64_t Row = 0; Row < Is.Rows; ++Row)
-    Corrections.push_back(softmax(FirstRow, Row, With));
+  SmallVector<Value> Corrections = softmax(FirstRow, With);
   if (Is.UsesIntegers)
     weighIntegers(FirstRow, Corrections, Keys, With);
   else
@@ -121,7 +120,9 @@ Value AttentionBlock::line(Value Buffer, ValueRange At) {
 
 /// Asks for share `Number` of `Count` of what a page's buffer has of a head,
 /// for calls between products of something else: the hardware foresees no
-/// page, and little of the few lines that each has of a head.
+/// page, and little of the few lines that each has of a head. One block of rows
+/// asks with every word; several, which share the page, when a loop over words
+/// begins.
 void AttentionBlock::askFor(Value Buffer, Value Head, Value Number,
                             int64_t Count) {
   constexpr int64_t LineBits = 512;
@@ -142,12 +143,20 @@ void AttentionBlock::askFor(Value Buffer, Value Head, Value Number,
   }
 }
 
+/// Step `Step` of `Steps` of the block that begins with `FirstRow`, which asks
+/// for its share.
+void AttentionBlock::askFor(Value Buffer, Value Head, Value FirstRow,
+                            Value Step, int64_t Steps) {
+  Value Block = B.div(FirstRow, Is.Rows);
+  askFor(Buffer, Head, B.add(B.mul(Block, Steps), Step), Blocks * Steps);
+}
+
 /// Word `Word` of the keys from `KeyGroup` on, as many lines as are multiplied
-/// at once; asks for a share of the page's values.
+/// at once.
 SmallVector<Value> AttentionBlock::keyLines(Value KeyGroup, Value Word,
                                             const AttentionPage &With) {
-  if (With.NextKeys)
-    askFor(With.ValueBuffer, With.Head,
+  if (With.AheadWithKeys && asksByWord())
+    askFor(With.AheadWithKeys, With.StoredHead,
            B.add(B.mul(B.div(KeyGroup, LinesAtOnce), Is.KeyWords), Word),
            PageTokens / KeyBlock / LinesAtOnce * Is.KeyWords);
   SmallVector<Value> Loaded;
@@ -157,14 +166,13 @@ SmallVector<Value> AttentionBlock::keyLines(Value KeyGroup, Value Word,
   return Loaded;
 }
 
-/// Word `Word` of the values, `Count` lines from `First` on; asks for a share
-/// of the next page's keys.
+/// Word `Word` of the values, `Count` lines from `First` on.
 SmallVector<Value> AttentionBlock::valueLines(Value First, int64_t Count,
                                               Value Word,
                                               const AttentionPage &With) {
   int64_t Words = PageTokens / Is.WordValues;
-  if (With.NextKeys)
-    askFor(With.NextKeys, With.Head,
+  if (With.AheadWithValues && asksByWord())
+    askFor(With.AheadWithValues, With.StoredHead,
            B.add(B.mul(B.div(First, LinesAtOnce), Words), Word),
            llvm::divideCeil(Is.ValueColumns / Lanes, LinesAtOnce) * Words);
   SmallVector<Value> Loaded;
@@ -188,6 +196,9 @@ void AttentionBlock::score(Value FirstRow, Value Keys,
   if (Is.UsesTiles)
     scoreTiles(FirstRow, End, With);
   B.loop(B.index(0), End, Lines, [&](Value KeyGroup) {
+    if (With.AheadWithKeys && !asksByWord())
+      askFor(With.AheadWithKeys, With.StoredHead, FirstRow,
+             B.div(KeyGroup, Lines), KeyGroups / Lines);
     SmallVector<Value> Dots;
     if (Is.UsesIntegers)
       Dots = scoreIntegers(FirstRow, KeyGroup, With);
@@ -202,7 +213,7 @@ void AttentionBlock::score(Value FirstRow, Value Keys,
       Value GroupStart = B.mul(B.add(KeyGroup, L), KeyBlock);
       Value Scale;
       if (With.Scales)
-        Scale = B.load(With.Scales, {B.index(0), With.ScaleHead, GroupStart});
+        Scale = B.load(With.Scales, {B.index(0), With.StoredHead, GroupStart});
       if (!Is.Element.isF32())
         Scale =
             Scale ? B.mulf(Scale, B.vecConst(Is.Scale)) : B.vecConst(Is.Scale);
@@ -220,35 +231,64 @@ void AttentionBlock::score(Value FirstRow, Value Keys,
   });
 }
 
-/// Turns the scores of a block's row into weights relative to the new
-/// maximum; the factor that earlier sums shrink by, in every lane.
-Value AttentionBlock::softmax(Value FirstRow, int64_t Row,
+/// The largest lanes of a row's scores of the page.
+Value AttentionBlock::largestScores(int64_t Row) {
+  Value Largest;
+  for (int64_t At = 0; At < PageTokens; At += Lanes) {
+    Value Part = B.load(Scores, {B.index(Row), B.index(At)});
+    Largest = Largest ? B.larger(Largest, Part) : Part;
+  }
+  return Largest;
+}
+
+/// Turns a row's scores into weights; lanes of their total.
+Value AttentionBlock::weights(int64_t Row, Value Center,
                               const AttentionPage &With) {
-  Value R = B.add(FirstRow, Row);
-  SmallVector<Value> Parts;
-  for (int64_t At = 0; At < PageTokens; At += Lanes)
-    Parts.push_back(B.load(Scores, {B.index(Row), B.index(At)}));
-  Value BlockMax = Parts[0];
-  for (Value Part : ArrayRef(Parts).drop_front())
-    BlockMax = B.maxf(BlockMax, Part);
-  Value Before = B.loadScalar(Highest, {R});
-  Value NewMax = B.maxf(Before, B.largest(BlockMax));
+  Value Sum = B.vecConst(0);
+  for (int64_t I = 0; I < PageTokens; I += Lanes) {
+    SmallVector<Value> At = {B.index(Row), B.index(I)};
+    Value Weight = B.expOfNonPositive(B.subf(B.load(Scores, At), Center));
+    Sum = B.addf(Sum, Weight);
+    if (With.Scales)
+      Weight = B.mulf(
+          Weight, B.load(With.Scales, {B.index(1), With.StoredHead, At[1]}));
+    B.store(Weight, Weights, At);
+  }
+  return Sum;
+}
+
+/// Turns scores of a block's rows into weights; what each row's sums shrink by,
+/// in all lanes.
+SmallVector<Value> AttentionBlock::softmax(Value FirstRow,
+                                           const AttentionPage &With) {
+  SmallVector<Value> Largest, Totals, Corrections;
+  for (int64_t Row = 0; Row < Is.Rows; ++Row)
+    Largest.push_back(largestScores(Row));
+  Value Before = B.load(Highest, {FirstRow}, Is.Rows);
+  Value Center = B.larger(Before, B.largestOfEach(Largest));
+  Value Correction = B.expOfNonPositive(B.subf(Before, Center));
+  for (int64_t Row = 0; Row < Is.Rows; ++Row) {
+    Totals.push_back(weights(Row, B.splatLane(Center, Row), With));
+    Corrections.push_back(B.splatLane(Correction, Row));
+  }
+  Value Shrunk = B.mulf(B.load(Total, {FirstRow}, Is.Rows), Correction);
+  B.store(B.addf(Shrunk, B.sumOfEach(Totals)), Total, {FirstRow}, Is.Rows);
+  B.store(Center, Highest, {FirstRow}, Is.Rows);
+  return Corrections;
+}
+
+/// The same of one row.
+Value AttentionBlock::softmaxOf(Value Row, int64_t InBlock,
+                                const AttentionPage &With) {
+  Value Before = B.loadScalar(Highest, {Row});
+  Value NewMax = B.maxf(Before, B.largest(largestScores(InBlock)));
   Value Center = B.splat(NewMax);
   Value Correction = B.expOfNonPositive(B.subf(B.splat(Before), Center));
-  Value Sum = B.vecConst(0);
-  for (auto [I, Part] : llvm::enumerate(Parts)) {
-    Value Weight = B.expOfNonPositive(B.subf(Part, Center));
-    Sum = B.addf(Sum, Weight);
-    Value At = B.index(static_cast<int64_t>(I) * Lanes);
-    if (With.Scales)
-      Weight =
-          B.mulf(Weight, B.load(With.Scales, {B.index(1), With.ScaleHead, At}));
-    B.store(Weight, Weights, {B.index(Row), At});
-  }
-  Value Shrunk = B.mulf(B.loadScalar(Total, {R}),
+  Value Sum = weights(InBlock, Center, With);
+  Value Shrunk = B.mulf(B.loadScalar(Total, {Row}),
                         vector::ExtractOp::create(B, Correction, 0));
-  B.storeScalar(B.addf(Shrunk, B.sum(Sum)), Total, {R});
-  B.storeScalar(NewMax, Highest, {R});
+  B.storeScalar(B.addf(Shrunk, B.sum(Sum)), Total, {Row});
+  B.storeScalar(NewMax, Highest, {Row});
   return Correction;
 }
 
@@ -256,7 +296,11 @@ Value AttentionBlock::softmax(Value FirstRow, int64_t Row,
 /// sums.
 void AttentionBlock::weigh(Value FirstRow, ArrayRef<Value> Corrections,
                            Value Keys, const AttentionPage &With) {
-  forLines(Is.ValueColumns / Lanes, [&](Value Line, int64_t Lines) {
+  int64_t AllLines = Is.ValueColumns / Lanes;
+  forLines(AllLines, [&](Value Line, int64_t Lines) {
+    if (With.AheadWithValues && !asksByWord())
+      askFor(With.AheadWithValues, With.StoredHead, FirstRow,
+             B.div(Line, LinesAtOnce), llvm::divideCeil(AllLines, LinesAtOnce));
     auto Each = [&](llvm::function_ref<void(int64_t, ValueRange)> Body) {
       for (int64_t Row = 0; Row < Is.Rows; ++Row)
         for (int64_t L = 0; L < Lines; ++L)
@@ -480,12 +524,12 @@ void AttentionBlock::scoreTiles(Value FirstRow, Value End,
   });
 }
 
-/// Turns scores into weights, as softmax() does, and adds the first `Keys`
+/// Turns scores into weights and adds the first `Keys`
 /// values of the page, weighted, to the shrunken sums.
 void AttentionBlock::weighInTiles(Value FirstRow, Value Keys,
                                   const AttentionPage &With, ForRows Rows) {
   Rows([&](int64_t Row) {
-    Value Correction = softmax(FirstRow, Row, With);
+    Value Correction = softmaxOf(B.add(FirstRow, Row), Row, With);
     // Maxima seldom grow behind the first pages.
     Value Shrinks = arith::CmpFOp::create(
         B, arith::CmpFPredicate::UNE,
@@ -509,6 +553,9 @@ void AttentionBlock::weighTiles(Value FirstRow, int64_t Count,
     Rows.push_back(
         loadTile(B, Weights, {B.index(0), B.index(D * TileFeatures)}));
   B.loop(B.index(0), B.index(Is.ValueColumns), Lanes, [&](Value Column) {
+    if (With.AheadWithValues)
+      askFor(With.AheadWithValues, With.StoredHead, FirstRow,
+             B.div(Column, Lanes), Is.ValueColumns / Lanes);
     Value Sum = loadSums(B, Sums, {FirstRow, Column});
     for (auto [D, Row] : llvm::enumerate(Rows))
       Sum = multiplyTiles(

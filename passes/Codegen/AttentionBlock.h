@@ -20,12 +20,13 @@ struct AttentionPage {
   mlir::Value KeyBuffer, ValueBuffer;
   /// [2, heads, 64], f32, of keys and of values; null where there are none.
   mlir::Value Scales;
-  /// Keys of the next page; null if nothing is asked for ahead.
-  mlir::Value NextKeys;
+  /// Pages' keys or values as they are stored, which are asked for while keys,
+  /// and while values, are multiplied; null if nothing is.
+  mlir::Value AheadWithKeys, AheadWithValues;
   /// The head in the buffers; null if they have no other.
   mlir::Value Head;
-  /// The head in the scales.
-  mlir::Value ScaleHead;
+  /// The head in the scales and in what is asked for.
+  mlir::Value StoredHead;
   int64_t WordValues;
 
   /// Where a line of 16 words begins, or the first of a tile.
@@ -116,7 +117,10 @@ public:
 private:
   void score(Value FirstRow, Value Keys, const AttentionPage &With,
              llvm::function_ref<void(Value, OneScore)> Mask);
-  Value softmax(Value FirstRow, int64_t Row, const AttentionPage &With);
+  Value largestScores(int64_t Row);
+  Value weights(int64_t Row, Value Center, const AttentionPage &With);
+  llvm::SmallVector<Value> softmax(Value FirstRow, const AttentionPage &With);
+  Value softmaxOf(Value Row, int64_t InBlock, const AttentionPage &With);
   void weigh(Value FirstRow, llvm::ArrayRef<Value> Corrections, Value Keys,
              const AttentionPage &With);
   llvm::SmallVector<Value> scoreIntegers(Value FirstRow, Value KeyGroup,
@@ -133,7 +137,10 @@ private:
   void weighInTiles(Value FirstRow, Value Keys, const AttentionPage &With,
                     ForRows Rows);
   void weighTiles(Value FirstRow, int64_t Count, const AttentionPage &With);
+  bool asksByWord() const { return Blocks == 1 && !Is.UsesTiles; }
   void askFor(Value Buffer, Value Head, Value Number, int64_t Count);
+  void askFor(Value Buffer, Value Head, Value FirstRow, Value Step,
+              int64_t Steps);
   llvm::SmallVector<Value> keyLines(Value KeyGroup, Value Word,
                                     const AttentionPage &With);
   llvm::SmallVector<Value> valueLines(Value First, int64_t Count, Value Word,
@@ -141,6 +148,7 @@ private:
 
   KernelBuilder &B;
   AttentionProducts Is;
+  int64_t Blocks;
   /// Lines that share what is loaded of a row.
   int64_t LinesAtOnce;
   Value Scores, Weights;

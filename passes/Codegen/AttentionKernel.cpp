@@ -115,7 +115,6 @@ private:
                    B.Target.hasDot(DotProduct::BF16Tile) &&
                    Is.KeyWords % TileRows == 0;
     Is.Scale = scale();
-    AsksAhead = Op.getCache() && hasOneToken() && !WidensPages;
     if (!WidensPages)
       return;
     int64_t P = Is.WordValues;
@@ -360,21 +359,26 @@ private:
   /// Page `Number` of those before page `End`.
   void onePage(const Pass &In, Value Number, Value End) {
     auto [Keys, Values, Scales] = pageOf(In, Number);
-    Value NextKeys;
-    if (AsksAhead)
-      NextKeys = pageOf(In, B.min(B.add(Number, 1), B.sub(End, B.index(1))))[0];
-    AttentionPage Stored{Keys,
-                         Values,
-                         Scales,
-                         NextKeys,
-                         In.KvHead,
-                         In.KvHead,
-                         Layout.wordValues()};
+    AttentionPage Stored{Keys, Values,    Scales,    {},
+                         {},   In.KvHead, In.KvHead, Layout.wordValues()};
+    // What is staged has just been written.
+    if (Op.getCache()) {
+      std::array<Value, 3> Next =
+          pageOf(In, B.min(B.add(Number, 1), B.sub(End, B.index(1))));
+      // Of one token's the values come late enough to be asked for now.
+      bool IsLate = hasOneToken() && !WidensPages;
+      Stored.AheadWithKeys = IsLate ? Values : Next[0];
+      Stored.AheadWithValues = IsLate ? Next[0] : Next[1];
+    }
     if (!WidensPages)
       return blocks(In, Number, Stored);
     widen(Stored);
-    blocks(In, Number,
-           {WideKeys, WideValues, Scales, {}, {}, In.KvHead, Is.WordValues});
+    AttentionPage Wide = Stored;
+    Wide.KeyBuffer = WideKeys;
+    Wide.ValueBuffer = WideValues;
+    Wide.Head = {};
+    Wide.WordValues = Is.WordValues;
+    blocks(In, Number, Wide);
   }
 
   /// The page's buffers; scales are null where there are none.
@@ -428,7 +432,8 @@ private:
     Value FirstKey = B.mul(PageNumber, PageTokens);
     B.loop(B.index(0), B.index(Blocks), 1, [&](Value Number) {
       SmallVector<Token> Tokens;
-      Value From, To;
+      // Of keys that any of them sees, and of those that all see.
+      Value From, To, AllFrom, AllTo;
       for (int64_t I = 0; I < TokensPerBlock; ++I) {
         Value Offset = B.add(B.mul(Number, TokensPerBlock), I);
         Token T;
@@ -437,6 +442,8 @@ private:
         T.Own = B.loadIndex(Owns, Offset);
         From = From ? B.min(From, T.From) : T.From;
         To = To ? B.max(To, T.To) : T.To;
+        AllFrom = AllFrom ? B.max(AllFrom, T.From) : T.From;
+        AllTo = AllTo ? B.min(AllTo, T.To) : T.To;
         Tokens.push_back(T);
       }
       Value Seen =
@@ -450,7 +457,19 @@ private:
         Block->attend(
             FirstRow, Keys, With,
             [&](Value GroupStart, AttentionBlock::OneScore Score) {
-              mask(In, Tokens, FirstKey, GroupStart, Score);
+              Value Key = B.add(FirstKey, GroupStart);
+              Value AreSeen = arith::AndIOp::create(
+                  B, B.isLess(AllFrom, B.add(Key, 1)),
+                  B.isLess(B.add(Key, KeyBlock - 1), AllTo));
+              Value Index = B.countFrom(Key);
+              B.ifThenElse(
+                  AreSeen,
+                  [&] {
+                    for (auto [I, T] : llvm::enumerate(Tokens))
+                      scoresOf(In, static_cast<int64_t>(I), T, Index,
+                               GroupStart, Score, /*Seen=*/{});
+                  },
+                  [&] { mask(In, Tokens, Index, GroupStart, Score); });
             },
             [&](llvm::function_ref<void(int64_t)> Body) {
               forTokensOf(Tokens, [&](int64_t I, const Token &) {
@@ -476,27 +495,35 @@ private:
     }
   }
 
-  /// Scores of 16 keys, of which each token sees those in its range.
-  void mask(const Pass &In, ArrayRef<Token> Tokens, Value FirstKey,
+  /// Scores of the 16 keys `Index`, of which each token sees those in its
+  /// range.
+  void mask(const Pass &In, ArrayRef<Token> Tokens, Value Index,
             Value GroupStart, AttentionBlock::OneScore ScoreOf) {
-    Value Index = B.countFrom(B.add(FirstKey, GroupStart));
     forTokensOf(Tokens, [&](int64_t I, const Token &T) {
       Value Above = arith::CmpIOp::create(B, arith::CmpIPredicate::sge, Index,
                                           B.splatIndex(T.From));
       Value Below = arith::CmpIOp::create(B, arith::CmpIPredicate::slt, Index,
                                           B.splatIndex(T.To));
-      Value Seen = arith::AndIOp::create(B, Above, Below);
-      for (int64_t H = 0; H < HeadsPerItem; ++H) {
-        int64_t Row = I * HeadsPerItem + H;
-        Value Score = capped(ScoreOf(Row));
-        if (Bias)
-          Score = B.addf(Score, bias(T, B.add(In.FirstHead, H), Index));
-        Block->setScore(
-            Row, GroupStart,
-            arith::SelectOp::create(B, Seen, Score,
-                                    B.vecConst(AttentionBlock::Lowest)));
-      }
+      scoresOf(In, I, T, Index, GroupStart, ScoreOf,
+               arith::AndIOp::create(B, Above, Below));
     });
+  }
+
+  /// Scores of token `Number` of a block with the 16 keys `Index`, of which it
+  /// sees those in `Seen`, all if that is null.
+  void scoresOf(const Pass &In, int64_t Number, const Token &T, Value Index,
+                Value GroupStart, AttentionBlock::OneScore ScoreOf,
+                Value Seen) {
+    for (int64_t H = 0; H < HeadsPerItem; ++H) {
+      int64_t Row = Number * HeadsPerItem + H;
+      Value Score = capped(ScoreOf(Row));
+      if (Bias)
+        Score = B.addf(Score, bias(T, B.add(In.FirstHead, H), Index));
+      if (Seen)
+        Score = arith::SelectOp::create(B, Seen, Score,
+                                        B.vecConst(AttentionBlock::Lowest));
+      Block->setScore(Row, GroupStart, Score);
+    }
   }
 
   Value capped(Value Score) {
@@ -562,9 +589,6 @@ private:
   std::optional<AttentionBlock> Block;
   /// Whether integers are widened to pairs of bf16.
   bool WidensPages = false;
-  /// Whether values are asked for while keys are multiplied, and the next
-  /// page's keys with the values.
-  bool AsksAhead = false;
   /// Blocks of an item share the page in cache.
   int64_t HeadsPerItem, TokensPerBlock, Blocks, ItemTokens;
   Value Froms, Tos, Owns;

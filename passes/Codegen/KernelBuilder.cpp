@@ -461,6 +461,56 @@ Value KernelBuilder::largest(Value Vector) {
                                      Vector, arith::FastMathFlags::nnan);
 }
 
+Value KernelBuilder::larger(Value A, Value B) {
+  return arith::MaxNumFOp::create(
+      *this, A, B,
+      arith::FastMathFlagsAttr::get(getContext(), arith::FastMathFlags::nnan));
+}
+
+Value KernelBuilder::splatLane(Value Vector, int64_t Lane) {
+  return vector::ShuffleOp::create(*this, Vector, Vector,
+                                   SmallVector<int64_t>(Lanes, Lane));
+}
+
+/// Reduces each vector by halves, as a reduction of it alone does: once they
+/// have half as many lanes that count, two of them are one vector.
+static Value reduceEach(KernelBuilder &B, ValueRange Vectors,
+                        llvm::function_ref<Value(Value, Value)> Combine) {
+  SmallVector<Value> Now(Vectors);
+  auto Count = static_cast<int64_t>(llvm::PowerOf2Ceil(Now.size()));
+  Now.resize(static_cast<size_t>(Count), Now.front());
+  for (int64_t Half = Lanes / 2; Half > 0; Half /= 2) {
+    SmallVector<int64_t> Low, High;
+    for (int64_t Lane = 0; Lane < Lanes; ++Lane) {
+      bool IsOfFirst = (Lane & Half) == 0;
+      Low.push_back(IsOfFirst ? Lane : Lanes + Lane - Half);
+      High.push_back(IsOfFirst ? Lane + Half : Lanes + Lane);
+    }
+    size_t Pairs = std::max<size_t>(Now.size() / 2, 1);
+    for (size_t I = 0; I < Pairs; ++I) {
+      Value First = Now[I], Second = Now[Now.size() == 1 ? 0 : I + Pairs];
+      Value Lower = vector::ShuffleOp::create(B, First, Second, Low);
+      Value Upper = vector::ShuffleOp::create(B, First, Second, High);
+      Now[I] = Combine(Lower, Upper);
+    }
+    Now.resize(Pairs);
+  }
+  SmallVector<int64_t> Places;
+  for (int64_t Lane = 0; Lane < Lanes; ++Lane)
+    Places.push_back(Lane % Count * (Lanes / Count));
+  return vector::ShuffleOp::create(B, Now[0], Now[0], Places);
+}
+
+Value KernelBuilder::sumOfEach(ValueRange Vectors) {
+  return reduceEach(*this, Vectors,
+                    [&](Value A, Value B) { return addf(A, B); });
+}
+
+Value KernelBuilder::largestOfEach(ValueRange Vectors) {
+  return reduceEach(*this, Vectors,
+                    [&](Value A, Value B) { return larger(A, B); });
+}
+
 Value KernelBuilder::activate(Value Vector, Activation Act) {
   switch (Act) {
   case Activation::None:

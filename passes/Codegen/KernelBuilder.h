@@ -128,6 +128,8 @@ public:
   Value mulf(Value A, Value B);
   Value divf(Value A, Value B);
   Value maxf(Value A, Value B);
+  /// The larger of two numbers; without maxf()'s care for NaNs.
+  Value larger(Value A, Value B);
   Value minf(Value A, Value B);
   /// A pair of bf16 in every lane of 32 bits.
   Value splatPair(Value Pair);
@@ -141,6 +143,12 @@ public:
   Value sum(Value Vector);
   /// Largest lane.
   Value largest(Value Vector);
+  /// What sum() and largest() are of each of 1 to 16 vectors, in the lane of
+  /// its number; in the lanes behind, anything.
+  Value sumOfEach(mlir::ValueRange Vectors);
+  Value largestOfEach(mlir::ValueRange Vectors);
+  /// Lane `Lane` in all lanes.
+  Value splatLane(Value Vector, int64_t Lane);
   /// `Vector` through an activation, by polynomials.
   Value activate(Value Vector, Activation Act);
 

@@ -355,7 +355,8 @@ private:
             B.loadIndex(Positions, B.min(B.add(Token, Row), LastToken)));
       B.loop(From, End, 1, [&](Value Number) {
         Value FirstKey = B.mul(Number, PageTokens);
-        AttentionPage Page{Keys, Values, {}, {}, B.sub(Number, From), {}, P};
+        AttentionPage Page{Keys, Values, {}, {}, {}, B.sub(Number, From),
+                           {},   P};
         Block.attend(
             B.index(0), B.min(B.sub(Seen, FirstKey), B.index(PageTokens)), Page,
             [&](Value GroupStart, AttentionBlock::OneScore ScoreOf) {

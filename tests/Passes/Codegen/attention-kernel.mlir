@@ -43,6 +43,10 @@ module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, 
 // CHECK: %pages = dnn.page_table %batch[%[[SEQUENCE]]]
 // CHECK: memref.load %pages[%[[PAGE]]]
 // CHECK: %keys, %values = dnn.page %cache[%scope], %{{.*}} : <1x6xbf16> -> memref<1x4x3x32xbf16>, memref<1x32x32xbf16>
+// The next page, of which blocks ask for a share each.
+// CHECK: %[[AFTER:.*]] = arith.minsi
+// CHECK: memref.load %pages[%[[AFTER]]]
+// CHECK: %[[NEXT_KEYS:keys_.*]], %[[NEXT_VALUES:values_.*]] = dnn.page
 // CHECK: %[[KEY0:.*]] = arith.muli %[[PAGE]], %c64
 // A block that sees nothing of the page does nothing.
 // CHECK: scf.for %[[BLOCK:.*]] = %c0 to %c8 step %c1 {
@@ -57,13 +61,19 @@ module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, 
 // CHECK: %[[GROUPS:.*]] = arith.divui %[[UP]], %c16
 // Pairs of elements: one line of keys for all rows.
 // CHECK: scf.for %[[GROUP:.*]] = %c0 to %[[GROUPS]] step %c1 {
-// CHECK: :4 = scf.for %[[WORD:.*]] = %c0 to %c3{{.*}} step %c1
+// CHECK: memref.prefetch %[[NEXT_KEYS]][%c0
+// CHECK: %[[DOTS:.*]]:4 = scf.for %[[WORD:.*]] = %c0 to %c3{{.*}} step %c1
 // CHECK: vector.load %keys[%c0, %[[GROUP]], %[[WORD]], %c0]
 // CHECK-COUNT-8: math.fma
 // CHECK-NOT: math.fma
 // CHECK: scf.yield
 // CHECK: arith.addi %[[KEY0]], %
 // CHECK: %[[KEYS:.*]] = arith.addi %{{.*}}, %{{.*}} : vector<16xi32>
+// Scores of keys that all rows see are as they are.
+// CHECK: scf.if %{{.*}} {
+// CHECK-NEXT: vector.store %[[DOTS]]#0, %[[SCORES:.*]][%c0, %
+// CHECK-NEXT: vector.store %[[DOTS]]#1, %[[SCORES]][%c1, %
+// CHECK: } else {
 // CHECK: %[[ABOVE:.*]] = arith.cmpi sge, %[[KEYS]], %
 // CHECK: %[[BELOW:.*]] = arith.cmpi slt, %[[KEYS]], %
 // CHECK: %[[SEEN:.*]] = arith.andi %[[ABOVE]], %[[BELOW]]
@@ -72,6 +82,7 @@ module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, 
 // CHECK: scf.for %[[GROUP:.*]] = %[[GROUPS]] to %c4 step %c1 {
 // CHECK-COUNT-4: vector.store %{{.*}} : memref<4x64xf32>
 // CHECK: math.roundeven
+// CHECK: memref.prefetch %[[NEXT_VALUES]][%c0
 // CHECK: %[[UP:.*]] = arith.addi %[[COUNT]], %c1
 // CHECK: %[[PAIRS:.*]] = arith.divui %[[UP]], %c2
 // CHECK: scf.for %[[KEY:.*]] = %c0 to %[[PAIRS]] step %c1
