@@ -54,6 +54,8 @@ AttentionBlock::AttentionBlock(KernelBuilder &B,
     Biases = B.scratch({All, Digits}, B.getI32Type());
     WeightDigits = B.scratch({Is.room(), Digits, PageTokens}, B.getI8Type());
   }
+  Corrections = B.scratch({Is.Rows});
+  LaneTotals = B.scratch({Is.Rows, Lanes});
   Highest = B.scratch({Is.Rows * Count});
   Total = B.scratch({Is.Rows * Count});
 }
@@ -63,13 +65,13 @@ void AttentionBlock::attend(Value FirstRow, Value Keys,
                             llvm::function_ref<void(Value, OneScore)> Mask,
                             ForRows Rows) {
   score(FirstRow, Keys, With, Mask);
+  softmax(FirstRow, With, Rows);
   if (Is.UsesTiles)
-    return weighInTiles(FirstRow, Keys, With, Rows);
-  SmallVector<Value> Corrections = softmax(FirstRow, With);
-  if (Is.UsesIntegers)
-    weighIntegers(FirstRow, Corrections, Keys, With);
+    weighInTiles(FirstRow, Keys, With, Rows);
+  else if (Is.UsesIntegers)
+    weighIntegers(FirstRow, Keys, With);
   else
-    weigh(FirstRow, Corrections, Keys, With);
+    weigh(FirstRow, Keys, With);
 }
 
 void AttentionBlock::forLines(int64_t Count,
@@ -231,11 +233,11 @@ void AttentionBlock::score(Value FirstRow, Value Keys,
   });
 }
 
-/// The largest lanes of a row's scores of the page.
-Value AttentionBlock::largestScores(int64_t Row) {
+/// The largest lanes of what a row of `Buffer` has for the keys of a page.
+Value AttentionBlock::largestLanes(Value Buffer, int64_t Row) {
   Value Largest;
   for (int64_t At = 0; At < PageTokens; At += Lanes) {
-    Value Part = B.load(Scores, {B.index(Row), B.index(At)});
+    Value Part = B.load(Buffer, {B.index(Row), B.index(At)});
     Largest = Largest ? B.larger(Largest, Part) : Part;
   }
   return Largest;
@@ -257,45 +259,32 @@ Value AttentionBlock::weights(int64_t Row, Value Center,
   return Sum;
 }
 
-/// Turns scores of a block's rows into weights; what each row's sums shrink by,
-/// in all lanes.
-SmallVector<Value> AttentionBlock::softmax(Value FirstRow,
-                                           const AttentionPage &With) {
-  SmallVector<Value> Largest, Totals, Corrections;
+/// Turns scores of the block's rows that count into weights; what their sums
+/// shrink by, into scratch.
+void AttentionBlock::softmax(Value FirstRow, const AttentionPage &With,
+                             ForRows Rows) {
+  SmallVector<Value> Largest, Totals;
   for (int64_t Row = 0; Row < Is.Rows; ++Row)
-    Largest.push_back(largestScores(Row));
+    Largest.push_back(largestLanes(Scores, Row));
   Value Before = B.load(Highest, {FirstRow}, Is.Rows);
   Value Center = B.larger(Before, B.largestOfEach(Largest));
   Value Correction = B.expOfNonPositive(B.subf(Before, Center));
-  for (int64_t Row = 0; Row < Is.Rows; ++Row) {
-    Totals.push_back(weights(Row, B.splatLane(Center, Row), With));
-    Corrections.push_back(B.splatLane(Correction, Row));
-  }
+  B.store(Center, Highest, {FirstRow}, Is.Rows);
+  B.store(Correction, Corrections, {B.index(0)}, Is.Rows);
+  Rows([&](int64_t Row) {
+    Value Own = B.splat(B.loadScalar(Highest, {B.add(FirstRow, Row)}));
+    B.store(weights(Row, Own, With), LaneTotals, {B.index(Row), B.index(0)});
+  });
+  for (int64_t Row = 0; Row < Is.Rows; ++Row)
+    Totals.push_back(B.load(LaneTotals, {B.index(Row), B.index(0)}));
   Value Shrunk = B.mulf(B.load(Total, {FirstRow}, Is.Rows), Correction);
   B.store(B.addf(Shrunk, B.sumOfEach(Totals)), Total, {FirstRow}, Is.Rows);
-  B.store(Center, Highest, {FirstRow}, Is.Rows);
-  return Corrections;
-}
-
-/// The same of one row.
-Value AttentionBlock::softmaxOf(Value Row, int64_t InBlock,
-                                const AttentionPage &With) {
-  Value Before = B.loadScalar(Highest, {Row});
-  Value NewMax = B.maxf(Before, B.largest(largestScores(InBlock)));
-  Value Center = B.splat(NewMax);
-  Value Correction = B.expOfNonPositive(B.subf(B.splat(Before), Center));
-  Value Sum = weights(InBlock, Center, With);
-  Value Shrunk = B.mulf(B.loadScalar(Total, {Row}),
-                        vector::ExtractOp::create(B, Correction, 0));
-  B.storeScalar(B.addf(Shrunk, B.sum(Sum)), Total, {Row});
-  B.storeScalar(NewMax, Highest, {Row});
-  return Correction;
 }
 
 /// Adds the first `Keys` values of the page, weighted, to a block's shrunken
 /// sums.
-void AttentionBlock::weigh(Value FirstRow, ArrayRef<Value> Corrections,
-                           Value Keys, const AttentionPage &With) {
+void AttentionBlock::weigh(Value FirstRow, Value Keys,
+                           const AttentionPage &With) {
   int64_t AllLines = Is.ValueColumns / Lanes;
   forLines(AllLines, [&](Value Line, int64_t Lines) {
     if (With.AheadWithValues && !asksByWord())
@@ -308,7 +297,7 @@ void AttentionBlock::weigh(Value FirstRow, ArrayRef<Value> Corrections,
     };
     SmallVector<Value> Begin;
     Each([&](int64_t Row, ValueRange At) {
-      Begin.push_back(B.mulf(B.load(Sums, At), Corrections[Row]));
+      Begin.push_back(B.mulf(B.load(Sums, At), correction(Row)));
     });
     SmallVector<Value> End =
         B.loop(B.index(0), B.ceilDiv(Keys, Is.WordValues), 1, Begin,
@@ -349,11 +338,6 @@ static Value numberOf(KernelBuilder &B, Value High, Value Low) {
   return B.fma(B.toFloats(High), B.vecConst(256), B.toFloats(Low));
 }
 
-/// `Largest` over a number's magnitude, which may be 0.
-static Value inverseScale(KernelBuilder &B, float Largest, Value Magnitude) {
-  return B.divf(B.f32(Largest), B.maxf(Magnitude, B.f32(SmallestCachedHead)));
-}
-
 /// Keys are multiplied as unsigned bytes, k + 128: sums start from -128 times
 /// that of the query's digits.
 void AttentionBlock::quantizeQuery(Value Row) {
@@ -367,7 +351,9 @@ void AttentionBlock::quantizeQuery(Value Row) {
         return SmallVector<Value>{
             B.maxf(Carried[0], math::AbsFOp::create(B, Load(At, Valid)))};
       })[0]);
-  Value Inverse = B.splat(inverseScale(B, Largest, Magnitude));
+  // A magnitude may be 0.
+  Value Inverse = B.splat(
+      B.divf(B.f32(Largest), B.maxf(Magnitude, B.f32(SmallestCachedHead))));
   B.storeScalar(B.divf(Magnitude, B.f32(Largest)), QueryScales, {Row});
   SmallVector<Value> Totals =
       B.columns(Values, SmallVector<Value>(Digits, B.splat(B.i32(0))),
@@ -450,32 +436,36 @@ SmallVector<Value> AttentionBlock::scoreIntegers(Value FirstRow, Value KeyGroup,
   return Dots;
 }
 
-/// Makes digits of the weights of a block's row; their scale.
-Value AttentionBlock::quantizeWeights(int64_t Row) {
+/// Makes digits of the weights of a block's rows; the scale of each.
+SmallVector<Value> AttentionBlock::quantizeWeights() {
   constexpr float Largest = 255 * 257;
-  SmallVector<Value> Parts;
-  for (int64_t At = 0; At < PageTokens; At += Lanes)
-    Parts.push_back(B.load(Weights, {B.index(Row), B.index(At)}));
-  Value Most = Parts[0];
-  for (Value Part : ArrayRef(Parts).drop_front())
-    Most = B.maxf(Most, Part);
-  Value Magnitude = B.largest(Most);
-  Value Inverse = B.splat(inverseScale(B, Largest, Magnitude));
-  for (auto [I, Part] : llvm::enumerate(Parts))
-    for (auto [D, Digit] :
-         llvm::enumerate(digitsOf(B, B.mulf(Part, Inverse), false)))
-      storeBytes(B, Digit, WeightDigits,
-                 {B.index(Row), B.index(static_cast<int64_t>(D)),
-                  B.index(static_cast<int64_t>(I) * Lanes)});
-  return B.splat(B.divf(Magnitude, B.f32(Largest)));
+  SmallVector<Value> Tops;
+  for (int64_t Row = 0; Row < Is.Rows; ++Row)
+    Tops.push_back(largestLanes(Weights, Row));
+  Value Magnitudes = B.largestOfEach(Tops);
+  Value Inverses = B.divf(B.vecConst(Largest),
+                          B.maxf(Magnitudes, B.vecConst(SmallestCachedHead)));
+  Value Scales = B.divf(Magnitudes, B.vecConst(Largest));
+  SmallVector<Value> OfRows;
+  for (int64_t Row = 0; Row < Is.Rows; ++Row) {
+    Value Inverse = B.splatLane(Inverses, Row);
+    for (int64_t I = 0; I < PageTokens; I += Lanes) {
+      Value Part = B.load(Weights, {B.index(Row), B.index(I)});
+      for (auto [D, Digit] :
+           llvm::enumerate(digitsOf(B, B.mulf(Part, Inverse), false)))
+        storeBytes(
+            B, Digit, WeightDigits,
+            {B.index(Row), B.index(static_cast<int64_t>(D)), B.index(I)});
+    }
+    OfRows.push_back(B.splatLane(Scales, Row));
+  }
+  return OfRows;
 }
 
 /// As weigh() does.
-void AttentionBlock::weighIntegers(Value FirstRow, ArrayRef<Value> Corrections,
-                                   Value Keys, const AttentionPage &With) {
-  SmallVector<Value> Scales;
-  for (int64_t Row = 0; Row < Is.Rows; ++Row)
-    Scales.push_back(quantizeWeights(Row));
+void AttentionBlock::weighIntegers(Value FirstRow, Value Keys,
+                                   const AttentionPage &With) {
+  SmallVector<Value> Scales = quantizeWeights();
   forLines(Is.ValueColumns / Lanes, [&](Value Line, int64_t Lines) {
     SmallVector<Value> Products =
         B.loop(B.index(0), B.ceilDiv(Keys, Is.WordValues), 1,
@@ -491,7 +481,7 @@ void AttentionBlock::weighIntegers(Value FirstRow, ArrayRef<Value> Corrections,
                                  B.mul(B.add(Line, L), Lanes)};
         const Value *High = &Products[Row * Digits * Lines + L];
         B.store(B.fma(numberOf(B, High[0], High[Lines]), Scales[Row],
-                      B.mulf(B.load(Sums, At), Corrections[Row])),
+                      B.mulf(B.load(Sums, At), correction(Row))),
                 Sums, At);
       }
   });
@@ -524,20 +514,19 @@ void AttentionBlock::scoreTiles(Value FirstRow, Value End,
   });
 }
 
-/// Turns scores into weights and adds the first `Keys`
-/// values of the page, weighted, to the shrunken sums.
+/// Shrinks sums of rows that count and adds the first `Keys` values of the
+/// page, weighted.
 void AttentionBlock::weighInTiles(Value FirstRow, Value Keys,
                                   const AttentionPage &With, ForRows Rows) {
   Rows([&](int64_t Row) {
-    Value Correction = softmaxOf(B.add(FirstRow, Row), Row, With);
     // Maxima seldom grow behind the first pages.
-    Value Shrinks = arith::CmpFOp::create(
-        B, arith::CmpFPredicate::UNE,
-        vector::ExtractOp::create(B, Correction, 0), B.f32(1));
+    Value Factor = B.loadScalar(Corrections, {B.index(Row)});
+    Value Shrinks =
+        arith::CmpFOp::create(B, arith::CmpFPredicate::UNE, Factor, B.f32(1));
     B.ifThen(Shrinks, [&] {
       B.columns(Is.ValueColumns, [&](Value Column, int64_t) {
         SmallVector<Value> At = {B.add(FirstRow, Row), Column};
-        B.store(B.mulf(B.load(Sums, At), Correction), Sums, At);
+        B.store(B.mulf(B.load(Sums, At), B.splat(Factor)), Sums, At);
       });
     });
   });

@@ -117,17 +117,17 @@ public:
 private:
   void score(Value FirstRow, Value Keys, const AttentionPage &With,
              llvm::function_ref<void(Value, OneScore)> Mask);
-  Value largestScores(int64_t Row);
+  Value largestLanes(Value Buffer, int64_t Row);
   Value weights(int64_t Row, Value Center, const AttentionPage &With);
-  llvm::SmallVector<Value> softmax(Value FirstRow, const AttentionPage &With);
-  Value softmaxOf(Value Row, int64_t InBlock, const AttentionPage &With);
-  void weigh(Value FirstRow, llvm::ArrayRef<Value> Corrections, Value Keys,
-             const AttentionPage &With);
+  void softmax(Value FirstRow, const AttentionPage &With, ForRows Rows);
+  Value correction(int64_t Row) {
+    return B.splat(B.loadScalar(Corrections, {B.index(Row)}));
+  }
+  void weigh(Value FirstRow, Value Keys, const AttentionPage &With);
   llvm::SmallVector<Value> scoreIntegers(Value FirstRow, Value KeyGroup,
                                          const AttentionPage &With);
-  Value quantizeWeights(int64_t Row);
-  void weighIntegers(Value FirstRow, llvm::ArrayRef<Value> Corrections,
-                     Value Keys, const AttentionPage &With);
+  llvm::SmallVector<Value> quantizeWeights();
+  void weighIntegers(Value FirstRow, Value Keys, const AttentionPage &With);
   llvm::SmallVector<Value> multiplyDigits(Value Digits, Value FirstRow,
                                           Value Word,
                                           llvm::ArrayRef<Value> Lines,
@@ -152,6 +152,9 @@ private:
   /// Lines that share what is loaded of a row.
   int64_t LinesAtOnce;
   Value Scores, Weights;
+  /// What sums of each row of a block shrink by, and lanes of what its weights
+  /// come to.
+  Value Corrections, LaneTotals;
   /// Two digits of a row: of queries, [rows, 2, values of a key], with the
   /// query's scale and what the digits' sums start from, [rows, 2] of i32; of
   /// weights, [rows, 2, 64], unsigned.
