@@ -120,15 +120,14 @@ Value AttentionBlock::line(Value Buffer, ValueRange At) {
   return vector::LoadOp::create(B, B.vecType(Stored, Count), Buffer, At);
 }
 
-/// Asks for share `Number` of `Count` of what a page's buffer has of a head,
-/// for calls between products of something else: the hardware foresees no
-/// page, and little of the few lines that each has of a head. One block of rows
-/// asks with every word; several, which share the page, when a loop over words
-/// begins.
-void AttentionBlock::askFor(Value Buffer, Value Head, Value Number,
+/// Asks for share `Number` of `Count` of a head of a page, for calls between
+/// products of something else: the hardware foresees no page, and little of the
+/// few lines that each has of a head. One block of rows asks with every word;
+/// several, which share the page, when a loop over words begins.
+void AttentionBlock::askFor(const AskedAhead &Part, Value Number,
                             int64_t Count) {
   constexpr int64_t LineBits = 512;
-  auto Type = cast<MemRefType>(Buffer.getType());
+  auto Type = cast<MemRefType>(Part.Buffer.getType());
   int64_t LineValues = LineBits / Type.getElementTypeBitWidth();
   int64_t OfHead = Type.getNumElements() / Type.getDimSize(0);
   int64_t Lines = llvm::divideCeil(llvm::divideCeil(OfHead, LineValues), Count);
@@ -139,26 +138,26 @@ void AttentionBlock::askFor(Value Buffer, Value Head, Value Number,
       At[D] = B.rem(Place, Type.getDimSize(D));
       Place = B.div(Place, Type.getDimSize(D));
     }
-    At[0] = Head;
+    At[0] = Part.Head;
     At[1] = Place;
-    B.prefetch(Buffer, At);
+    B.prefetch(Part.Buffer, At);
   }
 }
 
 /// Step `Step` of `Steps` of the block that begins with `FirstRow`, which asks
 /// for its share.
-void AttentionBlock::askFor(Value Buffer, Value Head, Value FirstRow,
-                            Value Step, int64_t Steps) {
+void AttentionBlock::askFor(const AskedAhead &Part, Value FirstRow, Value Step,
+                            int64_t Steps) {
   Value Block = B.div(FirstRow, Is.Rows);
-  askFor(Buffer, Head, B.add(B.mul(Block, Steps), Step), Blocks * Steps);
+  askFor(Part, B.add(B.mul(Block, Steps), Step), Blocks * Steps);
 }
 
 /// Word `Word` of the keys from `KeyGroup` on, as many lines as are multiplied
 /// at once.
 SmallVector<Value> AttentionBlock::keyLines(Value KeyGroup, Value Word,
                                             const AttentionPage &With) {
-  if (With.AheadWithKeys && asksByWord())
-    askFor(With.AheadWithKeys, With.StoredHead,
+  if (With.AskWithKeys.Buffer && asksByWord())
+    askFor(With.AskWithKeys,
            B.add(B.mul(B.div(KeyGroup, LinesAtOnce), Is.KeyWords), Word),
            PageTokens / KeyBlock / LinesAtOnce * Is.KeyWords);
   SmallVector<Value> Loaded;
@@ -173,8 +172,8 @@ SmallVector<Value> AttentionBlock::valueLines(Value First, int64_t Count,
                                               Value Word,
                                               const AttentionPage &With) {
   int64_t Words = PageTokens / Is.WordValues;
-  if (With.AheadWithValues && asksByWord())
-    askFor(With.AheadWithValues, With.StoredHead,
+  if (With.AskWithValues.Buffer && asksByWord())
+    askFor(With.AskWithValues,
            B.add(B.mul(B.div(First, LinesAtOnce), Words), Word),
            llvm::divideCeil(Is.ValueColumns / Lanes, LinesAtOnce) * Words);
   SmallVector<Value> Loaded;
@@ -198,9 +197,9 @@ void AttentionBlock::score(Value FirstRow, Value Keys,
   if (Is.UsesTiles)
     scoreTiles(FirstRow, End, With);
   B.loop(B.index(0), End, Lines, [&](Value KeyGroup) {
-    if (With.AheadWithKeys && !asksByWord())
-      askFor(With.AheadWithKeys, With.StoredHead, FirstRow,
-             B.div(KeyGroup, Lines), KeyGroups / Lines);
+    if (With.AskWithKeys.Buffer && !asksByWord())
+      askFor(With.AskWithKeys, FirstRow, B.div(KeyGroup, Lines),
+             KeyGroups / Lines);
     SmallVector<Value> Dots;
     if (Is.UsesIntegers)
       Dots = scoreIntegers(FirstRow, KeyGroup, With);
@@ -215,7 +214,7 @@ void AttentionBlock::score(Value FirstRow, Value Keys,
       Value GroupStart = B.mul(B.add(KeyGroup, L), KeyBlock);
       Value Scale;
       if (With.Scales)
-        Scale = B.load(With.Scales, {B.index(0), With.StoredHead, GroupStart});
+        Scale = B.load(With.Scales, {B.index(0), With.ScaleHead, GroupStart});
       if (!Is.Element.isF32())
         Scale =
             Scale ? B.mulf(Scale, B.vecConst(Is.Scale)) : B.vecConst(Is.Scale);
@@ -252,8 +251,8 @@ Value AttentionBlock::weights(int64_t Row, Value Center,
     Value Weight = B.expOfNonPositive(B.subf(B.load(Scores, At), Center));
     Sum = B.addf(Sum, Weight);
     if (With.Scales)
-      Weight = B.mulf(
-          Weight, B.load(With.Scales, {B.index(1), With.StoredHead, At[1]}));
+      Weight = B.mulf(Weight,
+                      B.load(With.Scales, {B.index(1), With.ScaleHead, At[1]}));
     B.store(Weight, Weights, At);
   }
   return Sum;
@@ -287,9 +286,9 @@ void AttentionBlock::weigh(Value FirstRow, Value Keys,
                            const AttentionPage &With) {
   int64_t AllLines = Is.ValueColumns / Lanes;
   forLines(AllLines, [&](Value Line, int64_t Lines) {
-    if (With.AheadWithValues && !asksByWord())
-      askFor(With.AheadWithValues, With.StoredHead, FirstRow,
-             B.div(Line, LinesAtOnce), llvm::divideCeil(AllLines, LinesAtOnce));
+    if (With.AskWithValues.Buffer && !asksByWord())
+      askFor(With.AskWithValues, FirstRow, B.div(Line, LinesAtOnce),
+             llvm::divideCeil(AllLines, LinesAtOnce));
     auto Each = [&](llvm::function_ref<void(int64_t, ValueRange)> Body) {
       for (int64_t Row = 0; Row < Is.Rows; ++Row)
         for (int64_t L = 0; L < Lines; ++L)
@@ -542,9 +541,9 @@ void AttentionBlock::weighTiles(Value FirstRow, int64_t Count,
     Rows.push_back(
         loadTile(B, Weights, {B.index(0), B.index(D * TileFeatures)}));
   B.loop(B.index(0), B.index(Is.ValueColumns), Lanes, [&](Value Column) {
-    if (With.AheadWithValues)
-      askFor(With.AheadWithValues, With.StoredHead, FirstRow,
-             B.div(Column, Lanes), Is.ValueColumns / Lanes);
+    if (With.AskWithValues.Buffer)
+      askFor(With.AskWithValues, FirstRow, B.div(Column, Lanes),
+             Is.ValueColumns / Lanes);
     Value Sum = loadSums(B, Sums, {FirstRow, Column});
     for (auto [D, Row] : llvm::enumerate(Rows))
       Sum = multiplyTiles(

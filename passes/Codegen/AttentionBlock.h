@@ -13,6 +13,12 @@
 
 namespace tenon {
 
+/// A head of a page's keys or values, as they are stored, which the next
+/// products will need; none without a buffer.
+struct AskedAhead {
+  mlir::Value Buffer, Head;
+};
+
 /// Keys and values of one head of a page, in words of `WordValues` values: keys
 /// [4, words of a key, 16 words], values [64 / WordValues, WordValues times
 /// value_dim rounded up to 16].
@@ -20,13 +26,12 @@ struct AttentionPage {
   mlir::Value KeyBuffer, ValueBuffer;
   /// [2, heads, 64], f32, of keys and of values; null where there are none.
   mlir::Value Scales;
-  /// Pages' keys or values as they are stored, which are asked for while keys,
-  /// and while values, are multiplied; null if nothing is.
-  mlir::Value AheadWithKeys, AheadWithValues;
+  /// What is asked for while keys, and while values, are multiplied.
+  AskedAhead AskWithKeys, AskWithValues;
   /// The head in the buffers; null if they have no other.
   mlir::Value Head;
-  /// The head in the scales and in what is asked for.
-  mlir::Value StoredHead;
+  /// The head in the scales.
+  mlir::Value ScaleHead;
   int64_t WordValues;
 
   /// Where a line of 16 words begins, or the first of a tile.
@@ -138,8 +143,8 @@ private:
                     ForRows Rows);
   void weighTiles(Value FirstRow, int64_t Count, const AttentionPage &With);
   bool asksByWord() const { return Blocks == 1 && !Is.UsesTiles; }
-  void askFor(Value Buffer, Value Head, Value Number, int64_t Count);
-  void askFor(Value Buffer, Value Head, Value FirstRow, Value Step,
+  void askFor(const AskedAhead &Part, Value Number, int64_t Count);
+  void askFor(const AskedAhead &Part, Value FirstRow, Value Step,
               int64_t Steps);
   llvm::SmallVector<Value> keyLines(Value KeyGroup, Value Word,
                                     const AttentionPage &With);

@@ -65,6 +65,7 @@ public:
     B.deal(B.mul(Items, headItems()), [&](Value Item) {
       Value First = B.mul(B.div(Item, headItems()), ItemTokens);
       auto [FirstHead, KvHead] = headsOf(B.rem(Item, headItems()));
+      Value NextKvHead = nextKvHead(Item);
       Value LastToken =
           B.min(B.add(First, ItemTokens - 1), B.sub(Tokens, B.index(1)));
       Value FirstSequence = B.loadIndex(SequenceOf, First);
@@ -73,7 +74,8 @@ public:
       // stores its own rows.
       B.loop(FirstSequence, B.add(LastSequence, 1), 1,
              [&, FirstHead = FirstHead, KvHead = KvHead](Value Sequence) {
-               onePass({Tokens, First, FirstHead, KvHead, Sequence});
+               onePass(
+                   {Tokens, First, FirstHead, KvHead, Sequence, NextKvHead});
              });
     });
   }
@@ -82,6 +84,8 @@ private:
   /// What a pass is about.
   struct Pass {
     Value Tokens, First, FirstHead, KvHead, Sequence;
+    /// The key-value head of this thread's next item.
+    Value NextKvHead = {};
     /// Whether it begins with the first key; null if it always does.
     Value IsFirst = {};
   };
@@ -154,6 +158,11 @@ private:
     return {B.add(B.mul(KvHead, Group), HeadInGroup), KvHead};
   }
 
+  /// The key-value head of this thread's next item behind `Item`.
+  Value nextKvHead(Value Item) {
+    return headsOf(B.rem(B.add(Item, B.Threads), headItems())).second;
+  }
+
   //===--- Partitions -----------------------------------------------------===//
 
   void emitPartitioned() {
@@ -190,8 +199,10 @@ private:
     In.IsFirst = B.isEqual(Part, B.index(0));
     begin(In);
     auto [From, To] = Parts.rangeOf(B, Part);
+    In.NextKvHead = nextKvHead(Item);
+    Value NextFrom = Parts.firstOfNext(B, Item, headItems());
     B.loop(From, To, 1,
-           [&, To = To](Value Number) { onePage(In, Number, To); });
+           [&, To = To](Value Number) { onePage(In, Number, To, NextFrom); });
     B.ifThenElse(
         B.isEqual(Parts.Count, B.index(1)), [&] { finish(In); },
         [&] {
@@ -289,9 +300,10 @@ private:
 
   void onePass(const Pass &In) {
     auto [From, To] = begin(In);
-    Value End = B.ceilDiv(To, PageTokens);
-    B.loop(B.div(From, PageTokens), End, 1,
-           [&](Value Number) { onePage(In, Number, End); });
+    Value First = B.div(From, PageTokens), End = B.ceilDiv(To, PageTokens);
+    // The next item is mostly of the same sequence.
+    B.loop(First, End, 1,
+           [&](Value Number) { onePage(In, Number, End, First); });
     finish(In);
   }
 
@@ -356,19 +368,27 @@ private:
       Block->quantizeQuery(Row);
   }
 
-  /// Page `Number` of those before page `End`.
-  void onePage(const Pass &In, Value Number, Value End) {
+  /// Page `Number` of those before page `End`, behind which page `NextFrom` of
+  /// the next item comes.
+  void onePage(const Pass &In, Value Number, Value End, Value NextFrom) {
     auto [Keys, Values, Scales] = pageOf(In, Number);
     AttentionPage Stored{Keys, Values,    Scales,    {},
                          {},   In.KvHead, In.KvHead, Layout.wordValues()};
     // What is staged has just been written.
     if (Op.getCache()) {
-      std::array<Value, 3> Next =
-          pageOf(In, B.min(B.add(Number, 1), B.sub(End, B.index(1))));
+      Value After = B.add(Number, 1);
+      Value IsInside = B.isLess(After, End);
+      auto IfInside = [&](Value Is, Value Else) -> Value {
+        return arith::SelectOp::create(B, IsInside, Is, Else);
+      };
+      std::array<Value, 3> Next = pageOf(In, IfInside(After, NextFrom));
+      Value NextHead = IfInside(In.KvHead, In.NextKvHead);
       // Of one token's the values come late enough to be asked for now.
       bool IsLate = hasOneToken() && !WidensPages;
-      Stored.AheadWithKeys = IsLate ? Values : Next[0];
-      Stored.AheadWithValues = IsLate ? Next[0] : Next[1];
+      AskedAhead OwnValues{Values, In.KvHead}, NextKeys{Next[0], NextHead},
+          NextValues{Next[1], NextHead};
+      Stored.AskWithKeys = IsLate ? OwnValues : NextKeys;
+      Stored.AskWithValues = IsLate ? NextKeys : NextValues;
     }
     if (!WidensPages)
       return blocks(In, Number, Stored);

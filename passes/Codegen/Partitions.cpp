@@ -17,6 +17,12 @@ std::pair<Value, Value> Partitions::rangeOf(KernelBuilder &B,
   return {From, B.min(B.add(From, Pages), End)};
 }
 
+Value Partitions::firstOfNext(KernelBuilder &B, Value Item,
+                              int64_t Items) const {
+  Value Next = B.div(B.add(Item, B.Threads), Items);
+  return rangeOf(B, B.min(Next, B.sub(Count, B.index(1)))).first;
+}
+
 Partitions tenon::emitPartitions(KernelBuilder &B, Value First, Value End,
                                  int64_t PartitionPages, int64_t Most) {
   // A row that sees nothing has one partition, of no pages.

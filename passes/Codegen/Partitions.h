@@ -25,6 +25,11 @@ struct Partitions {
   /// The first page of partition `Part`, and the one behind its last.
   std::pair<mlir::Value, mlir::Value> rangeOf(KernelBuilder &B,
                                               mlir::Value Part) const;
+
+  /// The first page of this thread's next item behind `Item`, which are dealt
+  /// out, `Items` for each partition; behind the last, of the last partition.
+  mlir::Value firstOfNext(KernelBuilder &B, mlir::Value Item,
+                          int64_t Items) const;
 };
 
 /// Pages `First` to `End` in partitions of about `PartitionPages`, but in at

@@ -43,8 +43,9 @@ module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, 
 // CHECK: %pages = dnn.page_table %batch[%[[SEQUENCE]]]
 // CHECK: memref.load %pages[%[[PAGE]]]
 // CHECK: %keys, %values = dnn.page %cache[%scope], %{{.*}} : <1x6xbf16> -> memref<1x4x3x32xbf16>, memref<1x32x32xbf16>
-// The next page, of which blocks ask for a share each.
-// CHECK: %[[AFTER:.*]] = arith.minsi
+// The next page, of which blocks ask for a share each; behind the last comes the
+// first again.
+// CHECK: %[[AFTER:.*]] = arith.select
 // CHECK: memref.load %pages[%[[AFTER]]]
 // CHECK: %[[NEXT_KEYS:keys_.*]], %[[NEXT_VALUES:values_.*]] = dnn.page
 // CHECK: %[[KEY0:.*]] = arith.muli %[[PAGE]], %c64
@@ -61,7 +62,7 @@ module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, 
 // CHECK: %[[GROUPS:.*]] = arith.divui %[[UP]], %c16
 // Pairs of elements: one line of keys for all rows.
 // CHECK: scf.for %[[GROUP:.*]] = %c0 to %[[GROUPS]] step %c1 {
-// CHECK: memref.prefetch %[[NEXT_KEYS]][%c0
+// CHECK: memref.prefetch %[[NEXT_KEYS]][
 // CHECK: %[[DOTS:.*]]:4 = scf.for %[[WORD:.*]] = %c0 to %c3{{.*}} step %c1
 // CHECK: vector.load %keys[%c0, %[[GROUP]], %[[WORD]], %c0]
 // CHECK-COUNT-8: math.fma
@@ -82,7 +83,7 @@ module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, 
 // CHECK: scf.for %[[GROUP:.*]] = %[[GROUPS]] to %c4 step %c1 {
 // CHECK-COUNT-4: vector.store %{{.*}} : memref<4x64xf32>
 // CHECK: math.roundeven
-// CHECK: memref.prefetch %[[NEXT_VALUES]][%c0
+// CHECK: memref.prefetch %[[NEXT_VALUES]][
 // CHECK: %[[UP:.*]] = arith.addi %[[COUNT]], %c1
 // CHECK: %[[PAIRS:.*]] = arith.divui %[[UP]], %c2
 // CHECK: scf.for %[[KEY:.*]] = %c0 to %[[PAIRS]] step %c1

@@ -27,13 +27,24 @@ module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, 
 // CHECK: scf.for %[[ITEM:.*]] = %[[FIRST]] to %[[ITEMS]] step %[[THREADS]] {
 // CHECK: arith.divui %[[ITEM]], %c2
 // Values are asked for while keys are multiplied, and the next page's keys with
-// the values, into the second level of the cache; the last page has no next.
+// the values, into the second level of the cache. Behind the last page comes that
+// which this thread's next item begins with, of another head.
+// CHECK: %[[AFTER:.*]] = arith.addi %[[ITEM]], %[[THREADS]]
+// CHECK: %[[AFTER_HEAD:.*]] = arith.remui %[[AFTER]], %c2
+// CHECK: %[[AFTER_PART:.*]] = arith.divui %[[AFTER]], %c2
+// CHECK: %[[PART:.*]] = arith.minsi %[[AFTER_PART]], %
+// CHECK: arith.muli %[[PART]], %[[PAGES]]
+// CHECK: %[[AFTER_PAGE:.*]] = arith.addi
+// CHECK: scf.for %[[PAGE:.*]] =
 // CHECK: %[[KEYS:.*]], %[[VALUES:.*]] = dnn.page %cache
-// CHECK: arith.minsi
+// CHECK: %[[UP:.*]] = arith.addi %[[PAGE]], %c1
+// CHECK: %[[IS_INSIDE:.*]] = arith.cmpi slt, %[[UP]], %
+// CHECK: arith.select %[[IS_INSIDE]], %[[UP]], %[[AFTER_PAGE]]
 // CHECK: %[[NEXT:.*]], %{{.*}} = dnn.page %cache
+// CHECK: %[[NEXT_HEAD:.*]] = arith.select %[[IS_INSIDE]], %{{.*}}, %[[AFTER_HEAD]]
 // CHECK: memref.prefetch %[[VALUES]]{{.*}} locality<2>
 // CHECK: vector.load %[[KEYS]]
-// CHECK: memref.prefetch %[[NEXT]]{{.*}} locality<2>
+// CHECK: memref.prefetch %[[NEXT]][%[[NEXT_HEAD]]{{.*}} locality<2>
 // CHECK: vector.load %[[VALUES]]
 // The only one is written to the row, others to the partials, with maximum and
 // total.
