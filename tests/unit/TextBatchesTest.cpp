@@ -65,8 +65,7 @@ int64_t place(const std::vector<int64_t> &Lengths) {
     EXPECT_GE(Begin, End);
     EXPECT_LT(Begin - End, PageTokens) << "no page is left empty";
     EXPECT_EQ(Begin % 2, 0);
-    if (Slot != 0)
-      EXPECT_LE(Slot + Length, PageTokens);
+    EXPECT_TRUE(Slot == 0 || Slot + Length <= PageTokens) << Slot;
     End = Begin + Length;
   }
   EXPECT_EQ(Staged.count(), (End + PageTokens - 1) / PageTokens);
