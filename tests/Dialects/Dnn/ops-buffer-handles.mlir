@@ -36,6 +36,8 @@ func.func @fields(%batch: !transformer.batch, %arg0: index) {
   %source_lengths = dnn.field source_lengths %batch : memref<?xi32>
   // CHECK-NEXT: %prefixes = dnn.field prefixes %batch : memref<?xi32>
   %prefixes = dnn.field prefixes %batch : memref<?xi32>
+  // CHECK-NEXT: %staged_starts = dnn.field staged_starts %batch : memref<?xi32>
+  %staged_starts = dnn.field staged_starts %batch : memref<?xi32>
   // CHECK-NEXT: %pages = dnn.page_table %batch[%arg0] : memref<?xi32>
   %pages = dnn.page_table %batch[%arg0] : memref<?xi32>
   // CHECK-NEXT: %pages_0 = dnn.page_table cross %batch[%arg0] : memref<?xi32>

@@ -11,8 +11,8 @@ func.func @counts(%batch: !transformer.batch) {
   %output_rows = dnn.count output_rows %batch
   // CHECK-NEXT: %sequences = dnn.count sequences %batch
   %sequences = dnn.count sequences %batch
-  // CHECK-NEXT: %chunks = dnn.count chunks %batch
-  %chunks = dnn.count chunks %batch
+  // CHECK-NEXT: %staged_pages = dnn.count staged_pages %batch
+  %staged_pages = dnn.count staged_pages %batch
   return
 }
 
