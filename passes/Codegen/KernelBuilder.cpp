@@ -436,26 +436,36 @@ Value KernelBuilder::sum(Value Vector) {
   return vector::ReductionOp::create(*this, vector::CombiningKind::ADD, Vector,
                                      arith::FastMathFlags::reassoc);
 }
+
+/// Of each run of 2 * `Half` lanes the first halves of both vectors side by
+/// side, and the second halves.
+static std::pair<Value, Value> exchangeLanes(KernelBuilder &B, Value First,
+                                             Value Second, int64_t Half) {
+  SmallVector<int64_t> Low, High;
+  for (int64_t Lane = 0; Lane < Lanes; ++Lane) {
+    bool IsOfFirst = (Lane & Half) == 0;
+    Low.push_back(IsOfFirst ? Lane : Lanes + Lane - Half);
+    High.push_back(IsOfFirst ? Lane + Half : Lanes + Lane);
+  }
+  Value Lower = vector::ShuffleOp::create(B, First, Second, Low);
+  Value Upper = vector::ShuffleOp::create(B, First, Second, High);
+  return {Lower, Upper};
+}
+
 SmallVector<Value> KernelBuilder::transpose(ValueRange Rows) {
   // Eklundh's: exchanges quarters of squares of 2, 4, 8 and 16.
   SmallVector<Value> Now(Rows);
   for (int64_t Half = 1; Half < Lanes; Half *= 2) {
-    SmallVector<int64_t> Low, High;
-    for (int64_t Lane = 0; Lane < Lanes; ++Lane) {
-      bool IsOfFirst = (Lane & Half) == 0;
-      Low.push_back(IsOfFirst ? Lane : Lanes + Lane - Half);
-      High.push_back(IsOfFirst ? Lane + Half : Lanes + Lane);
-    }
     for (int64_t I = 0; I < Lanes; ++I) {
       if ((I & Half) != 0)
         continue;
-      Value First = Now[I], Second = Now[I + Half];
-      Now[I] = vector::ShuffleOp::create(*this, First, Second, Low);
-      Now[I + Half] = vector::ShuffleOp::create(*this, First, Second, High);
+      std::tie(Now[I], Now[I + Half]) =
+          exchangeLanes(*this, Now[I], Now[I + Half], Half);
     }
   }
   return Now;
 }
+
 Value KernelBuilder::largest(Value Vector) {
   return vector::ReductionOp::create(*this, vector::CombiningKind::MAXNUMF,
                                      Vector, arith::FastMathFlags::nnan);
@@ -480,17 +490,10 @@ static Value reduceEach(KernelBuilder &B, ValueRange Vectors,
   auto Count = static_cast<int64_t>(llvm::PowerOf2Ceil(Now.size()));
   Now.resize(static_cast<size_t>(Count), Now.front());
   for (int64_t Half = Lanes / 2; Half > 0; Half /= 2) {
-    SmallVector<int64_t> Low, High;
-    for (int64_t Lane = 0; Lane < Lanes; ++Lane) {
-      bool IsOfFirst = (Lane & Half) == 0;
-      Low.push_back(IsOfFirst ? Lane : Lanes + Lane - Half);
-      High.push_back(IsOfFirst ? Lane + Half : Lanes + Lane);
-    }
     size_t Pairs = std::max<size_t>(Now.size() / 2, 1);
     for (size_t I = 0; I < Pairs; ++I) {
       Value First = Now[I], Second = Now[Now.size() == 1 ? 0 : I + Pairs];
-      Value Lower = vector::ShuffleOp::create(B, First, Second, Low);
-      Value Upper = vector::ShuffleOp::create(B, First, Second, High);
+      auto [Lower, Upper] = exchangeLanes(B, First, Second, Half);
       Now[I] = Combine(Lower, Upper);
     }
     Now.resize(Pairs);

@@ -144,7 +144,7 @@ TEST_F(KernelBitsTest, PartitionedAttention) {
 KernelCase stagedAttention(int64_t Heads, int64_t Dim, CacheFormat Format,
                            const char *Options) {
   KernelCase Case;
-  const char *Name = infoOf(Format).Name.data();
+  std::string Name(infoOf(Format).Name);
   auto Put = [&](const char *Setting, int64_t Value) {
     Case.Settings[Setting] = std::to_string(Value);
   };
