@@ -60,6 +60,19 @@ void GroupReader::prefetchPart(Value First, int64_t Columns, int64_t Number,
     B.prefetch(View, {Panel, Block, B.add(From, Line * CacheLine)}, Locality);
 }
 
+void GroupReader::prefetchOctet(Value First, int64_t Columns, Value Octet,
+                                int64_t Number, int64_t Count) {
+  constexpr int64_t Octets = GroupValues / OctetValues;
+  int64_t Share = Parts.group() * Columns / Octets;
+  int64_t Lines = llvm::divideCeil(Share, CacheLine);
+  Value From =
+      B.add(B.add(Begin, B.mul(First, Parts.group())), B.mul(Octet, Share));
+  for (int64_t Line = Number * Lines / Count;
+       Line < (Number + 1) * Lines / Count; ++Line)
+    B.prefetch(View, {Panel, Block, B.add(From, Line * CacheLine)},
+               /*Locality=*/3);
+}
+
 /// Octets are written out: of as many turns of a loop, each pays for leaving
 /// it.
 void GroupReader::forEachOctetOf(llvm::function_ref<void(int64_t Part)> Begin,

@@ -46,6 +46,10 @@ public:
   /// share, in the order that they lie in.
   void prefetchPart(Value First, int64_t Columns, int64_t Number, int64_t Count,
                     unsigned Locality = 2);
+  /// The same of a quarter of such a share, that of an octet, whose number is
+  /// known only at run time; into the first-level cache.
+  void prefetchOctet(Value First, int64_t Columns, Value Octet, int64_t Number,
+                     int64_t Count);
   /// Goes to octet `Octet` (0 to 3) of the group.
   void setOctet(Value Octet);
   /// 16 f32: the numbers of feature `Feature` of the octet, times a power of

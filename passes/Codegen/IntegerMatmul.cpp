@@ -118,6 +118,9 @@ private:
   /// are a product and a sum for each, and operands. Where registers are few,
   /// sums are read and written for each group.
   bool keepsSums() const { return perVector() == 1; }
+  /// Whether an octet is multiplied with one column after the other: step by
+  /// step, the unpacked codes of all columns would fill the registers.
+  bool isByColumn(int64_t Columns) const { return !keepsSums() && Columns > 1; }
   int64_t wideColumns() const { return perVector() == 1 ? 2 : 1; }
   int64_t wideRows() const {
     if (!keepsSums())
@@ -247,7 +250,7 @@ Value IntegerMatmul::bias(const Place &At, int64_t Part) {
 /// Sums of the products of a part of a group of `Columns` times 16 output
 /// features with rows: by column, row and digit. Step by step: an input is
 /// broadcast once for all columns, and neighbouring instructions do not wait
-/// for each other.
+/// for each other; or column by column.
 SmallVector<Value> IntegerMatmul::products(ArrayRef<Place> Inputs,
                                            int64_t Columns, const Weights &W,
                                            int64_t Part) {
@@ -264,20 +267,33 @@ SmallVector<Value> IntegerMatmul::products(ArrayRef<Place> Inputs,
       Start.push_back(bias(At, Part));
     }
   auto Add = [&](SmallVector<Value> &Sums, Value From, int64_t StepCount) {
-    for (int64_t Step = 0; Step < StepCount; ++Step) {
-      SmallVector<Value> Digits;
+    SmallVector<SmallVector<Value>> Digits(StepCount);
+    auto Read = [&](int64_t Step) {
       for (const Place &At : Inputs)
         for (int64_t Digit = 0; Digit < Rows.digits(); ++Digit)
-          Digits.push_back(
+          Digits[Step].push_back(
               At.Of->step(At.Row, At.Group, B.add(From, Step), Digit));
-      Value *Sum = Sums.begin();
-      for (int64_t Column = 0; Column < Columns; ++Column) {
-        Value Codes = W.Codes(Column, From, Step);
-        for (Value Digit : Digits) {
-          *Sum = dnn::DotOp::create(B, Sum->getType(), *Sum, Codes, Digit);
-          ++Sum;
-        }
+    };
+    auto Multiply = [&](int64_t Step, int64_t Column) {
+      Value Codes = W.Codes(Column, From, Step);
+      Value *Sum = Sums.begin() + Column * Count * Rows.digits();
+      for (Value Digit : Digits[Step]) {
+        *Sum = dnn::DotOp::create(B, Sum->getType(), *Sum, Codes, Digit);
+        ++Sum;
       }
+    };
+    if (isByColumn(Columns)) {
+      for (int64_t Step = 0; Step < StepCount; ++Step)
+        Read(Step);
+      for (int64_t Column = 0; Column < Columns; ++Column)
+        for (int64_t Step = 0; Step < StepCount; ++Step)
+          Multiply(Step, Column);
+      return;
+    }
+    for (int64_t Step = 0; Step < StepCount; ++Step) {
+      Read(Step);
+      for (int64_t Column = 0; Column < Columns; ++Column)
+        Multiply(Step, Column);
     }
   };
   auto AddWide = [&](SmallVector<Value> &Sums, ArrayRef<Value> Narrow) {
@@ -370,9 +386,16 @@ void IntegerMatmul::addGroup(
   for (int64_t G = 0; G < Wide; ++G)
     Readers.emplace_back(B, Format, From.View, From.Panel, Group,
                          B.add(Column, G * Lanes));
+  // Where the octets are a loop, each asks for its share of a later group.
+  constexpr int64_t GroupsAhead = 4;
+  GroupReader Later(B, Format, From.View, From.Panel, B.add(Group, GroupsAhead),
+                    B.index(0));
   int64_t Read = 0, Reads = Wide * groupSteps();
   auto Codes = [&](int64_t C, Value FirstStep, int64_t Step) {
     Between(Read++, Reads);
+    if (isByColumn(Wide) && Step == 0)
+      Later.prefetchOctet(Column, Wide * Lanes, B.div(FirstStep, octetSteps()),
+                          C, Wide);
     return codes(Readers[C], FirstStep, Step);
   };
   auto Scale = [&](int64_t C, int64_t Part) {
@@ -478,7 +501,7 @@ void IntegerMatmul::emitInOrder(const Panel &P, Value First, Value Last,
   for (auto [I, From] : llvm::enumerate(Streams))
     B.loop(B.index(0), B.index(Groups), 1,
            [&, I = I, From = From](Value Group) {
-             if (!keepsSums())
+             if (!keepsSums() && !isByColumn(Wide))
                prefetchNext(From, Group, B.index(0), PanelWidth);
              B.loop(B.index(0), B.index(PanelWidth), Wide * Lanes,
                     [&](Value Column) {
