@@ -51,26 +51,27 @@ void GroupReader::prefetch(Value First, int64_t Columns, unsigned Locality) {
   prefetchPart(First, Columns, /*Number=*/0, /*Count=*/1, Locality);
 }
 
-void GroupReader::prefetchPart(Value First, int64_t Columns, int64_t Number,
-                               int64_t Count, unsigned Locality) {
-  Value From = B.add(Begin, B.mul(First, Parts.group()));
-  int64_t Lines = llvm::divideCeil(Parts.group() * Columns, CacheLine);
+/// Part `Number` of `Count` of the cache lines of `Bytes` from `From` on.
+void GroupReader::prefetchLines(Value From, int64_t Bytes, int64_t Number,
+                                int64_t Count, unsigned Locality) {
+  int64_t Lines = llvm::divideCeil(Bytes, CacheLine);
   for (int64_t Line = Number * Lines / Count;
        Line < (Number + 1) * Lines / Count; ++Line)
     B.prefetch(View, {Panel, Block, B.add(From, Line * CacheLine)}, Locality);
 }
 
+void GroupReader::prefetchPart(Value First, int64_t Columns, int64_t Number,
+                               int64_t Count, unsigned Locality) {
+  prefetchLines(B.add(Begin, B.mul(First, Parts.group())),
+                Parts.group() * Columns, Number, Count, Locality);
+}
+
 void GroupReader::prefetchOctet(Value First, int64_t Columns, Value Octet,
                                 int64_t Number, int64_t Count) {
-  constexpr int64_t Octets = GroupValues / OctetValues;
-  int64_t Share = Parts.group() * Columns / Octets;
-  int64_t Lines = llvm::divideCeil(Share, CacheLine);
-  Value From =
-      B.add(B.add(Begin, B.mul(First, Parts.group())), B.mul(Octet, Share));
-  for (int64_t Line = Number * Lines / Count;
-       Line < (Number + 1) * Lines / Count; ++Line)
-    B.prefetch(View, {Panel, Block, B.add(From, Line * CacheLine)},
-               /*Locality=*/3);
+  int64_t Share = Parts.group() * Columns / (GroupValues / OctetValues);
+  Value From = B.add(Begin, B.mul(First, Parts.group()));
+  prefetchLines(B.add(From, B.mul(Octet, Share)), Share, Number, Count,
+                /*Locality=*/3);
 }
 
 /// Octets are written out: of as many turns of a loop, each pays for leaving

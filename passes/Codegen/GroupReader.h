@@ -97,6 +97,8 @@ private:
     Value Exponent;
   };
 
+  void prefetchLines(Value From, int64_t Bytes, int64_t Number, int64_t Count,
+                     unsigned Locality);
   void forEachOctetOf(llvm::function_ref<void(int64_t Part)> Begin,
                       OctetBody Body, ValueReader ValueOf);
   PairScale pairScale(int64_t Part);

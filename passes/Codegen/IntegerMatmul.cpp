@@ -386,16 +386,16 @@ void IntegerMatmul::addGroup(
   for (int64_t G = 0; G < Wide; ++G)
     Readers.emplace_back(B, Format, From.View, From.Panel, Group,
                          B.add(Column, G * Lanes));
-  // Where the octets are a loop, each asks for its share of a later group.
-  constexpr int64_t GroupsAhead = 4;
-  GroupReader Later(B, Format, From.View, From.Panel, B.add(Group, GroupsAhead),
-                    B.index(0));
   int64_t Read = 0, Reads = Wide * groupSteps();
   auto Codes = [&](int64_t C, Value FirstStep, int64_t Step) {
     Between(Read++, Reads);
+    // Octets are a loop here: each asks for its share of a later group.
+    constexpr int64_t GroupsAhead = 4;
     if (isByColumn(Wide) && Step == 0)
-      Later.prefetchOctet(Column, Wide * Lanes, B.div(FirstStep, octetSteps()),
-                          C, Wide);
+      GroupReader(B, Format, From.View, From.Panel, B.add(Group, GroupsAhead),
+                  B.index(0))
+          .prefetchOctet(Column, Wide * Lanes, B.div(FirstStep, octetSteps()),
+                         C, Wide);
     return codes(Readers[C], FirstStep, Step);
   };
   auto Scale = [&](int64_t C, int64_t Part) {
