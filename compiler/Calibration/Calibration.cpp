@@ -123,8 +123,7 @@ tenon::recordInputs(ModuleOp Model, const artifact::Manifest &Described,
   InputStatistics Inputs;
   Program->observeInputs(
       [&](const PackedWeight &Weight, int64_t Matrix, const Tensor2D &Rows) {
-        for (const std::string &Tensor : Weight.Sources)
-          Inputs.add(Tensor, Weight.Type.getCount(), Matrix, Rows);
+        Inputs.add(Weight.Sources, Weight.Type.getCount(), Matrix, Rows);
       });
   // A text has no images for it to stand for.
   std::optional<int64_t> ImageToken;

@@ -395,10 +395,9 @@ private:
     };
     const QuantisationError &E = Outcome.Error;
     std::string Text = Weight.name() + ": error " + Share(E.Error, E.Square);
-    Text += Outcome.IsWeighted
-                ? ", weighted by its inputs " +
-                      Share(E.WeightedError, E.WeightedSquare)
-                : ", not weighted: the text multiplied nothing with it";
+    Text += Outcome.IsCalibrated
+                ? ", of its outputs " + Share(E.OutputError, E.OutputSquare)
+                : "; the text multiplied nothing with it";
     for (const std::string &Tensor : Weight.Sources)
       if (size_t Unseen = Inputs->unseen(Tensor).size())
         Text += "; " + std::to_string(Unseen) + " of " +

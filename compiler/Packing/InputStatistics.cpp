@@ -2,17 +2,24 @@
 
 #include "compiler/Packing/InputStatistics.h"
 
+#include <algorithm>
 #include <cassert>
 
 using namespace tenon;
 
-void InputStatistics::add(const std::string &Tensor, int64_t Matrices,
+void InputStatistics::add(std::span<const std::string> Names, int64_t Matrices,
                           int64_t Matrix, const Tensor2D &Rows) {
-  Sums &S = Tensors[Tensor];
-  if (S.Rows.empty()) {
+  auto [Found, IsNew] =
+      Groups.try_emplace(std::vector<std::string>(Names.begin(), Names.end()));
+  Sums &S = Found->second;
+  if (IsNew) {
     S.Columns = Rows.Columns;
     S.Rows.resize(static_cast<size_t>(Matrices));
     S.Squares.resize(static_cast<size_t>(Matrices * Rows.Columns));
+    if (Matrices == 1)
+      S.Moments.resize(static_cast<size_t>(Rows.Columns * FeedbackColumns));
+    for (const std::string &Name : Names)
+      Tensors[Name].push_back(&S);
   }
   assert(S.Columns == Rows.Columns && "a tensor has one number of columns");
   S.Rows[static_cast<size_t>(Matrix)] += Rows.Rows;
@@ -22,6 +29,8 @@ void InputStatistics::add(const std::string &Tensor, int64_t Matrices,
     for (int64_t K = 0; K < S.Columns; ++K)
       Squares[K] += static_cast<double>(X[K]) * X[K];
   }
+  if (!S.Moments.empty())
+    addMoments(Rows.Data, S.Columns, S.Moments);
 }
 
 std::vector<double> InputStatistics::meanSquares(const std::string &Tensor,
@@ -29,18 +38,40 @@ std::vector<double> InputStatistics::meanSquares(const std::string &Tensor,
   auto Found = Tensors.find(Tensor);
   if (Found == Tensors.end())
     return {};
-  const Sums &S = Found->second;
-  std::vector<double> Means(static_cast<size_t>(S.Columns));
-  auto Count = static_cast<int64_t>(S.Rows.size());
-  bool IsSeen = S.Rows[static_cast<size_t>(Matrix)] > 0;
+  auto Columns = static_cast<size_t>(Found->second.front()->Columns);
+  auto Matrices = static_cast<int64_t>(Found->second.front()->Rows.size());
+  auto RowsOf = [&](int64_t M) {
+    int64_t Rows = 0;
+    for (const Sums *S : Found->second)
+      Rows += S->Rows[static_cast<size_t>(M)];
+    return Rows;
+  };
+  bool IsSeen = RowsOf(Matrix) > 0;
+  std::vector<double> Means(Columns);
   int64_t Total = 0;
-  for (int64_t M = 0; M < Count; ++M) {
+  for (int64_t M = 0; M < Matrices; ++M) {
     if (IsSeen && M != Matrix)
       continue;
-    Total += S.Rows[static_cast<size_t>(M)];
-    for (int64_t K = 0; K < S.Columns; ++K)
-      Means[static_cast<size_t>(K)] +=
-          S.Squares[static_cast<size_t>(M * S.Columns + K)];
+    Total += RowsOf(M);
+    for (const Sums *S : Found->second)
+      for (size_t K = 0; K < Columns; ++K)
+        Means[K] += S->Squares[static_cast<size_t>(M) * Columns + K];
+  }
+  for (double &Mean : Means)
+    Mean /= static_cast<double>(Total);
+  return Means;
+}
+
+std::vector<double>
+InputStatistics::meanMoments(const std::string &Tensor) const {
+  auto Found = Tensors.find(Tensor);
+  if (Found == Tensors.end())
+    return {};
+  std::vector<double> Means(Found->second.front()->Moments.size());
+  int64_t Total = 0;
+  for (const Sums *S : Found->second) {
+    Total += S->Rows.front();
+    std::ranges::transform(Means, S->Moments, Means.begin(), std::plus());
   }
   for (double &Mean : Means)
     Mean /= static_cast<double>(Total);
@@ -50,9 +81,11 @@ std::vector<double> InputStatistics::meanSquares(const std::string &Tensor,
 std::vector<int64_t> InputStatistics::unseen(const std::string &Tensor) const {
   std::vector<int64_t> Matrices;
   auto Found = Tensors.find(Tensor);
-  if (Found != Tensors.end())
-    for (size_t M = 0; M < Found->second.Rows.size(); ++M)
-      if (Found->second.Rows[M] == 0)
-        Matrices.push_back(static_cast<int64_t>(M));
+  if (Found == Tensors.end())
+    return {};
+  for (size_t M = 0; M < Found->second.front()->Rows.size(); ++M)
+    if (std::ranges::all_of(Found->second,
+                            [&](const Sums *S) { return S->Rows[M] == 0; }))
+      Matrices.push_back(static_cast<int64_t>(M));
   return Matrices;
 }

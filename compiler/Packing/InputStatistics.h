@@ -1,9 +1,7 @@
 //===- InputStatistics.h - What matrices are multiplied with ----*- C++ -*-===//
 //
-// Mean squares of the input features of matrices, recorded while a model reads
-// text. An error of a weight changes an output by that error times its input:
-// the mean square of an output's error is, when inputs are independent, the sum
-// of squared errors times these.
+// Second moments of the inputs of matrices, recorded while a model reads text:
+// what ErrorMetric is made of.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +9,7 @@
 #define TENON_COMPILER_PACKING_INPUTSTATISTICS_H
 
 #include "compiler/Evaluator/Tensor2D.h"
+#include "runtime/Packing/ErrorMetric.h"
 
 #include <map>
 #include <span>
@@ -19,12 +18,20 @@
 
 namespace tenon {
 
-/// Sums of squares by the full name of a tensor; one that several operations
-/// read adds up. A tensor may be a stack of matrices, whose inputs differ.
+/// Sums over rows of inputs, by the full names of tensors; what several
+/// operations multiply with one adds up. A tensor may be a stack of matrices,
+/// whose inputs differ: of these there are squares only, as many matrices would
+/// need as many sums, and most see few rows.
 class InputStatistics {
 public:
-  /// Adds rows of input of matrix `Matrix` of the `Matrices` of `Tensor`.
-  void add(const std::string &Tensor, int64_t Matrices, int64_t Matrix,
+  InputStatistics() = default;
+  // Tensors point to groups, which stay where they are.
+  InputStatistics(InputStatistics &&) = default;
+  InputStatistics &operator=(InputStatistics &&) = default;
+
+  /// Adds rows of input of matrix `Matrix` of `Matrices`, which are stored as
+  /// the tensors `Names`, one below another.
+  void add(std::span<const std::string> Names, int64_t Matrices, int64_t Matrix,
            const Tensor2D &Rows);
 
   bool contains(const std::string &Tensor) const {
@@ -36,16 +43,24 @@ public:
   std::vector<double> meanSquares(const std::string &Tensor,
                                   int64_t Matrix) const;
 
+  /// Mean products of input features with those of their block, as
+  /// ErrorMetric::ofMoments() takes them. Empty for a stack and an unknown
+  /// tensor.
+  std::vector<double> meanMoments(const std::string &Tensor) const;
+
   /// Matrices of a stack that had no rows.
   std::vector<int64_t> unseen(const std::string &Tensor) const;
 
 private:
+  /// Of tensors that are always multiplied with the same.
   struct Sums {
     int64_t Columns = 0;
     std::vector<int64_t> Rows;   ///< By matrix.
     std::vector<double> Squares; ///< [matrix][column]
+    std::vector<float> Moments;  ///< [column][FeedbackColumns], not of a stack.
   };
-  std::map<std::string, Sums> Tensors;
+  std::map<std::vector<std::string>, Sums> Groups;
+  std::map<std::string, std::vector<const Sums *>> Tensors;
 };
 
 } // namespace tenon

@@ -8,6 +8,7 @@
 
 #include <cassert>
 #include <cmath>
+#include <deque>
 #include <map>
 
 using namespace tenon;
@@ -45,46 +46,41 @@ static bool isKept(const TensorView &View, StorageFormat Format) {
 }
 
 namespace {
-/// The importance of input features while a weight is packed, which keeps
-/// pointers to it.
-class Importances {
+/// What errors of matrices cost while a weight is packed, which keeps pointers
+/// to it.
+class Metrics {
 public:
-  explicit Importances(const InputStatistics *Inputs) : Inputs(Inputs) {}
+  explicit Metrics(const InputStatistics *Inputs) : Inputs(Inputs) {}
 
-  /// Of matrix `Matrix` of `Tensor`, K numbers around 1; null without any.
-  Result<const float *> of(const std::string &Tensor, int64_t Matrix,
-                           int64_t K) {
+  /// Of matrix `Matrix` of `Tensor`; null without any.
+  Result<const ErrorMetric *> of(const std::string &Tensor, int64_t Matrix) {
     if (!Inputs || !Inputs->contains(Tensor))
       return nullptr;
     std::vector<double> Squares = Inputs->meanSquares(Tensor, Matrix);
-    assert(static_cast<int64_t>(Squares.size()) == K);
-    double Sum = 0;
-    for (double Square : Squares)
-      Sum += Square;
-    if (!std::isfinite(Sum))
+    std::vector<double> Moments = Inputs->meanMoments(Tensor);
+    auto IsFinite = [](double X) { return std::isfinite(X); };
+    if (!llvm::all_of(Squares, IsFinite) || !llvm::all_of(Moments, IsFinite))
       return Error("calibration: the inputs of tensor " + printable(Tensor) +
                    " become infinite or none: expected finite numbers");
-    if (Sum == 0)
+    if (llvm::all_of(Squares, [](double X) { return X == 0; }))
       return nullptr;
-    std::vector<float> &Numbers = Kept.emplace_back();
-    for (double Square : Squares)
-      Numbers.push_back(
-          static_cast<float>(Square / Sum * static_cast<double>(K)));
-    return Numbers.data();
+    return &Kept.emplace_back(Moments.empty()
+                                  ? ErrorMetric::ofSquares(Squares)
+                                  : ErrorMetric::ofMoments(Moments));
   }
 
   bool areThere() const { return !Kept.empty(); }
 
 private:
   const InputStatistics *Inputs;
-  std::vector<std::vector<float>> Kept;
+  std::deque<ErrorMetric> Kept;
 };
 } // namespace
 
 /// Rows [First, Last) of `View`, of K columns.
 static Status packRows(const TensorView &View, StorageFormat Format,
                        int64_t First, int64_t Last, int64_t K, Packer &Pack,
-                       const float *Importance) {
+                       const ErrorMetric *Metric) {
   // 64 rows are a panel; small rows come in larger groups.
   int64_t Group = std::max<int64_t>(64, (int64_t(1) << 16) / K / 64 * 64);
   std::vector<float> Buffer;
@@ -109,7 +105,7 @@ static Status packRows(const TensorView &View, StorageFormat Format,
       return Error("weights: tensor " + printable(View.tensors().front()) +
                    " has a number that is infinite or none: expected finite "
                    "numbers to quantise");
-    if (Status Done = Pack.append(Buffer, Importance); !Done)
+    if (Status Done = Pack.append(Buffer, Metric); !Done)
       return Done;
     View.dropRows(Row, Count);
   }
@@ -126,7 +122,7 @@ static int64_t storedRows(dnn::PackedType Type) {
 
 /// The matrices of a stack, each filled up to whole panels with zeros.
 static Status packStack(const PackedWeight &Weight, const Checkpoint &Source,
-                        Packer &Pack, Importances &Weighed) {
+                        Packer &Pack, Metrics &Known) {
   dnn::PackedType Type = Weight.Type;
   int64_t N = Type.getOutFeatures(), K = Type.getInFeatures();
   auto View = TensorView::resolveMatrix(Source, Weight.Sources.front(),
@@ -140,11 +136,11 @@ static Status packStack(const PackedWeight &Weight, const Checkpoint &Source,
   if (isKept(*View, Type.getFormat()))
     ZeroBlocks.resize(static_cast<size_t>(Missing * View->storedRowBytes()));
   for (int64_t I = 0; I < Type.getCount(); ++I) {
-    Result<const float *> Importance = Weighed.of(Weight.Sources.front(), I, K);
-    if (!Importance)
-      return Importance.error();
+    Result<const ErrorMetric *> Metric = Known.of(Weight.Sources.front(), I);
+    if (!Metric)
+      return Metric.error();
     if (Status Done = packRows(*View, Type.getFormat(), I * N, (I + 1) * N, K,
-                               Pack, *Importance);
+                               Pack, *Metric);
         !Done)
       return Done;
     Status Done = isKept(*View, Type.getFormat())
@@ -160,14 +156,14 @@ static Status packStack(const PackedWeight &Weight, const Checkpoint &Source,
 static Status packTensor(const std::string &Name, StorageFormat Format,
                          std::optional<int64_t> Rows, int64_t K,
                          const Checkpoint &Source, Packer &Pack,
-                         Importances &Weighed) {
+                         Metrics &Known) {
   auto View = TensorView::resolveMatrix(Source, Name, Rows, K);
   if (!View)
     return View.error().withContext("weights");
-  Result<const float *> Importance = Weighed.of(Name, 0, K);
-  if (!Importance)
-    return Importance.error();
-  return packRows(*View, Format, 0, View->rows(), K, Pack, *Importance);
+  Result<const ErrorMetric *> Metric = Known.of(Name, 0);
+  if (!Metric)
+    return Metric.error();
+  return packRows(*View, Format, 0, View->rows(), K, Pack, *Metric);
 }
 
 WeightInfo tenon::infoOf(const PackedWeight &Weight) {
@@ -182,18 +178,18 @@ WeightInfo tenon::infoOf(const PackedWeight &Weight) {
 /// The parts of `Weight`, in order.
 static Status packParts(const PackedWeight &Weight, const WeightInfo &Info,
                         const Checkpoint &Source, Packer &Pack,
-                        Importances &Weighed) {
+                        Metrics &Known) {
   if (Weight.Table)
     return packTable(Weight, Source, Pack);
   if (Weight.Type.getCount() > 1)
-    return packStack(Weight, Source, Pack, Weighed);
+    return packStack(Weight, Source, Pack, Known);
   // Of several, one below another, only the sum of rows is known.
   std::optional<int64_t> Rows;
   if (Weight.Sources.size() == 1)
     Rows = Info.Rows;
   for (const std::string &Name : Weight.Sources)
     if (Status Done = packTensor(Name, Info.Layout.Format, Rows, Info.Columns,
-                                 Source, Pack, Weighed);
+                                 Source, Pack, Known);
         !Done)
       return Done;
   return {};
@@ -208,13 +204,13 @@ Status tenon::packWeight(const PackedWeight &Weight, const Checkpoint &Source,
   QuantisationOutcome Outcome;
   if (IsQuantised && Settings.Measure)
     Pack.measure(Outcome.Error);
-  Importances Weighed(IsQuantised ? Settings.Inputs : nullptr);
-  if (Status Done = packParts(Weight, Info, Source, Pack, Weighed); !Done)
+  Metrics Known(IsQuantised ? Settings.Inputs : nullptr);
+  if (Status Done = packParts(Weight, Info, Source, Pack, Known); !Done)
     return Done;
   if (Status Done = Pack.finish(); !Done)
     return Done;
   Outcome.IsKept = Pack.isStored();
-  Outcome.IsWeighted = Weighed.areThere();
+  Outcome.IsCalibrated = Known.areThere();
   if (IsQuantised && Settings.Done)
     Settings.Done(Weight, Outcome);
   return {};

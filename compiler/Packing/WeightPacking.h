@@ -21,15 +21,15 @@ WeightInfo infoOf(const PackedWeight &Weight);
 struct QuantisationOutcome {
   /// The checkpoint has its blocks, which stay as they are.
   bool IsKept = false;
-  /// Errors were weighed with what it is multiplied with.
-  bool IsWeighted = false;
+  /// What it is multiplied with was known.
+  bool IsCalibrated = false;
   QuantisationError Error; ///< If asked for.
 };
 
-/// How errors of weights that are quantised are weighed.
+/// What is known when weights are quantised.
 struct QuantisationSettings {
-  /// What matrices are multiplied with; errors of those that are in it count by
-  /// the mean squares of their input features.
+  /// What matrices are multiplied with: of those that are in it, errors of
+  /// outputs are made small instead of errors of values.
   const InputStatistics *Inputs = nullptr;
   /// Whether to find out how large errors are, which takes time.
   bool Measure = false;

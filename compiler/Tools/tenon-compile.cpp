@@ -149,9 +149,9 @@ int main(int Argc, char **Argv) {
   auto *Calibrate = Compile->add_option(
       "--calibrate", Options.Calibrate,
       "Text file, or - for standard input, that the model reads as it is "
-      "before it is quantised: errors of weights count by the mean squares of "
-      "what they are multiplied with. Takes memory for all weights of the "
-      "model, in 16 bits");
+      "before it is quantised: weights that are quantised later make up for "
+      "errors of earlier ones (GPTQ), by what the text multiplies them with. "
+      "Takes memory for all weights of the model, in 16 bits");
   Calibrate->needs(Compile->get_option("--quantize"));
   Compile
       ->add_option("--calibrate-tokens", Options.CalibrateTokens,

@@ -83,6 +83,13 @@ bool decodeBlock(StorageFormat Format, const CodeBlock &Block, float *Out);
 CodeBlock quantiseBlock(StorageFormat Format, const float *Values,
                         const float *Importance = nullptr);
 
+/// As quantiseBlock(), value by value: each error is made up for by the values
+/// behind it, before these get codes. `Feedback` is ErrorMetric::feedback() of
+/// the block's first value, at the column of that value. Leaves in `Values` the
+/// errors: what each value had become, less what is stored.
+CodeBlock quantiseWithFeedback(StorageFormat Format, float *Values,
+                               const float *Importance, const float *Feedback);
+
 /// Writes the block as output feature `Feature` (0 to 63) of a panel's block at
 /// `Target`, which has 64 of them. A feature's bits must be zero before.
 void layBlock(StorageFormat Format, const CodeBlock &Block, int64_t Feature,

@@ -61,64 +61,104 @@ void packTiles(int64_t K, int64_t Rows, const float *Source, std::byte *Panel) {
   }
 }
 
-/// Calls `Make` for each block of a quantised row, which is K values long, and
-/// lays what it answers into the panel.
-template <typename MakeBlock>
-void layRow(StorageFormat Format, int64_t K, int64_t Row, std::byte *Panel,
-            MakeBlock Make) {
-  const StorageFormatInfo &Info = infoOf(Format);
-  int64_t Blocks = paddedInFeatures(Format, K) / Info.BlockValues;
-  for (int64_t I = 0; I < Blocks; ++I)
-    layBlock(Format, Make(I), Row, Panel + I * Info.BlockBytes * PanelWidth);
-}
-
-/// What a block of `Count` values that are stored has lost.
-QuantisationError errorOf(StorageFormat Format, const CodeBlock &Block,
-                          int64_t Count, const float *Values,
-                          const float *Importance) {
-  float Stored[MaxBlockValues];
-  QuantisationError Sums;
-  if (!decodeBlock(Format, Block, Stored))
-    return Sums;
-  for (int64_t I = 0; I < Count; ++I) {
-    double Square = static_cast<double>(Values[I]) * Values[I];
-    double Difference = static_cast<double>(Values[I]) - Stored[I];
-    double Weight = Importance ? Importance[I] : 1;
-    Sums += {Square, Difference * Difference, Weight * Square,
-             Weight * Difference * Difference};
+/// Values of a row that may make up for each other's errors, while they are
+/// quantised; zeros fill up the last.
+class RowPart {
+public:
+  /// Those from `First` on of the K values of `Row`.
+  RowPart(const float *Row, int64_t First, int64_t K, const ErrorMetric *Metric)
+      : Original(Row + First), First(First),
+        Count(std::min(FeedbackColumns, K - First)), Metric(Metric) {
+    std::copy_n(Original, Count, Values);
+    if (Metric)
+      std::copy_n(Metric->importance(First), Count, Importance);
   }
-  return Sums;
-}
+
+  /// Quantises the block at `At`; the values behind make up for its errors.
+  CodeBlock quantise(StorageFormat Format, int64_t At) {
+    const float *Weights = Metric ? Importance + At : nullptr;
+    if (!Metric || !Metric->hasFeedback())
+      return quantiseBlock(Format, Values + At, Weights);
+    const float *Feedback = Metric->feedback(First + At) + At;
+    CodeBlock Block =
+        quantiseWithFeedback(Format, Values + At, Weights, Feedback);
+    makeUpForErrors(std::span(Values).subspan(static_cast<size_t>(At)),
+                    infoOf(Format).BlockValues, Feedback);
+    return Block;
+  }
+
+  /// Keeps what `Block`, that at `At`, has lost.
+  void measure(StorageFormat Format, const CodeBlock &Block, int64_t At) {
+    if (!decodeBlock(Format, Block, Errors + At))
+      std::fill_n(Errors + At, infoOf(Format).BlockValues, 0.0f);
+    for (int64_t I = At; I < std::min(At + infoOf(Format).BlockValues, Count);
+         ++I)
+      Errors[I] = Original[I] - Errors[I];
+  }
+
+  /// Of all blocks, which were measured.
+  QuantisationError error() {
+    QuantisationError Sums;
+    for (int64_t I = 0; I < Count; ++I) {
+      Sums.Square += static_cast<double>(Original[I]) * Original[I];
+      Sums.Error += static_cast<double>(Errors[I]) * Errors[I];
+    }
+    Sums.OutputSquare = Sums.Square;
+    Sums.OutputError = Sums.Error;
+    if (Metric) {
+      auto Used = static_cast<size_t>(Count);
+      std::copy_n(Original, Count, Values);
+      Sums.OutputSquare =
+          Metric->outputSquare(std::span(Values).first(Used), First);
+      Sums.OutputError =
+          Metric->outputSquare(std::span(Errors).first(Used), First);
+    }
+    return Sums;
+  }
+
+private:
+  const float *Original;
+  int64_t First, Count;
+  const ErrorMetric *Metric;
+  float Values[FeedbackColumns] = {};
+  float Importance[FeedbackColumns] = {};
+  float Errors[FeedbackColumns] = {};
+};
+
+/// Rows that a thread quantises at once, which share what feedback it loads.
+constexpr int64_t RowsTogether = 8;
 
 void quantisePanel(StorageFormat Format, int64_t K, int64_t Rows,
                    const float *Source, std::byte *Panel,
-                   std::span<const float *const> Importance,
+                   std::span<const ErrorMetric *const> Metrics,
                    QuantisationError *Error) {
-  int64_t Size = infoOf(Format).BlockValues;
+  const StorageFormatInfo &Info = infoOf(Format);
+  static_assert(FeedbackColumns % MaxBlockValues == 0);
   QuantisationError Errors[PanelWidth];
   // Lanes of different rows are different bytes.
-#pragma omp parallel for schedule(dynamic, 8)
-  for (int64_t Row = 0; Row < Rows; ++Row) {
-    const float *OfRow =
-        Importance.empty() ? nullptr : Importance[static_cast<size_t>(Row)];
-    layRow(Format, K, Row, Panel, [&](int64_t I) {
-      const float *Values = Source + Row * K + I * Size;
-      const float *Weights = OfRow ? OfRow + I * Size : nullptr;
-      int64_t Count = std::min(Size, K - I * Size);
-      float Padded[MaxBlockValues] = {}, PaddedWeights[MaxBlockValues] = {};
-      if (Count < Size) {
-        std::copy_n(Values, Count, Padded);
-        Values = Padded;
-        if (Weights) {
-          std::copy_n(Weights, Count, PaddedWeights);
-          Weights = PaddedWeights;
+#pragma omp parallel for schedule(dynamic, 1)
+  for (int64_t FirstRow = 0; FirstRow < Rows; FirstRow += RowsTogether) {
+    int64_t LastRow = std::min(FirstRow + RowsTogether, Rows);
+    for (int64_t First = 0; First < K; First += FeedbackColumns) {
+      std::vector<RowPart> Parts;
+      for (int64_t Row = FirstRow; Row < LastRow; ++Row)
+        Parts.emplace_back(Source + Row * K, First, K,
+                           Metrics.empty() ? nullptr
+                                           : Metrics[static_cast<size_t>(Row)]);
+      int64_t Last = std::min(First + FeedbackColumns, K);
+      for (int64_t At = First; At < Last; At += Info.BlockValues)
+        for (int64_t Row = FirstRow; Row < LastRow; ++Row) {
+          RowPart &Part = Parts[static_cast<size_t>(Row - FirstRow)];
+          CodeBlock Block = Part.quantise(Format, At - First);
+          if (Error)
+            Part.measure(Format, Block, At - First);
+          layBlock(Format, Block, Row,
+                   Panel +
+                       At * PanelWidth * Info.BlockBytes / Info.BlockValues);
         }
-      }
-      CodeBlock Block = quantiseBlock(Format, Values, Weights);
-      if (Error)
-        Errors[Row] += errorOf(Format, Block, Count, Values, Weights);
-      return Block;
-    });
+      for (int64_t Row = FirstRow; Error && Row < LastRow; ++Row)
+        Errors[Row] += Parts[static_cast<size_t>(Row - FirstRow)].error();
+    }
   }
   if (Error)
     for (const QuantisationError &OfRow : Errors)
@@ -131,19 +171,18 @@ QuantisationError &
 QuantisationError::operator+=(const QuantisationError &Other) {
   Square += Other.Square;
   Error += Other.Error;
-  WeightedSquare += Other.WeightedSquare;
-  WeightedError += Other.WeightedError;
+  OutputSquare += Other.OutputSquare;
+  OutputError += Other.OutputError;
   return *this;
 }
 
 void tenon::packPanel(PackedLayout Layout, int64_t K, int64_t Rows,
                       const float *Source, std::byte *Panel,
-                      std::span<const float *const> Importance,
+                      std::span<const ErrorMetric *const> Metrics,
                       QuantisationError *Error) {
   if (infoOf(Layout.Format).isQuantised()) {
     std::memset(Panel, 0, panelBytes(Layout, K));
-    return quantisePanel(Layout.Format, K, Rows, Source, Panel, Importance,
-                         Error);
+    return quantisePanel(Layout.Format, K, Rows, Source, Panel, Metrics, Error);
   }
   if (Layout.Format == StorageFormat::F32)
     return packTiles<StoredF32>(K, Rows, Source, Panel);
@@ -154,12 +193,15 @@ void tenon::packStoredPanel(PackedLayout Layout, int64_t K, int64_t Rows,
                             const std::byte *Source, int64_t RowBytes,
                             std::byte *Panel) {
   std::memset(Panel, 0, panelBytes(Layout, K));
-  int64_t BlockBytes = RowBytes / (paddedInFeatures(Layout.Format, K) /
-                                   infoOf(Layout.Format).BlockValues);
+  const StorageFormatInfo &Info = infoOf(Layout.Format);
+  int64_t Blocks = paddedInFeatures(Layout.Format, K) / Info.BlockValues;
+  int64_t BlockBytes = RowBytes / Blocks;
   for (int64_t Row = 0; Row < Rows; ++Row)
-    layRow(Layout.Format, K, Row, Panel, [&](int64_t I) {
-      return readBlock(Layout.Format, Source + Row * RowBytes + I * BlockBytes);
-    });
+    for (int64_t I = 0; I < Blocks; ++I)
+      layBlock(
+          Layout.Format,
+          readBlock(Layout.Format, Source + Row * RowBytes + I * BlockBytes),
+          Row, Panel + I * Info.BlockBytes * PanelWidth);
 }
 
 void tenon::packRows(PackedLayout Layout, int64_t Count, const float *Source,
@@ -211,13 +253,14 @@ Status Packer::emitGroup(int64_t Rows, const std::byte *Source) {
     if (IsStored)
       packStoredPanel(Layout, K, Rows, Source, RowBytes, Packed.data());
     else
-      packPanel(Layout, K, Rows, Values, Packed.data(), Importances, Measured);
+      packPanel(Layout, K, Rows, Values, Packed.data(), Metrics, Measured);
     break;
   }
   return Emit(Packed);
 }
 
-Status Packer::append(std::span<const float> Source, const float *Importance) {
+Status Packer::append(std::span<const float> Source,
+                      const ErrorMetric *Metric) {
   auto Rows = static_cast<int64_t>(Source.size()) / K;
   if (Rows * K != static_cast<int64_t>(Source.size()) || Rows > N - Taken)
     return Error("packing " + nameOf(Layout) + ": got " +
@@ -226,7 +269,7 @@ Status Packer::append(std::span<const float> Source, const float *Importance) {
                  std::to_string(K) + ", " + std::to_string(N) + " in all");
   RowBytes = K * static_cast<int64_t>(sizeof(float));
   return appendRows(reinterpret_cast<const std::byte *>(Source.data()), Rows,
-                    Importance);
+                    Metric);
 }
 
 Status Packer::appendStored(std::span<const std::byte> Source, int64_t Rows) {
@@ -240,7 +283,7 @@ Status Packer::appendStored(std::span<const std::byte> Source, int64_t Rows) {
 }
 
 Status Packer::appendRows(const std::byte *Next, int64_t Rows,
-                          const float *Importance) {
+                          const ErrorMetric *Metric) {
   while (Rows > 0) {
     auto Held = static_cast<int64_t>(Pending.size()) / RowBytes;
     // The last group may be shorter than the others.
@@ -248,15 +291,14 @@ Status Packer::appendRows(const std::byte *Next, int64_t Rows,
     int64_t Take = std::min(Rows, Group - Held);
     bool Direct = Held == 0 && Take == Group;
     if (Layout.Kind == LayoutKind::Panels)
-      Importances.insert(Importances.end(), static_cast<size_t>(Take),
-                         Importance);
+      Metrics.insert(Metrics.end(), static_cast<size_t>(Take), Metric);
     if (!Direct)
       Pending.insert(Pending.end(), Next, Next + Take * RowBytes);
     if (Held + Take == Group) {
       if (Status S = emitGroup(Group, Direct ? Next : Pending.data()); !S)
         return S;
       Pending.clear();
-      Importances.clear();
+      Metrics.clear();
     }
     Next += Take * RowBytes;
     Rows -= Take;

@@ -9,6 +9,7 @@
 #ifndef TENON_RUNTIME_PACKING_PACKER_H
 #define TENON_RUNTIME_PACKING_PACKER_H
 
+#include "runtime/Packing/ErrorMetric.h"
 #include "runtime/Packing/Layout.h"
 #include "runtime/Support/Result.h"
 
@@ -26,21 +27,22 @@ constexpr int64_t panelBytes(PackedLayout Layout, int64_t K) {
 }
 
 /// What quantising has changed: sums of squares of values and of their errors,
-/// plain and times the importance of the column.
+/// and of what both are of the outputs by an ErrorMetric, or equal to the first
+/// two without any.
 struct QuantisationError {
   double Square = 0, Error = 0;
-  double WeightedSquare = 0, WeightedError = 0;
+  double OutputSquare = 0, OutputError = 0;
 
   QuantisationError &operator+=(const QuantisationError &Other);
 };
 
 /// Packs `Rows` (1 to 64) output features, Source [Rows][K], into one panel of
 /// panelBytes(Layout, K) bytes. Missing rows and columns become zero.
-/// `Importance`, if not empty, has the K numbers of each row, or null, for
-/// quantiseBlock(). What is quantised adds to `Error`, if that is given.
+/// `Metrics`, if not empty, has the metric of each row or null. What is
+/// quantised adds to `Error`, if that is given.
 void packPanel(PackedLayout Layout, int64_t K, int64_t Rows,
                const float *Source, std::byte *Panel,
-               std::span<const float *const> Importance = {},
+               std::span<const ErrorMetric *const> Metrics = {},
                QuantisationError *Error = nullptr);
 
 /// The same of rows that a file stores as blocks of the layout's quantised
@@ -69,10 +71,10 @@ public:
   /// packedBytes(Layout, N, K) bytes in all, in pieces of its own size.
   Packer(PackedLayout Layout, int64_t N, int64_t K, Sink Emit);
 
-  /// Packs the next Source.size() / K rows. `Importance`, if it is not null, is
-  /// K numbers for quantiseBlock() that outlive the packer.
+  /// Packs the next Source.size() / K rows. `Metric`, if it is not null, is of
+  /// K values and outlives the packer.
   Status append(std::span<const float> Source,
-                const float *Importance = nullptr);
+                const ErrorMetric *Metric = nullptr);
 
   /// Packs the next `Rows` rows, stored as blocks of the layout's quantised
   /// format. One packer takes rows in one of both forms.
@@ -89,7 +91,7 @@ public:
 
 private:
   Status appendRows(const std::byte *Source, int64_t Rows,
-                    const float *Importance);
+                    const ErrorMetric *Metric);
   Status emitGroup(int64_t Rows, const std::byte *Source);
 
   PackedLayout Layout;
@@ -102,7 +104,7 @@ private:
   bool IsStored = false;          ///< Whether the source is blocks.
   std::vector<std::byte> Pending; ///< Rows of an incomplete group.
   /// Of the rows of the group, those that are pending among them.
-  std::vector<const float *> Importances;
+  std::vector<const ErrorMetric *> Metrics;
   QuantisationError *Measured = nullptr;
   std::vector<std::byte> Packed;
 };

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Packing/Blocks.h"
+#include "runtime/Packing/ErrorMetric.h"
 
 #include "runtime/Support/Half.h"
 
@@ -159,15 +160,36 @@ std::pair<float, float> spanOf(const StorageFormatInfo &Info, const float *X) {
   return {(High - Low) / static_cast<float>((1 << Info.Bits) - 1), Low};
 }
 
-/// Nearest codes of `Count` values under a scale.
-void setCodes(const Numbers &N, const float *X, int64_t Count, float Scale,
-              float Minimum, uint8_t *Codes) {
+/// The values of a block while they are quantised.
+struct BlockValues {
+  float *X;
+  const float *Importance; ///< Null if nobody knows it.
+  const float *Feedback;   ///< Rows as of ErrorMetric::feedback(), or null.
+  int64_t Count;           ///< Behind them nothing changes.
+
+  const float *importance(int64_t First) const {
+    return Importance ? Importance + First : nullptr;
+  }
+};
+
+/// Nearest codes of values [First, First + Count) under a scale. With feedback
+/// the values become errors, and those behind them make up for each.
+void setCodes(const Numbers &N, const BlockValues &Block, int64_t First,
+              int64_t Count, float Scale, float Minimum, uint8_t *Codes) {
   // Under a scale that small every value is nothing.
   float Inverse = 1 / Scale;
   if (!std::isfinite(Inverse))
     Inverse = 0;
-  for (int64_t I = 0; I < Count; ++I)
-    Codes[I] = N.code((X[I] - Minimum) * Inverse);
+  for (int64_t I = 0; I < Count; ++I) {
+    float *X = Block.X + First + I;
+    float Scaled = (*X - Minimum) * Inverse;
+    Codes[I] = N.code(Scaled);
+    if (!Block.Feedback)
+      continue;
+    *X -= N.number(Scaled) * Scale + Minimum;
+    makeUpForErrors({X, static_cast<size_t>(Block.Count - First - I)}, 1,
+                    Block.Feedback + (First + I) * (FeedbackColumns + 1));
+  }
 }
 
 uint16_t halfOf(float Value) {
@@ -177,21 +199,20 @@ uint16_t halfOf(float Value) {
 
 /// Groups of one block of ScaleKind::Integer: real scales and minima first,
 /// then as multiples of the block's.
-void quantiseIntegerScales(const StorageFormatInfo &Info, const float *X,
-                           const float *Importance, CodeBlock &Block) {
+void quantiseIntegerScales(const StorageFormatInfo &Info,
+                           const BlockValues &Values, CodeBlock &Block) {
   const Numbers &N = numbersOf(Info);
   int64_t Count = Info.BlockValues / Info.ScaleValues;
   std::array<float, MaxBlockValues / 16> Scales = {};
   std::array<float, MaxBlockValues / 16> Minima = {};
   float Extreme = 0, Deepest = 0;
   for (int64_t I = 0; I < Count; ++I) {
-    const float *Part = X + I * Info.ScaleValues;
+    const float *Part = Values.X + I * Info.ScaleValues;
     if (Info.hasMinimum())
       std::tie(Scales[I], Minima[I]) = spanOf(Info, Part);
     else
-      Scales[I] = searchScale(
-          N, Part, Importance ? Importance + I * Info.ScaleValues : nullptr,
-          Info.ScaleValues);
+      Scales[I] = searchScale(N, Part, Values.importance(I * Info.ScaleValues),
+                              Info.ScaleValues);
     if (std::abs(Scales[I]) > std::abs(Extreme))
       Extreme = Scales[I];
     Deepest = std::min(Deepest, Minima[I]);
@@ -221,16 +242,13 @@ void quantiseIntegerScales(const StorageFormatInfo &Info, const float *X,
       Group.Minimum = static_cast<uint16_t>(Depth);
       Minimum = -(CommonMinimum * static_cast<float>(Depth));
     }
-    setCodes(N, X + I * Info.ScaleValues, Info.ScaleValues,
+    setCodes(N, Values, I * Info.ScaleValues, Info.ScaleValues,
              Common * static_cast<float>(Factor), Minimum,
              Group.Codes.data() + First);
   }
 }
 
-} // namespace
-
-CodeBlock tenon::quantiseBlock(StorageFormat Format, const float *X,
-                               const float *Importance) {
+CodeBlock quantise(StorageFormat Format, const BlockValues &Values) {
   const StorageFormatInfo &Info = infoOf(Format);
   const Numbers &N = numbersOf(Info);
   CodeBlock Block;
@@ -240,13 +258,13 @@ CodeBlock tenon::quantiseBlock(StorageFormat Format, const float *X,
   case ScaleKind::None:
     return Block;
   case ScaleKind::Integer:
-    quantiseIntegerScales(Info, X, Importance, Block);
+    quantiseIntegerScales(Info, Values, Block);
     return Block;
   case ScaleKind::Half:
     if (Info.hasMinimum())
-      std::tie(Scale, Minimum) = spanOf(Info, X);
+      std::tie(Scale, Minimum) = spanOf(Info, Values.X);
     else
-      Scale = searchScale(N, X, Importance, GroupValues);
+      Scale = searchScale(N, Values.X, Values.Importance, GroupValues);
     Group.Scales[0] = halfOf(Scale);
     Scale = halfToFloat(Group.Scales[0]);
     if (Info.Minimum == MinimumKind::ZeroPoint) {
@@ -261,10 +279,27 @@ CodeBlock tenon::quantiseBlock(StorageFormat Format, const float *X,
     Minimum = halfToFloat(Group.Minimum);
     break;
   case ScaleKind::Exponent:
-    Group.Scales[0] = exponentOf(X, GroupValues);
+    Group.Scales[0] = exponentOf(Values.X, GroupValues);
     Scale = std::ldexp(1.0f, Group.Scales[0] - 128);
     break;
   }
-  setCodes(N, X, GroupValues, Scale, Minimum, Group.Codes.data());
+  setCodes(N, Values, 0, GroupValues, Scale, Minimum, Group.Codes.data());
   return Block;
+}
+
+} // namespace
+
+CodeBlock tenon::quantiseBlock(StorageFormat Format, const float *Values,
+                               const float *Importance) {
+  float Copy[MaxBlockValues];
+  int64_t Count = infoOf(Format).BlockValues;
+  std::copy_n(Values, Count, Copy);
+  return quantise(Format, {Copy, Importance, nullptr, Count});
+}
+
+CodeBlock tenon::quantiseWithFeedback(StorageFormat Format, float *Values,
+                                      const float *Importance,
+                                      const float *Feedback) {
+  return quantise(Format,
+                  {Values, Importance, Feedback, infoOf(Format).BlockValues});
 }

@@ -1,14 +1,12 @@
 //===- BlocksTest.cpp - Quantised blocks and their panels -----------------===//
 
-#include "runtime/Packing/Blocks.h"
+#include "BlocksTestSupport.h"
+
 #include "runtime/Packing/Packer.h"
-#include "runtime/Support/Half.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
-#include <random>
 
 using namespace tenon;
 
@@ -20,15 +18,6 @@ std::vector<StorageFormat> quantisedFormats() {
     if (Info.isQuantised())
       Formats.push_back(Info.Value);
   return Formats;
-}
-
-std::vector<float> normalValues(int64_t Count, uint32_t Seed) {
-  std::mt19937 Random(Seed);
-  std::normal_distribution<float> Normal;
-  std::vector<float> Values(static_cast<size_t>(Count));
-  for (float &X : Values)
-    X = Normal(Random);
-  return Values;
 }
 
 /// The values of `X`, whole blocks, after storing.
@@ -93,68 +82,6 @@ TEST(BlocksTest, ZerosAndLonelyValues) {
     EXPECT_NEAR(Y[3], -2.5f, Format == StorageFormat::MXFP4 ? 0.6 : 0.03)
         << Info.Name;
   }
-}
-
-/// Value (n, k) of one panel, as runtime/Abi/Types.h says that it lies.
-float valueAt(StorageFormat Format, const std::byte *Panel, int64_t N,
-              int64_t K) {
-  const StorageFormatInfo &Info = infoOf(Format);
-  BlockParts Parts = partsOf(Info);
-  const std::byte *Block =
-      Panel + K / Info.BlockValues * Info.BlockBytes * PanelWidth;
-  int64_t InGroup = K % GroupValues;
-  const std::byte *Group =
-      Block + PanelWidth * (Parts.Header +
-                            K % Info.BlockValues / GroupValues * Parts.group());
-  auto Half = [](const std::byte *From) {
-    uint16_t Bits;
-    std::memcpy(&Bits, From, 2);
-    return halfToFloat(Bits);
-  };
-  auto Lane = [&](const std::byte *Lanes, int64_t Number) {
-    uint32_t Bits;
-    std::memcpy(&Bits, Lanes + (Number * PanelWidth + N) * 4, 4);
-    return Bits;
-  };
-  float Scale = 0, Minimum = 0;
-  const std::byte *AfterScales = Group + PanelWidth * Parts.Scales;
-  if (Info.Scale == ScaleKind::Half) {
-    Scale = Half(Group + 2 * N);
-    if (Info.Minimum == MinimumKind::Number)
-      Minimum = Half(AfterScales + 2 * N);
-    else if (Info.Minimum == MinimumKind::ZeroPoint)
-      Minimum =
-          -Scale * static_cast<float>(static_cast<int8_t>(AfterScales[N]));
-  } else if (Info.Scale == ScaleKind::Exponent) {
-    Scale = std::ldexp(0.5f, static_cast<int>(Group[N]) - 127);
-  } else {
-    Scale = Half(Block + 2 * N) *
-            static_cast<float>(static_cast<int8_t>(
-                Group[InGroup / Info.ScaleValues * PanelWidth + N]));
-    if (Info.hasMinimum())
-      Minimum = -Half(Block + 2 * PanelWidth + 2 * N) *
-                static_cast<float>(AfterScales[N]);
-  }
-  const std::byte *High = AfterScales + PanelWidth * Parts.Minimum;
-  const std::byte *Low = High + PanelWidth * Parts.HighBits;
-  int64_t Quad = 0, Byte = 0;
-  while (quadFeature(Quad, Byte) != InGroup)
-    if (++Byte == 4) {
-      Byte = 0;
-      ++Quad;
-    }
-  if (Info.Bits == 8)
-    return Scale *
-           static_cast<float>(static_cast<int8_t>(Lane(Low, Quad) >> 8 * Byte));
-  int Code = Lane(Low, InGroup / 8) >> 4 * nibbleOf(InGroup % 8) & 15;
-  if (int64_t HighBits = Info.Bits - 4)
-    Code |= (Lane(High, highLane(HighBits, Quad)) >>
-                 (8 * Byte + highShift(HighBits, Quad)) &
-             ((1 << HighBits) - 1))
-            << 4;
-  int Number = Info.Codes ? (*Info.Codes)[static_cast<size_t>(Code)]
-                          : Code - static_cast<int>(Info.Offset);
-  return Scale * static_cast<float>(Number) + Minimum;
 }
 
 TEST(BlocksTest, PanelsHoldTheValues) {
@@ -348,14 +275,20 @@ TEST(BlocksTest, ValuesOfNoImportanceMayBeAnything) {
   EXPECT_EQ(Of(X), Of(Y));
 }
 
-/// Rows come in pieces that divide panels, each with its own importance; the
-/// last block of a row is not full.
-TEST(BlocksTest, PackersKeepTheImportanceOfRows) {
+/// Rows come in pieces that divide panels, each with its own metric; the last
+/// block of a row is not full.
+TEST(BlocksTest, PackersKeepTheMetricsOfRows) {
   constexpr int64_t Rows = 90, K = 45;
   std::vector<float> X = normalValues(Rows * K, 11);
   std::vector<float> Importance = normalValues(2 * K, 12);
   for (float &Each : Importance)
     Each = std::exp(2 * Each);
+  ErrorMetric Metrics[2];
+  for (size_t I : {0, 1}) {
+    auto OfRows = std::span(Importance).subspan(I * K, K);
+    Metrics[I] = ErrorMetric::ofSquares(
+        std::vector<double>(OfRows.begin(), OfRows.end()));
+  }
   PackedLayout Layout = {LayoutKind::Panels, StorageFormat::IQ4_NL};
   std::vector<std::byte> Packed;
   QuantisationError Measured;
@@ -365,15 +298,14 @@ TEST(BlocksTest, PackersKeepTheImportanceOfRows) {
   });
   Pack.measure(Measured);
   auto IsFirst = [](int64_t Row) { return Row < 40; };
-  ASSERT_TRUE(Pack.append(std::span(X).first(40 * K), Importance.data()));
-  ASSERT_TRUE(
-      Pack.append(std::span(X).subspan(40 * K, 30 * K), &Importance[K]));
-  ASSERT_TRUE(Pack.append(std::span(X).subspan(70 * K), &Importance[K]));
+  ASSERT_TRUE(Pack.append(std::span(X).first(40 * K), &Metrics[0]));
+  ASSERT_TRUE(Pack.append(std::span(X).subspan(40 * K, 30 * K), &Metrics[1]));
+  ASSERT_TRUE(Pack.append(std::span(X).subspan(70 * K), &Metrics[1]));
   ASSERT_TRUE(Pack.finish());
   EXPECT_FALSE(Pack.isStored());
   QuantisationError Expected;
   for (int64_t Row = 0; Row < Rows; ++Row) {
-    const float *OfRow = IsFirst(Row) ? Importance.data() : &Importance[K];
+    const float *OfRow = Metrics[IsFirst(Row) ? 0 : 1].importance(0);
     std::vector<float> Padded(64), Weights(64), Stored(64);
     std::copy_n(&X[static_cast<size_t>(Row * K)], K, Padded.begin());
     std::copy_n(OfRow, K, Weights.begin());
@@ -395,10 +327,10 @@ TEST(BlocksTest, PackersKeepTheImportanceOfRows) {
   }
   EXPECT_NEAR(Measured.Square, Expected.Square, 1e-9 * Expected.Square);
   EXPECT_NEAR(Measured.Error, Expected.Error, 1e-9 * Expected.Error);
-  EXPECT_NEAR(Measured.WeightedSquare, Expected.WeightedSquare,
-              1e-9 * Expected.WeightedSquare);
-  EXPECT_NEAR(Measured.WeightedError, Expected.WeightedError,
-              1e-9 * Expected.WeightedError);
+  EXPECT_NEAR(Measured.OutputSquare, Expected.OutputSquare,
+              1e-9 * Expected.OutputSquare);
+  EXPECT_NEAR(Measured.OutputError, Expected.OutputError,
+              1e-9 * Expected.OutputError);
 }
 
 TEST(BlocksTest, OnlyPanelsAreQuantised) {

@@ -12,9 +12,11 @@
 
 using namespace mlir;
 using namespace tenon;
+using testing::DoubleNear;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Pointwise;
 
 namespace {
 
@@ -27,25 +29,60 @@ Tensor2D rowsOf(std::initializer_list<std::initializer_list<float>> Rows) {
   return Tensor;
 }
 
+using Names = std::vector<std::string>;
+
 TEST(InputStatisticsTest, AddsUpByName) {
   InputStatistics Inputs;
-  Inputs.add("w", 1, 0, rowsOf({{1, 2}, {3, 0}}));
-  Inputs.add("w", 1, 0, rowsOf({{0, 4}}));
+  Inputs.add(Names{"w", "u"}, 1, 0, rowsOf({{1, 2}, {3, 0}}));
+  Inputs.add(Names{"w", "u"}, 1, 0, rowsOf({{0, 4}}));
   EXPECT_THAT(Inputs.meanSquares("w", 0), ElementsAre(10. / 3, 20. / 3));
+  // One of both is multiplied with more.
+  Inputs.add(Names{"u"}, 1, 0, rowsOf({{2, 2}}));
+  EXPECT_THAT(Inputs.meanSquares("w", 0), ElementsAre(10. / 3, 20. / 3));
+  EXPECT_THAT(Inputs.meanSquares("u", 0), ElementsAre(14. / 4, 24. / 4));
   EXPECT_TRUE(Inputs.contains("w"));
   EXPECT_FALSE(Inputs.contains("v"));
   EXPECT_THAT(Inputs.meanSquares("v", 0), IsEmpty());
   EXPECT_THAT(Inputs.unseen("v"), IsEmpty());
 }
 
+/// Of each column those with the columns of its block, from itself on.
+TEST(InputStatisticsTest, HasMomentsWithinBlocks) {
+  constexpr int64_t K = FeedbackColumns + 3, Rows = 7;
+  Tensor2D X(Rows, K);
+  uint32_t Next = 1;
+  for (float &Each : X.Data)
+    Each = static_cast<float>((Next = Next * 1664525 + 1013904223) >> 24) - 100;
+  Tensor2D First(4, K), Second(Rows - 4, K);
+  std::copy_n(X.row(0), 4 * K, First.row(0));
+  std::copy_n(X.row(4), (Rows - 4) * K, Second.row(0));
+  InputStatistics Inputs;
+  Inputs.add(Names{"w"}, 1, 0, First);
+  Inputs.add(Names{"w"}, 1, 0, Second);
+  std::vector<double> Moments = Inputs.meanMoments("w");
+  ASSERT_EQ(Moments.size(), static_cast<size_t>(K * FeedbackColumns));
+  for (int64_t I = 0; I < K; ++I)
+    for (int64_t J = I; J < (I < FeedbackColumns ? FeedbackColumns : K); ++J) {
+      double Sum = 0;
+      for (int64_t Row = 0; Row < Rows; ++Row)
+        Sum += static_cast<double>(X.at(Row, I)) * X.at(Row, J);
+      // Integers: sums are exact.
+      ASSERT_FLOAT_EQ(Moments[static_cast<size_t>(I * FeedbackColumns +
+                                                  J % FeedbackColumns)],
+                      Sum / Rows)
+          << I << " " << J;
+    }
+}
+
 TEST(InputStatisticsTest, UnseenMatricesHaveTheMeanOfAll) {
   InputStatistics Inputs;
-  Inputs.add("w", 3, 0, rowsOf({{1, 1}, {1, 3}}));
-  Inputs.add("w", 3, 2, rowsOf({{2, 0}}));
+  Inputs.add(Names{"w"}, 3, 0, rowsOf({{1, 1}, {1, 3}}));
+  Inputs.add(Names{"w"}, 3, 2, rowsOf({{2, 0}}));
   EXPECT_THAT(Inputs.unseen("w"), ElementsAre(1));
   EXPECT_THAT(Inputs.meanSquares("w", 0), ElementsAre(1, 5));
   EXPECT_THAT(Inputs.meanSquares("w", 2), ElementsAre(4, 0));
   EXPECT_THAT(Inputs.meanSquares("w", 1), ElementsAre(2, 10. / 3));
+  EXPECT_THAT(Inputs.meanMoments("w"), IsEmpty());
 }
 
 /// A fixture in f32, and windows of a text for it.
@@ -102,8 +139,9 @@ protected:
         ASSERT_EQ(Handle.getKeys().size(), 1u);
         std::string Key = cast<StringAttr>(Handle.getKeys()[0]).str();
         // Of layers all weights are the scope's.
-        Inputs.add(Seen.Scope.Name.empty() ? Key : Seen.Scope.Name + "." + Key,
-                   Handle.getType().getCount(), Matrix, Rows);
+        Inputs.add(
+            Names{Seen.Scope.Name.empty() ? Key : Seen.Scope.Name + "." + Key},
+            Handle.getType().getCount(), Matrix, Rows);
       };
       if (auto Matmul = dyn_cast<dnn::MatmulOp>(Seen.Op)) {
         ASSERT_TRUE(Newest.contains(Matmul.getInput()));
@@ -183,6 +221,11 @@ protected:
           ASSERT_NEAR(Mine[K], Theirs[K], 1e-5 * Most)
               << Tensor << " matrix " << M << " feature " << K;
       }
+      std::vector<double> Moments = Wanted.meanMoments(Tensor);
+      double Largest = Moments.empty() ? 0 : *std::ranges::max_element(Moments);
+      EXPECT_THAT(Got->meanMoments(Tensor),
+                  Pointwise(DoubleNear(1e-5 * Largest), Moments))
+          << Tensor;
     }
   }
 
