@@ -42,8 +42,8 @@ struct CompileOptions {
   std::string Quantize = "none";
   /// Patterns of the names of matrices that are not.
   std::vector<std::string> QuantizeExclude;
-  /// A text whose activations weigh the errors of what is quantised; none if
-  /// empty.
+  /// A text that the model reads before it is quantised, for second moments of
+  /// what matrices are multiplied with; none if empty.
   std::string Calibrate;
   /// Most tokens of it; as many as measured to be enough without one.
   std::optional<int64_t> CalibrateTokens;
