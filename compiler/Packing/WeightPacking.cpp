@@ -62,11 +62,12 @@ public:
     if (!llvm::all_of(Squares, IsFinite) || !llvm::all_of(Moments, IsFinite))
       return Error("calibration: the inputs of tensor " + printable(Tensor) +
                    " become infinite or none: expected finite numbers");
-    if (llvm::all_of(Squares, [](double X) { return X == 0; }))
+    bool HasMoments = !Moments.empty();
+    if (llvm::all_of(HasMoments ? Moments : Squares,
+                     [](double X) { return X == 0; }))
       return nullptr;
-    return &Kept.emplace_back(Moments.empty()
-                                  ? ErrorMetric::ofSquares(Squares)
-                                  : ErrorMetric::ofMoments(Moments));
+    return &Kept.emplace_back(HasMoments ? ErrorMetric::ofMoments(Moments)
+                                         : ErrorMetric::ofSquares(Squares));
   }
 
   bool areThere() const { return !Kept.empty(); }

@@ -15,7 +15,7 @@
 using namespace tenon;
 
 /// What is added to the diagonal of a block, as a share of its mean, as GPTQ
-/// has it: few tokens say little of 256 inputs.
+/// has it: few tokens say little of so many inputs.
 static constexpr double Damping = 0.01;
 
 /// Mean squares divided by their mean.
@@ -123,7 +123,7 @@ double ErrorMetric::outputSquare(std::span<float> Values, int64_t First) const {
   return Sum;
 }
 
-/// The same for the columns of a block, [First, First + Count).
+/// addMoments() for the columns of a block, [First, First + Count).
 static void addBlockMoments(std::span<const float> Rows, int64_t K,
                             int64_t First, int64_t Count, float *Sums) {
   // A call's rows add up by themselves: sums may be large already.

@@ -141,6 +141,7 @@ void quantisePanel(StorageFormat Format, int64_t K, int64_t Rows,
     int64_t LastRow = std::min(FirstRow + RowsTogether, Rows);
     for (int64_t First = 0; First < K; First += FeedbackColumns) {
       std::vector<RowPart> Parts;
+      Parts.reserve(RowsTogether);
       for (int64_t Row = FirstRow; Row < LastRow; ++Row)
         Parts.emplace_back(Source + Row * K, First, K,
                            Metrics.empty() ? nullptr
