@@ -56,18 +56,17 @@ public:
   Result<const ErrorMetric *> of(const std::string &Tensor, int64_t Matrix) {
     if (!Inputs || !Inputs->contains(Tensor))
       return nullptr;
-    std::vector<double> Squares = Inputs->meanSquares(Tensor, Matrix);
-    std::vector<double> Moments = Inputs->meanMoments(Tensor);
-    auto IsFinite = [](double X) { return std::isfinite(X); };
-    if (!llvm::all_of(Squares, IsFinite) || !llvm::all_of(Moments, IsFinite))
+    std::vector<double> Means = Inputs->meanMoments(Tensor);
+    bool IsStack = Means.empty();
+    if (IsStack)
+      Means = Inputs->meanSquares(Tensor, Matrix);
+    if (!llvm::all_of(Means, [](double X) { return std::isfinite(X); }))
       return Error("calibration: the inputs of tensor " + printable(Tensor) +
                    " become infinite or none: expected finite numbers");
-    bool HasMoments = !Moments.empty();
-    if (llvm::all_of(HasMoments ? Moments : Squares,
-                     [](double X) { return X == 0; }))
+    if (llvm::all_of(Means, [](double X) { return X == 0; }))
       return nullptr;
-    return &Kept.emplace_back(HasMoments ? ErrorMetric::ofMoments(Moments)
-                                         : ErrorMetric::ofSquares(Squares));
+    return &Kept.emplace_back(IsStack ? ErrorMetric::ofSquares(Means)
+                                      : ErrorMetric::ofMoments(Means));
   }
 
   bool areThere() const { return !Kept.empty(); }

@@ -151,7 +151,8 @@ int main(int Argc, char **Argv) {
       "Text file, or - for standard input, that the model reads as it is "
       "before it is quantised: weights that are quantised later make up for "
       "errors of earlier ones (GPTQ), by what the text multiplies them with. "
-      "Takes memory for all weights of the model, in 16 bits");
+      "Takes memory for all weights of the model, in 16 bits, and 2 KiB for "
+      "each input feature of a matrix");
   Calibrate->needs(Compile->get_option("--quantize"));
   Compile
       ->add_option("--calibrate-tokens", Options.CalibrateTokens,
