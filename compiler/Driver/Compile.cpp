@@ -331,9 +331,17 @@ private:
       return Level.error();
     if (Status Read = readTokenizer(); !Read)
       return Read;
-    if (TokenizerText.empty())
+    bool IsGenerated = Options.Calibrate == GeneratedText;
+    std::optional<tokenizer::Tokenizer> T;
+    if (!TokenizerText.empty()) {
+      auto Read = tokenizer::Tokenizer::fromJson(TokenizerText, Options.Model);
+      if (!Read)
+        return Read.error();
+      T = std::move(*Read);
+    } else if (!IsGenerated) {
       return Error(Options.Model +
                    ": has no tokenizer: expected one for --calibrate");
+    }
     CompileOptions Plain = Options;
     Plain.MatrixType = Options.MatrixType.value_or(ElementType::BF16);
     Result<ImportedModel> Imported = import(Context, Plain, false);
@@ -343,28 +351,55 @@ private:
     Result<Manifest> Described = describeModel(Module);
     if (!Described)
       return Described.error();
-    if (Status Can = checkCalibrated(*Described); !Can)
+    if (Status Can = IsGenerated ? checkGenerates(*Described)
+                                 : checkCalibrated(*Described);
+        !Can)
       return Can.error().withContext(Options.Model + ": --calibrate");
-    Result<tokenizer::Tokenizer> T =
-        tokenizer::Tokenizer::fromJson(TokenizerText, Options.Model);
-    if (!T)
-      return T.error();
-    Result<CalibrationText> Text = readCalibrationText(
-        Options.Calibrate, *T, *Described,
-        Options.CalibrateTokens.value_or(DefaultCalibrationTokens));
-    if (!Text)
-      return Text.error();
+    int64_t MaxTokens =
+        Options.CalibrateTokens.value_or(DefaultCalibrationTokens);
+    CalibrationText Text;
+    if (!IsGenerated) {
+      auto Read =
+          readCalibrationText(Options.Calibrate, *T, *Described, MaxTokens);
+      if (!Read)
+        return Read.error();
+      Text = std::move(*Read);
+    }
     Shown.show("compiling to calibrate");
-    Result<InputStatistics> Recorded =
-        recordInputs(Module, *Described, *Imported->Weights, *Text,
-                     {*Level, Options.DisabledPasses,
-                      [&](double Share) { Shown.show("calibrating", Share); }});
+    auto Program =
+        Calibrator::compile(Module, *Described, *Imported->Weights,
+                            {*Level, Options.DisabledPasses,
+                             [&](const std::string &What, double Share) {
+                               Shown.show(What, Share);
+                             }});
+    if (!Program)
+      return Program.error().withContext("calibration");
+    if (IsGenerated) {
+      TextEnds Ends;
+      Ends.EndOfSequence = Imported->Generation.EndOfSequence;
+      if (T) {
+        auto Beginning = beginningOf(*T);
+        if (!Beginning)
+          return Beginning.error();
+        Ends.Beginning = std::move(*Beginning);
+      }
+      auto Generated = Program->generate(Ends, MaxTokens);
+      if (!Generated)
+        return Generated.error().withContext("calibration");
+      Text = std::move(*Generated);
+    }
+    Result<InputStatistics> Recorded = Program->record(Text);
     if (!Recorded)
       return Recorded.error().withContext("calibration");
     Inputs.emplace(std::move(*Recorded));
-    char Checksum[17];
-    std::snprintf(Checksum, sizeof(Checksum), "%016" PRIx64, Text->Checksum);
-    Calibration = {{"tokens", Text->Tokens}, {"text_xxh3", Checksum}};
+    Calibration = {{"tokens", Text.Tokens}};
+    if (Text.Checksum) {
+      char Checksum[17];
+      std::snprintf(Checksum, sizeof(Checksum), "%016" PRIx64, *Text.Checksum);
+      Calibration["text_xxh3"] = Checksum;
+    } else {
+      Calibration["text"] = GeneratedText;
+    }
     return {};
   }
 

@@ -40,19 +40,13 @@ std::vector<double> InputStatistics::meanSquares(const std::string &Tensor,
     return {};
   auto Columns = static_cast<size_t>(Found->second.front()->Columns);
   auto Matrices = static_cast<int64_t>(Found->second.front()->Rows.size());
-  auto RowsOf = [&](int64_t M) {
-    int64_t Rows = 0;
-    for (const Sums *S : Found->second)
-      Rows += S->Rows[static_cast<size_t>(M)];
-    return Rows;
-  };
-  bool IsSeen = RowsOf(Matrix) > 0;
+  bool IsSeen = rowsOf(Found->second, Matrix) > 0;
   std::vector<double> Means(Columns);
   int64_t Total = 0;
   for (int64_t M = 0; M < Matrices; ++M) {
     if (IsSeen && M != Matrix)
       continue;
-    Total += RowsOf(M);
+    Total += rowsOf(Found->second, M);
     for (const Sums *S : Found->second)
       for (size_t K = 0; K < Columns; ++K)
         Means[K] += S->Squares[static_cast<size_t>(M) * Columns + K];
@@ -68,14 +62,24 @@ InputStatistics::meanMoments(const std::string &Tensor) const {
   if (Found == Tensors.end())
     return {};
   std::vector<double> Means(Found->second.front()->Moments.size());
-  int64_t Total = 0;
-  for (const Sums *S : Found->second) {
-    Total += S->Rows.front();
+  for (const Sums *S : Found->second)
     std::ranges::transform(Means, S->Moments, Means.begin(), std::plus());
-  }
   for (double &Mean : Means)
-    Mean /= static_cast<double>(Total);
+    Mean /= static_cast<double>(rowsOf(Found->second, 0));
   return Means;
+}
+
+int64_t InputStatistics::rowsOf(std::span<const Sums *const> All,
+                                int64_t Matrix) {
+  int64_t Rows = 0;
+  for (const Sums *S : All)
+    Rows += S->Rows[static_cast<size_t>(Matrix)];
+  return Rows;
+}
+
+int64_t InputStatistics::rows(const std::string &Tensor, int64_t Matrix) const {
+  auto Found = Tensors.find(Tensor);
+  return Found == Tensors.end() ? 0 : rowsOf(Found->second, Matrix);
 }
 
 std::vector<int64_t> InputStatistics::unseen(const std::string &Tensor) const {
@@ -83,9 +87,9 @@ std::vector<int64_t> InputStatistics::unseen(const std::string &Tensor) const {
   auto Found = Tensors.find(Tensor);
   if (Found == Tensors.end())
     return {};
-  for (size_t M = 0; M < Found->second.front()->Rows.size(); ++M)
-    if (std::ranges::all_of(Found->second,
-                            [&](const Sums *S) { return S->Rows[M] == 0; }))
-      Matrices.push_back(static_cast<int64_t>(M));
+  auto Count = static_cast<int64_t>(Found->second.front()->Rows.size());
+  for (int64_t M = 0; M < Count; ++M)
+    if (rowsOf(Found->second, M) == 0)
+      Matrices.push_back(M);
   return Matrices;
 }

@@ -48,6 +48,9 @@ public:
   /// tensor.
   std::vector<double> meanMoments(const std::string &Tensor) const;
 
+  /// Rows of input that a matrix had.
+  int64_t rows(const std::string &Tensor, int64_t Matrix) const;
+
   /// Matrices of a stack that had no rows.
   std::vector<int64_t> unseen(const std::string &Tensor) const;
 
@@ -59,6 +62,8 @@ private:
     std::vector<double> Squares; ///< [matrix][column]
     std::vector<float> Moments;  ///< [column][FeedbackColumns], not of a stack.
   };
+  static int64_t rowsOf(std::span<const Sums *const> All, int64_t Matrix);
+
   std::map<std::vector<std::string>, Sums> Groups;
   std::map<std::string, std::vector<const Sums *>> Tensors;
 };

@@ -65,8 +65,9 @@ public:
                    " become infinite or none: expected finite numbers");
     if (llvm::all_of(Means, [](double X) { return X == 0; }))
       return nullptr;
-    return &Kept.emplace_back(IsStack ? ErrorMetric::ofSquares(Means)
-                                      : ErrorMetric::ofMoments(Means));
+    return &Kept.emplace_back(
+        IsStack ? ErrorMetric::ofSquares(Means)
+                : ErrorMetric::ofMoments(Means, Inputs->rows(Tensor, 0)));
   }
 
   bool areThere() const { return !Kept.empty(); }

@@ -148,17 +148,19 @@ int main(int Argc, char **Argv) {
       ->allow_extra_args(false);
   auto *Calibrate = Compile->add_option(
       "--calibrate", Options.Calibrate,
-      "Text file, or - for standard input, that the model reads as it is "
-      "before it is quantised: weights that are quantised later make up for "
-      "errors of earlier ones (GPTQ), by what the text multiplies them with. "
-      "Takes memory for all weights of the model, in 16 bits, and 2 KiB for "
-      "each input feature of a matrix");
+      "Text file, - for standard input, or auto for text that the model "
+      "generates, which the model reads as it is before it is quantised: "
+      "weights that are quantised later make up for errors of earlier ones "
+      "(GPTQ), by what the text multiplies them with. Takes memory for all "
+      "weights of the model, in 16 bits, and 2 KiB for each input feature of a "
+      "matrix");
   Calibrate->needs(Compile->get_option("--quantize"));
   Compile
       ->add_option("--calibrate-tokens", Options.CalibrateTokens,
-                   "Most tokens of that text, in windows of " +
+                   "Most tokens of that text: of a file in windows of " +
                        std::to_string(CalibrationWindow) +
-                       " from all over it [" +
+                       " from all over it, generated ones in windows of " +
+                       std::to_string(GeneratedWindow) + " [" +
                        std::to_string(DefaultCalibrationTokens) + "]")
       ->check(CLI::Range(MinCalibrationTokens, int64_t(1) << 24))
       ->needs(Calibrate);

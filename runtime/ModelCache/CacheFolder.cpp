@@ -26,7 +26,7 @@ static constexpr std::string_view ArtifactSuffix = ".tenon",
                                   DescriptionSuffix = ".json",
                                   NewSuffix = ".new", LockSuffix = ".lock";
 /// Of descriptions; they change with what is in them.
-static constexpr int64_t FormatVersion = 1;
+static constexpr int64_t FormatVersion = 2;
 
 Result<std::string> modelcache::cachePath() {
   auto Value = [](const char *Name) -> std::string {

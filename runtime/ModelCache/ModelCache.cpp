@@ -99,8 +99,11 @@ Status modelcache::compileModel(const ModelRequest &Wanted,
                                         "--progress",
                                         Heard.Progress ? "json" : "none"};
   for (const Setting &S : AllSettings) {
+    const std::string &Value = Wanted.Options.*S.Value;
+    if (Value == S.Values.front())
+      continue;
     Arguments.push_back("--" + std::string(S.Name));
-    Arguments.push_back(Wanted.Options.*S.Value);
+    Arguments.push_back(Value);
   }
   return runCompiler(Wanted.Compiler, Arguments, Heard);
 }

@@ -14,6 +14,7 @@ namespace tenon::modelcache {
 /// its defaults.
 struct Settings {
   std::string Quantize = "none";
+  std::string Calibrate = "none";
   std::string Dtype = "auto";
   std::string KvCache = "auto";
   std::string Activations = "auto";
@@ -30,11 +31,16 @@ struct Setting {
   std::string_view Help;
 };
 
-inline constexpr std::array<Setting, 4> AllSettings = {{
+inline constexpr std::array<Setting, 5> AllSettings = {{
     {"quantize",
      &Settings::Quantize,
      {"none", "int8", "int4"},
      "What matrices are quantised to"},
+    {"calibrate",
+     &Settings::Calibrate,
+     {"none", "auto"},
+     "With --quantize int8 or int4: calibrate by text that the model "
+     "generates"},
     {"dtype",
      &Settings::Dtype,
      {"auto", "f32", "bf16"},

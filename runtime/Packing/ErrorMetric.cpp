@@ -14,9 +14,13 @@
 
 using namespace tenon;
 
-/// What is added to the diagonal of a block, as a share of its mean, as GPTQ
-/// has it: few tokens say little of so many inputs.
-static constexpr double Damping = 0.01;
+/// What is added to the diagonal of a block of `N` columns, as a share of its
+/// mean, with moments of `Rows` inputs.
+static double dampingOf(int64_t N, int64_t Rows) {
+  constexpr double Least = 0.01; // GPTQ's.
+  return std::max(Least,
+                  static_cast<double>(N) / (2 * static_cast<double>(Rows)));
+}
 
 /// Mean squares divided by their mean.
 static std::vector<float> importanceOf(std::span<const double> Squares) {
@@ -32,7 +36,7 @@ static std::vector<float> importanceOf(std::span<const double> Squares) {
 
 /// Writes R and D of N x N moments, the upper triangle of `H`, which is
 /// overwritten, to rows of FeedbackColumns numbers.
-static void factorise(double *H, int64_t N, float *Feedback) {
+static void factorise(double *H, int64_t N, double Damping, float *Feedback) {
   auto Row = [&](int64_t I) { return H + I * FeedbackColumns; };
   double Mean = 0;
   for (int64_t I = 0; I < N; ++I)
@@ -81,7 +85,8 @@ ErrorMetric ErrorMetric::ofSquares(std::span<const double> Squares) {
   return Metric;
 }
 
-ErrorMetric ErrorMetric::ofMoments(std::span<const double> Moments) {
+ErrorMetric ErrorMetric::ofMoments(std::span<const double> Moments,
+                                   int64_t Rows) {
   auto K = static_cast<int64_t>(Moments.size()) / FeedbackColumns;
   std::vector<double> Squares;
   for (int64_t I = 0; I < K; ++I)
@@ -102,7 +107,8 @@ ErrorMetric ErrorMetric::ofMoments(std::span<const double> Moments) {
     std::vector<double> H(Block.size());
     std::ranges::transform(Block, H.begin(),
                            [&](double X) { return X * Factor; });
-    factorise(H.data(), N, Metric.Feedback.data() + First * FeedbackColumns);
+    factorise(H.data(), N, dampingOf(N, Rows),
+              Metric.Feedback.data() + First * FeedbackColumns);
   }
   return Metric;
 }

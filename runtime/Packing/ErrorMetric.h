@@ -32,8 +32,11 @@ public:
 
   /// Of K x FeedbackColumns second moments: row k has at column j those of
   /// inputs k and k / FeedbackColumns * FeedbackColumns + j; below the diagonal
-  /// nothing is read. The diagonal is not all zeros.
-  static ErrorMetric ofMoments(std::span<const double> Moments);
+  /// nothing is read. The diagonal is not all zeros. They are means of `Rows`
+  /// inputs, at least one: to the diagonal of a block of N columns,
+  /// max(1 %, N / (2 Rows)) of its mean is added, as correlations that few
+  /// inputs show are mostly chance.
+  static ErrorMetric ofMoments(std::span<const double> Moments, int64_t Rows);
 
   /// Mean squares of the inputs from `Column` to K, around 1.
   const float *importance(int64_t Column) const {

@@ -67,9 +67,7 @@ class Calibrate:
         self.test = test
         self.work = test.work
         self.example = example
-        random = numpy.random.default_rng(1)
-        self.text = self.file("words.txt", " ".join(
-            WORDS[i] for i in random.integers(0, len(WORDS), 300)))
+        self.text = self.words("words.txt", 300)
 
     def file(self, name, content):
         path = self.work / name
@@ -77,13 +75,19 @@ class Calibrate:
                          else content.encode())
         return path
 
+    def words(self, name, count):
+        random = numpy.random.default_rng(1)
+        return self.file(name, " ".join(
+            WORDS[i] for i in random.integers(0, len(WORDS), count)))
+
     def compiled(self, artifact):
         inspected = json.loads(self.test.need("tenon", "inspect", artifact,
                                               "--json"))
         return inspected["compiled"]
 
     def quality(self):
-        """The example is nearer to itself with a text than without."""
+        """The example is nearer to itself with a text than without, be it one
+        that it generates."""
         whole = self.test.compile(self.example, "whole", "--dtype", "f32")
         content = (self.example / "heldout.txt").read_text()
         half = len(content) // 2
@@ -91,21 +95,23 @@ class Calibrate:
         other = self.file("other.txt", content[half:])
         options = ["--activations", "exact", "--quantize"]
         for bits, gain in (("int4", 0.6), ("int8", 0.85)):
-            divergences = []
-            for name, more in (("plain", []), ("text", ["--calibrate", text])):
-                artifact = self.test.compile(self.example, f"{bits}-{name}",
-                                             *options, bits, *more)
-                answer = json.loads(self.test.need(
-                    "tenon", "evaluate", artifact, "--text", other,
-                    "--against", whole, "--json"))
-                divergences.append(answer["against"]["mean_kl_divergence"])
-            self.test.check(divergences[1] < gain * divergences[0],
-                            f"{bits}: divergences {divergences}, expected a "
-                            f"share of at most {gain}")
+            plain, *calibrated = [
+                json.loads(self.test.need(
+                    "tenon", "evaluate",
+                    self.test.compile(self.example, f"{bits}-{name}", *options,
+                                      bits, *more),
+                    "--text", other, "--against", whole, "--json"))["against"][
+                        "mean_kl_divergence"]
+                for name, more in (("plain", []),
+                                   ("text", ["--calibrate", text]),
+                                   ("auto", ["--calibrate", "auto"]))]
+            self.test.check(max(calibrated) < gain * plain,
+                            f"{bits}: divergences {calibrated}, expected a "
+                            f"share of at most {gain} of {plain}")
         said = self.compiled(self.work / "int4-text.tenon")
         tokens = said.get("calibration", {}).get("tokens")
         self.test.check(
-            tokens and 3000 < tokens <= 4096
+            tokens and 1500 < tokens <= 2048
             and len(said["calibration"]["text_xxh3"]) == 16
             and "calibration" not in self.compiled(
                 self.work / "int4-plain.tenon"),
@@ -119,12 +125,29 @@ class Calibrate:
             and found["text_xxh3"] == said["calibration"]["text_xxh3"],
             f"at most 600 tokens: {found}")
 
+    def generated(self):
+        """Text that the model generates, which is the same each time."""
+        said = self.compiled(self.work / "int4-auto.tenon")["calibration"]
+        self.test.check(said == {"tokens": 2048, "text": "auto"},
+                        f"generated: {said}")
+        bare = models.llama(self.work / "tokenless", 2)
+        artifacts = [
+            self.test.compile(bare, f"again-{number}", "--quantize", "int4",
+                              "--calibrate", "auto", "--calibrate-tokens", 200)
+            for number in range(2)]
+        self.test.check(
+            artifacts[0].read_bytes() == artifacts[1].read_bytes(),
+            "a model without a tokenizer generates the same text again")
+        self.test.check(
+            self.compiled(artifacts[0])["calibration"]["tokens"] == 192,
+            "at most 200 tokens, in windows of 64, the context")
+
     def remarks(self):
         model = mixture(self.work / "mixture")
         out = self.work / "mixture.tenon"
         done = self.test.run("tenon", "compile", model, "-o", out,
-                             "--quantize", "int8", "--calibrate", self.text,
-                             "--remarks", "--quantize-exclude", "lm_head.*")
+                             "--quantize", "int8", "--calibrate",
+                             self.words("many.txt", 2000), "--remarks", "--quantize-exclude", "lm_head.*")
         lines = [line for line in done.stderr.splitlines()
                  if "Calibrate" in line]
 
@@ -218,6 +241,13 @@ class Calibrate:
                 ("a vision model",
                  [others["vit-features"], *int4, "--calibrate", self.text], 1,
                  ["vit-features: --calibrate: this model is a vision model"]),
+                ("no decoder", [tokenizer(models.bert(work / "auto-bert", 2)),
+                                *int4, "--calibrate", "auto"], 1,
+                 ["auto-bert: --calibrate: this model generates no text: "
+                  "expected a decoder with a head, or a text file"]),
+                ("a vision model that generates",
+                 [others["vit-features"], *int4, "--calibrate", "auto"], 1,
+                 ["vit-features: --calibrate: this model is a vision model"]),
                 ("nothing to quantise",
                  [llama, "--quantize", "none", "--calibrate", self.text], 1,
                  ["--calibrate needs --quantize int8 or int4"]),
@@ -240,6 +270,7 @@ def main():
     test = support.Test(sys.argv[1:3])
     calibrate = Calibrate(test, pathlib.Path(sys.argv[3]))
     calibrate.quality()
+    calibrate.generated()
     calibrate.remarks()
     calibrate.unweighted()
     calibrate.encoder()

@@ -96,6 +96,7 @@ class ModelCache:
         count = len(self.listed())
         for options in (["--quantize", "int8"],
                         ["--quantize", "int4", "--activations", "exact"],
+                        ["--quantize", "int4", "--calibrate", "auto"],
                         ["--dtype", "f32"], ["--kv-cache", "int8"]):
             for _ in range(2):
                 self.test.need("tenon", "run", self.model, *options, *WRITE)

@@ -18,6 +18,9 @@ namespace {
 /// Two blocks of columns, the last of them not whole.
 constexpr int64_t K = FeedbackColumns + 72;
 
+/// So many rows of input say all that a metric asks for.
+constexpr int64_t Plenty = 1 << 20;
+
 /// Moments of inputs that share a few directions, and of unequal sizes.
 std::vector<double> correlatedMoments() {
   constexpr int64_t Rows = 900, Shared = 20;
@@ -48,10 +51,11 @@ double momentOf(const std::vector<double> &Moments, int64_t I, int64_t J) {
 }
 
 /// e^T H e of values from `First` on, by the moments alone: those of
-/// ofMoments() have 1 % of a block's mean on the diagonal, and a mean of 1 in
-/// all.
+/// ofMoments() have a share of a block's mean on the diagonal, and a mean of 1
+/// in all.
 double squareOf(const std::vector<double> &Moments,
-                const std::vector<float> &Values, int64_t First) {
+                const std::vector<float> &Values, int64_t First,
+                double Damping = 0.01) {
   double Mean = 0, BlockMean = 0;
   for (int64_t I = 0; I < K; ++I)
     Mean += momentOf(Moments, I, I) / K;
@@ -64,19 +68,29 @@ double squareOf(const std::vector<double> &Moments,
     for (size_t J = 0; J < Values.size(); ++J)
       Sum += (momentOf(Moments, First + static_cast<int64_t>(I),
                        First + static_cast<int64_t>(J)) +
-              (I == J ? 0.01 * BlockMean : 0)) *
+              (I == J ? Damping * BlockMean : 0)) *
              Values[I] * Values[J];
   return Sum / Mean;
 }
 
+/// Few inputs add more to the diagonal, of the second, smaller block less.
 TEST(ErrorMetricTest, KnowsTheSquareOfAnOutput) {
   std::vector<double> Moments = correlatedMoments();
-  ErrorMetric Metric = ErrorMetric::ofMoments(Moments);
-  for (auto [First, Count] : {std::pair<int64_t, int64_t>(0, FeedbackColumns),
-                              {FeedbackColumns, K - FeedbackColumns}}) {
-    std::vector<float> Values = normalValues(Count, 5);
-    double Expected = squareOf(Moments, Values, First);
-    EXPECT_NEAR(Metric.outputSquare(Values, First), Expected, 1e-4 * Expected);
+  struct Case {
+    int64_t Rows, First, Count;
+    double Damping;
+  };
+  constexpr int64_t Rest = K - FeedbackColumns;
+  for (Case C : {Case{Plenty, 0, FeedbackColumns, 0.01},
+                 {Plenty, FeedbackColumns, Rest, 0.01},
+                 {FeedbackColumns / 4, 0, FeedbackColumns, 2},
+                 {FeedbackColumns / 4, FeedbackColumns, Rest,
+                  2. * Rest / FeedbackColumns}}) {
+    ErrorMetric Metric = ErrorMetric::ofMoments(Moments, C.Rows);
+    std::vector<float> Values = normalValues(C.Count, 5);
+    double Expected = squareOf(Moments, Values, C.First, C.Damping);
+    EXPECT_NEAR(Metric.outputSquare(Values, C.First), Expected, 1e-4 * Expected)
+        << C.Rows << " " << C.First;
   }
 }
 
@@ -96,7 +110,7 @@ TEST(ErrorMetricTest, SquaresAloneAreWeights) {
 /// them leaves less of it.
 TEST(ErrorMetricTest, LaterValuesMakeUpForErrors) {
   std::vector<double> Moments = correlatedMoments();
-  ErrorMetric Metric = ErrorMetric::ofMoments(Moments);
+  ErrorMetric Metric = ErrorMetric::ofMoments(Moments, Plenty);
   constexpr int64_t First = FeedbackColumns, Count = K - FeedbackColumns;
   constexpr int64_t Given = 7;
   // Values that become 0 have themselves as errors; none is stored behind them.
@@ -127,7 +141,7 @@ TEST(ErrorMetricTest, LaterValuesMakeUpForErrors) {
 
 /// Four errors at a time and one by one.
 TEST(ErrorMetricTest, ErrorsAddUp) {
-  ErrorMetric Metric = ErrorMetric::ofMoments(correlatedMoments());
+  ErrorMetric Metric = ErrorMetric::ofMoments(correlatedMoments(), Plenty);
   std::vector<float> Values = normalValues(100, 9);
   std::vector<float> Expected = Values;
   constexpr int64_t Count = 6, First = 40;
@@ -162,7 +176,7 @@ TEST(ErrorMetricTest, OutputsOfQuantisedRowsAreNearer) {
   std::vector<double> Squares;
   for (int64_t I = 0; I < K; ++I)
     Squares.push_back(momentOf(Moments, I, I));
-  ErrorMetric Metric = ErrorMetric::ofMoments(Moments);
+  ErrorMetric Metric = ErrorMetric::ofMoments(Moments, Plenty);
   ErrorMetric Weights = ErrorMetric::ofSquares(Squares);
   constexpr int64_t Rows = 21;
   std::vector<float> X = normalValues(Rows * K, 6);
@@ -202,7 +216,7 @@ TEST(ErrorMetricTest, IndependentInputsFeedNothingBack) {
                                                   I % FeedbackColumns)] =
                           1 + I % 7);
   std::vector<float> X = normalValues(5 * K, 7);
-  ErrorMetric Metric = ErrorMetric::ofMoments(Moments);
+  ErrorMetric Metric = ErrorMetric::ofMoments(Moments, Plenty);
   ErrorMetric Weights = ErrorMetric::ofSquares(Squares);
   for (StorageFormat Format :
        {StorageFormat::IQ4_NL, StorageFormat::Q6_0, StorageFormat::Q4_K}) {
@@ -218,7 +232,7 @@ TEST(ErrorMetricTest, BlocksWithoutInputsAreQuantised) {
   std::vector<double> Moments = correlatedMoments();
   std::fill(Moments.begin() + FeedbackColumns * FeedbackColumns, Moments.end(),
             0.0);
-  ErrorMetric Metric = ErrorMetric::ofMoments(Moments);
+  ErrorMetric Metric = ErrorMetric::ofMoments(Moments, Plenty);
   std::vector<float> X = normalValues(3 * K, 10);
   std::vector<std::byte> Bytes;
   QuantisationError Error = packed(StorageFormat::IQ4_NL, X, &Metric, &Bytes);

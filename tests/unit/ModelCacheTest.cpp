@@ -233,7 +233,7 @@ TEST(ModelCacheKey, ChangesWithWhateverTheArtifactDependsOn) {
   Keys.insert(Key());
   Model.Files.pop_back();
   Keys.insert(Key());
-  EXPECT_EQ(Keys.size(), 3u + 8 + 4);
+  EXPECT_EQ(Keys.size(), 3u + 9 + 4);
   // The same model in another place.
   ModelFiles Moved{"n", {{"a", "/n/a"}, {"b", "/n/b"}}};
   EXPECT_EQ(keyOf(Moved, Hashes, One, {}, "avx2"), Plain);
@@ -299,20 +299,27 @@ echo 'tenon: note: a note' >&2; echo anything)");
 
 TEST_F(ModelCacheTest, TellsTheCompilerWhatIsAskedFor) {
   setCompiler("echo \"$@\" >" + std::string(Directory / "arguments"));
-  Wanted.Options = {"int4", "f32", "int8", "exact"};
+  Wanted.Options = {"int4", "auto", "f32", "int8", "exact"};
   obtained();
   std::string Arguments = readText(Directory / "arguments");
   EXPECT_TRUE(Arguments.starts_with("compile " + Model + " -o ")) << Arguments;
-  EXPECT_TRUE(Arguments.ends_with(" --progress json --quantize int4 --dtype "
-                                  "f32 --kv-cache int8 --activations exact\n"))
+  EXPECT_TRUE(
+      Arguments.ends_with(" --progress json --quantize int4 "
+                          "--calibrate auto --dtype f32 --kv-cache int8 "
+                          "--activations exact\n"))
       << Arguments;
   Result<std::vector<Entry>> All = Folder->list();
   ASSERT_TRUE(All && All->size() == 1 && All->front().Origin);
   EXPECT_EQ(All->front().Origin->Compiled, Wanted.Options);
   EXPECT_EQ(All->front().Origin->Model, Model);
-  EXPECT_EQ(toText(Wanted.Options), "--quantize int4 --dtype f32 --kv-cache "
-                                    "int8 --activations exact");
+  EXPECT_EQ(toText(Wanted.Options), "--quantize int4 --calibrate auto --dtype "
+                                    "f32 --kv-cache int8 --activations exact");
   EXPECT_EQ(toText({}), "");
+  // The compiler knows its defaults.
+  Wanted.Options = {};
+  obtained();
+  EXPECT_TRUE(readText(Directory / "arguments").ends_with(" --progress json\n"))
+      << readText(Directory / "arguments");
 }
 
 TEST_F(ModelCacheTest, DamagedEntriesAreCompiledAgain) {
@@ -345,8 +352,8 @@ TEST_F(ModelCacheTest, DamagedEntriesAreCompiledAgain) {
       {[&] { fs::remove(Text); }, "is missing"},
       {[&] { writeText(Text, ""); }, ".json"},
       {[&] { writeText(Text, "[]"); }, ".json"},
-      {[&] { writeText(Text, Replaced("\"format\": 1", "\"format\": 2")); },
-       "'format' is 2"},
+      {[&] { writeText(Text, Replaced("\"format\": 2", "\"format\": 3")); },
+       "'format' is 3"},
       {[&] { writeText(Text, Replaced("\"none\"", "\"int2\"")); },
        "'options.quantize' is 'int2': expected a value of --quantize"},
       {[&] { writeText(Text, Replaced("\"bytes\": ", "\"bytes\": -")); },

@@ -8,14 +8,20 @@
 #include "compiler/Native/RunStages.h"
 #include "dialects/Dnn/Dnn.h"
 
+#include "runtime/Sampling/Sampler.h"
+
 #include "gmock/gmock.h"
+
+#include <set>
 
 using namespace mlir;
 using namespace tenon;
+using testing::Contains;
 using testing::DoubleNear;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::Pointwise;
 
 namespace {
@@ -40,6 +46,9 @@ TEST(InputStatisticsTest, AddsUpByName) {
   Inputs.add(Names{"u"}, 1, 0, rowsOf({{2, 2}}));
   EXPECT_THAT(Inputs.meanSquares("w", 0), ElementsAre(10. / 3, 20. / 3));
   EXPECT_THAT(Inputs.meanSquares("u", 0), ElementsAre(14. / 4, 24. / 4));
+  EXPECT_EQ(Inputs.rows("w", 0), 3);
+  EXPECT_EQ(Inputs.rows("u", 0), 4);
+  EXPECT_EQ(Inputs.rows("v", 0), 0);
   EXPECT_TRUE(Inputs.contains("w"));
   EXPECT_FALSE(Inputs.contains("v"));
   EXPECT_THAT(Inputs.meanSquares("v", 0), IsEmpty());
@@ -117,6 +126,14 @@ protected:
                                  static_cast<uint32_t>(Described.Vocabulary)));
       Text.Tokens += static_cast<int64_t>(Length);
     }
+  }
+
+  Result<Calibrator> compiled() {
+    Result<CpuLevel> Level = effectiveLevel();
+    if (!Level)
+      return Level.error();
+    return Calibrator::compile(*Model.Module, Described, *Model.Weights,
+                               {*Level, {}, nullptr});
   }
 
   /// What the evaluator multiplies weights with, nothing being fused.
@@ -203,10 +220,9 @@ protected:
   /// Compares what the program records with the evaluator's, for tensors that
   /// are called so.
   void compare(const std::vector<std::string> &Tensors, int64_t Matrices = 1) {
-    Result<CpuLevel> Level = effectiveLevel();
-    ASSERT_TRUE(Level);
-    auto Got = recordInputs(*Model.Module, Described, *Model.Weights, Text,
-                            {*Level, {}, nullptr});
+    Result<Calibrator> Program = compiled();
+    ASSERT_TRUE(Program) << Program.error().message();
+    auto Got = Program->record(Text);
     ASSERT_TRUE(Got) << Got.error().message();
     InputStatistics Wanted = expected();
     for (const std::string &Tensor : Tensors) {
@@ -257,11 +273,97 @@ TEST_F(CalibrationTest, RecordsWhatEachExpertMultiplies) {
   compare(Tensors, 4);
 }
 
+/// Every token is drawn from what the evaluator says may follow, or begins a
+/// text behind one that ended.
+TEST_F(CalibrationTest, GeneratesWhatTheModelWouldSay) {
+  load("llama-gqa-llama3");
+  TextEnds Ends{{3, 4}, {}};
+  // A third of the vocabulary, so that texts are short.
+  for (int32_t Id = 5; Id < Described.Vocabulary; Id += 3)
+    Ends.EndOfSequence.push_back(Id);
+  Result<Calibrator> Program = compiled();
+  ASSERT_TRUE(Program) << Program.error().message();
+  constexpr int64_t Wanted = (GeneratedAtOnce + 2) * GeneratedWindow;
+  auto Got = Program->generate(Ends, Wanted + 1);
+  ASSERT_TRUE(Got) << Got.error().message();
+  int64_t Window = std::min(GeneratedWindow, Described.MaxSequence);
+  EXPECT_EQ(Got->Tokens, (Wanted + 1) / Window * Window);
+  EXPECT_FALSE(Got->Checksum);
+  ASSERT_EQ(static_cast<int64_t>(Got->Windows.size()) * Window, Got->Tokens);
+
+  auto Sampler = sampling::Sampler::create({.Temperature = 1});
+  ASSERT_TRUE(Sampler);
+  Evaluator E(*Model.Module, checkpointParameters(*Model.Weights));
+  int64_t Drawn = 0, Ended = 0;
+  for (auto [Number, Ids] : llvm::enumerate(Got->Windows)) {
+    ASSERT_EQ(static_cast<int64_t>(Ids.size()), Window);
+    EvaluatorBatch Batch;
+    Batch.add(0, std::vector<int64_t>(Ids.begin(), Ids.end()), 0, Window);
+    E.forget(0);
+    auto Logits = E.run("step", Batch);
+    ASSERT_TRUE(Logits) << Logits.error().message();
+    ASSERT_EQ(Ids[0], 3);
+    size_t Begun = 1;
+    for (int64_t I = 1; I < Window; ++I) {
+      int32_t Id = Ids[static_cast<size_t>(I)];
+      if (Begun < Ends.Beginning.size()) {
+        ASSERT_EQ(Id, Ends.Beginning[Begun++]) << Number << " " << I;
+        continue;
+      }
+      auto Pick = Sampler->pick(
+          {Logits->row(I - 1), static_cast<size_t>(Logits->Columns)}, I,
+          static_cast<uint32_t>(Number));
+      ASSERT_TRUE(Pick);
+      ASSERT_EQ(Id, *Pick) << Number << " " << I;
+      ++Drawn;
+      if (std::ranges::find(Ends.EndOfSequence, Id) !=
+          Ends.EndOfSequence.end()) {
+        Begun = 0;
+        ++Ended;
+      }
+    }
+  }
+  EXPECT_GT(Ended, 50);
+  EXPECT_GT(Drawn, 2 * Ended);
+}
+
+/// Without special tokens, any token begins a text.
+TEST_F(CalibrationTest, GeneratesFromAnyToken) {
+  load("llama-gqa-llama3");
+  Result<Calibrator> Program = compiled();
+  ASSERT_TRUE(Program) << Program.error().message();
+  auto Got = Program->generate({}, MinCalibrationTokens * GeneratedAtOnce);
+  ASSERT_TRUE(Got) << Got.error().message();
+  std::set<int32_t> First;
+  for (const std::vector<int32_t> &Ids : Got->Windows)
+    First.insert(Ids.front());
+  EXPECT_GT(First.size(), Got->Windows.size() / 2);
+  EXPECT_GE(*First.begin(), 0);
+  EXPECT_LT(*First.rbegin(), Described.Vocabulary);
+}
+
+/// What stands for an image is in no text.
+TEST_F(CalibrationTest, GeneratesNoImages) {
+  load("llava-gqa");
+  Result<Calibrator> Program = compiled();
+  ASSERT_TRUE(Program) << Program.error().message();
+  auto Got = Program->generate({}, 16 * GeneratedWindow);
+  ASSERT_TRUE(Got) << Got.error().message();
+  std::optional<int32_t> Image;
+  Model.Module->walk([&](transformer::MergeFeaturesOp Op) {
+    Image = static_cast<int32_t>(Op.getToken());
+  });
+  ASSERT_TRUE(Image);
+  for (const std::vector<int32_t> &Ids : Got->Windows)
+    EXPECT_THAT(Ids, Not(Contains(*Image)));
+}
+
 TEST_F(CalibrationTest, RefusesOtherModels) {
   load("t5-gated");
   Status Can = checkCalibrated(Described);
   ASSERT_FALSE(Can);
   EXPECT_THAT(Can.error().message(), HasSubstr("an encoder-decoder: expected"));
+  EXPECT_FALSE(checkGenerates(Described));
 }
 
 TEST_F(CalibrationTest, RefusesImages) {

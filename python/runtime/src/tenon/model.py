@@ -24,7 +24,8 @@ _ENCODE_TOKENS = 8192
 
 
 # How a model that is not compiled is.
-_COMPILE_OPTIONS = ("quantize", "dtype", "kv_cache", "activations", "progress")
+_COMPILE_OPTIONS = ("quantize", "calibrate", "dtype", "kv_cache", "activations",
+                    "progress")
 
 
 def load(path: str | os.PathLike, **options) -> Model:
@@ -33,8 +34,8 @@ def load(path: str | os.PathLike, **options) -> Model:
 
     Args:
         path: of the artifact or model.
-        options: those of Model. With a model also quantize, dtype, kv_cache,
-            activations and progress, as of compile().
+        options: those of Model. With a model also quantize, calibrate ("auto"),
+            dtype, kv_cache, activations and progress, as of compile().
 
     Raises: as Model; CompileError.
     """
