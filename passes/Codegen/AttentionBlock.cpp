@@ -215,7 +215,7 @@ void AttentionBlock::score(Value FirstRow, Value Keys,
       Value Scale;
       if (With.Scales)
         Scale = B.load(With.Scales, {B.index(0), With.ScaleHead, GroupStart});
-      if (!Is.Element.isF32())
+      if (Is.scalesScores())
         Scale =
             Scale ? B.mulf(Scale, B.vecConst(Is.Scale)) : B.vecConst(Is.Scale);
       Mask(GroupStart, [&](int64_t Row) {
@@ -242,13 +242,21 @@ Value AttentionBlock::largestLanes(Value Buffer, int64_t Row) {
   return Largest;
 }
 
+/// The weight of a score beside one of `Center`, which is no smaller.
+Value AttentionBlock::weightOf(Value Score, Value Center) {
+  float Factor =
+      KernelBuilder::Log2OfE * (Is.ScalesExponents ? Is.Scale : 1.0f);
+  return B.exp2OfNonPositive(B.mulf(B.subf(Score, Center), B.vecConst(Factor)),
+                             Is.Element.isBF16());
+}
+
 /// Turns a row's scores into weights; lanes of their total.
 Value AttentionBlock::weights(int64_t Row, Value Center,
                               const AttentionPage &With) {
   Value Sum = B.vecConst(0);
   for (int64_t I = 0; I < PageTokens; I += Lanes) {
     SmallVector<Value> At = {B.index(Row), B.index(I)};
-    Value Weight = B.expOfNonPositive(B.subf(B.load(Scores, At), Center));
+    Value Weight = weightOf(B.load(Scores, At), Center);
     Sum = B.addf(Sum, Weight);
     if (With.Scales)
       Weight = B.mulf(Weight,
@@ -267,7 +275,7 @@ void AttentionBlock::softmax(Value FirstRow, const AttentionPage &With,
     Largest.push_back(largestLanes(Scores, Row));
   Value Before = B.load(Highest, {FirstRow}, Is.Rows);
   Value Center = B.larger(Before, B.largestOfEach(Largest));
-  Value Correction = B.expOfNonPositive(B.subf(Before, Center));
+  Value Correction = weightOf(Before, Center);
   B.store(Center, Highest, {FirstRow}, Is.Rows);
   B.store(Correction, Corrections, {B.index(0)}, Is.Rows);
   Rows([&](int64_t Row) {

@@ -61,6 +61,12 @@ struct AttentionProducts {
   int64_t Rows;
   /// What scores of bf16 queries are multiplied with; f32 ones are scaled.
   float Scale;
+  /// Whether they are not before they become exponents: where nothing but the
+  /// softmax reads them. The scale is positive then.
+  bool ScalesExponents = false;
+
+  /// Whether scores are scaled where products of bf16 queries are made.
+  bool scalesScores() const { return !Element.isF32() && !ScalesExponents; }
 
   /// As many rows as leave half of the registers for what their sums are made
   /// of.
@@ -123,6 +129,7 @@ private:
   void score(Value FirstRow, Value Keys, const AttentionPage &With,
              llvm::function_ref<void(Value, OneScore)> Mask);
   Value largestLanes(Value Buffer, int64_t Row);
+  Value weightOf(Value Score, Value Center);
   Value weights(int64_t Row, Value Center, const AttentionPage &With);
   void softmax(Value FirstRow, const AttentionPage &With, ForRows Rows);
   Value correction(int64_t Row) {

@@ -119,6 +119,10 @@ private:
                    B.Target.hasDot(DotProduct::BF16Tile) &&
                    Is.KeyWords % TileRows == 0;
     Is.Scale = scale();
+    // Nothing is added to scores, and nobody else is told the largest.
+    Is.ScalesExponents = Is.Element.isBF16() && Is.Scale > 0 &&
+                         !Op.getSoftCap() && !Op.getBias() && !Op.getSinks() &&
+                         !Op.getPartialsOut();
     if (!WidensPages)
       return;
     int64_t P = Is.WordValues;

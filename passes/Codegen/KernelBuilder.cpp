@@ -383,30 +383,32 @@ Value KernelBuilder::splatPair(Value Pair) {
                                    splat(Word));
 }
 
-Value KernelBuilder::expOfNonPositive(Value Vector) {
+Value KernelBuilder::exp2OfNonPositive(Value Vector, bool BecomesBF16) {
   auto Words = vecType(getI32Type());
-  // 2^y = 2^n 2^f with n the nearest integer. The error of y grows with it, and
+  // 2^x = 2^n 2^f with n the nearest integer. The error of x grows with it, and
   // the result falls faster.
   // One instruction of AVX-512 scales by powers of 2, whatever they are.
   bool HasScale = Target.getLanes() == Lanes;
-  Value Clamped = Vector;
+  Value X = Vector;
   if (!HasScale) {
     // A comparison that lets a NaN through.
-    Value Lowest = vecConst(-87.25f);
+    Value Lowest = vecConst(-125.875f);
     Value IsBelow =
         arith::CmpFOp::create(*this, arith::CmpFPredicate::OLT, Vector, Lowest);
-    Clamped = arith::SelectOp::create(*this, IsBelow, Lowest, Vector);
+    X = arith::SelectOp::create(*this, IsBelow, Lowest, Vector);
   }
-  Value Y = mulf(Clamped, vecConst(1.44269504088896340736f));
-  Value N = math::RoundEvenOp::create(*this, Y);
-  Value F = subf(Y, N);
-  // Of the polynomials of degree 5 with p(0) = 1, that of the least largest
-  // relative error over [-1/2, 1/2], 9e-8.
-  constexpr float Coefficients[] = {
-      0.001326472731307149f, 0.009671512991189957f, 0.05550733581185341f,
-      0.24022242426872253f,  0.6931470036506653f,   1.0f};
-  Value P = vecConst(Coefficients[0]);
-  for (float C : llvm::drop_begin(Coefficients))
+  Value N = math::RoundEvenOp::create(*this, X);
+  Value F = subf(X, N);
+  // Of the polynomials of degree 5 and 3 with p(0) = 1, those of the least
+  // largest relative error over [-1/2, 1/2].
+  constexpr float Near[] = {0.001326472731307149f, 0.009671512991189957f,
+                            0.05550733581185341f,  0.24022242426872253f,
+                            0.6931470036506653f,   1.0f};
+  constexpr float Rough[] = {0.055008931854115f, 0.24221095944159776f,
+                             0.6932829269434042f, 1.0f};
+  ArrayRef<float> Coefficients = BecomesBF16 ? ArrayRef(Rough) : ArrayRef(Near);
+  Value P = vecConst(Coefficients.front());
+  for (float C : Coefficients.drop_front())
     P = fma(P, F, vecConst(C));
   Value Scaled;
   if (HasScale) {
@@ -416,6 +418,9 @@ Value KernelBuilder::expOfNonPositive(Value Vector) {
     // power, and what lanes that are masked out have.
     Scaled = x86vector::MaskScaleFOp::create(*this, P, N, P, All,
                                              i32(CurrentRounding));
+    // Subnormal numbers, which bf16 products take for 0.
+    if (BecomesBF16)
+      return Scaled;
   } else {
     Value Exponent = arith::ShLIOp::create(
         *this, arith::FPToSIOp::create(*this, Words, N),
@@ -427,7 +432,7 @@ Value KernelBuilder::expOfNonPositive(Value Vector) {
   }
   // What is masked out must not count at all.
   Value IsZero = arith::CmpFOp::create(*this, arith::CmpFPredicate::OLT, Vector,
-                                       vecConst(-87.0f));
+                                       vecConst(-125.5f));
   return arith::SelectOp::create(*this, IsZero, vecConst(0), Scaled);
 }
 
