@@ -142,13 +142,20 @@ Result<Calibrator> Calibrator::compile(ModuleOp Model,
 // Generating
 //===----------------------------------------------------------------------===//
 
-Result<std::vector<int32_t>> tenon::beginningOf(const tokenizer::Tokenizer &T) {
+Result<TextEnds>
+tenon::textEndsOf(const artifact::GenerationInfo &Generation,
+                  const std::optional<tokenizer::Tokenizer> &T) {
+  TextEnds Ends;
+  Ends.EndOfSequence = Generation.EndOfSequence;
+  if (!T)
+    return Ends;
   // The tokenizer may add nothing to an empty text.
-  Result<tool::TextTokens> Tokens = tool::tokensOf(T, "a");
+  Result<tool::TextTokens> Tokens = tool::tokensOf(*T, "a");
   if (!Tokens)
     return Tokens.error();
   Tokens->Ids.resize(Tokens->Beginning);
-  return std::move(Tokens->Ids);
+  Ends.Beginning = std::move(Tokens->Ids);
+  return Ends;
 }
 
 Result<CalibrationText> Calibrator::generate(const TextEnds &Ends,

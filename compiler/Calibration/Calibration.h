@@ -80,8 +80,9 @@ struct TextEnds {
   std::vector<int32_t> EndOfSequence;
 };
 
-/// The special tokens that `T` begins texts with.
-Result<std::vector<int32_t>> beginningOf(const tokenizer::Tokenizer &T);
+/// Those of a model with the tokenizer `T`, if it has one.
+Result<TextEnds> textEndsOf(const artifact::GenerationInfo &Generation,
+                            const std::optional<tokenizer::Tokenizer> &T);
 
 /// The program of a model that is not quantised.
 class Calibrator {

@@ -375,15 +375,10 @@ private:
     if (!Program)
       return Program.error().withContext("calibration");
     if (IsGenerated) {
-      TextEnds Ends;
-      Ends.EndOfSequence = Imported->Generation.EndOfSequence;
-      if (T) {
-        auto Beginning = beginningOf(*T);
-        if (!Beginning)
-          return Beginning.error();
-        Ends.Beginning = std::move(*Beginning);
-      }
-      auto Generated = Program->generate(Ends, MaxTokens);
+      Result<TextEnds> Ends = textEndsOf(Imported->Generation, T);
+      if (!Ends)
+        return Ends.error();
+      auto Generated = Program->generate(*Ends, MaxTokens);
       if (!Generated)
         return Generated.error().withContext("calibration");
       Text = std::move(*Generated);

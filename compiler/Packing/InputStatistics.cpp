@@ -64,8 +64,9 @@ InputStatistics::meanMoments(const std::string &Tensor) const {
   std::vector<double> Means(Found->second.front()->Moments.size());
   for (const Sums *S : Found->second)
     std::ranges::transform(Means, S->Moments, Means.begin(), std::plus());
+  auto Total = static_cast<double>(rowsOf(Found->second, 0));
   for (double &Mean : Means)
-    Mean /= static_cast<double>(rowsOf(Found->second, 0));
+    Mean /= Total;
   return Means;
 }
 

@@ -155,6 +155,7 @@ private:
     Chosen.ValueColumns = padded(ValueDim);
     Chosen.Rows = AttentionProducts::mostRows(B, Chosen.UsesTiles);
     Chosen.Scale = scale();
+    // Maxima in a token's state are unscaled then.
     Chosen.ScalesExponents = Chosen.Element.isBF16() && Chosen.Scale > 0;
     return Chosen;
   }

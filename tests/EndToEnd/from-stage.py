@@ -23,13 +23,10 @@ def check(test, fixture, dtype):
     files = sorted(dumps.rglob("*.mlir"))
     # A dump of every pass, gates included, and one of every stage.
     test.check(len(files) > 30, f"{what}: {len(files)} dumps")
-    # One process for all: reading a dump takes less than starting.
-    together = test.work / "together.mlir"
-    together.write_text("// -----\n".join(file.read_text() for file in files))
-    done = test.run("tenon-opt", "--split-input-file", together, "-o",
-                    test.work / "read.mlir")
-    test.check(done.returncode == 0,
-               f"{what}, dumps are read: {done.stderr[-300:]}")
+    for file in files:
+        done = test.run("tenon-opt", file, "-o", test.work / "read.mlir")
+        if done.returncode != 0:
+            test.check(False, f"{what}, {file.name}: {done.stderr[-300:]}")
     for number, stage in enumerate(STAGES, 1):
         dump = dumps / f"{number}-{stage}.mlir"
         rest = test.compile(dump, stage, "--from-stage", stage, "--weights",
