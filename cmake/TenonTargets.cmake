@@ -16,6 +16,12 @@ add_library(tenon_options INTERFACE)
 target_compile_options(tenon_options INTERFACE -Wall -Wextra -Wno-unused-parameter)
 target_include_directories(tenon_options INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_definitions(tenon_options INTERFACE TENON_VERSION="${PROJECT_VERSION}")
+if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC takes each file of a unity source for a header, where a type of an
+  # unnamed namespace would be another one in each file.
+  target_compile_options(tenon_options INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
+endif()
 if(TENON_SANITIZE)
   target_compile_options(tenon_options INTERFACE
     -fsanitize=${TENON_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

@@ -15,7 +15,7 @@ namespace {
 
 using RowOrder = std::shared_ptr<const std::vector<int64_t>>;
 
-Error notFinite() {
+Error badScale() {
   return Error("a block's scale is infinite or no number: expected finite "
                "scales");
 }
@@ -53,7 +53,7 @@ public:
                                Out + At);
     });
     if (!Finite)
-      return notFinite();
+      return badScale();
     if (Added != 0)
       for (int64_t I = 0; I < Count; ++I)
         Out[I] += Added;
@@ -88,7 +88,7 @@ public:
       for (size_t I = 0; I < Blocks.size(); I += Format.Bytes)
         Finite &= Format.Decode(Blocks.data() + I, 1, Values);
     });
-    return Finite ? Status() : Status(notFinite());
+    return Finite ? Status() : Status(badScale());
   }
 
   const StoredFormat &format() const { return Format; }
@@ -142,7 +142,7 @@ public:
                 Row[static_cast<size_t>(At - FirstK)];
       }
     }
-    return Finite ? Status() : Status(notFinite());
+    return Finite ? Status() : Status(badScale());
   }
 
   void dropElements(int64_t First, int64_t Count) const override {
@@ -530,7 +530,7 @@ Result<std::vector<double>> tenon::readGgufVector(const GgufFile &File,
   std::vector<float> Values(static_cast<size_t>(product(Tensor.Shape)));
   if (!decodeElements(*Tensor.Format, Tensor.Bytes, 0, Values.size(),
                       Values.data()))
-    return notFinite().withContext(File.path() + ": tensor " +
-                                   printable(Tensor.Name));
+    return badScale().withContext(File.path() + ": tensor " +
+                                  printable(Tensor.Name));
   return std::vector<double>(Values.begin(), Values.end());
 }

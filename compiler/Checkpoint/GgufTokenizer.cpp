@@ -228,9 +228,9 @@ constexpr std::string_view ReadKeys[] = {
     "eot_token_id",  "eom_token_id",  "unknown_token_id", "padding_token_id",
     "add_bos_token", "add_eos_token", "add_sep_token",    "add_space_prefix"};
 
-class Reader {
+class GgufTokenizerReader {
 public:
-  explicit Reader(const GgufFile &File) : File(File) {}
+  explicit GgufTokenizerReader(const GgufFile &File) : File(File) {}
 
   Status readTokens() {
     auto Stored = File.strings(key("tokens"));
@@ -495,7 +495,7 @@ Status checkKeys(const GgufFile &File) {
   return {};
 }
 
-Result<std::string> byteLevel(const Reader &R) {
+Result<std::string> byteLevel(const GgufTokenizerReader &R) {
   const GgufFile &File = R.File;
   auto Name = File.string(R.key("pre"));
   const Split *Kind = Name ? splitNamed(*Name) : nullptr;
@@ -528,7 +528,7 @@ Result<std::string> byteLevel(const Reader &R) {
          R.vocabulary() + R"(,"merges":)" + *Merges + "}}";
 }
 
-Result<std::string> sentencePiece(const Reader &R) {
+Result<std::string> sentencePiece(const GgufTokenizerReader &R) {
   if (Status S = R.checkBytes(); !S)
     return S.error();
   auto AddSpace = R.flag("add_space_prefix", true);
@@ -574,16 +574,17 @@ Result<std::string> tenon::readGgufTokenizer(const GgufFile &File,
                                              Json &Settings) {
   if (Status S = checkKeys(File); !S)
     return S.error();
-  if (!File.has(Reader::key("model")))
+  if (!File.has(GgufTokenizerReader::key("model")))
     return std::string();
-  auto Model = File.string(Reader::key("model"));
+  auto Model = File.string(GgufTokenizerReader::key("model"));
   if (!Model)
     return Model.error();
   if (*Model == "none" || *Model == "no_vocab")
     return std::string();
   if (*Model != "gpt2" && *Model != "llama")
-    return File.expected(Reader::key("model"), "gpt2, llama or none");
-  Reader R(File);
+    return File.expected(GgufTokenizerReader::key("model"),
+                         "gpt2, llama or none");
+  GgufTokenizerReader R(File);
   if (Status S = R.readTokens(); !S)
     return S.error();
   for (auto [Key, Name] : {std::pair("bos_token_id", "bos_token_id"),

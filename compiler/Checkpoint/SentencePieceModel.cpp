@@ -109,9 +109,9 @@ private:
   const std::string &File;
 };
 
-class Reader {
+class ModelReader {
 public:
-  Reader(std::string_view Whole, const std::string &File)
+  ModelReader(std::string_view Whole, const std::string &File)
       : Whole(Whole), File(File) {}
 
   Result<SentencePieceModel> run() {
@@ -267,7 +267,7 @@ private:
 
 Result<SentencePieceModel> SentencePieceModel::parse(std::string_view Bytes,
                                                      const std::string &File) {
-  auto Made = Reader(Bytes, File).run();
+  auto Made = ModelReader(Bytes, File).run();
   return Made ? std::move(Made) : Made.error().ofContent();
 }
 

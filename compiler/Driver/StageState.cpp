@@ -49,7 +49,7 @@ static Json toJson(const ScopeTable &Scope) {
           {"weights", Weights}};
 }
 
-static std::string toText(const StageState &State) {
+static std::string jsonOf(const StageState &State) {
   // The manifest's reader expects code to lie somewhere in a file.
   Manifest Whole = State.Model;
   Whole.Code = {State.Code};
@@ -65,7 +65,7 @@ static std::string toText(const StageState &State) {
 
 void tenon::printWithState(mlir::ModuleOp Module, const StageState &State,
                            llvm::raw_ostream &Stream) {
-  std::string Text = toText(State);
+  std::string Text = jsonOf(State);
   mlir::AsmState Printing(Module);
   Printing.attachResourcePrinter(
       Provider, [&](mlir::Operation *, mlir::AsmResourceBuilder &Builder) {

@@ -5,7 +5,6 @@
 using namespace mlir;
 using namespace tenon;
 
-static constexpr int64_t CacheLine = 64;
 /// A lane of each output feature of a panel.
 static constexpr int64_t LaneBytes = 4 * PanelWidth;
 
@@ -150,16 +149,11 @@ Value GroupReader::half(int64_t Offset, bool OfBlock) {
 // Numbers
 //===----------------------------------------------------------------------===//
 
-Value GroupReader::splatWord(int32_t Number) {
-  return arith::ConstantOp::create(
-      B, DenseElementsAttr::get(B.vecType(B.getI32Type()), Number));
-}
-
 /// Lanes moved right, or left by a negative number.
 Value GroupReader::shift(Value Words, int64_t Right) {
   if (Right == 0)
     return Words;
-  Value By = splatWord(static_cast<int32_t>(std::abs(Right)));
+  Value By = B.splatWord(static_cast<int32_t>(std::abs(Right)));
   if (Right > 0)
     return arith::ShRUIOp::create(B, Words, By);
   return arith::ShLIOp::create(B, Words, By);
@@ -189,16 +183,16 @@ Value GroupReader::highBits(int64_t Half) {
   Value Position = B.mul(Quad, Bits);
   Value All = words(B.add(First, B.mul(B.div(Position, 8), LaneBytes)));
   Value Down = arith::ShRUIOp::create(B, All, B.splatIndex(B.rem(Position, 8)));
-  return arith::AndIOp::create(B, shift(Down, -4),
-                               splatWord(Bits == 1 ? 0x10101010 : 0x30303030));
+  return arith::AndIOp::create(
+      B, shift(Down, -4), B.splatWord(Bits == 1 ? 0x10101010 : 0x30303030));
 }
 
 /// 64 bytes: the codes of half an octet for each output feature.
 Value GroupReader::rawCodes(int64_t Half) {
   Value Words = Low[Info.Bits == 8 ? Half : 0];
   if (Info.Bits != 8)
-    Words =
-        arith::AndIOp::create(B, shift(Words, Half * 4), splatWord(0x0f0f0f0f));
+    Words = arith::AndIOp::create(B, shift(Words, Half * 4),
+                                  B.splatWord(0x0f0f0f0f));
   if (Info.Bits > 4 && Info.Bits < 8)
     Words = arith::OrIOp::create(B, Words, highBits(Half));
   return vector::BitCastOp::create(B, B.vecType(B.getI8Type(), 4 * Lanes),
@@ -327,18 +321,18 @@ GroupReader::PairScale GroupReader::pairScale(int64_t Part) {
   Value Bits = arith::BitcastOp::create(B, Words, scale(Part, true));
   // The nearest of 11 bits, which f16 has.
   if (Info.Scale == ScaleKind::Integer)
-    Bits = arith::AddIOp::create(B, Bits, splatWord(0x1000));
+    Bits = arith::AddIOp::create(B, Bits, B.splatWord(0x1000));
   auto Twice = [&](Value Low) -> Value {
     return vector::BitCastOp::create(
         B, B.vecType(B.getI16Type(), 2 * Lanes),
         arith::OrIOp::create(B, Low, shift(Low, -16)));
   };
   auto Masked = [&](int64_t Right, int32_t Mask) -> Value {
-    return arith::AndIOp::create(B, shift(Bits, Right), splatWord(Mask));
+    return arith::AndIOp::create(B, shift(Bits, Right), B.splatWord(Mask));
   };
   Value Factor = arith::OrIOp::create(
       B, arith::OrIOp::create(B, Masked(13, 0x03ff), Masked(16, 0x8000)),
-      splatWord(0x3c00));
+      B.splatWord(0x3c00));
   // Exponents of f16 count from 15.
   Value Exponent = arith::SubIOp::create(
       B, Twice(Masked(16, 0x7f80)), splatHalf(static_cast<int16_t>(15 << 7)));
@@ -409,8 +403,8 @@ Value GroupReader::scale(int64_t Part, bool OfPairs) {
     auto Words = B.vecType(B.getI32Type());
     Value Exponent = arith::ExtUIOp::create(B, Words, bytes(0, 1));
     // Of exponent 0, half of the least normal number.
-    Value Bits =
-        arith::MaxUIOp::create(B, shift(Exponent, -23), splatWord(0x00400000));
+    Value Bits = arith::MaxUIOp::create(B, shift(Exponent, -23),
+                                        B.splatWord(0x00400000));
     Scale = B.mulf(arith::BitcastOp::create(B, B.vecType(), Bits),
                    B.vecConst(0.5f));
     break;

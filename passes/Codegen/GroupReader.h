@@ -113,7 +113,6 @@ private:
   Value words(Value Offset);
   Value half(int64_t Offset, bool OfBlock);
   Value highBits(int64_t Half);
-  Value splatWord(int32_t Number);
   Value shift(Value Words, int64_t Right);
   Value table(mlir::Type Element, int64_t Added = 0);
   Value rawCodes(int64_t Half);

@@ -231,20 +231,16 @@ void IntegerMatmul::prepare(Value First, Value Last, RowFinder RowOf) {
 // One group
 //===----------------------------------------------------------------------===//
 
-static Value splatWord(KernelBuilder &B, int64_t Number) {
-  return B.splat(B.i32(static_cast<int32_t>(Number)));
-}
-
 /// Where the sums of a part start from: -b times the sum of its codes.
 Value IntegerMatmul::bias(const Place &At, int64_t Part) {
   int64_t Bias = dnn::unsignedCodes(Format).Bias;
   if (Bias == 0 || isSigned())
-    return splatWord(B, 0);
+    return B.splatWord(0);
   Value Sum = Parts == 1 ? At.Of->sum(At.Row, At.Group)
                          : At.Of->sumOfHalf(At.Row, At.Group, Part);
-  Value Times =
-      arith::ShLIOp::create(B, Sum, splatWord(B, llvm::Log2_64(Bias)));
-  return arith::SubIOp::create(B, splatWord(B, 0), Times);
+  Value Times = arith::ShLIOp::create(
+      B, Sum, B.splatWord(static_cast<int32_t>(llvm::Log2_64(Bias))));
+  return arith::SubIOp::create(B, B.splatWord(0), Times);
 }
 
 /// Sums of the products of a part of a group of `Columns` times 16 output
@@ -263,7 +259,7 @@ SmallVector<Value> IntegerMatmul::products(ArrayRef<Place> Inputs,
   SmallVector<Value> Start;
   for (int64_t Column = 0; Column < Columns; ++Column)
     for (const Place &At : Inputs) {
-      Start.append(Rows.digits() - 1, splatWord(B, 0));
+      Start.append(Rows.digits() - 1, B.splatWord(0));
       Start.push_back(bias(At, Part));
     }
   auto Add = [&](SmallVector<Value> &Sums, Value From, int64_t StepCount) {

@@ -205,6 +205,11 @@ Value KernelBuilder::splat(Value Scalar) {
   return vector::BroadcastOp::create(*this, vecType(Scalar.getType()), Scalar);
 }
 
+Value KernelBuilder::splatWord(int32_t Number) {
+  return arith::ConstantOp::create(
+      *this, DenseElementsAttr::get(vecType(getI32Type()), Number));
+}
+
 static Type elementOf(Value Buffer) {
   return cast<MemRefType>(Buffer.getType()).getElementType();
 }

@@ -17,6 +17,8 @@ namespace tenon {
 
 /// f32 lanes of every vector. Targets with narrower registers use two.
 inline constexpr int64_t Lanes = 16;
+/// Bytes.
+inline constexpr int64_t CacheLine = 64;
 
 class KernelBuilder : public mlir::ImplicitLocOpBuilder {
 public:
@@ -91,6 +93,8 @@ public:
   //===--- Vectors --------------------------------------------------------===//
   mlir::VectorType vecType(Type Element = {}, int64_t Count = Lanes);
   Value splat(Value Scalar);
+  /// A constant in every lane of an i32 vector.
+  Value splatWord(int32_t Number);
   /// 16 elements from `At` on, as f32; only the first `Valid`, 0 elsewhere.
   Value load(Value Buffer, mlir::ValueRange At, int64_t Valid = Lanes);
   /// The same with a mask.

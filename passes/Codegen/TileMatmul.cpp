@@ -32,7 +32,6 @@ constexpr int64_t PieceFeatures = 256;
 constexpr int64_t ChunkRows = 512;
 /// Columns that the copy of a piece of the rows is for.
 constexpr int64_t MostColumns = 512;
-constexpr int64_t CacheLine = 64;
 /// Rows of a block, and the most that stream a panel.
 constexpr int64_t BlockRows = 2 * TileRows;
 

@@ -5,19 +5,14 @@
 using namespace mlir;
 using namespace tenon;
 
-static Value splatWord(KernelBuilder &B, int32_t Number) {
-  return arith::ConstantOp::create(
-      B, DenseElementsAttr::get(B.vecType(B.getI32Type()), Number));
-}
-
 /// bf16 is the high half of f32: the even element moves up, the odd one only
 /// loses its neighbour.
 static SmallVector<Value> unpackBF16(KernelBuilder &B, Value Packed) {
   auto Words = B.vecType(B.getI32Type());
   Value Bits = vector::BitCastOp::create(B, Words, Packed);
-  Value Even = arith::ShLIOp::create(B, Bits, splatWord(B, 16));
+  Value Even = arith::ShLIOp::create(B, Bits, B.splatWord(16));
   Value Odd = arith::AndIOp::create(
-      B, Bits, splatWord(B, static_cast<int32_t>(0xffff0000u)));
+      B, Bits, B.splatWord(static_cast<int32_t>(0xffff0000u)));
   return {arith::BitcastOp::create(B, B.vecType(), Even),
           arith::BitcastOp::create(B, B.vecType(), Odd)};
 }
@@ -35,11 +30,12 @@ static SmallVector<Value> unpackI8(KernelBuilder &B, Value Packed) {
   Value Bits = vector::BitCastOp::create(B, B.vecType(B.getI32Type()), Packed);
   SmallVector<Value> Parts;
   for (int32_t Byte = 0; Byte < 4; ++Byte) {
-    Value Top = Byte == 3 ? Bits
-                          : Value(arith::ShLIOp::create(
-                                B, Bits, splatWord(B, 24 - 8 * Byte)));
+    Value Top =
+        Byte == 3
+            ? Bits
+            : Value(arith::ShLIOp::create(B, Bits, B.splatWord(24 - 8 * Byte)));
     Parts.push_back(
-        B.toFloats(arith::ShRSIOp::create(B, Top, splatWord(B, 24))));
+        B.toFloats(arith::ShRSIOp::create(B, Top, B.splatWord(24))));
   }
   return Parts;
 }
@@ -57,7 +53,7 @@ SmallVector<Value> tenon::unpackToPairs(KernelBuilder &B, Value Words) {
   for (size_t Even = 0; Even < Parts.size(); Even += 2) {
     // The low halves of their f32 are zero.
     Value Low = arith::ShRUIOp::create(
-        B, arith::BitcastOp::create(B, Ints, Parts[Even]), splatWord(B, 16));
+        B, arith::BitcastOp::create(B, Ints, Parts[Even]), B.splatWord(16));
     Value High = arith::BitcastOp::create(B, Ints, Parts[Even + 1]);
     Pairs.push_back(
         vector::BitCastOp::create(B, B.vecType(B.getBF16Type(), 2 * Lanes),

@@ -91,7 +91,7 @@ struct Quantization {
   }
 };
 
-constexpr Quantization Choices[] = {
+constexpr Quantization Quantizations[] = {
     {"int8", StorageFormat::Q8_0, StorageFormat::Q8_0, StorageFormat::Q8_0},
     {"int4", StorageFormat::IQ4_NL, StorageFormat::Q6_0, StorageFormat::Q6_0},
 };
@@ -104,8 +104,8 @@ struct QuantizeWeights
     if (Format == "none")
       return;
     const auto *Choice = llvm::find_if(
-        Choices, [&](const Quantization &C) { return C.Name == Format; });
-    if (Choice == std::end(Choices)) {
+        Quantizations, [&](const Quantization &C) { return C.Name == Format; });
+    if (Choice == std::end(Quantizations)) {
       getOperation().emitError()
           << "format: expected none, int8 or int4, got '" << Format << "'";
       return signalPassFailure();

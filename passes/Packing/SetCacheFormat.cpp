@@ -18,7 +18,7 @@ using namespace tenon::transformer;
 namespace {
 
 /// What the user may ask for; "auto" is what the model says.
-constexpr NamedValue<CacheFormat> Choices[] = {
+constexpr NamedValue<CacheFormat> CacheFormats[] = {
     {CacheFormat::F32, "f32"},
     {CacheFormat::BF16, "bf16"},
     {CacheFormat::I8, "int8"},
@@ -31,10 +31,10 @@ struct SetCacheFormat : public tenon::impl::SetCacheFormatBase<SetCacheFormat> {
     if (Format == "auto")
       return;
     const auto *Choice =
-        llvm::find_if(Choices, [&](const NamedValue<CacheFormat> &C) {
+        llvm::find_if(CacheFormats, [&](const NamedValue<CacheFormat> &C) {
           return C.Name == std::string_view(Format);
         });
-    if (Choice == std::end(Choices)) {
+    if (Choice == std::end(CacheFormats)) {
       getOperation().emitError()
           << "format: expected auto, f32, bf16 or int8, got '" << Format << "'";
       return signalPassFailure();

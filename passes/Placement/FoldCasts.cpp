@@ -12,21 +12,20 @@ namespace tenon {
 
 using namespace mlir;
 using namespace tenon;
-using namespace tenon::dnn;
 
 namespace {
 
 struct FoldCasts : public tenon::impl::FoldCastsBase<FoldCasts> {
   void runOnOperation() override {
-    TargetAttr Target = targetOf(getOperation());
+    dnn::TargetAttr Target = dnn::targetOf(getOperation());
     if (!Target)
       return signalPassFailure();
-    SmallVector<CastOp> Casts;
-    getOperation().walk([&](CastOp Op) { Casts.push_back(Op); });
+    SmallVector<dnn::CastOp> Casts;
+    getOperation().walk([&](dnn::CastOp Op) { Casts.push_back(Op); });
     // A value is cast once to each type.
-    llvm::DenseMap<std::pair<Value, Type>, CastOp> FirstOf;
-    SmallVector<CastOp> Kept;
-    for (CastOp Cast : Casts) {
+    llvm::DenseMap<std::pair<Value, Type>, dnn::CastOp> FirstOf;
+    SmallVector<dnn::CastOp> Kept;
+    for (dnn::CastOp Cast : Casts) {
       auto [Entry, IsNew] = FirstOf.try_emplace(
           {Cast.getInput(), Cast.getResults().getType()}, Cast);
       if (IsNew) {
@@ -36,7 +35,7 @@ struct FoldCasts : public tenon::impl::FoldCastsBase<FoldCasts> {
       Cast.getResults().replaceAllUsesWith(Entry->second.getResults());
       erase(Cast);
     }
-    for (CastOp Cast : Kept) {
+    for (dnn::CastOp Cast : Kept) {
       StringRef Why = fold(Cast, Target);
       if (!Why.empty())
         remarkMissed(Cast, "placement", "FoldCasts", Why);
@@ -48,7 +47,7 @@ struct FoldCasts : public tenon::impl::FoldCastsBase<FoldCasts> {
     return cast<ShapedType>(Rows.getType()).getElementTypeBitWidth();
   }
 
-  static void erase(CastOp Cast) {
+  static void erase(dnn::CastOp Cast) {
     Operation *Destination = Cast.getOuts().getDefiningOp();
     Cast->erase();
     eraseIfUnused(Destination);
@@ -60,10 +59,10 @@ struct FoldCasts : public tenon::impl::FoldCastsBase<FoldCasts> {
   }
 
   /// Writes the cast's only source in the cast's type, or says why not.
-  static StringRef fold(CastOp Cast, TargetAttr Target) {
+  static StringRef fold(dnn::CastOp Cast, dnn::TargetAttr Target) {
     Value Source = Cast.getInput();
-    auto Producer = Source.getDefiningOp<ComputeOpInterface>();
-    if (groupedTypeOf(Cast.getOuts()))
+    auto Producer = Source.getDefiningOp<dnn::ComputeOpInterface>();
+    if (dnn::groupedTypeOf(Cast.getOuts()))
       return "a group needs all of its elements at once";
     if (!Source.hasOneUse())
       return "the value is read in its own type too";
@@ -76,12 +75,12 @@ struct FoldCasts : public tenon::impl::FoldCastsBase<FoldCasts> {
     if (!Producer.convertsOnStore(Result.getResultNumber()))
       return "its producer writes one type only";
     // A matmul of the library is worth more than a cast.
-    if (auto Matmul = dyn_cast<MatmulOp>(Producer.getOperation());
+    if (auto Matmul = dyn_cast<dnn::MatmulOp>(Producer.getOperation());
         Matmul && !isDecodeSized(Matmul)) {
       auto IsServed = [&](Value Output) {
-        return Target.libraryServes(formatOf(Matmul.getInput()),
+        return Target.libraryServes(dnn::formatOf(Matmul.getInput()),
                                     Matmul.getWeight().getType().getFormat(),
-                                    formatOf(Output));
+                                    dnn::formatOf(Output));
       };
       if (IsServed(Source) && !IsServed(Cast.getOuts()))
         return "the library's matmul does not write this type";

@@ -15,26 +15,26 @@ namespace tenon {
 
 using namespace mlir;
 using namespace tenon;
-using namespace tenon::dnn;
 
 bool tenon::isMatmul(Operation *Op) {
-  return isa<MatmulOp, GatedMatmulOp, MoeGateUpOp, MoeDownOp>(Op);
+  return isa<dnn::MatmulOp, dnn::GatedMatmulOp, dnn::MoeGateUpOp,
+             dnn::MoeDownOp>(Op);
 }
 
 std::string tenon::whyGenerated(Operation *Op) {
-  if (isa<MoeGateUpOp, MoeDownOp>(Op))
+  if (isa<dnn::MoeGateUpOp, dnn::MoeDownOp>(Op))
     return "which rows an expert takes is data";
   if (isDecodeSized(Op))
     return "a decode-sized batch streams the weights";
-  auto Matmul = dyn_cast<MatmulOp>(Op);
+  auto Matmul = dyn_cast<dnn::MatmulOp>(Op);
   if (!Matmul)
     return "gate and up are one pass over the rows";
-  if (groupedTypeOf(Matmul.getInput()))
+  if (dnn::groupedTypeOf(Matmul.getInput()))
     return "the library has no dot products of groups";
-  TargetAttr Target = targetOf(Matmul->getParentOfType<ModuleOp>());
-  StorageFormat Input = formatOf(Matmul.getInput());
+  dnn::TargetAttr Target = dnn::targetOf(Matmul->getParentOfType<ModuleOp>());
+  StorageFormat Input = dnn::formatOf(Matmul.getInput());
   StorageFormat Weight = Matmul.getWeight().getType().getFormat();
-  StorageFormat Output = formatOf(Matmul.getOuts());
+  StorageFormat Output = dnn::formatOf(Matmul.getOuts());
   if (Target.libraryServes(Input, Weight, Output))
     return {};
   if (Target.hasDot(DotProduct::BF16Tile) && Input == StorageFormat::BF16)
@@ -49,7 +49,7 @@ std::string tenon::whyGenerated(Operation *Op) {
 std::string tenon::whyPlaced(Operation *Op) {
   if (std::string Why = whyGenerated(Op); !Why.empty())
     return Why;
-  auto Matmul = dyn_cast<MatmulOp>(Op);
+  auto Matmul = dyn_cast<dnn::MatmulOp>(Op);
   return Matmul && Matmul.isLibraryCall()
              ? "prefill-sized rows, of formats that it serves"
              : "library matmuls were not selected";
@@ -60,9 +60,9 @@ namespace {
 struct SelectLibraryMatmuls
     : public tenon::impl::SelectLibraryMatmulsBase<SelectLibraryMatmuls> {
   void runOnOperation() override {
-    if (!targetOf(getOperation()))
+    if (!dnn::targetOf(getOperation()))
       return signalPassFailure();
-    SmallVector<MatmulOp> Primitives;
+    SmallVector<dnn::MatmulOp> Primitives;
     getOperation().walk([&](Operation *Op) {
       if (!isMatmul(Op))
         return;
@@ -71,10 +71,10 @@ struct SelectLibraryMatmuls
         remarkChosen(Op, "placement", "LibraryMatmul", "generated: " + Why);
         return;
       }
-      auto Matmul = cast<MatmulOp>(Op);
+      auto Matmul = cast<dnn::MatmulOp>(Op);
       remarkChosen(Matmul, "placement", "LibraryMatmul",
                    "computed by the library");
-      auto *Same = llvm::find_if(Primitives, [&](MatmulOp Other) {
+      auto *Same = llvm::find_if(Primitives, [&](dnn::MatmulOp Other) {
         return sharePrimitive(Matmul, Other);
       });
       Matmul.setPrimitive(Same - Primitives.begin());
@@ -83,7 +83,7 @@ struct SelectLibraryMatmuls
     });
   }
 
-  static bool sharePrimitive(MatmulOp A, MatmulOp B) {
+  static bool sharePrimitive(dnn::MatmulOp A, dnn::MatmulOp B) {
     auto SameType = [](Value X, Value Y) {
       return static_cast<bool>(X) == static_cast<bool>(Y) &&
              (!X || X.getType() == Y.getType());

@@ -97,8 +97,8 @@ static Result<Value> string(Interpreter &Run, const Value &Self,
   return asString(Run, Self);
 }
 
-static Result<Value> replace(Interpreter &Run, const Value &Self,
-                             const Arguments &Given) {
+static Result<Value> replaceFilter(Interpreter &Run, const Value &Self,
+                                   const Arguments &Given) {
   Result<Bound> Args = bind(Given, "replace", {"old", "new", "count"}, 2);
   if (!Args)
     return Args.error();
@@ -136,8 +136,8 @@ static Result<Value> escape(Interpreter &Run, const Value &Self,
   return V ? V->markedSafe(true) : V;
 }
 
-static Result<Value> format(Interpreter &Run, const Value &Self,
-                            const Arguments &Given) {
+static Result<Value> formatFilter(Interpreter &Run, const Value &Self,
+                                  const Arguments &Given) {
   if (!Given.Positional.empty() && !Given.Keywords.empty())
     return Error("'format' gets arguments with and without names: expected "
                  "either");
@@ -322,7 +322,7 @@ static Result<Value> fromJsonText(Interpreter &Run, const Value &Self,
   return valueOf(*Read, Self.origin());
 }
 
-static constexpr NamedFunction Table[] = {
+static constexpr NamedFunction TextFilters[] = {
     {"capitalize", capitalize},
     {"center", center},
     {"d", defaultTo},
@@ -330,11 +330,11 @@ static constexpr NamedFunction Table[] = {
     {"e", escape<false>},
     {"escape", escape<false>},
     {"forceescape", escape<true>},
-    {"format", format},
+    {"format", formatFilter},
     {"from_json", fromJsonText},
     {"indent", indent},
     {"lower", lower},
-    {"replace", replace},
+    {"replace", replaceFilter},
     {"safe", safe},
     {"string", string},
     {"title", title},
@@ -347,7 +347,7 @@ static constexpr NamedFunction Table[] = {
 
 const NamedFunction *chat::filterOf(std::string_view Name) {
   for (std::span<const NamedFunction> Some :
-       {std::span<const NamedFunction>(Table), numberFilters(),
+       {std::span<const NamedFunction>(TextFilters), numberFilters(),
         sequenceFilters(), orderFilters()})
     if (const NamedFunction *Known = findFunction(Some, Name))
       return Known;

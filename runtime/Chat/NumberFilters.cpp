@@ -170,11 +170,11 @@ static Result<Value> roundTo(Interpreter &Run, const Value &Self,
   return Value::real(Made / Unit, Self.origin());
 }
 
-static constexpr NamedFunction Table[] = {
+static constexpr NamedFunction NumberFilters[] = {
     {"abs", absolute},
     {"float", toReal},
     {"int", toInteger},
     {"round", roundTo},
 };
 
-std::span<const NamedFunction> chat::numberFilters() { return Table; }
+std::span<const NamedFunction> chat::numberFilters() { return NumberFilters; }

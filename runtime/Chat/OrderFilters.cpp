@@ -239,9 +239,9 @@ static Result<Value> groupBy(Interpreter &Run, const Value &Self,
   return Value::list(std::move(Groups));
 }
 
-static constexpr NamedFunction Table[] = {
+static constexpr NamedFunction OrderFilters[] = {
     {"dictsort", dictSort},  {"groupby", groupBy}, {"max", extreme<true>},
     {"min", extreme<false>}, {"sort", sort},       {"unique", unique},
 };
 
-std::span<const NamedFunction> chat::orderFilters() { return Table; }
+std::span<const NamedFunction> chat::orderFilters() { return OrderFilters; }

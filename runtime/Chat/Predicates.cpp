@@ -51,7 +51,8 @@ static bool isIterable(const Value &V) {
 }
 
 template <bool Upper>
-static Result<Value> isCase(Interpreter &Run, const Value &Self, Given Args) {
+static Result<Value> isPrintedCase(Interpreter &Run, const Value &Self,
+                                   Given Args) {
   Result<Text> Printed = Run.print(Self);
   if (!Printed)
     return Printed.error();
@@ -113,7 +114,7 @@ static Result<Value> exists(Interpreter &, const Value &Self, Given Args) {
   return Value::boolean(Self.is(Kind::String) && Find(Self.str()));
 }
 
-static constexpr NamedFunction Table[] = {
+static constexpr NamedFunction Predicates[] = {
     {"!=", compares<Operator::NotEqual>},
     {"<", compares<Operator::Less>},
     {"<=", compares<Operator::LessEqual>},
@@ -139,7 +140,7 @@ static constexpr NamedFunction Table[] = {
     {"iterable", test<isIterable>},
     {"le", compares<Operator::LessEqual>},
     {"lessthan", compares<Operator::Less>},
-    {"lower", isCase<false>},
+    {"lower", isPrintedCase<false>},
     {"lt", compares<Operator::Less>},
     {"mapping", test<isMapping>},
     {"ne", compares<Operator::NotEqual>},
@@ -152,9 +153,9 @@ static constexpr NamedFunction Table[] = {
     {"test", exists<testOf>},
     {"true", test<isTrue>},
     {"undefined", test<isUndefined>},
-    {"upper", isCase<true>},
+    {"upper", isPrintedCase<true>},
 };
 
 const NamedFunction *chat::testOf(std::string_view Name) {
-  return findFunction(Table, Name);
+  return findFunction(Predicates, Name);
 }

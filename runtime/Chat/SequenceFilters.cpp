@@ -129,8 +129,8 @@ static Result<Value> length(Interpreter &Run, const Value &Self,
   return Value::integer(static_cast<int64_t>(*Size), Self.origin());
 }
 
-static Result<Value> join(Interpreter &Run, const Value &Self,
-                          const Arguments &Given) {
+static Result<Value> joinFilter(Interpreter &Run, const Value &Self,
+                                const Arguments &Given) {
   Result<Bound> Args = bind(Given, "join", {"d", "attribute"});
   if (!Args)
     return Args.error();
@@ -298,13 +298,13 @@ static Result<Value> attribute(Interpreter &Run, const Value &Self,
   return attributeOf(Self, (*Name)->str());
 }
 
-static constexpr NamedFunction Table[] = {
+static constexpr NamedFunction SequenceFilters[] = {
     {"attr", attribute},
     {"batch", batch},
     {"count", length},
     {"first", end<false>},
     {"items", items},
-    {"join", join},
+    {"join", joinFilter},
     {"last", end<true>},
     {"length", length},
     {"list", list},
@@ -317,4 +317,6 @@ static constexpr NamedFunction Table[] = {
     {"sum", sum},
 };
 
-std::span<const NamedFunction> chat::sequenceFilters() { return Table; }
+std::span<const NamedFunction> chat::sequenceFilters() {
+  return SequenceFilters;
+}

@@ -150,10 +150,10 @@ static Result<Value> partition(Interpreter &Run, const Value &Self,
                        Value::string(Whole.part(End, Whole.size()))});
 }
 
-static constexpr NamedFunction Methods[] = {
+static constexpr NamedFunction SplitMethods[] = {
     {"partition", partition<false>}, {"rpartition", partition<true>},
     {"rsplit", split<true>},         {"split", split<false>},
     {"splitlines", splitLines},
 };
 
-std::span<const NamedFunction> chat::splitMethods() { return Methods; }
+std::span<const NamedFunction> chat::splitMethods() { return SplitMethods; }

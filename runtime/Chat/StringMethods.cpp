@@ -355,7 +355,7 @@ static Result<Value> removeFix(Interpreter &Run, const Value &Self,
   return Self;
 }
 
-static constexpr NamedFunction Methods[] = {
+static constexpr NamedFunction StringMethods[] = {
     {"capitalize", recase<capitalized>},
     {"center", justify<Side::Both>},
     {"count", count},
@@ -389,4 +389,4 @@ static constexpr NamedFunction Methods[] = {
     {"zfill", zeroFill},
 };
 
-std::span<const NamedFunction> chat::stringMethods() { return Methods; }
+std::span<const NamedFunction> chat::stringMethods() { return StringMethods; }

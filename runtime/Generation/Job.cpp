@@ -10,10 +10,6 @@ using namespace tenon::engine;
 using namespace tenon::generation;
 using namespace tenon::sampling;
 
-static bool isIn(const std::vector<int32_t> &Tokens, int32_t Token) {
-  return std::find(Tokens.begin(), Tokens.end(), Token) != Tokens.end();
-}
-
 Generator::Line::Line(const Request &Wish, const tokenizer::Tokenizer *T,
                       const Sampler *Picker)
     : Stops(Wish.StopStrings) {

@@ -28,7 +28,7 @@ static int64_t newTokensAfter(int64_t Prompt, const Manifest &Info,
   return DefaultNewTokens;
 }
 
-static bool isIn(const std::vector<int32_t> &Tokens, int32_t Token) {
+bool generation::isIn(const std::vector<int32_t> &Tokens, int32_t Token) {
   return std::find(Tokens.begin(), Tokens.end(), Token) != Tokens.end();
 }
 

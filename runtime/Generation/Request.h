@@ -60,6 +60,9 @@ Result<Request> makeRequest(const engine::Model &M, const Settings &S,
                             std::vector<int32_t> Prompt,
                             std::vector<PromptImage::Ptr> Images = {});
 
+/// Whether `Token` is one of `Tokens`.
+bool isIn(const std::vector<int32_t> &Tokens, int32_t Token);
+
 /// Texts that a request generates at once.
 int64_t rowsOf(const Request &R);
 

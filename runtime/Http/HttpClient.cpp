@@ -20,39 +20,40 @@ using namespace tenon::http;
 namespace {
 
 /// A socket that is closed in the end.
-struct Socket {
+struct ClientSocket {
   int Number = -1;
-  Socket(int Family, int Kind) : Number(::socket(Family, Kind, 0)) {
+  ClientSocket(int Family, int Kind) : Number(::socket(Family, Kind, 0)) {
     constexpr timeval Patience = {30, 0};
     for (int Direction : {SO_RCVTIMEO, SO_SNDTIMEO})
       (void)::setsockopt(Number, SOL_SOCKET, Direction, &Patience,
                          sizeof(Patience));
   }
-  ~Socket() {
+  ~ClientSocket() {
     if (Number >= 0)
       ::close(Number);
   }
-  Socket(const Socket &) = delete;
-  Socket &operator=(const Socket &) = delete;
+  ClientSocket(const ClientSocket &) = delete;
+  ClientSocket &operator=(const ClientSocket &) = delete;
 };
 
 } // namespace
 
-static Result<std::unique_ptr<Socket>> connectUnix(const std::string &Path) {
+static Result<std::unique_ptr<ClientSocket>>
+connectUnix(const std::string &Path) {
   sockaddr_un Where{};
   Where.sun_family = AF_UNIX;
   if (Path.size() >= sizeof(Where.sun_path))
     return Error(Path + ": is too long for the path of a socket");
   std::memcpy(Where.sun_path, Path.c_str(), Path.size() + 1);
-  auto S = std::make_unique<Socket>(AF_UNIX, SOCK_STREAM);
+  auto S = std::make_unique<ClientSocket>(AF_UNIX, SOCK_STREAM);
   if (::connect(S->Number, reinterpret_cast<sockaddr *>(&Where),
                 sizeof(Where)) != 0)
     return Error(Path + ": " + std::strerror(errno));
   return S;
 }
 
-static Result<std::unique_ptr<Socket>> connectTcp(const std::string &Host,
-                                                  const std::string &Port) {
+static Result<std::unique_ptr<ClientSocket>>
+connectTcp(const std::string &Host, const std::string &Port) {
   addrinfo Wish{}, *Found = nullptr;
   Wish.ai_socktype = SOCK_STREAM;
   if (int Failure = ::getaddrinfo(Host.c_str(), Port.c_str(), &Wish, &Found))
@@ -61,7 +62,7 @@ static Result<std::unique_ptr<Socket>> connectTcp(const std::string &Host,
                                                            ::freeaddrinfo);
   int Failure = 0;
   for (const addrinfo *At = Found; At; At = At->ai_next) {
-    auto S = std::make_unique<Socket>(At->ai_family, At->ai_socktype);
+    auto S = std::make_unique<ClientSocket>(At->ai_family, At->ai_socktype);
     if (::connect(S->Number, At->ai_addr, At->ai_addrlen) == 0)
       return S;
     Failure = errno;
@@ -70,8 +71,8 @@ static Result<std::unique_ptr<Socket>> connectTcp(const std::string &Host,
 }
 
 /// Connects, and sets the value of the header "Host".
-static Result<std::unique_ptr<Socket>> connectTo(const std::string &Url,
-                                                 std::string &Named) {
+static Result<std::unique_ptr<ClientSocket>> connectTo(const std::string &Url,
+                                                       std::string &Named) {
   constexpr std::string_view Unix = "unix:", Http = "http://";
   Named = "localhost";
   if (Url.starts_with(Unix))
@@ -101,7 +102,7 @@ Result<FetchedAnswer> http::fetchFrom(const std::string &Url,
                                       const std::string &Path,
                                       const std::string &Key) {
   std::string Named;
-  Result<std::unique_ptr<Socket>> S = connectTo(Url, Named);
+  Result<std::unique_ptr<ClientSocket>> S = connectTo(Url, Named);
   if (!S)
     return S.error();
   int Number = (*S)->Number;

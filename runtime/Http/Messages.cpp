@@ -312,7 +312,7 @@ private:
 } // namespace
 
 /// "tools", in the form of chat completions; null: none.
-static Json readTools(Fields &F) {
+static Json readMessagesTools(Fields &F) {
   const Json *Given = F.get("tools");
   if (!Given || (Given->is_array() && Given->empty()))
     return nullptr;
@@ -382,7 +382,7 @@ static chat::Conversation readConversation(Fields &F, const Call &C,
     Reader.add((*Given)[I], "messages[" + std::to_string(I) + "]");
   chat::Conversation Talk;
   Talk.Messages = std::move(Reader.Messages);
-  Talk.Tools = readTools(F);
+  Talk.Tools = readMessagesTools(F);
   Choice = readToolChoice(F, Talk.Tools);
   if (const Json *J = F.get("thinking")) {
     Fields Inner(*J, "thinking.");

@@ -43,9 +43,6 @@ const RequestTrace *RequestHistory::find(std::string_view Id,
 // In JSON
 //===----------------------------------------------------------------------===//
 
-/// Milliseconds with three digits behind the point.
-static double msOf(double Seconds) { return std::round(Seconds * 1e6) / 1e3; }
-
 static Json sliceJson(const PromptSlice &S, double Begin) {
   return {{"step", S.Step},
           {"tokens", S.Tokens},

@@ -10,8 +10,7 @@
 using namespace tenon;
 using namespace tenon::http;
 
-/// Milliseconds with three digits behind the point.
-static double msOf(double Seconds) { return std::round(Seconds * 1e6) / 1e3; }
+double http::msOf(double Seconds) { return std::round(Seconds * 1e6) / 1e3; }
 
 std::string http::logLineOf(const RequestTrace &T, bool WithContent) {
   Json Line = {{"time", std::round(T.Time * 1e3) / 1e3},

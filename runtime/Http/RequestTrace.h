@@ -63,6 +63,9 @@ struct RequestTrace {
   std::vector<PromptTrace> Prompts;
 };
 
+/// Seconds as milliseconds with three digits behind the point.
+double msOf(double Seconds);
+
 /// The line of the log, of a request that has ended; with `Said`, what was
 /// said.
 std::string logLineOf(const RequestTrace &T, bool WithContent);

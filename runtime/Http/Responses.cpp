@@ -398,7 +398,7 @@ static Json readMessages(Fields &F, const Limits &Bounds, ImageReader &Images) {
 }
 
 /// "tools", in the form of chat completions; null: none.
-static Json readTools(Fields &F) {
+static Json readResponsesTools(Fields &F) {
   const Json *Given = F.get("tools");
   if (!Given || (Given->is_array() && Given->empty()))
     return nullptr;
@@ -497,7 +497,7 @@ void http::respond(Call C) {
   chat::Conversation Talk;
   ImageReader Images = C.images(M);
   Talk.Messages = readMessages(F, C.Bounds, Images);
-  Talk.Tools = readTools(F);
+  Talk.Tools = readResponsesTools(F);
   ToolChoice Choice = readToolChoice(F, /*IsFlat=*/true, Talk.Tools);
   S.Grammar = constraintWith(Choice, Talk.Tools, readTextFormat(F, C.Grammars),
                              F, C.Grammars);

@@ -174,9 +174,9 @@ Decoder Decoder::joinWithSpaces() {
 namespace {
 
 /// The end of the stages.
-class Bytes : public DecodeStage {
+class Appender : public DecodeStage {
 public:
-  explicit Bytes(std::string &Out) : Out(Out) {}
+  explicit Appender(std::string &Out) : Out(Out) {}
   void begin() override {}
   void text(std::string_view Part) override { Out += Part; }
   void end() override {}
@@ -198,7 +198,7 @@ std::optional<std::string> Decoder::bytesOf(std::string_view Token,
     if (std::optional<unsigned char> Byte = ByteFallbackStage::byteOf(Token))
       return std::string(1, static_cast<char>(*Byte));
   std::string Out;
-  StagePtr First = start(std::make_unique<Bytes>(Out));
+  StagePtr First = start(std::make_unique<Appender>(Out));
   auto Push = [&](std::string_view Text) {
     First->begin();
     First->text(Text);

@@ -111,12 +111,12 @@ private:
 };
 
 /// Spells bytes in GPT-2's alphabet.
-class ByteLevel : public Normalizer {
+class ByteLevelNormalizer : public Normalizer {
 public:
   static NormalizerResult read(const JsonField &Field) {
     if (Status Known = expectOnly(Field, {"type"}); !Known)
       return Known.error();
-    return NormalizerPtr(std::make_unique<ByteLevel>());
+    return NormalizerPtr(std::make_unique<ByteLevelNormalizer>());
   }
 
   Status apply(std::string &Text, size_t &AtStart) const override {
@@ -233,12 +233,12 @@ private:
   std::string Prefix;
 };
 
-class Sequence : public Normalizer {
+class SequenceNormalizer : public Normalizer {
 public:
   static NormalizerResult read(const JsonField &Field) {
     if (Status Known = expectOnly(Field, {"type", "normalizers"}); !Known)
       return Known.error();
-    auto Made = std::make_unique<Sequence>();
+    auto Made = std::make_unique<SequenceNormalizer>();
     Status Done =
         forEachElement(Field, "normalizers", [&](const JsonField &Element) {
           NormalizerResult Step = Normalizer::fromJson(Element);
@@ -279,10 +279,10 @@ NormalizerResult Normalizer::fromJson(const JsonField &Field) {
                {"Nmt", Nmt::read},
                {"Replace", Replace::read},
                {"Prepend", Prepend::read},
-               {"ByteLevel", ByteLevel::read},
+               {"ByteLevel", ByteLevelNormalizer::read},
                {"Precompiled", readPrecompiledNormalizer},
                {"BertNormalizer", readBertNormalizer},
-               {"Sequence", Sequence::read}};
+               {"Sequence", SequenceNormalizer::read}};
   Result<JsonField> Type = Field.member("type");
   if (!Type)
     return Type.error();

@@ -20,9 +20,9 @@ static constexpr const char *Gpt2Split =
 namespace {
 
 /// Spells bytes in GPT-2's alphabet, after its split unless told otherwise.
-class ByteLevel : public PreTokenizer {
+class ByteLevelPreTokenizer : public PreTokenizer {
 public:
-  ByteLevel(bool PrefixSpace, std::optional<Regex> Words)
+  ByteLevelPreTokenizer(bool PrefixSpace, std::optional<Regex> Words)
       : PrefixSpace(PrefixSpace), Words(std::move(Words)) {}
 
   static PreTokenizerResult read(const JsonField &Field) {
@@ -48,8 +48,8 @@ public:
         return Compiled.error();
       Words = std::move(*Compiled);
     }
-    return PreTokenizerPtr(
-        std::make_unique<ByteLevel>(*PrefixSpace, std::move(Words)));
+    return PreTokenizerPtr(std::make_unique<ByteLevelPreTokenizer>(
+        *PrefixSpace, std::move(Words)));
   }
 
   Status split(Piece Whole, const PieceSink &Sink) const override {
@@ -137,12 +137,12 @@ private:
   MetaspaceOptions Options;
 };
 
-class Sequence : public PreTokenizer {
+class SequencePreTokenizer : public PreTokenizer {
 public:
   static PreTokenizerResult read(const JsonField &Field) {
     if (Status Known = expectOnly(Field, {"type", "pretokenizers"}); !Known)
       return Known.error();
-    auto Made = std::make_unique<Sequence>();
+    auto Made = std::make_unique<SequencePreTokenizer>();
     Status Done =
         forEachElement(Field, "pretokenizers", [&](const JsonField &Element) {
           PreTokenizerResult Step = PreTokenizer::fromJson(Element);
@@ -189,9 +189,9 @@ PreTokenizerResult PreTokenizer::fromJson(const JsonField &Field) {
                {"WhitespaceSplit", readWhitespaceSplit},
                {"CharDelimiterSplit", readCharDelimiterSplit},
                {"BertPreTokenizer", readBertPreTokenizer},
-               {"ByteLevel", ByteLevel::read},
+               {"ByteLevel", ByteLevelPreTokenizer::read},
                {"Metaspace", Metaspace::read},
-               {"Sequence", Sequence::read}};
+               {"Sequence", SequencePreTokenizer::read}};
   Result<JsonField> Type = Field.member("type");
   if (!Type)
     return Type.error();

@@ -27,18 +27,18 @@ struct CaseRange {
 #include "runtime/Tokenizer/UnicodeTables.inc"
 
 /// What the bytes at the start of a string are.
-struct Sequence {
+struct ByteSequence {
   enum Kind { Valid, Invalid, Truncated } Is;
   size_t Length; ///< Of the character, or of the maximal invalid part.
 };
 
 } // namespace
 
-static Sequence firstSequence(std::string_view Bytes) {
+static ByteSequence firstSequence(std::string_view Bytes) {
   auto At = [&](size_t I) { return static_cast<unsigned char>(Bytes[I]); };
   unsigned char Lead = At(0);
   if (Lead < 0x80)
-    return {Sequence::Valid, 1};
+    return {ByteSequence::Valid, 1};
   // The second byte's bounds exclude overlong forms, surrogates and what lies
   // beyond U+10FFFF (Unicode, table 3-7).
   size_t Length = 0;
@@ -54,17 +54,17 @@ static Sequence firstSequence(std::string_view Bytes) {
     Low = Lead == 0xf0 ? 0x90 : 0x80;
     High = Lead == 0xf4 ? 0x8f : 0xbf;
   } else {
-    return {Sequence::Invalid, 1};
+    return {ByteSequence::Invalid, 1};
   }
   for (size_t I = 1; I < Length; ++I) {
     if (I == Bytes.size())
-      return {Sequence::Truncated, I};
+      return {ByteSequence::Truncated, I};
     if (At(I) < Low || At(I) > High)
-      return {Sequence::Invalid, I};
+      return {ByteSequence::Invalid, I};
     Low = 0x80;
     High = 0xbf;
   }
-  return {Sequence::Valid, Length};
+  return {ByteSequence::Valid, Length};
 }
 
 std::optional<size_t> tokenizer::findInvalidUtf8(std::string_view Text) {
@@ -73,8 +73,8 @@ std::optional<size_t> tokenizer::findInvalidUtf8(std::string_view Text) {
       ++At;
       continue;
     }
-    Sequence Next = firstSequence(Text.substr(At));
-    if (Next.Is != Sequence::Valid)
+    ByteSequence Next = firstSequence(Text.substr(At));
+    if (Next.Is != ByteSequence::Valid)
       return At;
     At += Next.Length;
   }
@@ -140,10 +140,10 @@ size_t tokenizer::appendLossy(std::string &Out, std::string_view Bytes,
                               bool IsEnd) {
   size_t At = 0;
   while (At < Bytes.size()) {
-    Sequence Next = firstSequence(Bytes.substr(At));
-    if (Next.Is == Sequence::Truncated && !IsEnd)
+    ByteSequence Next = firstSequence(Bytes.substr(At));
+    if (Next.Is == ByteSequence::Truncated && !IsEnd)
       return At;
-    if (Next.Is == Sequence::Valid)
+    if (Next.Is == ByteSequence::Valid)
       Out += Bytes.substr(At, Next.Length);
     else
       appendCode(Out, 0xfffd);

@@ -14,23 +14,22 @@
 #include <filesystem>
 
 using namespace tenon;
-using namespace tenon::modelcache;
 using namespace tenon::tool;
 
 static constexpr int64_t NsPerSecond = 1'000'000'000;
 
 /// The folder, null if it is not there.
-static Result<std::optional<CacheFolder>> existingFolder() {
-  Result<std::string> Path = cachePath();
+static Result<std::optional<modelcache::CacheFolder>> existingFolder() {
+  Result<std::string> Path = modelcache::cachePath();
   if (!Path)
     return Path.error();
   std::error_code Ignored;
   if (!std::filesystem::exists(*Path, Ignored))
-    return std::optional<CacheFolder>();
-  Result<CacheFolder> Folder = CacheFolder::open(*Path);
+    return std::optional<modelcache::CacheFolder>();
+  Result<modelcache::CacheFolder> Folder = modelcache::CacheFolder::open(*Path);
   if (!Folder)
     return Folder.error();
-  return std::optional<CacheFolder>(std::move(*Folder));
+  return std::optional<modelcache::CacheFolder>(std::move(*Folder));
 }
 
 static std::string megabytes(uint64_t Bytes) {
@@ -50,12 +49,12 @@ static std::string timeText(int64_t Ns, const char *Format,
   return {Text.data(), std::strftime(Text.data(), Text.size(), Format, &Parts)};
 }
 
-static Json toJson(const Entry &E) {
+static Json toJson(const modelcache::Entry &E) {
   Json J = Json::object();
   J["model"] = E.Origin ? Json(E.Origin->Model) : Json();
   Json Options = Json::object();
   if (E.Origin)
-    for (const Setting &S : AllSettings)
+    for (const modelcache::Setting &S : modelcache::AllSettings)
       Options[std::string(S.Name)] = E.Origin->Compiled.*S.Value;
   J["options"] = E.Origin ? Options : Json();
   J["target_cpu"] = E.Origin ? Json(E.Origin->Level) : Json();
@@ -69,19 +68,19 @@ static Json toJson(const Entry &E) {
 }
 
 Status tool::listCache(bool AsJson) {
-  Result<std::optional<CacheFolder>> Folder = existingFolder();
+  Result<std::optional<modelcache::CacheFolder>> Folder = existingFolder();
   if (!Folder)
     return Folder.error();
-  std::vector<Entry> Entries;
+  std::vector<modelcache::Entry> Entries;
   if (*Folder) {
-    Result<std::vector<Entry>> Listed = (*Folder)->list();
+    Result<std::vector<modelcache::Entry>> Listed = (*Folder)->list();
     if (!Listed)
       return Listed.error();
     Entries = std::move(*Listed);
   }
   if (AsJson) {
     Json All = Json::array();
-    for (const Entry &E : Entries)
+    for (const modelcache::Entry &E : Entries)
       All.push_back(::toJson(E));
     return print(All.dump(2, ' ', false, Json::error_handler_t::replace) +
                  "\n");
@@ -89,7 +88,7 @@ Status tool::listCache(bool AsJson) {
   if (Entries.empty())
     return print("no compiled models\n");
   std::string Text;
-  for (const Entry &E : Entries) {
+  for (const modelcache::Entry &E : Entries) {
     if (!E.Origin) {
       Text += "unusable: " + escaped(E.Origin.error().message()) + "\n";
     } else {
@@ -109,10 +108,10 @@ Status tool::listCache(bool AsJson) {
 }
 
 Status tool::clearCache(std::optional<double> OlderThanDays) {
-  Result<std::optional<CacheFolder>> Folder = existingFolder();
+  Result<std::optional<modelcache::CacheFolder>> Folder = existingFolder();
   if (!Folder)
     return Folder.error();
-  Cleared Done;
+  modelcache::Cleared Done;
   if (*Folder) {
     std::optional<int64_t> Before;
     if (OlderThanDays) {
@@ -122,7 +121,7 @@ Status tool::clearCache(std::optional<double> OlderThanDays) {
           std::chrono::duration_cast<std::chrono::nanoseconds>(Now).count() -
           static_cast<int64_t>(*OlderThanDays * NsPerDay);
     }
-    Result<Cleared> Removed = (*Folder)->clear(Before);
+    Result<modelcache::Cleared> Removed = (*Folder)->clear(Before);
     if (!Removed)
       return Removed.error();
     Done = *Removed;
@@ -136,7 +135,7 @@ Status tool::clearCache(std::optional<double> OlderThanDays) {
 }
 
 Status tool::addToCache(const std::string &Model, const ModelOptions &Options) {
-  if (!isModel(Model)) {
+  if (!modelcache::isModel(Model)) {
     if (Status IsThere = checkArtifactPath(Model); !IsThere)
       return IsThere;
     return Error(Model + ": expected a model: a directory or a .gguf file");
@@ -148,7 +147,7 @@ Status tool::addToCache(const std::string &Model, const ModelOptions &Options) {
 }
 
 Status tool::printCachePath() {
-  Result<std::string> Path = cachePath();
+  Result<std::string> Path = modelcache::cachePath();
   if (!Path)
     return Path.error();
   return print(*Path + "\n");

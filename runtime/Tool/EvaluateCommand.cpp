@@ -27,7 +27,7 @@ constexpr int64_t DefaultContext = 512;
 constexpr int64_t SliceBytes = 64 << 20;
 
 /// The tokens of a text.
-struct Text {
+struct EvaluatedText {
   /// What errors call it.
   std::string Name;
   /// As they are evaluated, from the special tokens on that begin a text.
@@ -163,19 +163,19 @@ static Result<TextTokens> encode(const Model &M, const std::string &Content,
 
 /// The text of `Options` in tokens of `M`, which `Reference`, if there is one,
 /// must agree on.
-static Result<Text> readTokens(const Model &M, const Model *Reference,
-                               const EvaluateOptions &Options) {
+static Result<EvaluatedText> readTokens(const Model &M, const Model *Reference,
+                                        const EvaluateOptions &Options) {
   if (!Options.TokenIds.empty()) {
     Result<std::vector<int32_t>> Ids =
         parseTokens(Options.TokenIds, "--token-ids");
     if (!Ids)
       return Ids.error();
-    return Text{"--token-ids", std::move(*Ids), 0};
+    return EvaluatedText{"--token-ids", std::move(*Ids), 0};
   }
   Result<std::string> Content = readText(Options.Text);
   if (!Content)
     return Content.error();
-  Text T;
+  EvaluatedText T;
   T.Name = Options.Text == "-" ? "standard input" : Options.Text;
   if (Content->empty())
     return Error(T.Name + ": empty: expected text");
@@ -219,7 +219,7 @@ static Result<int64_t> contextOf(const EvaluateOptions &Options, const Model &M,
 }
 
 /// An error for tokens that the model does not know.
-static Status checkTokens(const Text &T, const Model &M) {
+static Status checkTokens(const EvaluatedText &T, const Model &M) {
   int64_t Vocabulary = vocabularyOf(M);
   for (size_t I = 0; I < T.Ids.size(); ++I)
     if (T.Ids[I] < 0 || T.Ids[I] >= Vocabulary)
@@ -231,7 +231,7 @@ static Status checkTokens(const Text &T, const Model &M) {
 }
 
 /// How `T` is cut, or why it cannot be.
-static Result<Windows> cut(const Text &T, int64_t Context) {
+static Result<Windows> cut(const EvaluatedText &T, int64_t Context) {
   auto Length = static_cast<int64_t>(T.Ids.size());
   int64_t Given = std::max<int64_t>(static_cast<int64_t>(T.Beginning), 1);
   if (Length <= Given)
@@ -374,7 +374,7 @@ Status tool::evaluateModel(const EvaluateOptions &Options) {
   Result<int64_t> Context = contextOf(Options, M, Reference);
   if (!Context)
     return Context.error();
-  Result<Text> T = readTokens(M, Reference, Options);
+  Result<EvaluatedText> T = readTokens(M, Reference, Options);
   if (!T)
     return T.error();
   if (Status Good = checkTokens(*T, M); !Good)

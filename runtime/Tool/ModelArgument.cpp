@@ -16,14 +16,13 @@
 #include <unistd.h>
 
 using namespace tenon;
-using namespace tenon::modelcache;
 using namespace tenon::tool;
 
-static Settings settingsOf(const ModelOptions &Options) {
-  Settings All;
-  for (size_t I = 0; I < AllSettings.size(); ++I)
+static modelcache::Settings compileSettingsOf(const ModelOptions &Options) {
+  modelcache::Settings All;
+  for (size_t I = 0; I < modelcache::AllSettings.size(); ++I)
     if (Options.Values[I])
-      All.*AllSettings[I].Value = *Options.Values[I];
+      All.*modelcache::AllSettings[I].Value = *Options.Values[I];
   return All;
 }
 
@@ -31,9 +30,9 @@ static Settings settingsOf(const ModelOptions &Options) {
 static Status checkCompiled(const std::string &Path,
                             const ModelOptions &Options) {
   std::string Option = Options.NoCache ? "no-cache" : "";
-  for (size_t I = 0; I < AllSettings.size(); ++I)
+  for (size_t I = 0; I < modelcache::AllSettings.size(); ++I)
     if (Options.Values[I])
-      Option = AllSettings[I].Name;
+      Option = modelcache::AllSettings[I].Name;
   if (Option.empty())
     return {};
   return Error(Path + ": is an artifact, compiled already: --" + Option +
@@ -41,9 +40,9 @@ static Status checkCompiled(const std::string &Path,
 }
 
 /// Tells the user what happens to the model `Name`.
-static Events narrated(const std::string &Name, ProgressForm Form,
-                       StatusLine &Line) {
-  Events Heard;
+static modelcache::Events narrated(const std::string &Name, ProgressForm Form,
+                                   StatusLine &Line) {
+  modelcache::Events Heard;
   Heard.Note = [&Line](const std::string &Note) {
     Line.clear();
     printNote(Note);
@@ -77,17 +76,19 @@ static Events narrated(const std::string &Name, ProgressForm Form,
 }
 
 /// Compiles into a file without a name.
-static Result<FileDescriptor> compileUnnamed(const ModelRequest &Wanted,
-                                             const Events &Heard) {
+static Result<FileDescriptor>
+compileUnnamed(const modelcache::ModelRequest &Wanted,
+               const modelcache::Events &Heard) {
   // Not /tmp, which is memory on many machines.
   const char *Given = std::getenv("TMPDIR");
   std::string Folder = Given && *Given ? Given : "/var/tmp";
   // A name that nobody has put a link at.
   std::random_device Random;
-  std::string Path =
-      Folder + "/.tenon-" +
-      hashOf(std::to_string(Random()) + " " + std::to_string(Random()) + " " +
-             std::to_string(Random()) + " " + std::to_string(Random()));
+  std::string Path = Folder + "/.tenon-" +
+                     modelcache::hashOf(std::to_string(Random()) + " " +
+                                        std::to_string(Random()) + " " +
+                                        std::to_string(Random()) + " " +
+                                        std::to_string(Random()));
   // It has a name from when it is whole until it is open.
   if (Status Compiled = compileModel(Wanted, Path, Heard); !Compiled)
     return Compiled.error();
@@ -103,26 +104,26 @@ Result<ModelArgument> ModelArgument::open(const std::string &Path,
                                           const ModelOptions &Options) {
   ModelArgument Argument;
   Argument.Given = Argument.Artifact = Path;
-  if (!isModel(Path)) {
+  if (!modelcache::isModel(Path)) {
     if (Status IsThere = checkArtifactPath(Path); !IsThere)
       return IsThere.error();
     if (Status IsPlain = checkCompiled(Path, Options); !IsPlain)
       return IsPlain.error();
     return Argument;
   }
-  Result<std::string> Compiler = compilerPath();
+  Result<std::string> Compiler = modelcache::compilerPath();
   if (!Compiler)
     return Compiler.error();
-  Result<ModelFiles> Files = findModelFiles(Path);
+  Result<modelcache::ModelFiles> Files = modelcache::findModelFiles(Path);
   if (!Files)
     return Files.error();
-  for (const ModelFiles::File &File : Files->Files)
+  for (const modelcache::ModelFiles::File &File : Files->Files)
     Argument.Files.push_back(File.Path);
-  ModelRequest Request{Path, settingsOf(Options), *Compiler};
+  modelcache::ModelRequest Request{Path, compileSettingsOf(Options), *Compiler};
 
   StatusLine Line;
-  Events Heard = narrated(std::filesystem::path(Path).lexically_normal(),
-                          Options.Progress, Line);
+  modelcache::Events Heard = narrated(
+      std::filesystem::path(Path).lexically_normal(), Options.Progress, Line);
   if (Options.NoCache) {
     Result<FileDescriptor> Made = compileUnnamed(Request, Heard);
     if (!Made)
@@ -132,13 +133,15 @@ Result<ModelArgument> ModelArgument::open(const std::string &Path,
         "/proc/self/fd/" + std::to_string(Argument.Unnamed.get());
     return Argument;
   }
-  Result<std::string> Place = cachePath();
+  Result<std::string> Place = modelcache::cachePath();
   if (!Place)
     return Place.error();
-  Result<CacheFolder> Folder = CacheFolder::open(*Place);
+  Result<modelcache::CacheFolder> Folder =
+      modelcache::CacheFolder::open(*Place);
   if (!Folder)
     return Folder.error();
-  Result<std::string> Found = obtainArtifact(*Folder, Request, Heard);
+  Result<std::string> Found =
+      modelcache::obtainArtifact(*Folder, Request, Heard);
   if (!Found)
     return Found.error();
   Argument.Artifact = std::move(*Found);

@@ -20,7 +20,7 @@ Manifest manifestWithEntry(const std::string &Role) {
 /// An opened artifact of this code with the entry point `Role`.
 Artifact artifactOf(const TemporaryDirectory &Directory, const Code &Sections,
                     const std::string &Role = "step") {
-  std::string Path = Directory.file("a" + std::to_string(Directory.files()));
+  std::string Path = Directory / ("a" + std::to_string(Directory.files()));
   writeSample(Path, Sections, manifestWithEntry(Role));
   Result<Artifact> A = Artifact::open(Path);
   EXPECT_TRUE(A) << messageOf(A);

@@ -31,15 +31,15 @@ std::vector<std::byte> anyBytes(size_t Count) {
 class ArtifactFile : public ::testing::Test {
 protected:
   void SetUp() override {
-    writeSample(Directory.file("good"), {{CpuLevel::AVX2, anyBytes(5000)},
-                                         {CpuLevel::AMX, anyBytes(300)}});
-    Good = readBytes(Directory.file("good"));
+    writeSample(Directory / "good", {{CpuLevel::AVX2, anyBytes(5000)},
+                                     {CpuLevel::AMX, anyBytes(300)}});
+    Good = readBytes(Directory / "good");
   }
 
   /// The error of opening a file with these bytes, "" for none.
   std::string openError(std::span<const std::byte> Bytes) {
-    writeBytes(Directory.file("bad"), Bytes);
-    return messageOf(Artifact::open(Directory.file("bad")));
+    writeBytes(Directory / "bad", Bytes);
+    return messageOf(Artifact::open(Directory / "bad"));
   }
 
   /// The error of opening it with one value of the manifest replaced and all
@@ -63,7 +63,7 @@ bool contains(const std::string &Text, const std::string &Part) {
 } // namespace
 
 TEST_F(ArtifactFile, HoldsWhatWasWritten) {
-  Result<Artifact> A = Artifact::open(Directory.file("good"));
+  Result<Artifact> A = Artifact::open(Directory / "good");
   ASSERT_TRUE(A) << messageOf(A);
   EXPECT_EQ(A->manifest().AbiMajor, TENON_RT_ABI_MAJOR);
   EXPECT_EQ(A->manifest().Scopes.size(), 2u);
@@ -101,19 +101,19 @@ TEST_F(ArtifactFile, HeaderIsLittleEndianAndFixed) {
 }
 
 TEST_F(ArtifactFile, OpensWithoutTokenizerOrCode) {
-  Result<ArtifactWriter> Writer = ArtifactWriter::create(Directory.file("few"));
+  Result<ArtifactWriter> Writer = ArtifactWriter::create(Directory / "few");
   ASSERT_TRUE(Writer);
   Manifest M = sampleManifest();
   M.Scopes.clear();
   ASSERT_TRUE(Writer->finish(M));
-  Result<Artifact> A = Artifact::open(Directory.file("few"));
+  Result<Artifact> A = Artifact::open(Directory / "few");
   ASSERT_TRUE(A) << messageOf(A);
   EXPECT_EQ(*A->tokenizerJson(), "");
   EXPECT_TRUE(A->verifyMapped());
 }
 
 TEST_F(ArtifactFile, TruncationIsAnError) {
-  Result<Artifact> A = Artifact::open(Directory.file("good"));
+  Result<Artifact> A = Artifact::open(Directory / "good");
   ASSERT_TRUE(A);
   std::vector<size_t> Cuts = {0, 1, 7, 8, 12, 63, 64, 65, Good.size() - 1};
   for (const ArtifactSection &S : sectionsOf(A->manifest()))
@@ -127,7 +127,7 @@ TEST_F(ArtifactFile, TruncationIsAnError) {
     EXPECT_TRUE(contains(Message, Cut < 8 && Cut == 0 ? "not a Tenon artifact"
                                                       : "truncated"))
         << Cut << ": " << Message;
-    EXPECT_TRUE(contains(Message, Directory.file("bad"))) << Message;
+    EXPECT_TRUE(contains(Message, Directory / "bad")) << Message;
     if (Cut < ArtifactPage)
       continue;
     // The same with a header that believes it.
@@ -153,7 +153,7 @@ TEST_F(ArtifactFile, EveryFlippedBitOfTheHeaderIsAnError) {
 }
 
 TEST_F(ArtifactFile, FlippedBytesAreFound) {
-  Result<Artifact> A = Artifact::open(Directory.file("good"));
+  Result<Artifact> A = Artifact::open(Directory / "good");
   ASSERT_TRUE(A);
   Result<ArtifactHeader> Header = decodeHeader(Good, "good");
   ASSERT_TRUE(Header);
@@ -169,7 +169,7 @@ TEST_F(ArtifactFile, FlippedBytesAreFound) {
       std::string Message = openError(Bad);
       if (S.IsMapped) {
         ASSERT_EQ(Message, "") << S.Name << " is read at opening";
-        Result<Artifact> Opened = Artifact::open(Directory.file("bad"));
+        Result<Artifact> Opened = Artifact::open(Directory / "bad");
         ASSERT_TRUE(Opened);
         Message = messageOf(Opened->verifyMapped());
       }
@@ -182,9 +182,9 @@ TEST_F(ArtifactFile, OtherFilesAreRefused) {
   auto Text = std::as_bytes(std::span("GGUF and so on, longer than the header, "
                                       "so that only the magic is wrong......"));
   EXPECT_TRUE(contains(openError(Text), "not a Tenon artifact"));
-  EXPECT_TRUE(contains(messageOf(Artifact::open(Directory.file("absent"))),
-                       "cannot open"));
-  EXPECT_TRUE(contains(messageOf(Artifact::open(Directory.file(""))),
+  EXPECT_TRUE(
+      contains(messageOf(Artifact::open(Directory / "absent")), "cannot open"));
+  EXPECT_TRUE(contains(messageOf(Artifact::open(Directory / "")),
                        "not a regular file"));
 }
 
@@ -261,10 +261,10 @@ TEST_F(ArtifactFile, WrongManifestsAreErrors) {
 TEST_F(ArtifactFile, ShrinkingIsReported) {
   // To the first page, to nothing, and within a page.
   for (uint64_t Left : {ArtifactPage, uint64_t(0), uint64_t(100)}) {
-    writeBytes(Directory.file("good"), Good);
-    Result<Artifact> A = Artifact::open(Directory.file("good"));
+    writeBytes(Directory / "good", Good);
+    Result<Artifact> A = Artifact::open(Directory / "good");
     ASSERT_TRUE(A);
-    ASSERT_EQ(::truncate(Directory.file("good").c_str(), off_t(Left)), 0);
+    ASSERT_EQ(::truncate((Directory / "good").c_str(), off_t(Left)), 0);
     for (const std::string &Message :
          {messageOf(A->verifyMapped()), messageOf(A->tokenizerJson()),
           messageOf(A->code(0)), messageOf(loadCode(*A, CpuLevel::AVX2))})
@@ -276,12 +276,12 @@ TEST_F(ArtifactFile, ShrinkingIsReported) {
 }
 
 TEST_F(ArtifactFile, OverwritingIsReported) {
-  Result<Artifact> A = Artifact::open(Directory.file("good"));
+  Result<Artifact> A = Artifact::open(Directory / "good");
   ASSERT_TRUE(A);
   // Later than the clock of the file system can tell apart.
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   std::vector<std::byte> Other(Good.size(), std::byte(1));
-  writeBytes(Directory.file("good"), Other);
+  writeBytes(Directory / "good", Other);
   for (const std::string &Message :
        {messageOf(A->verifyMapped()), messageOf(A->tokenizerJson()),
         messageOf(loadCode(*A, CpuLevel::AVX2))})
@@ -289,17 +289,17 @@ TEST_F(ArtifactFile, OverwritingIsReported) {
 }
 
 TEST_F(ArtifactFile, ReplacingChangesNothing) {
-  Result<Artifact> A = Artifact::open(Directory.file("good"));
+  Result<Artifact> A = Artifact::open(Directory / "good");
   ASSERT_TRUE(A);
-  writeBytes(Directory.file("other"), anyBytes(10));
-  std::filesystem::rename(Directory.file("other"), Directory.file("good"));
+  writeBytes(Directory / "other", anyBytes(10));
+  std::filesystem::rename(Directory / "other", Directory / "good");
   EXPECT_TRUE(A->verifyMapped());
   EXPECT_EQ(*A->tokenizerJson(), TokenizerText);
 }
 
 TEST_F(ArtifactFile, OpeningReadsNoWeights) {
   constexpr uint64_t WeightBytes = 64 << 20;
-  std::string Path = Directory.file("large");
+  std::string Path = Directory / "large";
   {
     Result<ArtifactWriter> Writer = ArtifactWriter::create(Path);
     ASSERT_TRUE(Writer);
@@ -340,7 +340,7 @@ TEST_F(ArtifactFile, OpeningReadsNoWeights) {
 
 TEST(ArtifactWriterTest, APreviewIsReplacedByWhatFollows) {
   TemporaryDirectory Directory;
-  Result<ArtifactWriter> Writer = ArtifactWriter::create(Directory.file("a"));
+  Result<ArtifactWriter> Writer = ArtifactWriter::create(Directory / "a");
   ASSERT_TRUE(Writer);
   ASSERT_TRUE(Writer->setTokenizer(TokenizerText));
   Manifest M = sampleManifest();
@@ -352,7 +352,7 @@ TEST(ArtifactWriterTest, APreviewIsReplacedByWhatFollows) {
     ASSERT_TRUE(A) << messageOf(A);
     EXPECT_EQ(*A->tokenizerJson(), TokenizerText);
     EXPECT_TRUE(A->prefixes().empty());
-    EXPECT_FALSE(std::filesystem::exists(Directory.file("a")));
+    EXPECT_FALSE(std::filesystem::exists(Directory / "a"));
   }
   auto Write = [](const ByteSink &Out) {
     Status First = Out("abc");
@@ -361,7 +361,7 @@ TEST(ArtifactWriterTest, APreviewIsReplacedByWhatFollows) {
   ASSERT_TRUE(Writer->setPrefixes(2, 128, Write));
   EXPECT_FALSE(Writer->setPrefixes(2, 128, Write));
   ASSERT_TRUE(Writer->finish(M));
-  Result<Artifact> A = Artifact::open(Directory.file("a"));
+  Result<Artifact> A = Artifact::open(Directory / "a");
   ASSERT_TRUE(A) << messageOf(A);
   EXPECT_EQ(*A->tokenizerJson(), TokenizerText);
   ASSERT_EQ(A->prefixes().size(), 8u);
@@ -376,7 +376,7 @@ TEST(ArtifactWriterTest, APreviewIsReplacedByWhatFollows) {
 TEST(ArtifactWriterTest, PrefixesThatFailLeaveNothing) {
   TemporaryDirectory Directory;
   {
-    Result<ArtifactWriter> Writer = ArtifactWriter::create(Directory.file("a"));
+    Result<ArtifactWriter> Writer = ArtifactWriter::create(Directory / "a");
     ASSERT_TRUE(Writer);
     Status Done = Writer->setPrefixes(
         1, 64, [](const ByteSink &) { return Status(Error("no pages")); });
@@ -388,35 +388,35 @@ TEST(ArtifactWriterTest, PrefixesThatFailLeaveNothing) {
 TEST(ArtifactWriterTest, NothingIsLeftUnlessFinished) {
   TemporaryDirectory Directory;
   {
-    Result<ArtifactWriter> Writer = ArtifactWriter::create(Directory.file("a"));
+    Result<ArtifactWriter> Writer = ArtifactWriter::create(Directory / "a");
     ASSERT_TRUE(Writer);
     ASSERT_TRUE(Writer->setTokenizer("x"));
-    EXPECT_FALSE(std::filesystem::exists(Directory.file("a")));
+    EXPECT_FALSE(std::filesystem::exists(Directory / "a"));
   }
   EXPECT_EQ(Directory.files(), 0u);
 
   // An older file stays as it is until the new one is whole.
-  writeBytes(Directory.file("a"), anyBytes(10));
+  writeBytes(Directory / "a", anyBytes(10));
   {
-    Result<ArtifactWriter> Writer = ArtifactWriter::create(Directory.file("a"));
+    Result<ArtifactWriter> Writer = ArtifactWriter::create(Directory / "a");
     ASSERT_TRUE(Writer);
     Manifest Wrong = sampleManifest();
     Wrong.MaxSequence = 0;
     Status S = Writer->finish(Wrong);
     EXPECT_TRUE(contains(messageOf(S), "field 'max_sequence' is 0"));
   }
-  EXPECT_EQ(readBytes(Directory.file("a")), anyBytes(10));
-  writeSample(Directory.file("a"), {});
-  EXPECT_TRUE(Artifact::open(Directory.file("a")));
+  EXPECT_EQ(readBytes(Directory / "a"), anyBytes(10));
+  writeSample(Directory / "a", {});
+  EXPECT_TRUE(Artifact::open(Directory / "a"));
   EXPECT_EQ(Directory.files(), 1u);
 }
 
 TEST(ArtifactWriterTest, PermissionsFollowTheUmask) {
   TemporaryDirectory Directory;
   mode_t Before = ::umask(027);
-  writeSample(Directory.file("a"), {});
+  writeSample(Directory / "a", {});
   ::umask(Before);
-  EXPECT_EQ(std::filesystem::status(Directory.file("a")).permissions(),
+  EXPECT_EQ(std::filesystem::status(Directory / "a").permissions(),
             std::filesystem::perms(0640));
 }
 
@@ -431,13 +431,13 @@ TEST(ArtifactWriterTest, DevicesAreWrittenInto) {
 
 TEST(ArtifactWriterTest, AKilledProcessLeavesNothing) {
   TemporaryDirectory Directory;
-  int Nameless = ::open(Directory.file("").c_str(), O_TMPFILE | O_RDWR, 0600);
+  int Nameless = ::open((Directory / "").c_str(), O_TMPFILE | O_RDWR, 0600);
   if (Nameless < 0)
     GTEST_SKIP() << "this file system has no files without a name";
   ::close(Nameless);
   pid_t Child = ::fork();
   if (Child == 0) {
-    Result<ArtifactWriter> Writer = ArtifactWriter::create(Directory.file("a"));
+    Result<ArtifactWriter> Writer = ArtifactWriter::create(Directory / "a");
     WeightInfo Info{
         "w", {LayoutKind::RowMajor, StorageFormat::F32}, 1024, 1024};
     if (!Writer || !Writer->beginWeight(Info) ||
@@ -461,13 +461,13 @@ TEST(ArtifactWriterTest, FailedWritesAreErrors) {
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &Small), 0);
   Status Large, Tail;
   {
-    Result<ArtifactWriter> Writer = ArtifactWriter::create(Directory.file("a"));
+    Result<ArtifactWriter> Writer = ArtifactWriter::create(Directory / "a");
     WeightInfo Info{
         "w", {LayoutKind::RowMajor, StorageFormat::F32}, 1024, 1024};
     Large = Writer->beginWeight(Info);
     Large = Writer->append(anyBytes(4 << 20));
     // Pieces that are only gathered fail when they are written.
-    Writer = ArtifactWriter::create(Directory.file("b"));
+    Writer = ArtifactWriter::create(Directory / "b");
     Info.Rows = 240;
     Info.Columns = 1024;
     Tail = putWeight(*Writer, Info, anyBytes(240 << 12), 4096);
@@ -492,15 +492,15 @@ TEST(ArtifactWriterTest, FailedWritesAreErrors) {
 TEST(ArtifactWriterTest, RefusesWrongPaths) {
   TemporaryDirectory Directory;
   std::string Message =
-      messageOf(ArtifactWriter::create(Directory.file("no/such/a")));
+      messageOf(ArtifactWriter::create(Directory / "no/such/a"));
   EXPECT_TRUE(contains(Message, "No such file")) << Message;
-  Message = messageOf(ArtifactWriter::create(Directory.file("")));
+  Message = messageOf(ArtifactWriter::create(Directory / ""));
   EXPECT_TRUE(contains(Message, "is a directory")) << Message;
 }
 
 TEST(ArtifactWriterTest, RefusesWrongUse) {
   TemporaryDirectory Directory;
-  Result<ArtifactWriter> Writer = ArtifactWriter::create(Directory.file("a"));
+  Result<ArtifactWriter> Writer = ArtifactWriter::create(Directory / "a");
   ASSERT_TRUE(Writer);
   WeightInfo Info{"w", {LayoutKind::RowMajor, StorageFormat::F32}, 2, 3};
   EXPECT_FALSE(Writer->append(anyBytes(1)));
@@ -531,8 +531,7 @@ TEST(ArtifactWriterTest, PiecesOfAnySizeGiveTheSameFile) {
   for (size_t Piece :
        {size_t(4093), size_t(1) << 20, (size_t(1) << 20) + 1, Bytes.size()}) {
     {
-      Result<ArtifactWriter> Writer =
-          ArtifactWriter::create(Directory.file("a"));
+      Result<ArtifactWriter> Writer = ArtifactWriter::create(Directory / "a");
       ASSERT_TRUE(Writer);
       ASSERT_TRUE(putWeight(*Writer, Info, Bytes, Piece));
       ASSERT_TRUE(putWeight(*Writer, sampleWeights()[2],
@@ -541,7 +540,7 @@ TEST(ArtifactWriterTest, PiecesOfAnySizeGiveTheSameFile) {
       M.Scopes.clear();
       ASSERT_TRUE(Writer->finish(M));
     }
-    std::vector<std::byte> File = readBytes(Directory.file("a"));
+    std::vector<std::byte> File = readBytes(Directory / "a");
     if (First.empty())
       First = File;
     EXPECT_EQ(File, First) << Piece;

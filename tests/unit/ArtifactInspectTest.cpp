@@ -30,7 +30,7 @@ std::string reportOf(const std::string &Path, InspectOptions Options) {
 
 TEST(ArtifactInspect, JsonHoldsEverything) {
   TemporaryDirectory Directory;
-  std::string Path = Directory.file("a");
+  std::string Path = Directory / "a";
   writeSample(Path, {{CpuLevel::AVX2, NoCode}});
   Result<Json> Parsed = parseJson(reportOf(Path, {true, true}), "report");
   ASSERT_TRUE(Parsed) << messageOf(Parsed);
@@ -60,7 +60,7 @@ TEST(ArtifactInspect, JsonHoldsEverything) {
 
 TEST(ArtifactInspect, TextIsReadable) {
   TemporaryDirectory Directory;
-  std::string Path = Directory.file("a");
+  std::string Path = Directory / "a";
   Manifest M = sampleManifest();
   M.Labels = {"a\x1b[31mb\nc\x7f\u009b"};
   writeSample(Path, {{CpuLevel::AVX2, NoCode}}, M);
@@ -89,7 +89,7 @@ TEST(ArtifactInspect, TextIsReadable) {
 
 TEST(ArtifactInspect, VerificationNamesTheDamagedWeight) {
   TemporaryDirectory Directory;
-  std::string Path = Directory.file("a");
+  std::string Path = Directory / "a";
   writeSample(Path, {{CpuLevel::AVX2, NoCode}});
   std::vector<std::byte> Bytes = readBytes(Path);
   Result<Artifact> A = Artifact::open(Path);

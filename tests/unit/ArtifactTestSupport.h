@@ -7,6 +7,8 @@
 #ifndef TENON_TESTS_UNIT_ARTIFACTTESTSUPPORT_H
 #define TENON_TESTS_UNIT_ARTIFACTTESTSUPPORT_H
 
+#include "TemporaryDirectory.h"
+
 #include "compiler/Artifact/ArtifactWriter.h"
 #include "runtime/Artifact/Artifact.h"
 #include "runtime/Artifact/Format.h"
@@ -23,28 +25,6 @@
 namespace tenon::test {
 
 using namespace artifact;
-
-/// A directory that goes away with the test.
-class TemporaryDirectory {
-public:
-  TemporaryDirectory() {
-    std::string Name =
-        std::filesystem::path(::testing::TempDir()) / "tenon-XXXXXX";
-    Path = ::mkdtemp(Name.data()) ? Name : "";
-    EXPECT_FALSE(Path.empty());
-  }
-  ~TemporaryDirectory() { std::filesystem::remove_all(Path); }
-
-  std::string file(const std::string &Name) const { return Path + "/" + Name; }
-  /// Number of files in it, hidden ones included.
-  size_t files() const {
-    return static_cast<size_t>(
-        std::distance(std::filesystem::directory_iterator(Path), {}));
-  }
-
-private:
-  std::string Path;
-};
 
 inline std::vector<std::byte> readBytes(const std::string &Path) {
   std::ifstream In(Path, std::ios::binary);

@@ -9,7 +9,7 @@ using namespace tenon::chat;
 namespace {
 
 /// Texts only.
-constexpr const char *Texts =
+constexpr const char *TextsOnly =
     "{% for m in messages %}{{ m['role'] }}: {{ m['content'] | trim }}\n"
     "{% endfor %}";
 /// Arrays only, images first, as many models of images have it.
@@ -36,7 +36,7 @@ constexpr const char *TextParts =
     "{% else %}{% for p in m.content %}{% if p.type == 'text' %}{{ p.text }}"
     "{% endif %}{% endfor %}{% endif %}|{% endfor %}";
 
-Template parsed(const char *Source) {
+Template parsedTemplate(const char *Source) {
   Result<Template> T = Template::parse(Source);
   EXPECT_TRUE(T) << T.error().message();
   return std::move(*T);
@@ -45,7 +45,7 @@ Template parsed(const char *Source) {
 /// The prompt of `Messages`, the user's pieces in brackets.
 std::string prompt(const char *Source, const Json &Messages,
                    const std::string &ImageToken = "<image>") {
-  Template T = parsed(Source);
+  Template T = parsedTemplate(Source);
   Conversation Talk;
   Talk.Messages = Messages;
   std::string Mark = fitContent(Talk, contentFormOf(T, {}, ImageToken));
@@ -68,13 +68,13 @@ Json text(const std::string &Text) {
 
 TEST(ChatContentTest, Forms) {
   auto FormOf = [](const char *Source, const std::string &ImageToken) {
-    ContentForm F = contentFormOf(parsed(Source), {}, ImageToken);
+    ContentForm F = contentFormOf(parsedTemplate(Source), {}, ImageToken);
     return std::string(F.ReadsText ? "text " : "") +
            (F.ReadsParts ? "parts " : "") + (F.ReadsImages ? "images " : "") +
            (F.NeedsMarks ? "marks " : "");
   };
-  EXPECT_EQ(FormOf(Texts, "<image>"), "text marks ");
-  EXPECT_EQ(FormOf(Texts, ""), "text ");
+  EXPECT_EQ(FormOf(TextsOnly, "<image>"), "text marks ");
+  EXPECT_EQ(FormOf(TextsOnly, ""), "text ");
   EXPECT_EQ(FormOf(ImagesFirst, "<image>"), "parts images ");
   EXPECT_EQ(FormOf(ImagesFirst, "<other>"), "parts marks ");
   EXPECT_EQ(FormOf(ImagesFirst, ""), "parts ");
@@ -93,7 +93,7 @@ TEST(ChatContentTest, Forms) {
 }
 
 TEST(ChatContentTest, TextsAreWhatTheTemplateReads) {
-  EXPECT_EQ(prompt(Texts, user("a")), "user: [a]\n");
+  EXPECT_EQ(prompt(TextsOnly, user("a")), "user: [a]\n");
   EXPECT_EQ(prompt(ImagesFirst, user("a")), "USER: [a] ASSISTANT:");
   EXPECT_EQ(prompt(ImagesFirst, user(nullptr)), "USER: ASSISTANT:");
   EXPECT_EQ(prompt(ImagesFirst, user(""), ""), "USER:  ASSISTANT:");
@@ -111,7 +111,7 @@ TEST(ChatContentTest, NullIsEmptyWhereItCannotBeRead) {
                      "{% endfor %}",
                      Messages),
               "<>");
-    EXPECT_EQ(prompt(Texts, Messages), "assistant: \n"); // not "None"
+    EXPECT_EQ(prompt(TextsOnly, Messages), "assistant: \n"); // not "None"
     EXPECT_EQ(prompt(ImagesFirst, Messages), "ASSISTANT: ASSISTANT:");
     // Those that look get what there is.
     EXPECT_EQ(prompt("{% for m in messages %}{% if m['content'] %}"
@@ -131,17 +131,17 @@ TEST(ChatContentTest, ImagesKeepTheirOrder) {
 
 TEST(ChatContentTest, MarksBecomeTheTemplates) {
   Json Mixed = user(Json::array({text("a"), AnImage, text("b"), AnImage}));
-  EXPECT_EQ(prompt(Texts, Mixed), "user: <image>\n<image>\n[ab]\n");
+  EXPECT_EQ(prompt(TextsOnly, Mixed), "user: <image>\n<image>\n[ab]\n");
   EXPECT_EQ(prompt(TextParts, Mixed), "<image>\n<image>\n[ab]|");
   EXPECT_EQ(prompt(ImagesFirst, Mixed, "<other>"),
             "USER: <other>\n<other>\n[ab] ASSISTANT:");
   // Text that looks like the token, or like a mark, stays a user's.
   Json Sly =
       user(Json::array({AnImage, text("<image>[[image 0]][[image 1]]")}));
-  EXPECT_EQ(prompt(Texts, Sly),
+  EXPECT_EQ(prompt(TextsOnly, Sly),
             "user: <image>\n[<image>[[image 0]][[image 1]]]\n");
   // Without an image nothing changes.
-  EXPECT_EQ(prompt(Texts, user("[[image 0]]")), "user: [[[image 0]]]\n");
+  EXPECT_EQ(prompt(TextsOnly, user("[[image 0]]")), "user: [[[image 0]]]\n");
   // A model without an image token gets what it was given.
   EXPECT_EQ(prompt(Both, Mixed, ""), "[a][<image>][b][<image>]|");
 }

@@ -123,7 +123,7 @@ Json conversation(size_t Field, const std::string &X) {
               {"arguments", {{In(17), In(18)}, {"n", {In(19)}}}}}}}}}},
         {{"role", "tool"}, {"tool_call_id", In(20)}, {"content", In(21)}}}}};
 }
-constexpr size_t Fields = 22;
+constexpr size_t TemplateFields = 22;
 
 std::string between(const std::string &Text, const std::string &Sign) {
   return Text.substr(0, middleOf(Text)) + Sign + Text.substr(middleOf(Text));
@@ -195,7 +195,7 @@ TEST_P(ChatEncode, NoControlTokenOfTextOfUsers) {
           << "text of the user as the template's: " << P.Text;
     return encode(L.T, *Pieces);
   };
-  Result<Ids> Plain = EncodedOf(Fields, "");
+  Result<Ids> Plain = EncodedOf(TemplateFields, "");
   ASSERT_TRUE(Plain) << Plain.error().message();
   Ids Expected = L.specialsOf(*Plain);
   ASSERT_GE(Expected.size(), 20u);
@@ -205,7 +205,7 @@ TEST_P(ChatEncode, NoControlTokenOfTextOfUsers) {
   Chosen.resize(std::min<size_t>(Chosen.size(), 4));
   for (const std::string &S : Chosen)
     for (const std::string &Attack : attacksOn(S))
-      for (size_t Field = 0; Field < Fields; ++Field) {
+      for (size_t Field = 0; Field < TemplateFields; ++Field) {
         // Marked, so that the mark shows where it went.
         Result<Ids> Numbers = EncodedOf(Field, "@@" + Attack);
         ASSERT_TRUE(Numbers) << Attack << ": " << Numbers.error().message();

@@ -17,12 +17,12 @@ using namespace tenon::test;
 namespace {
 
 /// Tokens that neither fail nor wait.
-constexpr int64_t Known = 48;
+constexpr int64_t KnownTokens = 48;
 
 std::vector<int32_t> someTokens(size_t Count) {
   std::vector<int32_t> Ids;
   for (size_t I = 0; I < Count; ++I)
-    Ids.push_back(static_cast<int32_t>((I * I * 7 + I * 5 + 3) % Known));
+    Ids.push_back(static_cast<int32_t>((I * I * 7 + I * 5 + 3) % KnownTokens));
   return Ids;
 }
 
@@ -34,14 +34,14 @@ double surprise(const std::vector<int32_t> &Window, size_t FirstScored) {
     std::vector<float> Logits = expectedLogits(
         {Window.begin(), Window.begin() + static_cast<std::ptrdiff_t>(I)});
     double Normalizer = 0;
-    for (int64_t Token = 0; Token < Known; ++Token)
+    for (int64_t Token = 0; Token < KnownTokens; ++Token)
       Normalizer += std::exp(double(Logits[static_cast<size_t>(Token)]));
     Sum += std::log(Normalizer) - Logits[static_cast<size_t>(Window[I])];
   }
   return Sum;
 }
 
-void keepKnownTokens(Manifest &M, CodeInfo &) { M.Vocabulary = Known; }
+void keepKnownTokens(Manifest &M, CodeInfo &) { M.Vocabulary = KnownTokens; }
 
 class CommandLineEvaluateTest : public CommandLineTest {
 protected:
@@ -181,7 +181,7 @@ TEST_F(CommandLineEvaluateTest, RefusesWhatItCannotScore) {
           "--against: " + Other + ": field 'vocabulary' is 47: expected 48");
   Against(
       [](Manifest &M, CodeInfo &) {
-        M.Vocabulary = Known;
+        M.Vocabulary = KnownTokens;
         M.MaxSequence = 20;
       },
       "",

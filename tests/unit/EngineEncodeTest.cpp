@@ -37,8 +37,8 @@ using Tokens = std::vector<int32_t>;
 std::string messageOf(const Status &S) { return S ? "" : S.error().message(); }
 
 /// The logits of the last token, or nothing and a failed test.
-std::vector<float> stepOne(Session &S, SequenceId Id, const Tokens &New,
-                           int64_t Prefix = 0) {
+std::vector<float> stepTarget(Session &S, SequenceId Id, const Tokens &New,
+                              int64_t Prefix = 0) {
   StepItem Item{Id, New, {}, OutputRows::Last, Prefix};
   Result<std::vector<ItemResult>> Answers = S.step({&Item, 1});
   EXPECT_TRUE(Answers) << Answers.error().message();
@@ -76,10 +76,11 @@ TEST_F(EngineEncodeTest, StepsSeeTheirSource) {
   EXPECT_EQ((*Rows)[0].Rows, 0);
   ASSERT_EQ((*Rows)[1].Rows, 1) << "the encoder's rows are there when wanted";
   EXPECT_EQ((*Rows)[1].Values[7], 5);
-  EXPECT_EQ(stepOne(S, A, {1, 2}), expectedLogits({1, 2}, SourceA));
-  EXPECT_EQ(stepOne(S, B, {4}), expectedLogits({4}, SourceB));
-  EXPECT_EQ(stepOne(S, A, {7}), expectedLogits({1, 2, 7}, SourceA));
-  EXPECT_EQ(stepOne(S, Items[2].Sequence, {7}), expectedLogits({7}, SourceA));
+  EXPECT_EQ(stepTarget(S, A, {1, 2}), expectedLogits({1, 2}, SourceA));
+  EXPECT_EQ(stepTarget(S, B, {4}), expectedLogits({4}, SourceB));
+  EXPECT_EQ(stepTarget(S, A, {7}), expectedLogits({1, 2, 7}, SourceA));
+  EXPECT_EQ(stepTarget(S, Items[2].Sequence, {7}),
+            expectedLogits({7}, SourceA));
 }
 
 TEST_F(EngineEncodeTest, SourcesThatCannotBe) {
@@ -140,19 +141,19 @@ TEST_F(EngineEncodeTest, ForksGoTheirOwnWays) {
   Tokens Source = {9, 8}, Prompt(20, 3);
   SequenceId A = S.createSequence();
   EXPECT_EQ(encodeSource(S, A, Source), "");
-  stepOne(S, A, Prompt);
+  stepTarget(S, A, Prompt);
   Result<SequenceId> B = S.forkSequence(A);
   ASSERT_TRUE(B) << B.error().message();
   EXPECT_EQ(*S.length(*B), 20);
   Tokens OfA = Prompt, OfB = Prompt;
   OfA.push_back(1);
   OfB.push_back(2);
-  EXPECT_EQ(stepOne(S, *B, {2}), expectedLogits(OfB, Source));
-  EXPECT_EQ(stepOne(S, A, {1}), expectedLogits(OfA, Source));
+  EXPECT_EQ(stepTarget(S, *B, {2}), expectedLogits(OfB, Source));
+  EXPECT_EQ(stepTarget(S, A, {1}), expectedLogits(OfA, Source));
   EXPECT_EQ(S.cache().freePages(), 2) << "of five, the full page is shared";
   ASSERT_TRUE(S.endSequence(A));
   OfB.push_back(4);
-  EXPECT_EQ(stepOne(S, *B, {4}), expectedLogits(OfB, Source))
+  EXPECT_EQ(stepTarget(S, *B, {4}), expectedLogits(OfB, Source))
       << "the source lives as long as a fork does";
   ASSERT_TRUE(S.endSequence(*B));
   EXPECT_EQ(S.sourceCache()->freePages(), 2);
@@ -176,7 +177,7 @@ TEST_F(EngineEncodeTest, PrefixesStayTogether) {
                                (*Answers)[1].Values.end()),
             expectedLogits(Many, {}, 15));
   Many.push_back(3);
-  EXPECT_EQ(stepOne(S, Id, {3}), expectedLogits(Many, {}, 15))
+  EXPECT_EQ(stepTarget(S, Id, {3}), expectedLogits(Many, {}, 15))
       << "the sequence keeps its prefix";
   EXPECT_EQ(stepError(S, Id, {3}, 1),
             "sequence 2: prefix of 1 tokens after 31: expected it in the "
@@ -191,7 +192,7 @@ TEST_F(EngineEncodeTest, PrefixesStayTogether) {
   EXPECT_EQ(stepError(S, Other, {3, 4}, -1),
             "sequence 3: prefix of -1 tokens: expected 0 to 2, what the item "
             "and one step hold");
-  EXPECT_EQ(stepOne(S, Other, {3, 4}, 2), expectedLogits({3, 4}, {}, 2));
+  EXPECT_EQ(stepTarget(S, Other, {3, 4}, 2), expectedLogits({3, 4}, {}, 2));
 }
 
 TEST_F(EngineEncodeTest, ImagesAreAClassTokenAndPatches) {

@@ -8,6 +8,8 @@
 #ifndef TENON_TESTS_UNIT_ENGINEFIXTURE_H
 #define TENON_TESTS_UNIT_ENGINEFIXTURE_H
 
+#include "TemporaryDirectory.h"
+
 #include "compiler/Artifact/ArtifactWriter.h"
 #include "runtime/Abi/TenonRt.h"
 #include "runtime/Support/MappedFile.h"
@@ -65,28 +67,6 @@ expectedLogits(const std::vector<int32_t> &Tokens,
   }
   return Logits;
 }
-
-/// A directory that disappears with its content.
-class TemporaryDirectory {
-public:
-  TemporaryDirectory() {
-    std::string Name =
-        (std::filesystem::temp_directory_path() / "tenon-XXXXXX").string();
-    Path = ::mkdtemp(Name.data());
-  }
-  ~TemporaryDirectory() {
-    std::error_code Ignored;
-    std::filesystem::remove_all(Path, Ignored);
-  }
-  TemporaryDirectory(const TemporaryDirectory &) = delete;
-  TemporaryDirectory &operator=(const TemporaryDirectory &) = delete;
-  std::string operator/(const std::string &Name) const {
-    return Path + "/" + Name;
-  }
-
-private:
-  std::string Path;
-};
 
 /// Writes the test model to `Path`; `Change` may alter manifest and code.
 inline Status

@@ -55,7 +55,7 @@ Result<std::vector<float>> step(Session &S, SequenceId Id, const Tokens &New,
   return std::vector<float>(Answer.Values.begin(), Answer.Values.end());
 }
 
-Tokens someTokens(int Count) {
+Tokens promptOf(int Count) {
   Tokens T;
   for (int I = 0; I < Count; ++I)
     T.push_back(I * 7 % 48);
@@ -95,7 +95,7 @@ TEST_F(EngineSessionTest, MapsLargeFilesAtOnce) {
         EXPECT_GE(MappedBytes(**M), Bytes.size());
       else
         EXPECT_LT(MappedBytes(**M), Bytes.size());
-      Tokens T = someTokens(30);
+      Tokens T = promptOf(30);
       Result<std::vector<float>> Logits = step(*S, S->createSequence(), T);
       ASSERT_TRUE(Logits);
       EXPECT_EQ(*Logits, expectedLogits(T));
@@ -108,7 +108,7 @@ TEST_F(EngineSessionTest, MapsLargeFilesAtOnce) {
 
 // Two sessions are called at once from a region of two threads.
 TEST_F(EngineSessionTest, InsideAParallelRegion) {
-  Tokens T = someTokens(40), Next = {5};
+  Tokens T = promptOf(40), Next = {5};
   Tokens Whole = T;
   Whole.push_back(5);
   for (int64_t Threads : {1, 2, 3}) {
@@ -200,7 +200,7 @@ TEST_F(EngineSessionTest, ACancelledCallChangesNothing) {
 TEST_F(EngineSessionTest, TruncatedSequencesGoOn) {
   Session S = session({1, 4 * FixturePageTokens, 0});
   SequenceId Id = S.createSequence();
-  Tokens T = someTokens(40), Kept(T.begin(), T.begin() + 5);
+  Tokens T = promptOf(40), Kept(T.begin(), T.begin() + 5);
   ASSERT_TRUE(step(S, Id, T));
   EXPECT_EQ(S.cache().freePages(), 1);
   ASSERT_TRUE(S.truncateSequence(Id, 40)) << "nothing to drop";
@@ -228,7 +228,7 @@ TEST_F(EngineSessionTest, TruncatedSequencesGoOn) {
 TEST_F(EngineSessionTest, TruncatingLeavesForksAlone) {
   Session S = session({1, 4 * FixturePageTokens, 0});
   SequenceId Id = S.createSequence();
-  Tokens T = someTokens(20), Short(T.begin(), T.begin() + 18);
+  Tokens T = promptOf(20), Short(T.begin(), T.begin() + 18);
   ASSERT_TRUE(step(S, Id, T));
   SequenceId Fork = *S.forkSequence(Id);
   ASSERT_TRUE(S.truncateSequence(Id, 18));
@@ -283,8 +283,8 @@ TEST_F(EngineSessionTest, KindsOfErrors) {
   SequenceId Id = S.createSequence();
   EXPECT_EQ(kindOf(step(S, Id, {-1})), ErrorKind::InvalidArgument);
   EXPECT_EQ(kindOf(step(S, SequenceId{9}, {1})), ErrorKind::NotFound);
-  EXPECT_EQ(kindOf(step(S, Id, someTokens(17))), ErrorKind::OutOfCachePages);
-  EXPECT_EQ(kindOf(step(S, Id, someTokens(91))), ErrorKind::InvalidArgument);
+  EXPECT_EQ(kindOf(step(S, Id, promptOf(17))), ErrorKind::OutOfCachePages);
+  EXPECT_EQ(kindOf(step(S, Id, promptOf(91))), ErrorKind::InvalidArgument);
   EXPECT_EQ(kindOf(step(S, Id, {49})), ErrorKind::Internal);
   EXPECT_EQ(kindOf(S.model().tokenizer()), ErrorKind::NotFound);
 
@@ -306,7 +306,7 @@ TEST_F(EngineSessionTest, KindsOfErrors) {
   };
   EXPECT_EQ(StatusOf({1}), TENON_OK);
   EXPECT_EQ(StatusOf({-1}), TENON_INVALID_ARGUMENT);
-  EXPECT_EQ(StatusOf(someTokens(17)), TENON_OUT_OF_CACHE_PAGES);
+  EXPECT_EQ(StatusOf(promptOf(17)), TENON_OUT_OF_CACHE_PAGES);
   EXPECT_EQ(StatusOf({49}), TENON_INTERNAL);
   tenon_session_destroy(C);
   tenon_model_destroy(M);

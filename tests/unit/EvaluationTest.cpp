@@ -9,7 +9,7 @@
 using namespace tenon;
 using namespace tenon::tool;
 
-static constexpr float Infinity = std::numeric_limits<float>::infinity();
+static constexpr float Inf = std::numeric_limits<float>::infinity();
 
 static LogProbabilities rowOf(const std::vector<float> &Logits) {
   Result<LogProbabilities> Row = LogProbabilities::of(Logits);
@@ -33,8 +33,8 @@ TEST(EvaluationTest, LogProbabilities) {
   }
   std::vector<float> Equal(1000, 500.0f);
   EXPECT_NEAR(rowOf(Equal)[999], -std::log(1000.0), 1e-12);
-  std::vector<float> Excluded = {-Infinity, 2};
-  EXPECT_EQ(rowOf(Excluded)[0], -Infinity);
+  std::vector<float> Excluded = {-Inf, 2};
+  EXPECT_EQ(rowOf(Excluded)[0], -Inf);
   EXPECT_EQ(rowOf(Excluded)[1], 0);
 }
 
@@ -45,20 +45,20 @@ TEST(EvaluationTest, UnusableLogits) {
   };
   EXPECT_EQ(MessageOf({1, std::nanf("")}),
             "logit of token 1 is NaN: the model's output is unusable");
-  EXPECT_EQ(MessageOf({Infinity, 1}),
+  EXPECT_EQ(MessageOf({Inf, 1}),
             "logit of token 0 is infinite: the model's output is unusable");
-  EXPECT_EQ(MessageOf({-Infinity}),
+  EXPECT_EQ(MessageOf({-Inf}),
             "every logit is -infinity: the model's output is unusable");
   EXPECT_EQ(MessageOf({}), "sampling from 0 logits: expected 1 to 2^31-1");
 }
 
 TEST(EvaluationTest, Divergence) {
   std::vector<float> Even = {0, 0}, Odd = {0, std::log(3.0f)},
-                     First = {0, -Infinity};
+                     First = {0, -Inf};
   double Expected = 0.5 * std::log(0.5 / 0.25) + 0.5 * std::log(0.5 / 0.75);
   EXPECT_NEAR(divergence(rowOf(Even), rowOf(Odd)), Expected, 1e-7);
   EXPECT_NEAR(divergence(rowOf(First), rowOf(Even)), std::log(2), 1e-12);
-  EXPECT_EQ(divergence(rowOf(Even), rowOf(First)), Infinity);
+  EXPECT_EQ(divergence(rowOf(Even), rowOf(First)), Inf);
   EXPECT_EQ(divergence(rowOf(First), rowOf(First)), 0);
   std::vector<float> Many;
   for (int I = 0; I < 5000; ++I)

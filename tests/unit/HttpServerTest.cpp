@@ -23,7 +23,7 @@ class HttpServerTest : public testing::Test {
 protected:
   void SetUp() override {
     Address Where;
-    Where.UnixSocket = Folder.file("socket");
+    Where.UnixSocket = Folder / "socket";
     Limits Bounds;
     Bounds.UnreadBytes = 64 << 20;
     auto Listening = HttpServer::listen(
@@ -55,7 +55,7 @@ protected:
     Client = ::socket(AF_UNIX, SOCK_STREAM, 0);
     sockaddr_un To{};
     To.sun_family = AF_UNIX;
-    Folder.file("socket").copy(To.sun_path, sizeof To.sun_path - 1);
+    (Folder / "socket").copy(To.sun_path, sizeof To.sun_path - 1);
     EXPECT_EQ(
         ::connect(Client, reinterpret_cast<const sockaddr *>(&To), sizeof To),
         0);

@@ -196,7 +196,7 @@ TEST(HugePagesTest, WorkingMemoryAndCachesAreAligned) {
 
 TEST(HugePagesTest, ArtifactsAreWrittenInHugePages) {
   TemporaryDirectory Directory;
-  std::string Path = Directory.file("large");
+  std::string Path = Directory / "large";
   std::optional<int64_t> Before = writeCalls();
   std::vector<std::byte> Bytes = writeLarge(Path);
   std::optional<int64_t> After = writeCalls();
@@ -234,7 +234,7 @@ TEST(HugePagesTest, ArtifactsAreWrittenInHugePages) {
 
 TEST(HugePagesTest, PopulatedFilesMayShrink) {
   TemporaryDirectory Directory;
-  std::string Path = Directory.file("large");
+  std::string Path = Directory / "large";
   std::vector<std::byte> Bytes = writeLarge(Path);
   Result<Artifact> A = Artifact::open(Path);
   ASSERT_TRUE(A);

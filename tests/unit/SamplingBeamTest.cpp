@@ -9,7 +9,7 @@
 using namespace tenon;
 using namespace tenon::sampling;
 
-static constexpr float Never = -std::numeric_limits<float>::infinity();
+static constexpr float Excluded = -std::numeric_limits<float>::infinity();
 using Row = std::vector<float>;
 using Tokens = std::vector<int32_t>;
 
@@ -46,11 +46,12 @@ TEST(LogitsRulesTest, NGrams) {
   EXPECT_TRUE(Rules.any());
   // 1 2 was followed by 3 and by 0.
   EXPECT_EQ(applied(Rules, {1, 2, 3, 1, 2, 0, 1, 2}, {1, 1, 1, 1}),
-            (Row{Never, 1, 1, Never}));
+            (Row{Excluded, 1, 1, Excluded}));
   EXPECT_EQ(applied(Rules, {1, 2}, {1, 1, 1, 1}), (Row{1, 1, 1, 1}));
   EXPECT_EQ(applied(Rules, {}, {1, 1}), (Row{1, 1}));
   Rules.NoRepeatNgram = 1;
-  EXPECT_EQ(applied(Rules, {1, 2}, {1, 1, 1, 1}), (Row{1, Never, Never, 1}));
+  EXPECT_EQ(applied(Rules, {1, 2}, {1, 1, 1, 1}),
+            (Row{1, Excluded, Excluded, 1}));
 }
 
 TEST(LogitsRulesTest, SuppressedMinimumAndForced) {
@@ -60,29 +61,30 @@ TEST(LogitsRulesTest, SuppressedMinimumAndForced) {
   Rules.MinLength = 3;
   Rules.MaxLength = 5;
   EXPECT_TRUE(Rules.any());
-  EXPECT_EQ(applied(Rules, {0, 0}, {1, 1, 1}), (Row{1, Never, Never}));
-  EXPECT_EQ(applied(Rules, {0, 0, 0}, {1, 1, 1}), (Row{1, 1, Never}));
+  EXPECT_EQ(applied(Rules, {0, 0}, {1, 1, 1}), (Row{1, Excluded, Excluded}));
+  EXPECT_EQ(applied(Rules, {0, 0, 0}, {1, 1, 1}), (Row{1, 1, Excluded}));
   Rules.ForcedFirst = 2;
   Rules.ForcedLast = 1;
-  EXPECT_EQ(applied(Rules, {0}, {1, 1, 1}), (Row{Never, Never, 0}))
+  EXPECT_EQ(applied(Rules, {0}, {1, 1, 1}), (Row{Excluded, Excluded, 0}))
       << "forced even if suppressed";
-  EXPECT_EQ(applied(Rules, {0, 0, 0}, {1, 1, 1}), (Row{1, 1, Never}));
-  EXPECT_EQ(applied(Rules, {0, 0, 0, 0}, {1, 1, 1}), (Row{Never, 0, Never}));
+  EXPECT_EQ(applied(Rules, {0, 0, 0}, {1, 1, 1}), (Row{1, 1, Excluded}));
+  EXPECT_EQ(applied(Rules, {0, 0, 0, 0}, {1, 1, 1}),
+            (Row{Excluded, 0, Excluded}));
 }
 
 TEST(LogitsRulesTest, LogProbabilities) {
-  Row Scores = {0, std::log(3.0f), Never};
+  Row Scores = {0, std::log(3.0f), Excluded};
   logSoftmax(Scores);
   EXPECT_FLOAT_EQ(Scores[0], std::log(0.25f));
   EXPECT_FLOAT_EQ(Scores[1], std::log(0.75f));
-  EXPECT_EQ(Scores[2], Never);
-  Scores = {Never, Never};
+  EXPECT_EQ(Scores[2], Excluded);
+  Scores = {Excluded, Excluded};
   logSoftmax(Scores);
-  EXPECT_EQ(Scores, (Row{Never, Never}));
+  EXPECT_EQ(Scores, (Row{Excluded, Excluded}));
   LogitsRules Rules;
   Rules.Renormalize = true;
   Rules.Suppressed = {0};
-  EXPECT_EQ(applied(Rules, {0}, {5, -1}), (Row{Never, 0}));
+  EXPECT_EQ(applied(Rules, {0}, {5, -1}), (Row{Excluded, 0}));
 }
 
 //===----------------------------------------------------------------------===//

@@ -41,7 +41,7 @@ enum Factor : size_t {
   Echo,
   Factors
 };
-using Row = std::bitset<Factors>;
+using Combination = std::bitset<Factors>;
 
 /// As docs/generation.md calls them.
 constexpr const char *Names[Factors] = {"streaming",
@@ -80,7 +80,7 @@ bool excludes(size_t A, size_t B) {
   return excluded().count(sorted(Names[A], Names[B])) > 0;
 }
 
-bool isPossible(Row R) {
+bool isPossible(Combination R) {
   for (size_t A = 0; A < Factors; ++A)
     for (size_t B = A + 1; B < Factors; ++B)
       if (R[A] && R[B] && excludes(A, B))
@@ -90,7 +90,7 @@ bool isPossible(Row R) {
 
 /// Two factors and their values.
 using Covered = std::tuple<size_t, size_t, bool, bool>;
-std::set<Covered> pairsOf(Row R) {
+std::set<Covered> pairsOf(Combination R) {
   std::set<Covered> Pairs;
   for (size_t A = 0; A < Factors; ++A)
     for (size_t B = A + 1; B < Factors; ++B)
@@ -110,15 +110,15 @@ std::set<Covered> possiblePairs() {
 
 /// Rows that have every possible pair of values: of many at random the one that
 /// has most of what is missing, again and again.
-std::vector<Row> coveringArray(uint32_t Seed) {
+std::vector<Combination> coveringArray(uint32_t Seed) {
   std::mt19937 Random(Seed);
   std::set<Covered> Missing = possiblePairs();
-  std::vector<Row> Rows;
+  std::vector<Combination> Rows;
   while (!Missing.empty()) {
-    Row Best;
+    Combination Best;
     size_t Most = 0;
     for (int I = 0; I < 200; ++I) {
-      Row R(Random() % (1u << Factors));
+      Combination R(Random() % (1u << Factors));
       if (!isPossible(R))
         continue;
       size_t New = 0;
@@ -138,7 +138,7 @@ std::vector<Row> coveringArray(uint32_t Seed) {
   return Rows;
 }
 
-std::string nameOf(Row R) {
+std::string nameOf(Combination R) {
   std::string Name;
   for (size_t F = 0; F < Factors; ++F)
     if (R[F])
@@ -186,10 +186,10 @@ protected:
     S.reset();
   }
 
-  const Model &modelOf(Row R) const {
+  const Model &modelOf(Combination R) const {
     return R[EncoderDecoder] ? *Translator : *Decoder;
   }
-  Session session(Row R) const {
+  Session session(Combination R) const {
     Result<Session> Made =
         Session::create(R[EncoderDecoder] ? Translator : Decoder, {1, 400, 64});
     EXPECT_TRUE(Made) << Made.error().message();
@@ -197,7 +197,7 @@ protected:
   }
 
   /// The settings of `R`; `StopText` with Stop.
-  static Settings settingsOf(Row R, const std::string &StopText) {
+  static Settings settingsOf(Combination R, const std::string &StopText) {
     Settings Wish;
     Wish.MaxNewTokens = 24;
     Wish.IgnoreEndOfSequence = true;
@@ -228,7 +228,7 @@ protected:
     return Wish;
   }
 
-  static Tokens promptOf(Row R) {
+  static Tokens promptOf(Combination R) {
     std::mt19937 Random(1);
     Tokens Prompt(R[EncoderDecoder] ? size_t(MaxSource) : size_t(40));
     for (int32_t &Token : Prompt)
@@ -236,7 +236,7 @@ protected:
     return Prompt;
   }
 
-  Result<Request> make(Row R, const std::string &StopText) const {
+  Result<Request> make(Combination R, const std::string &StopText) const {
     return makeRequest(modelOf(R), settingsOf(R, StopText), promptOf(R));
   }
 
@@ -256,7 +256,7 @@ protected:
   }
 
   /// The answer of `R` alone on a session of its own; the steps that it takes.
-  Answer alone(Row R, int64_t MaxRunning, const std::string &StopText,
+  Answer alone(Combination R, int64_t MaxRunning, const std::string &StopText,
                uint64_t *Steps = nullptr) {
     Session Own = session(R);
     Result<Scheduler> Plan =
@@ -277,17 +277,17 @@ protected:
   }
 
   /// A stop string that occurs in what `R` answers without one.
-  std::string stopOf(Row R, int64_t MaxRunning) {
-    Row Without = R;
+  std::string stopOf(Combination R, int64_t MaxRunning) {
+    Combination Without = R;
     Without.reset(Stop).reset(Echo);
     std::string Text =
         alone(Without, MaxRunning, "").Choices.front().Text.substr(20, 5);
     return Text.substr(Text.find_first_not_of(' '));
   }
 
-  void expectEffects(Row R, int64_t MaxRunning, const std::string &StopText,
-                     const Answer &All);
-  void expectSameBesideOthers(Row R, int64_t MaxRunning,
+  void expectEffects(Combination R, int64_t MaxRunning,
+                     const std::string &StopText, const Answer &All);
+  void expectSameBesideOthers(Combination R, int64_t MaxRunning,
                               const std::string &StopText, const Answer &All,
                               size_t CancelAfter);
 
@@ -297,11 +297,11 @@ protected:
 };
 
 /// That what `R` asks for shows in its answer `All`.
-void ServingCombinationsTest::expectEffects(Row R, int64_t MaxRunning,
+void ServingCombinationsTest::expectEffects(Combination R, int64_t MaxRunning,
                                             const std::string &StopText,
                                             const Answer &All) {
   auto Without = [&](Factor F) {
-    Row Less = R;
+    Combination Less = R;
     return alone(Less.reset(F), MaxRunning, StopText);
   };
   const tokenizer::Tokenizer &T = **Decoder->tokenizer();
@@ -336,7 +336,7 @@ void ServingCombinationsTest::expectEffects(Row R, int64_t MaxRunning,
     EXPECT_NE(shown(Without(Stop)), shown(All));
   }
   if (R[Penalties]) {
-    Row Whole = R, Less = R;
+    Combination Whole = R, Less = R;
     Whole.reset(Stop);
     Less.reset(Stop).reset(Penalties);
     EXPECT_NE(shown(alone(Less, MaxRunning, "")),
@@ -354,12 +354,12 @@ void ServingCombinationsTest::expectEffects(Row R, int64_t MaxRunning,
 /// That `R` answers `All` in a scheduler that has other requests too, or as
 /// much of it as there was before it was cancelled.
 void ServingCombinationsTest::expectSameBesideOthers(
-    Row R, int64_t MaxRunning, const std::string &StopText, const Answer &All,
-    size_t CancelAfter) {
+    Combination R, int64_t MaxRunning, const std::string &StopText,
+    const Answer &All, size_t CancelAfter) {
   Session Shared = session(R);
   Result<Scheduler> Plan =
       Scheduler::create(Shared, options(MaxRunning, /*Caches=*/true));
-  Settings Plain = settingsOf(Row(), "");
+  Settings Plain = settingsOf(Combination(), "");
   auto Submit = [&](const Settings &Wish, Tokens Prompt) {
     return accepted(
         Plan->submit(*makeRequest(modelOf(R), Wish, std::move(Prompt))));
@@ -432,7 +432,7 @@ void ServingCombinationsTest::expectSameBesideOthers(
 
 TEST_F(ServingCombinationsTest, ArrayCoversEveryPair) {
   std::set<Covered> Found;
-  for (Row R : coveringArray(1)) {
+  for (Combination R : coveringArray(1)) {
     EXPECT_TRUE(isPossible(R)) << nameOf(R);
     Found.merge(pairsOf(R));
   }
@@ -443,12 +443,12 @@ TEST_F(ServingCombinationsTest, ArrayCoversEveryPair) {
 TEST_F(ServingCombinationsTest, EverySettingBesideEveryOther) {
   size_t Fewer = 0;
   for (uint32_t Seed : {1, 2, 3, 4})
-    for (Row R : coveringArray(Seed))
+    for (Combination R : coveringArray(Seed))
       for (int64_t MaxRunning : {4, 9}) { // variants for few, and for many
         SCOPED_TRACE(nameOf(R) + ": " + std::to_string(MaxRunning));
         std::string StopText = R[Stop] ? stopOf(R, MaxRunning) : "";
         // Guesses change nothing but the number of steps.
-        Row Plain = R;
+        Combination Plain = R;
         Plain.reset(Lookup);
         uint64_t Steps = 0, Guessing = 0;
         Answer All = alone(Plain, MaxRunning, StopText, &Steps);
@@ -467,7 +467,7 @@ TEST_F(ServingCombinationsTest, EverySettingBesideEveryOther) {
 TEST_F(ServingCombinationsTest, WhatExcludesEachOtherIsRefused) {
   for (size_t A = 0; A < Factors; ++A)
     for (size_t B = A + 1; B < Factors; ++B) {
-      Row R;
+      Combination R;
       Result<Request> Made = make(R.set(A).set(B), "a");
       std::string What = Made ? "" : Made.error().message();
       EXPECT_EQ(What.empty(), !excludes(A, B)) << nameOf(R) << ": " << What;

@@ -233,7 +233,7 @@ TEST_F(PrefixCacheTest, EvictsWhatWasUsedLeastRecently) {
 }
 
 /// What came of a request: tokens, text, reasons and scores of all choices.
-std::string shown(const Answer &All) {
+std::string summaryOf(const Answer &All) {
   std::string Text;
   for (const generation::Generation &G : All.Choices) {
     for (int32_t Token : G.NewTokens)
@@ -328,7 +328,7 @@ protected:
       for (const Update &U : Plan.step()) {
         EXPECT_NE(U.State, RequestState::Failed) << U.Failure->message();
         if (U.Answer)
-          Answers[Places.at(static_cast<int64_t>(U.Id))] = shown(*U.Answer);
+          Answers[Places.at(static_cast<int64_t>(U.Id))] = summaryOf(*U.Answer);
       }
     return Answers;
   }
@@ -404,7 +404,7 @@ TEST_F(ServingTest, CancelsInEveryStateAndLeavesOthersAlone) {
         Ended += isFinal(U.State);
         EXPECT_EQ(U.State == RequestState::Cancelled, Cancelled.count(Id) > 0);
         if (U.Answer) {
-          EXPECT_EQ(shown(*U.Answer), Expected[Places[Id]]);
+          EXPECT_EQ(summaryOf(*U.Answer), Expected[Places[Id]]);
         }
       }
     }
@@ -846,7 +846,7 @@ TEST_F(ServingTest, EngineServesManyThreads) {
               ++Ended;
               std::lock_guard Guard(Lock);
               if (U.State == RequestState::Failed ||
-                  (U.Answer && shown(*U.Answer) != Expected[I]))
+                  (U.Answer && summaryOf(*U.Answer) != Expected[I]))
                 Wrong.push_back(std::to_string(I));
             });
         ++Given;
