@@ -242,21 +242,22 @@ Value AttentionBlock::largestLanes(Value Buffer, int64_t Row) {
   return Largest;
 }
 
-/// The weight of a score beside one of `Center`, which is no smaller.
-Value AttentionBlock::weightOf(Value Score, Value Center) {
-  float Factor =
-      KernelBuilder::Log2OfE * (Is.ScalesExponents ? Is.Scale : 1.0f);
-  return B.exp2OfNonPositive(B.mulf(B.subf(Score, Center), B.vecConst(Factor)),
-                             Is.Element.isBF16());
+Value AttentionBlock::exponentOf(Value Score) {
+  float Factor = Is.exponentFactor();
+  return B.mulf(Score, isa<VectorType>(Score.getType()) ? B.vecConst(Factor)
+                                                        : B.f32(Factor));
 }
 
-/// Turns a row's scores into weights; lanes of their total.
+/// Turns a row's scores into weights beside that of exponent `Center`; lanes of
+/// their total. What rounding of `Center` adds to all exponents cancels out.
 Value AttentionBlock::weights(int64_t Row, Value Center,
                               const AttentionPage &With) {
-  Value Sum = B.vecConst(0);
+  Value Sum = B.vecConst(0), Factor = B.vecConst(Is.exponentFactor());
+  Value Start = arith::NegFOp::create(B, Center);
   for (int64_t I = 0; I < PageTokens; I += Lanes) {
     SmallVector<Value> At = {B.index(Row), B.index(I)};
-    Value Weight = weightOf(B.load(Scores, At), Center);
+    Value Weight = B.exp2OfNonPositive(B.fma(B.load(Scores, At), Factor, Start),
+                                       Is.Element.isBF16());
     Sum = B.addf(Sum, Weight);
     if (With.Scales)
       Weight = B.mulf(Weight,
@@ -274,8 +275,8 @@ void AttentionBlock::softmax(Value FirstRow, const AttentionPage &With,
   for (int64_t Row = 0; Row < Is.Rows; ++Row)
     Largest.push_back(largestLanes(Scores, Row));
   Value Before = B.load(Highest, {FirstRow}, Is.Rows);
-  Value Center = B.larger(Before, B.largestOfEach(Largest));
-  Value Correction = weightOf(Before, Center);
+  Value Center = B.larger(Before, exponentOf(B.largestOfEach(Largest)));
+  Value Correction = B.exp2OfNonPositive(B.subf(Before, Center));
   B.store(Center, Highest, {FirstRow}, Is.Rows);
   B.store(Correction, Corrections, {B.index(0)}, Is.Rows);
   Rows([&](int64_t Row) {

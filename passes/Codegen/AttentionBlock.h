@@ -65,6 +65,10 @@ struct AttentionProducts {
   /// softmax reads them. The scale is positive then.
   bool ScalesExponents = false;
 
+  /// What a score is multiplied with to be an exponent of 2.
+  float exponentFactor() const {
+    return KernelBuilder::Log2OfE * (ScalesExponents ? Scale : 1.0f);
+  }
   /// Whether scores are scaled where products of bf16 queries are made.
   bool scalesScores() const { return !Element.isF32() && !ScalesExponents; }
 
@@ -80,8 +84,9 @@ class AttentionBlock {
 public:
   using Value = mlir::Value;
 
-  /// Lower than any score, and finite: differences of it are zero, not NaN.
-  static constexpr float Lowest = -1e30f;
+  /// Lower than any score, and finite: differences of it are zero, not NaN, as
+  /// multiples of a power of 2 are exact.
+  static constexpr float Lowest = -0x1p100f;
 
   /// With scratch for `Count` blocks.
   AttentionBlock(KernelBuilder &B, const AttentionProducts &Products,
@@ -89,8 +94,11 @@ public:
 
   /// By row of all blocks: queries, [rows, elements of a key padded to words],
   /// and what there is of the softmax, which the caller begins with: weighted
-  /// sums, maximum and total.
+  /// sums, the largest score as exponentOf() has it, and total.
   Value Queries, Sums, Highest, Total;
+
+  /// The exponent of 2 that a score, or each of 16, stands for.
+  Value exponentOf(Value Score);
 
   /// Where integers are multiplied: makes digits of query `Row` of all blocks,
   /// for what follows.
@@ -129,7 +137,6 @@ private:
   void score(Value FirstRow, Value Keys, const AttentionPage &With,
              llvm::function_ref<void(Value, OneScore)> Mask);
   Value largestLanes(Value Buffer, int64_t Row);
-  Value weightOf(Value Score, Value Center);
   Value weights(int64_t Row, Value Center, const AttentionPage &With);
   void softmax(Value FirstRow, const AttentionPage &With, ForRows Rows);
   Value correction(int64_t Row) {

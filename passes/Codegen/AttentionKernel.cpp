@@ -119,10 +119,8 @@ private:
                    B.Target.hasDot(DotProduct::BF16Tile) &&
                    Is.KeyWords % TileRows == 0;
     Is.Scale = scale();
-    // Nothing is added to scores, and nobody else is told the largest.
     Is.ScalesExponents = Is.Element.isBF16() && Is.Scale > 0 &&
-                         !Op.getSoftCap() && !Op.getBias() && !Op.getSinks() &&
-                         !Op.getPartialsOut();
+                         !Op.getSoftCap() && !Op.getBias() && !Op.getSinks();
     if (!WidensPages)
       return;
     int64_t P = Is.WordValues;
@@ -366,7 +364,7 @@ private:
       Score = IfFirst(Sink, Score);
       Count = IfFirst(One, Count);
     }
-    B.storeScalar(Score, Block->Highest, {Row});
+    B.storeScalar(Block->exponentOf(Score), Block->Highest, {Row});
     B.storeScalar(Count, Block->Total, {Row});
     if (Is.UsesIntegers)
       Block->quantizeQuery(Row);

@@ -142,11 +142,6 @@ public:
   /// rounding to bf16 adds, for weights that become bf16 (as in
   /// FlashAttention-4 of Zadouri et al.). 0 for what is far below -149.
   Value exp2OfNonPositive(Value Vector, bool BecomesBF16 = false);
-  /// e^x of f32 lanes x that are at most 0, of a relative error of at most 2e-7
-  /// + 1e-7 |x|; exactly 0 below -87.25.
-  Value expOfNonPositive(Value Vector) {
-    return exp2OfNonPositive(mulf(Vector, vecConst(Log2OfE)));
-  }
   static constexpr float Log2OfE = 1.44269504088896340736f;
   /// The columns of 16 vectors of 16 lanes of 32 bits.
   llvm::SmallVector<Value> transpose(mlir::ValueRange Rows);

@@ -155,7 +155,6 @@ private:
     Chosen.ValueColumns = padded(ValueDim);
     Chosen.Rows = AttentionProducts::mostRows(B, Chosen.UsesTiles);
     Chosen.Scale = scale();
-    // Maxima in a token's state are unscaled then.
     Chosen.ScalesExponents = Chosen.Element.isBF16() && Chosen.Scale > 0;
     return Chosen;
   }
@@ -403,7 +402,8 @@ private:
           B.columns(Is.ValueColumns, [&](Value At, int64_t) {
             B.store(B.vecConst(0), Block.Sums, {Row, At});
           });
-          B.storeScalar(B.f32(AttentionBlock::Lowest), Block.Highest, {Row});
+          B.storeScalar(Block.exponentOf(B.f32(AttentionBlock::Lowest)),
+                        Block.Highest, {Row});
           B.storeScalar(B.f32(0), Block.Total, {Row});
         },
         [&] {

@@ -193,7 +193,8 @@ private:
         B.store(B.vecConst(0), Sums, {B.add(First, Lane), At});
       });
     });
-    B.store(B.vecConst(AttentionBlock::Lowest), Highest, {First});
+    B.store(B.vecConst(AttentionBlock::Lowest * KernelBuilder::Log2OfE),
+            Highest, {First});
     B.store(B.vecConst(0), Totals, {First});
     B.loop(From, To, 1, [&](Value Number) {
       Value Keys =
@@ -308,18 +309,21 @@ private:
   /// leaves the factors that earlier sums shrink by.
   void softmax(Value Keys, Value First) {
     Value Zero = B.index(0);
+    Value Factor = B.vecConst(KernelBuilder::Log2OfE);
     Value Before = B.load(Highest, {First});
-    Value Now =
-        B.loop(Zero, Keys, 1, Before, [&](Value Key, ValueRange Carried) {
-          return SmallVector<Value>{
-              B.maxf(Carried[0], B.load(Scores, {Key, Zero}))};
-        })[0];
-    Value Shrink = B.expOfNonPositive(B.subf(Before, Now));
+    Value Largest = B.loop(Zero, Keys, 1, B.vecConst(AttentionBlock::Lowest),
+                           [&](Value Key, ValueRange Carried) {
+                             return SmallVector<Value>{B.maxf(
+                                 Carried[0], B.load(Scores, {Key, Zero}))};
+                           })[0];
+    Value Now = B.maxf(Before, B.mulf(Largest, Factor));
+    Value Start = arith::NegFOp::create(B, Now);
+    Value Shrink = B.exp2OfNonPositive(B.subf(Before, Now));
     Value Total =
         B.loop(Zero, Keys, 1, B.mulf(B.load(Totals, {First}), Shrink),
                [&](Value Key, ValueRange Carried) {
-                 Value Weight = B.expOfNonPositive(
-                     B.subf(B.load(Scores, {Key, Zero}), Now));
+                 Value Weight = B.exp2OfNonPositive(
+                     B.fma(B.load(Scores, {Key, Zero}), Factor, Start));
                  B.store(Weight, Scores, {Key, Zero});
                  return SmallVector<Value>{B.addf(Carried[0], Weight)};
                })[0];

@@ -43,7 +43,7 @@ void tenon::emitMergeFactors(KernelBuilder &B, Value Count, OfPartition Maximum,
   Value Sum = B.loop(
       B.index(0), Count, 1, B.f32(0), [&](Value Part, ValueRange Carried) {
         Value Factor = vector::ExtractOp::create(
-            B, B.expOfNonPositive(B.splat(B.subf(Maximum(Part), Largest))), 0);
+            B, B.exp2OfNonPositive(B.splat(B.subf(Maximum(Part), Largest))), 0);
         B.storeScalar(Factor, Factors, {Part});
         return SmallVector<Value>{
             B.addf(Carried[0], B.mulf(Factor, Total(Part)))};

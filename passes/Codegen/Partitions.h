@@ -42,8 +42,8 @@ using OfPartition = llvm::function_ref<mlir::Value(mlir::Value Part)>;
 
 /// Writes to `Factors` what the weighted sum of each of `Count` partitions is
 /// multiplied with, so that the products add up to the attention over all of
-/// them: exp(max - largest max) / total of the exponentials. `Maximum` and
-/// `Total` are those of a partition.
+/// them: 2^(max - largest max) / total of the powers. `Maximum`, an exponent,
+/// and `Total` are those of a partition.
 void emitMergeFactors(KernelBuilder &B, mlir::Value Count, OfPartition Maximum,
                       OfPartition Total, mlir::Value Factors);
 
