@@ -12,7 +12,7 @@ using namespace tenon::grammar;
 
 SchemaReader::SchemaReader(SchemaSource &Source, RegexPool &Pool,
                            const SchemaOptions &Options, const Limits &Most)
-    : Source(Source), Pool(Pool), Options(Options), Most(Most) {
+    : Source(Source), Pool(Pool), Most(Most) {
   Dialect D = Source.dialect();
   AssertsFormat = Options.Format == Formats::Asserted ||
                   (Options.Format == Formats::ByDialect &&

@@ -78,7 +78,6 @@ private:
 
   SchemaSource &Source;
   RegexPool &Pool;
-  const SchemaOptions &Options;
   const Limits &Most;
   bool AssertsFormat;
   std::map<std::pair<Literal, bool>, Branches> Known;

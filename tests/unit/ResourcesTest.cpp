@@ -110,7 +110,6 @@ TEST_F(ResourcesTest, WhoAsksFirstIsServedFirst) {
   ASSERT_TRUE(Team);
   // 0 works until all others wait, in the order that they are told to come in.
   constexpr int Others = 4;
-  std::atomic<int> Came{0};
   std::vector<int> Order;
   std::vector<std::thread> Callers;
   std::atomic<bool> Goes{false}, Started{false};
