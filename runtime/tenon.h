@@ -301,7 +301,7 @@ TENON_API tenon_status tenon_model_chat_prompt(const tenon_model *model,
                                                size_t bytes, int32_t *tokens,
                                                size_t capacity, size_t *count);
 
-/** Tells the calls of tools in an answer, `tokens` [count] that came after
+/** Tells the tool calls in an answer, `tokens` [count] that came after
  *  `prompt` [prompt_count], from its text (docs/tool-calls.md of the sources).
  *  `up_to_stop`: null, or the `stop_bytes` bytes of text before a stop text
  * that has ended the answer. `tools`: an array of tools as OpenAI's API has it,
@@ -521,8 +521,8 @@ TENON_API void tenon_engine_destroy(tenon_engine *engine);
 typedef struct tenon_terms {
   size_t struct_size;
   double timeout;   /**< Seconds after which it fails; 0: never. */
-  const char *salt; /**< Only requests of the same salt share kept prompts; null
-                         is the salt "". */
+  const char *salt; /**< Only requests of the same salt share cached prefixes;
+                       null is the salt "". */
 } tenon_terms;
 
 /** Queues the generation of what `settings` say (null: the model's own) from
@@ -548,7 +548,7 @@ TENON_API tenon_status tenon_engine_cancel(tenon_engine *engine,
 TENON_API tenon_status tenon_engine_load_prefixes(tenon_engine *engine,
                                                   const char *path,
                                                   size_t *prompts);
-/** Writes the kept prompts to a file, which is replaced when it is whole.
+/** Writes the cached prefixes to a file, which is replaced when it is whole.
  *  Requests that run wait. */
 TENON_API tenon_status tenon_engine_save_prefixes(tenon_engine *engine,
                                                   const char *path);
@@ -576,7 +576,7 @@ typedef struct tenon_update {
   const tenon_prompt_scores *prompt_scores;
   /* Of requests that have ended. */
   size_t prompt_tokens;
-  size_t cached_tokens; /**< Of these, from kept prompts. */
+  size_t cached_tokens; /**< Of these, from cached prefixes. */
   size_t new_tokens;    /**< Of all texts. */
   double queued_s;      /**< From submitting to the first step. */
   double first_token_s; /**< From submitting to the first new token. */

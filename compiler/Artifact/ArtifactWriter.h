@@ -57,7 +57,7 @@ public:
   /// another function: the name under which this process can open it.
   Result<std::string> preview(Manifest M);
 
-  /// Stores kept prompts (runtime/Serving/PrefixFile.h), which `Write` hands
+  /// Stores cached prefixes (runtime/Serving/PrefixFile.h), which `Write` hands
   /// over piece by piece.
   Status setPrefixes(int64_t Prompts, int64_t Tokens,
                      const std::function<Status(const ByteSink &)> &Write);

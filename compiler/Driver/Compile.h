@@ -50,7 +50,7 @@ struct CompileOptions {
   /// JSON lines of prompts whose keys and values the artifact keeps, as this
   /// machine computes them; none if empty.
   std::string Prefix;
-  /// How the model writes calls of tools: a name of tools::toolFormats(), or
+  /// How the model writes tool calls: a name of tools::toolFormats(), or
   /// "none"; as its chat template has it if empty.
   std::string ToolFormat;
   /// What caches store: "auto", "f32", "bf16" or "int8".

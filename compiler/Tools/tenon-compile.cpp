@@ -24,6 +24,14 @@ using namespace tenon::tool;
 
 namespace {
 
+/// What --target-cpu takes.
+std::string levelNames() {
+  std::string Names = "native";
+  for (const CpuLevelInfo &Info : CpuLevels)
+    Names += ", " + std::string(Info.Name);
+  return Names;
+}
+
 /// "native" is the level of this machine.
 Result<std::vector<CpuLevel>> levelsOf(const std::vector<std::string> &Given) {
   Result<std::vector<std::string>> Names = splitList("--target-cpu", Given);
@@ -38,12 +46,9 @@ Result<std::vector<CpuLevel>> levelsOf(const std::vector<std::string> &Given) {
         return Native.error();
       Level = *Native;
     }
-    if (!Level) {
-      std::string Known = "native";
-      for (const CpuLevelInfo &Info : CpuLevels)
-        Known += ", " + std::string(Info.Name);
-      return Error("--target-cpu is '" + Name + "': expected one of " + Known);
-    }
+    if (!Level)
+      return Error("--target-cpu is '" + Name + "': expected one of " +
+                   levelNames());
     if (std::find(Levels.begin(), Levels.end(), *Level) == Levels.end())
       Levels.push_back(*Level);
   }
@@ -125,7 +130,7 @@ int main(int Argc, char **Argv) {
                       "Checkpoint of a .mlir model or of a dump");
   Compile
       ->add_option("--dtype", Dtype,
-                   "What matrices of plain numbers are kept in, and what "
+                   "Element type of unquantised matrices, and the one that "
                    "quantised ones are multiplied in")
       ->check(CLI::IsMember({"auto", "f32", "bf16"}))
       ->capture_default_str();
@@ -174,18 +179,19 @@ int main(int Argc, char **Argv) {
     ToolFormats.emplace_back(Format.Name);
   Compile
       ->add_option("--tool-format", Options.ToolFormat,
-                   "How the model writes calls of tools [found in its chat "
+                   "How the model writes tool calls [found in its chat "
                    "template]")
       ->check(CLI::IsMember(ToolFormats));
   Compile
       ->add_option("--kv-cache", Options.KvCache,
-                   "What caches of keys and values store; int8 is integers "
-                   "with a scale per token and head")
+                   "What the KV cache stores; int8 is integers with a scale "
+                   "per token and head")
       ->check(CLI::IsMember({"auto", "f32", "bf16", "int8"}))
       ->capture_default_str();
   Compile
       ->add_option("--target-cpu", LevelNames,
-                   "CPU levels to generate code for, separated by commas")
+                   "CPU levels to generate code for, separated by commas: " +
+                       levelNames())
       ->capture_default_str();
   Compile->add_option("--max-seq-len", Options.MaxSequence,
                       "Most tokens of a sequence");
@@ -196,9 +202,10 @@ int main(int Argc, char **Argv) {
   Compile
       ->add_option("--few-tokens", Options.FewTokens,
                    "Batches of at most this many tokens are decode-sized and "
-                   "stream the weights through generated kernels; 8, or 3 "
-                   "where activations may be quantised and not for AMX "
-                   "alone; 2 of bf16 with AMX alone")
+                   "stream the weights through generated kernels [bf16: 24 "
+                   "where every level is avx512_bf16, 2 where it is amx, else "
+                   "8; quantised: 3, or 8 where activations are exact or in "
+                   "tiles; f32: 8]")
       ->check(CLI::Range(1, 64));
   Compile
       ->add_option("--activations", Options.Activations,

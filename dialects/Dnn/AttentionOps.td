@@ -99,8 +99,8 @@ def Dnn_AttentionOp : Dnn_ComputeOp<"attention", [
     With `partition_pages` the pages that a row sees are divided into
     partitions, which threads share; how, follows from that row's number of
     pages alone. The second destination is scratch: of each partition and head
-    the weighted sum, its maximum and its total, [T, partitions * heads *
-    (head_dim + 2)].
+    the weighted sum, its maximum as an exponent of 2 and its total,
+    [T, partitions * heads * (head_dim + 2)].
   }];
   let resultNames = "attended,partials";
   let destinationCount = "getPartialsOut() ? 2 : 1";
@@ -143,12 +143,12 @@ def Dnn_LatentAttentionOp : Dnn_ComputeOp<"latent_attention", [
     As in the transformer dialect. A sequence with many queries in the step has
     keys and values of its pages expanded; for one with few, K is absorbed into
     the queries and V follows the sum. The second destination is the state of
-    the expanded form, a maximum and a total beside each weighted sum:
-    [T, heads * (value_dim + 2)].
+    the expanded form, a maximum (an exponent of 2) and a total beside each
+    weighted sum: [T, heads * (value_dim + 2)].
 
     `partition_pages` is as in `attention`, for rows whose queries absorb K. The
-    third destination has these queries, then sum, maximum and total of each
-    partition and head: [T, heads * (rank + rope_dim + partitions * (rank +
+    third destination has these queries, then sum, maximum (an exponent of 2) and
+    total of each partition and head: [T, heads * (rank + rope_dim + partitions * (rank +
     2))].
   }];
   let resultNames = "attended,state,partials";

@@ -57,8 +57,8 @@ def Dnn_TargetAttr : AttrDef<Dnn_Dialect, "Target"> {
     has fast matmuls for.
 
     ```
-    #dnn.target<avx512_bf16, vector = 512, registers = 32, dot = [bf16, int8],
-                library = [f32, bf16]>
+    #dnn.target<avx512_bf16, vector = 512, registers = 32,
+                dot = [bf16, int8, int16], library = [f32, bf16]>
     ```
   }];
   let parameters = (ins StringRefParameter<"name of the CPU level">:$level,

@@ -49,9 +49,9 @@ def Transformer_DispatchOp : Op<Transformer_Dialect, "dispatch", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Call the variant of a function that suits the row count";
   let description = [{
-    Calls `few` when the batch has at most the module's
-    `transformer.few_tokens` tokens (or output rows), `many` otherwise. Both
-    have the same signature.
+    Calls `few` when the batch has at most as many tokens (or output rows) as
+    the runtime allows for the step, never more than the module's
+    `transformer.few_tokens`; `many` otherwise. Both have the same signature.
 
     ```mlir
     %y, %c1 = transformer.dispatch @layer.few or @layer.many by tokens

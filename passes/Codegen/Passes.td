@@ -17,8 +17,8 @@ def GenerateKernels : Pass<"generate-kernels", "::mlir::ModuleOp"> {
     and what it costs.
 
     Kernels are written for the model's constants (widths, heads, epsilon,
-    activations) and for the CPU level: 16 f32 lanes everywhere, matmuls of
-    bf16 pairs where the level has them.
+    activations) and for the CPU level: vectors of 16 f32 lanes everywhere;
+    products of bf16 pairs, of integers and of tiles where the level has them.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect",

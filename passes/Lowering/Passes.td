@@ -30,8 +30,9 @@ def ExportEntries : Pass<"export-entries", "::mlir::ModuleOp"> {
 def ExpandMath : Pass<"expand-math", "::mlir::ModuleOp"> {
   let summary = "Write functions of mathematics as polynomials on vectors";
   let description = [{
-    Exponentials, hyperbolic tangents and error functions become MLIR's
-    polynomial approximations, masks of a run-time length comparisons.
+    Exponentials (but those of attention, which has its own polynomials),
+    hyperbolic tangents and error functions become MLIR's polynomial
+    approximations, masks of a run-time length comparisons.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::vector::VectorDialect"];

@@ -81,7 +81,7 @@ struct Stage {
   llvm::StringLiteral Name;
   /// What holds when the stage has ended.
   llvm::StringLiteral Holds;
-  /// Dialects that are alive while the stage runs.
+  /// Dialects of the module when the stage has ended.
   llvm::StringLiteral Alive;
   llvm::ArrayRef<StagePass> Passes;
 

@@ -18,8 +18,10 @@ def ConvertTransformerToDnn
     (`!dnn.grouped`) of 16 bits in a decode-sized batch and of 8 bits
     otherwise, unless the module's `transformer.activations` is `exact`; of 16
     bits too where the level has dot products in 16 bits alone and these do not
-    hold sums of the format's products. A gated matmul of a prefill-sized batch
-    is two library matmuls, the second of which multiplies with the first.
+    hold sums of the format's products; with rows of bf16 in a prefill-sized
+    batch that computes in bf16 where the level has tiles. A gated matmul of a
+    prefill-sized batch is two library matmuls where the library has fast ones
+    for its format, the second of which multiplies with the first.
 
     Appends to the cache become effects, and cache results of functions go. The
     module gets the attribute `dnn.target`.

@@ -34,9 +34,9 @@ def VerifyBuffers : Pass<"verify-buffers", "::mlir::ModuleOp"> {
   let summary = "No allocation and no copy outside the memory plan";
   let description = [{
     What is left is an allow list: handles, buffers, calls and parallel regions
-    of dnn; scratch, its views, loads and stores of memref; arith, math, scf,
-    vector and x86vector. No tensor, no allocation, no copy, no compute
-    operation: each is a call of the library or a kernel.
+    of dnn; scratch, its views, sizes, loads, stores and prefetches of memref;
+    arith, math, scf, vector, x86vector and amx. No tensor, no allocation, no
+    copy, no compute operation: each is a call of the library or a kernel.
   }];
 }
 

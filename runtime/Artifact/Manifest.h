@@ -222,7 +222,7 @@ struct ChatInfo {
   /// Texts of special tokens by the name that templates know them by:
   /// "bos_token".
   std::map<std::string, std::string> Tokens;
-  /// How the model writes calls of tools, a name of tools::toolFormats();
+  /// How the model writes tool calls, a name of tools::toolFormats();
   /// empty: not known, and calls stay text.
   std::string ToolFormat;
 };

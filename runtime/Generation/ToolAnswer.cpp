@@ -1,4 +1,4 @@
-//===- ToolAnswer.cpp - Calls of tools in generated tokens ----------------===//
+//===- ToolAnswer.cpp - Tool calls in generated tokens --------------------===//
 
 #include "runtime/Generation/ToolAnswer.h"
 #include "runtime/ToolCalls/CallGrammar.h"

@@ -1,4 +1,4 @@
-//===- ToolAnswer.h - Calls of tools in generated tokens --------*- C++ -*-===//
+//===- ToolAnswer.h - Tool calls in generated tokens ------------*- C++ -*-===//
 
 #ifndef TENON_RUNTIME_GENERATION_TOOLANSWER_H
 #define TENON_RUNTIME_GENERATION_TOOLANSWER_H
@@ -8,7 +8,7 @@
 
 namespace tenon::generation {
 
-/// Reads the calls of tools out of the tokens of one answer, as they come.
+/// Reads the tool calls out of the tokens of one answer, as they come.
 class ToolAnswer {
 public:
   /// For an answer to `Prompt` by `M`, which knows `Tools`, as OpenAI defines

@@ -13,7 +13,7 @@ namespace tenon::http {
 using grammar::GrammarCache;
 using grammar::GrammarStore;
 
-/// Which calls of tools an answer may have.
+/// Which tool calls an answer may have.
 struct ToolChoice {
   /// It is calls and nothing else: JSON, whatever format of calls the model has
   /// been trained to write.

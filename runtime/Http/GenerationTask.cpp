@@ -109,7 +109,7 @@ std::string GenerationTask::textOf(int32_t Token) const {
   return T ? (*T)->decode({&Token, 1}, /*SkipSpecialTokens=*/false) : "";
 }
 
-/// Whether calls of tools and reasoning are looked for in answers. What comes
+/// Whether tool calls and reasoning are looked for in answers. What comes
 /// before a stop string is known at the end only, so streams with one are read
 /// only where tools are offered.
 bool GenerationTask::parses(const generation::Request &R) const {

@@ -1,4 +1,4 @@
-//===- PrefixFile.cpp - Kept prompts that outlive their engine ------------===//
+//===- PrefixFile.cpp - Cached prefixes that outlive their engine ---------===//
 
 #include "runtime/Serving/PrefixFile.h"
 
@@ -166,7 +166,7 @@ static Result<StoredPrefixes> readAll(const std::string &File,
     return Begin.error();
   if (!std::equal(Magic.begin(), Magic.end(), Begin->begin()))
     return Error(ErrorKind::DamagedFile,
-                 File + ": is no file of kept prompts: its first bytes are "
+                 File + ": is no file of cached prefixes: its first bytes are "
                         "others");
   Result<uint32_t> Made = In.next<uint32_t>("version");
   Result<uint32_t> PageTokens = In.next<uint32_t>("page_tokens");
@@ -446,8 +446,8 @@ std::optional<generation::PromptStart>
 ArtifactPrompts::startOf(const generation::Request &R) {
   if (!generation::canSharePrompt(R))
     return std::nullopt;
-  // The last token runs in any case: its row is what comes next. Kept prompts
-  // have no images.
+  // The last token runs in any case: its row is what comes next. Cached
+  // prefixes have no images.
   size_t Most = R.Prompt.size() - 1;
   for (size_t Begin : generation::imageStarts(S->model(), R.Prompt))
     Most = std::min(Most, Begin);

@@ -1,7 +1,7 @@
-//===- PrefixFile.h - Kept prompts that outlive their engine ----*- C++ -*-===//
+//===- PrefixFile.h - Cached prefixes that outlive their engine -*- C++ -*-===//
 //
-// A file of kept prompts: their tokens, and the pages of keys and values that
-// the model made of them. All numbers are little-endian:
+// A file of cached prefixes: their tokens, and the pages of keys and values
+// that the model made of them. All numbers are little-endian:
 //
 //   magic                  8 bytes, as an artifact's with PREFX
 //   version, page tokens   u32 each

@@ -147,12 +147,13 @@ public:
   /// are kept already go, but the artifact's. Not during run(). Nothing is read
   /// without SchedulerOptions::CachesPrefixes.
   Result<PrefixesRead> loadPrefixes(const std::string &Path);
-  /// Writes the kept prompts to a file, but the artifact's. Not during run().
+  /// Writes the cached prefixes to a file, but the artifact's. Not during
+  /// run().
   Status savePrefixes(const std::string &Path);
 
   /// Not during run().
   const PrefixCache &prefixes() const { return Prefixes; }
-  /// Images that are known of kept prompts, and perhaps some others.
+  /// Images that are known of cached prefixes, and perhaps some others.
   const ImageNumbers &images() const { return Images; }
 
   /// What came of the prompts in the artifact, which are kept from the start.

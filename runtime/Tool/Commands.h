@@ -95,7 +95,7 @@ struct RunOptions {
   int64_t MaxRunning = 8;
   double MaxStepMs = 100;
   bool NoPrefixCache = false;
-  /// Kept prompts are read from this file and written to it; empty: neither.
+  /// Cached prefixes are read from this file and written to it; empty: neither.
   std::string PrefixFile;
 };
 

@@ -240,9 +240,10 @@ static void putRest(const Json &Report, bool Generates, TextReport &Text) {
                                 : printable(Format.get<std::string>()));
   }
   if (const Json &Prefixes = Report.at("prefixes"); !Prefixes.is_null())
-    Text.line("kept prompts", shown(Prefixes.at("prompts")) + " of " +
-                                  shown(Prefixes.at("tokens")) + " tokens, " +
-                                  shown(Prefixes.at("bytes")) + " bytes");
+    Text.line("cached prefixes", shown(Prefixes.at("prompts")) + " of " +
+                                     shown(Prefixes.at("tokens")) +
+                                     " tokens, " + shown(Prefixes.at("bytes")) +
+                                     " bytes");
   if (Generates) {
     std::string Settings;
     for (const auto &[Key, Value] : Report.at("generation").items())

@@ -167,9 +167,10 @@ struct ServeArguments {
 /// Of the engines that serve, or replay.
 static void addEngineOptions(CLI::App &App, ServeOptions &O) {
   App.add_option("--threads", O.Threads, "Threads; 0: one per core [0]");
-  App.add_option("--max-seq", O.MaxSeq,
-                 "Tokens that a model's cache holds [what fits in a quarter of "
-                 "the memory]")
+  App.add_option(
+         "--max-seq", O.MaxSeq,
+         "Tokens that a model's KV cache holds [what fits in a quarter of "
+         "the memory]")
       ->check(CLI::PositiveNumber);
 }
 
@@ -190,13 +191,14 @@ static void addServeOptions(CLI::App &App, ServeArguments &Serve) {
                  "File of keys, one a line; requests need one of them");
   addEngineOptions(App, O);
   App.add_option("--max-running", O.MaxRunning,
-                 "Texts that a model generates at once [8]")
+                 "Most sequences that a model generates at once [8]")
       ->check(CLI::Range(int64_t(1), generation::MaxChoices));
   App.add_option("--max-queued", O.MaxQueued,
-                 "Requests that wait; others hear 429 [256]")
+                 "Most requests that wait; further ones get 429 [256]")
       ->check(CLI::NonNegativeNumber);
   App.add_option("--max-step-ms", O.MaxStepMs,
-                 "Milliseconds of a step, for which prompts are cut [100]")
+                 "Time of a step in milliseconds: longer prompts are "
+                 "prefilled in chunks [100]")
       ->check(CLI::PositiveNumber);
   auto *NoPrefixes =
       App.add_flag("--no-prefix-cache", O.NoPrefixCache,
@@ -241,7 +243,7 @@ static void addReplayOptions(CLI::App &App, ReplayArguments &Replay) {
                "Give requests at the times at which they came [one after "
                "another]");
   App.add_option("--max-running", O.MaxRunning,
-                 "Texts that a model generates at once [as recorded]")
+                 "Most sequences that a model generates at once [as recorded]")
       ->check(CLI::Range(int64_t(1), generation::MaxChoices));
   addEngineOptions(App, O.Serve);
   App.add_flag("--json", O.Json, "A JSON object a line for each request");
@@ -382,7 +384,7 @@ int main(int Count, char **Values) {
 
   ServeArguments Serve;
   CLI::App *ServeApp = App.add_subcommand(
-      "serve", "Answer requests over HTTP, in the form of OpenAI's API");
+      "serve", "Answer requests over HTTP: OpenAI's and Anthropic's APIs");
   addServeOptions(*ServeApp, Serve);
 
   ReplayArguments Replay;

@@ -140,11 +140,11 @@ static void addEnds(CLI::App &App, RunOptions &Run) {
 /// How the requests of a file share the machine.
 static void addScheduling(CLI::App &App, RunOptions &Run) {
   App.add_option("--max-running", Run.MaxRunning,
-                 "With --prompts: texts that are generated at once [8]")
+                 "With --prompts: most sequences generated at once [8]")
       ->check(CLI::Range(int64_t(1), generation::MaxChoices));
   App.add_option("--max-step-ms", Run.MaxStepMs,
-                 "With --prompts: milliseconds of a step, for which prompts "
-                 "are cut [100]")
+                 "With --prompts: time of a step in milliseconds; longer "
+                 "prompts are prefilled in chunks [100]")
       ->check(CLI::PositiveNumber);
   auto *None =
       App.add_flag("--no-prefix-cache", Run.NoPrefixCache,
@@ -217,7 +217,8 @@ void tool::addGrammarSettings(CLI::App &App, grammar::GrammarChoice &Choice) {
 static void addRoom(CLI::App &App, RunOptions &Run, const char *WholeCache) {
   App.add_option("--threads", Run.Threads, "Threads; 0: one per core [0]");
   App.add_option("--max-seq", Run.MaxSeq,
-                 "Tokens the cache holds [" + std::string(WholeCache) + "]")
+                 "Tokens that the KV cache holds [" + std::string(WholeCache) +
+                     "]")
       ->check(CLI::PositiveNumber);
 }
 
@@ -230,6 +231,8 @@ void tool::addChatOptions(CLI::App &App, RunOptions &Run) {
                  "OpenAI's API has it: whoever talks gives the results");
   addRoom(App, Run, "the model's longest sequence");
   addGenerationOptions(App, Run);
+  App.get_option("--max-new-tokens")
+      ->description("Tokens to generate [the model's, or as many as fit]");
 }
 
 void tool::addRunOptions(CLI::App &App, RunOptions &Run) {

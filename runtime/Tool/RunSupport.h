@@ -48,7 +48,7 @@ Result<generation::Settings> settingsOf(const engine::Model &M,
 Json answerJson(const engine::Model &M, const generation::Request &R,
                 const generation::Answer &A, bool HasText, const Json &Tools);
 
-/// Says what of a file of kept prompts was not taken.
+/// Says what of a file of cached prefixes was not taken.
 void notePrefixes(const std::string &File, const serving::PrefixesRead &Done);
 
 /// The tools of --tools, an array in OpenAI's form; null without the option.

@@ -116,7 +116,7 @@ tool::openServedModels(const ServeOptions &Options) {
   return Models;
 }
 
-/// Of the kept prompts of a model: its name, where what a file's name cannot
+/// Of the cached prefixes of a model: its name, where what a file's name cannot
 /// have is written in hexadecimal.
 static std::string keptFileOf(const ServedModel &M, const std::string &Folder) {
   constexpr std::string_view Digits = "0123456789ABCDEF";

@@ -11,7 +11,7 @@
 
 namespace tenon::tools {
 
-/// A call of a tool.
+/// A tool call.
 struct ToolCall {
   std::string Name;
   std::string Arguments; ///< A JSON object.

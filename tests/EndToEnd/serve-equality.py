@@ -234,7 +234,7 @@ class Equality:
             self.same("together", self.together(server, order), whole, order)
             self.test.check(server.wait_idle(), "all have ended")
         with self.server("--max-step-ms", "0.001") as server:
-            for what in "in another order", "again, from kept prompts":
+            for what in "in another order", "again, from cached prefixes":
                 random.Random(what).shuffle(order)
                 self.same(f"small slices, {what}",
                           self.together(server, order), whole, order)

@@ -124,7 +124,7 @@ class Serving:
                                        f"requests that differ: {wrong}")
 
     def prefix_files(self, artifact):
-        """Files of kept prompts that are wrong."""
+        """Files of cached prefixes that are wrong."""
         requests = self.work / "one.jsonl"
         requests.write_text(json.dumps("In the beginning " * 40) + "\n")
         kept = self.work / "one.prefixes"
@@ -142,7 +142,7 @@ class Serving:
                         and "was made by another artifact" in done.stderr
                         and kept.read_bytes() == whole,
                         f"another's file is replaced: {done.stderr}")
-        self.test.expect_error("the artifact", "is no file of kept prompts",
+        self.test.expect_error("the artifact", "is no file of cached prefixes",
                                command=[*run[:-4], "--prefix-cache", artifact])
         self.test.expect_error(
             "both", "--no-prefix-cache", status=2,

@@ -23,7 +23,6 @@ import support
 
 # In f16 only numbers below 1e-5 lose bits of bf16, beyond the eighth digit.
 TYPES = ["F32", "F16", "BF16"]
-LEVELS = ["avx2", "avx2_vnni", "avx512", "avx512_vnni", "avx512_bf16", "amx"]
 
 
 def widened(data):
@@ -105,14 +104,14 @@ def main():
     parser.add_argument("work")
     parser.add_argument("count", type=int)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--levels", default=",".join(LEVELS))
+    parser.add_argument("--levels", default=",".join(support.LEVELS))
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_intermixed_args()
     test = support.Test([arguments.tenon, arguments.work, *arguments.names])
     native = test.native_level()
     levels = arguments.levels.split(",")
-    runnable = [level for level in levels if level in support.LEVELS
-                and support.runnable(level, native)]
+    runnable = [level for level in levels
+                if support.runnable(level, native)]
     families = {}
     for fixture in support.fixtures(test.names):
         if fixture.dtype == "bf16":

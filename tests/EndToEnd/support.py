@@ -38,6 +38,7 @@ NEW_TOKENS = 16
 # CPU levels in ascending order and what limits oneDNN to each.
 LEVELS = {
     "avx2": "AVX2",
+    "avx2_vnni": "AVX2_VNNI",
     "avx512": "AVX512_CORE",
     "avx512_vnni": "AVX512_CORE_VNNI",
     "avx512_bf16": "AVX512_CORE_BF16",
@@ -158,10 +159,8 @@ def token_options(tokens, types=None):
 
 def runnable(level, native):
     """Whether a machine of level `native` runs code of `level`."""
-    if native == "avx2_vnni":
-        return level in ("avx2", "avx2_vnni")
     if level == "avx2_vnni":
-        # No level above has its instructions.
+        # Not every CPU of a higher level has its instructions.
         return "avx_vnni" in pathlib.Path("/proc/cpuinfo").read_text().split()
     order = list(LEVELS)
     return order.index(level) <= order.index(native)

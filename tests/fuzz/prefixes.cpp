@@ -1,6 +1,6 @@
-//===- prefixes.cpp - Files of kept prompts -------------------------------===//
+//===- prefixes.cpp - Files of cached prefixes ----------------------------===//
 //
-// Input: a file of kept prompts. It is read as it is, and once more bound to
+// Input: a file of cached prefixes. It is read as it is, and once more bound to
 // the model of the unit tests and with its checksums set right, so that damage
 // goes further than them. What is kept can be written and read again, and goes
 // without leaving a page behind.

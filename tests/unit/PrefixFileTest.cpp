@@ -1,4 +1,4 @@
-//===- PrefixFileTest.cpp - Kept prompts that outlive their engine --------===//
+//===- PrefixFileTest.cpp - Cached prefixes that outlive their engine -----===//
 
 #include "GenerationFixture.h"
 #include "runtime/Artifact/Format.h"

@@ -256,7 +256,7 @@ class Engine:
             prompt: a text, or token ids.
             settings, changes: Settings, and fields of it by name.
             timeout: seconds after which the request fails.
-            salt: only requests of the same salt share kept prompts.
+            salt: only requests of the same salt share cached prefixes.
 
         Raises: InvalidArgument; OutOfCachePages, for what can never fit;
             QueueFull; Cancelled, when the engine is closed.

@@ -45,7 +45,7 @@ class Chunk:
 
 @dataclasses.dataclass(frozen=True)
 class ToolCall:
-    """A call of a tool.
+    """A tool call.
 
     Attributes:
         id: nine letters and digits; of equal requests the same.
