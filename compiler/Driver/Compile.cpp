@@ -24,6 +24,7 @@
 
 #include "mlir/IR/Remarks.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/Pass.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Path.h"
@@ -551,10 +552,11 @@ private:
       for (const std::string &Pass : Options.DisabledPasses)
         Pipeline.Disabled.addValue(Pass);
       mlir::PassManager Passes(&Context);
+      Passes.enableVerifier(VerifiesEachPass);
       S.populate(Passes, Pipeline);
       Dumper.watch(Passes, Number, Name);
       Messages->watch(Passes);
-      if (mlir::failed(Passes.run(Module))) {
+      if (mlir::failed(Passes.run(Module)) || mlir::failed(verify(Module))) {
         // A dump is what somebody may have written.
         if (!Options.FromStage.empty())
           return Messages->error("stage " + S.Name.str());

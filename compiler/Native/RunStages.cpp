@@ -3,25 +3,34 @@
 #include "compiler/Native/RunStages.h"
 
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
 using namespace tenon;
 
-static Status runPass(ModuleOp Module, std::unique_ptr<Pass> ThePass) {
-  std::string Name = ThePass->getArgument().str(), First;
+/// Calls `Do`, whose first error is that of the answer.
+static Status run(ModuleOp Module, const std::string &Name,
+                  function_ref<LogicalResult()> Do) {
+  std::string First;
   ScopedDiagnosticHandler Handler(Module.getContext(), [&](Diagnostic &D) {
     if (D.getSeverity() == DiagnosticSeverity::Error && First.empty())
       llvm::raw_string_ostream(First) << D.getLocation() << ": " << D;
     return success();
   });
-  PassManager Passes(Module.getContext());
-  Passes.addPass(std::move(ThePass));
-  if (succeeded(Passes.run(Module)))
+  if (succeeded(Do()))
     return {};
   return Error(First.empty() ? "fails" : First.substr(0, First.find('\n')))
-      .withContext("pass " + Name);
+      .withContext(Name);
+}
+
+static Status runPass(ModuleOp Module, std::unique_ptr<Pass> ThePass) {
+  std::string Name = "pass " + ThePass->getArgument().str();
+  PassManager Passes(Module.getContext());
+  Passes.enableVerifier(VerifiesEachPass);
+  Passes.addPass(std::move(ThePass));
+  return run(Module, Name, [&] { return Passes.run(Module); });
 }
 
 Status tenon::runStages(
@@ -51,6 +60,10 @@ Status tenon::runStages(
       if (!*GoOn)
         return {};
     }
+    if (Status Valid = run(Module, "stage " + S.Name.str(),
+                           [&] { return verify(Module); });
+        !Valid)
+      return Valid;
   }
   return {};
 }

@@ -33,7 +33,8 @@ struct StageSettings {
 };
 
 /// Runs the passes of the stages from `First` to `Last` but those that are
-/// left out, one by one. An error names the pass, with its first diagnostic.
+/// left out, one by one. An error names the pass, or the stage that leaves an
+/// invalid module, with its first diagnostic.
 /// `Ran` is told of each after `Settings.After`; false ends the run.
 Status runStages(
     mlir::ModuleOp Module, const StageSettings &Settings, StageId First,

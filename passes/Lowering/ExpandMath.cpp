@@ -2,7 +2,9 @@
 
 #include "passes/Lowering/Passes.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
 #include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -23,7 +25,14 @@ struct ExpandMath : public tenon::impl::ExpandMathBase<ExpandMath> {
     populateMathPolynomialApproximationPatterns(Patterns);
     vector::populateVectorMaskMaterializationPatterns(
         Patterns, /*force32BitVectorIndices=*/true);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(Patterns))))
+    // Kernels are many times as large as what there is to expand.
+    SmallVector<Operation *> Expanded;
+    getOperation().walk([&](Operation *Op) {
+      if (isa<math::MathDialect>(Op->getDialect()) ||
+          isa<vector::CreateMaskOp>(Op))
+        Expanded.push_back(Op);
+    });
+    if (failed(applyOpPatternsGreedily(Expanded, std::move(Patterns))))
       signalPassFailure();
   }
 };

@@ -124,8 +124,6 @@ static const StagePass LlvmPasses[] = {
        return createReconcileUnrealizedCastsPass();
      }},
     {Required, [](const Options &) -> Made { return createPropagateErrors(); }},
-    {Optional,
-     [](const Options &) -> Made { return createCanonicalizerPass(); }},
     {Gate, [](const Options &) -> Made { return createVerifyLlvm(); }},
 };
 
