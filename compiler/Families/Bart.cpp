@@ -5,7 +5,7 @@
 
 using namespace tenon;
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readBartConfig(ConfigReader &Config) {
   TranslationModel Model = readBartLike(
       Config, {"gelu", /*IsLearned=*/true, "BartForConditionalGeneration"});
   // What files said before they named the first token.
@@ -36,4 +36,4 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-const Family tenon::BartFamily = {"bart", read};
+const Family tenon::BartFamily = {"bart", readBartConfig};

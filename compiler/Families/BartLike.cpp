@@ -12,8 +12,8 @@ using namespace tenon::transformer;
 /// Of every norm; no key says it.
 static constexpr double Eps = 1e-5;
 
-static AttentionOptions attention(int64_t Width, int64_t Heads,
-                                  const std::string &Key) {
+static AttentionOptions attentionOptions(int64_t Width, int64_t Heads,
+                                         const std::string &Key) {
   AttentionOptions Attention;
   Attention.Heads = Attention.KvHeads = Heads;
   Attention.HeadDim = std::max<int64_t>(Width / Heads, 1);
@@ -65,11 +65,11 @@ static StackOptions readStack(ConfigReader &Config, const BartTraits &Traits,
   LayerOptions Layer;
   Layer.Form = LayerForm::PostNorm;
   Layer.AttentionNorm = Norm("self_attn_layer_norm");
-  Layer.Attention = attention(Width, Heads, "self_attn");
+  Layer.Attention = attentionOptions(Width, Heads, "self_attn");
   Layer.Attention.Mask = IsDecoder ? MaskKind::Causal : MaskKind::Bidirectional;
   if (IsDecoder) {
     Layer.CrossNorm = Norm("encoder_attn_layer_norm");
-    Layer.Cross = attention(Width, Heads, "encoder_attn");
+    Layer.Cross = attentionOptions(Width, Heads, "encoder_attn");
   }
   Layer.FeedForwardNorm = Norm("final_layer_norm");
   Layer.FeedForward = {Act,

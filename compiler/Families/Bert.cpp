@@ -15,7 +15,7 @@ static void ignoreOthers(EncoderModel &Model) {
     Model.UnusedTensors.push_back(Pattern);
 }
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readBertConfig(ConfigReader &Config) {
   EncoderModel Model = readBertLike(Config, {.Scope = "bert"});
   AnswerReader Answer(Config, Model);
   Activation Act = Model.Stack.Layer.front().FeedForward.Act;
@@ -42,4 +42,4 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-const Family tenon::BertFamily = {"bert", read};
+const Family tenon::BertFamily = {"bert", readBertConfig};

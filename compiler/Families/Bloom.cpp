@@ -9,9 +9,9 @@ using namespace tenon::transformer;
 
 /// Positions are relative: a config may say how long training sequences were,
 /// and nothing limits others.
-static constexpr int64_t DefaultSequence = 2048;
+static constexpr int64_t BloomDefaultSequence = 2048;
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readBloomConfig(ConfigReader &Config) {
   DecoderModel Model;
   ModelSizes &Sizes = Model.Sizes;
   Sizes.Vocabulary = Config.size({"vocab_size"}, MaxVocabulary);
@@ -20,7 +20,7 @@ static ModelDescription read(ConfigReader &Config) {
   Sizes.Heads = Config.size({"n_head", "num_attention_heads"}, MaxWidth);
   Sizes.FeedForward = 4 * Sizes.Width;
   Sizes.MaxSequence =
-      unlimitedSequence(Config, {"seq_length"}, DefaultSequence);
+      unlimitedSequence(Config, {"seq_length"}, BloomDefaultSequence);
   double Eps = Config.epsOr("layer_norm_epsilon", 1e-5);
   auto Norm = [&](const char *Key) {
     return NormOptions{NormKind::Layer, Eps, Key};
@@ -55,7 +55,7 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-static void readGguf(GgufTranslation &T) {
+static void readBloomGguf(GgufTranslation &T) {
   GgufSettings &S = T.Settings;
   gguf::readSizes(T, {.Layers = "n_layer",
                       .Heads = "n_head",
@@ -68,4 +68,5 @@ static void readGguf(GgufTranslation &T) {
   gguf::setNames(T, "transformer.h.", {gguf::BloomOuter}, {gguf::BloomLayer});
 }
 
-const Family tenon::BloomFamily = {"bloom", read, {"bloom", readGguf}};
+const Family tenon::BloomFamily = {
+    "bloom", readBloomConfig, {"bloom", readBloomGguf}};

@@ -6,7 +6,7 @@
 using namespace tenon;
 using namespace tenon::transformer;
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readCohereConfig(ConfigReader &Config) {
   bool Bias = Config.flagOr("attention_bias", false);
   RopeTraits Rope;
   Rope.Style = RopeStyle::Interleaved;
@@ -42,7 +42,7 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-static void readGguf(GgufTranslation &T) {
+static void readCohereGguf(GgufTranslation &T) {
   GgufSettings &S = T.Settings;
   gguf::readSizes(T);
   gguf::readNormEps(T, "layer_norm_eps");
@@ -53,4 +53,5 @@ static void readGguf(GgufTranslation &T) {
   gguf::setLlamaNames(T);
 }
 
-const Family tenon::CohereFamily = {"cohere", read, {"command-r", readGguf}};
+const Family tenon::CohereFamily = {
+    "cohere", readCohereConfig, {"command-r", readCohereGguf}};

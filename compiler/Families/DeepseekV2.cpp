@@ -5,7 +5,7 @@
 
 using namespace tenon;
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readDeepseekV2Config(ConfigReader &Config) {
   std::string Method = Config.wordOr("topk_method", "greedy");
   Config.expect(Method == "greedy" || Method == "group_limited_greedy",
                 "topk_method", "greedy or group_limited_greedy");
@@ -27,4 +27,6 @@ static ModelDescription read(ConfigReader &Config) {
 static bool isEarlier(GgufSettings &S) { return !isDeepseekV3Gguf(S); }
 
 const Family tenon::DeepseekV2Family = {
-    "deepseek_v2", read, {"deepseek2", readDeepseekGguf, isEarlier}};
+    "deepseek_v2",
+    readDeepseekV2Config,
+    {"deepseek2", readDeepseekGguf, isEarlier}};

@@ -6,7 +6,7 @@
 using namespace tenon;
 using namespace tenon::transformer;
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readDeepseekV3Config(ConfigReader &Config) {
   Config.expect(Config.wordOr("topk_method", "noaux_tc") == "noaux_tc",
                 "topk_method", "noaux_tc");
   Config.expect(Config.wordOr("scoring_func", "sigmoid") == "sigmoid",
@@ -40,4 +40,6 @@ static ModelDescription read(ConfigReader &Config) {
 }
 
 const Family tenon::DeepseekV3Family = {
-    "deepseek_v3", read, {"deepseek2", readDeepseekGguf, isDeepseekV3Gguf}};
+    "deepseek_v3",
+    readDeepseekV3Config,
+    {"deepseek2", readDeepseekGguf, isDeepseekV3Gguf}};

@@ -6,7 +6,7 @@
 using namespace tenon;
 using namespace tenon::transformer;
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readDistilbertConfig(ConfigReader &Config) {
   EncoderModel Model;
   ModelSizes &Sizes = Model.Sizes;
   Sizes = Config.sizes({.Width = "dim",
@@ -72,4 +72,4 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-const Family tenon::DistilbertFamily = {"distilbert", read};
+const Family tenon::DistilbertFamily = {"distilbert", readDistilbertConfig};

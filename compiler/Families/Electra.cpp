@@ -6,7 +6,7 @@
 using namespace tenon;
 using namespace tenon::transformer;
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readElectraConfig(ConfigReader &Config) {
   EncoderModel Model =
       readBertLike(Config, {.Scope = "electra", .ProjectsEmbedding = true});
   AnswerReader Answer(Config, Model);
@@ -40,4 +40,4 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-const Family tenon::ElectraFamily = {"electra", read};
+const Family tenon::ElectraFamily = {"electra", readElectraConfig};

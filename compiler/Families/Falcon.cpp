@@ -7,7 +7,7 @@
 using namespace tenon;
 using namespace tenon::transformer;
 
-static constexpr int64_t DefaultSequence = 2048;
+static constexpr int64_t FalconDefaultSequence = 2048;
 
 /// Rows of query_key_value: of each group of queries these, a key and a value
 /// (40B); all queries, a key and a value (7B); or head by head (RW).
@@ -25,7 +25,7 @@ static void setProjections(AttentionOptions &Attention, bool IsNew,
   setFusedByHead(Attention, Key, Bias);
 }
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readFalconConfig(ConfigReader &Config) {
   DecoderModel Model;
   ModelSizes &Sizes = Model.Sizes;
   Sizes.Vocabulary = Config.size({"vocab_size"}, MaxVocabulary);
@@ -34,8 +34,8 @@ static ModelDescription read(ConfigReader &Config) {
   Sizes.Heads = Config.size({"num_attention_heads", "n_head"}, MaxWidth);
   Sizes.FeedForward =
       Config.sizeOr({"ffn_hidden_size"}, 4 * Sizes.Width, MaxFeedForward);
-  Sizes.MaxSequence =
-      unlimitedSequence(Config, {"max_position_embeddings"}, DefaultSequence);
+  Sizes.MaxSequence = unlimitedSequence(Config, {"max_position_embeddings"},
+                                        FalconDefaultSequence);
   double Eps = Config.epsOr("layer_norm_epsilon", 1e-5);
   bool IsNew = Config.flagOr("new_decoder_architecture", false);
   bool IsMultiQuery = Config.flagOr("multi_query", true);
@@ -97,7 +97,7 @@ static ModelDescription read(ConfigReader &Config) {
 static constexpr GgufName GgufNorms[] = {{"attn_norm", "ln_mlp"},
                                          {"attn_norm_2", "ln_attn"}};
 
-static void readGguf(GgufTranslation &T) {
+static void readFalconGguf(GgufTranslation &T) {
   GgufSettings &S = T.Settings;
   gguf::readSizes(
       T, {.KvHeads = "num_kv_heads", .FeedForward = "ffn_hidden_size"});
@@ -119,4 +119,5 @@ static void readGguf(GgufTranslation &T) {
     gguf::setNames(T, "transformer.h.", {gguf::BloomOuter}, {gguf::BloomLayer});
 }
 
-const Family tenon::FalconFamily = {"falcon", read, {"falcon", readGguf}};
+const Family tenon::FalconFamily = {
+    "falcon", readFalconConfig, {"falcon", readFalconGguf}};

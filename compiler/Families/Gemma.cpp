@@ -58,7 +58,7 @@ void tenon::setGemma2(ConfigReader &Config, DecoderModel &Model,
   }
 }
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readGemmaConfig(ConfigReader &Config) {
   LlamaTraits Traits = gemmaTraits(Config);
   Traits.DefaultKvHeads = 16;
   Traits.ActKey = "hidden_act";
@@ -96,11 +96,12 @@ void tenon::readNewerGemmaGguf(GgufTranslation &T, int64_t WideLayers) {
                       {SandwichNorms, gguf::Attention, gguf::GatedFeedForward});
 }
 
-static void readGguf(GgufTranslation &T) {
+static void readGemmaGguf(GgufTranslation &T) {
   gguf::readLlamaLike(T);
   T.Settings.Config["hidden_act"] = "gelu_pytorch_tanh";
   T.Naming.NormOffset = 1;
   gguf::setLlamaNames(T);
 }
 
-const Family tenon::GemmaFamily = {"gemma", read, {"gemma", readGguf}};
+const Family tenon::GemmaFamily = {
+    "gemma", readGemmaConfig, {"gemma", readGemmaGguf}};

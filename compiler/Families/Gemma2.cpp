@@ -5,7 +5,7 @@
 
 using namespace tenon;
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readGemma2Config(ConfigReader &Config) {
   LlamaTraits Traits = gemmaTraits(Config);
   Traits.DefaultKvHeads = 4;
   DecoderModel Model = readGemma(Config, Traits);
@@ -17,7 +17,7 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-static void readGguf(GgufTranslation &T) {
+static void readGemma2Gguf(GgufTranslation &T) {
   GgufSettings &S = T.Settings;
   readNewerGemmaGguf(T, 46);
   S.Config["attn_logit_softcapping"] =
@@ -28,4 +28,5 @@ static void readGguf(GgufTranslation &T) {
       S.optionalSize("attention.sliding_window").value_or(4096);
 }
 
-const Family tenon::Gemma2Family = {"gemma2", read, {"gemma2", readGguf}};
+const Family tenon::Gemma2Family = {
+    "gemma2", readGemma2Config, {"gemma2", readGemma2Gguf}};

@@ -30,7 +30,7 @@ static std::pair<RopeAttr, RopeAttr> readRopes(ConfigReader &Config,
   return {Of("full_attention", Full), Of("sliding_attention", Sliding)};
 }
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readGemma3Config(ConfigReader &Config) {
   LlamaTraits Traits = gemmaTraits(Config);
   Traits.DefaultKvHeads = 4;
   Traits.HeadNorms = true;
@@ -51,7 +51,7 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-static void readGguf(GgufTranslation &T) {
+static void readGemma3Gguf(GgufTranslation &T) {
   GgufSettings &S = T.Settings;
   readNewerGemmaGguf(T, 62);
   S.Config["rope_local_base_freq"] =
@@ -72,7 +72,7 @@ static void readGguf(GgufTranslation &T) {
 }
 
 /// What Transformers' Gemma3TextConfig has where a text_config does not say.
-static const Json &textDefaults() {
+static const Json &gemma3TextDefaults() {
   static const Json Defaults = {
       {"vocab_size", 262208},      {"hidden_size", 2304},
       {"intermediate_size", 9216}, {"num_hidden_layers", 26},
@@ -87,13 +87,13 @@ static ModelDescription readMultimodal(ConfigReader &Config) {
     Config.fail(Text.error());
     return DecoderModel();
   }
-  Text->setDefaults(textDefaults());
+  Text->setDefaults(gemma3TextDefaults());
   FamilyInput Input{Config.Input.Context, *Text, Config.Input.Weights,
                     Config.Input.MaxSequence, Config.Input.Notes};
   ConfigReader Reader(Input);
   Reader.expect(Reader.wordOr("model_type", "gemma3_text") == "gemma3_text",
                 "model_type", "gemma3_text");
-  auto Model = std::get<DecoderModel>(read(Reader));
+  auto Model = std::get<DecoderModel>(readGemma3Config(Reader));
   if (Reader.error()) {
     Config.fail(*Reader.error());
     return Model;
@@ -121,4 +121,5 @@ static ModelDescription readMultimodal(ConfigReader &Config) {
 }
 
 const Family tenon::Gemma3MultimodalFamily = {"gemma3", readMultimodal};
-const Family tenon::Gemma3Family = {"gemma3_text", read, {"gemma3", readGguf}};
+const Family tenon::Gemma3Family = {
+    "gemma3_text", readGemma3Config, {"gemma3", readGemma3Gguf}};

@@ -7,7 +7,7 @@
 using namespace tenon;
 using namespace tenon::transformer;
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readGpt2Config(ConfigReader &Config) {
   DecoderModel Model = readGptLike(
       Config, {.Prefixes = {"transformer.", ""}, .Tokens = "wte.weight"});
   int64_t H = Model.Sizes.Width;
@@ -52,11 +52,12 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-static constexpr GgufName GgufOuter[] = {{"token_embd", "transformer.wte"},
-                                         {"position_embd", "transformer.wpe"},
-                                         {"output_norm", "transformer.ln_f"},
-                                         {"output", "lm_head"}};
-static constexpr GgufName GgufLayer[] = {
+static constexpr GgufName Gpt2GgufOuter[] = {
+    {"token_embd", "transformer.wte"},
+    {"position_embd", "transformer.wpe"},
+    {"output_norm", "transformer.ln_f"},
+    {"output", "lm_head"}};
+static constexpr GgufName Gpt2GgufLayer[] = {
     {"attn_norm", "ln_1"},
     {"attn_qkv", "attn.c_attn", GgufForm::Transposed},
     {"attn_output", "attn.c_proj", GgufForm::Transposed},
@@ -64,7 +65,7 @@ static constexpr GgufName GgufLayer[] = {
     {"ffn_up", "mlp.c_fc", GgufForm::Transposed},
     {"ffn_down", "mlp.c_proj", GgufForm::Transposed}};
 
-static void readGguf(GgufTranslation &T) {
+static void readGpt2Gguf(GgufTranslation &T) {
   gguf::readSizes(T, {.Width = "n_embd",
                       .Layers = "n_layer",
                       .Heads = "n_head",
@@ -73,7 +74,8 @@ static void readGguf(GgufTranslation &T) {
                       .Context = "n_positions"});
   gguf::readNormEps(T, "layer_norm_epsilon");
   T.Settings.Config["activation_function"] = "gelu_new";
-  gguf::setNames(T, "transformer.h.", {GgufOuter}, {GgufLayer});
+  gguf::setNames(T, "transformer.h.", {Gpt2GgufOuter}, {Gpt2GgufLayer});
 }
 
-const Family tenon::Gpt2Family = {"gpt2", read, {"gpt2", readGguf}};
+const Family tenon::Gpt2Family = {
+    "gpt2", readGpt2Config, {"gpt2", readGpt2Gguf}};

@@ -16,7 +16,7 @@ static void expectSame(ConfigReader &Config, std::string_view Key,
                 "the value of '" + std::string(Older) + "'");
 }
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readGptNeoxConfig(ConfigReader &Config) {
   DecoderModel Model;
   Model.Sizes = Config.sizes();
   double Eps = Config.epsOr("layer_norm_eps", 1e-5);
@@ -57,11 +57,11 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-static constexpr GgufName GgufOuter[] = {
+static constexpr GgufName GptNeoxGgufOuter[] = {
     {"token_embd", "gpt_neox.embed_in"},
     {"output_norm", "gpt_neox.final_layer_norm"},
     {"output", "embed_out"}};
-static constexpr GgufName GgufLayer[] = {
+static constexpr GgufName GptNeoxGgufLayer[] = {
     {"attn_norm", "input_layernorm"},
     {"attn_qkv", "attention.query_key_value", GgufForm::FusedByHead},
     {"attn_output", "attention.dense"},
@@ -69,7 +69,7 @@ static constexpr GgufName GgufLayer[] = {
     {"ffn_up", "mlp.dense_h_to_4h"},
     {"ffn_down", "mlp.dense_4h_to_h"}};
 
-static void readGguf(GgufTranslation &T) {
+static void readGptNeoxGguf(GgufTranslation &T) {
   GgufSettings &S = T.Settings;
   gguf::readSizes(T, {.KvHeads = ""});
   gguf::readNormEps(T, "layer_norm_eps");
@@ -78,7 +78,8 @@ static void readGguf(GgufTranslation &T) {
   S.Config["use_parallel_residual"] =
       S.optionalFlag("use_parallel_residual").value_or(true);
   S.Config["attention_bias"] = gguf::hasBias(T, "attn_qkv");
-  gguf::setNames(T, "gpt_neox.layers.", {GgufOuter}, {GgufLayer});
+  gguf::setNames(T, "gpt_neox.layers.", {GptNeoxGgufOuter}, {GptNeoxGgufLayer});
 }
 
-const Family tenon::GptNeoxFamily = {"gpt_neox", read, {"gptneox", readGguf}};
+const Family tenon::GptNeoxFamily = {
+    "gpt_neox", readGptNeoxConfig, {"gptneox", readGptNeoxGguf}};

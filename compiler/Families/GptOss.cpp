@@ -12,7 +12,7 @@ static constexpr std::string_view DefaultRope =
     R"({"rope_type": "yarn", "factor": 32, "beta_fast": 32, "beta_slow": 1,
         "truncate": false, "original_max_position_embeddings": 4096})";
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readGptOssConfig(ConfigReader &Config) {
   bool Bias = Config.flagOr("attention_bias", true);
   RopeTraits Rope;
   Rope.Base = 150000;
@@ -68,7 +68,7 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-static constexpr GgufName GgufLayer[] = {
+static constexpr GgufName GptOssGgufLayer[] = {
     {"post_attention_norm", "post_attention_layernorm"},
     {"attn_sinks.weight", "self_attn.sinks"},
     {"ffn_gate_inp", "mlp.router"},
@@ -108,7 +108,7 @@ static void joinGgufExperts(GgufTranslation &T, int64_t Experts, int64_t Inner,
   }
 }
 
-static void readGguf(GgufTranslation &T) {
+static void readGptOssGguf(GgufTranslation &T) {
   GgufSettings &S = T.Settings;
   gguf::readLlamaLike(T);
   int64_t Experts = S.size("expert_count");
@@ -127,8 +127,9 @@ static void readGguf(GgufTranslation &T) {
     if (!Scaling.contains("beta_slow"))
       Scaling["beta_slow"] = 1.0;
   }
-  gguf::setLlamaNames(T, {GgufLayer, gguf::PreNorms, gguf::Attention});
+  gguf::setLlamaNames(T, {GptOssGgufLayer, gguf::PreNorms, gguf::Attention});
   joinGgufExperts(T, Experts, Inner, S.size("embedding_length"));
 }
 
-const Family tenon::GptOssFamily = {"gpt_oss", read, {"gpt-oss", readGguf}};
+const Family tenon::GptOssFamily = {
+    "gpt_oss", readGptOssConfig, {"gpt-oss", readGptOssGguf}};

@@ -6,7 +6,7 @@
 using namespace tenon;
 using namespace tenon::transformer;
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readGptjConfig(ConfigReader &Config) {
   DecoderModel Model = readGptLike(
       Config, {.Prefixes = {"transformer.", ""}, .Tokens = "wte.weight"});
   double Eps = Config.epsOr("layer_norm_epsilon", 1e-5);
@@ -43,4 +43,4 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-const Family tenon::GptjFamily = {"gptj", read};
+const Family tenon::GptjFamily = {"gptj", readGptjConfig};

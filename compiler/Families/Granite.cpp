@@ -5,7 +5,7 @@
 
 using namespace tenon;
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readGraniteConfig(ConfigReader &Config) {
   bool Bias = Config.flagOr("attention_bias", false);
   DecoderModel Model =
       readLlama(Config, {.QkvBias = Bias,
@@ -26,7 +26,7 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-static void readGguf(GgufTranslation &T) {
+static void readGraniteGguf(GgufTranslation &T) {
   GgufSettings &S = T.Settings;
   gguf::readLlamaLike(T);
   T.Naming.Pairs = true;
@@ -43,4 +43,5 @@ static void readGguf(GgufTranslation &T) {
   gguf::setLlamaNames(T);
 }
 
-const Family tenon::GraniteFamily = {"granite", read, {"granite", readGguf}};
+const Family tenon::GraniteFamily = {
+    "granite", readGraniteConfig, {"granite", readGraniteGguf}};

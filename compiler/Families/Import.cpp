@@ -233,9 +233,9 @@ Status setGeneration(const Config &Settings, int64_t Vocabulary,
 }
 
 /// Reads what a sentence-transformers directory asks for, if it is one.
-Result<std::optional<PoolingOptions>> readPooling(const std::string &Path,
-                                                  const ModelSizes &Sizes,
-                                                  ImportedModel &Model) {
+Result<std::optional<PoolingOptions>>
+readSentenceOptions(const std::string &Path, const ModelSizes &Sizes,
+                    ImportedModel &Model) {
   auto Sentence = readSentenceModel(Path, Sizes.Width);
   if (!Sentence)
     return Sentence.error();
@@ -385,7 +385,7 @@ private:
                const std::string &Directory) {
     std::optional<PoolingOptions> Pooling;
     if (!Directory.empty()) {
-      auto Read = readPooling(Directory, Encoder.Sizes, Model);
+      auto Read = readSentenceOptions(Directory, Encoder.Sizes, Model);
       if (!Read)
         return Read.error();
       Pooling = *Read;

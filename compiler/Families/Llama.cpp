@@ -5,7 +5,7 @@
 
 using namespace tenon;
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readLlamaConfig(ConfigReader &Config) {
   // More would mean slices of matrices, of another rounding.
   Config.sizeOr({"pretraining_tp"}, 1, 1);
   // Falcon 3 names its gate as well.
@@ -21,7 +21,7 @@ static ModelDescription read(ConfigReader &Config) {
 /// With experts it is Mixtral.
 static bool isDense(GgufSettings &S) { return !gguf::hasExperts(S); }
 
-static void readGguf(GgufTranslation &T) {
+static void readLlamaGguf(GgufTranslation &T) {
   GgufSettings &S = T.Settings;
   S.optionalSize("expert_count", 0);
   S.optionalSize("expert_used_count", 0);
@@ -32,4 +32,5 @@ static void readGguf(GgufTranslation &T) {
   gguf::setLlamaNames(T);
 }
 
-const Family tenon::LlamaFamily = {"llama", read, {"llama", readGguf, isDense}};
+const Family tenon::LlamaFamily = {
+    "llama", readLlamaConfig, {"llama", readLlamaGguf, isDense}};

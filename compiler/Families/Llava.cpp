@@ -14,7 +14,7 @@ using namespace tenon::transformer;
 
 /// What Transformers' configs have where a text_config, which is written
 /// without what is so, does not say.
-static const Json &textDefaults(std::string_view ModelType) {
+static const Json &textDefaultsOf(std::string_view ModelType) {
   static const Json Llama = {
       {"vocab_size", 32000},        {"hidden_size", 4096},
       {"intermediate_size", 11008}, {"num_hidden_layers", 32},
@@ -96,7 +96,7 @@ static DecoderModel readText(ConfigReader &Config, bool IsNewer) {
     return Model;
   }
   // Defaults come before anything is read.
-  Text->setDefaults(textDefaults(Text->peek("model_type", "llama")));
+  Text->setDefaults(textDefaultsOf(Text->peek("model_type", "llama")));
   auto Name = Text->stringOr("model_type", "llama");
   if (!Name) {
     Config.fail(Name.error());
@@ -246,7 +246,7 @@ static VisionModel readVision(ConfigReader &Config) {
   return Model;
 }
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readLlavaConfig(ConfigReader &Config) {
   VisionLanguageModel Model;
   std::string Projector =
       Config.prefixOf("linear_1.weight", {"multi_modal_projector.",
@@ -292,4 +292,4 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-const Family tenon::LlavaFamily = {"llava", read};
+const Family tenon::LlavaFamily = {"llava", readLlavaConfig};

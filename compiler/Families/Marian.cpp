@@ -5,7 +5,7 @@
 
 using namespace tenon;
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readMarianConfig(ConfigReader &Config) {
   TranslationModel Model =
       readBartLike(Config, {"gelu", /*IsLearned=*/false, "MarianMTModel"});
   Config.fixed("force_bos_token_to_be_generated", false);
@@ -38,4 +38,4 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-const Family tenon::MarianFamily = {"marian", read};
+const Family tenon::MarianFamily = {"marian", readMarianConfig};

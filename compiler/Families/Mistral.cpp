@@ -4,7 +4,7 @@
 
 using namespace tenon;
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readMistralConfig(ConfigReader &Config) {
   DecoderModel Model = readLlama(Config, {.DefaultKvHeads = 8});
   std::optional<int64_t> Window = readWindow(Config, 4096);
   for (LayerOptions &Layer : Model.Stack.Layer)
@@ -12,4 +12,4 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-const Family tenon::MistralFamily = {"mistral", read};
+const Family tenon::MistralFamily = {"mistral", readMistralConfig};

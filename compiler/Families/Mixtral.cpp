@@ -7,7 +7,7 @@
 
 using namespace tenon;
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readMixtralConfig(ConfigReader &Config) {
   RopeTraits Rope;
   Rope.Base = 1e6;
   DecoderModel Model = readLlama(Config, {.DefaultKvHeads = 8,
@@ -38,7 +38,7 @@ static constexpr GgufName GgufExperts[] = {
     {"ffn_down_exps", "block_sparse_moe.experts.*.w2", GgufForm::Numbered},
     {"ffn_up_exps", "block_sparse_moe.experts.*.w3", GgufForm::Numbered}};
 
-static void readGguf(GgufTranslation &T) {
+static void readMixtralGguf(GgufTranslation &T) {
   int64_t Experts = T.Settings.size("expert_count");
   int64_t Used = T.Settings.optionalSize("expert_used_count", 0).value_or(0);
   gguf::readLlamaLike(T);
@@ -49,4 +49,4 @@ static void readGguf(GgufTranslation &T) {
 }
 
 const Family tenon::MixtralFamily = {
-    "mixtral", read, {"llama", readGguf, gguf::hasExperts}};
+    "mixtral", readMixtralConfig, {"llama", readMixtralGguf, gguf::hasExperts}};

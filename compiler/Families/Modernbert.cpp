@@ -39,7 +39,7 @@ static RopeAttr readRotation(ConfigReader &Config, int64_t HeadDim,
   return Config.ropeOf(*Mine ? **Mine : *None, HeadDim, {.Base = Base});
 }
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readModernbertConfig(ConfigReader &Config) {
   EncoderModel Model;
   Model.Sizes = Config.sizes();
   ModelSizes &Sizes = Model.Sizes;
@@ -145,4 +145,4 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-const Family tenon::ModernbertFamily = {"modernbert", read};
+const Family tenon::ModernbertFamily = {"modernbert", readModernbertConfig};

@@ -94,7 +94,7 @@ void expectPlainFeedForward(ConfigReader &Config) {
 
 } // namespace
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readMptConfig(ConfigReader &Config) {
   DecoderModel Model;
   ModelSizes &Sizes = Model.Sizes;
   Sizes.Vocabulary = Config.size({"vocab_size"}, MaxVocabulary);
@@ -197,17 +197,18 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-static constexpr GgufName GgufOuter[] = {{"token_embd", "transformer.wte"},
-                                         {"position_embd", "transformer.wpe"},
-                                         {"output_norm", "transformer.norm_f"},
-                                         {"output", "lm_head"}};
-static constexpr GgufName GgufLayer[] = {
+static constexpr GgufName MptGgufOuter[] = {
+    {"token_embd", "transformer.wte"},
+    {"position_embd", "transformer.wpe"},
+    {"output_norm", "transformer.norm_f"},
+    {"output", "lm_head"}};
+static constexpr GgufName MptGgufLayer[] = {
     {"attn_norm", "norm_1"},          {"attn_qkv", "attn.Wqkv"},
     {"attn_output", "attn.out_proj"}, {"attn_q_norm", "attn.q_ln"},
     {"attn_k_norm", "attn.k_ln"},     {"ffn_norm", "norm_2"},
     {"ffn_up", "ffn.up_proj"},        {"ffn_down", "ffn.down_proj"}};
 
-static void readGguf(GgufTranslation &T) {
+static void readMptGguf(GgufTranslation &T) {
   GgufSettings &S = T.Settings;
   gguf::readSizes(T, {.Width = "d_model",
                       .Layers = "n_layers",
@@ -235,7 +236,7 @@ static void readGguf(GgufTranslation &T) {
     Attention["qk_ln"] = true;
   S.Config["attn_config"] = std::move(Attention);
   S.Config["learned_pos_emb"] = S.hasTensor("position_embd.weight");
-  gguf::setNames(T, "transformer.blocks.", {GgufOuter}, {GgufLayer});
+  gguf::setNames(T, "transformer.blocks.", {MptGgufOuter}, {MptGgufLayer});
 }
 
-const Family tenon::MptFamily = {"mpt", read, {"mpt", readGguf}};
+const Family tenon::MptFamily = {"mpt", readMptConfig, {"mpt", readMptGguf}};

@@ -5,7 +5,7 @@
 
 using namespace tenon;
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readOlmo2Config(ConfigReader &Config) {
   bool Bias = Config.flagOr("attention_bias", false);
   DecoderModel Model = readLlama(Config, {.QkvBias = Bias,
                                           .OutputBias = Bias,
@@ -23,13 +23,15 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-static constexpr GgufName GgufLayer[] = {
+static constexpr GgufName Olmo2GgufLayer[] = {
     {"post_attention_norm", "post_attention_layernorm"},
     {"post_ffw_norm", "post_feedforward_layernorm"}};
 
-static void readGguf(GgufTranslation &T) {
+static void readOlmo2Gguf(GgufTranslation &T) {
   gguf::readLlamaLike(T);
-  gguf::setLlamaNames(T, {GgufLayer, gguf::Attention, gguf::GatedFeedForward});
+  gguf::setLlamaNames(
+      T, {Olmo2GgufLayer, gguf::Attention, gguf::GatedFeedForward});
 }
 
-const Family tenon::Olmo2Family = {"olmo2", read, {"olmo2", readGguf}};
+const Family tenon::Olmo2Family = {
+    "olmo2", readOlmo2Config, {"olmo2", readOlmo2Gguf}};

@@ -6,7 +6,7 @@
 using namespace tenon;
 using namespace tenon::transformer;
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readOptConfig(ConfigReader &Config) {
   DecoderModel Model;
   ModelSizes &Sizes = Model.Sizes;
   Sizes = Config.sizes({.FeedForward = "ffn_dim"});
@@ -51,4 +51,4 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-const Family tenon::OptFamily = {"opt", read};
+const Family tenon::OptFamily = {"opt", readOptConfig};

@@ -7,7 +7,7 @@
 using namespace tenon;
 using namespace tenon::transformer;
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readPhiConfig(ConfigReader &Config) {
   DecoderModel Model;
   Model.Sizes = Config.sizes();
   double Eps = Config.epsOr("layer_norm_eps", 1e-5);
@@ -47,21 +47,22 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-static constexpr GgufName GgufOuter[] = {
+static constexpr GgufName PhiGgufOuter[] = {
     {"token_embd", "model.embed_tokens"},
     {"output_norm", "model.final_layernorm"},
     {"output", "lm_head"}};
-static constexpr GgufName GgufLayer[] = {{"attn_norm", "input_layernorm"},
-                                         {"attn_output", "self_attn.dense"},
-                                         {"ffn_up", "mlp.fc1"},
-                                         {"ffn_down", "mlp.fc2"}};
+static constexpr GgufName PhiGgufLayer[] = {{"attn_norm", "input_layernorm"},
+                                            {"attn_output", "self_attn.dense"},
+                                            {"ffn_up", "mlp.fc1"},
+                                            {"ffn_down", "mlp.fc2"}};
 
-static void readGguf(GgufTranslation &T) {
+static void readPhiGguf(GgufTranslation &T) {
   gguf::readSizes(T);
   gguf::readNormEps(T, "layer_norm_eps");
   gguf::readRope(T, "partial_rotary_factor");
   T.Settings.Config["hidden_act"] = "gelu_new";
-  gguf::setNames(T, "model.layers.", {GgufOuter}, {GgufLayer, gguf::Attention});
+  gguf::setNames(T, "model.layers.", {PhiGgufOuter},
+                 {PhiGgufLayer, gguf::Attention});
 }
 
-const Family tenon::PhiFamily = {"phi", read, {"phi2", readGguf}};
+const Family tenon::PhiFamily = {"phi", readPhiConfig, {"phi2", readPhiGguf}};

@@ -26,7 +26,7 @@ static void checkScaling(ConfigReader &Config, RopeAttr Rope) {
                            "default or longrope"));
 }
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readPhi3Config(ConfigReader &Config) {
   RopeTraits Rope;
   Rope.ReadsPartial = true;
   Rope.Original = 4096;
@@ -57,11 +57,11 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-static constexpr GgufName GgufLayer[] = {{"attn_qkv", "self_attn.qkv_proj"},
-                                         {"ffn_up", "mlp.gate_up_proj"},
-                                         {"ffn_down", "mlp.down_proj"}};
+static constexpr GgufName Phi3GgufLayer[] = {{"attn_qkv", "self_attn.qkv_proj"},
+                                             {"ffn_up", "mlp.gate_up_proj"},
+                                             {"ffn_down", "mlp.down_proj"}};
 
-static void readGguf(GgufTranslation &T) {
+static void readPhi3Gguf(GgufTranslation &T) {
   GgufSettings &S = T.Settings;
   gguf::readSizes(T);
   gguf::readRmsEps(T);
@@ -103,7 +103,8 @@ static void readGguf(GgufTranslation &T) {
     S.refuse("rope.scaling.attn_factor",
              "1 without the tensor rope_factors_long.weight");
   }
-  gguf::setLlamaNames(T, {GgufLayer, gguf::PreNorms, gguf::Attention});
+  gguf::setLlamaNames(T, {Phi3GgufLayer, gguf::PreNorms, gguf::Attention});
 }
 
-const Family tenon::Phi3Family = {"phi3", read, {"phi3", readGguf}};
+const Family tenon::Phi3Family = {
+    "phi3", readPhi3Config, {"phi3", readPhi3Gguf}};

@@ -6,16 +6,17 @@
 
 using namespace tenon;
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readQwen2Config(ConfigReader &Config) {
   DecoderModel Model =
       readLlama(Config, {.QkvBias = true, .DefaultKvHeads = 32});
   setQwenWindows(Config, Model);
   return Model;
 }
 
-static void readGguf(GgufTranslation &T) {
+static void readQwen2Gguf(GgufTranslation &T) {
   gguf::readLlamaLike(T);
   gguf::setLlamaNames(T);
 }
 
-const Family tenon::Qwen2Family = {"qwen2", read, {"qwen2", readGguf}};
+const Family tenon::Qwen2Family = {
+    "qwen2", readQwen2Config, {"qwen2", readQwen2Gguf}};

@@ -7,7 +7,7 @@
 
 using namespace tenon;
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readQwen2MoeConfig(ConfigReader &Config) {
   DecoderModel Model =
       readLlama(Config, {.QkvBias = Config.flagOr("qkv_bias", true),
                          .DefaultKvHeads = 16,
@@ -39,7 +39,7 @@ static constexpr GgufName GgufSharedExpert[] = {
     {"ffn_up_shexp", "mlp.shared_expert.up_proj"},
     {"ffn_down_shexp", "mlp.shared_expert.down_proj"}};
 
-static void readGguf(GgufTranslation &T) {
+static void readQwen2MoeGguf(GgufTranslation &T) {
   gguf::readLlamaLike(T);
   readQwenGgufExperts(T);
   T.Settings.Config["norm_topk_prob"] = false;
@@ -50,4 +50,4 @@ static void readGguf(GgufTranslation &T) {
 }
 
 const Family tenon::Qwen2MoeFamily = {
-    "qwen2_moe", read, {"qwen2moe", readGguf}};
+    "qwen2_moe", readQwen2MoeConfig, {"qwen2moe", readQwen2MoeGguf}};

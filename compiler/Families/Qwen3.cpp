@@ -6,7 +6,7 @@
 
 using namespace tenon;
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readQwen3Config(ConfigReader &Config) {
   bool Bias = Config.flagOr("attention_bias", false);
   DecoderModel Model = readLlama(Config, {.QkvBias = Bias,
                                           .OutputBias = Bias,
@@ -17,10 +17,11 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-static void readGguf(GgufTranslation &T) {
+static void readQwen3Gguf(GgufTranslation &T) {
   gguf::readLlamaLike(T);
   T.Settings.Config["attention_bias"] = gguf::hasBias(T, "attn_q");
   gguf::setLlamaNames(T);
 }
 
-const Family tenon::Qwen3Family = {"qwen3", read, {"qwen3", readGguf}};
+const Family tenon::Qwen3Family = {
+    "qwen3", readQwen3Config, {"qwen3", readQwen3Gguf}};

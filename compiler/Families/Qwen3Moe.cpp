@@ -7,7 +7,7 @@
 
 using namespace tenon;
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readQwen3MoeConfig(ConfigReader &Config) {
   bool Bias = Config.flagOr("attention_bias", false);
   DecoderModel Model = readLlama(Config, {.QkvBias = Bias,
                                           .OutputBias = Bias,
@@ -33,7 +33,7 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-static void readGguf(GgufTranslation &T) {
+static void readQwen3MoeGguf(GgufTranslation &T) {
   gguf::readLlamaLike(T);
   readQwenGgufExperts(T);
   T.Settings.Config["norm_topk_prob"] = true;
@@ -42,4 +42,4 @@ static void readGguf(GgufTranslation &T) {
 }
 
 const Family tenon::Qwen3MoeFamily = {
-    "qwen3_moe", read, {"qwen3moe", readGguf}};
+    "qwen3_moe", readQwen3MoeConfig, {"qwen3moe", readQwen3MoeGguf}};

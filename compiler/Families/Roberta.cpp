@@ -6,7 +6,7 @@
 using namespace tenon;
 using namespace tenon::transformer;
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readRobertaConfig(ConfigReader &Config) {
   EncoderModel Model =
       readBertLike(Config, {.Scope = "roberta", .PositionsAfterPadding = true});
   AnswerReader Answer(Config, Model);
@@ -32,5 +32,5 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-const Family tenon::RobertaFamily = {"roberta", read};
-const Family tenon::XlmRobertaFamily = {"xlm-roberta", read};
+const Family tenon::RobertaFamily = {"roberta", readRobertaConfig};
+const Family tenon::XlmRobertaFamily = {"xlm-roberta", readRobertaConfig};

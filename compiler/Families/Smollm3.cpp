@@ -5,7 +5,7 @@
 
 using namespace tenon;
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readSmollm3Config(ConfigReader &Config) {
   bool Bias = Config.flagOr("attention_bias", false);
   RopeTraits Rope;
   Rope.Base = 2e6;
@@ -40,11 +40,12 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-static void readGguf(GgufTranslation &T) {
+static void readSmollm3Gguf(GgufTranslation &T) {
   gguf::readLlamaLike(T);
   T.Naming.Pairs = true;
   T.Settings.Config["no_rope_layer_interval"] = 4;
   gguf::setLlamaNames(T);
 }
 
-const Family tenon::Smollm3Family = {"smollm3", read, {"smollm3", readGguf}};
+const Family tenon::Smollm3Family = {
+    "smollm3", readSmollm3Config, {"smollm3", readSmollm3Gguf}};

@@ -6,7 +6,7 @@
 using namespace tenon;
 using namespace tenon::transformer;
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readStablelmConfig(ConfigReader &Config) {
   RopeTraits Rope;
   Rope.Partial = 0.25;
   Rope.ReadsPartial = true;
@@ -40,13 +40,13 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-static constexpr GgufName GgufLayer[] = {
+static constexpr GgufName StablelmGgufLayer[] = {
     {"attn_q_norm.weight", "self_attn.q_layernorm.norms.*.weight",
      GgufForm::Numbered},
     {"attn_k_norm.weight", "self_attn.k_layernorm.norms.*.weight",
      GgufForm::Numbered}};
 
-static void readGguf(GgufTranslation &T) {
+static void readStablelmGguf(GgufTranslation &T) {
   GgufSettings &S = T.Settings;
   gguf::readSizes(T);
   gguf::readNormEps(T, "layer_norm_eps");
@@ -56,8 +56,9 @@ static void readGguf(GgufTranslation &T) {
   S.Config["qk_layernorm"] = S.hasTensor("blk.0.attn_q_norm.weight");
   S.Config["use_parallel_residual"] =
       S.optionalFlag("use_parallel_residual").value_or(false);
-  gguf::setLlamaNames(
-      T, {GgufLayer, gguf::PreNorms, gguf::Attention, gguf::GatedFeedForward});
+  gguf::setLlamaNames(T, {StablelmGgufLayer, gguf::PreNorms, gguf::Attention,
+                          gguf::GatedFeedForward});
 }
 
-const Family tenon::StablelmFamily = {"stablelm", read, {"stablelm", readGguf}};
+const Family tenon::StablelmFamily = {
+    "stablelm", readStablelmConfig, {"stablelm", readStablelmGguf}};

@@ -7,7 +7,7 @@
 using namespace tenon;
 using namespace tenon::transformer;
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readStarcoder2Config(ConfigReader &Config) {
   DecoderModel Model;
   Model.Sizes = Config.sizes();
   double Eps = Config.epsOr("norm_epsilon", 1e-5);
@@ -46,18 +46,19 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-static constexpr GgufName GgufLayer[] = {{"ffn_up", "mlp.c_fc"},
-                                         {"ffn_down", "mlp.c_proj"}};
+static constexpr GgufName Starcoder2GgufLayer[] = {{"ffn_up", "mlp.c_fc"},
+                                                   {"ffn_down", "mlp.c_proj"}};
 
-static void readGguf(GgufTranslation &T) {
+static void readStarcoder2Gguf(GgufTranslation &T) {
   gguf::readSizes(T);
   gguf::readNormEps(T, "norm_epsilon");
   gguf::readRope(T);
   T.Settings.Config["hidden_act"] = "gelu_pytorch_tanh";
   T.Settings.Config["use_bias"] = gguf::hasBias(T, "attn_output");
   T.Settings.Config["sliding_window"] = nullptr;
-  gguf::setLlamaNames(T, {gguf::PreNorms, gguf::Attention, GgufLayer});
+  gguf::setLlamaNames(T,
+                      {gguf::PreNorms, gguf::Attention, Starcoder2GgufLayer});
 }
 
 const Family tenon::Starcoder2Family = {
-    "starcoder2", read, {"starcoder2", readGguf}};
+    "starcoder2", readStarcoder2Config, {"starcoder2", readStarcoder2Gguf}};

@@ -10,7 +10,7 @@ using namespace tenon::transformer;
 
 /// Positions are relative: nothing ends sequences, and texts this long are
 /// what models are trained for.
-static constexpr int64_t DefaultSequence = 512;
+static constexpr int64_t T5DefaultSequence = 512;
 
 namespace {
 
@@ -98,7 +98,7 @@ void readFeedForward(ConfigReader &Config, T5Sizes &Sizes) {
 
 } // namespace
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readT5Config(ConfigReader &Config) {
   TranslationModel Model;
   T5Sizes Sizes{};
   Sizes.Width = Config.size({"d_model"}, MaxWidth);
@@ -123,7 +123,7 @@ static ModelDescription read(ConfigReader &Config) {
   Model.Sizes.Width = Sizes.Width;
   Model.Sizes.Layers = DecoderLayers;
   Model.Sizes.MaxSequence =
-      unlimitedSequence(Config, {"n_positions"}, DefaultSequence);
+      unlimitedSequence(Config, {"n_positions"}, T5DefaultSequence);
   Model.MaxSource = Model.Sizes.MaxSequence;
   Config.fixed("is_encoder_decoder", true);
   std::string Architecture = readArchitecture(Config);
@@ -153,4 +153,4 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-const Family tenon::T5Family = {"t5", read};
+const Family tenon::T5Family = {"t5", readT5Config};

@@ -19,7 +19,7 @@ readSides(ConfigReader &Config, std::string_view Key, int64_t Default) {
   return {Sides->front(), Sides->back()};
 }
 
-static ModelDescription read(ConfigReader &Config) {
+static ModelDescription readVitConfig(ConfigReader &Config) {
   VisionModel Model;
   readVisionSizes(Config, Model);
   ModelSizes &Sizes = Model.Sizes;
@@ -83,4 +83,4 @@ static ModelDescription read(ConfigReader &Config) {
   return Model;
 }
 
-const Family tenon::VitFamily = {"vit", read};
+const Family tenon::VitFamily = {"vit", readVitConfig};
