@@ -16,9 +16,11 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <mutex>
 #include <optional>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 using namespace tenon;
@@ -60,14 +62,19 @@ static void removeAndEnd(int Signal) {
 } // extern "C"
 
 static void catchEndingSignals() {
-  static std::atomic<bool> IsDone{false};
-  if (IsDone.exchange(true))
-    return;
+  static std::mutex Lock;
+  static std::array<bool, EndingSignals.size()> IsCaught{};
+  std::lock_guard Guard(Lock);
   for (size_t I = 0; I < EndingSignals.size(); ++I) {
+    struct sigaction Now = {};
     // Who is told to ignore a signal goes on doing so.
-    if (::sigaction(EndingSignals[I], nullptr, &BeforeGuard[I]) != 0 ||
-        BeforeGuard[I].sa_handler == SIG_IGN)
+    if (::sigaction(EndingSignals[I], nullptr, &Now) != 0 ||
+        Now.sa_handler == SIG_IGN || Now.sa_handler == removeAndEnd)
       continue;
+    // A server's handlers come after these, and leave the default behind.
+    if (std::exchange(IsCaught[I], true) && Now.sa_handler != SIG_DFL)
+      continue;
+    BeforeGuard[I] = Now;
     struct sigaction Action = {};
     Action.sa_handler = removeAndEnd;
     ::sigemptyset(&Action.sa_mask);

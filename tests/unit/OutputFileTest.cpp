@@ -247,6 +247,10 @@ TEST_F(OutputFiles, SignalsLeaveNothing) {
         continue;
       pid_t Child = ::fork();
       if (Child == 0) {
+        // What a server does that has ended.
+        if (!OutputFile::create(pathOf("before"), {}, false))
+          ::_exit(1);
+        std::signal(Signal, SIG_DFL);
         Result<OutputFile> File =
             OutputFile::create(pathOf("out"), {}, Nameless);
         if (!File || !File->append(std::string(3 << 20, 'x')))
