@@ -3,8 +3,9 @@
 optional-passes.py TENON WORK [FIXTURE|FAMILY...]
 
 The first fixture of every family is compiled without any optional pass, and
-those named in EACH without each of them alone; outputs must be those of
-Transformers, within the same tolerance as with all passes.
+those in WHERE without one: outputs must be those of Transformers, within the
+same tolerance as with all passes. Every optional pass is in WHERE, with
+fixtures whose code it changes.
 """
 
 import re
@@ -12,38 +13,75 @@ import sys
 
 import support
 
-# One of each kind: plain, MLA with experts, an encoder, an encoder-decoder.
-EACH = ["qwen3-window", "deepseek_v2-bias", "bert-relu", "bart-untied"]
+# Plain, MLA with experts, an encoder, an encoder-decoder.
+WHERE = {
+    "fuse-activation": ["bert-masked"],
+    "fuse-attention": ["qwen3-window", "bart-untied"],
+    "merge-qkv": ["qwen3-window", "bart-untied"],
+    "fuse-residual": ["deepseek_v2-bias", "bart-untied"],
+    "fuse-add-norm": ["bert-masked"],
+    "bubble-up-select": ["qwen3-window", "deepseek_v2-bias"],
+    # Without bf16 there are no casts.
+    "fold-casts": ["qwen3-window bf16"],
+    "select-library-matmuls": ["deepseek_v2-bias", "bert-masked"],
+    "cse": ["qwen3-window", "deepseek_v2-bias"],
+    "loop-invariant-code-motion": ["qwen3-window", "deepseek_v2-bias"],
+}
 
 
-def optional_passes(test):
-    """What the compiler says can be left out."""
-    done = test.run("tenon-compile", "compile", "x", "--disable-pass", "?")
-    names = re.search(r"\{([^}]*)\}", done.stderr)
-    return names.group(1).replace(" ", "").split(",") if names else []
+class OptionalPasses:
+    def __init__(self, test):
+        self.test = test
+        self.whole = {}  # The artifact with all passes, by fixture and type.
 
+    def names(self):
+        """What the compiler says can be left out."""
+        done = self.test.run("tenon-compile", "compile", "x", "--disable-pass",
+                             "?")
+        names = re.search(r"\{([^}]*)\}", done.stderr)
+        return names.group(1).replace(" ", "").split(",") if names else []
 
-def check(test, fixture, disabled, what):
-    artifact = test.compile(fixture.path, "model", "--dtype", "f32",
-                            "--disable-pass", ",".join(disabled),
-                            *fixture.options)
-    for given, options, reference, skipped in fixture.runs():
-        values = test.output(artifact, options)[skipped:]
-        error = support.largest_error(values, reference)
+    def compile(self, fixture, dtype, *options):
+        return self.test.compile(fixture.path, "model", "--dtype", dtype,
+                                 *fixture.options, *options)
+
+    def compare(self, fixture, artifact, dtype, what):
         # Whole models reach 2e-6: a pass must not cost accuracy either.
-        test.check(error <= 1e-5, f"{fixture.name}, {given}, without {what}: "
-                                  f"{error:.2e}, at most 1e-05")
+        measure, most = (support.largest_error, 1e-5) if dtype == "f32" else (
+            support.l2_error, support.REFERENCE_TOLERANCE[dtype][1])
+        for given, options, reference, skipped in fixture.runs():
+            values = self.test.output(artifact, options)[skipped:]
+            error = measure(values, reference)
+            self.test.check(error <= most, f"{fixture.name}, {given}, {dtype}, "
+                            f"without {what}: {error:.2e}, at most {most:.0e}")
+
+    def without_any(self, names):
+        for fixture in support.first_of_each(support.fixtures(self.test.names)):
+            artifact = self.compile(fixture, "f32", "--disable-pass",
+                                    ",".join(names))
+            self.compare(fixture, artifact, "f32", "any optional pass")
+
+    def without_one(self, name, where):
+        fixture, dtype = (where.split() + ["f32"])[:2]
+        fixture, = support.fixtures([fixture])
+        if where not in self.whole:
+            self.whole[where] = self.compile(fixture, dtype).read_bytes()
+        artifact = self.compile(fixture, dtype, "--disable-pass", name)
+        self.test.check(artifact.read_bytes() != self.whole[where],
+                        f"{where}: {name} changes its code")
+        self.compare(fixture, artifact, dtype, name)
 
 
 def main():
     test = support.Test(sys.argv[1:])
-    names = optional_passes(test)
-    test.check(len(names) >= 10, f"optional passes: {names}")
-    for fixture in support.first_of_each(support.fixtures(test.names)):
-        check(test, fixture, names, "any optional pass")
-    for fixture in support.fixtures(EACH):
-        for name in names:
-            check(test, fixture, [name], name)
+    passes = OptionalPasses(test)
+    names = passes.names()
+    test.check(sorted(names) == sorted(WHERE),
+               f"passes of WHERE, expected {names}")
+    passes.without_any(names)
+    for name, fixtures in WHERE.items():
+        for where in fixtures:
+            passes.without_one(name, where)
     test.finish()
 
 
