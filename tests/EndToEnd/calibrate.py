@@ -62,6 +62,19 @@ def mixture(path):
     return tokenizer(path)
 
 
+def overflowing(path):
+    """A LLaMA of finite numbers, whose first gated product is not."""
+    models.llama(path, 2)
+    tensors = models.read_safetensors(path / "model.safetensors")
+    for part in "gate", "up":
+        name = f"model.layers.0.mlp.{part}_proj.weight"
+        kind, shape, data = tensors[name]
+        large = numpy.float32(1e25) * numpy.frombuffer(data, numpy.float32)
+        tensors[name] = kind, shape, large.tobytes()
+    models.write_safetensors(path / "model.safetensors", tensors)
+    return tokenizer(path)
+
+
 class Calibrate:
     def __init__(self, test, example):
         self.test = test
@@ -234,6 +247,10 @@ class Calibrate:
                  ["heldout.txt: token id ", "expected 0 to 60"]),
                 ("no tokenizer", [bare, *int4, "--calibrate", self.text], 1,
                  [f"{bare}: has no tokenizer: expected one for --calibrate"]),
+                ("inputs beyond f32", [overflowing(work / "wild"), *int4,
+                                       "--calibrate", self.text], 1,
+                 ["calibration: the inputs of tensor "
+                  "'model.layers.1.mlp.gate_proj.weight' become infinite"]),
                 ("an encoder-decoder",
                  [others["t5-gated"], *int4, "--calibrate", self.text], 1,
                  ["t5-gated: --calibrate: this model is an encoder-decoder: "
