@@ -147,9 +147,9 @@ def Dnn_LatentAttentionOp : Dnn_ComputeOp<"latent_attention", [
     weighted sum: [T, heads * (value_dim + 2)].
 
     `partition_pages` is as in `attention`, for rows whose queries absorb K. The
-    third destination has these queries, then sum, maximum (an exponent of 2) and
-    total of each partition and head: [T, heads * (rank + rope_dim + partitions * (rank +
-    2))].
+    third destination has these queries, then sum, maximum (an exponent of 2)
+    and total of each partition and head: [T, heads * (rank + rope_dim +
+    partitions * (rank + 2))].
   }];
   let resultNames = "attended,state,partials";
   let destinationCount = "getPartialsOut() ? 3 : 2";
