@@ -74,8 +74,8 @@ struct StagePass {
 enum class StageId { Transformer, Fused, Placed, Buffers, Llvm };
 inline constexpr size_t StageCount = 5;
 
-/// Whether the compiler verifies the module after every pass, which takes a
-/// third of its time, or after every stage. tenon-opt always does the former.
+/// Whether the compiler verifies the module after every pass, which takes much
+/// of its time, or after every stage. tenon-opt always does the former.
 #ifdef NDEBUG
 inline constexpr bool VerifiesEachPass = false;
 #else
