@@ -136,7 +136,7 @@ DecoderModel tenon::readDeepseek(ConfigReader &Config,
   return Model;
 }
 
-static constexpr GgufName GgufLayer[] = {
+static constexpr GgufName DeepseekGgufLayer[] = {
     {"attn_q", "self_attn.q_proj"},
     {"attn_q_a", "self_attn.q_a_proj"},
     {"attn_q_a_norm", "self_attn.q_a_layernorm"},
@@ -261,7 +261,7 @@ void tenon::readDeepseekGguf(GgufTranslation &T) {
   S.ignore("expert_shared_feed_forward_length");
   S.expectSize("nextn_predict_layers", 0, "layers of the model alone");
   S.ignore("tensor_data_layout");
-  gguf::setLlamaNames(
-      T, {gguf::PreNorms, GgufLayer, gguf::Experts, gguf::GatedFeedForward});
+  gguf::setLlamaNames(T, {gguf::PreNorms, DeepseekGgufLayer, gguf::Experts,
+                          gguf::GatedFeedForward});
   joinLatentParts(T);
 }
