@@ -86,7 +86,8 @@ enum class ProbeKind {
 struct Probe {
   ProbeKind Kind;
   int64_t Width;
-  bool IsBF16 = false;
+  /// Of the rows: f32, bf16 or grouped integers.
+  Type Element = {};
   /// The operation and its result.
   size_t Number = 0;
   unsigned Result = 0;
@@ -134,7 +135,7 @@ public:
   ProbeInserter(ModuleOp Planned, int64_t Marker)
       : Planned(Planned), Marker(Marker) {}
 
-  /// After every numbered operation, one per destination of floating point.
+  /// After every numbered operation, one per destination of numbers.
   std::vector<Probe> afterResults() {
     for (Operation *Op : computationsOf(Planned)) {
       auto Location = dyn_cast<FusedLoc>(Op->getLoc());
@@ -148,14 +149,16 @@ public:
       Value Scope;
       auto Dps = cast<DestinationStyleOpInterface>(Op);
       for (auto [Result, Init] : llvm::enumerate(Dps.getDpsInitsMutable())) {
-        if (!isProbed(Init.get()))
+        auto Grouped = groupsOf(Init.get());
+        if (!Grouped && !isProbed(Init.get()))
           continue;
         if (!Scope)
           Scope = scopeBefore(B, Op->getParentOfType<func::FuncOp>());
         Probe New = {ProbeKind::Result, 0};
         New.Number = static_cast<size_t>(Number.getInt());
         New.Result = static_cast<unsigned>(Result);
-        insert(B, Op, Scope, Init.get(), New);
+        New.Element = getElementTypeOrSelf(Init.get());
+        insert(B, Op, Scope, Grouped ? asFloats(B, Grouped) : Init.get(), New);
       }
     }
     return std::move(Probes);
@@ -183,11 +186,19 @@ private:
            isa<FloatType>(Type.getElementType());
   }
 
+  /// A buffer of grouped integers; null for others.
+  static dnn::BufferOp groupsOf(Value Buffer) {
+    bool IsGrouped = isa<MemRefType>(Buffer.getType()) &&
+                     static_cast<bool>(dnn::groupedTypeOf(Buffer));
+    return IsGrouped ? Buffer.getDefiningOp<dnn::BufferOp>() : dnn::BufferOp();
+  }
+
   void insert(OpBuilder &B, Operation *Op, Value Scope, Value Buffer,
               Probe New) {
     auto Type = cast<MemRefType>(Buffer.getType());
     New.Width = Type.getDimSize(1);
-    New.IsBF16 = Type.getElementType().isBF16();
+    if (!New.Element)
+      New.Element = Type.getElementType();
     auto Weight = dnn::WeightOp::create(
         B, Op->getLoc(),
         dnn::PackedType::get(B.getContext(), LayoutKind::Panels, 1, New.Width,
@@ -229,11 +240,11 @@ private:
     probeInput(Op, Op.getInput(), Weights);
   }
 
-  /// The bytes of `Integers` as what a library's matmul takes.
-  static Value asFloats(OpBuilder &B, dnn::BufferOp Integers) {
+  /// The bytes of `Other` as what a library's matmul takes.
+  static Value asFloats(OpBuilder &B, dnn::BufferOp Other) {
     OpBuilder::InsertionGuard Guard(B);
-    B.setInsertionPointAfter(Integers);
-    auto Twin = cast<dnn::BufferOp>(B.clone(*Integers));
+    B.setInsertionPointAfter(Other);
+    auto Twin = cast<dnn::BufferOp>(B.clone(*Other));
     MemRefType Type = Twin.getType();
     Twin.getResult().setType(
         MemRefType::Builder(Type).setElementType(B.getF32Type()));
@@ -381,15 +392,45 @@ Status NativeProgram::Implementation::allocate(ModuleOp Placed,
   return {};
 }
 
-/// `Rows` rows of `Width` numbers at `Source`.
-static Tensor2D tensorOf(int64_t Rows, int64_t Width, bool IsBF16,
+/// What the record of a group at `Record` stands for.
+static void decodeGroup(dnn::GroupedType Type, const int8_t *Record,
+                        std::span<float> Group) {
+  float Scale = 0;
+  std::memcpy(&Scale, Record + Type.getScaleOffset(), sizeof(Scale));
+  for (int64_t Place = 0; Place < GroupValues; ++Place) {
+    auto Feature = static_cast<size_t>(Type.getFeature(Place));
+    if (Feature >= Group.size())
+      continue;
+    int32_t Code = Record[Place];
+    if (Type.getDigits() == 2)
+      Code = 256 * Code + Record[GroupValues + Place];
+    if (Type.getDigitBits() == 16) {
+      int16_t Word = 0;
+      std::memcpy(&Word, Record + 2 * Place, sizeof(Word));
+      Code = Word;
+    }
+    Group[Feature] = static_cast<float>(Code) * Scale;
+  }
+}
+
+/// `Rows` rows of `Width` elements at `Source`.
+static Tensor2D tensorOf(int64_t Rows, int64_t Width, Type Element,
                          const void *Source) {
   Tensor2D Value(Rows, Width);
-  if (IsBF16)
+  if (auto Grouped = dyn_cast<dnn::GroupedType>(Element)) {
+    const auto *Record = static_cast<const int8_t *>(Source);
+    for (int64_t Row = 0; Row < Rows; ++Row)
+      for (int64_t At = 0; At < Width; At += GroupValues) {
+        auto Count = static_cast<size_t>(std::min(GroupValues, Width - At));
+        decodeGroup(Grouped, Record, {Value.row(Row) + At, Count});
+        Record += Grouped.getRecordBytes();
+      }
+  } else if (Element.isBF16()) {
     for (size_t I = 0; I < Value.Data.size(); ++I)
       Value.Data[I] = bf16ToFloat(static_cast<const uint16_t *>(Source)[I]);
-  else
+  } else {
     std::memcpy(Value.Data.data(), Source, Value.Data.size() * sizeof(float));
+  }
   return Value;
 }
 
@@ -399,7 +440,7 @@ void NativeProgram::Implementation::probed(const Probe &P,
   case ProbeKind::Result:
     if (Told)
       Told(P.Number, P.Result,
-           tensorOf(Call.Rows, P.Width, P.IsBF16, Call.Source));
+           tensorOf(Call.Rows, P.Width, P.Element, Call.Source));
     return;
   case ProbeKind::Order:
     Choices.Order = static_cast<const int32_t *>(Call.Source);
@@ -411,7 +452,7 @@ void NativeProgram::Implementation::probed(const Probe &P,
   case ProbeKind::Input:
     if (ToldInputs && Call.Weights)
       inputProbed(P, *static_cast<const ScopeTable *>(Call.Weights),
-                  tensorOf(Call.Rows, P.Width, P.IsBF16, Call.Source));
+                  tensorOf(Call.Rows, P.Width, P.Element, Call.Source));
     return;
   }
 }

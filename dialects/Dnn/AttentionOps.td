@@ -111,14 +111,14 @@ def Dnn_AttentionOp : Dnn_ComputeOp<"attention", [
                        Optional<Transformer_ScopeType>:$scope,
                        Optional<Dnn_Table>:$bias,
                        Optional<Dnn_Vector>:$sinks,
-                       Dnn_Activations:$outs,
+                       Dnn_MatmulRows:$outs,
                        Optional<Dnn_F32Rows>:$partialsOut, I64Attr:$heads,
                        I64Attr:$kvHeads, F64Attr:$scale,
                        OptionalAttr<I64Attr>:$window,
                        OptionalAttr<F64Attr>:$softCap,
                        OptionalAttr<Transformer_TableAttr>:$content,
                        OptionalAttr<I64Attr>:$partitionPages);
-  let results = (outs Variadic<Dnn_Activations>:$results);
+  let results = (outs Variadic<Dnn_MatmulRows>:$results);
   let assemblyFormat = [{
     custom<Enum>($mask) $query `,` $batch (`staged` $staged^)? (`cache` $cache^)?
     (`[` $scope^ `]`)? `heads` $heads `kv_heads` $kvHeads
@@ -131,6 +131,9 @@ def Dnn_AttentionOp : Dnn_ComputeOp<"attention", [
   }];
   let methods = [{
     bool convertsOnStore(unsigned Result) { return Result == 0; }
+    bool quantizesOnStore(unsigned Result) {
+      return Result == 0 && beginWithGroups(widthOf(getOuts()), getHeads());
+    }
     /// The most partitions of a row; 1 if there are none.
     int64_t getMostPartitions();
   }];

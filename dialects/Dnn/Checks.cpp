@@ -26,10 +26,15 @@ LogicalResult dnn::verifyComputeOp(Operation *Op) {
            << "dnn_compute_c1: expected tensors or buffers, got both";
   for (auto [Index, Init] : llvm::enumerate(Compute.getDpsInitsMutable())) {
     Type Element = cast<ShapedType>(Init.get().getType()).getElementType();
+    auto Stores = cast<ComputeOpInterface>(Op);
     if (isa<FloatType>(Element) && !Element.isF32() &&
-        !cast<ComputeOpInterface>(Op).convertsOnStore(Index))
+        !Stores.convertsOnStore(Index))
       return Op->emitOpError() << "dnn_compute_c2: destination " << Index
                                << ": expected rows of f32, got " << Element;
+    if (isa<GroupedType>(Element) && !Stores.quantizesOnStore(Index))
+      return Op->emitOpError()
+             << "dnn_compute_c3: destination " << Index
+             << ": expected rows of f32 or bf16, got " << Element;
   }
   return success();
 }

@@ -72,32 +72,44 @@ def Dnn_RopeOp : Dnn_RowWiseOp<"rope"> {
 // Norms
 //===----------------------------------------------------------------------===//
 
-def Dnn_LayerNormOp : Dnn_RowWiseOp<"layer_norm"> {
+def Dnn_LayerNormOp : Dnn_ComputeOp<"layer_norm"> {
   let summary = "Normalise rows to mean 0 and variance 1";
   let resultNames = "normed";
   let arguments = (ins Dnn_Activations:$input, Dnn_Vector:$weight,
-                       Optional<Dnn_Vector>:$bias, Dnn_Activations:$outs,
+                       Optional<Dnn_Vector>:$bias, Dnn_MatmulRows:$outs,
                        F64Attr:$eps, DefaultValuedAttr<I64Attr, "1">:$groups);
-  let results = (outs Optional<Dnn_Activations>:$results);
+  let results = (outs Optional<Dnn_MatmulRows>:$results);
   let assemblyFormat = [{
     $input `,` $weight (`,` $bias^)? `eps` custom<Real>($eps)
     (`groups` $groups^)? `outs` `(` $outs `)` attr-dict
     `:` functional-type(operands, results)
   }];
+  let methods = [{
+    bool convertsOnStore(unsigned Result) { return true; }
+    bool quantizesOnStore(unsigned Result) {
+      return beginWithGroups(widthOf(getOuts()), getGroups());
+    }
+  }];
 }
 
-def Dnn_RmsNormOp : Dnn_RowWiseOp<"rms_norm"> {
+def Dnn_RmsNormOp : Dnn_ComputeOp<"rms_norm"> {
   let summary = "Normalise rows to root mean square 1";
   let resultNames = "normed";
   let arguments = (ins Dnn_Activations:$input, Dnn_Vector:$weight,
-                       Dnn_Activations:$outs, F64Attr:$eps,
+                       Dnn_MatmulRows:$outs, F64Attr:$eps,
                        DefaultValuedAttr<I64Attr, "1">:$groups,
                        Dnn_NormOffset:$offset);
-  let results = (outs Optional<Dnn_Activations>:$results);
+  let results = (outs Optional<Dnn_MatmulRows>:$results);
   let assemblyFormat = [{
     $input `,` $weight `eps` custom<Real>($eps) (`groups` $groups^)?
     (`offset` custom<Real>($offset)^)? `outs` `(` $outs `)` attr-dict
     `:` functional-type(operands, results)
+  }];
+  let methods = [{
+    bool convertsOnStore(unsigned Result) { return true; }
+    bool quantizesOnStore(unsigned Result) {
+      return beginWithGroups(widthOf(getOuts()), getGroups());
+    }
   }];
 }
 
@@ -110,9 +122,9 @@ def Dnn_AddNormOp : Dnn_ComputeOp<"add_norm", [], /*destinations=*/2> {
   let arguments = (ins Transformer_NormAttr:$kind, Dnn_Activations:$lhs,
                        Dnn_Activations:$rhs, Dnn_Vector:$weight,
                        Optional<Dnn_Vector>:$bias, Dnn_Activations:$sumOut,
-                       Dnn_Activations:$out, F64Attr:$eps,
+                       Dnn_MatmulRows:$out, F64Attr:$eps,
                        Dnn_NormOffset:$offset);
-  let results = (outs Variadic<Dnn_Activations>:$results);
+  let results = (outs Variadic<Dnn_MatmulRows>:$results);
   let assemblyFormat = [{
     custom<Enum>($kind) $lhs `,` $rhs `weight` $weight (`bias` $bias^)?
     `eps` custom<Real>($eps) (`offset` custom<Real>($offset)^)?
@@ -122,6 +134,7 @@ def Dnn_AddNormOp : Dnn_ComputeOp<"add_norm", [], /*destinations=*/2> {
   // A sum that is rounded would change the norm.
   let methods = [{
     bool convertsOnStore(unsigned Result) { return Result == 1; }
+    bool quantizesOnStore(unsigned Result) { return Result == 1; }
   }];
 }
 
@@ -129,89 +142,89 @@ def Dnn_AddNormOp : Dnn_ComputeOp<"add_norm", [], /*destinations=*/2> {
 // Element by element
 //===----------------------------------------------------------------------===//
 
-def Dnn_ResidualOp : Dnn_RowWiseOp<"residual"> {
+def Dnn_ResidualOp : Dnn_ElementwiseOp<"residual"> {
   let summary = "A residual that no matmul took in";
   let resultNames = "sum";
   let arguments = (ins Dnn_Activations:$lhs, Dnn_Activations:$rhs,
-                       Dnn_Activations:$outs);
-  let results = (outs Optional<Dnn_Activations>:$results);
+                       Dnn_MatmulRows:$outs);
+  let results = (outs Optional<Dnn_MatmulRows>:$results);
   let assemblyFormat = [{
     $lhs `,` $rhs `outs` `(` $outs `)` attr-dict
     `:` functional-type(operands, results)
   }];
 }
 
-def Dnn_ActivationOp : Dnn_RowWiseOp<"activation"> {
+def Dnn_ActivationOp : Dnn_ElementwiseOp<"activation"> {
   let summary = "An activation by itself";
   let arguments = (ins Transformer_ActivationAttr:$kind, Dnn_Activations:$input,
-                       Dnn_Activations:$outs);
-  let results = (outs Optional<Dnn_Activations>:$results);
+                       Dnn_MatmulRows:$outs);
+  let results = (outs Optional<Dnn_MatmulRows>:$results);
   let assemblyFormat = [{
     custom<Enum>($kind) $input `outs` `(` $outs `)` attr-dict
     `:` functional-type(operands, results)
   }];
 }
 
-def Dnn_ScaleOp : Dnn_RowWiseOp<"scale"> {
+def Dnn_ScaleOp : Dnn_ElementwiseOp<"scale"> {
   let summary = "Multiply every element by a number";
   let resultNames = "scaled";
-  let arguments = (ins Dnn_Activations:$input, Dnn_Activations:$outs,
+  let arguments = (ins Dnn_Activations:$input, Dnn_MatmulRows:$outs,
                        F64Attr:$factor);
-  let results = (outs Optional<Dnn_Activations>:$results);
+  let results = (outs Optional<Dnn_MatmulRows>:$results);
   let assemblyFormat = [{
     $input `by` custom<Real>($factor) `outs` `(` $outs `)` attr-dict
     `:` functional-type(operands, results)
   }];
 }
 
-def Dnn_SoftCapOp : Dnn_RowWiseOp<"soft_cap"> {
+def Dnn_SoftCapOp : Dnn_ElementwiseOp<"soft_cap"> {
   let summary = "Keep elements within a bound, smoothly";
   let resultNames = "capped";
-  let arguments = (ins Dnn_Activations:$input, Dnn_Activations:$outs,
+  let arguments = (ins Dnn_Activations:$input, Dnn_MatmulRows:$outs,
                        F64Attr:$bound);
-  let results = (outs Optional<Dnn_Activations>:$results);
+  let results = (outs Optional<Dnn_MatmulRows>:$results);
   let assemblyFormat = [{
     $input `at` custom<Real>($bound) `outs` `(` $outs `)` attr-dict
     `:` functional-type(operands, results)
   }];
 }
 
-def Dnn_ClampOp : Dnn_RowWiseOp<"clamp"> {
+def Dnn_ClampOp : Dnn_ElementwiseOp<"clamp"> {
   let summary = "Keep elements between -bound and bound";
   let resultNames = "clamped";
-  let arguments = (ins Dnn_Activations:$input, Dnn_Activations:$outs,
+  let arguments = (ins Dnn_Activations:$input, Dnn_MatmulRows:$outs,
                        F64Attr:$bound);
-  let results = (outs Optional<Dnn_Activations>:$results);
+  let results = (outs Optional<Dnn_MatmulRows>:$results);
   let assemblyFormat = [{
     $input `at` custom<Real>($bound) `outs` `(` $outs `)` attr-dict
     `:` functional-type(operands, results)
   }];
 }
 
-def Dnn_SigmoidGateOp : Dnn_RowWiseOp<"sigmoid_gate"> {
+def Dnn_SigmoidGateOp : Dnn_ElementwiseOp<"sigmoid_gate"> {
   let summary = "Scale each row by the sigmoid of its own number";
   let resultNames = "gated";
   let arguments = (ins Dnn_Activations:$input, Dnn_Activations:$gate,
-                       Dnn_Activations:$outs);
-  let results = (outs Optional<Dnn_Activations>:$results);
+                       Dnn_MatmulRows:$outs);
+  let results = (outs Optional<Dnn_MatmulRows>:$results);
   let assemblyFormat = [{
     $input `,` $gate `outs` `(` $outs `)` attr-dict
     `:` functional-type(operands, results)
   }];
 }
 
-def Dnn_SliceOp : Dnn_RowWiseOp<"slice"> {
+def Dnn_SliceOp : Dnn_ElementwiseOp<"slice"> {
   let summary = "Copy some neighbouring columns";
-  let arguments = (ins Dnn_Activations:$input, Dnn_Activations:$outs,
+  let arguments = (ins Dnn_Activations:$input, Dnn_MatmulRows:$outs,
                        I64Attr:$first);
-  let results = (outs Optional<Dnn_Activations>:$results);
+  let results = (outs Optional<Dnn_MatmulRows>:$results);
   let assemblyFormat = [{
     $input `from` $first `outs` `(` $outs `)` attr-dict
     `:` functional-type(operands, results)
   }];
 }
 
-def Dnn_CastOp : Dnn_RowWiseOp<"cast"> {
+def Dnn_CastOp : Dnn_ElementwiseOp<"cast"> {
   let summary = "Activations in the type that a matmul reads";
   let arguments = (ins Dnn_Activations:$input, Dnn_MatmulRows:$outs);
   let results = (outs Optional<Dnn_MatmulRows>:$results);

@@ -91,6 +91,12 @@ bool isRows(mlir::Type Type);
 /// What holds of every computation: dnn_compute_c1 ... of SPEC.md.
 llvm::LogicalResult verifyComputeOp(mlir::Operation *Op);
 
+/// Whether each of `Parts` equal parts of a row of grouped integers of `Width`
+/// columns begins with a group.
+inline bool beginWithGroups(int64_t Width, int64_t Parts) {
+  return Parts == 1 || (Parts > 1 && Width / Parts % GroupValues == 0);
+}
+
 /// Bytes that buffers of the memory plan are aligned to.
 inline constexpr int64_t BufferAlignment = 64;
 

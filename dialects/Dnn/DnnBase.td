@@ -145,6 +145,13 @@ def Dnn_GroupedType : TypeDef<Dnn_Dialect, "Grouped",
     int64_t getDigitBits() const {
       return getDot() == DotProduct::Int16 ? 16 : 8;
     }
+    /// The feature of a group whose code is number `Place` of its record.
+    int64_t getFeature(int64_t Place) const {
+      int64_t Byte = Place % 4;
+      if (getDot() == DotProduct::Int16)
+        Byte = Byte % 2 * 2 + Byte / 2;
+      return quadFeature(Place / 4, Byte);
+    }
     /// Where the scale and the sums stand in a record, and its end.
     int64_t getScaleOffset() const { return getBits() / 8 * GroupValues; }
     int64_t getSumsOffset() const { return getScaleOffset() + 4; }
@@ -317,11 +324,20 @@ class Dnn_ComputeOp<string mnemonic, list<Trait> traits = [],
 }
 
 /// A kernel that rounds what it stores to the type of its destination, row by
-/// row: the destination may be of any type of activations.
+/// row.
 class Dnn_RowWiseOp<string mnemonic, list<Trait> traits = []>
     : Dnn_ComputeOp<mnemonic, traits> {
   let methods = [{
     bool convertsOnStore(unsigned Result) { return true; }
+  }];
+}
+
+/// A kernel that computes each element of a row from those in its column.
+class Dnn_ElementwiseOp<string mnemonic, list<Trait> traits = []>
+    : Dnn_ComputeOp<mnemonic, traits> {
+  let methods = [{
+    bool convertsOnStore(unsigned Result) { return true; }
+    bool quantizesOnStore(unsigned Result) { return true; }
   }];
 }
 

@@ -15,10 +15,14 @@ def Dnn_ComputeOpInterface : OpInterface<"ComputeOpInterface"> {
   let methods = [
     InterfaceMethod<"Whether the library does it.", "bool", "isLibraryCall",
       (ins), "", "return false;">,
-    InterfaceMethod<"Whether destination `Result` may be of any type of "
-                    "activations, what is stored being rounded to it. Without "
-                    "that a cast of the result stays an operation.",
+    InterfaceMethod<"Whether destination `Result` may be f32 or bf16, what is "
+                    "stored being rounded to it. Without that a cast of the "
+                    "result stays an operation.",
       "bool", "convertsOnStore", (ins "unsigned":$Result), "",
+      "return false;">,
+    InterfaceMethod<"Whether it may be of grouped integers too, whole groups "
+                    "being quantised as they are stored.",
+      "bool", "quantizesOnStore", (ins "unsigned":$Result), "",
       "return false;">
   ];
   let verify = [{ return ::tenon::dnn::verifyComputeOp($_op); }];

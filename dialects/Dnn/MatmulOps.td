@@ -17,11 +17,11 @@ def Dnn_MatmulOp : Dnn_ComputeOp<"matmul", [AttrSizedOperandSegments]> {
                        Optional<Dnn_Vector>:$bias,
                        Optional<Dnn_Activations>:$multiplier,
                        Optional<Dnn_Activations>:$residual,
-                       Dnn_Activations:$outs,
+                       Dnn_MatmulRows:$outs,
                        DefaultValuedAttr<Transformer_ActivationAttr,
                          "::tenon::Activation::None">:$activation,
                        OptionalAttr<I64Attr>:$primitive);
-  let results = (outs Optional<Dnn_Activations>:$results);
+  let results = (outs Optional<Dnn_MatmulRows>:$results);
   let assemblyFormat = [{
     $input `weight` $weight (`bias` $bias^)? (`activation` custom<Enum>($activation)^)?
     (`multiplier` $multiplier^)? (`residual` $residual^)?
@@ -31,6 +31,7 @@ def Dnn_MatmulOp : Dnn_ComputeOp<"matmul", [AttrSizedOperandSegments]> {
   let methods = [{
     bool isLibraryCall() { return getPrimitiveAttr() != nullptr; }
     bool convertsOnStore(unsigned Result) { return true; }
+    bool quantizesOnStore(unsigned Result) { return !isLibraryCall(); }
   }];
 }
 
@@ -41,8 +42,8 @@ def Dnn_GatedMatmulOp : Dnn_ComputeOp<"gated_matmul", [
   let arguments = (ins Transformer_ActivationAttr:$activation,
                        Dnn_MatmulRows:$input, Dnn_MatrixPanels:$gate,
                        Dnn_MatrixPanels:$up, Optional<Dnn_Vector>:$gateBias,
-                       Optional<Dnn_Vector>:$upBias, Dnn_Activations:$outs);
-  let results = (outs Optional<Dnn_Activations>:$results);
+                       Optional<Dnn_Vector>:$upBias, Dnn_MatmulRows:$outs);
+  let results = (outs Optional<Dnn_MatmulRows>:$results);
   let assemblyFormat = [{
     custom<Enum>($activation) $input `gate` $gate (`bias` $gateBias^)? `up` $up
     (`bias` $upBias^)? `outs` `(` $outs `)` attr-dict
@@ -50,6 +51,7 @@ def Dnn_GatedMatmulOp : Dnn_ComputeOp<"gated_matmul", [
   }];
   let methods = [{
     bool convertsOnStore(unsigned Result) { return true; }
+    bool quantizesOnStore(unsigned Result) { return true; }
   }];
 }
 

@@ -85,8 +85,8 @@ LogicalResult MoeDownOp::verify() {
       failed(checkGrouped(*this, "dnn_moe_down_c5", getInput(), getDown())))
     return failure();
   // Each choice of a token begins with a group.
-  if (groupedTypeOf(getInput()) && Choices > 1 &&
-      Down.getInFeatures() % GroupValues != 0)
+  if (groupedTypeOf(getInput()) &&
+      !beginWithGroups(widthOf(getInput()), Choices))
     return emitOpError() << "dnn_moe_down_c6: input of grouped integers: "
                             "expected a multiple of "
                          << GroupValues << " input features, got "

@@ -57,10 +57,10 @@ def Dnn_MoeGateUpOp : Dnn_ComputeOp<"moe_gate_up", [
                        Dnn_IndexRows:$order, Dnn_IndexRows:$offsets,
                        Dnn_Panels:$gate, Dnn_Panels:$up,
                        Optional<Dnn_Rows>:$gateBias,
-                       Optional<Dnn_Rows>:$upBias, Dnn_Activations:$outs,
+                       Optional<Dnn_Rows>:$upBias, Dnn_MatmulRows:$outs,
                        OptionalAttr<F64Attr>:$limit,
                        OptionalAttr<F64Attr>:$upOffset);
-  let results = (outs Optional<Dnn_Activations>:$results);
+  let results = (outs Optional<Dnn_MatmulRows>:$results);
   let assemblyFormat = [{
     custom<Enum>($activation) $input `by` $order `,` $offsets `gate` $gate
     (`bias` $gateBias^)? `up` $up (`bias` $upBias^)? (`limit` custom<Real>($limit)^)?
@@ -69,6 +69,9 @@ def Dnn_MoeGateUpOp : Dnn_ComputeOp<"moe_gate_up", [
   }];
   let methods = [{
     bool convertsOnStore(unsigned Result) { return true; }
+    bool quantizesOnStore(unsigned Result) {
+      return beginWithGroups(widthOf(getOuts()), widthOf(getOrder()));
+    }
   }];
 }
 

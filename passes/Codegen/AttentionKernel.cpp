@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Codegen/AttentionBlock.h"
+#include "passes/Codegen/OutputRows.h"
 #include "passes/Codegen/Partitions.h"
 #include "passes/Codegen/Tiles.h"
 #include "passes/Codegen/Unpack.h"
@@ -24,7 +25,8 @@ constexpr int64_t MostItemRows = 32;
 class AttentionEmitter {
 public:
   AttentionEmitter(KernelBuilder &B, dnn::AttentionOp Op)
-      : B(B), Op(Op), Heads(static_cast<int64_t>(Op.getHeads())),
+      : B(B), Op(Op), Out(B, Op.getOuts()),
+        Heads(static_cast<int64_t>(Op.getHeads())),
         KvHeads(static_cast<int64_t>(Op.getKvHeads())), Group(Heads / KvHeads),
         HeadDim(cast<MemRefType>(Op.getQuery().getType()).getDimSize(1) /
                 Heads) {
@@ -246,12 +248,11 @@ private:
             B, Parts.Count, [&](Value Part) { return Scalar(Part, 0); },
             [&](Value Part) { return Scalar(Part, 1); }, Factors);
         Value Base = B.mul(Head, HeadDim);
-        B.columns(HeadDim, [&](Value At, int64_t Valid) {
-          Value Sum = emitMerged(B, Parts.Count, Factors, [&](Value Part) {
+        Out.columns(Index, Base, HeadDim, [&](Value At, int64_t Valid) {
+          return emitMerged(B, Parts.Count, Factors, [&](Value Part) {
             return B.load(Op.getPartialsOut(),
                           {Index, B.add(partialAt(Part, Head), At)}, Valid);
           });
-          B.store(Sum, Op.getOuts(), {Index, B.add(Base, At)}, Valid);
         });
       });
     });
@@ -593,9 +594,8 @@ private:
           Value Inverse =
               B.splat(B.divf(B.f32(1), B.loadScalar(Block->Total, {Row})));
           Value Base = B.mul(B.add(In.FirstHead, H), HeadDim);
-          B.columns(HeadDim, [&](Value At, int64_t Valid) {
-            B.store(B.mulf(B.load(Block->Sums, {Row, At}, Valid), Inverse),
-                    Op.getOuts(), {T.Index, B.add(Base, At)}, Valid);
+          Out.columns(T.Index, Base, HeadDim, [&](Value At, int64_t Valid) {
+            return B.mulf(B.load(Block->Sums, {Row, At}, Valid), Inverse);
           });
         }
       });
@@ -604,6 +604,7 @@ private:
 
   KernelBuilder &B;
   dnn::AttentionOp Op;
+  OutputRows Out;
   int64_t Heads, KvHeads, Group, HeadDim;
   PageLayout Layout;
   bool IsCross = false;

@@ -75,10 +75,9 @@ void GroupedRows::store(Value Row, Value Group, Value First, Value Second) {
       Bytes, ValueRange{Row, at(Group, Type.getScaleOffset())});
 
   bool IsWords = dot() == DotProduct::Int16;
-  constexpr std::array<int64_t, 4> WordOrder = {0, 2, 1, 3};
   SmallVector<int64_t> Order;
   for (int64_t I = 0; I < GroupValues; ++I)
-    Order.push_back(quadFeature(I / 4, IsWords ? WordOrder[I % 4] : I % 4));
+    Order.push_back(Type.getFeature(I));
   auto StoreDigit = [&](ArrayRef<Value> Digits, int64_t Offset) {
     auto DigitType =
         B.vecType(B.getIntegerType(static_cast<unsigned>(Type.getDigitBits())));

@@ -416,7 +416,7 @@ void IntegerMatmul::emitStreamed(const Panel &P, Value Row,
         Finish);
   }
   Block Size{Count, PanelWidth};
-  while (Size.Columns > Lanes &&
+  while (Size.Columns > Finish.Vectors * Lanes &&
          Count * (Size.Columns / Lanes) > streamedProducts())
     Size.Columns /= 2;
   int64_t Wide = Size.Columns / Lanes;
@@ -505,16 +505,7 @@ void IntegerMatmul::emitInOrder(const Panel &P, Value First, Value Last,
                                  Group, Column);
                     });
            });
-  B.loop(First, Last, 1, [&](Value Row) {
-    B.loop(B.index(0), B.index(PanelWidth), Lanes, [&](Value Column) {
-      Sums Result;
-      for (size_t I = 0; I < Streams.size(); ++I)
-        Result.push_back(B.load(
-            Partial, {B.sub(Row, First),
-                      B.add(Column, static_cast<int64_t>(I) * PanelWidth)}));
-      finishBlock(P, Row, Column, {1, Lanes}, Result, Finish);
-    });
-  });
+  finishRows(P, {Partial, B.index(0), First, Last}, Finish);
 }
 
 //===----------------------------------------------------------------------===//

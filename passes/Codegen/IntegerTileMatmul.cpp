@@ -243,15 +243,7 @@ void IntegerTileMatmul::emitPanels(ArrayRef<Panel> Panels, Value First,
   });
   for (const Block &Of : Blocks)
     addProducts(From[Of.Source], End, Of);
-  B.loop(First, Last, 1, [&](Value Row) {
-    B.loop(B.index(0), B.index(PanelWidth), Lanes, [&](Value Column) {
-      SmallVector<Value> OfStreams;
-      for (int64_t S = 0; S < StreamCount; ++S)
-        OfStreams.push_back(
-            B.load(Result, {B.sub(Row, First), B.add(Column, S * PanelWidth)}));
-      finishBlock(Panels, Row, Column, {1, Lanes}, OfStreams, Finish);
-    });
-  });
+  finishRows(Panels, {Result, B.index(0), First, Last}, Finish);
 }
 
 /// Unpacks the numbers of a group, in the order that they lie in.

@@ -145,15 +145,7 @@ void MatmulEmitter::emitPieces(ArrayRef<Panel> Panels, Value First, Value Last,
         if (Full < Units)
           Multiply(Source, B.index(Full), Units - Full, Into);
       }
-      B.loop(From, To, 1, [&](Value Row) {
-        B.loop(B.index(0), B.index(PanelWidth), Lanes, [&](Value Column) {
-          SmallVector<Value> Result;
-          for (int64_t M = 0; M < matrices(); ++M)
-            Result.push_back(B.load(
-                Sums, {B.sub(Row, From), B.add(Column, M * PanelWidth)}));
-          finishBlock(P, Row, Column, {1, Lanes}, Result, Finish);
-        });
-      });
+      finishRows(P, {Sums, B.index(0), From, To}, Finish);
     });
 }
 
@@ -210,20 +202,54 @@ void MatmulEmitter::finishBlock(ArrayRef<Panel> Panels, Value Row, Value Column,
                                 Block Size, ArrayRef<Value> Result,
                                 Epilogue Finish) {
   int64_t Groups = Size.Columns / Lanes;
-  for (auto [I, P] : llvm::enumerate(Panels))
-    for (int64_t G = 0; G < Groups; ++G) {
-      Value At = B.add(P.Feature, B.add(Column, G * Lanes));
-      Value Mask;
-      if (OutFeatures % PanelWidth != 0)
-        Mask = B.maskOf(B.sub(B.index(OutFeatures), At));
-      for (int64_t R = 0; R < Size.Rows; ++R) {
-        Sums PerMatrix;
-        for (size_t M = 0; M < Views.size(); ++M)
-          PerMatrix.push_back(
-              Result[((I * Views.size() + M) * Size.Rows + R) * Groups + G]);
-        Finish(B.add(Row, R), At, Mask, PerMatrix);
+  auto FinishRow = [&](int64_t R, size_t PanelIndex, int64_t FirstGroup,
+                       SmallVector<Finished> Features) {
+    for (auto [I, Each] : llvm::enumerate(Features))
+      for (size_t M = 0; M < Views.size(); ++M)
+        Each.PerWeight.push_back(
+            Result[((PanelIndex * Views.size() + M) * Size.Rows + R) * Groups +
+                   FirstGroup + static_cast<int64_t>(I)]);
+    Finish.Take(B.add(Row, R), Features);
+  };
+  int64_t Together = Finish.Vectors * Lanes, Rest = OutFeatures % PanelWidth;
+  for (auto [P, Each] : llvm::enumerate(Panels))
+    for (int64_t G = 0; G < Groups; G += Finish.Vectors) {
+      SmallVector<Finished> Features;
+      for (int64_t I = 0; I < Finish.Vectors; ++I) {
+        Value At = B.add(Each.Feature, B.add(Column, (G + I) * Lanes));
+        Value Mask;
+        if (Rest != 0)
+          Mask = B.maskOf(B.sub(B.index(OutFeatures), At));
+        Features.push_back({At, Mask, {}});
       }
+      auto FinishRows = [&, P = P] {
+        for (int64_t R = 0; R < Size.Rows; ++R)
+          FinishRow(R, P, G, Features);
+      };
+      // A vector of which no feature exists has a mask, vectors are left out.
+      if (Finish.Vectors > 1 && Rest != 0 && Rest <= PanelWidth - Together)
+        B.ifThen(B.isLess(Features[0].Feature, B.index(OutFeatures)),
+                 FinishRows);
+      else
+        FinishRows();
     }
+}
+
+void MatmulEmitter::finishRows(ArrayRef<Panel> Panels, const Partial &From,
+                               Epilogue Finish) {
+  int64_t Together = Finish.Vectors * Lanes;
+  auto StreamCount = static_cast<int64_t>(Panels.size()) * matrices();
+  B.loop(From.First, From.Last, 1, [&](Value Row) {
+    B.loop(B.index(0), B.index(PanelWidth), Together, [&](Value Column) {
+      Sums Result;
+      for (int64_t S = 0; S < StreamCount; ++S)
+        for (int64_t At = 0; At < Together; At += Lanes)
+          Result.push_back(B.load(From.Sums, {B.sub(Row, From.First),
+                                              B.add(B.add(From.Column, Column),
+                                                    S * PanelWidth + At)}));
+      finishBlock(Panels, Row, Column, {1, Together}, Result, Finish);
+    });
+  });
 }
 
 Value tenon::loadMaybeMasked(KernelBuilder &B, Value Buffer, ValueRange At,
@@ -231,10 +257,14 @@ Value tenon::loadMaybeMasked(KernelBuilder &B, Value Buffer, ValueRange At,
   return Mask ? B.load(Buffer, At, Mask) : B.load(Buffer, At);
 }
 
-void tenon::storeMaybeMasked(KernelBuilder &B, Value Vector, Value Buffer,
-                             ValueRange At, Value Mask) {
-  if (Mask)
-    B.store(Vector, Buffer, At, Mask);
-  else
-    B.store(Vector, Buffer, At);
+void tenon::storeFinished(
+    KernelBuilder &B, OutputRows &Out, Value Row, Value Base,
+    ArrayRef<MatmulEmitter::Finished> Features,
+    llvm::function_ref<Value(const MatmulEmitter::Finished &)> Make) {
+  SmallVector<Value> Vectors, Masks;
+  for (const MatmulEmitter::Finished &Each : Features) {
+    Vectors.push_back(Make(Each));
+    Masks.push_back(Each.Mask);
+  }
+  Out.store(Row, B.add(Features.front().Feature, Base), Vectors, Masks);
 }

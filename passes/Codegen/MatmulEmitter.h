@@ -20,6 +20,7 @@
 #define TENON_PASSES_CODEGEN_MATMULEMITTER_H
 
 #include "passes/Codegen/GroupReader.h"
+#include "passes/Codegen/OutputRows.h"
 
 #include <memory>
 
@@ -44,10 +45,19 @@ public:
   };
   /// Finds the elements of a row.
   using RowFinder = llvm::function_ref<InputRow(Value Row)>;
-  /// Given the number of a row, an output feature, a mask (null when all 16
-  /// features from there on exist) and a vector of sums per weight.
-  using Epilogue =
-      llvm::function_ref<void(Value Row, Value Feature, Value Mask, Sums)>;
+  /// The sums of 16 output features of a row.
+  struct Finished {
+    Value Feature; ///< The first.
+    Value Mask;    ///< Of those that exist; null when all do.
+    Sums PerWeight;
+  };
+  /// What becomes of the sums.
+  struct Epilogue {
+    /// How many vectors of 16 neighbouring features it takes at once, of which
+    /// the first has a feature that exists.
+    int64_t Vectors;
+    llvm::function_ref<void(Value Row, llvm::ArrayRef<Finished>)> Take;
+  };
 
   /// For products of `InFeatures` elements of each row of `Input` with
   /// `Weights`, which have one type.
@@ -152,10 +162,14 @@ protected:
       GroupReader &Reader, StorageFormat Plain, Value Widened,
       llvm::function_ref<llvm::SmallVector<Value>(int64_t Feature)> PlaceOf,
       llvm::function_ref<void(int64_t Line)> Between = nullptr);
-  /// Hands the sums of a block to the epilogue: by panel, weight, row and 16
-  /// columns.
+  /// Hands the sums of a block, whose columns are a multiple of those that the
+  /// epilogue takes at once, to it: by panel, weight, row and 16 columns.
   void finishBlock(llvm::ArrayRef<Panel> Panels, Value Row, Value Column,
                    Block Size, llvm::ArrayRef<Value> Result, Epilogue Finish);
+  /// The same for sums in memory: those of a row with each of the panels of all
+  /// weights lie side by side.
+  void finishRows(llvm::ArrayRef<Panel> Panels, const Partial &From,
+                  Epilogue Finish);
 
   KernelBuilder &B;
   int64_t InFeatures;
@@ -185,8 +199,12 @@ std::unique_ptr<MatmulEmitter> createTileMatmul(KernelBuilder &B,
 /// 16 elements of a row of `Buffer`, those of the mask if there is one.
 mlir::Value loadMaybeMasked(KernelBuilder &B, mlir::Value Buffer,
                             mlir::ValueRange At, mlir::Value Mask);
-void storeMaybeMasked(KernelBuilder &B, mlir::Value Vector, mlir::Value Buffer,
-                      mlir::ValueRange At, mlir::Value Mask);
+/// Stores what `Make` computes of features that are finished together, with the
+/// first feature in column `Base` of the row.
+void storeFinished(
+    KernelBuilder &B, OutputRows &Out, mlir::Value Row, mlir::Value Base,
+    llvm::ArrayRef<MatmulEmitter::Finished> Features,
+    llvm::function_ref<mlir::Value(const MatmulEmitter::Finished &)> Make);
 
 } // namespace tenon
 

@@ -167,21 +167,23 @@ private:
 class ExpertEmitter {
 public:
   using InputRow = MatmulEmitter::InputRow;
+  using Finished = MatmulEmitter::Finished;
 
   ExpertEmitter(KernelBuilder &B, Value Order, Value Offsets)
       : B(B), Order(Order), Offsets(Offsets), Top(widthOf(Order)),
         Experts(widthOf(Offsets) - 1) {}
 
-  /// Given a choice (token and number among the token's), the expert, an output
-  /// feature, its mask, and sums per weight.
-  using Epilogue =
-      llvm::function_ref<void(Value Token, Value Number, Value Expert,
-                              Value Feature, Value Mask, ArrayRef<Value> Sums)>;
+  /// Computes 16 features of a choice from their sums.
+  using FeatureMaker =
+      llvm::function_ref<Value(Value Expert, const Finished &Each)>;
 
-  /// `RowOf` finds a choice's elements of the input.
+  /// `RowOf` finds the elements of the input of a choice, which is a token and
+  /// a number among the token's. What `Make` computes of them is stored beside
+  /// the `Width` features of the token's other choices.
   void emit(MatmulEmitter &Matmul,
             llvm::function_ref<InputRow(Value Token, Value Number)> RowOf,
-            Epilogue Finish) {
+            Value Output, int64_t Width, FeatureMaker Make) {
+    OutputRows Out(B, Output);
     int64_t Panels = Matmul.panels(), PerUnit = Matmul.panelsAtOnce();
     // Two panels may be of two experts.
     if (Panels % PerUnit != 0)
@@ -207,10 +209,13 @@ public:
           arith::CmpIOp::create(B, arith::CmpIPredicate::ne, Expert, Prepared);
       B.ifThen(IsNew, [&] { Matmul.prepare(From, To, RowOfChoice); });
       Matmul.emit(PanelsOf(Unit, Expert), From, To, RowOfChoice,
-                  [&](Value Row, Value At, Value Mask, ArrayRef<Value> Sums) {
-                    auto [Token, Number] = choice(Row);
-                    Finish(Token, Number, Expert, At, Mask, Sums);
-                  });
+                  {Out.vectors(), [&](Value Row, ArrayRef<Finished> Features) {
+                     auto [Token, Number] = choice(Row);
+                     storeFinished(B, Out, Token, B.mul(Number, Width),
+                                   Features, [&](const Finished &Each) {
+                                     return Make(Expert, Each);
+                                   });
+                   }});
       return Expert;
     };
     // Neighbours lie side by side in memory, which is asked for ahead.
@@ -256,8 +261,9 @@ private:
 
 /// Biases of an expert are a row of a matrix without room behind it.
 Value addExpertBias(KernelBuilder &B, Value Sum, Value Bias, Value Expert,
-                    Value Feature, Value Mask) {
-  return Bias ? B.addf(Sum, loadMaybeMasked(B, Bias, {Expert, Feature}, Mask))
+                    const MatmulEmitter::Finished &Of) {
+  return Bias ? B.addf(Sum,
+                       loadMaybeMasked(B, Bias, {Expert, Of.Feature}, Of.Mask))
               : Sum;
 }
 
@@ -320,20 +326,19 @@ template <> void tenon::emitKernel(KernelBuilder &B, dnn::MoeGateUpOp Op) {
           [&](Value Token, Value) {
             return MatmulEmitter::InputRow{Token, Zero};
           },
-          [&](Value Token, Value Choice, Value Expert, Value Feature,
-              Value Mask, ArrayRef<Value> Sums) {
+          Op.getOuts(), Inner,
+          [&](Value Expert, const MatmulEmitter::Finished &Each) {
             Value Gate =
-                addExpertBias(B, Sums[0], GateBias, Expert, Feature, Mask);
-            Value Up = addExpertBias(B, Sums[1], UpBias, Expert, Feature, Mask);
+                addExpertBias(B, Each.PerWeight[0], GateBias, Expert, Each);
+            Value Up =
+                addExpertBias(B, Each.PerWeight[1], UpBias, Expert, Each);
             if (Op.getLimit()) {
               Gate = B.minf(Gate, B.vecConst(Limit));
               Up = B.maxf(B.minf(Up, B.vecConst(Limit)), B.vecConst(-Limit));
             }
             if (Op.getUpOffset())
               Up = B.addf(Up, B.vecConst(UpOffset));
-            Value Result = B.mulf(B.activate(Gate, Op.getActivation()), Up);
-            Value Column = B.add(B.mul(Choice, Inner), Feature);
-            storeMaybeMasked(B, Result, Op.getOuts(), {Token, Column}, Mask);
+            return B.mulf(B.activate(Gate, Op.getActivation()), Up);
           });
 }
 
@@ -349,12 +354,9 @@ template <> void tenon::emitKernel(KernelBuilder &B, dnn::MoeDownOp Op) {
           [&](Value Token, Value Choice) {
             return MatmulEmitter::InputRow{Token, B.mul(Choice, Inner)};
           },
-          [&](Value Token, Value Choice, Value Expert, Value Feature,
-              Value Mask, ArrayRef<Value> Sums) {
-            Value Result =
-                addExpertBias(B, Sums[0], Bias, Expert, Feature, Mask);
-            Value Column = B.add(B.mul(Choice, Width), Feature);
-            storeMaybeMasked(B, Result, Op.getOuts(), {Token, Column}, Mask);
+          Op.getOuts(), Width,
+          [&](Value Expert, const MatmulEmitter::Finished &Each) {
+            return addExpertBias(B, Each.PerWeight[0], Bias, Expert, Each);
           });
 }
 

@@ -1,6 +1,6 @@
 //===- NormKernel.cpp - LayerNorm and RMSNorm -----------------------------===//
 
-#include "passes/Codegen/KernelBuilder.h"
+#include "passes/Codegen/OutputRows.h"
 
 using namespace mlir;
 using namespace tenon;
@@ -33,7 +33,7 @@ static void emitNorm(KernelBuilder &B, const NormShape &N) {
   auto Offset = static_cast<float>(N.Offset);
   // Every group has weights of its own, or all share them.
   bool IsShared = N.Weight.getType().getOutFeatures() == Size;
-  Value Out = N.Out;
+  OutputRows Out(B, N.Out);
 
   B.share(B.mul(B.dim0(N.Input), Groups), [&](Value Item) {
     Value Row = B.div(Item, Groups);
@@ -74,7 +74,7 @@ static void emitNorm(KernelBuilder &B, const NormShape &N) {
         [&](Value X, Value Carried) { return B.fma(X, X, Carried); }, Mean);
     Value Root = math::SqrtOp::create(B, B.addf(Square, B.f32(Eps)));
     Value Scale = B.splat(B.divf(B.f32(1), Root));
-    B.columns(Size, [&](Value Column, int64_t Valid) {
+    Out.columns(Row, Base, Size, [&](Value Column, int64_t Valid) {
       Value At = B.add(Base, Column);
       Value X = B.load(Source, {Row, At}, Valid);
       if (Mean)
@@ -90,7 +90,7 @@ static void emitNorm(KernelBuilder &B, const NormShape &N) {
       Value Result = B.mulf(B.mulf(X, Scale), W);
       if (Bias)
         Result = B.addf(Result, Parameter(Bias));
-      B.store(Result, Out, {Row, At}, Valid);
+      return Result;
     });
   });
 }

@@ -1,7 +1,7 @@
 //===- RowKernels.cpp - Kernels that go row by row ------------------------===//
 
 #include "passes/Codegen/GroupReader.h"
-#include "passes/Codegen/GroupedRows.h"
+#include "passes/Codegen/OutputRows.h"
 
 using namespace mlir;
 using namespace tenon;
@@ -89,15 +89,16 @@ void tenon::emitKernel(KernelBuilder &B, dnn::SelectOutputRowsOp Op) {
   });
 }
 
-/// Writes every element of `Out` as `Make` computes it from row, column and the
-/// number of valid lanes.
+/// Writes every element of `Output` as `Make` computes it from row, column and
+/// the number of valid lanes.
 static void writeRows(
-    KernelBuilder &B, Value Out,
+    KernelBuilder &B, Value Output,
     llvm::function_ref<Value(Value Row, Value Column, int64_t Valid)> Make) {
-  B.share(B.dim0(Out), [&](Value Row) {
-    B.columns(widthOf(Out), [&](Value Column, int64_t Valid) {
-      B.store(Make(Row, Column, Valid), Out, {Row, Column}, Valid);
-    });
+  OutputRows Out(B, Output);
+  B.share(B.dim0(Output), [&](Value Row) {
+    Out.columns(
+        Row, B.index(0), widthOf(Output),
+        [&](Value Column, int64_t Valid) { return Make(Row, Column, Valid); });
   });
 }
 
@@ -108,29 +109,25 @@ template <> void tenon::emitKernel(KernelBuilder &B, dnn::ResidualOp Op) {
   });
 }
 
-/// Quantises rows, several groups at a time.
-static void groupRows(KernelBuilder &B, Value Input, Value Out) {
-  GroupedRows Rows(B, Out);
-  constexpr int64_t GroupsOfItem = 8;
-  int64_t Width = widthOf(Out), Full = Width / GroupValues;
-  int64_t Items = llvm::divideCeil(Rows.groups(), GroupsOfItem);
-  B.share(B.mul(B.dim0(Out), Items), [&](Value Item) {
-    Value Row = B.div(Item, Items);
-    Value First = B.mul(B.rem(Item, Items), GroupsOfItem);
-    auto Store = [&](Value Group, int64_t Valid) {
-      Value Column = B.mul(Group, GroupValues);
-      auto Half = [&](int64_t From) {
-        int64_t Count = std::min(Lanes, Valid - From);
-        return Count > 0 ? B.load(Input, {Row, B.add(Column, From)}, Count)
-                         : B.vecConst(0);
-      };
-      Rows.store(Row, Group, Half(0), Half(Lanes));
-    };
-    Value End = B.min(B.add(First, GroupsOfItem), B.index(Full));
-    B.loop(First, End, 1, [&](Value Group) { Store(Group, GroupValues); });
-    if (int64_t Rest = Width % GroupValues)
-      B.ifThen(B.isEqual(B.rem(Item, Items), B.index(Items - 1)),
-               [&] { Store(B.index(Full), Rest); });
+/// Quantises rows, several groups at a time: one row may be all that there is.
+static void groupRows(KernelBuilder &B, Value Input, Value Output) {
+  constexpr int64_t ItemColumns = 8 * GroupValues;
+  OutputRows Out(B, Output);
+  int64_t Width = widthOf(Output), Items = llvm::divideCeil(Width, ItemColumns);
+  auto Write = [&](Value Row, Value First, int64_t Count) {
+    Out.columns(Row, First, Count, [&](Value Column, int64_t Valid) {
+      return B.load(Input, {Row, B.add(First, Column)}, Valid);
+    });
+  };
+  B.share(B.mul(B.dim0(Output), Items), [&](Value Item) {
+    Value Row = B.div(Item, Items), Number = B.rem(Item, Items);
+    Value First = B.mul(Number, ItemColumns);
+    int64_t Rest = Width % ItemColumns;
+    if (Rest == 0)
+      return Write(Row, First, ItemColumns);
+    B.ifThenElse(
+        B.isEqual(Number, B.index(Items - 1)), [&] { Write(Row, First, Rest); },
+        [&] { Write(Row, First, ItemColumns); });
   });
 }
 

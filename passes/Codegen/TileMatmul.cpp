@@ -67,8 +67,6 @@ private:
   void streamPanels(Panel FirstPanel, Value Count, Value First, Value Last,
                     Epilogue Finish);
   void clear(Value Rows, Value RowCount, Value Columns);
-  void finish(const Panel &P, Value Rows, Value FirstColumn, Value First,
-              Value Last, Epilogue Finish);
   /// Tiles of sums of a block, by rows and by columns.
   struct Shape {
     int64_t Rows;
@@ -231,21 +229,6 @@ void TileMatmul::clear(Value Rows, Value RowCount, Value Columns) {
   });
 }
 
-/// Hands over the sums of a panel, from `FirstColumn` of `Rows` on.
-void TileMatmul::finish(const Panel &P, Value Rows, Value FirstColumn,
-                        Value First, Value Last, Epilogue Finish) {
-  B.loop(First, Last, 1, [&](Value Row) {
-    B.loop(B.index(0), B.index(PanelWidth), Lanes, [&](Value Column) {
-      SmallVector<Value> Result;
-      for (int64_t M = 0; M < matrices(); ++M)
-        Result.push_back(
-            B.load(Rows, {B.sub(Row, First),
-                          B.add(B.add(FirstColumn, M * PanelWidth), Column)}));
-      finishBlock(P, Row, Column, {1, Lanes}, Result, Finish);
-    });
-  });
-}
-
 /// Copies a piece of rows [First, Last), with zeros for the features that the
 /// last tile lacks.
 void TileMatmul::stage(Value Into, Value First, Value Last, Value FirstFeature,
@@ -315,7 +298,7 @@ void TileMatmul::multiplyPanels(Panel FirstPanel, Value Count, Value First,
     B.loop(B.index(0), Count, 1, [&](Value I) {
       Panel P{B.add(FirstPanel.Number, I),
               B.add(FirstPanel.Feature, B.mul(I, PanelWidth))};
-      finish(P, Sums, B.mul(slotOf(I, 0), PanelWidth), From, To, Finish);
+      finishRows(P, {Sums, B.mul(slotOf(I, 0), PanelWidth), From, To}, Finish);
     });
   });
 }
@@ -408,7 +391,7 @@ void TileMatmul::streamPanels(Panel FirstPanel, Value Count, Value First,
                      From, B.add(Feature, Features)},
                     RowCount);
       });
-    finish(P, FewSums, B.index(0), First, Last, Finish);
+    finishRows(P, {FewSums, B.index(0), First, Last}, Finish);
   });
 }
 

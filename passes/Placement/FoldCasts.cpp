@@ -2,6 +2,7 @@
 
 #include "passes/Placement/Passes.h"
 
+#include "passes/Placement/LibraryMatmuls.h"
 #include "passes/Support/Functions.h"
 #include "passes/Support/Remarks.h"
 
@@ -17,8 +18,7 @@ namespace {
 
 struct FoldCasts : public tenon::impl::FoldCastsBase<FoldCasts> {
   void runOnOperation() override {
-    dnn::TargetAttr Target = dnn::targetOf(getOperation());
-    if (!Target)
+    if (!dnn::targetOf(getOperation()))
       return signalPassFailure();
     SmallVector<dnn::CastOp> Casts;
     getOperation().walk([&](dnn::CastOp Op) { Casts.push_back(Op); });
@@ -36,7 +36,7 @@ struct FoldCasts : public tenon::impl::FoldCastsBase<FoldCasts> {
       erase(Cast);
     }
     for (dnn::CastOp Cast : Kept) {
-      StringRef Why = fold(Cast, Target);
+      StringRef Why = fold(Cast);
       if (!Why.empty())
         remarkMissed(Cast, "placement", "FoldCasts", Why);
     }
@@ -59,32 +59,30 @@ struct FoldCasts : public tenon::impl::FoldCastsBase<FoldCasts> {
   }
 
   /// Writes the cast's only source in the cast's type, or says why not.
-  static StringRef fold(dnn::CastOp Cast, dnn::TargetAttr Target) {
+  static StringRef fold(dnn::CastOp Cast) {
     Value Source = Cast.getInput();
     auto Producer = Source.getDefiningOp<dnn::ComputeOpInterface>();
-    if (dnn::groupedTypeOf(Cast.getOuts()))
-      return "a group needs all of its elements at once";
+    bool IsQuantised = static_cast<bool>(dnn::groupedTypeOf(Cast.getOuts()));
     if (!Source.hasOneUse())
       return "the value is read in its own type too";
     if (!Producer)
       return "the value comes from outside of the function";
-    // A wider destination would skip the rounding that the cast reads.
-    if (widthOf(Cast.getOuts()) > widthOf(Source))
-      return "the value is rounded before it is widened";
+    // Another destination would skip the rounding that the cast reads.
+    if (IsQuantised ? !getElementTypeOrSelf(Source).isF32()
+                    : widthOf(Cast.getOuts()) > widthOf(Source))
+      return IsQuantised ? "the value is rounded before it is quantised"
+                         : "the value is rounded before it is widened";
     auto Result = cast<OpResult>(Source);
-    if (!Producer.convertsOnStore(Result.getResultNumber()))
+    unsigned Number = Result.getResultNumber();
+    if (IsQuantised && !Producer.quantizesOnStore(Number))
+      return "its producer does not write whole groups";
+    if (!Producer.convertsOnStore(Number))
       return "its producer writes one type only";
     // A matmul of the library is worth more than a cast.
-    if (auto Matmul = dyn_cast<dnn::MatmulOp>(Producer.getOperation());
-        Matmul && !isDecodeSized(Matmul)) {
-      auto IsServed = [&](Value Output) {
-        return Target.libraryServes(dnn::formatOf(Matmul.getInput()),
-                                    Matmul.getWeight().getType().getFormat(),
-                                    dnn::formatOf(Output));
-      };
-      if (IsServed(Source) && !IsServed(Cast.getOuts()))
+    if (auto Matmul = dyn_cast<dnn::MatmulOp>(Producer.getOperation()))
+      if (whyGenerated(Matmul).empty() &&
+          !whyGenerated(Matmul, getElementTypeOrSelf(Cast.getOuts())).empty())
         return "the library's matmul does not write this type";
-    }
     remarkPassed(Cast, "placement", "FoldCasts",
                  "written in this type by its producer, " +
                      Producer->getName().getStringRef());

@@ -13,6 +13,8 @@ bool isMatmul(mlir::Operation *Op);
 /// Why the matmul `Op`, of a module with a target, becomes a generated kernel;
 /// empty when the library computes it.
 std::string whyGenerated(mlir::Operation *Op);
+/// The same if `Matmul` writes rows of `Output`.
+std::string whyGenerated(dnn::MatmulOp Matmul, mlir::Type Output);
 
 /// Why the matmul `Op`, which has been placed, is the library's or is not.
 std::string whyPlaced(mlir::Operation *Op);

@@ -39,7 +39,7 @@ def FoldCasts : Pass<"fold-casts", "::mlir::ModuleOp"> {
   let description = [{
     Casts of one value to one type are merged. A result that is only ever cast
     is written in the cast's type at once, if its producer converts what it
-    stores.
+    stores: rounds it, or quantises it group by group. The values stay the same.
   }];
 }
 

@@ -21,21 +21,31 @@ bool tenon::isMatmul(Operation *Op) {
              dnn::MoeDownOp>(Op);
 }
 
+static constexpr const char *StreamsWeights =
+    "a decode-sized batch streams the weights";
+
 std::string tenon::whyGenerated(Operation *Op) {
   if (isa<dnn::MoeGateUpOp, dnn::MoeDownOp>(Op))
     return "which rows an expert takes is data";
+  if (auto Matmul = dyn_cast<dnn::MatmulOp>(Op))
+    return whyGenerated(Matmul, getElementTypeOrSelf(Matmul.getOuts()));
   if (isDecodeSized(Op))
-    return "a decode-sized batch streams the weights";
-  auto Matmul = dyn_cast<dnn::MatmulOp>(Op);
-  if (!Matmul)
-    return "gate and up are one pass over the rows";
+    return StreamsWeights;
+  return "gate and up are one pass over the rows";
+}
+
+std::string tenon::whyGenerated(dnn::MatmulOp Matmul, Type Output) {
+  if (isDecodeSized(Matmul))
+    return StreamsWeights;
   if (dnn::groupedTypeOf(Matmul.getInput()))
     return "the library has no dot products of groups";
+  if (isa<dnn::GroupedType>(Output))
+    return "the library writes no grouped integers";
   dnn::TargetAttr Target = dnn::targetOf(Matmul->getParentOfType<ModuleOp>());
   StorageFormat Input = dnn::formatOf(Matmul.getInput());
   StorageFormat Weight = Matmul.getWeight().getType().getFormat();
-  StorageFormat Output = dnn::formatOf(Matmul.getOuts());
-  if (Target.libraryServes(Input, Weight, Output))
+  StorageFormat Written = dnn::formatOf(Output);
+  if (Target.libraryServes(Input, Weight, Written))
     return {};
   if (Target.hasDot(DotProduct::BF16Tile) && Input == StorageFormat::BF16)
     return "tiles multiply bf16";
@@ -43,7 +53,7 @@ std::string tenon::whyGenerated(Operation *Op) {
   return llvm::formatv("{0} has no library matmul of {1} rows with panels of "
                        "{2} that writes {3}",
                        Target.getLevel(), Name(Input), Name(Weight),
-                       Name(Output));
+                       Name(Written));
 }
 
 std::string tenon::whyPlaced(Operation *Op) {

@@ -26,6 +26,24 @@ func.func @compute_c2_sum(%x: tensor<?x8xf32>, %w: !dnn.packed<vector, 8x1xf32>,
 
 // -----
 
+// A head of 16 columns is half a group.
+func.func @compute_c3(%q: tensor<?x64xf32>, %b: !transformer.batch, %s: tensor<?x2048xf32>, %o: tensor<?x64x!dnn.grouped<8>>) {
+  // expected-error@below {{dnn_compute_c3: destination 0: expected rows of f32 or bf16, got '!dnn.grouped<8>'}}
+  %0 = dnn.attention causal %q, %b staged %s heads 4 kv_heads 1 scale 0.5 outs(%o) : (tensor<?x64xf32>, !transformer.batch, tensor<?x2048xf32>, tensor<?x64x!dnn.grouped<8>>) -> tensor<?x64x!dnn.grouped<8>>
+  return
+}
+
+// -----
+
+// The library knows no groups.
+func.func @compute_c3_library(%x: tensor<?x8xbf16>, %w: !dnn.packed<panels, 32x8xbf16>, %o: tensor<?x32x!dnn.grouped<8>>) {
+  // expected-error@below {{dnn_compute_c3: destination 0: expected rows of f32 or bf16, got '!dnn.grouped<8>'}}
+  %0 = dnn.matmul %x weight %w primitive 0 outs(%o) : (tensor<?x8xbf16>, !dnn.packed<panels, 32x8xbf16>, tensor<?x32x!dnn.grouped<8>>) -> tensor<?x32x!dnn.grouped<8>>
+  return
+}
+
+// -----
+
 func.func @result_of_buffers(%x: memref<?x8xf32>) {
   // expected-error@below {{expected the number of tensor results (1) to be equal to the number of output tensors (0)}}
   %0 = dnn.cast %x outs(%x) : (memref<?x8xf32>, memref<?x8xf32>) -> tensor<?x8xf32>

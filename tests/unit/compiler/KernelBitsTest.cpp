@@ -1,7 +1,8 @@
 //===- KernelBitsTest.cpp - What bits of a row depend on ------------------===//
 //
 // A row's bits follow from its sequence alone: they are the same on 1, 2 and 3
-// threads, and beside any other rows of the same program.
+// threads, and beside any other rows of the same program. Who quantises a row
+// does not change them either.
 //
 //===----------------------------------------------------------------------===//
 
@@ -96,6 +97,13 @@ protected:
     }
   }
 };
+
+/// Casts of a program.
+int64_t castsIn(mlir::ModuleOp Module) {
+  int64_t Count = 0;
+  Module.walk([&](dnn::CastOp) { ++Count; });
+  return Count;
+}
 
 KernelCase attention(int64_t Heads, int64_t KvHeads, int64_t Dim,
                      const char *Format, const char *Options,
@@ -257,6 +265,170 @@ TEST_F(KernelBitsTest, MatmulsOfBF16) {
              tensor<?x70xf32>) -> tensor<?x70xf32>)";
     checkBits(Case, {9, 15, 17, 32, 33});
     checkBits(Case, {20, 100, 16, 48, 180});
+  }
+}
+
+/// A matmul of what `Producer` computes, %h of {N} columns, as grouped
+/// integers.
+KernelCase quantisedOnStore(std::string Name, std::vector<std::string> Inputs,
+                            int64_t Width, const std::string &Producer,
+                            const Grouped &As) {
+  KernelCase Case;
+  Case.Name = std::move(Name) + ", grouped<" + As.Parameters + ">";
+  Case.Inputs = std::move(Inputs);
+  Case.Output = "16";
+  Case.Needs = As.Dot;
+  Case.Settings = {{"N", std::to_string(Width)}, {"Q", As.Parameters}};
+  Case.Body = Producer + R"(
+    %ge = tensor.empty(%t) : tensor<?x{N}x!dnn.grouped<{Q}>>
+    %gr = dnn.cast %h outs(%ge) : (tensor<?x{N}xf32>,
+        tensor<?x{N}x!dnn.grouped<{Q}>>) -> tensor<?x{N}x!dnn.grouped<{Q}>>
+    %gw = dnn.weight %s ["last"] of ffn : <panels, 16x{N}xq8_0>
+    %go = tensor.empty(%t) : tensor<?x16xf32>
+    %r = dnn.matmul %gr weight %gw outs(%go)
+        : (tensor<?x{N}x!dnn.grouped<{Q}>>, !dnn.packed<panels, 16x{N}xq8_0>,
+           tensor<?x16xf32>) -> tensor<?x16xf32>)";
+  return Case;
+}
+
+/// A kernel that quantises what it stores, beside one that stores f32 and a
+/// cast of that.
+TEST_F(KernelBitsTest, QuantisedOnStore) {
+  auto Check = [&](KernelCase Case) {
+    for (CpuLevel Level : levels()) {
+      if (!infoOf(Level).Dots.contains(*Case.Needs))
+        continue;
+      std::array<std::map<int64_t, std::vector<float>>, 2> Rows;
+      for (bool Folds : {false, true}) {
+        Case.FoldsCasts = Folds;
+        mlir::OwningOpRef<mlir::ModuleOp> Module = place(Case, Level);
+        ASSERT_TRUE(Module);
+        // One in each of both variants.
+        ASSERT_EQ(castsIn(*Module), Folds ? 0 : 2) << Case.Name;
+        Result<NativeProgram> Program =
+            compile(*Module, Level, Observed::Nothing, 2);
+        ASSERT_TRUE(Program) << Case.Name << ": " << Program.error().message();
+        Rows[Folds ? 1 : 0] = rowsOf(*Program, inputWidthOf(*Module), 0,
+                                     {{{0, 70}},
+                                      {{1, 9}, {2, 30}},
+                                      {{0, 1}},
+                                      {{0, 1}, {1, 2}},
+                                      {{2, 8}}});
+      }
+      EXPECT_TRUE(Rows[0] == Rows[1])
+          << Case.Name << " on " << infoOf(Level).Name;
+    }
+  };
+  const Grouped &Bytes = AllGrouped[0];
+  auto Norm = [&](int64_t Width, const Grouped &As) {
+    Check(quantisedOnStore("norm of " + std::to_string(Width), {"{N}"}, Width,
+                           R"(
+      %n = dnn.weight %s ["n"] of norm : <vector, {N}x1xf32>
+      %ho = tensor.empty(%t) : tensor<?x{N}xf32>
+      %h = dnn.rms_norm %x0, %n eps 1e-05 outs(%ho) : (tensor<?x{N}xf32>,
+          !dnn.packed<vector, {N}x1xf32>, tensor<?x{N}xf32>)
+          -> tensor<?x{N}xf32>)",
+                           As));
+  };
+  // The last group lacks half of its columns, or fewer.
+  Norm(80, Bytes);
+  for (const Grouped &As : AllGrouped)
+    Norm(125, As);
+  Check(quantisedOnStore("norm of parts", {"{N}"}, 192, R"(
+      %n = dnn.weight %s ["n"] of norm : <vector, 64x1xf32>
+      %ho = tensor.empty(%t) : tensor<?x{N}xf32>
+      %h = dnn.layer_norm %x0, %n, %n eps 1e-05 groups 3 outs(%ho)
+          : (tensor<?x{N}xf32>, !dnn.packed<vector, 64x1xf32>,
+             !dnn.packed<vector, 64x1xf32>, tensor<?x{N}xf32>)
+          -> tensor<?x{N}xf32>)",
+                         Bytes));
+  Check(quantisedOnStore("norm of a sum", {"{N}", "{N}"}, 70, R"(
+      %n = dnn.weight %s ["n"] of norm : <vector, {N}x1xf32>
+      %ho = tensor.empty(%t) : tensor<?x{N}xf32>
+      %hs = tensor.empty(%t) : tensor<?x{N}xf32>
+      %sum, %h = dnn.add_norm rms %x0, %x1 weight %n eps 1e-05 outs(%hs, %ho)
+          : (tensor<?x{N}xf32>, tensor<?x{N}xf32>,
+             !dnn.packed<vector, {N}x1xf32>, tensor<?x{N}xf32>,
+             tensor<?x{N}xf32>) -> (tensor<?x{N}xf32>, tensor<?x{N}xf32>))",
+                         Bytes));
+  // The sigmoid of what a group lacks would be its largest number.
+  Check(quantisedOnStore("sigmoid", {"{N}"}, 70, R"(
+      %xo = tensor.empty(%t) : tensor<?x{N}xf32>
+      %x = dnn.activation sigmoid %x0 outs(%xo) : (tensor<?x{N}xf32>,
+          tensor<?x{N}xf32>) -> tensor<?x{N}xf32>
+      %yo = tensor.empty(%t) : tensor<?x{N}xf32>
+      %y = dnn.scale %x by -4.0 outs(%yo) : (tensor<?x{N}xf32>,
+          tensor<?x{N}xf32>) -> tensor<?x{N}xf32>
+      %ho = tensor.empty(%t) : tensor<?x{N}xf32>
+      %h = dnn.activation sigmoid %y outs(%ho) : (tensor<?x{N}xf32>,
+          tensor<?x{N}xf32>) -> tensor<?x{N}xf32>)",
+                         Bytes));
+  // Panels without a second group, and with part of one.
+  auto Gated = [&](int64_t Width, const std::string &Format,
+                   const Grouped &As) {
+    KernelCase Case = quantisedOnStore("gated matmul of " +
+                                           std::to_string(Width) + " " + Format,
+                                       {"40"}, Width,
+                                       R"(
+      %g = dnn.weight %s ["g"] of ffn : <panels, {N}x40x{F}>
+      %u = dnn.weight %s ["u"] of ffn : <panels, {N}x40x{F}>
+      %b0 = dnn.weight %s ["b"] of ffn : <vector, {N}x1xf32>
+      %ho = tensor.empty(%t) : tensor<?x{N}xf32>
+      %h = dnn.gated_matmul sigmoid %x0 gate %g bias %b0 up %u bias %b0
+          outs(%ho) : (tensor<?x40xf32>, !dnn.packed<panels, {N}x40x{F}>,
+          !dnn.packed<panels, {N}x40x{F}>, !dnn.packed<vector, {N}x1xf32>,
+          !dnn.packed<vector, {N}x1xf32>, tensor<?x{N}xf32>)
+          -> tensor<?x{N}xf32>)",
+                                       As);
+    Case.Settings["F"] = Format;
+    Check(Case);
+  };
+  Gated(100, "f32", Bytes);
+  for (const Grouped &As : AllGrouped)
+    Gated(70, "q4_k", As);
+  // What is multiplied is grouped too.
+  for (const Grouped &As : AllGrouped) {
+    KernelCase Case = quantisedOnStore("matmul", {"300"}, 65, R"(
+      %e = dnn.weight %s ["e"] of ffn : <panels, {N}x300xq4_k>
+      %b0 = dnn.weight %s ["b"] of ffn : <vector, {N}x1xf32>
+      %no = tensor.empty(%t) : tensor<?x300xf32>
+      %nn = dnn.scale %x0 by 2.0 outs(%no) : (tensor<?x300xf32>,
+          tensor<?x300xf32>) -> tensor<?x300xf32>
+      %nq = tensor.empty(%t) : tensor<?x300x!dnn.grouped<{Q}>>
+      %n = dnn.activation relu %nn outs(%nq) : (tensor<?x300xf32>,
+          tensor<?x300x!dnn.grouped<{Q}>>) -> tensor<?x300x!dnn.grouped<{Q}>>
+      %ho = tensor.empty(%t) : tensor<?x{N}xf32>
+      %h = dnn.matmul %n weight %e bias %b0 activation sigmoid outs(%ho)
+          : (tensor<?x300x!dnn.grouped<{Q}>>, !dnn.packed<panels, {N}x300xq4_k>,
+             !dnn.packed<vector, {N}x1xf32>, tensor<?x{N}xf32>)
+          -> tensor<?x{N}xf32>)",
+                                       As);
+    Check(Case);
+  }
+  // One token at a time, and with partitions.
+  for (bool HasParts : {false, true}) {
+    KernelCase Case =
+        quantisedOnStore(HasParts ? "attention in partitions" : "attention",
+                         {"{N}", "32", "32"}, 96,
+                         std::string(R"(
+      %p = tensor.empty(%t) : tensor<?x{N}xf32>
+      %q = dnn.split_append %x0, %x1, %x2 to %c[%s], %b heads 3 kv_heads 1
+          outs(%p) : (tensor<?x{N}xf32>, tensor<?x32xf32>, tensor<?x32xf32>,
+          !cache, !scope, !batch, tensor<?x{N}xf32>) -> tensor<?x{N}xf32>
+      %ho = tensor.empty(%t) : tensor<?x{N}xf32>
+)") + (HasParts ? R"(
+      %u = tensor.empty(%t) : tensor<?x306xf32>
+      %h, %w = dnn.attention causal %q, %b cache %c[%s] heads 3 kv_heads 1
+          scale 0.5 partition_pages 1 outs(%ho, %u) : (tensor<?x{N}xf32>,
+          !batch, !cache, !scope, tensor<?x{N}xf32>, tensor<?x306xf32>)
+          -> (tensor<?x{N}xf32>, tensor<?x306xf32>))"
+                : R"(
+      %h = dnn.attention causal %q, %b cache %c[%s] heads 3 kv_heads 1
+          scale 0.5 outs(%ho) : (tensor<?x{N}xf32>, !batch, !cache, !scope,
+          tensor<?x{N}xf32>) -> tensor<?x{N}xf32>)"),
+                         Bytes);
+    Case.Cache = "!transformer.cache<1x32xbf16>";
+    Check(Case);
   }
 }
 

@@ -83,15 +83,6 @@ TEST_F(KernelTest, QuantisedMatmulsOfSmallWeights) {
   }
 }
 
-/// Grouped integers, and the dot product that is for them.
-struct Grouped {
-  std::string Parameters;
-  DotProduct Dot;
-};
-const Grouped AllGrouped[] = {{"8", DotProduct::Int8},
-                              {"16", DotProduct::Int8},
-                              {"16, int16", DotProduct::Int16}};
-
 /// Rows as grouped integers: `Body` reads them as %y.
 std::string grouped(const Grouped &As, const std::string &Body) {
   std::string Type = "tensor<?x{K}x!dnn.grouped<" + As.Parameters + ">>";

@@ -179,6 +179,8 @@ OwningOpRef<ModuleOp> KernelTest::place(const KernelCase &Case,
   (*Module)->setAttr(dnn::attr::Target,
                      dnn::TargetAttr::get(&Context, infoOf(Level)));
   PassManager Passes(&Context);
+  if (Case.FoldsCasts)
+    Passes.addPass(createFoldCasts());
   Passes.addPass(createSelectLibraryMatmuls());
   Passes.addPass(createAssignWeightIndices());
   if (succeeded(Passes.run(*Module)))

@@ -24,6 +24,16 @@ namespace tenon {
 /// What is replaced in IR: {N} by the value of "N".
 using KernelSettings = std::map<std::string, std::string>;
 
+/// Parameters of a type of grouped integers, and the dot product that it is
+/// for.
+struct Grouped {
+  std::string Parameters;
+  DotProduct Dot;
+};
+inline const Grouped AllGrouped[] = {{"8", DotProduct::Int8},
+                                     {"16", DotProduct::Int8},
+                                     {"16, int16", DotProduct::Int16}};
+
 /// Some operations on activations.
 struct KernelCase {
   std::string Name;
@@ -43,6 +53,8 @@ struct KernelCase {
   std::string Encode = {};
   /// Whether sequences begin with tokens that see each other.
   bool HasPrefixes = false;
+  /// Whether producers write what is only cast in the cast's type.
+  bool FoldsCasts = false;
   /// Dot products without which a level is left out.
   std::optional<DotProduct> Needs = {};
   /// Steps: tokens of the sequences of one batch. They are new sequences, but
