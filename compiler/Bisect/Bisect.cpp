@@ -56,12 +56,11 @@ static double typeTolerance(Type T) {
   return isa<FloatType>(Element) ? formatTolerance(dnn::formatOf(Element)) : 0;
 }
 
-/// A code may round to its neighbour; codes that are read are exact.
+/// What quantising adds: a code may round to its neighbour. Codes that are read
+/// are exact.
 static double storedTolerance(Type T) {
   auto Grouped = dyn_cast<dnn::GroupedType>(getElementTypeOrSelf(T));
-  return Grouped
-             ? Tolerance::F32 + 1 / static_cast<double>(Grouped.getLargest())
-             : 0;
+  return Grouped ? 1 / static_cast<double>(Grouped.getLargest()) : 0;
 }
 
 double tenon::bisect::toleranceOf(Operation *Op) {
@@ -70,9 +69,10 @@ double tenon::bisect::toleranceOf(Operation *Op) {
        {TypeRange(Op->getOperandTypes()), TypeRange(Op->getResultTypes())})
     for (Type T : Types)
       Largest = std::max(Largest, typeTolerance(T));
+  double Stored = 0;
   for (Type T : Op->getResultTypes())
-    Largest = std::max(Largest, storedTolerance(T));
-  return Largest;
+    Stored = std::max(Stored, storedTolerance(T));
+  return Largest + Stored;
 }
 
 //===----------------------------------------------------------------------===//

@@ -31,7 +31,8 @@ struct Tolerance {
   static constexpr double ModelBF16 = 5e-2;
 };
 
-/// What one operation may differ by.
+/// What one operation may differ by; one that quantises what it stores, also by
+/// a code.
 double toleranceOf(mlir::Operation *Op);
 
 /// The largest difference, relative to the largest magnitude of `Expected`, or

@@ -135,7 +135,7 @@ public:
   ProbeInserter(ModuleOp Planned, int64_t Marker)
       : Planned(Planned), Marker(Marker) {}
 
-  /// After every numbered operation, one per destination of numbers.
+  /// After every numbered operation, one per destination of activations.
   std::vector<Probe> afterResults() {
     for (Operation *Op : computationsOf(Planned)) {
       auto Location = dyn_cast<FusedLoc>(Op->getLoc());
@@ -402,12 +402,12 @@ static void decodeGroup(dnn::GroupedType Type, const int8_t *Record,
     if (Feature >= Group.size())
       continue;
     int32_t Code = Record[Place];
-    if (Type.getDigits() == 2)
-      Code = 256 * Code + Record[GroupValues + Place];
     if (Type.getDigitBits() == 16) {
       int16_t Word = 0;
       std::memcpy(&Word, Record + 2 * Place, sizeof(Word));
       Code = Word;
+    } else if (Type.getDigits() == 2) {
+      Code = 256 * Code + Record[GroupValues + Place];
     }
     Group[Feature] = static_cast<float>(Code) * Scale;
   }

@@ -132,7 +132,7 @@ def Dnn_AttentionOp : Dnn_ComputeOp<"attention", [
   let methods = [{
     bool convertsOnStore(unsigned Result) { return Result == 0; }
     bool quantizesOnStore(unsigned Result) {
-      return Result == 0 && beginWithGroups(widthOf(getOuts()), getHeads());
+      return Result == 0 && partsBeginWithGroups(widthOf(getOuts()), getHeads());
     }
     /// The most partitions of a row; 1 if there are none.
     int64_t getMostPartitions();

@@ -87,7 +87,7 @@ def Dnn_LayerNormOp : Dnn_ComputeOp<"layer_norm"> {
   let methods = [{
     bool convertsOnStore(unsigned Result) { return true; }
     bool quantizesOnStore(unsigned Result) {
-      return beginWithGroups(widthOf(getOuts()), getGroups());
+      return partsBeginWithGroups(widthOf(getOuts()), getGroups());
     }
   }];
 }
@@ -108,7 +108,7 @@ def Dnn_RmsNormOp : Dnn_ComputeOp<"rms_norm"> {
   let methods = [{
     bool convertsOnStore(unsigned Result) { return true; }
     bool quantizesOnStore(unsigned Result) {
-      return beginWithGroups(widthOf(getOuts()), getGroups());
+      return partsBeginWithGroups(widthOf(getOuts()), getGroups());
     }
   }];
 }

@@ -93,7 +93,7 @@ llvm::LogicalResult verifyComputeOp(mlir::Operation *Op);
 
 /// Whether each of `Parts` equal parts of a row of grouped integers of `Width`
 /// columns begins with a group.
-inline bool beginWithGroups(int64_t Width, int64_t Parts) {
+inline bool partsBeginWithGroups(int64_t Width, int64_t Parts) {
   return Parts == 1 || (Parts > 1 && Width / Parts % GroupValues == 0);
 }
 

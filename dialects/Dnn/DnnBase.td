@@ -241,7 +241,7 @@ class Dnn_RowsOf<list<Type> elements, string what> : ConfinedType<
     [CPred<"::tenon::dnn::isRows($_self)">],
     "rows of " # what # ", [rows, static width]">;
 def Dnn_Activations : Dnn_RowsOf<[F32, BF16], "f32 or bf16">;
-/// What matmuls read.
+/// What matmuls read, and what quantising kernels write.
 def Dnn_MatmulRows : Dnn_RowsOf<[F32, BF16, Dnn_GroupedType],
                                 "f32, bf16 or grouped integers">;
 def Dnn_F32Rows : Dnn_RowsOf<[F32], "f32">;
@@ -332,7 +332,7 @@ class Dnn_RowWiseOp<string mnemonic, list<Trait> traits = []>
   }];
 }
 
-/// A kernel that computes each element of a row from those in its column.
+/// A kernel whose elements do not depend on each other: it can quantise, too.
 class Dnn_ElementwiseOp<string mnemonic, list<Trait> traits = []>
     : Dnn_ComputeOp<mnemonic, traits> {
   let methods = [{

@@ -86,7 +86,7 @@ LogicalResult MoeDownOp::verify() {
     return failure();
   // Each choice of a token begins with a group.
   if (groupedTypeOf(getInput()) &&
-      !beginWithGroups(widthOf(getInput()), Choices))
+      !partsBeginWithGroups(widthOf(getInput()), Choices))
     return emitOpError() << "dnn_moe_down_c6: input of grouped integers: "
                             "expected a multiple of "
                          << GroupValues << " input features, got "

@@ -70,7 +70,7 @@ def Dnn_MoeGateUpOp : Dnn_ComputeOp<"moe_gate_up", [
   let methods = [{
     bool convertsOnStore(unsigned Result) { return true; }
     bool quantizesOnStore(unsigned Result) {
-      return beginWithGroups(widthOf(getOuts()), widthOf(getOrder()));
+      return partsBeginWithGroups(widthOf(getOuts()), widthOf(getOrder()));
     }
   }];
 }

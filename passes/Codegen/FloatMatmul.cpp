@@ -35,8 +35,8 @@ private:
   }
   /// Bytes of a piece of a panel that stays in the first-level cache.
   static constexpr int64_t PieceBytes = 16384;
-  Block blockFor(int64_t Rows, int64_t Matrices, int64_t Narrowest) const;
-  int64_t mostRows(int64_t Narrowest) const;
+  Block blockFor(int64_t Rows, int64_t Matrices) const;
+  int64_t mostRows() const;
   int64_t sumRegisters() const;
   void emitRows(ArrayRef<Panel> Panels, Value Row, ArrayRef<InputRow> Inputs,
                 Epilogue Finish);
@@ -114,20 +114,20 @@ int64_t FloatMatmul::sumRegisters() const {
 }
 
 /// Largest block of `Rows` rows of `Matrices` matmuls whose sums leave
-/// registers for the operands, of `Narrowest` columns or more.
-MatmulEmitter::Block FloatMatmul::blockFor(int64_t Rows, int64_t Matrices,
-                                           int64_t Narrowest) const {
-  for (int64_t Columns = PanelWidth; Columns > Narrowest; Columns /= 2)
+/// registers for the operands.
+MatmulEmitter::Block FloatMatmul::blockFor(int64_t Rows,
+                                           int64_t Matrices) const {
+  for (int64_t Columns = PanelWidth; Columns > Lanes; Columns /= 2)
     if (Rows * Matrices * (Columns / Lanes) * perVector() <= sumRegisters())
       return {Rows, Columns};
-  return {Rows, Narrowest};
+  return {Rows, Lanes};
 }
 
 /// Most rows of a block: as many as fit with the narrowest columns, but not
 /// more than whole panels have room for where registers are many.
-int64_t FloatMatmul::mostRows(int64_t Narrowest) const {
-  int64_t Registers = matrices() * perVector() * (Narrowest / Lanes);
-  int64_t Fit = sumRegisters() / Registers;
+int64_t FloatMatmul::mostRows() const {
+  int64_t Matrices = matrices();
+  int64_t Fit = sumRegisters() / (Matrices * perVector());
   constexpr int64_t MostOfWholePanels = 4;
   return perVector() == 1 ? std::min(Fit, MostOfWholePanels) : Fit;
 }
@@ -136,15 +136,15 @@ void FloatMatmul::emit(ArrayRef<Panel> Panels, Value First, Value Last,
                        RowFinder RowOf, Epilogue Finish) {
   if (isWidened())
     return emitWidened(Panels, First, Last, RowOf, Finish);
-  int64_t MostRows = mostRows(Finish.Vectors * Lanes);
   auto EmitBlocks = [&] {
-    forEachBlock(First, Last, MostRows, [&](Value Row, int64_t Count) {
+    forEachBlock(First, Last, mostRows(), [&](Value Row, int64_t Count) {
       emitRows(Panels, Row, inputs(Row, Count, RowOf), Finish);
     });
   };
   if (infoOf(Format).isQuantised() || perVector() != 1)
     return EmitBlocks();
-  B.ifThenElse(B.isLess(B.sub(Last, First), B.index(MostRows + 1)), EmitBlocks,
+  B.ifThenElse(B.isLess(B.sub(Last, First), B.index(mostRows() + 1)),
+               EmitBlocks,
                [&] { emitPieceByPiece(Panels, First, Last, RowOf, Finish); });
 }
 
@@ -154,23 +154,21 @@ void FloatMatmul::emitRows(ArrayRef<Panel> Panels, Value Row,
   int64_t Matrices = matrices();
   auto PanelCount = static_cast<int64_t>(Panels.size());
   auto Count = static_cast<int64_t>(Inputs.size());
-  int64_t Narrowest = Finish.Vectors * Lanes;
-  Block Wide = blockFor(Count, Matrices * PanelCount, Narrowest);
+  Block Wide = blockFor(Count, Matrices * PanelCount);
   if (Wide.Columns == PanelWidth)
     return emitBlock(Panels, Row, Inputs, Wide, Finish);
   // One matrix after the other, if all columns of both leave no room: half of
   // the columns would be read in every other line.
   bool InTurns = perVector() == 1 || infoOf(Format).isQuantised();
   for (const Panel &P : Panels)
-    emitBlock(P, Row, Inputs,
-              blockFor(Count, InTurns ? 1 : Matrices, Narrowest), Finish);
+    emitBlock(P, Row, Inputs, blockFor(Count, InTurns ? 1 : Matrices), Finish);
 }
 
 void FloatMatmul::emitBlock(ArrayRef<Panel> Panels, Value Row,
                             ArrayRef<InputRow> Inputs, Block Size,
                             Epilogue Finish) {
   SmallVector<Stream> Streams = streams(Panels);
-  B.loop(B.index(0), B.index(PanelWidth), Size.Columns, [&](Value Column) {
+  auto SumsFrom = [&](Value Column) {
     constexpr int64_t StepsAhead = 8;
     Sums Result;
     Part All{InFeatures, asksAhead() ? StepsAhead : 0, {}, {}};
@@ -181,12 +179,26 @@ void FloatMatmul::emitBlock(ArrayRef<Panel> Panels, Value Row,
                  B.vecConst(0));
       Result.append(multiply(Together, All, Inputs, Column, Size, Start));
     };
-    if (Size.Columns <= blockFor(Size.Rows, Streams.size(), Lanes).Columns)
+    if (Size.Columns <= blockFor(Size.Rows, Streams.size()).Columns)
       Multiply(Streams);
     else
       for (const Stream &From : Streams)
         Multiply(From);
-    finishBlock(Panels, Row, Column, Size, Result, Finish);
+    return Result;
+  };
+  // Sums of a block that is narrower than what is finished at once wait for
+  // those of the next.
+  int64_t Together = std::max(Size.Columns, Finish.Vectors * Lanes);
+  B.loop(B.index(0), B.index(PanelWidth), Together, [&](Value Column) {
+    SmallVector<Sums> Parts;
+    for (int64_t At = 0; At < Together; At += Size.Columns)
+      Parts.push_back(SumsFrom(B.add(Column, At)));
+    int64_t Groups = Size.Columns / Lanes;
+    Sums Result;
+    for (size_t I = 0; I < Parts[0].size(); I += Groups)
+      for (const Sums &Part : Parts)
+        Result.append(Part.begin() + I, Part.begin() + I + Groups);
+    finishBlock(Panels, Row, Column, {Size.Rows, Together}, Result, Finish);
   });
 }
 
@@ -424,7 +436,7 @@ void FloatMatmul::emitPieceByPiece(ArrayRef<Panel> Panels, Value First,
   auto AddBlocks = [&](const Stream &From, Value Feature, int64_t Features,
                        const Partial &Into) {
     forEachBlock(
-        Into.First, Into.Last, mostRows(Lanes), [&](Value Row, int64_t Count) {
+        Into.First, Into.Last, mostRows(), [&](Value Row, int64_t Count) {
           Value Half =
               arith::SelectOp::create(B, B.isEqual(Row, Into.First), B.index(0),
                                       B.index(PanelWidth / 2));
@@ -447,7 +459,7 @@ void FloatMatmul::emitWidened(ArrayRef<Panel> Panels, Value First, Value Last,
       {1, PieceFeatures / Interleave, PanelWidth * Interleave}, Element);
   int64_t MostRows = sumRegisters() / (perVector() * (PanelWidth / Lanes));
   if (MostRows < 2)
-    MostRows = mostRows(Lanes);
+    MostRows = mostRows();
   emitPieces(
       Panels, First, Last, InFeatures, PieceFeatures,
       [&](const Stream &From, Value Feature, int64_t Features,
@@ -466,7 +478,7 @@ void FloatMatmul::emitWidened(ArrayRef<Panel> Panels, Value First, Value Last,
 /// first of the features, with part of a panel to their sums.
 void FloatMatmul::addProducts(const Stream &From, const Part &Of, Value Row,
                               ArrayRef<InputRow> Inputs, const Partial &Into) {
-  Block Size = blockFor(static_cast<int64_t>(Inputs.size()), 1, Lanes);
+  Block Size = blockFor(static_cast<int64_t>(Inputs.size()), 1);
   int64_t Groups = Size.Columns / Lanes;
   B.loop(B.index(0), B.index(PanelWidth), Size.Columns, [&](Value Column) {
     auto ForEachSum = [&](llvm::function_ref<void(ValueRange At)> Do) {

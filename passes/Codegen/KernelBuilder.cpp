@@ -33,7 +33,6 @@ Value KernelBuilder::vecConst(float Number) {
                                    DenseElementsAttr::get(vecType(), Number));
 }
 Value KernelBuilder::add(Value A, Value B) {
-  // To the first column, mostly.
   if (matchPattern(B, m_Zero()))
     return A;
   return arith::AddIOp::create(*this, A, B);

@@ -226,7 +226,8 @@ void MatmulEmitter::finishBlock(ArrayRef<Panel> Panels, Value Row, Value Column,
         for (int64_t R = 0; R < Size.Rows; ++R)
           FinishRow(R, P, G, Features);
       };
-      // A vector of which no feature exists has a mask, vectors are left out.
+      // One vector without features has an empty mask. A group without any is
+      // left out: its record would be the next row's.
       if (Finish.Vectors > 1 && Rest != 0 && Rest <= PanelWidth - Together)
         B.ifThen(B.isLess(Features[0].Feature, B.index(OutFeatures)),
                  FinishRows);

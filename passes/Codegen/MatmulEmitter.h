@@ -53,8 +53,8 @@ public:
   };
   /// What becomes of the sums.
   struct Epilogue {
-    /// How many vectors of 16 neighbouring features it takes at once, of which
-    /// the first has a feature that exists.
+    /// How many vectors of 16 neighbouring features it takes at once; if
+    /// several, the first has a feature that exists.
     int64_t Vectors;
     llvm::function_ref<void(Value Row, llvm::ArrayRef<Finished>)> Take;
   };

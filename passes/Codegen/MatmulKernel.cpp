@@ -6,12 +6,12 @@ using namespace mlir;
 using namespace tenon;
 
 using Finished = MatmulEmitter::Finished;
-using FeatureMaker = llvm::function_ref<Value(Value Row, const Finished &Each)>;
 
 /// Multiplies all rows of `Input`, panels shared out among threads, and writes
 /// what `Make` computes of the sums.
-static void emitAllRows(KernelBuilder &B, Value Input, ValueRange Weights,
-                        Value Output, FeatureMaker Make) {
+static void
+emitAllRows(KernelBuilder &B, Value Input, ValueRange Weights, Value Output,
+            llvm::function_ref<Value(Value Row, const Finished &Each)> Make) {
   OutputRows Out(B, Output);
   std::unique_ptr<MatmulEmitter> Matmul =
       MatmulEmitter::create(B, Input, widthOf(Input), Weights);

@@ -20,9 +20,9 @@ public:
   /// Vectors of 16 columns that are stored together: those of a group.
   int64_t vectors() const { return Grouped ? GroupValues / Lanes : 1; }
 
-  /// Writes `Width` columns of a row from `First` on, which is the first of a
-  /// group. `Make` computes the 16 from First + Column on, of which so many are
-  /// valid.
+  /// Writes `Width` columns of a row from `First` on, where a group begins if
+  /// they are grouped. `Make` computes 16 from First + Column on, of which the
+  /// first `Valid` exist.
   void columns(Value Row, Value First, int64_t Width,
                llvm::function_ref<Value(Value Column, int64_t Valid)> Make);
   /// Stores vectors() vectors from `Column` on, of each the columns of its

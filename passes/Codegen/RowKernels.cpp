@@ -90,15 +90,33 @@ void tenon::emitKernel(KernelBuilder &B, dnn::SelectOutputRowsOp Op) {
 }
 
 /// Writes every element of `Output` as `Make` computes it from row, column and
-/// the number of valid lanes.
+/// the number of valid lanes. Threads share pieces of rows: one row may be all
+/// that there is.
 static void writeRows(
     KernelBuilder &B, Value Output,
     llvm::function_ref<Value(Value Row, Value Column, int64_t Valid)> Make) {
+  constexpr int64_t PieceColumns = 8 * GroupValues;
   OutputRows Out(B, Output);
-  B.share(B.dim0(Output), [&](Value Row) {
-    Out.columns(
-        Row, B.index(0), widthOf(Output),
-        [&](Value Column, int64_t Valid) { return Make(Row, Column, Valid); });
+  int64_t Width = widthOf(Output), Rest = Width % PieceColumns;
+  int64_t Pieces = llvm::divideCeil(Width, PieceColumns);
+  auto Write = [&](Value Row, Value First, int64_t Count) {
+    Out.columns(Row, First, Count, [&](Value Column, int64_t Valid) {
+      return Make(Row, B.add(Column, First), Valid);
+    });
+  };
+  if (Pieces == 1) {
+    B.share(B.dim0(Output), [&](Value Row) { Write(Row, B.index(0), Width); });
+    return;
+  }
+  B.share(B.mul(B.dim0(Output), Pieces), [&](Value Item) {
+    Value Row = B.div(Item, Pieces), Number = B.rem(Item, Pieces);
+    Value First = B.mul(Number, PieceColumns);
+    if (Rest == 0)
+      return Write(Row, First, PieceColumns);
+    B.ifThenElse(
+        B.isEqual(Number, B.index(Pieces - 1)),
+        [&] { Write(Row, First, Rest); },
+        [&] { Write(Row, First, PieceColumns); });
   });
 }
 
@@ -109,31 +127,7 @@ template <> void tenon::emitKernel(KernelBuilder &B, dnn::ResidualOp Op) {
   });
 }
 
-/// Quantises rows, several groups at a time: one row may be all that there is.
-static void groupRows(KernelBuilder &B, Value Input, Value Output) {
-  constexpr int64_t ItemColumns = 8 * GroupValues;
-  OutputRows Out(B, Output);
-  int64_t Width = widthOf(Output), Items = llvm::divideCeil(Width, ItemColumns);
-  auto Write = [&](Value Row, Value First, int64_t Count) {
-    Out.columns(Row, First, Count, [&](Value Column, int64_t Valid) {
-      return B.load(Input, {Row, B.add(First, Column)}, Valid);
-    });
-  };
-  B.share(B.mul(B.dim0(Output), Items), [&](Value Item) {
-    Value Row = B.div(Item, Items), Number = B.rem(Item, Items);
-    Value First = B.mul(Number, ItemColumns);
-    int64_t Rest = Width % ItemColumns;
-    if (Rest == 0)
-      return Write(Row, First, ItemColumns);
-    B.ifThenElse(
-        B.isEqual(Number, B.index(Items - 1)), [&] { Write(Row, First, Rest); },
-        [&] { Write(Row, First, ItemColumns); });
-  });
-}
-
 template <> void tenon::emitKernel(KernelBuilder &B, dnn::CastOp Op) {
-  if (dnn::groupedTypeOf(Op.getOuts()))
-    return groupRows(B, Op.getInput(), Op.getOuts());
   writeRows(B, Op.getOuts(), [&](Value Row, Value Column, int64_t Valid) {
     return B.load(Op.getInput(), {Row, Column}, Valid);
   });

@@ -93,6 +93,7 @@ LogicalResult DnnConverter::convert(MoeOp Op) {
   CountKind Count = Module.Rows.of(Op.getInput());
   int64_t Top = Op.getRouter().getTop();
   Type I32 = Builder.getI32Type(), F32 = Builder.getF32Type();
+  int64_t HiddenWidth = Top * Op.getInner();
   Value Choices = emptyRows(Loc, Count, Top, I32);
   Value Weights = emptyRows(Loc, Count, Top, F32);
   auto Route = dnn::MoeRouteOp::create(
@@ -107,11 +108,9 @@ LogicalResult DnnConverter::convert(MoeOp Op) {
       Route.getResults()[0], Order, Offsets);
   Value Gate = packed(Op.getGate()), Down = packed(Op.getDown());
   // Each choice of a token would have to begin with a group.
-  bool IsSplit = Top > 1 && Op.getInner() % GroupValues != 0;
-  Type DownType = inputType(Op.getDown(), Module.IsExact || IsSplit);
-  bool IsGrouped = isa<dnn::GroupedType>(DownType);
+  bool IsExact = Module.IsExact || !dnn::partsBeginWithGroups(HiddenWidth, Top);
   Value Hidden =
-      emptyRows(Loc, Count, Top * Op.getInner(), IsGrouped ? F32 : DownType);
+      emptyRows(Loc, Count, HiddenWidth, inputType(Op.getDown(), IsExact));
   Hidden = dnn::MoeGateUpOp::create(
                Builder, Loc, Hidden.getType(), Op.getActivationAttr(),
                castFor(Op.getInput(), Gate), Group.getResults()[0],
@@ -119,9 +118,6 @@ LogicalResult DnnConverter::convert(MoeOp Op) {
                packed(Op.getGateBias()), packed(Op.getUpBias()), Hidden,
                Op.getLimitAttr(), Op.getUpOffsetAttr())
                .getResults();
-  if (IsGrouped)
-    Hidden =
-        castInto(Hidden, emptyRows(Loc, Count, Top * Op.getInner(), DownType));
   Value Out = emptyLike(Op.getResult());
   int64_t Width = cast<RankedTensorType>(Out.getType()).getDimSize(1);
   Value Parts = emptyRows(Loc, Count, Top * Width, F32);

@@ -74,10 +74,10 @@ struct FoldCasts : public tenon::impl::FoldCastsBase<FoldCasts> {
                          : "the value is rounded before it is widened";
     auto Result = cast<OpResult>(Source);
     unsigned Number = Result.getResultNumber();
-    if (IsQuantised && !Producer.quantizesOnStore(Number))
-      return "its producer does not write whole groups";
     if (!Producer.convertsOnStore(Number))
       return "its producer writes one type only";
+    if (IsQuantised && !Producer.quantizesOnStore(Number))
+      return "its producer does not quantise what it stores";
     // A matmul of the library is worth more than a cast.
     if (auto Matmul = dyn_cast<dnn::MatmulOp>(Producer.getOperation()))
       if (whyGenerated(Matmul).empty() &&

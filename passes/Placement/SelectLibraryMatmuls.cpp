@@ -39,14 +39,14 @@ std::string tenon::whyGenerated(dnn::MatmulOp Matmul, Type Output) {
     return StreamsWeights;
   if (dnn::groupedTypeOf(Matmul.getInput()))
     return "the library has no dot products of groups";
-  if (isa<dnn::GroupedType>(Output))
-    return "the library writes no grouped integers";
   dnn::TargetAttr Target = dnn::targetOf(Matmul->getParentOfType<ModuleOp>());
   StorageFormat Input = dnn::formatOf(Matmul.getInput());
   StorageFormat Weight = Matmul.getWeight().getType().getFormat();
-  StorageFormat Written = dnn::formatOf(Output);
+  bool IsQuantised = isa<dnn::GroupedType>(Output);
+  StorageFormat Written =
+      IsQuantised ? StorageFormat::F32 : dnn::formatOf(Output);
   if (Target.libraryServes(Input, Weight, Written))
-    return {};
+    return IsQuantised ? "the library writes no grouped integers" : "";
   if (Target.hasDot(DotProduct::BF16Tile) && Input == StorageFormat::BF16)
     return "tiles multiply bf16";
   auto Name = [](StorageFormat Format) { return infoOf(Format).Name; };

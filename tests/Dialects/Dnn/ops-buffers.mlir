@@ -185,6 +185,8 @@ func.func @experts(%x: memref<?x8xf32>, %x_0: memref<?x6xf32>, %weight: !dnn.pac
 func.func @grouped(%x: memref<?x40xf32>, %x_0: memref<?x40x!dnn.grouped<16>>, %weight: !dnn.packed<panels, 6x40xq4_0>, %x_1: memref<?x6xf32>, %sums: vector<16xi32>, %codes: vector<64xi8>, %words: vector<32xi16>) {
   // CHECK-NEXT: dnn.cast %x outs(%x_0) : (memref<?x40xf32>, memref<?x40x!dnn.grouped<16>>) -> ()
   dnn.cast %x outs(%x_0) : (memref<?x40xf32>, memref<?x40x!dnn.grouped<16>>) -> ()
+  // CHECK-NEXT: dnn.activation relu %x outs(%x_0) : (memref<?x40xf32>, memref<?x40x!dnn.grouped<16>>) -> ()
+  dnn.activation relu %x outs(%x_0) : (memref<?x40xf32>, memref<?x40x!dnn.grouped<16>>) -> ()
   // CHECK-NEXT: dnn.matmul %x_0 weight %weight outs(%x_1) : (memref<?x40x!dnn.grouped<16>>, !dnn.packed<panels, 6x40xq4_0>, memref<?x6xf32>) -> ()
   dnn.matmul %x_0 weight %weight outs(%x_1) : (memref<?x40x!dnn.grouped<16>>, !dnn.packed<panels, 6x40xq4_0>, memref<?x6xf32>) -> ()
   // CHECK-NEXT: dnn.row_bytes %x_0 : memref<?x40x!dnn.grouped<16>> -> memref<?x152xi8>

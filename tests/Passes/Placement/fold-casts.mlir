@@ -201,10 +201,10 @@ func.func @not_in_groups(%b: !transformer.batch, %x: !f32, %h: !bf16, %s: tensor
   // CHECK-NEXT: dnn.residual {{.*}} -> tensor<?x64xbf16>
   // CHECK-NEXT: dnn.cast
   %0 = dnn.rms_norm %x, %n eps 1e-05 groups 4 outs(%o) : (!f32, !vector, !f32) -> !f32
-  // expected-remark@below {{its producer does not write whole groups}}
+  // expected-remark@below {{its producer does not quantise what it stores}}
   %1 = dnn.cast %0 outs(%q) : (!f32, !q) -> !q
   %2 = dnn.attention causal %x, %b staged %s heads 4 kv_heads 1 scale 0.5 outs(%o) : (!f32, !transformer.batch, tensor<?x2048xf32>, !f32) -> !f32
-  // expected-remark@below {{its producer does not write whole groups}}
+  // expected-remark@below {{its producer does not quantise what it stores}}
   %3 = dnn.cast %2 outs(%q) : (!f32, !q) -> !q
   %4 = dnn.matmul %h weight %w outs(%o) : (!bf16, !dnn.packed<panels, 64x64xbf16>, !f32) -> !f32
   // expected-remark@below {{the library's matmul does not write this type}}

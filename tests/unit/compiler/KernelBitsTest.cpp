@@ -270,14 +270,14 @@ TEST_F(KernelBitsTest, MatmulsOfBF16) {
 
 /// A matmul of what `Producer` computes, %h of {N} columns, as grouped
 /// integers.
-KernelCase quantisedOnStore(std::string Name, std::vector<std::string> Inputs,
-                            int64_t Width, const std::string &Producer,
-                            const Grouped &As) {
+KernelCase quantisedOnStore(const std::string &Name,
+                            std::vector<std::string> Inputs, int64_t Width,
+                            const std::string &Producer,
+                            const Grouped &As = AllGrouped[0]) {
   KernelCase Case;
-  Case.Name = std::move(Name) + ", grouped<" + As.Parameters + ">";
+  Case.Name = Name + ", grouped<" + As.Parameters + ">";
   Case.Inputs = std::move(Inputs);
   Case.Output = "16";
-  Case.Needs = As.Dot;
   Case.Settings = {{"N", std::to_string(Width)}, {"Q", As.Parameters}};
   Case.Body = Producer + R"(
     %ge = tensor.empty(%t) : tensor<?x{N}x!dnn.grouped<{Q}>>
@@ -291,13 +291,15 @@ KernelCase quantisedOnStore(std::string Name, std::vector<std::string> Inputs,
   return Case;
 }
 
-/// A kernel that quantises what it stores, beside one that stores f32 and a
-/// cast of that.
-TEST_F(KernelBitsTest, QuantisedOnStore) {
-  auto Check = [&](KernelCase Case) {
-    for (CpuLevel Level : levels()) {
-      if (!infoOf(Level).Dots.contains(*Case.Needs))
-        continue;
+/// Kernels that quantise what they store, beside ones that store f32 and casts
+/// of that.
+class QuantisedOnStoreTest : public KernelBitsTest {
+protected:
+  /// On the levels with fewest and most registers: to store a group takes no
+  /// instruction that some lack.
+  void checkFolded(KernelCase Case) {
+    std::vector<CpuLevel> All = levels();
+    for (CpuLevel Level : std::set{All.front(), All.back()}) {
       std::array<std::map<int64_t, std::vector<float>>, 2> Rows;
       for (bool Folds : {false, true}) {
         Case.FoldsCasts = Folds;
@@ -318,41 +320,39 @@ TEST_F(KernelBitsTest, QuantisedOnStore) {
       EXPECT_TRUE(Rows[0] == Rows[1])
           << Case.Name << " on " << infoOf(Level).Name;
     }
-  };
-  const Grouped &Bytes = AllGrouped[0];
-  auto Norm = [&](int64_t Width, const Grouped &As) {
-    Check(quantisedOnStore("norm of " + std::to_string(Width), {"{N}"}, Width,
-                           R"(
+  }
+};
+
+/// The last group lacks half of its columns, or parts are whole groups.
+TEST_F(QuantisedOnStoreTest, Norms) {
+  checkFolded(quantisedOnStore("norm", {"{N}"}, 80, R"(
       %n = dnn.weight %s ["n"] of norm : <vector, {N}x1xf32>
       %ho = tensor.empty(%t) : tensor<?x{N}xf32>
       %h = dnn.rms_norm %x0, %n eps 1e-05 outs(%ho) : (tensor<?x{N}xf32>,
           !dnn.packed<vector, {N}x1xf32>, tensor<?x{N}xf32>)
-          -> tensor<?x{N}xf32>)",
-                           As));
-  };
-  // The last group lacks half of its columns, or fewer.
-  Norm(80, Bytes);
-  for (const Grouped &As : AllGrouped)
-    Norm(125, As);
-  Check(quantisedOnStore("norm of parts", {"{N}"}, 192, R"(
+          -> tensor<?x{N}xf32>)"));
+  checkFolded(quantisedOnStore("norm of parts", {"{N}"}, 192, R"(
       %n = dnn.weight %s ["n"] of norm : <vector, 64x1xf32>
       %ho = tensor.empty(%t) : tensor<?x{N}xf32>
       %h = dnn.layer_norm %x0, %n, %n eps 1e-05 groups 3 outs(%ho)
           : (tensor<?x{N}xf32>, !dnn.packed<vector, 64x1xf32>,
              !dnn.packed<vector, 64x1xf32>, tensor<?x{N}xf32>)
-          -> tensor<?x{N}xf32>)",
-                         Bytes));
-  Check(quantisedOnStore("norm of a sum", {"{N}", "{N}"}, 70, R"(
+          -> tensor<?x{N}xf32>)"));
+  checkFolded(quantisedOnStore("norm of a sum", {"{N}", "{N}"}, 70, R"(
       %n = dnn.weight %s ["n"] of norm : <vector, {N}x1xf32>
       %ho = tensor.empty(%t) : tensor<?x{N}xf32>
       %hs = tensor.empty(%t) : tensor<?x{N}xf32>
       %sum, %h = dnn.add_norm rms %x0, %x1 weight %n eps 1e-05 outs(%hs, %ho)
           : (tensor<?x{N}xf32>, tensor<?x{N}xf32>,
              !dnn.packed<vector, {N}x1xf32>, tensor<?x{N}xf32>,
-             tensor<?x{N}xf32>) -> (tensor<?x{N}xf32>, tensor<?x{N}xf32>))",
-                         Bytes));
-  // The sigmoid of what a group lacks would be its largest number.
-  Check(quantisedOnStore("sigmoid", {"{N}"}, 70, R"(
+             tensor<?x{N}xf32>) -> (tensor<?x{N}xf32>, tensor<?x{N}xf32>))"));
+}
+
+/// The sigmoid of what the last group lacks would be its largest number. A row
+/// of more than 256 columns is written in pieces.
+TEST_F(QuantisedOnStoreTest, Elements) {
+  for (int64_t Width : {70, 300})
+    checkFolded(quantisedOnStore("sigmoid", {"{N}"}, Width, R"(
       %xo = tensor.empty(%t) : tensor<?x{N}xf32>
       %x = dnn.activation sigmoid %x0 outs(%xo) : (tensor<?x{N}xf32>,
           tensor<?x{N}xf32>) -> tensor<?x{N}xf32>
@@ -361,75 +361,66 @@ TEST_F(KernelBitsTest, QuantisedOnStore) {
           tensor<?x{N}xf32>) -> tensor<?x{N}xf32>
       %ho = tensor.empty(%t) : tensor<?x{N}xf32>
       %h = dnn.activation sigmoid %y outs(%ho) : (tensor<?x{N}xf32>,
-          tensor<?x{N}xf32>) -> tensor<?x{N}xf32>)",
-                         Bytes));
-  // Panels without a second group, and with part of one.
-  auto Gated = [&](int64_t Width, const std::string &Format,
-                   const Grouped &As) {
-    KernelCase Case = quantisedOnStore("gated matmul of " +
-                                           std::to_string(Width) + " " + Format,
-                                       {"40"}, Width,
-                                       R"(
-      %g = dnn.weight %s ["g"] of ffn : <panels, {N}x40x{F}>
-      %u = dnn.weight %s ["u"] of ffn : <panels, {N}x40x{F}>
+          tensor<?x{N}xf32>) -> tensor<?x{N}xf32>)"));
+}
+
+/// Panels that lack their second group, and part of it. What is multiplied is
+/// f32, bf16 or grouped.
+TEST_F(QuantisedOnStoreTest, Matmuls) {
+  checkFolded(quantisedOnStore("gated matmul of f32", {"40"}, 100, R"(
+      %g = dnn.weight %s ["g"] of ffn : <panels, {N}x40xf32>
+      %u = dnn.weight %s ["u"] of ffn : <panels, {N}x40xf32>
       %b0 = dnn.weight %s ["b"] of ffn : <vector, {N}x1xf32>
       %ho = tensor.empty(%t) : tensor<?x{N}xf32>
       %h = dnn.gated_matmul sigmoid %x0 gate %g bias %b0 up %u bias %b0
-          outs(%ho) : (tensor<?x40xf32>, !dnn.packed<panels, {N}x40x{F}>,
-          !dnn.packed<panels, {N}x40x{F}>, !dnn.packed<vector, {N}x1xf32>,
+          outs(%ho) : (tensor<?x40xf32>, !dnn.packed<panels, {N}x40xf32>,
+          !dnn.packed<panels, {N}x40xf32>, !dnn.packed<vector, {N}x1xf32>,
           !dnn.packed<vector, {N}x1xf32>, tensor<?x{N}xf32>)
-          -> tensor<?x{N}xf32>)",
-                                       As);
-    Case.Settings["F"] = Format;
-    Check(Case);
-  };
-  Gated(100, "f32", Bytes);
+          -> tensor<?x{N}xf32>)"));
+  checkFolded(quantisedOnStore("gated matmul of bf16", {"40"}, 65, R"(
+      %e0 = tensor.empty(%t) : tensor<?x40xbf16>
+      %x = dnn.scale %x0 by 0.5 outs(%e0) : (tensor<?x40xf32>,
+          tensor<?x40xbf16>) -> tensor<?x40xbf16>
+      %g = dnn.weight %s ["g"] of ffn : <panels, {N}x40xbf16>
+      %u = dnn.weight %s ["u"] of ffn : <panels, {N}x40xbf16>
+      %ho = tensor.empty(%t) : tensor<?x{N}xf32>
+      %h = dnn.gated_matmul silu %x gate %g up %u outs(%ho)
+          : (tensor<?x40xbf16>, !dnn.packed<panels, {N}x40xbf16>,
+             !dnn.packed<panels, {N}x40xbf16>, tensor<?x{N}xf32>)
+          -> tensor<?x{N}xf32>)"));
   for (const Grouped &As : AllGrouped)
-    Gated(70, "q4_k", As);
-  // What is multiplied is grouped too.
-  for (const Grouped &As : AllGrouped) {
-    KernelCase Case = quantisedOnStore("matmul", {"300"}, 65, R"(
-      %e = dnn.weight %s ["e"] of ffn : <panels, {N}x300xq4_k>
+    checkFolded(quantisedOnStore("matmul", {"300"}, 65, R"(
       %b0 = dnn.weight %s ["b"] of ffn : <vector, {N}x1xf32>
-      %no = tensor.empty(%t) : tensor<?x300xf32>
-      %nn = dnn.scale %x0 by 2.0 outs(%no) : (tensor<?x300xf32>,
-          tensor<?x300xf32>) -> tensor<?x300xf32>
+      %e = dnn.weight %s ["e"] of ffn : <panels, {N}x300xq4_k>
       %nq = tensor.empty(%t) : tensor<?x300x!dnn.grouped<{Q}>>
-      %n = dnn.activation relu %nn outs(%nq) : (tensor<?x300xf32>,
+      %n = dnn.scale %x0 by 0.5 outs(%nq) : (tensor<?x300xf32>,
           tensor<?x300x!dnn.grouped<{Q}>>) -> tensor<?x300x!dnn.grouped<{Q}>>
       %ho = tensor.empty(%t) : tensor<?x{N}xf32>
       %h = dnn.matmul %n weight %e bias %b0 activation sigmoid outs(%ho)
           : (tensor<?x300x!dnn.grouped<{Q}>>, !dnn.packed<panels, {N}x300xq4_k>,
              !dnn.packed<vector, {N}x1xf32>, tensor<?x{N}xf32>)
           -> tensor<?x{N}xf32>)",
-                                       As);
-    Check(Case);
-  }
-  // One token at a time, and with partitions.
-  for (bool HasParts : {false, true}) {
-    KernelCase Case =
-        quantisedOnStore(HasParts ? "attention in partitions" : "attention",
-                         {"{N}", "32", "32"}, 96,
-                         std::string(R"(
+                                 As));
+}
+
+/// One partition or more; the evaluator has groups that may differ by a code.
+TEST_F(QuantisedOnStoreTest, Attention) {
+  KernelCase Case = quantisedOnStore("attention", {"{N}", "32", "32"}, 96, R"(
       %p = tensor.empty(%t) : tensor<?x{N}xf32>
       %q = dnn.split_append %x0, %x1, %x2 to %c[%s], %b heads 3 kv_heads 1
           outs(%p) : (tensor<?x{N}xf32>, tensor<?x32xf32>, tensor<?x32xf32>,
           !cache, !scope, !batch, tensor<?x{N}xf32>) -> tensor<?x{N}xf32>
       %ho = tensor.empty(%t) : tensor<?x{N}xf32>
-)") + (HasParts ? R"(
       %u = tensor.empty(%t) : tensor<?x306xf32>
       %h, %w = dnn.attention causal %q, %b cache %c[%s] heads 3 kv_heads 1
           scale 0.5 partition_pages 1 outs(%ho, %u) : (tensor<?x{N}xf32>,
           !batch, !cache, !scope, tensor<?x{N}xf32>, tensor<?x306xf32>)
-          -> (tensor<?x{N}xf32>, tensor<?x306xf32>))"
-                : R"(
-      %h = dnn.attention causal %q, %b cache %c[%s] heads 3 kv_heads 1
-          scale 0.5 outs(%ho) : (tensor<?x{N}xf32>, !batch, !cache, !scope,
-          tensor<?x{N}xf32>) -> tensor<?x{N}xf32>)"),
-                         Bytes);
-    Case.Cache = "!transformer.cache<1x32xbf16>";
-    Check(Case);
-  }
+          -> (tensor<?x{N}xf32>, tensor<?x306xf32>))");
+  Case.Cache = "!transformer.cache<1x32xbf16>";
+  checkFolded(Case);
+  Case.FoldsCasts = true;
+  Case.Steps = {{70}, {3, 1, 2}, {1}};
+  check(Case);
 }
 
 TEST_F(KernelBitsTest, LatentAttention) {
