@@ -168,7 +168,7 @@ Json Gaps::run() {
   if (!S)
     die(S.error().message());
   SchedulerOptions Settings;
-  Settings.MaxRunning = static_cast<int64_t>(O.Texts) + O.Waiting;
+  Settings.MaxNumSeqs = static_cast<int64_t>(O.Texts) + O.Waiting;
   Settings.MaxStepMs = O.MaxStepMs;
   Settings.CachesPrefixes = false;
   Result<Scheduler> Made = Scheduler::create(*S, Settings);

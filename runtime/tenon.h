@@ -493,11 +493,11 @@ typedef int64_t tenon_request;
 typedef struct tenon_engine_options {
   size_t struct_size;
   int64_t threads;         /**< 0: one per core. */
-  int64_t cache_tokens;    /**< Of all texts together. 0: max_running texts of
+  int64_t cache_tokens;    /**< Of all sequences together. 0: max_num_seqs of
                                 full length, but at most a quarter of the
                                 machine's memory if that holds one. */
   int64_t source_tokens;   /**< The same of encoder-decoders' source texts. */
-  int64_t max_running;     /**< Texts that are generated at once; 0: 8. */
+  int64_t max_num_seqs;    /**< Sequences generated at once; 0: 8. */
   int64_t max_queued;      /**< Requests that wait; 0: 256. */
   double max_step_ms;      /**< What a step may take; 0: 100. */
   int32_t no_prefix_cache; /**< 1: no part of a prompt is kept for others. */

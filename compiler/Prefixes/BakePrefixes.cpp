@@ -168,7 +168,7 @@ Status tenon::bakePrefixes(ArtifactWriter &Writer, const Manifest &M,
   if (!S)
     return S.error().withContext("--prefix");
   SchedulerOptions Rules;
-  Rules.MaxRunning = 1;
+  Rules.MaxNumSeqs = 1;
   // Nobody waits for a token.
   Rules.MaxStepMs = 1e9;
   Result<Scheduler> Plan = Scheduler::create(*S, std::move(Rules));

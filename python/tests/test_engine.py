@@ -16,7 +16,7 @@ LONG = {"max_new_tokens": 200, "ignore_eos": True}
 
 
 def test_many_requests(model):
-    with tenon.Engine(model, threads=1, max_running=4) as engine:
+    with tenon.Engine(model, threads=1, max_num_seqs=4) as engine:
         requests = [engine.submit([i + 1, 2, 3], max_new_tokens=5 + i,
                                   ignore_eos=True) for i in range(12)]
         answers = [r.result(60) for r in requests]
@@ -84,13 +84,13 @@ def test_cancelled_tasks_cancel_their_request(model):
 
 
 def test_full_queues_and_timeouts(model):
-    with tenon.Engine(model, threads=1, max_running=1, max_queued=2) as engine:
+    with tenon.Engine(model, threads=1, max_num_seqs=1, max_queued=2) as engine:
         with pytest.raises(tenon.QueueFull) as full:
             for _ in range(50):
                 engine.submit("And the", **LONG)
         assert full.value.retry_after >= 1
         assert "expected fewer than 2" in str(full.value)
-    with tenon.Engine(model, threads=1, max_running=1) as engine:
+    with tenon.Engine(model, threads=1, max_num_seqs=1) as engine:
         engine.submit("And the", **LONG)
         late = engine.submit("And the", timeout=1e-6, **LONG)
         with pytest.raises(tenon.Cancelled, match="seconds"):
@@ -99,7 +99,7 @@ def test_full_queues_and_timeouts(model):
         with pytest.raises(TimeoutError):
             waiting.result(timeout=0)
     with pytest.raises(tenon.OutOfCachePages, match="texts at once"):
-        tenon.Engine(model, max_running=2).submit("a", n=3, temperature=1)
+        tenon.Engine(model, max_num_seqs=2).submit("a", n=3, temperature=1)
     with pytest.raises(tenon.InvalidArgument, match="max_step_ms"):
         tenon.Engine(model, max_step_ms=-1.0)
 

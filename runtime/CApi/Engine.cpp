@@ -179,15 +179,15 @@ tenon_status tenon_engine_create(tenon_model *model,
     for (auto [Name, Value] : {std::pair("threads", Wish.threads),
                                std::pair("cache_tokens", Wish.cache_tokens),
                                std::pair("source_tokens", Wish.source_tokens),
-                               std::pair("max_running", Wish.max_running),
+                               std::pair("max_num_seqs", Wish.max_num_seqs),
                                std::pair("max_queued", Wish.max_queued)})
       if (Value < 0)
         return Refuse(Name, std::to_string(Value));
     if (!(Wish.max_step_ms >= 0))
       return Refuse("max_step_ms", std::to_string(Wish.max_step_ms));
     serving::SchedulerOptions Rules;
-    if (Wish.max_running != 0)
-      Rules.MaxRunning = Wish.max_running;
+    if (Wish.max_num_seqs != 0)
+      Rules.MaxNumSeqs = Wish.max_num_seqs;
     if (Wish.max_queued != 0)
       Rules.MaxQueued = static_cast<size_t>(Wish.max_queued);
     if (Wish.max_step_ms != 0)
@@ -197,7 +197,7 @@ tenon_status tenon_engine_create(tenon_model *model,
     if (Wish.resources)
       Shared = Wish.resources->Shared;
     engine::SessionOptions Room = serving::defaultRoom(
-        *model->Loaded, Rules.MaxRunning, std::move(Shared));
+        *model->Loaded, Rules.MaxNumSeqs, std::move(Shared));
     Room.Threads = Wish.threads;
     if (Wish.cache_tokens != 0)
       Room.CacheTokens = Wish.cache_tokens;

@@ -32,7 +32,7 @@ static Json modelJson(const RecordedModel &M) {
 
 std::string http::recordLineOf(const RecordHeader &H) {
   Json J = {{"tenon_record", 1},
-            {"max_running", H.MaxRunning},
+            {"max_num_seqs", H.MaxNumSeqs},
             {"default_model", H.DefaultModel},
             {"models", Json::array()}};
   for (const RecordedModel &M : H.Models)
@@ -127,7 +127,7 @@ static Result<RecordHeader> readHeader(const JsonField &Line) {
   Members In(Line);
   RecordHeader H;
   In.integer("tenon_record", 1);
-  H.MaxRunning = In.integer("max_running", generation::MaxChoices);
+  H.MaxNumSeqs = In.integer("max_num_seqs", generation::MaxChoices);
   H.DefaultModel = In.string("default_model");
   if (In.Failure)
     return *In.Failure;

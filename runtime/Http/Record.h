@@ -14,7 +14,7 @@
 
 namespace tenon::http {
 
-/// What decides on the bits of a model's answers, beside --max-running.
+/// What decides on the bits of a model's answers, beside --max-num-seqs.
 struct RecordedModel {
   std::string Name;
   std::string Artifact; ///< A hash.
@@ -25,7 +25,7 @@ struct RecordedModel {
 
 /// What served.
 struct RecordHeader {
-  int64_t MaxRunning = 0;
+  int64_t MaxNumSeqs = 0;
   std::string DefaultModel; ///< Empty: none.
   std::vector<RecordedModel> Models;
 };

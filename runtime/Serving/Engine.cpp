@@ -17,7 +17,7 @@ using namespace tenon::serving;
 using generation::Request;
 
 engine::SessionOptions serving::defaultRoom(const engine::Model &M,
-                                            int64_t MaxRunning,
+                                            int64_t MaxNumSeqs,
                                             engine::Resources Shared) {
   const artifact::Manifest &Info = M.manifest();
   double Bytes = 0; // Of one text of full length, and its source.
@@ -32,7 +32,7 @@ engine::SessionOptions serving::defaultRoom(const engine::Model &M,
   if (Shared.Memory)
     Share = std::min(Share, static_cast<double>(Shared.Memory->left()) / 2);
   double Texts = std::clamp(Bytes > 0 ? Share / Bytes : 1.0, 1.0,
-                            static_cast<double>(MaxRunning));
+                            static_cast<double>(MaxNumSeqs));
   auto Tokens = [&](int64_t Longest) {
     return static_cast<int64_t>(Texts * static_cast<double>(Longest));
   };

@@ -20,11 +20,11 @@ namespace tenon::serving {
 /// cancel(), but no other function of the engine.
 using Sink = std::function<void(const Update &)>;
 
-/// Cache for an engine where nobody says how much: for `MaxRunning` texts of
+/// Cache for an engine where nobody says how much: for `MaxNumSeqs` texts of
 /// the model's full length, in at most a quarter of the machine's memory and
 /// half of what is left of `Shared`, but for one such text in any case. Memory
 /// is taken as texts grow.
-engine::SessionOptions defaultRoom(const engine::Model &M, int64_t MaxRunning,
+engine::SessionOptions defaultRoom(const engine::Model &M, int64_t MaxNumSeqs,
                                    engine::Resources Shared = {});
 
 /// All functions may be called from any thread.

@@ -33,13 +33,13 @@ Result<Scheduler> Scheduler::create(engine::Session &S, SchedulerOptions O) {
                  const char *Expected) {
     return Error(std::string(Name) + " is " + Value + ": expected " + Expected);
   };
-  if (O.MaxRunning < 1 || O.MaxRunning > generation::MaxChoices)
-    return Fail("max_running", std::to_string(O.MaxRunning), "1 to 1024");
+  if (O.MaxNumSeqs < 1 || O.MaxNumSeqs > generation::MaxChoices)
+    return Fail("max_num_seqs", std::to_string(O.MaxNumSeqs), "1 to 1024");
   if (!(O.MaxStepMs > 0) || !std::isfinite(O.MaxStepMs))
     return Fail("max_step_ms", std::to_string(O.MaxStepMs),
                 "more than 0 milliseconds");
   assert(O.Clock && "a scheduler needs a clock");
-  engine::Variant V = generation::variantFor(M, O.MaxRunning);
+  engine::Variant V = generation::variantFor(M, O.MaxNumSeqs);
   Scheduler Made(S, std::move(O), V);
   if (Status Done = Made.keepArtifactPrefixes(); !Done)
     return Done.error();
@@ -79,8 +79,8 @@ std::optional<Refusal> Scheduler::refuse(const Request &R) const {
                              std::to_string(Have)),
                    0};
   };
-  if (rowsOf(R) > O.MaxRunning)
-    return Never("texts at once", rowsOf(R), O.MaxRunning);
+  if (rowsOf(R) > O.MaxNumSeqs)
+    return Never("texts at once", rowsOf(R), O.MaxNumSeqs);
   engine::SessionOptions Room = generation::roomFor(S->model(), {&R, 1});
   const cache::PageCache &Cache = S->cache();
   int64_t Have = Cache.pageCount() * Cache.pageTokens();
@@ -104,7 +104,7 @@ std::variant<RequestId, Refusal> Scheduler::submit(Request R, Terms T) {
   if (Now.Queued >= O.MaxQueued) {
     ++Counts.Refused;
     double Ahead =
-        static_cast<double>(Now.Queued) / static_cast<double>(O.MaxRunning);
+        static_cast<double>(Now.Queued) / static_cast<double>(O.MaxNumSeqs);
     return Refusal{Refusal::Reason::QueueFull,
                    Error("the queue holds " + std::to_string(Now.Queued) +
                          " requests: expected fewer than " +
@@ -263,7 +263,7 @@ void Scheduler::admit() {
   for (Entry &E : Entries) {
     if (E.State != RequestState::Queued)
       continue;
-    if (Rows + E.Rows > O.MaxRunning)
+    if (Rows + E.Rows > O.MaxNumSeqs)
       return;
     if (const cache::PageCache *Sources = S->sourceCache())
       if (SourcePages + E.SourcePages > Sources->pageCount())

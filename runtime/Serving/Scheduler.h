@@ -31,11 +31,11 @@ namespace tenon::serving {
 enum class RequestId : int64_t {};
 
 struct SchedulerOptions {
-  /// Texts that are generated at once: choices and beams count one each. Where
-  /// it is at most the artifact's bound of few tokens, generated tokens run
-  /// the variants for few, else those for many; so it decides on rounding, and
-  /// the load does not.
-  int64_t MaxRunning = 8;
+  /// Sequences that are generated at once: choices and beams count one each.
+  /// Where it is at most the artifact's bound of few tokens, generated tokens
+  /// run the variants for few, else those for many; so it decides on rounding,
+  /// and the load does not.
+  int64_t MaxNumSeqs = 8;
   /// Requests that wait.
   size_t MaxQueued = 256;
   /// What a step may take, in milliseconds: prompts are cut so that it does as

@@ -92,7 +92,7 @@ struct RunOptions {
   /// A file of requests, one JSON value a line, or "-" for standard input.
   std::string Requests;
   /// With Requests: serving::SchedulerOptions.
-  int64_t MaxRunning = 8;
+  int64_t MaxNumSeqs = 8;
   double MaxStepMs = 100;
   bool NoPrefixCache = false;
   /// Cached prefixes are read from this file and written to it; empty: neither.
@@ -135,7 +135,7 @@ struct ServeOptions {
   int64_t Threads = 0;
   /// Of each model: tokens of its cache; 0: serving::defaultRoom().
   int64_t MaxSeq = 0;
-  int64_t MaxRunning = 8;
+  int64_t MaxNumSeqs = 8;
   int64_t MaxQueued = 256;
   /// Of each model that encodes: texts that wait.
   int64_t MaxTexts = 8192;
@@ -161,7 +161,7 @@ struct ReplayOptions {
   /// Models, threads and cache; the other members mean nothing.
   ServeOptions Serve;
   /// Default: as recorded.
-  std::optional<int64_t> MaxRunning;
+  std::optional<int64_t> MaxNumSeqs;
   /// At the times at which they came, instead of one after another.
   bool AsRecorded = false;
   bool Json = false;

@@ -190,7 +190,7 @@ static void addServeOptions(CLI::App &App, ServeArguments &Serve) {
   App.add_option("--api-key-file", O.KeyFile,
                  "File of keys, one a line; requests need one of them");
   addEngineOptions(App, O);
-  App.add_option("--max-running", O.MaxRunning,
+  App.add_option("--max-num-seqs", O.MaxNumSeqs,
                  "Most sequences that a model generates at once [8]")
       ->check(CLI::Range(int64_t(1), generation::MaxChoices));
   App.add_option("--max-queued", O.MaxQueued,
@@ -242,7 +242,7 @@ static void addReplayOptions(CLI::App &App, ReplayArguments &Replay) {
   App.add_flag("--as-recorded", O.AsRecorded,
                "Give requests at the times at which they came [one after "
                "another]");
-  App.add_option("--max-running", O.MaxRunning,
+  App.add_option("--max-num-seqs", O.MaxNumSeqs,
                  "Most sequences that a model generates at once [as recorded]")
       ->check(CLI::Range(int64_t(1), generation::MaxChoices));
   addEngineOptions(App, O.Serve);

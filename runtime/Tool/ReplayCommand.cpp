@@ -78,8 +78,8 @@ Status tool::replayRequests(const ReplayOptions &Options) {
   // Nothing that was answered is refused for want of room in a queue.
   Serve.MaxQueued = std::numeric_limits<int64_t>::max();
   Serve.MaxTexts = std::numeric_limits<int64_t>::max();
-  Serve.MaxRunning =
-      Options.MaxRunning.value_or(All->Servers.front().MaxRunning);
+  Serve.MaxNumSeqs =
+      Options.MaxNumSeqs.value_or(All->Servers.front().MaxNumSeqs);
   const std::string &Default = All->Servers.front().DefaultModel;
   auto Models = openServedModels(Serve);
   if (!Models)
@@ -93,9 +93,9 @@ Status tool::replayRequests(const ReplayOptions &Options) {
   size_t Server = std::numeric_limits<size_t>::max();
   auto Skip = [&](const RecordedRequest &R) -> std::optional<std::string> {
     const RecordHeader &Of = All->Servers[R.Server];
-    if (Of.MaxRunning != Serve.MaxRunning && !Options.MaxRunning)
-      return "it was recorded with --max-running " +
-             std::to_string(Of.MaxRunning);
+    if (Of.MaxNumSeqs != Serve.MaxNumSeqs && !Options.MaxNumSeqs)
+      return "it was recorded with --max-num-seqs " +
+             std::to_string(Of.MaxNumSeqs);
     if (Of.DefaultModel != Default)
       return "it was recorded with --default-model " +
              printable(Of.DefaultModel);

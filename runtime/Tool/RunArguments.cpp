@@ -139,7 +139,7 @@ static void addEnds(CLI::App &App, RunOptions &Run) {
 
 /// How the requests of a file share the machine.
 static void addScheduling(CLI::App &App, RunOptions &Run) {
-  App.add_option("--max-running", Run.MaxRunning,
+  App.add_option("--max-num-seqs", Run.MaxNumSeqs,
                  "With --prompts: most sequences generated at once [8]")
       ->check(CLI::Range(int64_t(1), generation::MaxChoices));
   App.add_option("--max-step-ms", Run.MaxStepMs,

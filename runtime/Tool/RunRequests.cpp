@@ -24,7 +24,7 @@ static bool isOfRun(std::string_view Option) {
                                         "prefix-tokens", "output",
                                         "threads",       "max-seq",
                                         "json",          "token-types",
-                                        "max-running",   "no-prefix-cache",
+                                        "max-num-seqs",  "no-prefix-cache",
                                         "prefix-cache",  "max-step-ms",
                                         "file",          "help"};
   return std::find(std::begin(Names), std::end(Names), Option) !=
@@ -209,7 +209,7 @@ static SessionOptions roomForRun(const Model &M, const RunOptions &Options,
     Rooms.push_back(roomFor(M, {&W.What, 1}));
   SessionOptions Room;
   Room.Threads = Options.Threads;
-  auto Most = std::min(Rooms.size(), static_cast<size_t>(Options.MaxRunning));
+  auto Most = std::min(Rooms.size(), static_cast<size_t>(Options.MaxNumSeqs));
   auto Sum = [&](int64_t SessionOptions::*Tokens) {
     std::sort(Rooms.begin(), Rooms.end(),
               [&](const SessionOptions &A, const SessionOptions &B) {
@@ -224,7 +224,7 @@ static SessionOptions roomForRun(const Model &M, const RunOptions &Options,
     Room.CacheTokens *= 2;
   if (!Options.PrefixFile.empty())
     Room.CacheTokens = std::max(Room.CacheTokens,
-                                defaultRoom(M, Options.MaxRunning).CacheTokens);
+                                defaultRoom(M, Options.MaxNumSeqs).CacheTokens);
   if (!Options.NoPrefixCache)
     Room.CacheTokens += artifactPromptTokens(M);
   if (Options.MaxSeq != 0)
@@ -293,7 +293,7 @@ Status tool::runRequests(const RunOptions &Options) {
   if (!S)
     return S.error();
   SchedulerOptions Rules;
-  Rules.MaxRunning = Options.MaxRunning;
+  Rules.MaxNumSeqs = Options.MaxNumSeqs;
   Rules.MaxQueued = All->size();
   Rules.MaxStepMs = Options.MaxStepMs;
   Rules.CachesPrefixes = !Options.NoPrefixCache;

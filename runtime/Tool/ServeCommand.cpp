@@ -62,7 +62,7 @@ Witnesses::create(const ServeOptions &Options,
   if (Options.RecordFile.empty())
     return Made;
   RecordHeader Served;
-  Served.MaxRunning = Options.MaxRunning;
+  Served.MaxNumSeqs = Options.MaxNumSeqs;
   Served.DefaultModel = Options.DefaultModel;
   for (const auto &M : Models)
     Served.Models.push_back(recordedModelOf(*M));

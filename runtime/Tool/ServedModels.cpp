@@ -64,11 +64,11 @@ runnerOf(std::shared_ptr<const Model> M, const ServeOptions &Options,
       return Texts.error();
     return Runner(std::move(*Texts));
   }
-  SessionOptions Room = defaultRoom(*M, Options.MaxRunning, Shared);
+  SessionOptions Room = defaultRoom(*M, Options.MaxNumSeqs, Shared);
   if (Options.MaxSeq != 0)
     Room.CacheTokens = Options.MaxSeq;
   SchedulerOptions Rules;
-  Rules.MaxRunning = Options.MaxRunning;
+  Rules.MaxNumSeqs = Options.MaxNumSeqs;
   Rules.MaxQueued = static_cast<size_t>(Options.MaxQueued);
   Rules.MaxStepMs = Options.MaxStepMs;
   Rules.CachesPrefixes = !Options.NoPrefixCache;

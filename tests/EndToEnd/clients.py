@@ -288,7 +288,7 @@ def check_refusals(test, tenon, artifact):
         known = clients.anthropic.with_options(api_key="secret")
         clients.equal("with a key", known.messages.count_tokens(
             model="tiny", messages=USER).input_tokens > 1, True)
-    with serve.Server(tenon, artifact, "--max-running", 1,
+    with serve.Server(tenon, artifact, "--max-num-seqs", 1,
                       "--max-queued", 1) as server:
         clients = Clients(test, server)
         for package in openai, anthropic:

@@ -219,7 +219,7 @@ class Requests:
         self.test.expect_error(
             "a damaged answer", f"{other}:{drawn + 1}: ", "'checksum' is",
             command=["tenon", "replay", other, self.artifact])
-        found, done = self.replay(path, "--max-running", "3")
+        found, done = self.replay(path, "--max-num-seqs", "3")
         self.expect("another bound", done.stderr, "")
         found, done = self.replay(path, more=[])
         self.test.check(done.returncode == 0 and any(
@@ -276,7 +276,7 @@ class Requests:
             f"what is there is whole: {found} {done.stderr}")
 
     def explain(self):
-        with self.server("--api-key-file", self.keys, "--max-running", 2,
+        with self.server("--api-key-file", self.keys, "--max-num-seqs", 2,
                          "--max-step-ms", 1) as server:
             url = f"http://127.0.0.1:{server.port}"
 

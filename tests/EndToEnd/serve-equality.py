@@ -151,7 +151,7 @@ class Equality:
     def server(self, *options):
         # Threads change nothing (serving.py), but wait for each other where
         # other programs run.
-        return Server(self.test.tenon, self.artifact, "--max-running", 8,
+        return Server(self.test.tenon, self.artifact, "--max-num-seqs", 8,
                       "--threads", 1, *options)
 
     def choices(self, server, number):

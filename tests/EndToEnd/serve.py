@@ -555,7 +555,7 @@ class Serve(ServerTest):
                         "a stream of HTTP/1.0")
 
     def queue(self):
-        with Server(self.tenon, self.artifact, "--max-running", 1,
+        with Server(self.tenon, self.artifact, "--max-num-seqs", 1,
                     "--max-queued", 1) as server:
             long = {"prompt": "a", "max_tokens": 2000, "ignore_eos": True}
             held = []

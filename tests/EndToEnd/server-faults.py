@@ -46,7 +46,7 @@ class Faults(serve.ServerTest):
 
     def drains(self):
         """What was taken before SIGTERM ends as it would have, queued or not."""
-        with serve.Server(self.tenon, self.artifact, "--max-running", 4,
+        with serve.Server(self.tenon, self.artifact, "--max-num-seqs", 4,
                           "--drain-timeout", 600) as server:
             alone = [server.ask(TEXT, wish(number))[2]["choices"]
                      for number in range(10)]
@@ -72,7 +72,7 @@ class Faults(serve.ServerTest):
     def drain_timeout(self):
         """What does not end in time is given up, and says so."""
         for streams in False, True:
-            with serve.Server(self.tenon, self.artifact, "--max-running", 2,
+            with serve.Server(self.tenon, self.artifact, "--max-num-seqs", 2,
                               "--drain-timeout", 0.05) as server:
                 answers = self.under_load(server, 40, stream=streams)
                 begin = time.monotonic()

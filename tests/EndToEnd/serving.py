@@ -73,7 +73,7 @@ class Serving:
         random.Random(1).shuffle(order)
         # As many as the variants for few tokens take, and more.
         for running in "2", "12":
-            options = "--max-running", running
+            options = "--max-num-seqs", running
             together = self.answers(artifact, self.requests, *options)
             whole = [answer for _, answer in together]
             self.test.check(len(whole) == REQUESTS and any(

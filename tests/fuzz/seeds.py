@@ -83,7 +83,7 @@ def record():
                "seed": 2 ** 64 - 1, "cached_tokens": 0, "completed": 2,
                "status": 200, "stream": False, "gone": False, "bytes": 0,
                "checksum": "2d06800538d394c2", "answer": ""}
-    lines = [{"tenon_record": 1, "max_running": 8, "default_model": "",
+    lines = [{"tenon_record": 1, "max_num_seqs": 8, "default_model": "",
               "models": [model]}, request, {"dropped": 3},
              {**request, "answer": None, "body": None, "seed": None}]
     yield "".join(json.dumps(line, separators=(",", ":")) + "\n"

@@ -35,7 +35,7 @@ struct Options {
   size_t Requests = 10000;
   size_t Distinct = 400;
   size_t Threads = 4;
-  int64_t MaxRunning = 6;
+  int64_t MaxNumSeqs = 6;
   double MaxStepMs = 4;
   int64_t CacheTokens = 6144;
   uint32_t Seed = 1;
@@ -212,7 +212,7 @@ void Soak::makeSamples() {
 
 SchedulerOptions Soak::schedulerOptions() const {
   SchedulerOptions S;
-  S.MaxRunning = O.MaxRunning;
+  S.MaxNumSeqs = O.MaxNumSeqs;
   S.MaxQueued = 12;
   S.MaxStepMs = O.MaxStepMs;
   return S;
@@ -447,7 +447,7 @@ int main(int Count, char **Values) {
   App.add_option("--threads", O.Threads, "That submit")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  App.add_option("--max-running", O.MaxRunning)->capture_default_str();
+  App.add_option("--max-num-seqs", O.MaxNumSeqs)->capture_default_str();
   App.add_option("--max-step-ms", O.MaxStepMs)->capture_default_str();
   App.add_option("--cache-tokens", O.CacheTokens)->capture_default_str();
   App.add_option("--seed", O.Seed)->capture_default_str();

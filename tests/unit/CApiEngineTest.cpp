@@ -39,13 +39,13 @@ protected:
     tenon_model_destroy(M);
   }
 
-  void start(int64_t MaxRunning, int64_t MaxQueued = 0,
+  void start(int64_t MaxNumSeqs, int64_t MaxQueued = 0,
              int64_t CacheTokens = 400) {
     tenon_engine_options Options{};
     Options.struct_size = sizeof(Options);
     Options.threads = 1;
     Options.cache_tokens = CacheTokens;
-    Options.max_running = MaxRunning;
+    Options.max_num_seqs = MaxNumSeqs;
     Options.max_queued = MaxQueued;
     ASSERT_EQ(tenon_engine_create(M, &Options, &E), TENON_OK)
         << tenon_last_error();
@@ -357,12 +357,12 @@ TEST_F(CApiEngineTest, OptionsOutOfRange) {
   tenon_engine_options Options{};
   tenon_engine *None = nullptr;
   Options.struct_size = sizeof(Options);
-  Options.max_running = -1;
+  Options.max_num_seqs = -1;
   EXPECT_EQ(tenon_engine_create(M, &Options, &None), TENON_INVALID_ARGUMENT);
-  EXPECT_THAT(tenon_last_error(), HasSubstr("max_running is -1"));
-  Options.max_running = 4000;
+  EXPECT_THAT(tenon_last_error(), HasSubstr("max_num_seqs is -1"));
+  Options.max_num_seqs = 4000;
   EXPECT_EQ(tenon_engine_create(M, &Options, &None), TENON_INVALID_ARGUMENT);
-  Options.max_running = 0;
+  Options.max_num_seqs = 0;
   Options.struct_size = 3;
   EXPECT_EQ(tenon_engine_create(M, &Options, &None), TENON_INVALID_ARGUMENT);
   EXPECT_THAT(tenon_last_error(), HasSubstr("struct_size is 3"));

@@ -163,7 +163,7 @@ protected:
   void SetUp() override {
     std::filesystem::remove(File);
     std::filesystem::remove(File + ".1");
-    Served.MaxRunning = 5;
+    Served.MaxNumSeqs = 5;
     Served.Models = {{"tiny", "abc", "1.0", "amx", "fp_1"}};
   }
 
@@ -213,7 +213,7 @@ TEST_F(RecordTest, ReadsWhatWasWritten) {
   Result<Record> All = readRecord(File);
   ASSERT_TRUE(All) << All.error().message();
   ASSERT_EQ(All->Servers.size(), 2u);
-  EXPECT_EQ(All->Servers[0].MaxRunning, 5);
+  EXPECT_EQ(All->Servers[0].MaxNumSeqs, 5);
   EXPECT_EQ(All->Servers[0].Models[0].Level, "amx");
   ASSERT_EQ(All->Requests.size(), 4u);
   EXPECT_EQ(All->Dropped, 7u);
@@ -280,8 +280,8 @@ TEST_F(RecordTest, OtherFilesAreLeftAlone) {
 TEST_F(RecordTest, MistakesNameLineAndMember) {
   record(1);
   for (auto [From, To, Expected] :
-       {std::tuple(R"("max_running":5)", R"("max_running":0.5)",
-                   ":1: field 'max_running' is 0.5"),
+       {std::tuple(R"("max_num_seqs":5)", R"("max_num_seqs":0.5)",
+                   ":1: field 'max_num_seqs' is 0.5"),
         std::tuple(R"("level":"amx")", R"("level":3)", ":1: field"),
         std::tuple(R"("id":"r0")", R"("id":5)", ":2: field 'id' is 5"),
         std::tuple(R"("status":200)", R"("status":2000)", "'status' is 2000"),

@@ -34,7 +34,7 @@ protected:
     EXPECT_TRUE(Made);
     auto R = std::make_unique<Run>(Run{std::move(*Made), std::nullopt});
     SchedulerOptions O;
-    O.MaxRunning = 4;
+    O.MaxNumSeqs = 4;
     O.CachesPrefixes = Caches;
     O.Clock = [] { return 0.0; };
     Result<Scheduler> Plan = Scheduler::create(R->S, std::move(O));
@@ -261,7 +261,7 @@ TEST_F(PrefixFileTest, OfAnotherArtifact) {
 // Between the steps of an engine that works.
 TEST_F(PrefixFileTest, OfAnEngine) {
   SchedulerOptions O;
-  O.MaxRunning = 4;
+  O.MaxNumSeqs = 4;
   Result<Engine> E = Engine::create(M, {1, 400, 64}, O);
   ASSERT_TRUE(E);
   Settings Wish;

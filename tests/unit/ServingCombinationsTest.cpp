@@ -240,9 +240,9 @@ protected:
     return makeRequest(modelOf(R), settingsOf(R, StopText), promptOf(R));
   }
 
-  SchedulerOptions options(int64_t MaxRunning, bool Caches) {
+  SchedulerOptions options(int64_t MaxNumSeqs, bool Caches) {
     SchedulerOptions O;
-    O.MaxRunning = MaxRunning;
+    O.MaxNumSeqs = MaxNumSeqs;
     O.CachesPrefixes = Caches;
     O.MaxStepMs = 5;
     O.Clock = [this] { return Now += 0.001; };
@@ -256,11 +256,11 @@ protected:
   }
 
   /// The answer of `R` alone on a session of its own; the steps that it takes.
-  Answer alone(Combination R, int64_t MaxRunning, const std::string &StopText,
+  Answer alone(Combination R, int64_t MaxNumSeqs, const std::string &StopText,
                uint64_t *Steps = nullptr) {
     Session Own = session(R);
     Result<Scheduler> Plan =
-        Scheduler::create(Own, options(MaxRunning, /*Caches=*/false));
+        Scheduler::create(Own, options(MaxNumSeqs, /*Caches=*/false));
     Result<Request> Wish = make(R, StopText);
     EXPECT_TRUE(Wish) << Wish.error().message();
     accepted(Plan->submit(std::move(*Wish)));
@@ -277,17 +277,17 @@ protected:
   }
 
   /// A stop string that occurs in what `R` answers without one.
-  std::string stopOf(Combination R, int64_t MaxRunning) {
+  std::string stopOf(Combination R, int64_t MaxNumSeqs) {
     Combination Without = R;
     Without.reset(Stop).reset(Echo);
     std::string Text =
-        alone(Without, MaxRunning, "").Choices.front().Text.substr(20, 5);
+        alone(Without, MaxNumSeqs, "").Choices.front().Text.substr(20, 5);
     return Text.substr(Text.find_first_not_of(' '));
   }
 
-  void expectEffects(Combination R, int64_t MaxRunning,
+  void expectEffects(Combination R, int64_t MaxNumSeqs,
                      const std::string &StopText, const Answer &All);
-  void expectSameBesideOthers(Combination R, int64_t MaxRunning,
+  void expectSameBesideOthers(Combination R, int64_t MaxNumSeqs,
                               const std::string &StopText, const Answer &All,
                               size_t CancelAfter);
 
@@ -297,12 +297,12 @@ protected:
 };
 
 /// That what `R` asks for shows in its answer `All`.
-void ServingCombinationsTest::expectEffects(Combination R, int64_t MaxRunning,
+void ServingCombinationsTest::expectEffects(Combination R, int64_t MaxNumSeqs,
                                             const std::string &StopText,
                                             const Answer &All) {
   auto Without = [&](Factor F) {
     Combination Less = R;
-    return alone(Less.reset(F), MaxRunning, StopText);
+    return alone(Less.reset(F), MaxNumSeqs, StopText);
   };
   const tokenizer::Tokenizer &T = **Decoder->tokenizer();
   std::string Before = R[Echo] ? T.decode(promptOf(R)) : "";
@@ -339,8 +339,8 @@ void ServingCombinationsTest::expectEffects(Combination R, int64_t MaxRunning,
     Combination Whole = R, Less = R;
     Whole.reset(Stop);
     Less.reset(Stop).reset(Penalties);
-    EXPECT_NE(shown(alone(Less, MaxRunning, "")),
-              shown(alone(Whole, MaxRunning, "")));
+    EXPECT_NE(shown(alone(Less, MaxNumSeqs, "")),
+              shown(alone(Whole, MaxNumSeqs, "")));
   }
   if (R[Echo]) {
     // Behind other words the first begins with a space.
@@ -354,11 +354,11 @@ void ServingCombinationsTest::expectEffects(Combination R, int64_t MaxRunning,
 /// That `R` answers `All` in a scheduler that has other requests too, or as
 /// much of it as there was before it was cancelled.
 void ServingCombinationsTest::expectSameBesideOthers(
-    Combination R, int64_t MaxRunning, const std::string &StopText,
+    Combination R, int64_t MaxNumSeqs, const std::string &StopText,
     const Answer &All, size_t CancelAfter) {
   Session Shared = session(R);
   Result<Scheduler> Plan =
-      Scheduler::create(Shared, options(MaxRunning, /*Caches=*/true));
+      Scheduler::create(Shared, options(MaxNumSeqs, /*Caches=*/true));
   Settings Plain = settingsOf(Combination(), "");
   auto Submit = [&](const Settings &Wish, Tokens Prompt) {
     return accepted(
@@ -444,21 +444,21 @@ TEST_F(ServingCombinationsTest, EverySettingBesideEveryOther) {
   size_t Fewer = 0;
   for (uint32_t Seed : {1, 2, 3, 4})
     for (Combination R : coveringArray(Seed))
-      for (int64_t MaxRunning : {4, 9}) { // variants for few, and for many
-        SCOPED_TRACE(nameOf(R) + ": " + std::to_string(MaxRunning));
-        std::string StopText = R[Stop] ? stopOf(R, MaxRunning) : "";
+      for (int64_t MaxNumSeqs : {4, 9}) { // variants for few, and for many
+        SCOPED_TRACE(nameOf(R) + ": " + std::to_string(MaxNumSeqs));
+        std::string StopText = R[Stop] ? stopOf(R, MaxNumSeqs) : "";
         // Guesses change nothing but the number of steps.
         Combination Plain = R;
         Plain.reset(Lookup);
         uint64_t Steps = 0, Guessing = 0;
-        Answer All = alone(Plain, MaxRunning, StopText, &Steps);
-        expectEffects(Plain, MaxRunning, StopText, All);
-        EXPECT_EQ(shown(alone(R, MaxRunning, StopText, &Guessing)), shown(All));
+        Answer All = alone(Plain, MaxNumSeqs, StopText, &Steps);
+        expectEffects(Plain, MaxNumSeqs, StopText, All);
+        EXPECT_EQ(shown(alone(R, MaxNumSeqs, StopText, &Guessing)), shown(All));
         EXPECT_LE(Guessing, Steps);
         Fewer += Guessing < Steps;
         for (size_t CancelAfter : {0, 1, 2, 5})
           if (R[Cancellation] || CancelAfter == 0)
-            expectSameBesideOthers(R, MaxRunning, StopText, All, CancelAfter);
+            expectSameBesideOthers(R, MaxNumSeqs, StopText, All, CancelAfter);
       }
   EXPECT_GT(Fewer, 5u) << "guesses are tried";
   EXPECT_GT(Cancelled, 50u);

@@ -20,9 +20,9 @@ protected:
     });
   }
 
-  Scheduler scheduler(bool Caches = true, int64_t MaxRunning = 8) {
+  Scheduler scheduler(bool Caches = true, int64_t MaxNumSeqs = 8) {
     SchedulerOptions O;
-    O.MaxRunning = MaxRunning;
+    O.MaxNumSeqs = MaxNumSeqs;
     O.CachesPrefixes = Caches;
     O.Clock = [this] { return Now += 0.5; };
     Result<Scheduler> Made = Scheduler::create(*S, std::move(O));
@@ -150,13 +150,13 @@ TEST_F(ServingImageTest, TheLoadChangesNothing) {
     Wish.Choices = I % 6 == 1 ? 2 : 1;
     All.push_back(request(Wish, Prompt, Images));
   }
-  for (int64_t MaxRunning : {2, 8}) {
-    Scheduler Single = scheduler(/*Caches=*/false, MaxRunning);
+  for (int64_t MaxNumSeqs : {2, 8}) {
+    Scheduler Single = scheduler(/*Caches=*/false, MaxNumSeqs);
     std::vector<Tokens> Alone;
     for (const Request &R : All)
       Alone.push_back(run(Single, {R})[0].New);
     for (bool Caches : {false, true}) {
-      Scheduler Plan = scheduler(Caches, MaxRunning);
+      Scheduler Plan = scheduler(Caches, MaxNumSeqs);
       for (int Round : {0, 1}) {
         std::vector<Done> Together = run(Plan, All);
         for (size_t I = 0; I < All.size(); ++I)

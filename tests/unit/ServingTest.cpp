@@ -253,9 +253,9 @@ protected:
     load([](Manifest &Info, CodeInfo &) { Info.FewTokens = 4; });
   }
 
-  SchedulerOptions options(int64_t MaxRunning = 4) {
+  SchedulerOptions options(int64_t MaxNumSeqs = 4) {
     SchedulerOptions O;
-    O.MaxRunning = MaxRunning;
+    O.MaxNumSeqs = MaxNumSeqs;
     O.Clock = [this] { return Now; };
     return O;
   }
@@ -340,21 +340,21 @@ TEST_F(ServingTest, SameBytesWhateverTheLoad) {
   std::vector<Request> All = someRequests(64, 7);
   std::vector<size_t> Order(All.size());
   std::iota(Order.begin(), Order.end(), 0);
-  for (int64_t MaxRunning : {4, 9}) { // variants for few, and for many
+  for (int64_t MaxNumSeqs : {4, 9}) { // variants for few, and for many
     std::vector<std::string> Alone(All.size());
     for (size_t I : Order) {
-      SchedulerOptions O = options(MaxRunning);
+      SchedulerOptions O = options(MaxNumSeqs);
       O.CachesPrefixes = false;
       Scheduler Plan = scheduler(O);
       EXPECT_EQ(Plan.variant(),
-                MaxRunning == 4 ? engine::Variant::Few : engine::Variant::Many);
+                MaxNumSeqs == 4 ? engine::Variant::Few : engine::Variant::Many);
       Alone[I] = runAll(Plan, All, {I})[I];
       EXPECT_FALSE(Alone[I].empty());
     }
     std::mt19937 Random(1);
     for (bool Caches : {false, true})
       for (double Ms : {0.001, 5.0, 1e6}) {
-        SchedulerOptions O = options(MaxRunning);
+        SchedulerOptions O = options(MaxNumSeqs);
         O.CachesPrefixes = Caches;
         O.MaxStepMs = Ms;
         O.Clock = [this] { return Now += 0.001; };
@@ -421,21 +421,21 @@ TEST_F(ServingTest, GeneratedTokensRunTheVariantForFew) {
   Settings Wish = safe();
   Wish.MaxNewTokens = 12;
   Wish.IgnoreEndOfSequence = true;
-  for (int64_t MaxRunning : {4, 5}) {
+  for (int64_t MaxNumSeqs : {4, 5}) {
     Tokens Prompt = {7, 3, 11}, Whole = Prompt, Expected;
     while (Expected.size() < 12) {
       std::vector<float> Logits = expectedLogits(Whole);
       Logits[48] = Logits[49] = -1e9f;
       auto Best = std::max_element(Logits.begin(), Logits.end());
       Expected.push_back(static_cast<int32_t>(Best - Logits.begin()));
-      Whole.push_back(Expected.back() + (MaxRunning == 4 ? 5 : 0));
+      Whole.push_back(Expected.back() + (MaxNumSeqs == 4 ? 5 : 0));
     }
-    Scheduler Plan = scheduler(options(MaxRunning));
+    Scheduler Plan = scheduler(options(MaxNumSeqs));
     accepted(Plan.submit(request(Wish, Prompt)));
     while (!Plan.idle())
       for (const Update &U : Plan.step())
         if (U.Answer) {
-          EXPECT_EQ(U.Answer->Choices[0].NewTokens, Expected) << MaxRunning;
+          EXPECT_EQ(U.Answer->Choices[0].NewTokens, Expected) << MaxNumSeqs;
         }
     Plan.dropPrefixes();
   }
@@ -512,16 +512,16 @@ TEST_F(ServingTest, LookupGivesTheSameTextInFewerSteps) {
   std::vector<Request> All = someRequests(64, 21);
   std::vector<size_t> Order(All.size());
   std::iota(Order.begin(), Order.end(), 0);
-  for (int64_t MaxRunning : {4, 9}) {
-    Scheduler Plain = scheduler(options(MaxRunning));
+  for (int64_t MaxNumSeqs : {4, 9}) {
+    Scheduler Plain = scheduler(options(MaxNumSeqs));
     std::vector<std::string> Expected = runAll(Plain, All, Order);
     Plain.dropPrefixes();
     std::vector<Request> Guessing = All;
     for (size_t I = 0; I < All.size(); ++I)
       if (All[I].How.Beams == 1)
         Guessing[I].How.Lookup = static_cast<int64_t>(1 + I % 7);
-    Scheduler Plan = scheduler(options(MaxRunning));
-    EXPECT_EQ(runAll(Plan, Guessing, Order), Expected) << MaxRunning;
+    Scheduler Plan = scheduler(options(MaxNumSeqs));
+    EXPECT_EQ(runAll(Plan, Guessing, Order), Expected) << MaxNumSeqs;
     Plan.dropPrefixes();
     EXPECT_EQ(S->cache().freePages(), S->cache().pageCount());
 
@@ -534,7 +534,7 @@ TEST_F(ServingTest, LookupGivesTheSameTextInFewerSteps) {
     std::vector<std::string> Answers;
     for (int64_t Lookup : {0, 3}) {
       Repeats.How.Lookup = Lookup;
-      Scheduler Alone = scheduler(options(MaxRunning));
+      Scheduler Alone = scheduler(options(MaxNumSeqs));
       Answers.push_back(runAll(Alone, {Repeats}, {0})[0]);
       Steps.push_back(Alone.statistics().Steps);
     }
@@ -649,7 +649,7 @@ TEST_F(ServingTest, OptionsOutOfRange) {
     Result<Scheduler> Made = Scheduler::create(*S, std::move(O));
     return Made ? "" : Made.error().message();
   };
-  EXPECT_EQ(ErrorOf(options(0)), "max_running is 0: expected 1 to 1024");
+  EXPECT_EQ(ErrorOf(options(0)), "max_num_seqs is 0: expected 1 to 1024");
   SchedulerOptions O = options();
   O.MaxStepMs = 0;
   EXPECT_EQ(ErrorOf(O),
@@ -825,7 +825,7 @@ TEST_F(ServingTest, EngineServesManyThreads) {
     Plan.dropPrefixes();
   }
   SchedulerOptions O;
-  O.MaxRunning = 4;
+  O.MaxNumSeqs = 4;
   O.MaxQueued = 10000;
   Result<Engine> Made = Engine::create(M, {1, 400, 64}, O);
   ASSERT_TRUE(Made) << Made.error().message();

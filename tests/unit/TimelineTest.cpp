@@ -65,7 +65,7 @@ protected:
 
 TEST_F(TimelineTest, SaysWhatARequestWentThrough) {
   SchedulerOptions O;
-  O.MaxRunning = 2;
+  O.MaxNumSeqs = 2;
   O.MaxStepMs = 1; // A slice has StepCost::MinSlice tokens.
   O.Clock = [this] { return Now; };
   Result<Scheduler> Plan = Scheduler::create(*S, std::move(O));

@@ -43,14 +43,14 @@ nb::object pieceOf(const tenon_piece &P) {
 class Engine {
 public:
   Engine(const Model &M, int64_t Threads, int64_t CacheTokens,
-         int64_t SourceTokens, int64_t MaxRunning, int64_t MaxQueued,
+         int64_t SourceTokens, int64_t MaxNumSeqs, int64_t MaxQueued,
          double MaxStepMs, bool PrefixCache, const Resources *Shared) {
     tenon_engine_options O{};
     O.struct_size = sizeof(O);
     O.threads = Threads;
     O.cache_tokens = CacheTokens;
     O.source_tokens = SourceTokens;
-    O.max_running = MaxRunning;
+    O.max_num_seqs = MaxNumSeqs;
     O.max_queued = MaxQueued;
     O.max_step_ms = MaxStepMs;
     O.no_prefix_cache = !PrefixCache;
@@ -212,7 +212,7 @@ void tenon::python::bindEngine(nb::module_ &M) {
       .def(nb::init<const Model &, int64_t, int64_t, int64_t, int64_t, int64_t,
                     double, bool, const Resources *>(),
            "model"_a, "threads"_a, "cache_tokens"_a, "source_tokens"_a,
-           "max_running"_a, "max_queued"_a, "max_step_ms"_a, "prefix_cache"_a,
+           "max_num_seqs"_a, "max_queued"_a, "max_step_ms"_a, "prefix_cache"_a,
            "resources"_a.none())
       .def("submit", &Engine::submit, "model"_a, "prompt"_a, "settings"_a,
            "images"_a, "timeout"_a, "salt"_a)

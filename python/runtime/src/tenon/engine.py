@@ -221,7 +221,7 @@ class Engine:
         cache_tokens: of all texts together; 0: as many texts of full length as
             may run, but at most a quarter of the machine's memory.
         source_tokens: the same of source texts that are answered.
-        max_running: texts that are generated at once.
+        max_num_seqs: sequences that are generated at once.
         max_queued: requests that wait; one more raises QueueFull.
         max_step_ms: what a step may take: prompts are cut accordingly.
         prefix_cache: whether the beginnings of prompts are kept for others.
@@ -231,7 +231,7 @@ class Engine:
     """
 
     def __init__(self, model, *, threads: int = 0, cache_tokens: int = 0,
-                 source_tokens: int = 0, max_running: int = 8,
+                 source_tokens: int = 0, max_num_seqs: int = 8,
                  max_queued: int = 256, max_step_ms: float = 100.0,
                  prefix_cache: bool = True,
                  resources: Resources | None = None):
@@ -240,7 +240,7 @@ class Engine:
         self.model = model
         self._native = _native.Engine(
             self.model._native, threads, cache_tokens, source_tokens,
-            max_running, max_queued, max_step_ms, prefix_cache,
+            max_num_seqs, max_queued, max_step_ms, prefix_cache,
             resources and resources._native)
         self.max_queued = max_queued
         self._mail = _Mail(self._native)
