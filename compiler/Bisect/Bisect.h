@@ -29,6 +29,9 @@ struct Tolerance {
   static constexpr double OneBF16 = 1e-2;
   /// Of a whole model with bf16 in it: passes choose what is rounded.
   static constexpr double ModelBF16 = 5e-2;
+  /// Of a whole model, what placement may change where it quantises rows:
+  /// outliers leave 8 bits for them and fewer for others of their group.
+  static constexpr double ModelGrouped = 2e-1;
 };
 
 /// What one operation may differ by; one that quantises what it stores, also by

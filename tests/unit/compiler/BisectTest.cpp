@@ -4,9 +4,11 @@
 #include "compiler/Evaluator/Evaluator.h"
 #include "compiler/Families/Import.h"
 #include "compiler/Native/NativeCode.h"
+#include "passes/Packing/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
 #include "gmock/gmock.h"
 
 using namespace mlir;
@@ -109,6 +111,32 @@ TEST_F(BisectTest, NamesPlacement) {
   EXPECT_EQ(Report.First->Stage, "placed");
   EXPECT_EQ(Report.First->Layer, "model.layers.0");
   EXPECT_EQ(Report.First->Operation, "dnn.rms_norm");
+}
+
+/// Placement may quantise rows; what follows must match what it made of them.
+TEST_F(BisectTest, RowsMayBeQuantised) {
+  PassManager Quantise(&Context);
+  QuantizeWeightsOptions Int8;
+  Int8.Format = "int8";
+  Quantise.addPass(createQuantizeWeights(Int8));
+  ASSERT_TRUE(succeeded(Quantise.run(*Model.Module)));
+  bool HasGroups = false;
+  BisectReport Report = broken("fold-casts", [&](ModuleOp Module) {
+    Module.walk([&](dnn::MatmulOp Op) {
+      HasGroups |= static_cast<bool>(dnn::groupedTypeOf(Op.getInput()));
+    });
+    return true;
+  });
+  EXPECT_TRUE(HasGroups);
+  EXPECT_FALSE(Report.First) << toText(Report);
+  Report = broken("assign-weight-indices", [](ModuleOp Module) {
+    auto Norm = firstOfLayer<dnn::RmsNormOp>(Module);
+    Norm.setEpsAttr(
+        Builder(Norm).getF64FloatAttr(Norm.getEps().convertToDouble() + 1e-3));
+    return true;
+  });
+  ASSERT_TRUE(Report.First);
+  EXPECT_EQ(Report.First->Pass, "assign-weight-indices") << toText(Report);
 }
 
 /// A memory plan that puts the operand of an operation where its result is.
