@@ -5,7 +5,8 @@ optional-passes.py TENON WORK [FIXTURE|FAMILY...]
 The first fixture of every family is compiled without any optional pass, and
 those in WHERE without one: outputs must be those of Transformers, within the
 same tolerance as with all passes. Every optional pass is in WHERE, with
-fixtures whose code it changes.
+fixtures whose code it changes. Models with quantised weights have the same bits
+without fold-casts.
 """
 
 import re
@@ -27,6 +28,18 @@ WHERE = {
     "cse": ["qwen3-window", "deepseek_v2-bias"],
     "loop-invariant-code-motion": ["qwen3-window", "deepseek_v2-bias"],
 }
+
+
+# Models with quantised weights, all and some of them: who quantises a row does
+# not change its bits.
+QUANTISED = [
+    ("qwen3-window", "f32", []),
+    ("mixtral-two-of-four", "f32", []),
+    # What is plain reads what is not, as bf16.
+    ("bert-masked", "bf16", ["--quantize-exclude", "*output.dense*"]),
+    # What is quantised reads what is not.
+    ("qwen3-window", "bf16", ["--quantize-exclude", "*gate_proj*,*up_proj*"]),
+]
 
 
 class OptionalPasses:
@@ -71,6 +84,18 @@ class OptionalPasses:
                         f"{where}: {name} changes its code")
         self.compare(fixture, artifact, dtype, name)
 
+    def quantised(self, name, dtype, options):
+        fixture, = support.fixtures([name])
+        outputs, code = [], []
+        for disabled in [], ["--disable-pass", "fold-casts"]:
+            artifact = self.compile(fixture, dtype, "--quantize", "int8",
+                                    *options, *disabled)
+            code.append(artifact.read_bytes())
+            outputs.append([self.test.output(artifact, given).tobytes()
+                            for _, given, _, _ in fixture.runs()])
+        self.test.check(code[0] != code[1] and outputs[0] == outputs[1],
+                        f"{name} {dtype} {options}: int8 without fold-casts")
+
 
 def main():
     test = support.Test(sys.argv[1:])
@@ -82,6 +107,8 @@ def main():
     for name, fixtures in WHERE.items():
         for where in fixtures:
             passes.without_one(name, where)
+    for name, dtype, options in QUANTISED:
+        passes.quantised(name, dtype, options)
     test.finish()
 
 
