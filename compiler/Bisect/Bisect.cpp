@@ -56,6 +56,7 @@ static double typeTolerance(Type T) {
   return isa<FloatType>(Element) ? formatTolerance(dnn::formatOf(Element)) : 0;
 }
 
+/// Whether rows are quantised: placement does that, where weights are.
 static bool hasGroupedRows(ModuleOp Module) {
   return Module
       .walk([](Operation *Op) {

@@ -8,7 +8,6 @@ using namespace tenon;
 GroupedRows::GroupedRows(KernelBuilder &B, Value Rows)
     : B(B), Type(dnn::groupedTypeOf(Rows)) {
   auto Buffer = cast<MemRefType>(Rows.getType());
-  Groups = llvm::divideCeil(Buffer.getDimSize(1), GroupValues);
   auto BytesType = MemRefType::get(
       {Buffer.getDimSize(0), dnn::rowBytesOf(Buffer)}, B.getI8Type());
   Bytes = dnn::RowBytesOp::create(B, BytesType, Rows);
@@ -143,7 +142,6 @@ Value GroupedRows::digitAt(Value Group, int64_t Digit) {
 GroupedRows GroupedRows::roomByGroup(int64_t RowGroups, int64_t Count) const {
   GroupedRows Room = *this;
   Room.Bytes = B.scratch({RowGroups, Count * recordBytes()}, B.getI8Type());
-  Room.Groups = Count;
   return Room;
 }
 

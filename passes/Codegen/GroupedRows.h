@@ -21,8 +21,6 @@ public:
 
   int64_t digits() const { return Type.getDigits(); }
   DotProduct dot() const { return Type.getDot(); }
-  /// Groups of a row.
-  int64_t groups() const { return Groups; }
 
   /// Quantises 16 f32 and the 16 behind them; what is not in the row is 0.
   void store(Value Row, Value Group, Value First, Value Second);
@@ -64,7 +62,6 @@ private:
 
   KernelBuilder &B;
   dnn::GroupedType Type;
-  int64_t Groups;
   Value Bytes;
 };
 

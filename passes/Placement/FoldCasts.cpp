@@ -68,10 +68,10 @@ struct FoldCasts : public tenon::impl::FoldCastsBase<FoldCasts> {
     if (!Producer)
       return "the value comes from outside of the function";
     // Another destination would skip the rounding that the cast reads.
-    if (IsQuantised ? !getElementTypeOrSelf(Source).isF32()
-                    : widthOf(Cast.getOuts()) > widthOf(Source))
-      return IsQuantised ? "the value is rounded before it is quantised"
-                         : "the value is rounded before it is widened";
+    if (IsQuantised && !getElementTypeOrSelf(Source).isF32())
+      return "the value is rounded before it is quantised";
+    if (!IsQuantised && widthOf(Cast.getOuts()) > widthOf(Source))
+      return "the value is rounded before it is widened";
     auto Result = cast<OpResult>(Source);
     unsigned Number = Result.getResultNumber();
     if (!Producer.convertsOnStore(Number))
