@@ -25,6 +25,8 @@ static Status readGptq(const Config &Settings, QuantisationForm &Form) {
   auto Bits = Settings.integer("bits", 2, 8);
   if (!Bits)
     return Bits.error();
+  if (*Bits > 4 && *Bits != 8)
+    return Settings.expected("bits", "2, 3, 4 or 8");
   Form.Bits = {*Bits};
   auto Size = Settings.integerOr("group_size", -1, -1, INT32_MAX);
   if (!Size)
@@ -33,15 +35,37 @@ static Status readGptq(const Config &Settings, QuantisationForm &Form) {
     return Settings.expected("group_size", "-1 or at least 1");
   if (*Size > 0)
     Form.GroupSize = *Size;
-  auto Format = Settings.stringOr("checkpoint_format", "gptq");
-  if (!Format)
-    return Format.error();
-  if (*Format != "gptq" && *Format != "gptq_v2")
-    return Settings.expected("checkpoint_format", "gptq or gptq_v2");
-  Form.ZerosLessOne = *Format == "gptq";
-  // Modules with bits or groups of their own.
-  if (Settings.has("dynamic"))
-    return Settings.expected("dynamic", "no settings of single modules");
+  // `format` is the newer name.
+  std::string Layout = "gptq";
+  for (std::string_view Key : {"checkpoint_format", "format"}) {
+    auto Format = Settings.optionalString(Key);
+    if (!Format)
+      return Format.error();
+    if (!*Format)
+      continue;
+    if (**Format != "gptq" && **Format != "gptq_v2")
+      return Settings.expected(Key, "gptq or gptq_v2");
+    if (Key == "format" && Settings.has("checkpoint_format") &&
+        **Format != Layout)
+      return Settings.expected(Key, "the same as checkpoint_format");
+    Layout = **Format;
+  }
+  Form.ZerosLessOne = Layout == "gptq";
+  if (Settings.has("rotation"))
+    if (auto Rotation = Settings.optionalString("rotation");
+        !Rotation || *Rotation)
+      return Settings.expected("rotation", "no rotation");
+  // Modules with bits or groups of their own; those after "-:" are plain, as
+  // their tensors say.
+  auto Dynamic = Settings.optionalObject("dynamic");
+  if (!Dynamic)
+    return Dynamic.error();
+  if (*Dynamic)
+    for (const std::string &Path : (*Dynamic)->unreadKeys())
+      if (!Path.starts_with("quantization_config.dynamic.-:"))
+        return Settings.expected("dynamic",
+                                 "no settings of single modules but '-:', "
+                                 "which leaves them as they are");
   return {};
 }
 
@@ -94,6 +118,12 @@ static Status readCompressedTensors(const Config &Settings,
       return Scheme.error();
     if (!*Scheme)
       continue;
+    std::string_view Expected = *Format == "float-quantized" ? "float" : "int";
+    auto Kind = (*Scheme)->stringOr("type", Expected);
+    if (!Kind)
+      return Kind.error();
+    if (*Kind != Expected && *Format != "naive-quantized")
+      return (*Scheme)->expected("type", Expected);
     auto Bits = (*Scheme)->integer("num_bits", 2, 8);
     if (!Bits)
       return Bits.error();

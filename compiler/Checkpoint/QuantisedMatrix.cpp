@@ -121,7 +121,7 @@ private:
     }
     if (M.Columns % GroupValues != 0 || !hasWholeGroups()) {
       Reason = "whose groups of input features are not runs of multiples of "
-               "32 (desc_act, actorder)";
+               "32 (desc_act, actorder, or another group size)";
       return;
     }
     if (!hasHalfScales()) {
@@ -186,19 +186,20 @@ public:
       : Codes(Codes), Exponents(Exponents) {}
 
   Status readElements(int64_t First, int64_t Count, float *Out) const override {
+    bool Finite = true;
     while (Count > 0) {
       std::byte Block[storedBlockBytes(StorageFormat::MXFP4)];
       float Values[GroupValues];
       lay(First / GroupValues, Block);
-      decodeBlock(StorageFormat::MXFP4, readBlock(StorageFormat::MXFP4, Block),
-                  Values);
+      Finite &= decodeBlock(StorageFormat::MXFP4,
+                            readBlock(StorageFormat::MXFP4, Block), Values);
       int64_t Begin = First % GroupValues;
       int64_t Size = std::min(GroupValues - Begin, Count);
       Out = std::copy_n(Values + Begin, Size, Out);
       First += Size;
       Count -= Size;
     }
-    return {};
+    return Finite ? Status() : Status(notFinite());
   }
 
   void dropElements(int64_t First, int64_t Count) const override {
@@ -211,10 +212,14 @@ public:
 
   Status readBlocks(int64_t First, int64_t Count,
                     std::byte *Out) const override {
-    for (int64_t I = 0; I < Count / GroupValues; ++I)
+    constexpr std::byte None{255}; // E8M0's NaN.
+    bool Finite = true;
+    for (int64_t I = 0; I < Count / GroupValues; ++I) {
+      Finite &= Exponents[First / GroupValues + I] != None;
       lay(First / GroupValues + I,
           Out + I * storedBlockBytes(StorageFormat::MXFP4));
-    return {};
+    }
+    return Finite ? Status() : Status(notFinite());
   }
 
 private:

@@ -27,6 +27,9 @@ struct PackedIntegers {
   const std::array<uint8_t, 8> *Places = nullptr;
   /// Bits that are stored inverted: the highest of signed ones.
   uint32_t Inverted = 0;
+  /// What is added to a word of 4 bytes before integers are taken from it; it
+  /// carries from one to the next.
+  uint32_t WordAddend = 0;
 
   int at(int64_t Line, int64_t Index) const {
     if (Places)
@@ -46,7 +49,7 @@ private:
   uint64_t load(const std::byte *Word) const {
     uint32_t Value = 0;
     std::memcpy(&Value, Word, static_cast<size_t>(WordBytes));
-    return Value;
+    return Value + WordAddend;
   }
 };
 

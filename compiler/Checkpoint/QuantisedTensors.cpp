@@ -37,6 +37,9 @@ public:
       if (Failure)
         return *Failure;
     }
+    if (Form.Kind == Method::CompressedTensors || Form.Kind == Method::FP8)
+      for (std::string_view Name : Weights.names())
+        takeCacheScale(Name);
     if (Made.empty())
       return Error(Weights.path() +
                    ": has no quantised matrix: expected those that "
@@ -234,7 +237,13 @@ private:
       return;
     M.Codes = words(Main, Bits, M.Rows, 1);
     M.Zeros = words(*Zeros, Bits, 1, ZeroWords);
-    M.Zero = Form.ZerosLessOne ? 1 : 0;
+    // One was subtracted from all integers of a word at once, so that a zero
+    // point of 0 has borrowed from its neighbour; from those of 3 bits, which
+    // lie across words, one by one.
+    if (Form.ZerosLessOne && Bits == 3)
+      M.Zero = 1;
+    else if (Form.ZerosLessOne)
+      M.Zeros->WordAddend = UINT32_MAX / ((1u << Bits) - 1);
     M.Scales = scales(*Scales, 1, M.Rows);
     if (Index ? setListedGroups(M, *Index)
               : setGroups(M, *Scales, Form.GroupSize.value_or(M.Columns)))
@@ -269,10 +278,23 @@ private:
 
   /// What compressed-tensors and fp8 store of activations.
   void takeActivations(const std::string &Module) {
-    for (const char *Suffix : {".input_scale", ".input_zero_point"})
+    for (const char *Suffix : {".input_scale", ".input_zero_point",
+                               ".output_scale", ".output_zero_point"})
       if (const TensorInfo *Found = part(Module + Suffix);
           Found && ActivationScale.empty())
         ActivationScale = Found->Name;
+  }
+
+  /// The same of what a KV cache in few bits would keep, beside attention.
+  void takeCacheScale(std::string_view Name) {
+    for (const char *Suffix :
+         {".q_scale", ".k_scale", ".v_scale", ".q_zero_point", ".k_zero_point",
+          ".v_zero_point"})
+      if (Name.ends_with(Suffix)) {
+        Taken.insert(Name);
+        if (ActivationScale.empty())
+          ActivationScale = Name;
+      }
   }
 
   /// Sets the scales, of one number, or [N] or [N, G].

@@ -162,8 +162,10 @@ public:
     for (std::string_view Name : Weights->names()) {
       if (Used.contains(Name))
         continue;
-      bool IsKnown = llvm::any_of(
-          Unneeded, [&](StringRef Pattern) { return matches(Name, Pattern); });
+      bool IsKnown =
+          isEmptyBias(Name) || llvm::any_of(Unneeded, [&](StringRef Pattern) {
+            return matches(Name, Pattern);
+          });
       (IsKnown ? Left : Unknown).push_back(Name);
     }
     auto Where = [&](const std::vector<std::string_view> &Names) {
@@ -188,6 +190,21 @@ public:
   }
 
 private:
+  /// Whether a tensor is the bias of a quantised matrix and adds nothing:
+  /// AutoGPTQ has stored one beside every matrix.
+  bool isEmptyBias(std::string_view Name) const {
+    constexpr std::string_view Suffix = ".bias";
+    if (!Name.ends_with(Suffix))
+      return false;
+    Name.remove_suffix(Suffix.size());
+    const TensorInfo *Matrix = Weights->find(std::string(Name) + ".weight");
+    const TensorInfo *Bias =
+        Weights->find(std::string(Name) + std::string(Suffix));
+    return Matrix && Matrix->Source && !Bias->Source &&
+           llvm::all_of(Bias->Stored,
+                        [](std::byte Byte) { return Byte == std::byte{0}; });
+  }
+
   /// Whether `Name` is `Pattern`, in which a '*' stands for anything.
   static bool matches(StringRef Name, StringRef Pattern) {
     auto [Before, After] = Pattern.split('*');

@@ -3,8 +3,10 @@
 #include "compiler/Packing/WeightPacking.h"
 
 #include "compiler/Checkpoint/TensorView.h"
+#include "runtime/Packing/Blocks.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 #include <cassert>
 #include <cmath>
@@ -106,6 +108,15 @@ static Status packRows(const TensorView &View, StorageFormat Format,
       return Error("weights: tensor " + printable(View.tensors().front()) +
                    " has a number that is infinite or none: expected finite "
                    "numbers to quantise");
+    if (float Most = largestQuantised(Format);
+        IsQuantised &&
+        llvm::any_of(Buffer, [&](float X) { return std::abs(X) > Most; }))
+      return Error(
+          "weights: tensor " + printable(View.tensors().front()) +
+          " has a number beyond " + llvm::formatv("{0:e2}", Most).str() +
+          ": expected smaller ones for " + std::string(infoOf(Format).Name) +
+          ", whose scales are f16 (--quantize-exclude leaves it as "
+          "it is)");
     if (Status Done = Pack.append(Buffer, Metric); !Done)
       return Done;
     View.dropRows(Row, Count);

@@ -36,12 +36,20 @@ static ParameterNames namesOfParameters(ModuleOp Module) {
   return Result;
 }
 
+/// Whether `Pattern` names a parameter: its key, or the tensor that the key
+/// takes a slice or a transpose of.
+static bool matches(const llvm::GlobPattern &Pattern, StringRef Name) {
+  return Pattern.match(Name) || Pattern.match(Name.take_until([](char C) {
+    return C == '[' || C == '^';
+  }));
+}
+
 std::optional<UnusedPattern>
 tenon::findUnusedPattern(ModuleOp Module, ArrayRef<std::string> Patterns) {
   ParameterNames Parameters = namesOfParameters(Module);
   for (const std::string &Text : Patterns) {
     auto Pattern = llvm::cantFail(llvm::GlobPattern::create(Text));
-    auto Matches = [&](const std::string &Name) { return Pattern.match(Name); };
+    auto Matches = [&](StringRef Name) { return matches(Pattern, Name); };
     std::string Matrix;
     bool IsUsed = false;
     for (auto &[Op, Names] : Parameters) {
@@ -128,7 +136,7 @@ struct QuantizeWeights
       for (StringRef Name : Names) {
         Raise(Name, Roles.lookup_or(Op, Role::Kept));
         if (llvm::any_of(*Patterns, [&](const llvm::GlobPattern &Pattern) {
-              return Pattern.match(Name);
+              return matches(Pattern, Name);
             }))
           Raise(Name, Role::Kept);
       }

@@ -181,6 +181,9 @@ static float scaleOf(const StorageFormatInfo &Info, uint16_t Bits,
   case ScaleKind::Half:
     return halfToFloat(Bits);
   case ScaleKind::Exponent:
+    // E8M0 has one NaN and nothing infinite.
+    if (Bits == 255)
+      return NAN;
     // Half of 2^(e-127): the codes are doubled. The smallest is a denormal.
     return std::ldexp(1.0f, static_cast<int>(Bits) - 128);
   case ScaleKind::Integer:

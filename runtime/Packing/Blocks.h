@@ -74,6 +74,11 @@ CodeBlock readBlock(StorageFormat Format, const std::byte *Stored);
 /// no number.
 bool decodeBlock(StorageFormat Format, const CodeBlock &Block, float *Out);
 
+/// The largest magnitude that quantiseBlock() keeps in `Format`, whatever else
+/// is in the block; larger ones are clipped sooner or later. Infinite where a
+/// scale can be as large as any number.
+float largestQuantised(StorageFormat Format);
+
 /// The block of `Format` that is close to `Values`, BlockValues finite numbers:
 /// scales are searched that make the squared error small, in which large values
 /// count a little more. Codes are the nearest under those scales. With

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <tuple>
 #include <vector>
@@ -61,9 +62,11 @@ public:
   int Low, High;
 
 private:
-  /// Of the nearest integer; of two as near, the higher.
+  /// Of the nearest integer; of two as near, the higher. NaN, which feedback
+  /// of overflowing errors may be, has the first place.
   static int place(float Value) {
-    return static_cast<int>(std::clamp(Value, -128.0f, 127.0f) + 128.5f);
+    float InRange = Value > -128 ? std::min(Value, 127.0f) : -128.0f;
+    return static_cast<int>(InRange + 128.5f);
   }
   std::array<uint8_t, 256> Nearest;
   std::array<int8_t, 256> At;
@@ -112,6 +115,9 @@ float searchScale(const Numbers &N, const float *X, const float *Importance,
   weighErrors(X, Importance, Count, Weights);
   float Best = 0, BestGain = 0;
   auto Try = [&](float Inverse) {
+    // Near the denormals; no scale of f16 is that small.
+    if (!std::isfinite(Inverse))
+      return;
     float Cross = 0, Square = 0;
     for (int64_t I = 0; I < Count; ++I) {
       float Q = N.number(X[I] * Inverse);
@@ -192,9 +198,21 @@ void setCodes(const Numbers &N, const BlockValues &Block, int64_t First,
   }
 }
 
+constexpr float MostHalf = 65504;
+
 uint16_t halfOf(float Value) {
-  constexpr float MostHalf = 65504;
   return floatToHalf(std::clamp(Value, -MostHalf, MostHalf));
+}
+
+/// A scale as f16. Subnormal ones are rounded away from zero: their steps are
+/// so large that the nearest may be half of what the largest value needs.
+uint16_t scaleHalfOf(float Scale) {
+  constexpr float LeastNormal = 0x1p-14f;
+  uint16_t Half = halfOf(Scale);
+  if (std::abs(Scale) < LeastNormal &&
+      std::abs(halfToFloat(Half)) < std::abs(Scale))
+    ++Half;
+  return Half;
 }
 
 /// Groups of one block of ScaleKind::Integer: real scales and minima first,
@@ -265,7 +283,7 @@ CodeBlock quantise(StorageFormat Format, const BlockValues &Values) {
       std::tie(Scale, Minimum) = spanOf(Info, Values.X);
     else
       Scale = searchScale(N, Values.X, Values.Importance, GroupValues);
-    Group.Scales[0] = halfOf(Scale);
+    Group.Scales[0] = scaleHalfOf(Scale);
     Scale = halfToFloat(Group.Scales[0]);
     if (Info.Minimum == MinimumKind::ZeroPoint) {
       int Zero = Scale == 0 ? 0
@@ -288,6 +306,14 @@ CodeBlock quantise(StorageFormat Format, const BlockValues &Values) {
 }
 
 } // namespace
+
+float tenon::largestQuantised(StorageFormat Format) {
+  const StorageFormatInfo &Info = infoOf(Format);
+  if (Info.Scale != ScaleKind::Half)
+    return std::numeric_limits<float>::infinity();
+  const Numbers &N = numbersOf(Info);
+  return MostHalf * static_cast<float>(std::min(-N.Low, N.High));
+}
 
 CodeBlock tenon::quantiseBlock(StorageFormat Format, const float *Values,
                                const float *Importance) {

@@ -82,21 +82,35 @@ class Random:
 # One function for each form: what is stored of a matrix [N, K], by suffix, and
 # its numbers.
 
+def gptq_zeros(zeros, bits, v2):
+    """As GPTQModel stores them: v1 is v2 less one in each integer, which is
+    subtracted from whole words if they hold whole integers."""
+    if v2:
+        return stored(packed(zeros, bits))
+    if bits == 3:
+        return stored(packed((zeros - 1) & 7, bits))
+    ones = numpy.uint32(0xffffffff // ((1 << bits) - 1))
+    return stored((packed(zeros, bits).view(numpy.uint32) - ones).view(
+        numpy.int32))
+
+
 def gptq(random, n, k, bits=4, group=GROUP, v2=False, symmetric=False,
-         order=None):
+         order=None, bias=False):
     group = k if group < 0 else group
     codes = random.codes((n, k), bits)
     zeros = (numpy.full((k // group, n), 1 << (bits - 1)) if symmetric else
-             random.random.integers(1, 1 << bits, (k // group, n)))
+             random.random.integers(0, 1 << bits, (k // group, n)))
     scales, scales_stored = f16(random.scales((k // group, n), bits))
     index = numpy.arange(k) // group
     if order:
         index = random.random.permutation(index)
     values = scales[index].T * (codes - zeros[index].T)
-    return {".qweight": stored(packed(codes, bits).T),
-            ".qzeros": stored(packed(zeros - (0 if v2 else 1), bits)),
-            ".scales": scales_stored,
-            ".g_idx": stored(index.astype(numpy.int32))}, values
+    parts = {".qweight": stored(packed(codes, bits).T),
+             ".qzeros": gptq_zeros(zeros, bits, v2), ".scales": scales_stored,
+             ".g_idx": stored(index.astype(numpy.int32))}
+    if bias:
+        parts[".bias"] = stored(numpy.zeros(n, numpy.float16))
+    return parts, values
 
 
 def awq(random, n, k):
@@ -204,7 +218,7 @@ def compressed_config(form, bits=4, **weights):
 FP8_CONFIG = {"quant_method": "fp8", "fmt": "e4m3",
               "activation_scheme": "dynamic", "weight_block_size": [40, 64]}
 
-DESC_ACT = "(desc_act, actorder)"
+DESC_ACT = "(desc_act, actorder, or another group size)"
 FLOATS = "of 8-bit floating-point numbers"
 
 # Name, config, function and its settings, the types of matrices, and what a
@@ -214,6 +228,11 @@ CASES = [
     ("gptq-symmetric", gptq_config(), gptq, {"symmetric": True}, "q4_0", None),
     ("gptq-v2", gptq_config(checkpoint_format="gptq_v2"), gptq, {"v2": True},
      "u4_zp", None),
+    ("gptq-v2-format", gptq_config(format="gptq_v2", dynamic={"-:lm_head": {}},
+                                   rotation=None), gptq, {"v2": True},
+     "u4_zp", None),
+    ("gptq-biases", gptq_config(), gptq, {"bias": True}, "u4_zp",
+     "'model.layers.0.mlp.down_proj.bias'"),
     ("gptq-2-bits", gptq_config(2), gptq, {"bits": 2, "symmetric": True},
      "q4_0", None),
     ("gptq-3-bits", gptq_config(3), gptq, {"bits": 3}, "u4_zp", None),
@@ -405,8 +424,23 @@ def check_errors(test):
             ("format", gptq_config(checkpoint_format="marlin"), given,
              ["'quantization_config.checkpoint_format' is 'marlin': "
               "expected gptq or gptq_v2"]),
-            ("dynamic", gptq_config(dynamic={"-:lm_head": {}}), given,
-             ["'quantization_config.dynamic'"]),
+            ("dynamic", gptq_config(dynamic={"+:.*down_proj": {"bits": 8}}),
+             given, ["'quantization_config.dynamic'"]),
+            ("formats", gptq_config(checkpoint_format="gptq",
+                                    format="gptq_v2"), given,
+             ["'quantization_config.format' is 'gptq_v2': expected the same "
+              "as checkpoint_format"]),
+            ("rotation", gptq_config(rotation="hadamard"), given,
+             ["'quantization_config.rotation' is 'hadamard': expected no "
+              "rotation"]),
+            ("planar bits", gptq_config(6), given,
+             ["'quantization_config.bits' is 6: expected 2, 3, 4 or 8"]),
+            ("bias", gptq_config(),
+             {**given, first + ".bias": stored(numpy.ones(WIDTH,
+                                                          numpy.float32))},
+             [f"'{first}.bias': unknown"]),
+            ("float type", compressed_config("pack-quantized", type="float"),
+             packed_made, ["weights.type' is 'float': expected int"]),
             ("both", gptq_config(),
              {**given, first + ".weight": stored(
                  numpy.zeros((WIDTH, INNER), numpy.float32))},
@@ -441,6 +475,13 @@ def check_errors(test):
                  {**mixture[1], experts + "_scales": stored(
                      numpy.zeros((4, 64, 2), numpy.uint8))},
                  {"quant_method": "mxfp4"})
+    none = numpy.full((4, 64, 3), 255, numpy.uint8)
+    nothing = write(test.work / "mixture-of-nan", mixture[0],
+                    {**mixture[1], experts + "_scales": stored(none)},
+                    {"quant_method": "mxfp4"})
+    test.expect_error("mxfp4 NaN", f"'{experts}': a scale or a number is "
+                                   "infinite or none", command=(
+        "tenon-compile", "compile", nothing, "-o", test.work / "x.tenon"))
     test.expect_error("mxfp4", f"'{experts}_scales' has shape [4, 64, 2]: "
                                "expected [4, 64, 3]", command=(
         "tenon-compile", "compile", path, "-o", test.work / "x.tenon"))

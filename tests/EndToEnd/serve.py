@@ -160,6 +160,12 @@ class Serve(ServerTest):
             **DRAWN, "prompt": ["The king", [5, 6, 7]], "n": 2})[2]["choices"]
         self.expect("indices", [c["index"] for c in several], [0, 1, 2, 3])
         self.expect("the first of several", several[0]["text"], choice["text"])
+        # Prompts draw on their own; null asks for nothing.
+        again = server.ask("/v1/completions", {
+            **DRAWN, "prompt": ["The king"] * 2, "metadata": None})[2]
+        self.expect("a prompt twice", [
+            again["choices"][0]["text"] == choice["text"],
+            again["choices"][1]["text"] == choice["text"]], [True, False])
         echo = server.ask("/v1/completions", {
             "prompt": "The king", "echo": True, "logprobs": 1,
             "max_tokens": 0})[2]["choices"][0]
@@ -205,6 +211,18 @@ class Serve(ServerTest):
             self.expect(f"its end {more}",
                         events[-1]["choices"][0]["finish_reason"],
                         whole["finish_reason"])
+        # A call without arguments, as some servers write it and clients
+        # repeat it.
+        called = [[*messages, {"role": "assistant", "tool_calls": [
+            {"id": "c1", "type": "function",
+             "function": {"name": "f", "arguments": given}}]},
+            {"role": "tool", "tool_call_id": "c1", "content": "1"}]
+            for given in ("", "{}")]
+        empty, braces = (server.ask("/v1/chat/completions", {
+            **wish, "messages": talk}) for talk in called)
+        self.expect("a call without arguments",
+                    [empty[0], empty[2].get("choices")],
+                    [200, braces[2].get("choices")])
         none = server.ask("/v1/chat/completions", {
             **wish, "tools": [TOOL], "tool_choice": "none"})[2]
         self.expect("no tools", none["choices"][0]["message"]["content"],

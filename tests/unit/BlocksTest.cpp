@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 using namespace tenon;
@@ -82,6 +83,48 @@ TEST(BlocksTest, ZerosAndLonelyValues) {
     EXPECT_NEAR(Y[3], -2.5f, Format == StorageFormat::MXFP4 ? 0.6 : 0.03)
         << Info.Name;
   }
+}
+
+TEST(BlocksTest, TinyValuesBesideZeros) {
+  for (StorageFormat Format : quantisedFormats())
+    for (float Tiny : {1e-36f, 1e-37f, 1e-38f, 1e-40f, 1e-45f}) {
+      std::vector<float> X(static_cast<size_t>(infoOf(Format).BlockValues));
+      X[5] = Tiny;
+      for (float Value : stored(Format, X))
+        EXPECT_LT(std::abs(Value), 0x1p-24f) << infoOf(Format).Name;
+    }
+}
+
+TEST(BlocksTest, SubnormalScalesClipNothing) {
+  // The scale that q8_0 would like is 1.4 times the least that f16 has.
+  std::vector<float> X = normalValues(32, 11);
+  for (float &Value : X)
+    Value = std::clamp(Value, -1.0f, 1.0f) * 127 * 1.4f * 0x1p-24f;
+  X[3] = 127 * 1.4f * 0x1p-24f;
+  std::vector<float> Y = stored(StorageFormat::Q8_0, X);
+  for (size_t I = 0; I < X.size(); ++I)
+    EXPECT_NEAR(X[I], Y[I], 0x1p-24f);
+}
+
+TEST(BlocksTest, LargestQuantised) {
+  for (StorageFormat Format :
+       {StorageFormat::Q8_0, StorageFormat::Q6_0, StorageFormat::IQ4_NL}) {
+    float Most = largestQuantised(Format);
+    std::vector<float> X(32);
+    X[7] = Most;
+    EXPECT_NEAR(stored(Format, X)[7] / Most, 1, 0.02) << infoOf(Format).Name;
+    X[7] = 2 * Most;
+    EXPECT_LT(stored(Format, X)[7], 1.2f * Most) << infoOf(Format).Name;
+  }
+}
+
+TEST(BlocksTest, NoExponentIsNone) {
+  CodeBlock Block;
+  Block.Groups[0].Scales[0] = 254;
+  float Out[MaxBlockValues];
+  EXPECT_TRUE(decodeBlock(StorageFormat::MXFP4, Block, Out));
+  Block.Groups[0].Scales[0] = 255;
+  EXPECT_FALSE(decodeBlock(StorageFormat::MXFP4, Block, Out));
 }
 
 TEST(BlocksTest, PanelsHoldTheValues) {

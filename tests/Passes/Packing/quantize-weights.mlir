@@ -3,6 +3,7 @@
 // RUN: %tenon-opt %s --quantize-weights=format=int8 | FileCheck %s --check-prefixes=CHECK,INT8
 // RUN: %tenon-opt %s --quantize-weights=format=int4 | FileCheck %s --check-prefixes=CHECK,INT4
 // RUN: %tenon-opt %s --quantize-weights="format=int4 exclude=l0.*,nothing" | FileCheck %s --check-prefix=EXCLUDE
+// RUN: %tenon-opt %s --quantize-weights="format=int4 exclude=encoder.kv" | FileCheck %s --check-prefix=SLICED
 // RUN: %tenon-opt %s --quantize-weights="format=int4 exclude=l0.gate" | FileCheck %s --check-prefix=GATE
 // RUN: %tenon-opt %s --quantize-weights | FileCheck %s --check-prefix=NONE
 // RUN: not %tenon-opt %s --quantize-weights=format=int3 2>&1 | FileCheck %s --check-prefix=ERROR
@@ -89,10 +90,14 @@ func.func private @cached(%s: !scope, %b: !batch, %c: !transformer.cache<1x64xf3
 }
 
 // CHECK-LABEL: @both_ways
-// INT4: "k" of attention : tensor<64x256x!transformer.quant<iq4_nl>>
+// A pattern may name the tensor that a parameter is a part of.
+// SLICED-LABEL: @both_ways
+// SLICED: "kv^T[0:64]" of attention : tensor<64x256xf32>
+// SLICED: "v" of attention : tensor<64x256x!transformer.quant<q6_0>>
+// INT4: "kv^T[0:64]" of attention : tensor<64x256x!transformer.quant<iq4_nl>>
 // INT4: "v" of attention : tensor<64x256x!transformer.quant<q6_0>>
 func.func private @both_ways(%s: !scope, %b: !batch, %x: tensor<?x256xf32>) -> tensor<?x64xf32> {
-  %wk = transformer.parameter %s "k" of attention : tensor<64x256xf32>
+  %wk = transformer.parameter %s "kv^T[0:64]" of attention : tensor<64x256xf32>
   %wv = transformer.parameter %s "v" of attention : tensor<64x256xf32>
   %k = transformer.linear %x, %wk : (tensor<?x256xf32>, tensor<64x256xf32>) -> tensor<?x64xf32>
   %v = transformer.linear %x, %wv : (tensor<?x256xf32>, tensor<64x256xf32>) -> tensor<?x64xf32>
