@@ -163,6 +163,11 @@ void http::normalise(chat::Conversation &Talk, const ServedModel &M,
                              Given->type_name() +
                              ": expected an object, or a text of it",
                          "messages"});
+      // Some servers write no arguments so, and clients repeat it.
+      if (Given->get_ref<const std::string &>().empty()) {
+        *Given = Json::object();
+        continue;
+      }
       Result<Json> Arguments =
           parseJson(Given->get_ref<const std::string &>(),
                     Place + ".tool_calls[].function.arguments'");

@@ -167,7 +167,7 @@ std::optional<ApiError> Fields::finish() {
   for (const std::string &Key : Read)
     Known += (Known.empty() ? "'" : ", '") + Key + "'";
   for (const auto &[Key, Value] : Object.items())
-    if (!Read.contains(Key))
+    if (!Read.contains(Key) && !Value.is_null()) // Null asks for nothing.
       refuse({400,
               "'" + Path + escaped(Key) + "' is not supported: expected one " +
                   "of " + Known,

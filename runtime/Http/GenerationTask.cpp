@@ -100,6 +100,8 @@ void GenerationTask::start(generation::Settings S,
         !Good && !R->Images.empty())
       return C.reply(ApiError{400, Good.error().message()});
     Asked.push_back(std::move(*R));
+    // Prompts draw on their own, also the same one repeated.
+    ++S.Seed;
   }
   C.Server.post([Own = shared_from_this()] { Own->submit(); });
 }

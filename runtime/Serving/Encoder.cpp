@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <list>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 using namespace tenon;
@@ -73,7 +74,12 @@ Result<Encoder> Encoder::create(std::shared_ptr<const engine::Model> M,
   if (!S)
     return S.error();
   auto I = std::make_unique<Implementation>(std::move(*S), Embeds, MaxQueued);
-  I->Runner = std::thread([Own = I.get()] { Own->loop(); });
+  try {
+    I->Runner = std::thread([Own = I.get()] { Own->loop(); });
+  } catch (const std::system_error &Failure) {
+    return Error(ErrorKind::OutOfMemory,
+                 std::string("cannot start a thread: ") + Failure.what());
+  }
   return Encoder(std::move(I));
 }
 
@@ -90,7 +96,8 @@ Encoder::Implementation::~Implementation() {
       giveUp(W);
   }
   Work.notify_one();
-  Runner.join();
+  if (Runner.joinable())
+    Runner.join();
 }
 
 /// Under the lock.

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -71,7 +72,12 @@ Result<Engine> Engine::create(std::shared_ptr<const engine::Model> M,
   if (!Plan)
     return Plan.error();
   I->Plan.emplace(std::move(*Plan));
-  I->Runner = std::thread([Own = I.get()] { Own->loop(); });
+  try {
+    I->Runner = std::thread([Own = I.get()] { Own->loop(); });
+  } catch (const std::system_error &Failure) {
+    return Error(ErrorKind::OutOfMemory,
+                 std::string("cannot start a thread: ") + Failure.what());
+  }
   return Engine(std::move(I));
 }
 
