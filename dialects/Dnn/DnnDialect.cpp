@@ -195,9 +195,10 @@ void TargetAttr::print(AsmPrinter &Printer) const {
 
 LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> EmitError,
                                  StringRef Level, int64_t VectorBits,
-                                 int64_t Registers, ArrayRef<DotProduct>,
+                                 int64_t Registers, ArrayRef<DotProduct> Dots,
                                  ArrayRef<StorageFormat>) {
-  if (!cpuLevelNamed(std::string_view(Level))) {
+  std::optional<CpuLevel> Known = cpuLevelNamed(std::string_view(Level));
+  if (!Known) {
     auto Diag = EmitError() << "expected a CPU level, one of ";
     llvm::interleaveComma(CpuLevels, Diag,
                           [&](const CpuLevelInfo &Info) { Diag << Info.Name; });
@@ -208,6 +209,16 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> EmitError,
     return EmitError() << "expected 256 or 512 bits and 16 to 32 registers, "
                           "got "
                        << VectorBits << " and " << Registers;
+  const CpuLevelInfo &Info = infoOf(*Known);
+  if (VectorBits > Info.VectorBits || Registers > Info.Registers)
+    return EmitError() << "expected at most the " << Info.VectorBits
+                       << " bits and " << Info.Registers << " registers of "
+                       << Level << ", got " << VectorBits << " and "
+                       << Registers;
+  for (DotProduct Dot : Dots)
+    if (!Info.Dots.contains(Dot))
+      return EmitError() << "expected dot products of " << Level << ", got "
+                         << infoOf(Dot).Name;
   return success();
 }
 

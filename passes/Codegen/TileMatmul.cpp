@@ -58,7 +58,16 @@ private:
     return std::min(MostColumns / PanelWidth / matrices(), panels());
   }
   void allocate();
-  /// Whether rows [First, Last) stream a panel.
+  /// Steps of a row.
+  int64_t steps() const { return llvm::divideCeil(InFeatures, TileFeatures); }
+  /// Whether few rows are kept side by side, as streaming a panel needs them:
+  /// a thread's stack is 8 MiB, often for several kernels of a region.
+  bool hasRoomForFew() const { return stagedBytes() <= int64_t(4) << 20; }
+  int64_t stagedBytes() const {
+    return steps() * BlockRows * TileFeatures *
+           static_cast<int64_t>(sizeof(uint16_t));
+  }
+  /// Whether rows [First, Last) stream a panel, where there is room.
   Value areFew(Value First, Value Last) {
     return B.isLess(B.sub(Last, First), B.index(BlockRows + 1));
   }
@@ -147,12 +156,9 @@ void TileMatmul::allocate() {
   if (Staged)
     return;
   Type BF16 = B.getBF16Type();
-  // Few rows lie where the sums of many would: a thread's stack is small, and
-  // rows of any width must not fill it.
-  int64_t Steps = llvm::divideCeil(InFeatures, TileFeatures);
-  int64_t Bytes =
-      std::max<int64_t>(ChunkRows * MostColumns * sizeof(float),
-                        Steps * BlockRows * TileFeatures * sizeof(uint16_t));
+  // Few rows lie where the sums of many would: a thread's stack is small.
+  int64_t Bytes = std::max<int64_t>(ChunkRows * MostColumns * sizeof(float),
+                                    hasRoomForFew() ? stagedBytes() : 0);
   Value Shared = B.scratch({Bytes}, B.getI8Type());
   // All of the kernel sees the views, as it does what they are of.
   OpBuilder::InsertionGuard Guard(B);
@@ -163,7 +169,8 @@ void TileMatmul::allocate() {
   };
   Sums = ViewOf({ChunkRows, mostPanels() * matrices() * PanelWidth},
                 B.getF32Type());
-  StagedFew = ViewOf({1, Steps, BlockRows, TileFeatures}, BF16);
+  if (hasRoomForFew())
+    StagedFew = ViewOf({1, steps(), BlockRows, TileFeatures}, BF16);
   Staged = B.scratch({ChunkRows / BlockRows, PieceFeatures / TileFeatures,
                       BlockRows, TileFeatures},
                      BF16);
@@ -175,6 +182,8 @@ void TileMatmul::allocate() {
 
 void TileMatmul::prepare(Value First, Value Last, RowFinder RowOf) {
   allocate();
+  if (!hasRoomForFew())
+    return;
   B.ifThen(areFew(First, Last), [&] {
     stage(StagedFew, First, Last, B.index(0), InFeatures, RowOf);
   });
@@ -183,6 +192,8 @@ void TileMatmul::prepare(Value First, Value Last, RowFinder RowOf) {
 void TileMatmul::emit(ArrayRef<Panel> Panels, Value First, Value Last,
                       RowFinder RowOf, Epilogue Finish) {
   Value Count = B.index(static_cast<int64_t>(Panels.size()));
+  if (!hasRoomForFew())
+    return multiplyPanels(Panels[0], Count, First, Last, RowOf, Finish);
   B.ifThenElse(
       areFew(First, Last),
       [&] { streamPanels(Panels[0], Count, First, Last, Finish); },
@@ -193,20 +204,24 @@ void TileMatmul::emit(ArrayRef<Panel> Panels, Value First, Value Last,
 /// groups of as many as are best.
 void TileMatmul::emitShare(Value First, Value Last, RowFinder RowOf,
                            Epilogue Finish) {
-  Value IsFew = areFew(First, Last), Most = B.index(mostPanels());
+  Value Most = B.index(mostPanels());
+  auto Multiply = [&](Value FirstPanel, Value Count) {
+    Value To = B.add(FirstPanel, Count);
+    B.loop(FirstPanel, To, mostPanels(), [&](Value Number) {
+      multiplyPanels(panelOf(Number), B.min(B.sub(To, Number), Most), First,
+                     Last, RowOf, Finish);
+    });
+  };
+  if (!hasRoomForFew())
+    return B.claim(B.index(panels()), Most, Multiply);
+  Value IsFew = areFew(First, Last);
   Value Grain = arith::SelectOp::create(
       B, IsFew, B.index(leastClaimed(panels(), 1)), Most);
   B.claim(B.index(panels()), Grain, [&](Value FirstPanel, Value Count) {
     B.ifThenElse(
         IsFew,
         [&] { streamPanels(panelOf(FirstPanel), Count, First, Last, Finish); },
-        [&] {
-          Value To = B.add(FirstPanel, Count);
-          B.loop(FirstPanel, To, mostPanels(), [&](Value Number) {
-            multiplyPanels(panelOf(Number), B.min(B.sub(To, Number), Most),
-                           First, Last, RowOf, Finish);
-          });
-        });
+        [&] { Multiply(FirstPanel, Count); });
   });
 }
 

@@ -66,6 +66,21 @@ module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, 
 
 // -----
 
+// expected-error@below {{expected at most the 256 bits and 16 registers of avx2, got 512 and 16}}
+module attributes {dnn.target = #dnn.target<avx2, vector = 512, registers = 16, dot = [], library = [f32]>} {}
+
+// -----
+
+// expected-error@below {{expected at most the 256 bits and 16 registers of avx2, got 256 and 32}}
+module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 32, dot = [], library = [f32]>} {}
+
+// -----
+
+// expected-error@below {{expected dot products of avx512_bf16, got int8_tile}}
+module attributes {dnn.target = #dnn.target<avx512_bf16, vector = 512, registers = 32, dot = [bf16, int8_tile], library = [f32]>} {}
+
+// -----
+
 // expected-error@below {{expected panels of q4_k, got row_major}}
 func.func private @rows(!dnn.packed<row_major, 8x256xq4_k>)
 

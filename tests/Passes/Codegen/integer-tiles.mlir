@@ -128,10 +128,25 @@ module attributes {dnn.target = #dnn.target<avx512_vnni, vector = 512, registers
 // CHECK: dnn.dot
 // CHECK: memref.prefetch
 // CHECK: dnn.dot
-// CHECK-NOT: amx
+// CHECK-NOT: amx.tile
 func.func private @no_tiles(%s: !transformer.scope, %b: !transformer.batch, %x: !rows, %o: !out) attributes {transformer.variant = #transformer.variant<few>} {
   %w = dnn.weight %s ["w"] of ffn index 0 : !four
   dnn.matmul %x weight %w outs(%o) : (!rows, !four, !out) -> ()
+  return
+}
+}
+
+// -----
+
+// Rows so wide that 16 of them would fill a thread's stack.
+module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, dot = [bf16, int8, int16, bf16_tile, int8_tile], library = []>} {
+// CHECK-LABEL: @wide
+// CHECK-NOT: amx.tile
+// CHECK: dnn.dot
+// CHECK-NOT: amx.tile
+func.func private @wide(%s: !transformer.scope, %b: !transformer.batch, %x: memref<?x131072x!dnn.grouped<16>>, %o: memref<?x64xf32>) attributes {transformer.variant = #transformer.variant<few>} {
+  %w = dnn.weight %s ["w"] of ffn index 0 : !dnn.packed<panels, 64x131072xq4_0>
+  dnn.matmul %x weight %w outs(%o) : (memref<?x131072x!dnn.grouped<16>>, !dnn.packed<panels, 64x131072xq4_0>, memref<?x64xf32>) -> ()
   return
 }
 }

@@ -229,3 +229,21 @@ func.func private @experts(%b: !transformer.batch, %x: !rows, %i: memref<?x2xi32
   return
 }
 }
+
+// -----
+
+// Rows so wide that 32 of them would fill a thread's stack are copied piece by
+// piece, however few there are.
+module attributes {dnn.target = #dnn.target<amx, vector = 512, registers = 32, dot = [bf16, int8, int16, bf16_tile, int8_tile], library = [f32, bf16]>} {
+// CHECK-LABEL: @wide
+// CHECK-DAG: memref.alloca() {{.*}} : memref<1048576xi8>
+// CHECK-DAG: memref.alloca() {{.*}} : memref<16x8x32x32xbf16>
+// CHECK-NOT: x4096x32x32xbf16>
+// CHECK: amx.tile_mulf
+// CHECK-NOT: x4096x32x32xbf16>
+func.func private @wide(%s: !transformer.scope, %b: !transformer.batch, %x: memref<?x131072xbf16>, %o: memref<?x64xf32>) {
+  %w = dnn.weight %s ["w"] of ffn index 0 : !dnn.packed<panels, 64x131072xq8_0>
+  dnn.matmul %x weight %w outs(%o) : (memref<?x131072xbf16>, !dnn.packed<panels, 64x131072xq8_0>, memref<?x64xf32>) -> ()
+  return
+}
+}
