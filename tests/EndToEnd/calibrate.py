@@ -62,14 +62,16 @@ def mixture(path):
     return tokenizer(path)
 
 
-def overflowing(path):
-    """A LLaMA of finite numbers, whose first gated product is not."""
+def overflowing(path, factor=1e5):
+    """A LLaMA of finite numbers, whose first gated product is not; with the
+    default factor those of matrices are small enough for scales in f16."""
     models.llama(path, 2)
     tensors = models.read_safetensors(path / "model.safetensors")
-    for part in "gate", "up":
-        name = f"model.layers.0.mlp.{part}_proj.weight"
+    for part, by in (("post_attention_layernorm", 1e15),
+                     ("mlp.gate_proj", factor), ("mlp.up_proj", factor)):
+        name = f"model.layers.0.{part}.weight"
         kind, shape, data = tensors[name]
-        large = numpy.float32(1e25) * numpy.frombuffer(data, numpy.float32)
+        large = numpy.float32(by) * numpy.frombuffer(data, numpy.float32)
         tensors[name] = kind, shape, large.tobytes()
     models.write_safetensors(path / "model.safetensors", tensors)
     return tokenizer(path)
@@ -251,6 +253,10 @@ class Calibrate:
                                        "--calibrate", self.text], 1,
                  ["calibration: the inputs of tensor "
                   "'model.layers.1.mlp.gate_proj.weight' become infinite"]),
+                ("numbers beyond scales",
+                 [overflowing(work / "large", 1e12), *int4], 1,
+                 ["tensor 'model.layers.0.mlp.gate_proj.weight' has a number "
+                  "beyond 7.40e+06: expected smaller ones for iq4_nl"]),
                 ("an encoder-decoder",
                  [others["t5-gated"], *int4, "--calibrate", self.text], 1,
                  ["t5-gated: --calibrate: this model is an encoder-decoder: "
