@@ -75,8 +75,8 @@ CodeBlock readBlock(StorageFormat Format, const std::byte *Stored);
 bool decodeBlock(StorageFormat Format, const CodeBlock &Block, float *Out);
 
 /// The largest magnitude that quantiseBlock() keeps in `Format`, whatever else
-/// is in the block; larger ones are clipped sooner or later. Infinite where a
-/// scale can be as large as any number.
+/// is in the block; larger ones are clipped sooner or later. Infinite for what
+/// has no scales of f16, or minima beside them.
 float largestQuantised(StorageFormat Format);
 
 /// The block of `Format` that is close to `Values`, BlockValues finite numbers:

@@ -309,7 +309,7 @@ CodeBlock quantise(StorageFormat Format, const BlockValues &Values) {
 
 float tenon::largestQuantised(StorageFormat Format) {
   const StorageFormatInfo &Info = infoOf(Format);
-  if (Info.Scale != ScaleKind::Half)
+  if (Info.Scale != ScaleKind::Half || Info.hasMinimum())
     return std::numeric_limits<float>::infinity();
   const Numbers &N = numbersOf(Info);
   return MostHalf * static_cast<float>(std::min(-N.Low, N.High));

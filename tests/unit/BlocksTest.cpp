@@ -113,9 +113,15 @@ TEST(BlocksTest, LargestQuantised) {
     std::vector<float> X(32);
     X[7] = Most;
     EXPECT_NEAR(stored(Format, X)[7] / Most, 1, 0.02) << infoOf(Format).Name;
+    EXPECT_GT(Most, 2e6f) << infoOf(Format).Name;
     X[7] = 2 * Most;
     EXPECT_LT(stored(Format, X)[7], 1.2f * Most) << infoOf(Format).Name;
   }
+}
+
+TEST(BlocksTest, EveryFormatKeepsNumbersOfWeights) {
+  for (StorageFormat Format : quantisedFormats())
+    EXPECT_GT(largestQuantised(Format), 1e5f) << infoOf(Format).Name;
 }
 
 TEST(BlocksTest, NoExponentIsNone) {
