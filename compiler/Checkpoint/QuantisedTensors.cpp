@@ -37,9 +37,6 @@ public:
       if (Failure)
         return *Failure;
     }
-    if (Form.Kind == Method::CompressedTensors || Form.Kind == Method::FP8)
-      for (std::string_view Name : Weights.names())
-        takeCacheScale(Name);
     if (Made.empty())
       return Error(Weights.path() +
                    ": has no quantised matrix: expected those that "
@@ -77,6 +74,8 @@ private:
                Module &&
                (Tensor.StoredType == "I8" || Tensor.StoredType == "F8_E4M3"))
         addPlain(*Module, Tensor);
+      else
+        takeCacheScale(Name);
       return;
     case Method::MXFP4:
       if (auto Module = ModuleOf("_blocks"))

@@ -196,10 +196,9 @@ private:
     constexpr std::string_view Suffix = ".bias";
     if (!Name.ends_with(Suffix))
       return false;
+    const TensorInfo *Bias = Weights->find(Name);
     Name.remove_suffix(Suffix.size());
     const TensorInfo *Matrix = Weights->find(std::string(Name) + ".weight");
-    const TensorInfo *Bias =
-        Weights->find(std::string(Name) + std::string(Suffix));
     return Matrix && Matrix->Source && !Bias->Source &&
            llvm::all_of(Bias->Stored,
                         [](std::byte Byte) { return Byte == std::byte{0}; });

@@ -493,6 +493,14 @@ def main():
         if not test.names or name in test.names:
             compare(test, name, llama(test.work, lambda random, n, k: function(
                 random, n, k, **settings)), form, kept, note)
+    if not test.names or "cache-scales" in test.names:
+        made = llama(test.work, float_quantized)
+        for name in "k_scale", "v_scale":
+            made[1][f"model.layers.0.self_attn.{name}"] = stored(
+                numpy.ones(1, numpy.float32))
+        compare(test, "cache-scales", made,
+                compressed_config("float-quantized", 8, type="float"), "f32",
+                "'model.layers.0.self_attn.k_scale'")
     if not test.names or "mxfp4" in test.names:
         compare(test, "mxfp4", gpt_oss(), {
             "quant_method": "mxfp4",
