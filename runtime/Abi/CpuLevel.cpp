@@ -127,7 +127,13 @@ static bool libraryUses(CpuLevel Level) {
   return (Used & Wanted) == Wanted;
 }
 
+static std::optional<CpuLevel> Assumed;
+
+void tenon::assumeLevel(CpuLevel Level) { Assumed = Level; }
+
 Result<CpuLevel> tenon::effectiveLevel() {
+  if (Assumed)
+    return *Assumed;
   static const std::optional<CpuLevel> Best = [] {
     std::optional<CpuLevel> Found;
     for (const CpuLevelInfo &Info : CpuLevels)

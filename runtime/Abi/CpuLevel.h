@@ -106,6 +106,10 @@ constexpr std::optional<CpuLevel> cpuLevelNamed(std::string_view Name) {
 /// ONEDNN_MAX_CPU_ISA lowers it. An error when even AVX2 is missing.
 Result<CpuLevel> effectiveLevel();
 
+/// Puts `Level` in force whatever the CPU offers, in a process that emulates
+/// what the CPU lacks. Comes before everything that asks for the level.
+void assumeLevel(CpuLevel Level);
+
 /// Whether code generated for level `Code` runs where `Machine` is in force.
 bool runs(CpuLevel Code, CpuLevel Machine);
 

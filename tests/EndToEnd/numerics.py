@@ -78,8 +78,10 @@ def main():
         limits = [None] + [isa for level, isa in support.LEVELS.items()
                            if support.runnable(level, native)]
     elif not support.runnable(target, native):
-        test.skip(f"{dtype} at {target}", f"this machine has {native}")
-        return
+        if not test.emulate(target):
+            test.skip(f"{dtype} at {target}", f"this machine has {native}")
+            return
+        limits = [None]
     elif one_each and target == native:
         test.skip(f"{dtype} at {target}", "it is this machine's native code")
         return
@@ -93,6 +95,8 @@ def main():
                                 "--target-cpu", target, *fixture.options)
         for isa in limits:
             what = f"{fixture.name} {dtype} {native if target == 'native' else target}"
+            if test.emulated:
+                what += " emulated"
             if isa:
                 what += f" under {isa}"
             compare(test, fixture, artifact, dtype, isa, what)

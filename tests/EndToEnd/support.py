@@ -68,6 +68,18 @@ class Test:
         self.work.mkdir(parents=True)
         self.failures = 0
         self.passed = 0
+        self.emulated = None
+
+    def emulate(self, level):
+        """Runs models at a level that this machine lacks from here on, by
+        tests/emulation; says whether that is possible."""
+        native = self.native_level()
+        order = list(LEVELS)
+        possible = level == "avx2_vnni" or (
+            level == "amx" and order.index(native) >= order.index("avx512_bf16"))
+        if possible:
+            self.emulated = level
+        return possible
 
     def check(self, good, what):
         """Records a result; `what` says what was measured and expected."""
@@ -92,6 +104,9 @@ class Test:
         environment["TENON_CACHE_DIR"] = str(self.work / "model-cache")
         if isa:
             environment["ONEDNN_MAX_CPU_ISA"] = isa
+        if self.emulated and tool == "tenon":
+            tool = "tenon-emulated"
+            environment["TENON_EMULATED_LEVEL"] = self.emulated
         return subprocess.run(
             [str(self.bin / tool), *map(str, arguments)],
             capture_output=True, text=True, errors="replace",

@@ -1,0 +1,197 @@
+//===- VectorInstructions.cpp - AVX-VNNI and AVX512-FP16 ------------------===//
+
+#include "tests/emulation/Emulation.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <string_view>
+
+using namespace tenon::emulation;
+
+/// f16, which GCC computes in f32: with no second rounding that would show,
+/// since f32 has more than twice f16's digits.
+using Half = _Float16;
+
+namespace {
+
+/// LLVM's name of an instruction, which ends with its form.
+struct Form {
+  std::string_view Mnemonic;
+  bool BroadcastsMemory;
+  /// Elements that the mask leaves out are zero, else they stay.
+  bool Zeroes;
+};
+
+/// The elements of one type in a vector register.
+template <typename T> struct Elements {
+  std::array<T, sizeof(VectorValue) / sizeof(T)> At = {};
+
+  explicit Elements(const VectorValue &Value)
+      : At(std::bit_cast<decltype(At)>(Value)) {}
+  Elements() = default;
+  VectorValue bytes() const { return std::bit_cast<VectorValue>(At); }
+};
+
+} // namespace
+
+/// VADDPHZrmbkz is VADDPH of Z registers, the last operand in memory, one
+/// element for all, with a mask, zeroing.
+static Form formOf(std::string_view Name) {
+  size_t End = Name.find_first_of("rm");
+  std::string_view Letters =
+      End == std::string_view::npos ? "" : Name.substr(End);
+  std::string_view Mnemonic = Name.substr(0, End);
+  for (std::string_view Size : {"Z128", "Z256", "Z", "Y"})
+    if (Mnemonic.ends_with(Size)) {
+      Mnemonic.remove_suffix(Size.size());
+      break;
+    }
+  return {Mnemonic, Letters.find("mb") != std::string_view::npos,
+          Letters.ends_with("kz")};
+}
+
+/// Whether element `I` takes part.
+static bool isChosen(const Instruction &What, const Registers &State,
+                     unsigned MaskAt, size_t I) {
+  return What.Masks.size() <= MaskAt || State.mask(What.Masks[MaskAt]) >> I & 1;
+}
+
+/// `Count` elements of the last operand, of which a mask leaves some out.
+template <typename T>
+static Elements<T> lastOperand(const Instruction &What, const Registers &State,
+                               size_t Count, unsigned MaskAt = 0) {
+  if (!What.Memory)
+    return Elements<T>(State.vector(What.Vectors.back()));
+  Elements<T> Loaded;
+  bool Broadcasts = formOf(What.Name).BroadcastsMemory;
+  const std::byte *From = What.Memory->address(State);
+  for (size_t I = 0; I < Count; ++I)
+    // What the mask leaves out may not be there.
+    if (isChosen(What, State, MaskAt, I))
+      std::memcpy(&Loaded.At[I], From + (Broadcasts ? 0 : I * sizeof(T)),
+                  sizeof(T));
+  return Loaded;
+}
+
+/// Sets the first operand to `Count` elements of `Result` under the mask.
+template <typename T>
+static void setResult(const Instruction &What, Registers &State,
+                      const Elements<T> &Result, size_t Count) {
+  Elements<T> Before(State.vector(What.Vectors[0])), After;
+  bool Zeroes = formOf(What.Name).Zeroes;
+  for (size_t I = 0; I < Count; ++I) {
+    if (isChosen(What, State, 0, I))
+      After.At[I] = Result.At[I];
+    else if (!Zeroes)
+      After.At[I] = Before.At[I];
+  }
+  State.setVector(What.Vectors[0], After.bytes());
+}
+
+template <typename OfA, typename OfB>
+static void dotProduct(const Instruction &What, Registers &State) {
+  constexpr size_t Factors = sizeof(int32_t) / sizeof(OfA);
+  size_t Count = What.VectorBits / 32;
+  Elements<int32_t> B32 = lastOperand<int32_t>(What, State, Count);
+  Elements<OfA> A(State.vector(What.Vectors[2]));
+  Elements<OfB> B(B32.bytes());
+  Elements<uint32_t> Sums(State.vector(What.Vectors[0]));
+  for (size_t I = 0; I < Count; ++I)
+    for (size_t J = 0; J < Factors; ++J)
+      Sums.At[I] +=
+          static_cast<uint32_t>(A.At[Factors * I + J] * B.At[Factors * I + J]);
+  setResult(What, State, Sums, Count);
+}
+
+template <typename Function>
+static void halves(const Instruction &What, Registers &State, Function Of) {
+  size_t Count = What.VectorBits / 16;
+  Elements<Half> B = lastOperand<Half>(What, State, Count);
+  // The one before the last, which is a register unless it is in memory.
+  Elements<Half> A(
+      State.vector(What.Vectors[What.Vectors.size() - (What.Memory ? 1 : 2)]));
+  Elements<Half> Result;
+  for (size_t I = 0; I < Count; ++I)
+    Result.At[I] = static_cast<Half>(
+        Of(static_cast<float>(A.At[I]), static_cast<float>(B.At[I])));
+  setResult(What, State, Result, Count);
+}
+
+static void addHalves(const Instruction &What, Registers &State) {
+  halves(What, State, [](float A, float B) { return A + B; });
+}
+
+static void multiplyHalves(const Instruction &What, Registers &State) {
+  halves(What, State, [](float A, float B) { return A * B; });
+}
+
+/// Bits 0 and 1 of the predicate say what holds, bit 2 turns it round, bit 3
+/// turns the answer for numbers that are unordered; bit 4 is of exceptions
+/// only.
+static void compareHalves(const Instruction &What, Registers &State) {
+  size_t Count = What.VectorBits / 16;
+  // The first mask is the result.
+  Elements<Half> B = lastOperand<Half>(What, State, Count, /*MaskAt=*/1);
+  Elements<Half> A(State.vector(What.Vectors[0]));
+  auto Predicate = static_cast<unsigned>(What.Immediates[0]);
+  bool Turned = Predicate & 4, Other = Predicate & 8;
+  uint64_t Result = 0;
+  for (size_t I = 0; I < Count; ++I) {
+    auto X = static_cast<float>(A.At[I]), Y = static_cast<float>(B.At[I]);
+    bool Unordered = std::isunordered(X, Y);
+    std::array<bool, 4> Holds = {X == Y, X < Y, X <= Y, Unordered};
+    bool Answer = Holds[Predicate & 3] != Turned;
+    if (Other)
+      // Of unordered itself bit 3 makes "never" and "always".
+      Answer = (Predicate & 3) == 3 ? Turned : Answer != Unordered;
+    if (Answer && isChosen(What, State, 1, I))
+      Result |= uint64_t(1) << I;
+  }
+  State.setMask(What.Masks[0], Result);
+}
+
+static void widenHalves(const Instruction &What, Registers &State) {
+  size_t Count = What.VectorBits / 32;
+  Elements<Half> From = lastOperand<Half>(What, State, Count);
+  Elements<float> Result;
+  for (size_t I = 0; I < Count; ++I)
+    Result.At[I] = static_cast<float>(From.At[I]);
+  setResult(What, State, Result, Count);
+}
+
+/// One element from or to memory; the rest of the register becomes zero.
+static void moveHalf(const Instruction &What, Registers &State) {
+  std::byte *At = What.Memory->address(State);
+  if (What.Name.ends_with("mr")) {
+    VectorValue Value = State.vector(What.Vectors[0]);
+    std::copy_n(Value.begin(), sizeof(Half), At);
+    return;
+  }
+  VectorValue Value = {};
+  std::copy_n(At, sizeof(Half), Value.begin());
+  State.setVector(What.Vectors[0], Value);
+}
+
+Emulation tenon::emulation::vectorEmulation(const Instruction &What) {
+  struct Named {
+    std::string_view Mnemonic;
+    Emulation Does;
+  };
+  static constexpr std::array<Named, 7> Known = {{
+      {"VPDPBUSD", dotProduct<uint8_t, int8_t>},
+      {"VPDPWSSD", dotProduct<int16_t, int16_t>},
+      {"VADDPH", addHalves},
+      {"VMULPH", multiplyHalves},
+      {"VCMPPH", compareHalves},
+      {"VCVTPH2PSX", widenHalves},
+      {"VMOVSH", moveHalf},
+  }};
+  const auto *Found =
+      std::ranges::find(Known, formOf(What.Name).Mnemonic, &Named::Mnemonic);
+  // Between registers, which the table does not tell apart.
+  if (Found == Known.end() || (Found->Does == moveHalf && !What.Memory))
+    return nullptr;
+  return Found->Does;
+}
