@@ -1,5 +1,6 @@
 """Encoders, encoder-decoders, vision, tokenizers, sessions, descriptions."""
 
+import concurrent.futures
 import json
 
 import numpy as np
@@ -159,6 +160,50 @@ def test_sessions(model):
         second.append([model.vocabulary_size])
     with pytest.raises(tenon.NotFound):
         len(first)
+    other = tenon.Session(model, threads=1, cache_tokens=64)
+    with pytest.raises(tenon.InvalidArgument, match="of another session"):
+        other.step([(second, [1])])
+    with pytest.raises(tenon.InvalidArgument, match="rows is 'first'"):
+        second.append([1], rows="first")
+
+
+def test_sequences_that_are_dropped_in_a_step(model):
+    """The collector may drop one in any thread, also while a step runs."""
+    session = tenon.Session(model, threads=1, cache_tokens=512)
+    first, dropped = session.sequence(), [session.sequence()]
+    native, calls = session._native, []
+
+    class Watched:
+        def __getattr__(self, name):
+            calls.append(name)
+            return getattr(native, name)
+
+        def run(self, *arguments):
+            calls.append("run")
+            dropped.clear()
+            answer = native.run(*arguments)
+            calls.append("ran")
+            return answer
+
+    session._native = Watched()
+    first.append([1, 2])
+    assert calls == ["run", "ran"]
+    assert len(first) == 2
+    assert calls[2:] == ["end_sequence", "length"]
+
+
+def test_threads_take_turns_in_a_session(model):
+    session = tenon.Session(model, threads=1, cache_tokens=512)
+    expected = session.sequence().append([1, 2, 3])
+
+    def run():
+        for _ in range(10):
+            sequence = session.sequence()
+            assert np.array_equal(sequence.append([1, 2, 3]), expected)
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(run) for _ in range(4)]:
+            done.result(60)
 
 
 def test_sampler(model):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
+from collections.abc import Iterator
 from collections.abc import Sequence as Items
 from typing import Literal
 
@@ -19,11 +22,18 @@ _ROWS = {
 }
 
 
+def _output_rows(rows: str) -> _native.OutputRows:
+    if rows not in _ROWS:
+        raise InvalidArgument(f"rows is {rows!r}: expected one of"
+                              f" {', '.join(map(repr, _ROWS))}")
+    return _ROWS[rows]
+
+
 class Session:
     """Sequences of a decoder, and the cache that holds them.
 
     Arrays that it answers are memory of the runtime, not copied, and stay as
-    they are. One thread may use a session at a time, cancel() apart.
+    they are. Calls from several threads run one after another, cancel() apart.
 
     Args:
         model: a Model.
@@ -40,21 +50,42 @@ class Session:
         self.model = model
         self._native = _native.Session(model._native, threads, cache_tokens,
                                        resources and resources._native)
+        self._lock = threading.RLock()
+        # Sequences that nobody holds any more.
+        self._left: list[int] = []
+
+    @contextlib.contextmanager
+    def _turn(self) -> Iterator[_native.Session]:
+        """The native session, while no other call runs on it."""
+        with self._lock:
+            while self._left:
+                self._native.end_sequence(self._left.pop())
+            yield self._native
 
     def sequence(self) -> Sequence:
         """A new, empty sequence."""
-        return Sequence(self, self._native.create_sequence())
+        with self._turn() as native:
+            return Sequence(self, native.create_sequence())
 
     def step(self, items: Items[tuple[Sequence, Items[int]]], *,
              rows: Literal["none", "last", "all"] = "last"
              ) -> list[np.ndarray]:
         """Appends tokens to several sequences in one ragged batch; of each the
         logits, [rows, vocabulary] float32."""
-        return self._native.run(_native.Entry.STEP, [
+        items = list(items)
+        for sequence, _ in items:
+            if sequence._session is not self:
+                raise InvalidArgument("a sequence is of another session:"
+                                      " expected one of this session")
+        return self._run([
             _native.Item(token_ids(tokens, "tokens"), sequence._id,
-                         output_rows=_ROWS[rows])
+                         output_rows=_output_rows(rows))
             for sequence, tokens in items
         ])
+
+    def _run(self, items: list) -> list[np.ndarray]:
+        with self._turn() as native:
+            return native.run(_native.Entry.STEP, items)
 
     def cancel(self) -> None:
         """From any thread: the step that runs raises Cancelled; all sequences
@@ -70,7 +101,8 @@ class Sequence:
         self._id = number
 
     def __len__(self) -> int:
-        return self._session._native.length(self._id)
+        with self._session._turn() as native:
+            return native.length(self._id)
 
     def append(self, tokens: Items[int], *, prefix: int = 0,
                rows: Literal["none", "last", "all"] = "last") -> np.ndarray:
@@ -80,30 +112,33 @@ class Sequence:
             prefix: so many first tokens see each other, in models with a prefix
                 mask; only in the first step.
         """
-        return self._session._native.run(_native.Entry.STEP, [
+        return self._session._run([
             _native.Item(token_ids(tokens, "tokens"), self._id,
-                         output_rows=_ROWS[rows], prefix=prefix)
+                         output_rows=_output_rows(rows), prefix=prefix)
         ])[0]
 
     def fork(self) -> Sequence:
         """A sequence with the same tokens; both share cache until one goes
         on."""
-        return Sequence(self._session,
-                        self._session._native.fork_sequence(self._id))
+        with self._session._turn() as native:
+            return Sequence(self._session, native.fork_sequence(self._id))
 
     def truncate(self, length: int) -> None:
         """Drops the tokens from the first `length` on."""
-        self._session._native.truncate_sequence(self._id, length)
+        with self._session._turn() as native:
+            native.truncate_sequence(self._id, length)
 
     def end(self) -> None:
         """Gives its cache back. Nothing happens the second time."""
-        number, self._id = self._id, 0
-        if number:
-            self._session._native.end_sequence(number)
+        with self._session._turn() as native:
+            number, self._id = self._id, 0
+            if number:
+                native.end_sequence(number)
 
     def __del__(self):
+        # In any thread, also while a step runs: the next call ends it.
         if getattr(self, "_id", 0):
-            self.end()
+            self._session._left.append(self._id)
 
 
 class Sampler:
