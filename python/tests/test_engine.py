@@ -100,8 +100,14 @@ def test_full_queues_and_timeouts(model):
             waiting.result(timeout=0)
     with pytest.raises(tenon.OutOfCachePages, match="texts at once"):
         tenon.Engine(model, max_num_seqs=2).submit("a", n=3, temperature=1)
-    with pytest.raises(tenon.InvalidArgument, match="max_step_ms"):
-        tenon.Engine(model, max_step_ms=-1.0)
+    for name, value in (("max_step_ms", -1.0), ("max_step_ms", 0),
+                        ("max_queued", 0), ("max_num_seqs", -1)):
+        with pytest.raises(tenon.InvalidArgument,
+                           match=f"{name} is {value}: expected more than 0"):
+            tenon.Engine(model, **{name: value})
+    for timeout in 0, -1, float("nan"):
+        with pytest.raises(tenon.InvalidArgument, match="timeout is"):
+            model.engine.submit("a", timeout=timeout)
 
 
 def test_draining_and_closing(model):
@@ -126,6 +132,74 @@ def test_draining_and_closing(model):
     engine.close()
     thread.join(60)
     assert len(waiter) == 1 and running.state == "cancelled"
+
+
+def test_a_failing_delivery_fails_its_request(model, monkeypatch):
+    with tenon.Engine(model, threads=1) as engine:
+        failing = engine.submit("And the", **LONG)
+
+        def fail(news):
+            raise RuntimeError("no room")
+
+        monkeypatch.setattr(failing, "_read", fail)
+        other = engine.submit("In the", max_new_tokens=4)
+        assert len(other.result(60).token_ids) == 4
+        with pytest.raises(RuntimeError, match="no room"):
+            failing.result(60)
+        assert failing.state == "failed"
+        with pytest.raises(RuntimeError, match="no room"):
+            list(failing)
+
+
+def test_lost_news_fail_all_requests(model):
+    class Losing:
+        """An engine some of whose news get lost."""
+
+        def __init__(self, native):
+            self._native = native
+            self.are_lost = threading.Event()
+
+        def __getattr__(self, name):
+            return getattr(self._native, name)
+
+        def wait(self, seconds):
+            if self.are_lost.is_set():
+                raise MemoryError("no room")
+            return self._native.wait(0.01)
+
+    with tenon.Engine(model, threads=1) as engine:
+        losing = engine._mail._native = Losing(engine._native)
+        engine.submit("a", max_new_tokens=1).result(60)  # ends a longer wait
+        waiting = [engine.submit("And the", **LONG) for _ in range(3)]
+        losing.are_lost.set()
+        for request in waiting:
+            with pytest.raises(MemoryError):
+                request.result(60)
+        with pytest.raises(tenon.Cancelled, match="closed"):
+            engine.submit("a")
+
+
+def test_news_before_their_request(model):
+    """A request may have ended before its number is known here."""
+    with tenon.Engine(model, threads=1) as engine:
+        expected = engine.submit("In the", max_new_tokens=4).result(60)
+        submit = engine._native.submit
+
+        class Slow:
+            def __getattr__(self, name):
+                return getattr(native, name)
+
+            def submit(self, *arguments):
+                answer = submit(*arguments)
+                while engine.statistics()["finished"] < 2:
+                    time.sleep(0.001)
+                return answer
+
+        native, engine._native = engine._native, Slow()
+        request = engine.submit("In the", max_new_tokens=4)
+        chunks = list(request)
+        assert "".join(c.text for c in chunks) == expected.text
+        assert request.result(60).token_ids == expected.token_ids
 
 
 def test_chat_through_an_engine(model):

@@ -120,7 +120,11 @@ public:
   void cancel(tenon_request Id) {
     check(tenon_engine_cancel(open().get(), Id));
   }
-  void wake() { check(tenon_engine_wake(open().get())); }
+  /// Nobody waits for a closed one.
+  void wake() {
+    if (std::shared_ptr<tenon_engine> E = Handle)
+      check(tenon_engine_wake(E.get()));
+  }
 
   /// The next news, or None.
   nb::object wait(double Seconds) {

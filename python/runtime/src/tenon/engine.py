@@ -12,7 +12,8 @@ import weakref
 from collections.abc import AsyncIterator, Iterator
 
 from . import _native
-from .errors import BY_STATUS, Cancelled, NotFound, QueueFull
+from .errors import (BY_STATUS, Cancelled, InvalidArgument, NotFound,
+                     QueueFull)
 from .resources import Resources
 from .results import Choice, Chunk, Completion, TokenScore, ToolCall, Usage
 from .settings import Settings, settings_of, token_ids
@@ -37,13 +38,13 @@ class Request:
     wait for all of it, as often as they are called.
     """
 
-    def __init__(self, engine: Engine, prompt: list[int], settings: Settings,
-                 tools: list | None = None):
+    def __init__(self, engine: Engine, number: int, prompt: list[int],
+                 settings: Settings, tools: list | None = None):
         self._engine = engine
+        self._id = number
         self._prompt = prompt
         self._tools = tools
         self._settings = settings
-        self._id = 0
         self._changed = threading.Condition()
         self._chunks: collections.deque[Chunk] = collections.deque()
         self._waiting: list[tuple[asyncio.AbstractEventLoop,
@@ -139,18 +140,26 @@ class Request:
 
     def _take(self, news: dict) -> None:
         """On the engine's thread: news of this request."""
-        with self._changed:
-            self._state = _STATES[news["state"]]
-            if news["piece"] is not None:
-                self._add(news["piece"], news)
-            elif self._state == "finished":
-                self._finish(news)
-            else:
-                self._failure = (
-                    BY_STATUS[news["status"]](news["error"])
-                    if news["error"] is not None
-                    else Cancelled("the request was cancelled"))
-            self._notify()
+        try:
+            with self._changed:
+                if not self._ended:
+                    self._read(news)
+                    self._notify()
+        except Exception as problem:
+            # Who waits must hear of it, and nobody else.
+            self._fail(problem)
+            self.cancel()
+
+    def _read(self, news: dict) -> None:
+        self._state = _STATES[news["state"]]
+        if news["piece"] is not None:
+            self._add(news["piece"], news)
+        elif self._state == "finished":
+            self._finish(news)
+        else:
+            self._failure = (BY_STATUS[news["status"]](news["error"])
+                             if news["error"] is not None
+                             else Cancelled("the request was cancelled"))
 
     def _add(self, piece: dict, news: dict) -> None:
         choice = self._choices[piece["choice"]]
@@ -198,7 +207,9 @@ class Request:
     def _fail(self, failure: Exception) -> None:
         with self._changed:
             if not self._ended:
-                self._state, self._failure = "cancelled", failure
+                self._state = ("cancelled" if isinstance(failure, Cancelled)
+                               else "failed")
+                self._failure = failure
                 self._notify()
 
     def _notify(self) -> None:
@@ -235,8 +246,13 @@ class Engine:
                  max_queued: int = 256, max_step_ms: float = 100.0,
                  prefix_cache: bool = True,
                  resources: Resources | None = None):
-        from .model import Model
-
+        # Zeros are defaults in C.
+        for name, value in (("max_num_seqs", max_num_seqs),
+                            ("max_queued", max_queued),
+                            ("max_step_ms", max_step_ms)):
+            if not value > 0:
+                raise InvalidArgument(f"{name} is {value}: expected more than"
+                                      " 0")
         self.model = model
         self._native = _native.Engine(
             self.model._native, threads, cache_tokens, source_tokens,
@@ -276,18 +292,18 @@ class Engine:
     def _submit(self, prompt: list[int], wish: Settings,
                 timeout: float | None, salt: str,
                 tools: list | None = None) -> Request:
+        if timeout is not None and not timeout > 0:
+            raise InvalidArgument(f"timeout is {timeout}: expected more than 0"
+                                  " seconds")
         if wish.seed is None:
             wish = wish.replace(seed=secrets.randbits(64))
-        request = Request(self, prompt, wish, tools)
-        # Its news may come before its number does.
-        with self._mail.lock:
-            number, retry_after, refusal = self._native.submit(
-                self.model._native, prompt, wish, wish.images, timeout or 0.0,
-                salt)
-            if number is None:
-                raise QueueFull(refusal, retry_after)
-            request._id = number
-            self._mail.requests[number] = request
+        number, retry_after, refusal = self._native.submit(
+            self.model._native, prompt, wish, wish.images or [], timeout or 0.0,
+            salt)
+        if number is None:
+            raise QueueFull(refusal, retry_after)
+        request = Request(self, number, prompt, wish, tools)
+        self._mail.expect(request)
         return request
 
     def save_prefixes(self, path: str | os.PathLike) -> None:
@@ -334,34 +350,71 @@ class _Mail:
 
     def __init__(self, native: _native.Engine):
         self._native = native
-        self.lock = threading.Lock()
+        self._lock = threading.Lock()
         # Those that run; they hold the engine.
-        self.requests: dict[int, Request] = {}
+        self._requests: dict[int, Request] = {}
+        # News of requests that are not expected yet.
+        self._early: dict[int, list[dict]] = {}
         self._is_closed = False
         self._thread = threading.Thread(target=self._deliver, daemon=True,
                                         name="tenon-engine")
         self._thread.start()
+
+    def expect(self, request: Request) -> None:
+        """Hands a request its news, until it has ended."""
+        with self._lock:
+            is_closed = self._is_closed
+            if not is_closed:
+                self._requests[request._id] = request
+                for news in self._early.pop(request._id, ()):
+                    self._hand(news)
+        if is_closed:
+            request._fail(_closed())
 
     def close(self) -> None:
         self._is_closed = True
         self._native.wake()
         if threading.current_thread() is not self._thread:
             self._thread.join()
+        self._end(_closed())
+
+    def _end(self, failure: Exception) -> None:
+        self._is_closed = True
         self._native.close()
-        with self.lock:
-            left, self.requests = self.requests, {}
+        with self._lock:
+            left, self._requests = self._requests, {}
+            self._early = {}
         for request in left.values():
-            request._fail(Cancelled("the engine was closed"))
+            request._fail(failure)
 
     def _deliver(self) -> None:
         while not self._is_closed:
-            news = self._native.wait(-1.0)
-            if news is None:
-                continue
-            with self.lock:
-                number = news["request"]
-                request = (self.requests[number] if news["piece"] is not None
-                           else self.requests.pop(number))
-            request._take(news)
-            # Not while waiting: it holds the engine.
-            del request
+            try:
+                news = self._native.wait(-1.0)
+            except Exception as problem:
+                # Whose news are lost, nobody knows.
+                self._end(problem)
+                return
+            if news is not None:
+                self._receive(news)
+
+    def _receive(self, news: dict) -> None:
+        number = news["request"]
+        with self._lock:
+            # It holds the engine, which must not end within the lock.
+            request = self._requests.get(number)
+            if request is not None:
+                self._hand(news)
+            else:
+                self._early.setdefault(number, []).append(news)
+
+    def _hand(self, news: dict) -> None:
+        number = news["request"]
+        request = self._requests[number]
+        if news["piece"] is None:
+            del self._requests[number]
+        request._take(news)
+
+
+def _closed() -> Cancelled:
+    return Cancelled("the engine was closed")

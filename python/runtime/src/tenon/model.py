@@ -318,9 +318,9 @@ class Model:
     def _settings(self, wish: Settings) -> Settings:
         """With the token ids of bad words, as they are written at the beginning
         of a text and behind a space, and the pixels of images."""
-        if wish.images:
+        if wish.images is not None:
             wish = wish.replace(images=[self._pixels(i) for i in wish.images])
-        if not any(isinstance(word, str) for word in wish.bad_words):
+        if not any(isinstance(word, str) for word in wish.bad_words or ()):
             return wish
         words: list[Sequence[int]] = []
         for word in wish.bad_words:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+import numbers
 import operator
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -10,11 +12,20 @@ from typing import Literal
 from .errors import InvalidArgument
 
 
+_AT_LEAST = {"max_new_tokens": 0, "min_new_tokens": 0, "temperature": 0,
+             "top_k": 0, "min_p": 0, "n": 1, "first_choice": 0, "num_beams": 1,
+             "logprobs": 0, "prompt_lookup_num_tokens": 0, "prefix_tokens": 0}
+_ABOVE_ZERO = ("top_p", "typical_p", "repetition_penalty")
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Settings:
     """How tokens are chosen, and what ends a text.
 
-    None leaves a setting to the model's own generation_config.json.
+    None leaves a setting to the model's own generation_config.json, and to its
+    default where that says nothing.
+
+    Raises: InvalidArgument, for numbers below the range of a setting.
 
     Attributes:
         max_new_tokens: the most new tokens; without any setting 128.
@@ -68,17 +79,38 @@ class Settings:
     repetition_penalty: float | None = None
     presence_penalty: float = 0.0
     frequency_penalty: float = 0.0
-    logit_bias: Mapping[int, float] = dataclasses.field(default_factory=dict)
-    bad_words: Sequence[str | Sequence[int]] = ()
-    stop: str | Sequence[str] = ()
-    stop_tokens: Sequence[int] = ()
+    logit_bias: Mapping[int, float] | None = None
+    bad_words: Sequence[str | Sequence[int]] | None = None
+    stop: str | Sequence[str] | None = None
+    stop_tokens: Sequence[int] | None = None
     include_stop: bool = False
     ignore_eos: bool = False
     echo: bool = False
     logprobs: int | None = None
     prompt_lookup_num_tokens: int = 0
     prefix_tokens: int = 0
-    images: Sequence = dataclasses.field(default=(), compare=False)
+    images: Sequence | None = dataclasses.field(default=None, compare=False)
+
+    def __post_init__(self):
+        # Numbers out of range may mean "not set" in C, as None does here. What
+        # is no number, or too large, is found where the model is known.
+        for name, least in _AT_LEAST.items():
+            value = getattr(self, name)
+            if isinstance(value, numbers.Real) and not value >= least:
+                raise InvalidArgument(f"{name} is {value}: expected at least"
+                                      f" {least}")
+        for field in dataclasses.fields(self):
+            if getattr(self, field.name) is None and field.default is not None:
+                raise InvalidArgument(f"{field.name} is None: expected a value"
+                                      f" as {field.default!r}, its default")
+        for name in _ABOVE_ZERO:
+            value = getattr(self, name)
+            if isinstance(value, numbers.Real) and not value > 0:
+                raise InvalidArgument(f"{name} is {value}: expected above 0")
+        if (isinstance(self.length_penalty, numbers.Real)
+                and not math.isfinite(self.length_penalty)):
+            raise InvalidArgument(f"length_penalty is {self.length_penalty}:"
+                                  " expected a finite number")
 
     def replace(self, **changes) -> Settings:
         """A copy with other values; an unknown name is a TypeError."""
@@ -89,23 +121,27 @@ class Settings:
     @property
     def _bias_pairs(self) -> list[list[float]]:
         return [[float(token_id(k, "logit_bias")), float(v)]
-                for k, v in self.logit_bias.items()]
+                for k, v in (self.logit_bias or {}).items()]
 
     @property
     def _bad_word_ids(self) -> list[list[int]]:
-        for word in self.bad_words:
+        words = self.bad_words or ()
+        for word in words:
             if isinstance(word, str):
                 raise InvalidArgument(
                     f"bad_words has the text {word!r}: expected token ids where"
                     " there is no tokenizer")
-        return [token_ids(word, "bad_words") for word in self.bad_words]
+        return [token_ids(word, "bad_words") for word in words]
 
     @property
     def _stop_texts(self) -> list[str]:
-        return [self.stop] if isinstance(self.stop, str) else list(self.stop)
+        return ([self.stop] if isinstance(self.stop, str)
+                else list(self.stop or ()))
 
     @property
     def _stop_ids(self) -> list[int]:
+        if self.stop_tokens is None:
+            return []
         return token_ids(self.stop_tokens, "stop_tokens")
 
 
