@@ -24,7 +24,9 @@
 |* and everything obtained from it may be used from one thread at a time, any
 |* thread, but for tenon_session_cancel. Different sessions are independent, and
 |* compute on threads of their own. An engine may be used from any number of
-|* threads, but for tenon_engine_wait, which one thread calls at a time.
+|* threads, but for tenon_engine_wait, which one thread calls at a time. A
+|* process that was forked has none of the threads of sessions, engines and
+|* resources: it must neither use nor destroy them.
 |*
 |* Trust: an artifact holds native code. Loading one means trusting it.
 |*

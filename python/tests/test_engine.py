@@ -2,11 +2,15 @@
 
 import asyncio
 import gc
+import os
+import signal
 import subprocess
 import sys
 import textwrap
 import threading
 import time
+import traceback
+import warnings
 
 import numpy as np
 import pytest
@@ -200,6 +204,46 @@ def test_news_before_their_request(model):
         chunks = list(request)
         assert "".join(c.text for c in chunks) == expected.text
         assert request.result(60).token_ids == expected.token_ids
+
+
+def test_forked_processes_are_told(model):
+    session = tenon.Session(model, threads=1, cache_tokens=64)
+    sequence = session.sequence()
+    shared = tenon.Resources(threads=1)
+    request = model.stream("a", max_new_tokens=2)
+    request.result(60)
+    asks = {"Engine": lambda: model.generate("a"),
+            "a request": request.result,
+            "chunks": lambda: list(request),
+            "Session": lambda: sequence.append([1]),
+            "Resources": lambda: tenon.Session(model, resources=shared)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that there are threads
+        child = os.fork()
+    if child == 0:
+        wrong = 0
+        try:
+            for name, ask in asks.items():
+                with pytest.raises(tenon.InvalidArgument,
+                                   match="which was forked"):
+                    ask()
+            del request, sequence, session, shared
+            asks.clear()
+            # What has no threads can be used.
+            with tenon.Engine(model, threads=1) as own:
+                assert own.submit("a", max_new_tokens=2).result(60)
+            model.close()
+        except BaseException:
+            traceback.print_exc()
+            wrong = 1
+        os._exit(wrong)
+    deadline = time.monotonic() + 60
+    while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0):
+        if time.monotonic() > deadline:
+            os.kill(child, signal.SIGKILL)
+        time.sleep(0.01)
+    assert ended == (child, 0)
+    assert len(model.generate("a", max_new_tokens=2).token_ids) == 2
 
 
 def test_chat_through_an_engine(model):

@@ -62,7 +62,10 @@ public:
       Status = tenon_engine_create(M.get(), &O, &Made);
     }
     check(Status);
-    Handle.reset(Made, [](tenon_engine *E) { tenon_engine_destroy(E); });
+    Handle.reset(Made, [Home = Home](tenon_engine *E) {
+      if (Home.isHere())
+        tenon_engine_destroy(E);
+    });
   }
   Engine(const Engine &) = delete;
   ~Engine() { close(); }
@@ -125,6 +128,9 @@ public:
     if (std::shared_ptr<tenon_engine> E = Handle)
       check(tenon_engine_wake(E.get()));
   }
+
+  bool isHere() const { return Home.isHere(); }
+  void checkProcess() const { Home.check("Engine"); }
 
   /// The next news, or None.
   nb::object wait(double Seconds) {
@@ -201,11 +207,13 @@ public:
 
 private:
   std::shared_ptr<tenon_engine> open() const {
+    checkProcess();
     if (!Handle)
       raise(TENON_CANCELLED, "the engine is closed");
     return Handle;
   }
 
+  HomeProcess Home;
   std::shared_ptr<tenon_engine> Handle;
 };
 
@@ -224,6 +232,8 @@ void tenon::python::bindEngine(nb::module_ &M) {
       .def("save_prefixes", &Engine::savePrefixes, "path"_a)
       .def("cancel", &Engine::cancel, "request"_a)
       .def("wake", &Engine::wake)
+      .def("is_here", &Engine::isHere)
+      .def("check_process", &Engine::checkProcess)
       .def("wait", &Engine::wait, "seconds"_a)
       .def("drain", &Engine::drain, "seconds"_a)
       .def("statistics", &Engine::statistics)

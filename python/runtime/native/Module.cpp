@@ -16,6 +16,16 @@ void tenon::python::check(tenon_status Status) {
     raise(Status, tenon_last_error());
 }
 
+void tenon::python::HomeProcess::check(const char *What) const {
+  if (!isHere())
+    raise(
+        TENON_INVALID_ARGUMENT,
+        std::string(What) + " of process " + std::to_string(Id) +
+            " is used in process " + std::to_string(::getpid()) +
+            ", which was forked and has none of its threads: expected a model "
+            "that is loaded in each process");
+}
+
 NB_MODULE(_native, M) {
   M.doc() = "The C API of Tenon; the package tenon has what programs use.";
   M.def("version", [] { return tenon_version(); });

@@ -17,6 +17,7 @@
 
 #include <memory>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 namespace tenon::python {
@@ -37,6 +38,19 @@ using Pixels =
 /// none.
 void check(tenon_status Status);
 
+/// The process that something with threads was made in. One that was forked
+/// from it has the memory, but not the threads: there it can neither be used
+/// nor destroyed.
+class HomeProcess {
+public:
+  bool isHere() const { return ::getpid() == Id; }
+  /// Raises elsewhere.
+  void check(const char *What) const;
+
+private:
+  pid_t Id = ::getpid();
+};
+
 /// Handles that end with their owner.
 struct ModelEnd {
   void operator()(tenon_model *M) const { tenon_model_destroy(M); }
@@ -50,10 +64,6 @@ struct Model {
   ModelHandle Handle;
 };
 
-struct ResourcesEnd {
-  void operator()(tenon_resources *R) const { tenon_resources_destroy(R); }
-};
-
 /// Where the pixels of images begin, which must be of the model's shape.
 std::vector<const float *> pixelsOf(const Model &M,
                                     const std::vector<Pixels> &Images);
@@ -61,8 +71,19 @@ std::vector<const float *> pixelsOf(const Model &M,
 /// What sessions and engines share.
 struct Resources {
   Resources(int64_t Threads, uint64_t MemoryBytes);
-  tenon_resources *get() const { return Handle.get(); }
-  std::unique_ptr<tenon_resources, ResourcesEnd> Handle;
+  Resources(const Resources &) = delete;
+  ~Resources() {
+    if (Home.isHere())
+      tenon_resources_destroy(Handle);
+  }
+  tenon_resources *get() const {
+    Home.check("Resources");
+    return Handle;
+  }
+
+private:
+  HomeProcess Home;
+  tenon_resources *Handle = nullptr;
 };
 
 /// The settings of Python's dataclass `Settings`, in C; the arrays are its own.

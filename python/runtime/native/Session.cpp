@@ -21,58 +21,61 @@ class Session {
 public:
   Session(const Model &M, int64_t Threads, int64_t CacheTokens,
           const Resources *Shared) {
+    tenon_resources *On = Shared ? Shared->get() : nullptr;
     tenon_status Status = TENON_OK;
     {
       nb::gil_scoped_release Release;
       Status =
-          Shared ? tenon_session_create_on(Shared->get(), M.get(), CacheTokens,
-                                           &Handle)
-                 : tenon_session_create(M.get(), Threads, CacheTokens, &Handle);
+          On ? tenon_session_create_on(On, M.get(), CacheTokens, &Handle)
+             : tenon_session_create(M.get(), Threads, CacheTokens, &Handle);
     }
     check(Status);
   }
   Session(const Session &) = delete;
   ~Session() {
     nb::gil_scoped_release Release;
-    tenon_session_destroy(Handle);
+    if (Home.isHere())
+      tenon_session_destroy(Handle);
   }
 
   tenon_sequence createSequence() {
     tenon_sequence Id = 0;
-    check(tenon_sequence_create(Handle, &Id));
+    check(tenon_sequence_create(get(), &Id));
     return Id;
   }
-  void endSequence(tenon_sequence Id) { check(tenon_sequence_end(Handle, Id)); }
+  void endSequence(tenon_sequence Id) { check(tenon_sequence_end(get(), Id)); }
   tenon_sequence forkSequence(tenon_sequence Id) {
     tenon_sequence Fork = 0;
-    check(tenon_sequence_fork(Handle, Id, &Fork));
+    check(tenon_sequence_fork(get(), Id, &Fork));
     return Fork;
   }
   void truncateSequence(tenon_sequence Id, int64_t Length) {
-    check(tenon_sequence_truncate(Handle, Id, Length));
+    check(tenon_sequence_truncate(get(), Id, Length));
   }
   int64_t length(tenon_sequence Id) {
     int64_t Length = 0;
-    check(tenon_sequence_length(Handle, Id, &Length));
+    check(tenon_sequence_length(get(), Id, &Length));
     return Length;
   }
-  void cancel() { check(tenon_session_cancel(Handle)); }
+  void cancel() { check(tenon_session_cancel(get())); }
 
   nb::list run(tenon_entry Entry, const std::vector<Item> &Items) {
-    return runItems(Items, [&](const tenon_item *First, tenon_output *Out) {
-      return tenon_session_run(Handle, Entry, First, Items.size(), Out);
+    return runItems(Items, [&](tenon_session *S, const tenon_item *First,
+                               tenon_output *Out) {
+      return tenon_session_run(S, Entry, First, Items.size(), Out);
     });
   }
   nb::list encodeSources(const std::vector<Item> &Items) {
-    return runItems(Items, [&](const tenon_item *First, tenon_output *Out) {
-      return tenon_session_encode_sources(Handle, First, Items.size(), Out);
+    return runItems(Items, [&](tenon_session *S, const tenon_item *First,
+                               tenon_output *Out) {
+      return tenon_session_encode_sources(S, First, Items.size(), Out);
     });
   }
 
   nb::list runImages(const Model &M, const std::vector<Pixels> &Images) {
     std::vector<const float *> First = pixelsOf(M, Images);
-    return answer(Images.size(), [&](tenon_output *Out) {
-      return tenon_session_run_images(Handle, First.data(), First.size(), Out);
+    return answer(Images.size(), [&](tenon_session *S, tenon_output *Out) {
+      return tenon_session_run_images(S, First.data(), First.size(), Out);
     });
   }
 
@@ -90,8 +93,9 @@ private:
                         I.Types ? I.Types->data() : nullptr, I.Ids.size(),
                         I.Rows, I.Prefix});
     }
-    return answer(Items.size(),
-                  [&](tenon_output *Out) { return Run(Passed.data(), Out); });
+    return answer(Items.size(), [&](tenon_session *S, tenon_output *Out) {
+      return Run(S, Passed.data(), Out);
+    });
   }
 
   /// The rows of each item, in memory that lives as long as any of them. The
@@ -100,11 +104,12 @@ private:
     std::vector<tenon_output> Outputs(Count);
     for (tenon_output &O : Outputs)
       O.struct_size = sizeof(O);
+    tenon_session *Running = get();
     tenon_values *Values = nullptr;
     tenon_status Status = TENON_OK;
     {
       nb::gil_scoped_release Release;
-      Status = Run(Outputs.data());
+      Status = Run(Running, Outputs.data());
     }
     check(Status);
     for (size_t I = 0; I < Count; ++I)
@@ -112,7 +117,7 @@ private:
         raise(Outputs[I].status,
               (Count == 1 ? "" : "item " + std::to_string(I) + ": ") +
                   std::string(Outputs[I].error));
-    check(tenon_session_take_values(Handle, &Values));
+    check(tenon_session_take_values(Running, &Values));
     nb::object Owner = nb::none();
     if (Values)
       Owner = nb::capsule(Values, [](void *Memory) noexcept {
@@ -126,15 +131,19 @@ private:
     return Answers;
   }
 
+  tenon_session *get() const {
+    Home.check("Session");
+    return Handle;
+  }
+
+  HomeProcess Home;
   tenon_session *Handle = nullptr;
 };
 
 } // namespace
 
 tenon::python::Resources::Resources(int64_t Threads, uint64_t MemoryBytes) {
-  tenon_resources *Made = nullptr;
-  check(tenon_resources_create(Threads, MemoryBytes, &Made));
-  Handle.reset(Made);
+  tenon::python::check(tenon_resources_create(Threads, MemoryBytes, &Handle));
 }
 
 void tenon::python::bindSession(nb::module_ &M) {

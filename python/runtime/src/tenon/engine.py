@@ -74,6 +74,7 @@ class Request:
 
         Raises: TimeoutError; Cancelled; what the request has failed with.
         """
+        self._engine._native.check_process()
         with self._changed:
             if not self._changed.wait_for(lambda: self._ended, timeout):
                 raise TimeoutError(
@@ -83,6 +84,7 @@ class Request:
     async def completion(self) -> Completion:
         """As result(), for coroutines. One that is cancelled cancels the
         request."""
+        self._engine._native.check_process()
         try:
             while (woken := self._wait_for(lambda: self._ended)) is not None:
                 await woken
@@ -92,6 +94,7 @@ class Request:
         return self._outcome()
 
     def __iter__(self) -> Iterator[Chunk]:
+        self._engine._native.check_process()
         try:
             while True:
                 with self._changed:
@@ -106,6 +109,7 @@ class Request:
         self._outcome()
 
     async def __aiter__(self) -> AsyncIterator[Chunk]:
+        self._engine._native.check_process()
         try:
             while True:
                 while (woken := self._wait_for(
@@ -274,8 +278,9 @@ class Engine:
             timeout: seconds after which the request fails.
             salt: only requests of the same salt share cached prefixes.
 
-        Raises: InvalidArgument; OutOfCachePages, for what can never fit;
-            QueueFull; Cancelled, when the engine is closed.
+        Raises: InvalidArgument, also in a process that was forked after the
+            engine was made; OutOfCachePages, for what can never fit; QueueFull;
+            Cancelled, when the engine is closed.
         """
         wish = self.model._settings(settings_of(settings, changes))
         return self._submit(self.model._prompt(prompt), wish, timeout, salt)
@@ -340,7 +345,8 @@ class Engine:
         self.close()
 
     def _cancel(self, request: Request) -> None:
-        if self._end.alive:
+        # A fork's copy of a request that is left concerns nobody.
+        if self._end.alive and self._native.is_here():
             self._native.cancel(request._id)
 
 
@@ -372,6 +378,8 @@ class _Mail:
             request._fail(_closed())
 
     def close(self) -> None:
+        if not self._native.is_here():
+            return  # Its threads, which are to end, are another process's.
         self._is_closed = True
         self._native.wake()
         if threading.current_thread() is not self._thread:
