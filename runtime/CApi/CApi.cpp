@@ -5,6 +5,8 @@
 #include "runtime/Engine/Pixels.h"
 #include "runtime/Support/Json.h"
 
+#include <new>
+
 using namespace tenon;
 using namespace tenon::artifact;
 using namespace tenon::capi;
@@ -25,6 +27,17 @@ tenon_status capi::fail(const Error &E) {
 
 tenon_status capi::fail(std::string Message) {
   return fail(Error(std::move(Message)));
+}
+
+tenon_status capi::failUnexpected(const std::exception &Thrown) noexcept {
+  try {
+    if (!dynamic_cast<const std::bad_alloc *>(&Thrown))
+      return fail(Error(ErrorKind::Internal,
+                        std::string("unexpected: ") + Thrown.what()));
+  } catch (const std::bad_alloc &) {
+    // There is no memory for the message either.
+  }
+  return fail(Error(ErrorKind::OutOfMemory, "out of memory"));
 }
 
 static const char *roleOf(tenon_entry Entry) {

@@ -72,7 +72,7 @@ static tenon_request_state stateOf(serving::RequestState State) {
 }
 
 static void setError(News &N, const Error &Why) {
-  N.Error = Why.message();
+  N.Error = escaped(Why.message());
   N.Seen.status = statusOf(Why.kind());
   N.Seen.error = N.Error.c_str();
 }

@@ -14,9 +14,9 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <string>
 #include <vector>
 
@@ -89,13 +89,15 @@ Result<std::vector<generation::PromptImage::Ptr>>
 readImages(const char *Function, const engine::Model &M,
            const tenon_settings *Passed);
 
-/// Runs the body of a function; what the standard library throws for want of
-/// memory must not leave it.
+/// The status of what a library that Tenon uses has thrown.
+tenon_status failUnexpected(const std::exception &Thrown) noexcept;
+
+/// Runs the body of a function; what libraries throw must not leave it.
 template <typename Function> tenon_status guarded(Function &&Body) {
   try {
     return Body();
-  } catch (const std::bad_alloc &) {
-    return fail(Error(ErrorKind::OutOfMemory, "out of memory"));
+  } catch (const std::exception &Thrown) {
+    return failUnexpected(Thrown);
   }
 }
 

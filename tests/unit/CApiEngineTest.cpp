@@ -288,6 +288,21 @@ TEST_F(CApiEngineTest, CancelsFailsAndRefuses) {
   EXPECT_EQ(Never, 0);
 }
 
+TEST_F(CApiEngineTest, ErrorsAreOneLineWhateverAPathHas) {
+  std::string Odd = Directory / "a\nb.tenon";
+  Status Written = writeModel(Odd);
+  ASSERT_TRUE(Written) << Written.error().message();
+  tenon_model_destroy(M);
+  ASSERT_EQ(tenon_model_load(Odd.c_str(), &M), TENON_OK);
+  start(1);
+  std::filesystem::resize_file(Odd, 4096);
+  tenon_request Id = 0;
+  ASSERT_EQ(submit({1, 2}, Id), TENON_OK) << tenon_last_error();
+  tenon_update U = wait();
+  ASSERT_EQ(U.status, TENON_DAMAGED_FILE);
+  EXPECT_THAT(U.error, HasSubstr("a\\x0ab.tenon: shrank"));
+}
+
 TEST_F(CApiEngineTest, AFullQueueSaysWhenToComeBack) {
   start(1, 1);
   Settings.max_new_tokens = 64;

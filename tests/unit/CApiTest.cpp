@@ -2,11 +2,12 @@
 
 #include "CommandLineFixture.h"
 
-#include "runtime/tenon.h"
+#include "runtime/CApi/Handles.h"
 
 #include <atomic>
 #include <chrono>
 #include <set>
+#include <stdexcept>
 #include <sys/mman.h>
 #include <thread>
 #include <unistd.h>
@@ -33,6 +34,16 @@ protected:
 TEST_F(CApiTest, UsedFromC) {
   EXPECT_EQ(useTenonFromC(File.c_str()), 0)
       << "the line of CApiUse.c; last error: " << tenon_last_error();
+}
+
+TEST_F(CApiTest, NothingIsThrownAtCallers) {
+  auto Throw = [](auto What) {
+    return capi::guarded([&]() -> tenon_status { throw What; });
+  };
+  EXPECT_EQ(Throw(std::bad_alloc()), TENON_OUT_OF_MEMORY);
+  EXPECT_STREQ(tenon_last_error(), "out of memory");
+  EXPECT_EQ(Throw(std::length_error("too\nlong")), TENON_INTERNAL);
+  EXPECT_STREQ(tenon_last_error(), "unexpected: too\\x0along");
 }
 
 TEST_F(CApiTest, CancelledGenerationsGoOn) {
