@@ -124,16 +124,16 @@ Result<generation::Settings> capi::readSettings(const char *Function,
   S.Seed = Read->seed;
   S.Prefix = Read->prefix_tokens;
   // An older caller's 0 must ask for nothing.
-  if (Read->min_p != 0)
-    Set(S.MinP, Read->min_p);
   if (Read->typical_p != 0)
     Set(S.TypicalP, Read->typical_p);
   if (Read->repetition_penalty != 0)
     Set(S.RepetitionPenalty, Read->repetition_penalty);
   S.PresencePenalty = Read->presence_penalty;
   S.FrequencyPenalty = Read->frequency_penalty;
-  if (Read->struct_size > FirstSettings)
+  if (Read->struct_size > FirstSettings) {
+    Set(S.MinP, Read->min_p);
     Set(S.MinNewTokens, Read->min_new_tokens);
+  }
   S.Choices = Read->n == 0 ? 1 : Read->n;
   S.FirstChoice = Read->first_choice;
   S.IncludeStop = Read->include_stop != 0;

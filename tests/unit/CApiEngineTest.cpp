@@ -243,6 +243,32 @@ TEST_F(CApiEngineTest, ScoresAndStopsOfPieces) {
   EXPECT_LT(U.prompt_scores->logprobs[1], 0);
 }
 
+TEST_F(CApiEngineTest, AMinPOfZeroIsNotTheModels) {
+  tenon_model_destroy(M);
+  Status Written = writeModel(File, [](Manifest &Info, CodeInfo &) {
+    Info.Generation.Sample = true;
+    Info.Generation.MinP = 1;
+  });
+  ASSERT_TRUE(Written) << Written.error().message();
+  ASSERT_EQ(tenon_model_load(File.c_str(), &M), TENON_OK);
+  const float Scores[] = {1, 1.5, 1, 1};
+  auto Picked = [&](double MinP) {
+    Settings.min_p = MinP;
+    tenon_sampler *S = nullptr;
+    EXPECT_EQ(tenon_sampler_create(M, &Settings, &S), TENON_OK);
+    std::set<int32_t> Tokens;
+    for (int I = 0; I < 50; ++I) {
+      int32_t Token = -1;
+      EXPECT_EQ(tenon_sampler_pick(S, Scores, 4, &Token), TENON_OK);
+      Tokens.insert(Token);
+    }
+    tenon_sampler_destroy(S);
+    return Tokens;
+  };
+  EXPECT_EQ(Picked(-1), std::set<int32_t>{1});
+  EXPECT_EQ(Picked(0).size(), 4u);
+}
+
 TEST_F(CApiEngineTest, CancelsFailsAndRefuses) {
   start(1, 2);
   Settings.max_new_tokens = 60;
