@@ -370,8 +370,8 @@ typedef struct tenon_settings {
   /** Texts (UTF-8) and tokens that end a text, besides the model's. */
   const char *const *stop_strings;
   size_t stop_string_count;
-  const int32_t *stop_tokens;
-  size_t stop_token_count;
+  const int32_t *stop_token_ids;
+  size_t stop_token_id_count;
   int32_t include_stop; /**< 1: what has ended a text is a part of it. */
   int32_t echo; /**< 1: a text begins with the prompt, and the prompt's tokens
                      have log-probabilities if new ones have. */
@@ -449,12 +449,12 @@ typedef struct tenon_piece {
    *  terminating 0), or, where that is null, a token; else -1. */
   const char *stop_string;
   size_t stop_bytes;
-  int64_t stop_token;
+  int64_t stop_token_id;
 } tenon_piece;
 
 /** Log-probabilities of the prompt of a generation with `echo` and `logprobs`;
  *  valid until they are asked for again or the generation ends. */
-typedef struct tenon_prompt_scores {
+typedef struct tenon_prompt_logprobs {
   size_t struct_size; /**< Set by the caller. */
   size_t count; /**< Of tokens, from the second one of the prompt on, as far as
                      it has run. */
@@ -462,7 +462,7 @@ typedef struct tenon_prompt_scores {
   const int32_t *top_tokens; /**< [count][top_count] */
   const float *top_logprobs; /**< [count][top_count] */
   size_t top_count;
-} tenon_prompt_scores;
+} tenon_prompt_logprobs;
 
 /** Creates a generation that goes on with the tokens `prompt` [count], or
  *  answers them in an encoder-decoder. It takes a sequence of its own (one per
@@ -482,8 +482,8 @@ TENON_API void tenon_generation_destroy(tenon_generation *generation);
  *  entry "step". */
 TENON_API tenon_status tenon_generation_next(tenon_generation *generation,
                                              tenon_piece *piece);
-TENON_API tenon_status tenon_generation_prompt_scores(
-    tenon_generation *generation, tenon_prompt_scores *scores);
+TENON_API tenon_status tenon_generation_prompt_logprobs(
+    tenon_generation *generation, tenon_prompt_logprobs *logprobs);
 
 /* Engines: many requests at once, each answered by the same tokens whatever
  * else runs (docs/serving.md of the sources). */
@@ -575,15 +575,15 @@ typedef struct tenon_update {
   tenon_status status;      /**< Of a failed request or text, and why: */
   const char *error;        /**< one line, or null. */
   /** Of finished requests with `echo` and `logprobs`, else null. */
-  const tenon_prompt_scores *prompt_scores;
+  const tenon_prompt_logprobs *prompt_logprobs;
   /* Of requests that have ended. */
   size_t prompt_tokens;
-  size_t cached_tokens; /**< Of these, from cached prefixes. */
-  size_t new_tokens;    /**< Of all texts. */
-  double queued_s;      /**< From submitting to the first step. */
-  double first_token_s; /**< From submitting to the first new token. */
-  double longest_gap_s; /**< Between two steps that brought new tokens. */
-  double total_s;       /**< From submitting to the end. */
+  size_t cached_tokens;     /**< Of these, from cached prefixes. */
+  size_t completion_tokens; /**< Of all texts. */
+  double queued_s;          /**< From submitting to the first step. */
+  double first_token_s;     /**< From submitting to the first new token. */
+  double longest_gap_s;     /**< Between two steps that brought new tokens. */
+  double total_s;           /**< From submitting to the end. */
 } tenon_update;
 
 /** Fills `update` with the next news of any request, waiting at most `seconds`
@@ -606,7 +606,7 @@ typedef struct tenon_statistics {
   size_t struct_size; /**< Set by the caller. */
   size_t queued, running;
   uint64_t submitted, finished, cancelled, failed, refused;
-  uint64_t steps, prompt_tokens, cached_tokens, new_tokens;
+  uint64_t steps, prompt_tokens, cached_tokens, completion_tokens;
   int64_t pages, free_pages;
   size_t cached_prefixes;
 } tenon_statistics;

@@ -86,7 +86,7 @@ def run_examples(environment):
     with answers.open(newline="") as file:
         rows = list(csv.DictReader(file))
     check([row["text"] for row in rows] == QUESTIONS
-          and all(row["answer"] and row["new_tokens"] == "6" for row in rows),
+          and all(row["answer"] and row["completion_tokens"] == "6" for row in rows),
           f"batch_to_data_frame.py: {rows}")
 
     walked = environment.example("walk_through_ir.py", model)

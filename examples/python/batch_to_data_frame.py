@@ -22,7 +22,7 @@ def answer(model, prompts, **settings):
         "finish_reason": [c.choices[0].finish_reason for c in completions],
         "prompt_tokens": [c.usage.prompt_tokens for c in completions],
         "cached_tokens": [c.usage.cached_tokens for c in completions],
-        "new_tokens": [c.usage.new_tokens for c in completions],
+        "completion_tokens": [c.usage.completion_tokens for c in completions],
         "seconds": [c.usage.total_s for c in completions],
     })
 
@@ -44,7 +44,7 @@ def main():
         answers = answer(model, prompts, temperature=0,
                          max_new_tokens=arguments.max_new_tokens)
     pd.concat([table, answers], axis=1).to_csv(arguments.output, index=False)
-    print(answers[["prompt_tokens", "new_tokens", "seconds"]].describe()
+    print(answers[["prompt_tokens", "completion_tokens", "seconds"]].describe()
           .loc[["mean", "max"]].round(3))
 
 

@@ -28,7 +28,7 @@ def test_many_requests(model):
         assert {r.state for r in requests} == {"finished"}
         counts = engine.statistics()
         assert counts["finished"] == 12 and counts["running"] == 0
-        assert counts["new_tokens"] == sum(range(5, 17))
+        assert counts["completion_tokens"] == sum(range(5, 17))
 
 
 def test_prefixes_are_shared_by_salt(model):

@@ -76,7 +76,7 @@ def test_threads_share_a_model(model):
 def test_settings(model):
     base = model.generate("In the beginning", max_new_tokens=10)
     assert len(base.token_ids) == 10 and base.finish_reason == "length"
-    assert base.usage.new_tokens == 10
+    assert base.usage.completion_tokens == 10
     assert base.usage.prompt_tokens == len(base.prompt_token_ids)
     assert base.usage.total_s >= base.usage.first_token_s > 0
     first = base.token_ids[0]
@@ -87,12 +87,12 @@ def test_settings(model):
                             logit_bias={7: 100})
     assert biased.token_ids == [7, 7, 7]
     stopped = model.generate("In the beginning", max_new_tokens=10,
-                             stop_tokens=[base.token_ids[4]])
+                             stop_token_ids=[base.token_ids[4]])
     assert stopped.finish_reason == "stop"
-    assert stopped.choices[0].stop == base.token_ids[4]
+    assert stopped.choices[0].stop_reason == base.token_ids[4]
     text = base.text[3:6]
     cut = model.generate("In the beginning", max_new_tokens=10, stop=text)
-    assert cut.choices[0].stop == text and cut.finish_reason == "stop"
+    assert cut.choices[0].stop_reason == text and cut.finish_reason == "stop"
     assert cut.text == base.text[:base.text.index(text)]
     kept = model.generate("In the beginning", max_new_tokens=10, stop=[text],
                           include_stop=True)
@@ -123,12 +123,12 @@ def test_logprobs_and_echo(model):
     answer = model.generate("In the beginning", max_new_tokens=4, echo=True,
                             logprobs=2)
     assert answer.text.startswith("In the beginning")
-    assert len(answer.prompt_scores) == len(answer.prompt_token_ids) - 1
-    scores = answer.choices[0].scores
+    assert len(answer.prompt_logprobs) == len(answer.prompt_token_ids) - 1
+    scores = answer.choices[0].logprobs
     assert len(scores) == 4
     for token, score in zip(answer.token_ids, scores):
-        assert score.top[0] == (token, score.logprob)
-        assert score.top[1][1] <= score.logprob <= 0
+        assert score.top_logprobs[0] == (token, score.logprob)
+        assert score.top_logprobs[1][1] <= score.logprob <= 0
     rows = model.logits(answer.prompt_token_ids + answer.token_ids)
     at = len(answer.prompt_token_ids) - 1
     assert int(rows[at].argmax()) == answer.token_ids[0]
@@ -184,7 +184,7 @@ def test_tool_calls(model, artifacts):
         assert len(call.id) == 9 and choice.text == ""
         # What follows a stop text is no part of the answer.
         choice = tenon.Choice(text=said[:-2], token_ids=choice.token_ids,
-                              finish_reason="stop", stop="}")
+                              finish_reason="stop", stop_reason="}")
         request._read_calls(choice)
         assert choice.tool_calls == [] and choice.text == said[:-2]
         assert choice.finish_reason == "stop"

@@ -121,7 +121,7 @@ def test_completions_are_what_they_say(model):
     assert isinstance(request, tenon.Request)
     chunk = list(request)[0]
     assert isinstance(chunk, tenon.Chunk)
-    assert isinstance(chunk.scores[0], tenon.TokenScore)
+    assert isinstance(chunk.logprobs[0], tenon.TokenLogprob)
     assert isinstance(model, tenon.Model)
     assert isinstance(model.engine, tenon.Engine)
     assert isinstance(model.tokenizer, tenon.Tokenizer)

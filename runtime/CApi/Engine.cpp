@@ -23,7 +23,7 @@ struct News {
   tenon_piece Piece{};
   std::string Error;
   ScoreArrays PromptScores;
-  tenon_prompt_scores Scores{};
+  tenon_prompt_logprobs Scores{};
 };
 
 /// News that nobody has asked for yet, from the engine's thread.
@@ -108,12 +108,12 @@ void Mailbox::post(const Update &U, int64_t Choices) {
       setError(*N, *U.Failure);
     if (U.Answer && !U.Answer->PromptScores.empty()) {
       N->PromptScores.append(U.Answer->PromptScores);
-      N->Scores = N->PromptScores.asPromptScores();
-      N->Seen.prompt_scores = &N->Scores;
+      N->Scores = N->PromptScores.asPromptLogprobs();
+      N->Seen.prompt_logprobs = &N->Scores;
     }
     N->Seen.prompt_tokens = U.Usage.PromptTokens;
     N->Seen.cached_tokens = U.Usage.CachedTokens;
-    N->Seen.new_tokens = U.Usage.NewTokens;
+    N->Seen.completion_tokens = U.Usage.NewTokens;
     N->Seen.queued_s = U.Usage.Queued;
     N->Seen.first_token_s = U.Usage.FirstToken;
     N->Seen.longest_gap_s = U.Usage.LongestGap;
@@ -370,7 +370,7 @@ tenon_status tenon_engine_statistics(const tenon_engine *engine,
     Seen.steps = Now.Steps;
     Seen.prompt_tokens = Now.PromptTokens;
     Seen.cached_tokens = Now.CachedTokens;
-    Seen.new_tokens = Now.NewTokens;
+    Seen.completion_tokens = Now.NewTokens;
     Seen.pages = Now.Pages;
     Seen.free_pages = Now.FreePages;
     Seen.cached_prefixes = Now.CachedPrefixes;

@@ -103,19 +103,20 @@ tenon_status tenon_generation_next(tenon_generation *generation,
   });
 }
 
-tenon_status tenon_generation_prompt_scores(tenon_generation *generation,
-                                            tenon_prompt_scores *scores) {
-  if (!generation || !scores)
-    return fail("tenon_generation_prompt_scores: generation or scores is null");
+tenon_status tenon_generation_prompt_logprobs(tenon_generation *generation,
+                                              tenon_prompt_logprobs *logprobs) {
+  if (!generation || !logprobs)
+    return fail(
+        "tenon_generation_prompt_logprobs: generation or logprobs is null");
   return guarded([&]() -> tenon_status {
-    if (Result<tenon_prompt_scores> Read = readStruct<tenon_prompt_scores>(
-            "tenon_generation_prompt_scores: scores", scores);
+    if (Result<tenon_prompt_logprobs> Read = readStruct<tenon_prompt_logprobs>(
+            "tenon_generation_prompt_logprobs: logprobs", logprobs);
         !Read)
       return fail(Read.error());
     ScoreArrays &Arrays = generation->PromptScores;
     Arrays = {};
     Arrays.append(generation->Running.promptScores(generation->Request));
-    writeStruct(scores, Arrays.asPromptScores());
+    writeStruct(logprobs, Arrays.asPromptLogprobs());
     return TENON_OK;
   });
 }

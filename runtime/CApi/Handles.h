@@ -59,7 +59,7 @@ struct ScoreArrays {
   size_t TopCount = 0;
 
   void append(const std::vector<sampling::ScoredToken> &Scores);
-  tenon_prompt_scores asPromptScores() const;
+  tenon_prompt_logprobs asPromptLogprobs() const;
 };
 
 /// A piece and the arrays that C sees of it.

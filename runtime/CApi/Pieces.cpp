@@ -19,8 +19,8 @@ void ScoreArrays::append(const std::vector<sampling::ScoredToken> &Scores) {
   }
 }
 
-tenon_prompt_scores ScoreArrays::asPromptScores() const {
-  tenon_prompt_scores Filled{};
+tenon_prompt_logprobs ScoreArrays::asPromptLogprobs() const {
+  tenon_prompt_logprobs Filled{};
   Filled.struct_size = sizeof(Filled);
   Filled.count = Chosen.size();
   Filled.logprobs = Chosen.data();
@@ -72,7 +72,7 @@ tenon_piece PieceArrays::asPiece(int64_t Unfinished) const {
     Seen.stop_string = Piece.StopString->data();
     Seen.stop_bytes = Piece.StopString->size();
   }
-  Seen.stop_token = Piece.StopToken.value_or(-1);
+  Seen.stop_token_id = Piece.StopToken.value_or(-1);
   return Seen;
 }
 

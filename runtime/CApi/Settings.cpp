@@ -82,7 +82,7 @@ static Status readLists(const tenon_settings &Read, generation::Settings &S) {
       return Error("stop_strings: one is null: expected text");
     S.StopStrings.emplace_back(Text);
   }
-  return Fill("stop_tokens", Read.stop_tokens, Read.stop_token_count,
+  return Fill("stop_token_ids", Read.stop_token_ids, Read.stop_token_id_count,
               S.StopTokens);
 }
 

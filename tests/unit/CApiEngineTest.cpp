@@ -193,7 +193,7 @@ TEST_F(CApiEngineTest, AnswersManyAsAlone) {
       continue;
     }
     EXPECT_EQ(U.state, TENON_REQUEST_FINISHED);
-    EXPECT_EQ(U.new_tokens, 12u);
+    EXPECT_EQ(U.completion_tokens, 12u);
     EXPECT_GE(U.total_s, U.first_token_s);
     Ended.insert(U.request);
   }
@@ -203,7 +203,7 @@ TEST_F(CApiEngineTest, AnswersManyAsAlone) {
   Counts.struct_size = sizeof(Counts);
   ASSERT_EQ(tenon_engine_statistics(E, &Counts), TENON_OK);
   EXPECT_EQ(Counts.finished, 6u);
-  EXPECT_EQ(Counts.new_tokens, 72u);
+  EXPECT_EQ(Counts.completion_tokens, 72u);
   EXPECT_EQ(Counts.running, 0u);
 }
 
@@ -215,8 +215,8 @@ TEST_F(CApiEngineTest, ScoresAndStopsOfPieces) {
   Settings.echo = 1;
   std::vector<int32_t> Tokens = alone({1, 2, 3});
   ASSERT_EQ(Tokens.size(), 5u);
-  Settings.stop_tokens = &Tokens[2];
-  Settings.stop_token_count = 1;
+  Settings.stop_token_ids = &Tokens[2];
+  Settings.stop_token_id_count = 1;
   auto Stop = static_cast<size_t>(
       std::find(Tokens.begin(), Tokens.end(), Tokens[2]) - Tokens.begin());
   tenon_request Id = 0;
@@ -232,15 +232,15 @@ TEST_F(CApiEngineTest, ScoresAndStopsOfPieces) {
       EXPECT_LE(U.piece->logprobs[0], U.piece->top_logprobs[0]);
     }
     if (U.piece->finish == TENON_FINISH_STOP) {
-      EXPECT_EQ(U.piece->stop_token, Tokens[2]);
+      EXPECT_EQ(U.piece->stop_token_id, Tokens[2]);
       HasStopped = true;
     }
   }
   EXPECT_TRUE(HasStopped);
   EXPECT_EQ(Count, Stop + 1);
-  ASSERT_NE(U.prompt_scores, nullptr);
-  EXPECT_EQ(U.prompt_scores->count, 2u);
-  EXPECT_LT(U.prompt_scores->logprobs[1], 0);
+  ASSERT_NE(U.prompt_logprobs, nullptr);
+  EXPECT_EQ(U.prompt_logprobs->count, 2u);
+  EXPECT_LT(U.prompt_logprobs->logprobs[1], 0);
 }
 
 TEST_F(CApiEngineTest, AMinPOfZeroIsNotTheModels) {

@@ -242,7 +242,7 @@ static int useChoices(tenon_session *session) {
   int ended[2] = {0, 0};
   tenon_settings settings;
   tenon_piece piece;
-  tenon_prompt_scores scores;
+  tenon_prompt_logprobs scores;
   tenon_generation *generation = 0;
   memset(&piece, 0, sizeof(piece));
   piece.struct_size = sizeof(piece);
@@ -260,8 +260,8 @@ static int useChoices(tenon_session *session) {
   settings.bad_word_count = 2;
   settings.stop_strings = strings;
   settings.stop_string_count = 1;
-  settings.stop_tokens = stop;
-  settings.stop_token_count = 1;
+  settings.stop_token_ids = stop;
+  settings.stop_token_id_count = 1;
   settings.echo = settings.logprobs = 1;
   settings.top_logprobs = 3;
   CHECK(tenon_generation_create(session, &settings, prompt, 3, &generation) ==
@@ -278,7 +278,7 @@ static int useChoices(tenon_session *session) {
     if (piece.finish == TENON_FINISH_NONE)
       continue;
     ended[piece.choice] = 1;
-    CHECK(piece.finish == TENON_FINISH_STOP && piece.stop_token == 7);
+    CHECK(piece.finish == TENON_FINISH_STOP && piece.stop_token_id == 7);
     CHECK(piece.stop_string == 0 && piece.tokens[0] == 7);
   } while (piece.unfinished != 0);
   CHECK(ended[0] && ended[1]);
@@ -287,7 +287,7 @@ static int useChoices(tenon_session *session) {
     CHECK(found[0][i] != 7 && found[0][i] != 8);
   memset(&scores, 0, sizeof(scores));
   scores.struct_size = sizeof(scores);
-  CHECK(tenon_generation_prompt_scores(generation, &scores) == TENON_OK);
+  CHECK(tenon_generation_prompt_logprobs(generation, &scores) == TENON_OK);
   CHECK(scores.count == 2 && scores.top_count == 3);
   CHECK(scores.logprobs[1] <= scores.top_logprobs[3]);
   tenon_generation_destroy(generation);
@@ -310,7 +310,7 @@ static int useChoices(tenon_session *session) {
   settings.n = 3;
   settings.max_new_tokens = 1;
   settings.min_new_tokens = 0;
-  settings.stop_token_count = 0;
+  settings.stop_token_id_count = 0;
   CHECK(tenon_generation_create(session, &settings, prompt, 3, &generation) ==
         TENON_OK);
   for (i = 0; i < 3; ++i) {

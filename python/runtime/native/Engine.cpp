@@ -8,12 +8,12 @@ using namespace nb::literals;
 namespace {
 
 /// A log-probability of a token, and the likeliest tokens in its place.
-nb::object scoreOf(const float *Chosen, const int32_t *Top,
-                   const float *TopScores, size_t TopCount, size_t I) {
+nb::object logprobOf(const float *Chosen, const int32_t *Top,
+                     const float *TopLogprobs, size_t TopCount, size_t I) {
   nb::list Likeliest;
   for (size_t K = 0; K < TopCount; ++K)
     Likeliest.append(
-        nb::make_tuple(Top[I * TopCount + K], TopScores[I * TopCount + K]));
+        nb::make_tuple(Top[I * TopCount + K], TopLogprobs[I * TopCount + K]));
   return nb::make_tuple(Chosen[I], Likeliest);
 }
 
@@ -23,19 +23,20 @@ nb::object pieceOf(const tenon_piece &P) {
   D["token_ids"] = nb::cast(Tokens(P.tokens, P.tokens + P.token_count));
   D["text"] = nb::str(P.text, P.text_bytes);
   D["finish"] = static_cast<int>(P.finish);
-  nb::object Scores = nb::none();
+  nb::object Logprobs = nb::none();
   if (P.logprobs) {
     nb::list All;
     for (size_t I = 0; I < P.token_count; ++I)
       All.append(
-          scoreOf(P.logprobs, P.top_tokens, P.top_logprobs, P.top_count, I));
-    Scores = All;
+          logprobOf(P.logprobs, P.top_tokens, P.top_logprobs, P.top_count, I));
+    Logprobs = All;
   }
-  D["scores"] = Scores;
+  D["logprobs"] = Logprobs;
   D["stop_string"] = P.stop_string
                          ? nb::object(nb::str(P.stop_string, P.stop_bytes))
                          : nb::none();
-  D["stop_token"] = P.stop_token < 0 ? nb::none() : nb::cast(P.stop_token);
+  D["stop_token_id"] =
+      P.stop_token_id < 0 ? nb::none() : nb::cast(P.stop_token_id);
   return D;
 }
 
@@ -153,16 +154,16 @@ public:
     D["piece"] = U.piece ? pieceOf(*U.piece) : nb::none();
     if (U.piece)
       return D;
-    nb::list Scores;
-    if (const tenon_prompt_scores *S = U.prompt_scores)
+    nb::list Logprobs;
+    if (const tenon_prompt_logprobs *S = U.prompt_logprobs)
       for (size_t I = 0; I < S->count; ++I)
-        Scores.append(scoreOf(S->logprobs, S->top_tokens, S->top_logprobs,
-                              S->top_count, I));
-    D["prompt_scores"] = Scores;
+        Logprobs.append(logprobOf(S->logprobs, S->top_tokens, S->top_logprobs,
+                                  S->top_count, I));
+    D["prompt_logprobs"] = Logprobs;
     nb::dict Usage;
     Usage["prompt_tokens"] = U.prompt_tokens;
     Usage["cached_tokens"] = U.cached_tokens;
-    Usage["new_tokens"] = U.new_tokens;
+    Usage["completion_tokens"] = U.completion_tokens;
     Usage["queued_s"] = U.queued_s;
     Usage["first_token_s"] = U.first_token_s;
     Usage["longest_gap_s"] = U.longest_gap_s;
@@ -198,7 +199,7 @@ public:
     D["steps"] = S.steps;
     D["prompt_tokens"] = S.prompt_tokens;
     D["cached_tokens"] = S.cached_tokens;
-    D["new_tokens"] = S.new_tokens;
+    D["completion_tokens"] = S.completion_tokens;
     D["pages"] = S.pages;
     D["free_pages"] = S.free_pages;
     D["cached_prefixes"] = S.cached_prefixes;

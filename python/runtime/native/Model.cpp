@@ -275,7 +275,7 @@ CSettings::CSettings(nb::handle Fields) {
             "stop: a text has the character U+0000: expected none");
     StopPointers.push_back(Stop.c_str());
   }
-  StopTokens = readList<Tokens>(Fields, "_stop_ids", "token ids");
+  StopTokens = readList<Tokens>(Fields, "_stop_token_ids", "token ids");
   Values.bias_tokens = BiasTokens.data();
   Values.biases = Biases.data();
   Values.bias_count = BiasTokens.size();
@@ -286,8 +286,8 @@ CSettings::CSettings(nb::handle Fields) {
   Values.bad_word_count = BadWordLengths.size();
   Values.stop_strings = StopPointers.data();
   Values.stop_string_count = StopPointers.size();
-  Values.stop_tokens = StopTokens.data();
-  Values.stop_token_count = StopTokens.size();
+  Values.stop_token_ids = StopTokens.data();
+  Values.stop_token_id_count = StopTokens.size();
 }
 
 void tenon::python::bindModel(nb::module_ &M) {

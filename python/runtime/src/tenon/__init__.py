@@ -18,7 +18,7 @@ from .errors import (Cancelled, CompileError, DamagedFile, Error,
                      OutOfMemory, QueueFull, UnsupportedCpu)
 from .model import Model, load
 from .resources import Resources
-from .results import (Chunk, Choice, Completion, Label, TokenScore, ToolCall,
+from .results import (Chunk, Choice, Completion, Label, TokenLogprob, ToolCall,
                       Usage)
 from .session import Sampler, Sequence, Session
 from .settings import Settings
@@ -31,6 +31,6 @@ __all__ = [
     "Completion", "DamagedFile", "Engine", "Error", "InternalError",
     "InvalidArgument", "Label", "Model", "NotFound", "OutOfCachePages",
     "OutOfMemory", "QueueFull", "Request", "Resources", "Sampler",
-    "Sequence", "Session", "Settings", "TokenScore", "Tokenizer", "ToolCall",
+    "Sequence", "Session", "Settings", "TokenLogprob", "Tokenizer", "ToolCall",
     "UnsupportedCpu", "Usage", "compile", "load",
 ]

@@ -15,7 +15,7 @@ from . import _native
 from .errors import (BY_STATUS, Cancelled, InvalidArgument, NotFound,
                      QueueFull)
 from .resources import Resources
-from .results import Choice, Chunk, Completion, TokenScore, ToolCall, Usage
+from .results import Choice, Chunk, Completion, TokenLogprob, ToolCall, Usage
 from .settings import Settings, settings_of, token_ids
 
 # By tenon_finish and tenon_request_state.
@@ -24,10 +24,10 @@ _STATES = ("queued", "prefilling", "decoding", "finished", "cancelled",
            "failed")
 
 
-def _scores(raw) -> list[TokenScore] | None:
+def _logprobs(raw) -> list[TokenLogprob] | None:
     if raw is None:
         return None
-    return [TokenScore(logprob, tuple(top)) for logprob, top in raw]
+    return [TokenLogprob(logprob, tuple(top)) for logprob, top in raw]
 
 
 class Request:
@@ -167,16 +167,17 @@ class Request:
 
     def _add(self, piece: dict, news: dict) -> None:
         choice = self._choices[piece["choice"]]
-        scores = _scores(piece["scores"])
+        logprobs = _logprobs(piece["logprobs"])
         stop = piece["stop_string"]
         chunk = Chunk(piece["choice"], piece["text"], piece["token_ids"],
-                      scores, _FINISH[piece["finish"]],
-                      piece["stop_token"] if stop is None else stop)
+                      logprobs, _FINISH[piece["finish"]],
+                      piece["stop_token_id"] if stop is None else stop)
         choice.text += chunk.text
         choice.token_ids += chunk.token_ids
         if self._settings.logprobs is not None:
-            choice.scores = (choice.scores or []) + (scores or [])
-        choice.finish_reason, choice.stop = chunk.finish_reason, chunk.stop
+            choice.logprobs = (choice.logprobs or []) + (logprobs or [])
+        choice.finish_reason = chunk.finish_reason
+        choice.stop_reason = chunk.stop_reason
         if news["error"] is not None:
             choice.error = BY_STATUS[news["status"]](news["error"])
         self._chunks.append(chunk)
@@ -190,11 +191,12 @@ class Request:
             for choice in self._choices:
                 self._read_calls(choice)
         self._completion = Completion(
-            self._choices, self._prompt, _scores(news["prompt_scores"]),
+            self._choices, self._prompt, _logprobs(news["prompt_logprobs"]),
             self._settings.seed, Usage(**news["usage"]))
 
     def _read_calls(self, choice: Choice) -> None:
-        stopped = isinstance(choice.stop, str) and not self._settings.echo
+        stopped = (isinstance(choice.stop_reason, str)
+                   and not self._settings.echo)
         try:
             answer = json.loads(self._engine.model._native.parse_answer(
                 self._prompt, choice.token_ids,

@@ -8,16 +8,16 @@ from .errors import Error
 
 
 @dataclasses.dataclass(frozen=True)
-class TokenScore:
+class TokenLogprob:
     """Log-probabilities of the model's scores, before settings change them.
 
     Attributes:
         logprob: of the token itself.
-        top: pairs of token id and log-probability, likeliest first.
+        top_logprobs: pairs of token id and log-probability, likeliest first.
     """
 
     logprob: float
-    top: tuple[tuple[int, float], ...]
+    top_logprobs: tuple[tuple[int, float], ...]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,18 +29,18 @@ class Chunk:
         text: whole characters; often empty, and behind its tokens where stop
             texts might begin.
         token_ids: new ones; of a beam search none before the last chunk.
-        scores: one per token if they were asked for, else None.
+        logprobs: one per token if they were asked for, else None.
         finish_reason: "eos", "length", "context", "stop" or "error" in the last
             chunk of a text, else None.
-        stop: the text or token id that has ended it, with "stop".
+        stop_reason: the text or token id that has ended it, with "stop".
     """
 
     choice: int
     text: str
     token_ids: list[int]
-    scores: list[TokenScore] | None = None
+    logprobs: list[TokenLogprob] | None = None
     finish_reason: str | None = None
-    stop: str | int | None = None
+    stop_reason: str | int | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,9 +72,9 @@ class Choice:
 
     text: str = ""
     token_ids: list[int] = dataclasses.field(default_factory=list)
-    scores: list[TokenScore] | None = None
+    logprobs: list[TokenLogprob] | None = None
     finish_reason: str | None = None
-    stop: str | int | None = None
+    stop_reason: str | int | None = None
     error: Error | None = None
     tool_calls: list[ToolCall] = dataclasses.field(default_factory=list)
     reasoning: str = ""
@@ -85,7 +85,7 @@ class Usage:
     """How a request went.
 
     Attributes:
-        prompt_tokens, new_tokens: of the prompt, and of all texts.
+        prompt_tokens, completion_tokens: of the prompt, and of all texts.
         cached_tokens: of the prompt, from the prefix cache.
         queued_s: seconds from submitting to the first step.
         first_token_s: seconds from submitting to the first new token.
@@ -95,7 +95,7 @@ class Usage:
 
     prompt_tokens: int
     cached_tokens: int
-    new_tokens: int
+    completion_tokens: int
     queued_s: float
     first_token_s: float
     longest_gap_s: float
@@ -109,7 +109,7 @@ class Completion:
     Attributes:
         choices: the texts, `n` of them.
         prompt_token_ids: what they go on with, or answer.
-        prompt_scores: of the prompt's tokens from the second on, with `echo`
+        prompt_logprobs: of the prompt's tokens from the second on, with `echo`
             and `logprobs`; else empty.
         seed: of the draws: with it the same comes out again.
         usage: tokens and times.
@@ -117,7 +117,7 @@ class Completion:
 
     choices: list[Choice]
     prompt_token_ids: list[int]
-    prompt_scores: list[TokenScore]
+    prompt_logprobs: list[TokenLogprob]
     seed: int
     usage: Usage
 

@@ -47,7 +47,7 @@ class Settings:
         logit_bias: added to the scores of token ids, -100 to 100.
         bad_words: texts, or sequences of token ids, that never occur.
         stop: texts that end a text.
-        stop_tokens: token ids that end a text.
+        stop_token_ids: token ids that end a text.
         include_stop: what has ended a text is a part of it.
         ignore_eos: end-of-sequence tokens end nothing.
         echo: a text begins with the prompt.
@@ -82,7 +82,7 @@ class Settings:
     logit_bias: Mapping[int, float] | None = None
     bad_words: Sequence[str | Sequence[int]] | None = None
     stop: str | Sequence[str] | None = None
-    stop_tokens: Sequence[int] | None = None
+    stop_token_ids: Sequence[int] | None = None
     include_stop: bool = False
     ignore_eos: bool = False
     echo: bool = False
@@ -139,10 +139,10 @@ class Settings:
                 else list(self.stop or ()))
 
     @property
-    def _stop_ids(self) -> list[int]:
-        if self.stop_tokens is None:
+    def _stop_token_ids(self) -> list[int]:
+        if self.stop_token_ids is None:
             return []
-        return token_ids(self.stop_tokens, "stop_tokens")
+        return token_ids(self.stop_token_ids, "stop_token_ids")
 
 
 def token_id(value, name: str) -> int:
