@@ -53,6 +53,8 @@ void http::detokenize(Call C) {
   if (C.Body.value("tokens", Json()).is_null())
     F.expected("tokens", "an array of token ids");
   const tokenizer::Tokenizer *T = M ? tokenizerOf(*M, F) : nullptr;
+  if (Status Good = T ? T->checkIds(Ids) : Status(); !Good)
+    F.refuse({400, "'tokens': " + Good.error().message(), "tokens"});
   if (std::optional<ApiError> Wrong = F.finish())
     return C.reply(*Wrong);
   C.reply(Json{{"prompt", T->decode(Ids, /*SkipSpecialTokens=*/false)}});

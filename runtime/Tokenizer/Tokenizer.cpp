@@ -59,6 +59,8 @@ struct Tokenizer::Parts {
   Result<std::vector<int32_t>> encodeWhole(std::string_view Text,
                                            Ranges Within) const;
   void keep(std::vector<int32_t> &Ids, size_t Count) const;
+  /// The spelling of `Id`; none where it is no token's.
+  std::optional<std::string_view> tokenOf(int32_t Id) const;
   Result<std::vector<ByteRange>>
   normalizedRanges(std::string_view Text, const std::vector<ByteRange> &Within,
                    std::string_view Normalized) const;
@@ -414,6 +416,11 @@ void Tokenizer::Parts::keep(std::vector<int32_t> &Ids, size_t Count) const {
     Ids.resize(Count);
 }
 
+std::optional<std::string_view> Tokenizer::Parts::tokenOf(int32_t Id) const {
+  std::optional<std::string_view> Token = Added.tokenOf(Id);
+  return Token ? Token : M->vocabulary().tokenOf(Id);
+}
+
 /// The room for the ids of texts of `MaxTokens` with special tokens.
 static Result<size_t> roomIn(size_t MaxTokens, size_t Reserved) {
   if (MaxTokens < Reserved)
@@ -511,6 +518,15 @@ std::string Tokenizer::decode(std::span<const int32_t> Ids,
   return Text + Stream.finish();
 }
 
+Status Tokenizer::checkIds(std::span<const int32_t> Ids) const {
+  for (int32_t Id : Ids)
+    if (!Steps->tokenOf(Id))
+      return Error("token id " + std::to_string(Id) +
+                   " is no token: expected one of the vocabulary's " +
+                   std::to_string(vocabularySize()));
+  return {};
+}
+
 size_t Tokenizer::vocabularySize() const {
   return Steps->M->vocabulary().size() + Steps->Added.beyondModel();
 }
@@ -531,9 +547,7 @@ int32_t Tokenizer::idEnd() const {
 
 Result<std::optional<std::string>> Tokenizer::bytesOf(int32_t Id,
                                                       bool IsFirst) const {
-  std::optional<std::string_view> Token = Steps->Added.tokenOf(Id);
-  if (!Token)
-    Token = Steps->M->vocabulary().tokenOf(Id);
+  std::optional<std::string_view> Token = Steps->tokenOf(Id);
   if (!Token || Steps->Added.isSpecial(*Token))
     return std::optional<std::string>();
   std::optional<std::string> Bytes = Steps->Back.bytesOf(*Token, IsFirst);
@@ -567,9 +581,7 @@ StreamingDecoder::operator=(StreamingDecoder &&) noexcept = default;
 StreamingDecoder::~StreamingDecoder() = default;
 
 std::string StreamingDecoder::push(int32_t Id) {
-  std::optional<std::string_view> Token = Current->Steps.Added.tokenOf(Id);
-  if (!Token)
-    Token = Current->Steps.M->vocabulary().tokenOf(Id);
+  std::optional<std::string_view> Token = Current->Steps.tokenOf(Id);
   if (!Token ||
       (Current->SkipSpecialTokens && Current->Steps.Added.isSpecial(*Token)))
     return "";

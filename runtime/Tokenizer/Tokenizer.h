@@ -90,6 +90,10 @@ public:
   std::string decode(std::span<const int32_t> Ids,
                      bool SkipSpecialTokens = true) const;
 
+  /// An error that names the first of `Ids` that is no token's, for callers to
+  /// whom decode() should not skip it.
+  Status checkIds(std::span<const int32_t> Ids) const;
+
   /// The number of tokens, added ones included. Ids can be higher when the
   /// vocabulary leaves gaps.
   size_t vocabularySize() const;

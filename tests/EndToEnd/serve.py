@@ -240,7 +240,7 @@ class Serve(ServerTest):
             "prompt": "The king", "add_special_tokens": False})[2]["tokens"]
         self.expect("text", server.ask(
             "/detokenize", {"tokens": plain})[2]["prompt"], "The king")
-        for wrong in {}, {"tokens": None}:
+        for wrong in {}, {"tokens": None}, {"tokens": [5, 1 << 30]}:
             self.expect(f"detokenize {wrong}", server.ask("/detokenize", wrong)[
                 2]["error"]["param"], "tokens")
         talk = {"messages": [{"role": "user", "content": "a"}]}

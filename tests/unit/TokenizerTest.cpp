@@ -100,6 +100,20 @@ TEST(TokenizerTest, DecodeSkipsUnknownIds) {
   EXPECT_EQ(T->decode(Ids{}), "");
 }
 
+TEST(TokenizerTest, CheckIds) {
+  Result<Tokenizer> T = Tokenizer::fromFile(dataPath("minilm.json"));
+  ASSERT_TRUE(T);
+  EXPECT_TRUE(T->checkIds(Ids{}));
+  EXPECT_TRUE(T->checkIds(Ids{0, 101, 30521}));
+  for (int32_t Bad : {-1, 30522, INT32_MAX}) {
+    Status Good = T->checkIds(Ids{7592, Bad, 99999});
+    ASSERT_FALSE(Good);
+    EXPECT_EQ(Good.error().message(),
+              "token id " + std::to_string(Bad) +
+                  " is no token: expected one of the vocabulary's 30522");
+  }
+}
+
 TEST(TokenizerTest, Truncation) {
   Result<Tokenizer> T = Tokenizer::fromFile(dataPath("minilm.json"));
   ASSERT_TRUE(T);
