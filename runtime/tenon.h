@@ -281,9 +281,9 @@ TENON_API tenon_status tenon_model_encode(const tenon_model *model,
 TENON_API tenon_status tenon_model_encode_truncated(
     const tenon_model *model, const char *text, size_t bytes, int special,
     size_t max_tokens, int32_t *tokens, size_t capacity, size_t *count);
-/** The text of `tokens` [count], without special tokens unless `special` is not
- *  0. Sets `bytes` to its length, and fills `text` [capacity], without a
- *  terminating 0, only if all fits. */
+/** The text of `tokens` [count], each a token of the tokenizer, without special
+ *  ones unless `special` is not 0. Sets `bytes` to its length, and fills `text`
+ * [capacity], without a terminating 0, only if all fits. */
 TENON_API tenon_status tenon_model_decode(const tenon_model *model,
                                           const int32_t *tokens, size_t count,
                                           int special, char *text,

@@ -10,6 +10,7 @@ using namespace tenon::capi;
 
 struct tenon_decoder {
   std::shared_ptr<const engine::Model> Loaded;
+  const tokenizer::Tokenizer *Tokens; ///< Of Loaded.
   tokenizer::StreamingDecoder Stream;
   std::string Text; ///< Of the last call.
 };
@@ -53,6 +54,8 @@ tenon_status tenon_model_decode(const tenon_model *model, const int32_t *tokens,
     Result<const tokenizer::Tokenizer *> Text = model->Loaded->tokenizer();
     if (!Text)
       return fail(Text.error());
+    if (Status Good = (*Text)->checkIds({tokens, count}); !Good)
+      return fail(Good.error().withContext("tenon_model_decode"));
     std::string Whole = (*Text)->decode({tokens, count}, special == 0);
     *bytes = Whole.size();
     if (Whole.size() <= capacity)
@@ -139,8 +142,11 @@ tenon_status tenon_decoder_create(const tenon_model *model, int special,
     Result<const tokenizer::Tokenizer *> Text = model->Loaded->tokenizer();
     if (!Text)
       return fail(Text.error());
-    *decoder = new tenon_decoder{
-        model->Loaded, tokenizer::StreamingDecoder(**Text, special == 0), {}};
+    *decoder =
+        new tenon_decoder{model->Loaded,
+                          *Text,
+                          tokenizer::StreamingDecoder(**Text, special == 0),
+                          {}};
     return TENON_OK;
   });
 }
@@ -152,6 +158,8 @@ tenon_status tenon_decoder_push(tenon_decoder *decoder, int32_t token,
   if (!decoder || !text || !bytes)
     return fail("tenon_decoder_push: decoder, text or bytes is null");
   return guarded([&]() -> tenon_status {
+    if (Status Good = decoder->Tokens->checkIds({&token, 1}); !Good)
+      return fail(Good.error().withContext("tenon_decoder_push"));
     decoder->Text = decoder->Stream.push(token);
     *text = decoder->Text.data();
     *bytes = decoder->Text.size();

@@ -52,6 +52,14 @@ static int useText(tenon_model *model) {
   CHECK(tenon_decoder_finish(decoder, &piece, &bytes) == TENON_OK);
   strncat(text, piece, bytes);
   CHECK(strcmp(text, "a b") == 0);
+  tokens[0] = 12;
+  CHECK(tenon_decoder_push(decoder, 12, &piece, &bytes) ==
+        TENON_INVALID_ARGUMENT);
+  CHECK(tenon_model_decode(model, tokens, 2, 0, text, sizeof(text), &bytes) ==
+        TENON_INVALID_ARGUMENT);
+  CHECK(strcmp(tenon_last_error(),
+               "tenon_model_decode: token id 12 is no token: expected one of "
+               "the vocabulary's 12") == 0);
   tenon_decoder_destroy(decoder);
   return 0;
 }
