@@ -384,6 +384,20 @@ typedef struct tenon_settings {
    *  which the prompt has one for each (see tenon_model_image_token). */
   const float *const *images;
   size_t image_count;
+  /** What the text must be (docs/constrained-output.md of the sources), at most
+   *  one of these: UTF-8 of a JSON schema, of a regular expression that all of
+   *  it matches or of a grammar (GBNF), which may be null; one of the texts
+   *  choices [choice_count]; an object in JSON. */
+  const char *json_schema;
+  const char *regex;
+  const char *ebnf;
+  const char *const *choices;
+  size_t choice_count;
+  int32_t json_object; /**< 1: an object in JSON. */
+  int32_t
+      fixed_order;    /**< 1: keys in the order in which the schema has them. */
+  const char *format; /**< Of strings in a schema: "asserted" or "annotation";
+                           null: as the schema's dialect has it. */
 } tenon_settings;
 
 /** Sets struct_size, and every field to the model's own settings, of a struct

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
 import threading
@@ -134,6 +135,32 @@ def test_logprobs_and_echo(model):
     assert int(rows[at].argmax()) == answer.token_ids[0]
 
 
+def test_constraints(model):
+    wish = {"max_new_tokens": 240, "temperature": 1.0, "seed": 5}
+    schema = {"type": "object", "required": ["name", "age"],
+              "properties": {"name": {"enum": ["Ada", "Bob"]},
+                             "age": {"type": "integer", "minimum": 10,
+                                     "maximum": 99}},
+              "additionalProperties": False}
+    for given in schema, json.dumps(schema):
+        answer = model.generate("In the", json_schema=given, **wish)
+        assert answer.finish_reason == "eos"
+        person = json.loads(answer.text)
+        assert person["name"] in ("Ada", "Bob") and 10 <= person["age"] < 100
+    ordered = model.generate("In the", json_schema=schema, fixed_order=True,
+                             **wish)
+    assert list(json.loads(ordered.text)) == ["name", "age"]
+    assert re.fullmatch(r"[ab]{3,5}x", model.generate(
+        "In the", regex="[ab]{3,5}x", **wish).text)
+    texts = ["In the", "And the", "a"]
+    chosen = model.generate(texts, choice=["yes", "no"], **wish)
+    assert {c.text for c in chosen} <= {"yes", "no"}
+    assert model.generate("In the", ebnf='root ::= "a" "b"{2}',
+                          **wish).text == "abb"
+    found = model.generate("In the", json_object=True, **wish).text
+    assert found.lstrip().startswith("{")
+
+
 def test_seeds(model):
     drawn = model.generate("In the", temperature=1.5, max_new_tokens=16)
     again = model.generate("In the", temperature=1.5, max_new_tokens=16,
@@ -218,6 +245,22 @@ def test_tool_calls(model, artifacts):
     ({"prefix_tokens": -1}, "prefix_tokens is -1"),
     ({"prompt_lookup_num_tokens": -1}, "prompt_lookup_num_tokens is -1"),
     ({"first_choice": -1}, "first_choice is -1"),
+    ({"json_schema": {"type": "strin"}}, "json_schema: "),
+    ({"json_schema": {"const": object()}}, "json_schema: .*JSON can hold"),
+    ({"json_schema": 3}, "json_schema: "),
+    ({"regex": "("}, "regex: "),
+    ({"regex": 3}, "regex is 3: expected a text"),
+    ({"regex": "a", "choice": ["a"]}, "regex is given beside choice"),
+    ({"ebnf": "a\0"}, "ebnf: a text has the character U\\+0000"),
+    ({"choice": []}, "choice is \\[\\]: expected a list of at least one"),
+    ({"choice": "ab"}, "choice is 'ab': expected a list"),
+    ({"choice": [1]}, "^choice is \\[1\\]: expected texts"),
+    ({"stop": [1]}, "^stop is \\[1\\]: expected texts"),
+    ({"logit_bias": {1: "x"}}, "logit_bias has 'x': expected a number"),
+    ({"logit_bias": [1]}, "logit_bias is \\[1\\]: expected numbers by"),
+    ({"json_object": 1}, "json_object is 1: expected True or False"),
+    ({"json_object": True, "format": "x"}, "format is 'x': expected asserted"),
+    ({"json_object": True, "num_beams": 2}, "num_beams is 2"),
     ({"bad_words": [["a"]]}, "expected a token id"),
     ({"bad_words": [""]}, "no tokens"),
     ({"logit_bias": {2**40: 1}}, "expected 0 to 2147483647"),

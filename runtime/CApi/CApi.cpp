@@ -216,7 +216,7 @@ static tenon_status createSession(tenon_model &Of, int64_t Threads,
       Of.Loaded, {Threads, CacheTokens, Source, Shared});
   if (!Created)
     return fail(Created.error());
-  *Session = new tenon_session{std::move(*Created), {}};
+  *Session = new tenon_session{std::move(*Created), {}, {}};
   return TENON_OK;
 }
 

@@ -50,6 +50,7 @@ private:
 struct tenon_engine {
   Mailbox Box;
   std::unique_ptr<News> Last;
+  grammar::GrammarStore Grammars;
   std::optional<serving::Engine> Running;
 };
 
@@ -229,7 +230,7 @@ tenon_status tenon_engine_submit(tenon_engine *engine,
     if (Status Fits = checkPrompt("tenon_engine_submit", M, count); !Fits)
       return fail(Fits.error());
     Result<generation::Settings> S =
-        readSettings("tenon_engine_submit", settings);
+        readSettings("tenon_engine_submit", settings, &engine->Grammars);
     if (!S)
       return fail(S.error());
     serving::Terms Rules;

@@ -31,7 +31,7 @@ tenon_status tenon_generation_create(tenon_session *session,
         !Fits)
       return fail(Fits.error());
     Result<generation::Settings> S =
-        readSettings("tenon_generation_create", settings);
+        readSettings("tenon_generation_create", settings, &session->Grammars);
     if (!S)
       return fail(S.error());
     Result<std::vector<generation::PromptImage::Ptr>> Images = readImages(

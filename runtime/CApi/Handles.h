@@ -31,6 +31,7 @@ struct tenon_session {
   /// What the last outputs' error strings are; in a deque, for they stay where
   /// they are.
   std::deque<std::string> Errors;
+  tenon::grammar::GrammarStore Grammars; ///< Of its generations.
 };
 
 struct tenon_resources {
@@ -80,9 +81,11 @@ tenon_finish finishOf(generation::FinishReason Reason);
 Status checkPrompt(const char *Function, const engine::Model &M, size_t Count);
 
 /// The settings of a caller; null are the model's own. `Function` names it in
-/// errors.
+/// errors. `Known` keeps the grammars of what texts must be; null: that does
+/// not matter.
 Result<generation::Settings> readSettings(const char *Function,
-                                          const tenon_settings *Passed);
+                                          const tenon_settings *Passed,
+                                          grammar::GrammarStore *Known);
 
 /// The images of a caller's settings, for prompts of `M`.
 Result<std::vector<generation::PromptImage::Ptr>>

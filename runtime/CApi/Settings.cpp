@@ -1,6 +1,7 @@
 //===- Settings.cpp - Settings of generation, and samplers, from C --------===//
 
 #include "runtime/CApi/Handles.h"
+#include "runtime/Grammar/GrammarTexts.h"
 
 #include <cmath>
 
@@ -44,12 +45,24 @@ static Status readArray(const std::string &Name, const From *Values,
   return {};
 }
 
+static Status readTexts(const std::string &Name, const char *const *Values,
+                        size_t Count, std::vector<std::string> &Target) {
+  std::vector<const char *> Texts;
+  if (Status Done = readArray(Name, Values, Count, Texts); !Done)
+    return Done;
+  for (const char *Text : Texts) {
+    if (!Text)
+      return Error(Name + ": one is null: expected text");
+    Target.emplace_back(Text);
+  }
+  return {};
+}
+
 /// What changes scores, and what ends a text.
 static Status readLists(const tenon_settings &Read, generation::Settings &S) {
   std::vector<int32_t> Tokens;
   std::vector<float> Biases;
   std::vector<size_t> Lengths;
-  std::vector<const char *> Strings;
   auto Fill = [](const char *Name, const auto *Values, size_t Count,
                  auto &Target) {
     return readArray(Name, Values, Count, Target);
@@ -73,21 +86,41 @@ static Status readLists(const tenon_settings &Read, generation::Settings &S) {
     S.BadWords.emplace_back(Next, Next + Length);
     Next += Length;
   }
-  if (Status Done = Fill("stop_strings", Read.stop_strings,
-                         Read.stop_string_count, Strings);
+  if (Status Done = readTexts("stop_strings", Read.stop_strings,
+                              Read.stop_string_count, S.StopStrings);
       !Done)
     return Done;
-  for (const char *Text : Strings) {
-    if (!Text)
-      return Error("stop_strings: one is null: expected text");
-    S.StopStrings.emplace_back(Text);
-  }
   return Fill("stop_token_ids", Read.stop_token_ids, Read.stop_token_id_count,
               S.StopTokens);
 }
 
+/// What the text must be; null: anything.
+static Result<grammar::Grammar::Ptr>
+readConstraint(const tenon_settings &Read, grammar::GrammarStore &Known) {
+  grammar::GrammarTexts Texts;
+  for (auto [Text, Target] :
+       {std::pair(Read.json_schema, &Texts.JsonSchema),
+        std::pair(Read.regex, &Texts.Regex), std::pair(Read.ebnf, &Texts.Ebnf)})
+    if (Text)
+      *Target = Text;
+  Texts.JsonObject = Read.json_object != 0;
+  Texts.FixedOrder = Read.fixed_order != 0;
+  if (Read.format)
+    Texts.Format = Read.format;
+  if (Status Done =
+          readTexts("choices", Read.choices, Read.choice_count, Texts.Choices);
+      !Done)
+    return Done.error();
+  Result<grammar::Grammar::Ptr> Made = grammar::compile(Texts, Known);
+  if (std::vector<std::string> Names = Texts.given();
+      !Made && Names.size() == 1)
+    return Made.error().withContext(Names.front());
+  return Made;
+}
+
 Result<generation::Settings> capi::readSettings(const char *Function,
-                                                const tenon_settings *Passed) {
+                                                const tenon_settings *Passed,
+                                                grammar::GrammarStore *Known) {
   generation::Settings S;
   if (!Passed)
     return S;
@@ -143,6 +176,12 @@ Result<generation::Settings> capi::readSettings(const char *Function,
     S.LogProbabilities = Read->top_logprobs;
   if (Status Lists = readLists(*Read, S); !Lists)
     return Lists.error().withContext(Function);
+  if (Known) {
+    Result<grammar::Grammar::Ptr> Must = readConstraint(*Read, *Known);
+    if (!Must)
+      return Must.error().withContext(Function);
+    S.Grammar = std::move(*Must);
+  }
   return S;
 }
 
@@ -191,7 +230,7 @@ tenon_status tenon_sampler_create(const tenon_model *model,
     return fail("tenon_sampler_create: model or sampler is null");
   return guarded([&]() -> tenon_status {
     Result<generation::Settings> S =
-        readSettings("tenon_sampler_create", settings);
+        readSettings("tenon_sampler_create", settings, nullptr);
     if (!S)
       return fail(S.error());
     // One token is chosen at a time, whatever the model's beams.

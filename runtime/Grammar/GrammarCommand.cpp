@@ -12,42 +12,34 @@ using namespace tenon::grammar;
 static constexpr uint64_t MaxFileBytes = 1u << 30;
 static constexpr int MaxBatchDepth = 300;
 
-static SchemaOptions schemaOptions(const GrammarChoice &Choice) {
-  SchemaOptions Options;
-  Options.FixedOrder = Choice.FixedOrder;
-  if (Choice.Format == "asserted")
-    Options.Format = Formats::Asserted;
-  if (Choice.Format == "annotation")
-    Options.Format = Formats::Annotation;
-  return Options;
+/// What is given on the command line itself.
+static GrammarTexts textsOf(const GrammarChoice &Choice) {
+  GrammarTexts Texts;
+  if (!Choice.RegexText.empty())
+    Texts.Regex = Choice.RegexText;
+  Texts.JsonObject = Choice.JsonObject;
+  Texts.Choices = Choice.Choices;
+  Texts.FixedOrder = Choice.FixedOrder;
+  Texts.Format = Choice.Format;
+  return Texts;
 }
 
 Result<Grammar::Ptr> grammar::compile(const GrammarChoice &Choice) {
-  auto FromFile = [](const std::string &File,
-                     auto Read) -> Result<Grammar::Ptr> {
-    Result<std::string> Text = readFile(File, Limits().SourceBytes);
+  GrammarTexts Texts = textsOf(Choice);
+  std::string Of;
+  for (auto [File, Target] :
+       {std::pair(&Choice.JsonSchemaFile, &Texts.JsonSchema),
+        std::pair(&Choice.EbnfFile, &Texts.Ebnf)}) {
+    if (File->empty())
+      continue;
+    Result<std::string> Text = readFile(*File, Limits().SourceBytes);
     if (!Text)
       return Text.error();
-    Result<Grammar::Ptr> Made = Read(*Text);
-    if (!Made)
-      return Made.error().withContext(File);
-    return Made;
-  };
-  if (!Choice.JsonSchemaFile.empty())
-    return FromFile(Choice.JsonSchemaFile, [&](const std::string &Text) {
-      return Grammar::fromJsonSchemaText(Text, schemaOptions(Choice));
-    });
-  if (!Choice.EbnfFile.empty())
-    return FromFile(Choice.EbnfFile, [](const std::string &Text) {
-      return Grammar::fromEbnf(Text);
-    });
-  if (!Choice.RegexText.empty())
-    return Grammar::fromRegex(Choice.RegexText);
-  if (Choice.JsonObject)
-    return Grammar::anyJsonObject(schemaOptions(Choice));
-  if (!Choice.Choices.empty())
-    return Grammar::fromChoices(Choice.Choices);
-  return Grammar::Ptr();
+    *Target = std::move(*Text);
+    Of = *File;
+  }
+  Result<Grammar::Ptr> Made = compile(Texts);
+  return Made || Of.empty() ? Made : Made.error().withContext(Of);
 }
 
 Result<Grammar::Ptr> grammar::compile(const GrammarChoice &Choice,
@@ -152,7 +144,8 @@ static Result<Grammar::Ptr> compileEntry(const JsonField &Entry,
   if (!J.is_object())
     return Entry.expected("an object");
   if (J.contains("schema"))
-    return Grammar::fromJsonSchema(J["schema"], schemaOptions(Choice));
+    return Grammar::fromJsonSchema(J["schema"],
+                                   textsOf(Choice).schemaOptions());
   for (const char *Key : {"regex", "ebnf"})
     if (J.contains(Key)) {
       Result<std::string> Text = Entry.member(Key)->asString();

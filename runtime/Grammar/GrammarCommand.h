@@ -3,7 +3,7 @@
 #ifndef TENON_RUNTIME_GRAMMAR_GRAMMARCOMMAND_H
 #define TENON_RUNTIME_GRAMMAR_GRAMMARCOMMAND_H
 
-#include "runtime/Grammar/GrammarStore.h"
+#include "runtime/Grammar/GrammarTexts.h"
 
 namespace tenon::grammar {
 

@@ -1,6 +1,7 @@
 //===- CApiEngineTest.cpp - Chat prompts, outputs and engines from C ------===//
 
 #include "CommandLineFixture.h"
+#include "LettersTokenizer.h"
 
 #include "runtime/tenon.h"
 
@@ -267,6 +268,75 @@ TEST_F(CApiEngineTest, AMinPOfZeroIsNotTheModels) {
   };
   EXPECT_EQ(Picked(-1), std::set<int32_t>{1});
   EXPECT_EQ(Picked(0).size(), 4u);
+}
+
+TEST_F(CApiEngineTest, TextsFollowAConstraint) {
+  tenon_model_destroy(M);
+  Status Written = writeModel(
+      File,
+      [](Manifest &Info, CodeInfo &) { Info.Generation.EndOfSequence = {20}; },
+      Letters);
+  ASSERT_TRUE(Written) << Written.error().message();
+  ASSERT_EQ(tenon_model_load(File.c_str(), &M), TENON_OK);
+  start(2);
+  Settings.ignore_eos = 0;
+  Settings.max_new_tokens = 8;
+  auto Answer = [&] {
+    std::string Text;
+    tenon_request Id = 0;
+    EXPECT_EQ(submit({1, 2, 3}, Id), TENON_OK) << tenon_last_error();
+    if (Id == 0)
+      return Text;
+    for (tenon_update U = wait(); U.piece; U = wait())
+      Text.append(U.piece->text, U.piece->text_bytes);
+    return Text;
+  };
+  auto Refused = [&](const std::string &Expected) {
+    tenon_request Id = 0;
+    EXPECT_EQ(submit({1, 2, 3}, Id), TENON_INVALID_ARGUMENT);
+    EXPECT_THAT(tenon_last_error(),
+                testing::StartsWith("tenon_engine_submit: " + Expected));
+  };
+  const char *Choices[] = {"ab", "c"};
+  Settings.choices = Choices;
+  Settings.choice_count = 2;
+  EXPECT_THAT(Answer(), testing::AnyOf("ab", "c"));
+  Settings.regex = "1{3}";
+  Refused("regex is given beside choice: expected one of them");
+  Settings.choice_count = 0;
+  EXPECT_EQ(Answer(), "111");
+  Settings.regex = "(";
+  Refused("regex: ");
+  Settings.regex = nullptr;
+  Settings.ebnf = "root ::= \"a\" | \"b\"";
+  EXPECT_THAT(Answer(), testing::AnyOf("a", "b"));
+  Settings.num_beams = 2;
+  tenon_request Never = 0;
+  EXPECT_EQ(submit({1}, Never), TENON_INVALID_ARGUMENT);
+  EXPECT_THAT(tenon_last_error(), HasSubstr("follows a grammar has no beams"));
+  Settings.num_beams = -1;
+  // One after another in a session, too.
+  tenon_session *S = nullptr;
+  tenon_generation *G = nullptr;
+  const int32_t Prompt[] = {1, 2, 3};
+  ASSERT_EQ(tenon_session_create(M, 1, 100, &S), TENON_OK);
+  ASSERT_EQ(tenon_generation_create(S, &Settings, Prompt, 3, &G), TENON_OK);
+  tenon_piece Piece{};
+  Piece.struct_size = sizeof(Piece);
+  std::string Text;
+  while (Piece.finish == TENON_FINISH_NONE) {
+    ASSERT_EQ(tenon_generation_next(G, &Piece), TENON_OK);
+    Text.append(Piece.text, Piece.text_bytes);
+  }
+  EXPECT_THAT(Text, testing::AnyOf("a", "b"));
+  tenon_generation_destroy(G);
+  tenon_session_destroy(S);
+  Settings.ebnf = nullptr;
+  Settings.json_schema = R"({"type": "strin"})";
+  Refused("json_schema: ");
+  Settings.json_schema = R"({"const": 1})";
+  Settings.format = "asked";
+  Refused("json_schema: format is 'asked': expected asserted or annotation");
 }
 
 TEST_F(CApiEngineTest, CancelsFailsAndRefuses) {

@@ -177,16 +177,40 @@ static void read(nb::handle Fields, const char *Name, T &Target) {
   Target = static_cast<T>(Read);
 }
 
-/// The attribute `Name` as `T`: a sequence.
+/// The attribute `Attribute` as `T`: a sequence; `Name` is what users call it.
 template <typename T>
-static T readList(nb::handle Fields, const char *Name, const char *Expected) {
-  nb::object Value = Fields.attr(Name);
+static T readList(nb::handle Fields, const char *Attribute, const char *Name,
+                  const char *Expected) {
+  nb::object Value = Fields.attr(Attribute);
   T Read;
   if (!nb::try_cast<T>(Value, Read))
     raise(TENON_INVALID_ARGUMENT, std::string(Name) + " is " +
                                       nb::cast<std::string>(nb::repr(Value)) +
                                       ": expected " + Expected);
   return Read;
+}
+
+/// The text as C has it.
+static const char *terminated(const char *Name, const std::string &Text) {
+  if (Text.find('\0') != std::string::npos)
+    raise(TENON_INVALID_ARGUMENT,
+          std::string(Name) +
+              ": a text has the character U+0000: expected none");
+  return Text.c_str();
+}
+
+/// The attribute `Attribute`, a text or None, which `Kept` then holds; `Name`
+/// is what users call it.
+static const char *readText(nb::handle Fields, const char *Attribute,
+                            const char *Name, std::string &Kept) {
+  nb::object Value = Fields.attr(Attribute);
+  if (Value.is_none())
+    return nullptr;
+  if (!nb::try_cast<std::string>(Value, Kept))
+    raise(TENON_INVALID_ARGUMENT, std::string(Name) + " is " +
+                                      nb::cast<std::string>(nb::repr(Value)) +
+                                      ": expected a text");
+  return terminated(Name, Kept);
 }
 
 std::vector<const float *>
@@ -236,6 +260,8 @@ CSettings::CSettings(nb::handle Fields) {
   read(Fields, "ignore_eos", Values.ignore_eos);
   read(Fields, "include_stop", Values.include_stop);
   read(Fields, "echo", Values.echo);
+  read(Fields, "json_object", Values.json_object);
+  read(Fields, "fixed_order", Values.fixed_order);
   nb::object Stopping = Fields.attr("early_stopping");
   if (nb::isinstance<nb::str>(Stopping)) {
     if (nb::cast<std::string>(Stopping) != "never")
@@ -258,24 +284,32 @@ CSettings::CSettings(nb::handle Fields) {
   }
   // Mapping, words and texts come as pairs and lists from Settings.
   using Pairs = std::vector<std::vector<double>>;
-  for (const std::vector<double> &Pair :
-       readList<Pairs>(Fields, "_bias_pairs", "token ids and numbers")) {
+  for (const std::vector<double> &Pair : readList<Pairs>(
+           Fields, "_bias_pairs", "logit_bias", "token ids and numbers")) {
     BiasTokens.push_back(static_cast<int32_t>(Pair[0]));
     Biases.push_back(static_cast<float>(Pair[1]));
   }
   for (const Tokens &Word : readList<std::vector<Tokens>>(
-           Fields, "_bad_word_ids", "sequences of token ids")) {
+           Fields, "_bad_word_ids", "bad_words", "sequences of token ids")) {
     BadWordTokens.insert(BadWordTokens.end(), Word.begin(), Word.end());
     BadWordLengths.push_back(Word.size());
   }
-  Stops = readList<std::vector<std::string>>(Fields, "_stop_texts", "texts");
-  for (const std::string &Stop : Stops) {
-    if (Stop.find('\0') != std::string::npos)
-      raise(TENON_INVALID_ARGUMENT,
-            "stop: a text has the character U+0000: expected none");
-    StopPointers.push_back(Stop.c_str());
-  }
-  StopTokens = readList<Tokens>(Fields, "_stop_token_ids", "token ids");
+  Stops = readList<std::vector<std::string>>(Fields, "_stop_texts", "stop",
+                                             "texts");
+  for (const std::string &Stop : Stops)
+    StopPointers.push_back(terminated("stop", Stop));
+  Choices =
+      readList<std::vector<std::string>>(Fields, "_choices", "choice", "texts");
+  for (const std::string &Choice : Choices)
+    ChoicePointers.push_back(terminated("choice", Choice));
+  Values.choices = ChoicePointers.data();
+  Values.choice_count = ChoicePointers.size();
+  Values.json_schema = readText(Fields, "_schema_text", "json_schema", Schema);
+  Values.regex = readText(Fields, "regex", "regex", Regex);
+  Values.ebnf = readText(Fields, "ebnf", "ebnf", Ebnf);
+  Values.format = readText(Fields, "format", "format", Format);
+  StopTokens = readList<Tokens>(Fields, "_stop_token_ids", "stop_token_ids",
+                                "token ids");
   Values.bias_tokens = BiasTokens.data();
   Values.biases = Biases.data();
   Values.bias_count = BiasTokens.size();

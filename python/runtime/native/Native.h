@@ -100,8 +100,9 @@ private:
   Tokens BiasTokens, BadWordTokens, StopTokens;
   std::vector<float> Biases;
   std::vector<size_t> BadWordLengths;
-  std::vector<std::string> Stops;
-  std::vector<const char *> StopPointers;
+  std::vector<std::string> Stops, Choices;
+  std::vector<const char *> StopPointers, ChoicePointers;
+  std::string Schema, Regex, Ebnf, Format;
   std::vector<const float *> Images;
 };
 

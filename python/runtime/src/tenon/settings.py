@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 import numbers
 import operator
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+import numpy as np
+
 from .errors import InvalidArgument
+
+# A text, or its token ids.
+Prompt = str | Sequence[int] | np.ndarray
 
 
 _AT_LEAST = {"max_new_tokens": 0, "min_new_tokens": 0, "temperature": 0,
@@ -61,6 +67,15 @@ class Settings:
             pixel values [channels, height, width] float32, in the order of the
             image tokens, of which the prompt has one for each; of a
             conversation, of {"type": "image"} in messages.
+        json_schema: a JSON schema that the text fulfils, as JSON or what JSON
+            can hold; of this and the next four at most one.
+        regex: a regular expression that all of the text matches.
+        ebnf: a grammar that the text follows, in llama.cpp's dialect (GBNF).
+        choice: texts, one of which the text is.
+        json_object: the text is an object in JSON.
+        fixed_order: keys come in the order in which the schema has them.
+        format: whether formats of strings in a schema are "asserted" or an
+            "annotation"; None: as the schema's dialect has it.
     """
 
     max_new_tokens: int | None = None
@@ -90,6 +105,13 @@ class Settings:
     prompt_lookup_num_tokens: int = 0
     prefix_tokens: int = 0
     images: Sequence | None = dataclasses.field(default=None, compare=False)
+    json_schema: str | Mapping | bool | None = None
+    regex: str | None = None
+    ebnf: str | None = None
+    choice: Sequence[str] | None = None
+    json_object: bool = False
+    fixed_order: bool = False
+    format: Literal["asserted", "annotation"] | None = None
 
     def __post_init__(self):
         # Numbers out of range may mean "not set" in C, as None does here. What
@@ -120,7 +142,10 @@ class Settings:
 
     @property
     def _bias_pairs(self) -> list[list[float]]:
-        return [[float(token_id(k, "logit_bias")), float(v)]
+        if not isinstance(self.logit_bias or {}, Mapping):
+            raise InvalidArgument(f"logit_bias is {self.logit_bias!r}: expected"
+                                  " numbers by token id")
+        return [[float(token_id(k, "logit_bias")), _number(v, "logit_bias")]
                 for k, v in (self.logit_bias or {}).items()]
 
     @property
@@ -139,10 +164,37 @@ class Settings:
                 else list(self.stop or ()))
 
     @property
+    def _schema_text(self) -> str | None:
+        if self.json_schema is None or isinstance(self.json_schema, str):
+            return self.json_schema
+        try:
+            return json.dumps(self.json_schema)
+        except (TypeError, ValueError) as problem:
+            raise InvalidArgument(f"json_schema: {problem}: expected what JSON"
+                                  " can hold") from None
+
+    @property
+    def _choices(self) -> list[str]:
+        if self.choice is None:
+            return []
+        if isinstance(self.choice, str) or not self.choice:
+            raise InvalidArgument(f"choice is {self.choice!r}: expected a list"
+                                  " of at least one text")
+        return list(self.choice)
+
+    @property
     def _stop_token_ids(self) -> list[int]:
         if self.stop_token_ids is None:
             return []
         return token_ids(self.stop_token_ids, "stop_token_ids")
+
+
+def _number(value, name: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InvalidArgument(f"{name} has {value!r}: expected a number"
+                              ) from None
 
 
 def token_id(value, name: str) -> int:
