@@ -84,6 +84,12 @@ def test_classify_images(fixture):
     assert model.image_features(folder / "image.png").shape == (1, 7)
     with pytest.raises(tenon.InvalidArgument, match="expected \\(3, 24, 24\\)"):
         model.classify(np.zeros((3, 2, 2)))
+    with pytest.raises(tenon.InvalidArgument, match="expected \\[channels"):
+        model.classify(np.zeros((24, 24)))
+    with pytest.raises(tenon.InvalidArgument, match="expected a path or pixels"):
+        model.image_features([["a"]])
+    with pytest.raises(tenon.InvalidArgument, match="top is -1"):
+        model.classify(folder / "image.png", top=-1)
     with pytest.raises(tenon.NotFound):
         model.classify("no-such.png")
 
@@ -214,6 +220,8 @@ def test_sampler(model):
     picks = [drawn.pick(row, position=p) for p in range(40)]
     assert [drawn.pick(row, position=p) for p in range(40)] == picks
     assert len(set(picks)) > 1
+    with pytest.raises(tenon.InvalidArgument, match="expected one row"):
+        sampler.pick(np.stack([row, row]))
 
 
 def test_tokenizer(model):
@@ -225,6 +233,17 @@ def test_tokenizer(model):
     plain = model.tokenizer.encode(text, special_tokens=False)
     assert plain == tokens[-len(plain):]
     assert model.tokenizer.decode(np.array(tokens)) == text
+    count = model.vocabulary_size
+    for decode in (model.tokenizer.decode,
+                   lambda ids: list(model.tokenizer.decode_stream(ids))):
+        with pytest.raises(tenon.InvalidArgument,
+                           match=f"token id {count} is no token: expected one"
+                                 f" of the vocabulary's {count}"):
+            decode([count])
+    with pytest.raises(tenon.InvalidArgument, match="text is 3"):
+        model.tokenizer.encode(3)
+    with pytest.raises(tenon.InvalidArgument, match="max_tokens is -1"):
+        model.tokenizer.encode(text, max_tokens=-1)
 
 
 def test_describe(model, example):

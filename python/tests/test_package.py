@@ -2,6 +2,7 @@
 
 import inspect
 import pathlib
+import pickle
 import re
 import subprocess
 import sys
@@ -90,6 +91,25 @@ def test_errors_have_one_base():
     assert len(classes) == 11
     assert all(issubclass(c, tenon.Error) for c in classes)
     assert issubclass(tenon.InvalidArgument, ValueError)
+
+
+def test_what_can_be_pickled(model):
+    answer = model.generate("a", max_new_tokens=1, logprobs=1)
+    full = tenon.QueueFull("full", 2.5)
+    for value in answer, tenon.Settings(stop=["a"]):
+        assert pickle.loads(pickle.dumps(value)) == value
+    assert pickle.loads(pickle.dumps(full)).retry_after == 2.5
+    session = tenon.Session(model, cache_tokens=64)
+    for value in (model, model.engine, model.tokenizer, session,
+                  session.sequence(), tenon.Sampler(model),
+                  tenon.Resources(threads=1), model.stream("a")):
+        with pytest.raises(TypeError, match="loaded in each process"):
+            pickle.dumps(value)
+
+
+def test_unknown_options(example):
+    with pytest.raises(TypeError, match="unknown option 'max_num_seq'"):
+        tenon.load(example, max_num_seq=3)
 
 
 def public():

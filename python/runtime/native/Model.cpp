@@ -19,24 +19,34 @@ Model::Model(const std::string &Path) {
   Handle.reset(Loaded);
 }
 
-/// Calls `Ask`(tokens, capacity, count) as often as its answer takes: first
-/// with room for `Guess` tokens.
-template <typename Function>
-static Tokens tokensOf(size_t Guess, Function Ask) {
-  Tokens Ids(Guess);
+/// Calls `Ask`(elements, capacity, count) as often as its answer takes: first
+/// with room for `Guess` elements.
+template <typename List, typename Function>
+static List listOf(size_t Guess, Function Ask) {
+  List Elements(Guess, 0);
   size_t Count = 0;
   tenon_status Status = TENON_OK;
   {
     nb::gil_scoped_release Release;
-    Status = Ask(Ids.data(), Ids.size(), &Count);
-    if (Status == TENON_OK && Count > Ids.size()) {
-      Ids.resize(Count);
-      Status = Ask(Ids.data(), Ids.size(), &Count);
+    Status = Ask(Elements.data(), Elements.size(), &Count);
+    if (Status == TENON_OK && Count > Elements.size()) {
+      Elements.resize(Count);
+      Status = Ask(Elements.data(), Elements.size(), &Count);
     }
   }
   check(Status);
-  Ids.resize(Count);
-  return Ids;
+  Elements.resize(Count);
+  return Elements;
+}
+
+template <typename Function>
+static Tokens tokensOf(size_t Guess, Function Ask) {
+  return listOf<Tokens>(Guess, Ask);
+}
+
+template <typename Function> static nb::str textOf(size_t Guess, Function Ask) {
+  auto Text = listOf<std::string>(Guess, Ask);
+  return nb::str(Text.data(), Text.size());
 }
 
 static Tokens encode(const Model &M, const std::string &Text, bool Special,
@@ -57,34 +67,23 @@ static Tokens chatPrompt(const Model &M, const std::string &Conversation) {
 }
 
 static nb::str decode(const Model &M, const Tokens &Ids, bool Special) {
-  std::string Text(Ids.size() * 8, 0);
-  size_t Bytes = 0;
-  for (int Try = 0; Try < 2; ++Try) {
-    check(tenon_model_decode(M.get(), Ids.data(), Ids.size(), Special,
-                             Text.data(), Text.size(), &Bytes));
-    if (Bytes <= Text.size())
-      break;
-    Text.resize(Bytes);
-  }
-  return nb::str(Text.data(), Bytes);
+  return textOf(Ids.size() * 8, [&](char *Text, size_t Room, size_t *Bytes) {
+    return tenon_model_decode(M.get(), Ids.data(), Ids.size(), Special, Text,
+                              Room, Bytes);
+  });
 }
 
 static nb::str parseAnswer(const Model &M, const Tokens &Prompt,
                            const Tokens &Ids,
                            const std::optional<std::string> &UpToStop,
                            const std::string &Tools) {
-  std::string Json(Ids.size() * 8 + 64, 0);
-  size_t Bytes = 0;
-  for (int Try = 0; Try < 2; ++Try) {
-    check(tenon_model_parse_answer(
+  return textOf(Ids.size() * 8 + 64, [&](char *Json, size_t Room,
+                                         size_t *Bytes) {
+    return tenon_model_parse_answer(
         M.get(), Prompt.data(), Prompt.size(), Ids.data(), Ids.size(),
         UpToStop ? UpToStop->data() : nullptr, UpToStop ? UpToStop->size() : 0,
-        Tools.data(), Tools.size(), Json.data(), Json.size(), &Bytes));
-    if (Bytes <= Json.size())
-      break;
-    Json.resize(Bytes);
-  }
-  return nb::str(Json.data(), Bytes);
+        Tools.data(), Tools.size(), Json, Room, Bytes);
+  });
 }
 
 static nb::object readImage(const Model &M, const std::string &Path) {

@@ -10,13 +10,18 @@ import secrets
 import threading
 import weakref
 from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING
 
 from . import _native
 from .errors import (BY_STATUS, Cancelled, InvalidArgument, NotFound,
                      QueueFull)
+from .local import Local
 from .resources import Resources
 from .results import Choice, Chunk, Completion, TokenLogprob, ToolCall, Usage
-from .settings import Settings, settings_of, token_ids
+from .settings import Prompt, Settings, settings_of
+
+if TYPE_CHECKING:
+    from .model import Model
 
 # By tenon_finish and tenon_request_state.
 _FINISH = (None, "eos", "length", "error", "context", "stop")
@@ -30,7 +35,7 @@ def _logprobs(raw) -> list[TokenLogprob] | None:
     return [TokenLogprob(logprob, tuple(top)) for logprob, top in raw]
 
 
-class Request:
+class Request(Local):
     """A request that an engine has taken.
 
     Iterate over it, with `for` or `async for`, to get its chunks as they come,
@@ -229,7 +234,7 @@ class Request:
                 pass  # The loop was closed, so nobody waits.
 
 
-class Engine:
+class Engine(Local):
     """Runs requests on a model, all of them in each step. A request's tokens do not depend on what else runs.
 
     Args:
@@ -247,7 +252,7 @@ class Engine:
     May be used from any thread, and in a `with` statement.
     """
 
-    def __init__(self, model, *, threads: int = 0, cache_tokens: int = 0,
+    def __init__(self, model: Model, *, threads: int = 0, cache_tokens: int = 0,
                  source_tokens: int = 0, max_num_seqs: int = 8,
                  max_queued: int = 256, max_step_ms: float = 100.0,
                  prefix_cache: bool = True,
@@ -269,7 +274,7 @@ class Engine:
         # When nobody holds the engine any more, and at the interpreter's end.
         self._end = weakref.finalize(self, self._mail.close)
 
-    def submit(self, prompt, settings: Settings | None = None, *,
+    def submit(self, prompt: Prompt, settings: Settings | None = None, *,
                timeout: float | None = None, salt: str = "",
                **changes) -> Request:
         """Queues a request.

@@ -6,6 +6,7 @@ import json
 import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from typing import overload
 
 import numpy as np
 
@@ -13,10 +14,11 @@ from . import _native
 from .compiler import compiled
 from .engine import Engine, Request
 from .errors import InvalidArgument
+from .local import Local
 from .resources import Resources
 from .results import Completion, Label
 from .session import Session
-from .settings import Settings, settings_of, token_ids
+from .settings import Prompt, Settings, settings_of, token_ids
 from .tokenizer import Tokenizer
 
 # Tokens that are encoded at once: enough to keep all cores busy.
@@ -50,7 +52,7 @@ def load(path: str | os.PathLike, **options) -> Model:
     return Model(path, **options)
 
 
-class Model:
+class Model(Local):
     """A compiled model, of any kind. May be used from any thread.
 
     An artifact holds native code: loading one means trusting it.
@@ -67,6 +69,11 @@ class Model:
 
     def __init__(self, path: str | os.PathLike, *, threads: int = 0,
                  resources: Resources | None = None, **engine):
+        known = Engine.__init__.__kwdefaults__
+        for name in engine:
+            if name not in known:
+                raise TypeError(f"unknown option {name!r}: expected one of"
+                                f" {', '.join(known)}")
         self._native = _native.Model(os.fspath(path))
         self._room = {"threads": threads, "resources": resources}
         self._engine_options = engine
@@ -115,8 +122,16 @@ class Model:
                 self._engine = _own_engine(self)
             return self._engine
 
-    def generate(self, prompt, settings: Settings | None = None,
-                 **changes) -> Completion | list[Completion]:
+    @overload
+    def generate(self, prompt: Prompt, settings: Settings | None = None,
+                 **changes) -> Completion: ...
+
+    @overload
+    def generate(  # type: ignore[overload-overlap]
+            self, prompt: Iterable[Prompt], settings: Settings | None = None,
+            **changes) -> list[Completion]: ...
+
+    def generate(self, prompt, settings=None, **changes):
         """Goes on with a text, or answers it in encoder-decoders.
 
         Args:
@@ -128,13 +143,13 @@ class Model:
             return self.engine.submit(prompt, settings, **changes).result()
         return self._all(prompt, settings, changes)
 
-    def stream(self, prompt, settings: Settings | None = None,
+    def stream(self, prompt: Prompt, settings: Settings | None = None,
                **changes) -> Request:
         """As generate(), for one prompt, chunk by chunk: iterate over the
         answer by `for` or `async for`."""
         return self.engine.submit(prompt, settings, **changes)
 
-    async def agenerate(self, prompt, settings: Settings | None = None,
+    async def agenerate(self, prompt: Prompt, settings: Settings | None = None,
                         **changes) -> Completion:
         """As generate(), for one prompt, in a coroutine."""
         return await self.engine.submit(prompt, settings,
@@ -178,9 +193,16 @@ class Model:
                                   " hold") from None
         return self._native.chat_prompt(text)
 
-    def translate(self, texts: str | Sequence[str],
-                  settings: Settings | None = None,
-                  **changes) -> str | list[str]:
+    @overload
+    def translate(self, texts: str, settings: Settings | None = None,
+                  **changes) -> str: ...
+
+    @overload
+    def translate(  # type: ignore[overload-overlap]
+            self, texts: Sequence[str], settings: Settings | None = None,
+            **changes) -> list[str]: ...
+
+    def translate(self, texts, settings=None, **changes):
         """The answers of an encoder-decoder, as texts."""
         if self.kind != "encoder-decoder":
             raise InvalidArgument(f"{self!r} does not translate: expected an"
@@ -189,7 +211,7 @@ class Model:
             return self.generate(texts, settings, **changes).text
         return [c.text for c in self._all(texts, settings, changes)]
 
-    def logits(self, prompt) -> np.ndarray:
+    def logits(self, prompt: Prompt) -> np.ndarray:
         """The scores of the next token after each token of `prompt`:
         [tokens, vocabulary] float32."""
         tokens = self._prompt(prompt)
@@ -243,6 +265,8 @@ class Model:
             token_types: of one text, a type per token; None: all 0.
             top: how many classes; None: all.
         """
+        if top is not None and top < 0:
+            raise InvalidArgument(f"top is {top}: expected at least 0, or None")
         if self.kind == "vision":
             self._expect_classes("encode_image")
             one = isinstance(inputs, (str, os.PathLike, np.ndarray))
@@ -362,7 +386,15 @@ class Model:
     def _pixels(self, image) -> np.ndarray:
         if isinstance(image, (str, os.PathLike)):
             return self._native.read_image(os.fspath(image))
-        return np.ascontiguousarray(image, dtype=np.float32)
+        try:
+            pixels = np.ascontiguousarray(image, dtype=np.float32)
+        except (TypeError, ValueError):
+            raise InvalidArgument(f"image is {image!r}: expected a path or"
+                                  " pixels") from None
+        if pixels.ndim != 3:
+            raise InvalidArgument(f"pixels have the shape {pixels.shape}:"
+                                  " expected [channels, height, width]")
+        return pixels
 
     def _encode_all(self, entry, texts, progress, *, cut: bool,
                     token_types=None) -> list[np.ndarray]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from . import _native
+from .local import Local
 
 
-class Resources:
+class Resources(Local):
     """Threads and memory for several models: their engines and sessions take
     turns on the threads, step by step, in the order in which they asked, and
     their caches and working memory stay below a limit together.

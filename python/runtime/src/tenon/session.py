@@ -6,14 +6,18 @@ import contextlib
 import threading
 from collections.abc import Iterator
 from collections.abc import Sequence as Items
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from . import _native
 from .errors import InvalidArgument
+from .local import Local
 from .resources import Resources
-from .settings import Settings, settings_of, token_id, token_ids
+from .settings import Settings, settings_of, token_ids
+
+if TYPE_CHECKING:
+    from .model import Model
 
 _ROWS = {
     "none": _native.OutputRows.NONE,
@@ -29,7 +33,7 @@ def _output_rows(rows: str) -> _native.OutputRows:
     return _ROWS[rows]
 
 
-class Session:
+class Session(Local):
     """Sequences of a decoder, and the cache that holds them.
 
     Arrays that it answers are memory of the runtime, not copied, and stay as
@@ -42,7 +46,7 @@ class Session:
         resources: threads and memory that it shares; `threads` is 0 then.
     """
 
-    def __init__(self, model, *, threads: int = 0, cache_tokens: int = 0,
+    def __init__(self, model: Model, *, threads: int = 0, cache_tokens: int = 0,
                  resources: Resources | None = None):
         if resources is not None and threads != 0:
             raise InvalidArgument(f"threads is {threads}: expected 0, for"
@@ -93,7 +97,7 @@ class Session:
         self._native.cancel()
 
 
-class Sequence:
+class Sequence(Local):
     """Tokens and what the cache holds of them; ends with its object."""
 
     def __init__(self, session: Session, number: int):
@@ -141,11 +145,12 @@ class Sequence:
             self._session._left.append(self._id)
 
 
-class Sampler:
+class Sampler(Local):
     """Chooses tokens from logits, as generation does: what it draws depends on
     logits, settings and position only."""
 
-    def __init__(self, model, settings: Settings | None = None, **changes):
+    def __init__(self, model: Model, settings: Settings | None = None,
+                 **changes):
         wish = settings_of(settings, changes)
         self._native = _native.Sampler(model._native, model._settings(wish))
 
@@ -156,7 +161,10 @@ class Sampler:
             position: how many tokens are before it; None: one more than the
                 last time, beginning with 0.
         """
+        rows = np.ascontiguousarray(logits, dtype=np.float32)
+        if rows.ndim == 0 or rows.size != rows.shape[-1]:
+            raise InvalidArgument(f"logits have the shape {rows.shape}: expected"
+                                  " one row")
         if position is not None:
             self._native.seek(position)
-        row = np.ascontiguousarray(logits, dtype=np.float32).reshape(-1)
-        return token_id(self._native.pick(row), "pick")
+        return self._native.pick(rows.reshape(-1))
