@@ -2,14 +2,14 @@
 
 #include "runtime/Engine/Executor.h"
 
+#include "runtime/Support/Thread.h"
+
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <omp.h>
 #include <optional>
 #include <sched.h>
-#include <system_error>
-#include <thread>
 
 using namespace tenon;
 using namespace tenon::engine;
@@ -125,12 +125,10 @@ Result<Executor> Executor::create(int64_t Threads) {
                  std::to_string(MaxThreads));
   auto Shared =
       std::make_unique<State>(Threads == 0 ? omp_get_num_procs() : Threads);
-  try {
-    Shared->Control = std::thread([S = Shared.get()] { S->serve(); });
-  } catch (const std::system_error &Failure) {
-    return Error(ErrorKind::OutOfMemory,
-                 std::string("cannot start a thread: ") + Failure.what());
-  }
+  Result<std::thread> Control = startThread([S = Shared.get()] { S->serve(); });
+  if (!Control)
+    return Control.error();
+  Shared->Control = std::move(*Control);
   return Executor(std::move(Shared));
 }
 

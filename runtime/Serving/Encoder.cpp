@@ -2,12 +2,12 @@
 
 #include "runtime/Serving/Encoder.h"
 
+#include "runtime/Support/Thread.h"
+
 #include <chrono>
 #include <condition_variable>
 #include <list>
 #include <mutex>
-#include <system_error>
-#include <thread>
 
 using namespace tenon;
 using namespace tenon::serving;
@@ -74,12 +74,10 @@ Result<Encoder> Encoder::create(std::shared_ptr<const engine::Model> M,
   if (!S)
     return S.error();
   auto I = std::make_unique<Implementation>(std::move(*S), Embeds, MaxQueued);
-  try {
-    I->Runner = std::thread([Own = I.get()] { Own->loop(); });
-  } catch (const std::system_error &Failure) {
-    return Error(ErrorKind::OutOfMemory,
-                 std::string("cannot start a thread: ") + Failure.what());
-  }
+  Result<std::thread> Runner = startThread([Own = I.get()] { Own->loop(); });
+  if (!Runner)
+    return Runner.error();
+  I->Runner = std::move(*Runner);
   return Encoder(std::move(I));
 }
 

@@ -3,13 +3,12 @@
 #include "runtime/Serving/Engine.h"
 
 #include "runtime/Engine/Memory.h"
+#include "runtime/Support/Thread.h"
 
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
-#include <system_error>
-#include <thread>
 #include <unordered_map>
 #include <utility>
 
@@ -72,12 +71,10 @@ Result<Engine> Engine::create(std::shared_ptr<const engine::Model> M,
   if (!Plan)
     return Plan.error();
   I->Plan.emplace(std::move(*Plan));
-  try {
-    I->Runner = std::thread([Own = I.get()] { Own->loop(); });
-  } catch (const std::system_error &Failure) {
-    return Error(ErrorKind::OutOfMemory,
-                 std::string("cannot start a thread: ") + Failure.what());
-  }
+  Result<std::thread> Runner = startThread([Own = I.get()] { Own->loop(); });
+  if (!Runner)
+    return Runner.error();
+  I->Runner = std::move(*Runner);
   return Engine(std::move(I));
 }
 

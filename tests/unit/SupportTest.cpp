@@ -5,12 +5,14 @@
 #include "runtime/Support/MappedFile.h"
 #include "runtime/Support/Result.h"
 #include "runtime/Support/Sha256.h"
+#include "runtime/Support/Thread.h"
 #include "tests/unit/CheckpointFixture.h"
 
 #include <cmath>
 #include <csignal>
 #include <fcntl.h>
 #include <memory>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -25,6 +27,29 @@ class SupportFiles : public TemporaryFiles {};
 
 std::span<const std::byte> bytesOf(const std::string &Text) {
   return std::as_bytes(std::span(Text));
+}
+
+TEST(SupportTest, Threads) {
+  bool HasRun = false;
+  Result<std::thread> Started = startThread([&] { HasRun = true; });
+  ASSERT_TRUE(Started) << Started.error().message();
+  Started->join();
+  EXPECT_TRUE(HasRun);
+
+  // A stack as large as all addresses is one that no thread gets.
+  pthread_attr_t Usual, Huge;
+  ASSERT_EQ(pthread_getattr_default_np(&Usual), 0);
+  ASSERT_EQ(pthread_attr_init(&Huge), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&Huge, size_t{1} << 47), 0);
+  ASSERT_EQ(pthread_setattr_default_np(&Huge), 0);
+  Result<std::thread> Failed = startThread([] {});
+  ASSERT_EQ(pthread_setattr_default_np(&Usual), 0);
+  pthread_attr_destroy(&Usual);
+  pthread_attr_destroy(&Huge);
+  ASSERT_FALSE(Failed);
+  EXPECT_EQ(Failed.error().kind(), ErrorKind::OutOfMemory);
+  EXPECT_TRUE(Failed.error().message().starts_with("cannot start a thread: "))
+      << Failed.error().message();
 }
 
 TEST(SupportTest, Base64) {
