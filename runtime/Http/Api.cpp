@@ -377,3 +377,8 @@ void Api::drain(double Seconds) {
     std::visit([&](auto &R) { R.drain(std::max(0.0, End - secondsNow())); },
                M->Runs);
 }
+
+void Api::giveUp() {
+  for (const auto &M : Models)
+    std::visit([](auto &R) { R.giveUp(); }, M->Runs);
+}

@@ -52,7 +52,7 @@ struct Endpoint {
   bool IsOpen = false; ///< Needs no key.
 };
 
-/// Answers requests. For the server's thread, but for drain().
+/// Answers requests. For the server's thread, but for drain() and giveUp().
 class Api {
 public:
   /// All that there are.
@@ -68,9 +68,11 @@ public:
   /// Takes a request; `Server` is where work is done.
   void take(HttpServer &Server, std::shared_ptr<Exchange> E);
 
-  /// Takes no more texts to generate, waits for those that there are and then
-  /// cancels them.
+  /// Takes no more texts, waits for those that there are, at most `Seconds` or
+  /// until giveUp(), and then cancels them.
   void drain(double Seconds);
+  /// Takes no more texts, and cancels those that there are.
+  void giveUp();
   const std::vector<std::unique_ptr<ServedModel>> &models() const {
     return Models;
   }

@@ -46,6 +46,7 @@ struct Encoder::Implementation {
   size_t Queued = 0;           ///< Texts that no step has taken.
   int64_t NextId = 1;
   bool IsDraining = false, IsEnding = false;
+  bool IsDelivering = false; ///< Sinks are being told.
   EncoderStatistics Counts;
   /// Mean seconds of a text, over the last steps.
   double TextSeconds = 0;
@@ -58,6 +59,7 @@ struct Encoder::Implementation {
   std::vector<Picked> pick();
   void encode(const std::vector<Picked> &Texts);
   void giveUp(Waiting &W);
+  void giveUpAll();
 };
 
 Result<Encoder> Encoder::create(std::shared_ptr<const engine::Model> M,
@@ -89,9 +91,8 @@ Encoder::~Encoder() = default;
 Encoder::Implementation::~Implementation() {
   {
     std::lock_guard Guard(Lock);
-    IsDraining = IsEnding = true;
-    for (Waiting &W : Requests)
-      giveUp(W);
+    IsEnding = true;
+    giveUpAll();
   }
   Work.notify_one();
   if (Runner.joinable())
@@ -104,6 +105,13 @@ void Encoder::Implementation::giveUp(Waiting &W) {
     return;
   Queued -= W.Texts.size() - W.Begun;
   W.Begun = W.Texts.size();
+}
+
+/// Under the lock.
+void Encoder::Implementation::giveUpAll() {
+  IsDraining = true;
+  for (Waiting &W : Requests)
+    giveUp(W);
 }
 
 /// The texts of the next step, first come first served. Under the lock.
@@ -175,6 +183,7 @@ void Encoder::Implementation::loop() {
       }
       At = Next;
     }
+    IsDelivering = true;
     Guard.unlock();
     for (Waiting &W : Ended)
       if (W.Failure)
@@ -184,6 +193,7 @@ void Encoder::Implementation::loop() {
       else
         W.To(std::move(W.Rows));
     Guard.lock();
+    IsDelivering = false;
     if (Requests.empty())
       Idle.notify_all();
     if (IsEnding && Requests.empty())
@@ -235,13 +245,16 @@ void Encoder::close() {
 void Encoder::drain(double Seconds) {
   close();
   std::unique_lock Guard(I->Lock);
-  auto IsDone = [&] { return I->Requests.empty(); };
+  auto IsDone = [&] { return I->Requests.empty() && !I->IsDelivering; };
   if (I->Idle.wait_for(Guard, std::chrono::duration<double>(Seconds), IsDone))
     return;
-  for (Waiting &W : I->Requests)
-    I->giveUp(W);
-  I->Work.notify_one();
+  I->giveUpAll();
   I->Idle.wait(Guard, IsDone);
+}
+
+void Encoder::giveUp() {
+  std::lock_guard Guard(I->Lock);
+  I->giveUpAll();
 }
 
 EncoderStatistics Encoder::statistics() const {

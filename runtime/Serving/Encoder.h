@@ -56,8 +56,12 @@ public:
   /// Takes no more requests from now on.
   void close();
   /// Takes no more requests, and waits for those that there are, at most
-  /// `Seconds`; then cancels them.
+  /// `Seconds` or until giveUp(); then cancels them. Their sinks have heard
+  /// when it returns.
   void drain(double Seconds);
+  /// Takes no more requests, and cancels those that there are; waits for
+  /// nothing.
+  void giveUp();
 
   EncoderStatistics statistics() const;
 

@@ -48,6 +48,8 @@ struct Engine::Implementation {
   mutable std::mutex Lock;
   std::condition_variable Work, Idle;
   bool IsDraining = false, IsEnding = false;
+  bool IsDelivering = false; ///< Sinks are being told.
+  bool WasGivenUp = false;   ///< Not all requests could finish.
   /// What somebody waits for to be done between two steps.
   std::function<void()> Between;
   std::thread Runner;
@@ -58,6 +60,8 @@ struct Engine::Implementation {
   /// Does `Work` on the engine's thread between two steps, and waits for it.
   void runBetween(std::function<void()> Work);
   void deliver(std::vector<Update> News);
+  /// Cancels what is left. Under the lock.
+  void giveUp();
 };
 
 Result<Engine> Engine::create(std::shared_ptr<const engine::Model> M,
@@ -88,8 +92,8 @@ Engine::Implementation::~Implementation() {
     return;
   {
     std::lock_guard Guard(Lock);
-    IsDraining = IsEnding = true;
-    Plan->cancelAll();
+    IsEnding = true;
+    giveUp();
   }
   Work.notify_one();
   Runner.join();
@@ -111,9 +115,11 @@ void Engine::Implementation::loop() {
     Plan->run();
     Guard.lock();
     std::vector<Update> News = Plan->finish();
+    IsDelivering = true;
     Guard.unlock();
     deliver(std::move(News));
     Guard.lock();
+    IsDelivering = false;
     if (Plan->idle())
       Idle.notify_all();
   }
@@ -166,14 +172,24 @@ void Engine::close() {
 bool Engine::drain(double Seconds) {
   close();
   std::unique_lock Guard(I->Lock);
-  auto IsDone = [&] { return I->Plan->idle(); };
-  bool Finished =
-      I->Idle.wait_for(Guard, std::chrono::duration<double>(Seconds), IsDone);
-  if (!Finished) {
-    I->Plan->cancelAll();
+  auto IsDone = [&] { return I->Plan->idle() && !I->IsDelivering; };
+  if (!I->Idle.wait_for(Guard, std::chrono::duration<double>(Seconds),
+                        IsDone)) {
+    I->giveUp();
     I->Idle.wait(Guard, IsDone);
   }
-  return Finished;
+  return !I->WasGivenUp;
+}
+
+void Engine::giveUp() {
+  std::lock_guard Guard(I->Lock);
+  I->giveUp();
+}
+
+void Engine::Implementation::giveUp() {
+  IsDraining = true;
+  WasGivenUp |= !Plan->idle();
+  Plan->cancelAll();
 }
 
 void Engine::Implementation::runBetween(std::function<void()> Work) {

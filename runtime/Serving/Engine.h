@@ -52,8 +52,12 @@ public:
   /// Takes no more requests from now on.
   void close();
   /// Takes no more requests, and waits for those that there are, at most
-  /// `Seconds`; then cancels them. Whether all could finish.
+  /// `Seconds` or until giveUp(); then cancels them. Their sinks have heard of
+  /// their ends when it returns. Whether all could finish.
   bool drain(double Seconds);
+  /// Takes no more requests, and cancels those that there are; waits for
+  /// nothing.
+  void giveUp();
 
   /// As of Scheduler, between two steps.
   Result<PrefixesRead> loadPrefixes(const std::string &Path);

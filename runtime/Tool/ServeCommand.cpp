@@ -128,8 +128,10 @@ Status tool::serveModels(const ServeOptions &Options) {
   // The first signal lets requests end, the second one does not.
   std::thread Drain;
   Listener->run([&](int Count) {
-    if (Count > 1)
+    if (Count > 1) {
+      Answers.giveUp();
       return Listener->stop(0);
+    }
     Answers.beginDraining();
     Drain = std::thread([&] {
       constexpr double SendSeconds = 5;

@@ -608,10 +608,13 @@ class Serve(ServerTest):
             self.test.check(any(
                 json.loads(line)["path"] == "/v1/completions"
                 for line in errors.splitlines()), f"the log: {errors}")
-        with Server(self.tenon, self.artifact) as server:
+        # What would take minutes.
+        with Server(self.tenon, self.artifact, "--drain-timeout",
+                    3600) as server:
             connection = server.connect()
             connection.request("POST", "/v1/completions", json.dumps(
-                {"prompt": "a", "max_tokens": 2000, "ignore_eos": True}))
+                {"prompt": ["a"] * 128, "n": 8, "temperature": 1,
+                 "max_tokens": 2000, "ignore_eos": True}))
             while server.metric("tenon:num_requests_running") == 0:
                 time.sleep(0.01)
             server.terminate()

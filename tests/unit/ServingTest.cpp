@@ -935,4 +935,48 @@ TEST_F(ServingTest, EngineEndsWithRequestsUnderWay) {
   EXPECT_GT(Cancelled, 0u);
 }
 
+TEST_F(ServingTest, DrainingEndsWhenAllIsGivenUp) {
+  Result<Engine> E = Engine::create(M, {1, 400, 64}, SchedulerOptions());
+  ASSERT_TRUE(E) << E.error().message();
+  Settings Wish = safe();
+  Wish.MaxNewTokens = 80;
+  Wish.IgnoreEndOfSequence = true;
+  // Holds the engine up before its request can end.
+  std::atomic<bool> HasBegun = false, IsGivenUp = false;
+  RequestState Last = RequestState::Queued;
+  (void)E->submit(request(Wish, {1}), {}, [&](const Update &U) {
+    Last = U.State;
+    HasBegun = true;
+    HasBegun.notify_all();
+    IsGivenUp.wait(false);
+  });
+  HasBegun.wait(false);
+  bool Finished = true;
+  std::thread Drainer([&] { Finished = E->drain(3600); });
+  E->giveUp();
+  IsGivenUp = true;
+  IsGivenUp.notify_all();
+  Drainer.join();
+  EXPECT_FALSE(Finished);
+  EXPECT_EQ(Last, RequestState::Cancelled);
+}
+
+TEST_F(ServingTest, DrainingWaitsForTheLastUpdate) {
+  Result<Engine> E = Engine::create(M, {1, 400, 64}, SchedulerOptions());
+  ASSERT_TRUE(E) << E.error().message();
+  std::atomic<bool> IsTold = false, HasHeard = false;
+  (void)E->submit(request(safe(), {1}), {}, [&](const Update &U) {
+    if (!isFinal(U.State))
+      return;
+    IsTold = true;
+    IsTold.notify_all();
+    // Long enough for a drain() that does not wait.
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    HasHeard = true;
+  });
+  IsTold.wait(false);
+  EXPECT_TRUE(E->drain(0));
+  EXPECT_TRUE(HasHeard);
+}
+
 } // namespace
