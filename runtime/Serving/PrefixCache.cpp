@@ -59,6 +59,7 @@ PrefixCache::find(std::span<const int32_t> Prompt, std::string_view Salt,
 }
 
 std::vector<SequenceId> PrefixCache::insert(SequenceId Sequence,
+                                            const int32_t *Numbers,
                                             std::vector<int32_t> Prompt,
                                             std::string Salt) {
   std::vector<uint64_t> Chain = chainOf(Prompt, Salt);
@@ -77,9 +78,11 @@ std::vector<SequenceId> PrefixCache::insert(SequenceId Sequence,
         std::equal(Here->Tokens.begin(), Here->Tokens.end(), Prompt.begin()))
       Superfluous.push_back(remove(Here));
   }
-  Pages += Chain.size();
-  Entries.push_front(
-      {Sequence, std::move(Prompt), std::move(Salt), std::move(Chain)});
+  std::vector<int32_t> Pages(Numbers, Numbers + Chain.size());
+  for (int32_t Page : Pages)
+    ++Holders[Page];
+  Entries.push_front({Sequence, std::move(Prompt), std::move(Salt),
+                      std::move(Chain), std::move(Pages)});
   for (uint64_t Hash : Entries.front().Chain)
     Index.emplace(Hash, Entries.begin());
   return Superfluous;
@@ -101,7 +104,9 @@ SequenceId PrefixCache::remove(Place P) {
         break;
       }
   }
-  Pages -= P->Chain.size();
+  for (int32_t Page : P->Pages)
+    if (auto At = Holders.find(Page); --At->second == 0)
+      Holders.erase(At);
   SequenceId Id = P->Sequence;
   Entries.erase(P);
   return Id;

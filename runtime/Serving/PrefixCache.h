@@ -34,10 +34,12 @@ public:
   std::optional<Match> find(std::span<const int32_t> Prompt,
                             std::string_view Salt, size_t MaxTokens);
 
-  /// Keeps `Sequence`, which holds the tokens `Prompt`, whole pages. What it
-  /// makes superfluous is given back: a sequence that is the beginning of it,
-  /// or itself where it is the beginning of another one.
+  /// Keeps `Sequence`, which holds the tokens `Prompt`, whole pages, whose
+  /// numbers are the first of `Numbers`. What it makes superfluous is given
+  /// back: a sequence that is the beginning of it, or itself where it is the
+  /// beginning of another one.
   std::vector<cache::SequenceId> insert(cache::SequenceId Sequence,
+                                        const int32_t *Numbers,
                                         std::vector<int32_t> Prompt,
                                         std::string Salt);
 
@@ -52,8 +54,8 @@ public:
       Visit(E.Sequence, std::span<const int32_t>(E.Tokens), E.Salt);
   }
 
-  /// Pages of all sequences, those that they share counted for each.
-  size_t pages() const { return Pages; }
+  /// Pages of all sequences, those that they share counted once.
+  size_t pages() const { return Holders.size(); }
   size_t size() const { return Entries.size(); }
 
 private:
@@ -62,6 +64,7 @@ private:
     std::vector<int32_t> Tokens;
     std::string Salt;
     std::vector<uint64_t> Chain; ///< One hash for each page and those before.
+    std::vector<int32_t> Pages;  ///< Their numbers.
   };
   using Place = std::list<Entry>::iterator;
 
@@ -74,8 +77,10 @@ private:
   cache::SequenceId remove(Place P);
 
   size_t PageTokens;
-  size_t Pages = 0;
   std::list<Entry> Entries; ///< Last used first.
+  /// How many entries hold a page, by its number. Not all that begin alike
+  /// share: some ran before the other could be found.
+  std::unordered_map<int32_t, size_t> Holders;
   std::unordered_multimap<uint64_t, Place> Index;
 };
 

@@ -264,7 +264,8 @@ static Status keep(const StoredPrompt &P,
       From += To.size();
     }
   }
-  for (SequenceId Old : Prefixes.insert(Id, P.Tokens, P.Salt))
+  for (SequenceId Old :
+       Prefixes.insert(Id, S.cache().pages(Id), P.Tokens, P.Salt))
     if (Status Ended = S.endSequence(Old); !Ended)
       return Ended;
   return {};

@@ -335,7 +335,8 @@ void Scheduler::keepPrompt(Entry &E) {
   // Pages that the request is promised and keeps are counted for both.
   if (!E.Prompt.empty() &&
       S->truncateSequence(*Kept, static_cast<int64_t>(E.Prompt.size())))
-    Superfluous = Prefixes.insert(*Kept, E.Prompt, E.Rules.Salt);
+    Superfluous =
+        Prefixes.insert(*Kept, S->cache().pages(*Kept), E.Prompt, E.Rules.Salt);
   for (SequenceId Id : Superfluous)
     (void)S->endSequence(Id); // It exists.
   makeRoom(0, std::nullopt);

@@ -198,15 +198,22 @@ protected:
     return All;
   }
   static SequenceId id(int64_t N) { return static_cast<SequenceId>(N); }
+  /// Inserts the sequence `N`; pages from `OwnFrom` on are its own.
+  std::vector<SequenceId> insert(int32_t N, Tokens Prompt, size_t OwnFrom = 0) {
+    Tokens Pages(Prompt.size() / 4);
+    for (size_t I = 0; I < Pages.size(); ++I)
+      Pages[I] = static_cast<int32_t>(I < OwnFrom ? I : 10 * (N + 1) + I);
+    return Cache.insert(id(N), Pages.data(), std::move(Prompt), "");
+  }
   PrefixCache Cache{4};
 };
 
 TEST_F(PrefixCacheTest, FindsMostPages) {
   EXPECT_FALSE(Cache.find(upTo(20), "", 20));
-  EXPECT_TRUE(Cache.insert(id(1), upTo(8), "").empty());
+  EXPECT_TRUE(insert(1, upTo(8)).empty());
   Tokens Other = upTo(12);
   Other[9] = 77;
-  EXPECT_EQ(Cache.insert(id(2), Other, ""), std::vector{id(1)}) << "beginning";
+  EXPECT_EQ(insert(2, Other), std::vector{id(1)}) << "beginning";
   std::optional<PrefixCache::Match> Found = Cache.find(upTo(20), "", 20);
   ASSERT_TRUE(Found);
   EXPECT_EQ(Found->Sequence, id(2));
@@ -215,14 +222,13 @@ TEST_F(PrefixCacheTest, FindsMostPages) {
   EXPECT_FALSE(Cache.find(upTo(3), "", 3)) << "no whole page";
   EXPECT_FALSE(Cache.find(upTo(20, 1), "", 20));
   EXPECT_FALSE(Cache.find(upTo(20), "salt", 20));
-  EXPECT_EQ(Cache.insert(id(3), upTo(8), ""), std::vector{id(3)})
-      << "what is there already";
+  EXPECT_EQ(insert(3, upTo(8)), std::vector{id(3)}) << "what is there already";
   EXPECT_EQ(Cache.pages(), 3u);
 }
 
 TEST_F(PrefixCacheTest, EvictsWhatWasUsedLeastRecently) {
   for (int32_t I = 0; I < 3; ++I)
-    EXPECT_TRUE(Cache.insert(id(I), upTo(8, 100 * I), "").empty());
+    EXPECT_TRUE(insert(I, upTo(8, 100 * I)).empty());
   EXPECT_TRUE(Cache.find(upTo(8), "", 8));
   EXPECT_EQ(Cache.evict(id(1)), id(2)) << "the spared one is older";
   EXPECT_EQ(Cache.evict(), id(1));
@@ -230,6 +236,22 @@ TEST_F(PrefixCacheTest, EvictsWhatWasUsedLeastRecently) {
   EXPECT_EQ(Cache.evict(), id(0));
   EXPECT_EQ(Cache.pages(), 0u);
   EXPECT_FALSE(Cache.find(upTo(8), "", 8));
+}
+
+TEST_F(PrefixCacheTest, CountsSharedPagesOnce) {
+  for (int32_t I = 0; I < 3; ++I) {
+    Tokens Prompt = upTo(12);
+    Prompt.back() = 100 + I;
+    EXPECT_TRUE(insert(I, Prompt, 2).empty());
+    EXPECT_EQ(Cache.pages(), 3u + static_cast<size_t>(I));
+  }
+  // One that begins like the others, on pages of its own.
+  EXPECT_TRUE(insert(3, upTo(12), 0).empty());
+  EXPECT_EQ(Cache.pages(), 8u);
+  for (size_t Left : {7u, 6u, 3u, 0u}) {
+    EXPECT_TRUE(Cache.evict());
+    EXPECT_EQ(Cache.pages(), Left);
+  }
 }
 
 /// What came of a request: tokens, text, reasons and scores of all choices.
@@ -580,6 +602,28 @@ TEST(PromptLookupTest, PausesWhenItLoses) {
   EXPECT_EQ(Pauses(), 0) << "a quarter is enough";
   Lookup.observe(8, 1);
   EXPECT_EQ(Pauses(), 32) << "from the beginning";
+}
+
+TEST_F(ServingTest, PrefixesThatSharePagesTakeThemOnce) {
+  // 10 pages of 16 tokens.
+  load([](Manifest &Info, CodeInfo &) { Info.FewTokens = 4; }, WordPieces, 160);
+  std::mt19937 Random(9);
+  Settings Wish = safe();
+  Wish.MaxNewTokens = 3;
+  Scheduler Plan = scheduler(options());
+  Tokens Common = randomPrompt(Random, 32);
+  for (size_t I = 0; I < 4; ++I) {
+    Tokens Prompt = Common, Own = randomPrompt(Random, 17);
+    Own.front() = static_cast<int32_t>(I);
+    Prompt.insert(Prompt.end(), Own.begin(), Own.end());
+    accepted(Plan.submit(request(Wish, Prompt)));
+    while (!Plan.idle())
+      Plan.step();
+    EXPECT_EQ(Plan.statistics().CachedPrefixes, I + 1);
+    EXPECT_EQ(Plan.prefixes().pages(), 3 + I);
+    EXPECT_EQ(S->cache().pageCount() - S->cache().freePages(),
+              static_cast<int64_t>(3 + I));
+  }
 }
 
 TEST_F(ServingTest, PrefixesMakeRoom) {
