@@ -147,6 +147,7 @@ private:
   void wrote(error_code Failure);
   void beginTrace(const HttpRequest &Of);
   void keep(std::string_view Bytes);
+  void sent(bool GoesOn);
   void finish();
   void linger();
   void expireIn(double Seconds) { Wire.expires_after(secondsOf(Seconds)); }
@@ -157,6 +158,7 @@ private:
   asio::steady_timer Again{Owner.Io}; ///< Looks for a client that has gone.
   beast::flat_buffer In;
   std::optional<Parser> Reader;
+  /// An answer that is no stream, while it is being sent.
   std::optional<wire::response<wire::string_body>> Whole;
   std::optional<wire::response<wire::empty_body>> Head;
   std::optional<wire::response_serializer<wire::empty_body>> HeadWriter;
@@ -366,7 +368,10 @@ void Connection::watch() {
 
 void Connection::look(error_code Failure) {
   IsWatching = false;
-  if (!IsAnswering || Failure == asio::error::operation_aborted)
+  // Of an answer that is there, sending it says whether somebody reads it, who
+  // may send nothing more.
+  bool IsThere = Whole || HasEnded;
+  if (!IsAnswering || IsThere || Failure == asio::error::operation_aborted)
     return;
   pollfd Seen{Wire.socket().native_handle(), POLLIN | POLLRDHUP, 0};
   if (poll(&Seen, 1, 0) > 0 && Seen.revents & (POLLRDHUP | POLLHUP | POLLERR))
@@ -433,9 +438,7 @@ void Connection::reply(HttpResponse R) {
   auto Then = [Own = shared_from_this()](error_code Failure, size_t) {
     if (Failure)
       return Own->gone();
-    bool GoesOn = Own->Whole->keep_alive();
-    Own->finish();
-    GoesOn ? Own->readHeader() : Own->linger();
+    Own->sent(Own->Whole->keep_alive());
   };
   if (!IsHead)
     return wire::async_write(Wire, *Whole, std::move(Then));
@@ -494,8 +497,7 @@ void Connection::flush() {
     if (Failure)
       return Own->gone();
     Own->IsWriting = false;
-    Own->finish();
-    Own->KeepAlive ? Own->readHeader() : Own->linger();
+    Own->sent(Own->KeepAlive);
   };
   if (Version < 11)
     return asio::post(Owner.Io, [Ended] { Ended({}, 0); });
@@ -549,6 +551,16 @@ void Connection::keep(std::string_view Bytes) {
     Trace->Said->Answer.reset();
   else
     *Trace->Said->Answer += Bytes;
+}
+
+/// The answer has been sent; `GoesOn`: the connection takes another request.
+void Connection::sent(bool GoesOn) {
+  // The client may be idle for long.
+  Whole.reset();
+  Frame.clear();
+  Frame.shrink_to_fit();
+  finish();
+  GoesOn ? readHeader() : linger();
 }
 
 /// The answer has been sent, or nobody takes it.

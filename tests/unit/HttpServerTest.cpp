@@ -6,6 +6,7 @@
 #include <array>
 #include <future>
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <string>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -18,7 +19,7 @@ using tenon::test::TemporaryDirectory;
 
 namespace {
 
-/// A server whose requests are all answered by events, which the test sends.
+/// A server whose requests are answered by the test.
 class HttpServerTest : public testing::Test {
 protected:
   void SetUp() override {
@@ -28,10 +29,7 @@ protected:
     Bounds.UnreadBytes = 64 << 20;
     auto Listening = HttpServer::listen(
         Where, Bounds,
-        [this](std::shared_ptr<Exchange> E) {
-          E->beginEvents();
-          Asked.set_value(std::move(E));
-        },
+        [this](std::shared_ptr<Exchange> E) { Asked.set_value(std::move(E)); },
         [](std::string_view, int Status, std::string What) {
           return HttpResponse{Status, "text/plain", std::move(What)};
         },
@@ -51,7 +49,8 @@ protected:
   }
 
   /// Connects and asks; what is asked on the server's side.
-  std::shared_ptr<Exchange> ask(const std::string &Version) {
+  std::shared_ptr<Exchange> ask(const std::string &Version,
+                                const std::string &Then = "close") {
     Client = ::socket(AF_UNIX, SOCK_STREAM, 0);
     sockaddr_un To{};
     To.sun_family = AF_UNIX;
@@ -60,10 +59,17 @@ protected:
         ::connect(Client, reinterpret_cast<const sockaddr *>(&To), sizeof To),
         0);
     std::string Head = "GET / HTTP/" + Version + "\r\nHost: test\r\n" +
-                       "Connection: close\r\n\r\n";
+                       "Connection: " + Then + "\r\n\r\n";
     EXPECT_EQ(::send(Client, Head.data(), Head.size(), 0),
               static_cast<ssize_t>(Head.size()));
     return Asked.get_future().get();
+  }
+
+  /// The same, with an answer of events.
+  std::shared_ptr<Exchange> askForEvents(const std::string &Version) {
+    std::shared_ptr<Exchange> E = ask(Version);
+    Server->post([E] { E->beginEvents(); });
+    return E;
   }
 
   /// Reads until `End` has come, or all.
@@ -101,7 +107,7 @@ protected:
 };
 
 TEST_F(HttpServerTest, EventsThatComeTogetherAreOneChunk) {
-  std::shared_ptr<Exchange> E = ask("1.1");
+  std::shared_ptr<Exchange> E = askForEvents("1.1");
   readUpTo("\r\n\r\n");
   for (int I = 0; I < 3; ++I)
     Server->postLater(
@@ -123,7 +129,7 @@ TEST_F(HttpServerTest, NothingIsLostBeforeASlowReader) {
   for (const char *Version : {"1.1", "1.0"}) {
     Asked = {};
     AnswerBytes = {};
-    std::shared_ptr<Exchange> E = ask(Version);
+    std::shared_ptr<Exchange> E = askForEvents(Version);
     std::string Head = readUpTo("\r\n\r\n");
     size_t Begin = Head.find("\r\n\r\n") + 4;
     // More than sockets hold.
@@ -155,6 +161,60 @@ TEST_F(HttpServerTest, NothingIsLostBeforeASlowReader) {
     EXPECT_EQ(Body.size(), Expected.size());
     EXPECT_TRUE(Body == Expected) << Version;
     EXPECT_EQ(AnswerBytes.get_future().get(), Expected.size());
+    ::close(std::exchange(Client, -1));
+  }
+}
+
+/// More than sockets hold.
+constexpr size_t LargeAnswer = 4 << 20;
+
+TEST_F(HttpServerTest, AnIdleConnectionKeepsNoAnswer) {
+  auto Allocated = [] {
+    struct mallinfo2 Now = mallinfo2();
+    return Now.uordblks + Now.hblkhd;
+  };
+  for (bool IsStream : {false, true}) {
+    Asked = {};
+    AnswerBytes = {};
+    std::shared_ptr<Exchange> E = ask("1.1", "keep-alive");
+    size_t Before = Allocated();
+    Server->post([E, IsStream] {
+      std::string Text(LargeAnswer, 'a');
+      Text += "end";
+      if (!IsStream)
+        return E->reply({200, "text/plain", std::move(Text)});
+      E->beginEvents();
+      E->send(Text);
+      E->end();
+    });
+    E.reset();
+    EXPECT_GT(readUpTo("end").size(), LargeAnswer);
+    AnswerBytes.get_future().get();
+    EXPECT_LT(Allocated(), Before + LargeAnswer / 2) << IsStream;
+    ::close(std::exchange(Client, -1));
+  }
+}
+
+TEST_F(HttpServerTest, AnAnswerIsForHalfAConnectionToo) {
+  for (bool IsStream : {false, true}) {
+    Asked = {};
+    AnswerBytes = {};
+    std::shared_ptr<Exchange> E = ask("1.1");
+    std::promise<void> IsBegun;
+    Server->post([&] {
+      if (IsStream) {
+        E->beginEvents();
+        E->send(std::string(LargeAnswer, 'a'));
+        E->end();
+      } else {
+        E->reply({200, "text/plain", std::string(LargeAnswer, 'a')});
+      }
+      IsBegun.set_value();
+    });
+    IsBegun.get_future().get();
+    ::shutdown(Client, SHUT_WR);
+    EXPECT_GT(readUpTo("").size(), LargeAnswer) << IsStream;
+    AnswerBytes.get_future().get();
     ::close(std::exchange(Client, -1));
   }
 }
