@@ -17,7 +17,7 @@ public:
   ChatFormat() : CompletionFormat("chatcmpl-", "chat.completion.chunk") {}
 
   std::string begin(const GenerationTask &T) override {
-    Calls.resize(T.choices());
+    Sent.resize(T.choices());
     std::string Events;
     for (size_t Index = 0; Index < T.choices(); ++Index)
       Events +=
@@ -27,7 +27,7 @@ public:
 
   std::string add(const GenerationTask &T, ChoiceDelta D) override {
     std::string Events;
-    Json Scores = logProbabilities(T, D.Scores);
+    Json Scores = logProbabilities(T, D.Scores, Sent[D.Index].HasText);
     for (AnswerPart &Part : D.Parts) {
       Json Delta;
       if (Part.What == AnswerPart::Text)
@@ -36,7 +36,7 @@ public:
         Delta["reasoning_content"] = std::move(Part.Content);
       else
         Delta["tool_calls"] = Json::array(
-            {callJson(T, D.Index, Calls[D.Index]++, Part.Function, true)});
+            {callJson(T, D.Index, Sent[D.Index].Calls++, Part.Function, true)});
       Events += chunk(T, choice(D.Index, std::move(Delta)),
                       std::exchange(Scores, nullptr), &D.Tokens);
       D.Tokens.clear();
@@ -59,6 +59,7 @@ public:
     J["choices"] = Json::array();
     for (const FinishedChoice &F : Choices) {
       const tools::ParsedAnswer &Said = F.Said;
+      bool HasText = false;
       Json Message = {{"role", "assistant"},
                       {"content", Said.Text},
                       {"refusal", nullptr},
@@ -70,10 +71,11 @@ public:
             callJson(T, F.Index, I, Said.Calls[I], false));
       if (!Said.Calls.empty() && Said.Text.empty())
         Message["content"] = nullptr;
-      Json Choice = {{"index", F.Index},
-                     {"message", std::move(Message)},
-                     {"logprobs", logProbabilities(T, F.Generated->Scores)},
-                     {"finish_reason", finishReasonOf(F.End)}};
+      Json Choice = {
+          {"index", F.Index},
+          {"message", std::move(Message)},
+          {"logprobs", logProbabilities(T, F.Generated->Scores, HasText)},
+          {"finish_reason", finishReasonOf(F.End)}};
       if (Options.ReturnsTokens)
         Choice["token_ids"] = F.Generated->NewTokens;
       J["choices"].push_back(std::move(Choice));
@@ -99,36 +101,42 @@ private:
     return J;
   }
 
-  static Json scoreJson(const GenerationTask &T,
-                        const sampling::TokenScore &S) {
-    std::string Text = T.textOf(S.Token);
-    // Of a part of a character nobody can say the bytes by its text.
-    bool IsWhole = Text.find("\xEF\xBF\xBD") == std::string::npos;
-    Json Bytes = IsWhole ? Json::array() : Json();
-    if (IsWhole)
-      for (char Byte : Text)
-        Bytes.push_back(static_cast<unsigned char>(Byte));
-    return {{"token", Text},
-            {"logprob", finite(S.LogProbability)},
+  static Json scoreJson(const TokenText &Text, float LogProbability) {
+    Json Bytes = Json::array();
+    for (char Byte : Text.bytes())
+      Bytes.push_back(static_cast<unsigned char>(Byte));
+    return {{"token", Text.Shown},
+            {"logprob", finite(LogProbability)},
             {"bytes", std::move(Bytes)}};
   }
 
-  static Json
-  logProbabilities(const GenerationTask &T,
-                   const std::vector<sampling::ScoredToken> &Scores) {
+  /// `HasText`: whether the choice has some before these tokens; then, behind
+  /// them.
+  static Json logProbabilities(const GenerationTask &T,
+                               const std::vector<sampling::ScoredToken> &Scores,
+                               bool &HasText) {
     if (Scores.empty())
       return nullptr;
     Json Content = Json::array();
     for (const sampling::ScoredToken &S : Scores) {
-      Content.push_back(scoreJson(T, S.Chosen));
-      Content.back()["top_logprobs"] = Json::array();
+      TokenText Chosen = T.textOf(S.Chosen.Token, !HasText);
+      Content.push_back(scoreJson(Chosen, S.Chosen.LogProbability));
+      Json &Top = Content.back()["top_logprobs"] = Json::array();
       for (const sampling::TokenScore &Each : S.Likeliest)
-        Content.back()["top_logprobs"].push_back(scoreJson(T, Each));
+        Top.push_back(
+            scoreJson(T.textOf(Each.Token, !HasText), Each.LogProbability));
+      if (Chosen.Added)
+        HasText = true;
     }
     return {{"content", std::move(Content)}, {"refusal", nullptr}};
   }
 
-  std::vector<size_t> Calls; ///< Of each choice, so far.
+  /// What of a choice has been sent.
+  struct Progress {
+    size_t Calls = 0;
+    bool HasText = false; ///< Some token that is not special.
+  };
+  std::vector<Progress> Sent; ///< Of each choice.
 };
 
 } // namespace

@@ -2,6 +2,8 @@
 
 #include "runtime/Http/GenerationTask.h"
 
+#include "runtime/Tokenizer/Unicode.h"
+
 #include <cmath>
 #include <ctime>
 
@@ -106,9 +108,21 @@ void GenerationTask::start(generation::Settings S,
   C.Server.post([Own = shared_from_this()] { Own->submit(); });
 }
 
-std::string GenerationTask::textOf(int32_t Token) const {
+TokenText GenerationTask::textOf(int32_t Token, bool IsFirst) const {
   auto T = M.code().tokenizer();
-  return T ? (*T)->decode({&Token, 1}, /*SkipSpecialTokens=*/false) : "";
+  if (!T)
+    return {};
+  TokenText Made;
+  Result<std::optional<std::string>> Bytes = (*T)->bytesOf(Token, IsFirst);
+  if (Bytes)
+    Made.Added = std::move(*Bytes);
+  else // Where that depends on its neighbours: as it is alone.
+    Made.Added = (*T)->decode({&Token, 1});
+  if (Made.Added)
+    tokenizer::appendLossy(Made.Shown, *Made.Added, /*IsEnd=*/true);
+  else
+    Made.Shown = (*T)->decode({&Token, 1}, /*SkipSpecialTokens=*/false);
+  return Made;
 }
 
 /// Whether tool calls and reasoning are looked for in answers. What comes

@@ -50,6 +50,17 @@ struct TokenUsage {
 
 class GenerationTask;
 
+/// A token as log-probabilities show it.
+struct TokenText {
+  /// What it adds to the text of an answer, in bytes that may be a part of a
+  /// character; none of a special token, which is not in the text.
+  std::optional<std::string> Added;
+  /// The same in UTF-8; of a special token its spelling.
+  std::string Shown;
+
+  const std::string &bytes() const { return Added ? *Added : Shown; }
+};
+
 /// Writes the answer to one call, for the server's thread. Events are bytes for
 /// the wire, perhaps none.
 class AnswerFormat {
@@ -109,8 +120,8 @@ public:
   std::string callId(size_t Index, size_t Call) const {
     return generation::toolCallId(requestOf(Index).Prompt, Call);
   }
-  /// The text of one token, special ones too.
-  std::string textOf(int32_t Token) const;
+  /// A token of an answer; `IsFirst`: no other one of its text is before it.
+  TokenText textOf(int32_t Token, bool IsFirst) const;
 
 private:
   /// A choice that is streamed.

@@ -18,12 +18,18 @@ static size_t charactersOf(std::string_view Text) {
 
 namespace {
 
+/// How much text there is of a choice.
+struct TextSoFar {
+  bool IsEmpty = true; ///< No token but special ones.
+  size_t Characters = 0;
+};
+
 class TextFormat final : public CompletionFormat {
 public:
   TextFormat() : CompletionFormat("cmpl-", Object) {}
 
   std::string begin(const GenerationTask &T) override {
-    Offsets.resize(T.choices());
+    Texts.resize(T.choices());
     return {};
   }
 
@@ -34,7 +40,7 @@ public:
     if (Text.empty() && D.Scores.empty() && !Options.ReturnsTokens)
       return {};
     return chunk(T, choice(D.Index, Text),
-                 logProbabilities(T, D.Scores, Offsets[D.Index], false),
+                 logProbabilities(T, D.Scores, Texts[D.Index], false),
                  &D.Tokens, nullptr);
   }
 
@@ -57,10 +63,10 @@ public:
       }
       Scores.insert(Scores.end(), F.Generated->Scores.begin(),
                     F.Generated->Scores.end());
-      size_t Offset = 0;
+      TextSoFar Before;
       Json Choice = {{"index", F.Index},
                      {"text", F.Generated->Text},
-                     {"logprobs", logProbabilities(T, Scores, Offset, R.Echo)},
+                     {"logprobs", logProbabilities(T, Scores, Before, R.Echo)},
                      {"finish_reason", finishReasonOf(F.End)}};
       if (Options.ReturnsTokens)
         Choice["token_ids"] = F.Generated->NewTokens;
@@ -77,10 +83,10 @@ private:
     return {{"index", Index}, {"text", std::move(Text)}};
   }
 
-  /// `Offset` is where the text of the first token begins, in characters.
+  /// `Before` is what is before the first token; then, before what follows.
   static Json logProbabilities(const GenerationTask &T,
                                const std::vector<sampling::ScoredToken> &Scores,
-                               size_t &Offset, bool BeginsText) {
+                               TextSoFar &Before, bool BeginsText) {
     if (Scores.empty())
       return nullptr;
     Json J = {{"tokens", Json::array()},
@@ -88,10 +94,9 @@ private:
               {"top_logprobs", Json::array()},
               {"text_offset", Json::array()}};
     for (size_t I = 0; I < Scores.size(); ++I) {
-      std::string Text = T.textOf(Scores[I].Chosen.Token);
-      J["tokens"].push_back(Text);
-      J["text_offset"].push_back(Offset);
-      Offset += charactersOf(Text);
+      TokenText Chosen = T.textOf(Scores[I].Chosen.Token, Before.IsEmpty);
+      J["tokens"].push_back(Chosen.Shown);
+      J["text_offset"].push_back(Before.Characters);
       // Nothing says how likely the first token of a text is.
       bool IsFirst = BeginsText && I == 0;
       J["token_logprobs"].push_back(
@@ -99,13 +104,18 @@ private:
       Json Top = Json::object();
       // Of tokens with the same text the likeliest, which comes first.
       for (const sampling::TokenScore &S : Scores[I].Likeliest)
-        Top.emplace(T.textOf(S.Token), finite(S.LogProbability));
+        Top.emplace(T.textOf(S.Token, Before.IsEmpty).Shown,
+                    finite(S.LogProbability));
       J["top_logprobs"].push_back(IsFirst ? Json() : std::move(Top));
+      if (Chosen.Added) {
+        Before.IsEmpty = false;
+        Before.Characters += charactersOf(*Chosen.Added);
+      }
     }
     return J;
   }
 
-  std::vector<size_t> Offsets; ///< Of each choice: characters so far.
+  std::vector<TextSoFar> Texts; ///< Of each choice.
 };
 
 } // namespace

@@ -113,6 +113,11 @@ class Server:
         return self.process.returncode, errors
 
 
+def offsets(texts):
+    """Where each begins when they are joined."""
+    return [len("".join(texts[:i])) for i in range(len(texts))]
+
+
 class ServerTest:
     """What tests of a server with one model begin with."""
 
@@ -173,6 +178,11 @@ class Serve(ServerTest):
         self.test.check(echo["logprobs"]["token_logprobs"][0] is None and all(
             score < 0 for score in echo["logprobs"]["token_logprobs"][1:]),
             f"log-probabilities of a prompt: {echo}")
+        # The first token is special: it is not in the text.
+        self.expect("texts of tokens",
+                    "".join(echo["logprobs"]["tokens"][1:]), "The king")
+        self.expect("offsets of an echo", echo["logprobs"]["text_offset"],
+                    offsets(["", *echo["logprobs"]["tokens"][1:]]))
 
         wishes = [{"prompt": "word " * count, **DRAWN, "seed": count}
                   for count in range(1, 33)]
@@ -233,6 +243,38 @@ class Serve(ServerTest):
         self.expect("scores of a chat", [len(content)] + [
             len(token["top_logprobs"]) for token in content], [12] + [3] * 12)
 
+    def texts_of_tokens(self, server):
+        """Tokens of log-probabilities have their spaces, also those of a
+        tokenizer that drops the first one of a text, and their bytes."""
+        wish = {"model": "spaced", "prompt": "The king", **DRAWN,
+                "max_tokens": 40}
+        for echo in False, True:
+            choice = server.ask("/v1/completions", {
+                **wish, "echo": echo, "logprobs": 2})[2]["choices"][0]
+            tokens = choice["logprobs"]["tokens"]
+            tokens[:echo] = [""] * echo
+            self.expect(f"spaces of tokens, echo {echo}", "".join(tokens),
+                        choice["text"])
+            self.expect(f"offsets, echo {echo}",
+                        choice["logprobs"]["text_offset"], offsets(tokens))
+        events = server.events("/v1/completions", {**wish, "logprobs": 2})
+        streamed = [event["choices"][0]["logprobs"] for event in events]
+        self.expect("offsets of a stream", sum(
+            (part["text_offset"] for part in streamed if part), []),
+            offsets(sum((part["tokens"] for part in streamed if part), [])))
+        talk = {"model": "spaced", **DRAWN, "max_tokens": 40,
+                "messages": [{"role": "user", "content": "hello"}],
+                "logprobs": True, "top_logprobs": 2}
+        choice = server.ask("/v1/chat/completions", talk)[2]["choices"][0]
+        scores = choice["logprobs"]["content"]
+        self.expect("bytes of tokens", bytes(sum(
+            (score["bytes"] for score in scores), [])).decode(),
+            choice["message"]["content"])
+        events = server.events("/v1/chat/completions", talk)
+        self.expect("the same streamed", sum(
+            (event["choices"][0]["logprobs"]["content"] for event in events
+             if event["choices"][0]["logprobs"]), []), scores)
+
     def texts(self, server):
         tokens = server.ask("/tokenize", {"prompt": "The king"})[2]
         self.expect("tokens", tokens["count"], len(tokens["tokens"]))
@@ -247,7 +289,7 @@ class Serve(ServerTest):
         self.expect("template", server.ask("/apply-template", talk)[2]["prompt"],
                     "[user] a\n[assistant]")
         models = server.ask("/v1/models")[2]["data"]
-        self.expect("models", [m["id"] for m in models], ["tiny", "other", "bare"])
+        self.expect("models", [m["id"] for m in models], ["tiny", "other", "bare", "spaced"])
         self.expect("a model", server.ask("/v1/models/tiny")[2], models[0])
         status, headers, page = server.ask("/")
         self.test.check(
@@ -485,7 +527,7 @@ class Serve(ServerTest):
                 (400, text, {"prompt": "a", "stream": True, "stream_options":
                              {"include": 1}}, "'stream_options.include'"),
                 (404, text, {"prompt": "a", "model": "gpt"},
-                 "expected one of 'tiny', 'other', 'bare'"),
+                 "expected one of 'tiny', 'other', 'bare', 'spaced'"),
                 (400, chat, {"messages": []}, "messages"),
                 (400, chat, {"messages": [{"role": "user", "content": 5}]},
                  "'messages[0].content' is number"),
@@ -788,8 +830,10 @@ class Serve(ServerTest):
                             "the socket is removed")
 
 
-def compiled(test, example, positions=None, name="tiny", options=()):
-    """The example model with TEMPLATE, for that many tokens or its own number."""
+def compiled(test, example, positions=None, name="tiny", options=(),
+             tokenizer=None):
+    """The example model with TEMPLATE, for that many tokens or its own number,
+    with another tokenizer or its own."""
     model = test.work / name
     shutil.copytree(example, model)
     (model / "chat_template.jinja").write_text(TEMPLATE)
@@ -797,7 +841,23 @@ def compiled(test, example, positions=None, name="tiny", options=()):
         config = json.loads((model / "config.json").read_text())
         (model / "config.json").write_text(json.dumps(
             config | {"max_position_embeddings": positions}))
+    if tokenizer:
+        (model / "tokenizer.json").write_text(json.dumps(tokenizer))
     return test.compile(model, name, "--dtype", "f32", *options)
+
+
+def spaced(test, example):
+    """The model with a tokenizer that marks spaces as SentencePiece does."""
+    text = (example / "tokenizer.json").read_text()
+    tokenizer = json.loads(text.replace("\u0120", "\u2581"))
+    space = {"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "}
+    tokenizer["pre_tokenizer"] = {
+        "type": "Metaspace", "replacement": "\u2581",
+        "prepend_scheme": "always", "split": True}
+    tokenizer["decoder"] = {"type": "Sequence", "decoders": [
+        space, {"type": "ByteFallback"}, {"type": "Fuse"},
+        {"type": "Strip", "content": " ", "start": 1, "stop": 0}]}
+    return compiled(test, example, name="spaced", tokenizer=tokenizer)
 
 
 def main():
@@ -808,9 +868,11 @@ def main():
     bare = compiled(test, pathlib.Path(sys.argv[3]), 1024, "bare",
                     ("--tool-format", "json"))
     serve.kept_prompts()
-    with Server(tenon, artifact, f"other={artifact}", f"bare={bare}") as server:
+    with Server(tenon, artifact, f"other={artifact}", f"bare={bare}",
+                spaced(test, pathlib.Path(sys.argv[3]))) as server:
         serve.answers(server)
         serve.conversations(server)
+        serve.texts_of_tokens(server)
         serve.other_forms(server)
         serve.constraints(server)
         serve.strict_tools(server)
