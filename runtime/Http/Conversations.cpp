@@ -168,12 +168,11 @@ void http::normalise(chat::Conversation &Talk, const ServedModel &M,
         *Given = Json::object();
         continue;
       }
-      Result<Json> Arguments =
-          parseJson(Given->get_ref<const std::string &>(),
-                    Place + ".tool_calls[].function.arguments'");
-      if (!Arguments)
-        return F.refuse({400, Arguments.error().message(), "messages"});
-      *Given = std::move(*Arguments);
+      // What is no JSON the model itself may have written, and its conversation
+      // goes on: the template gets the text, as with llama.cpp.
+      if (Result<Json> Arguments =
+              parseJson(Given->get_ref<const std::string &>(), "the arguments"))
+        *Given = std::move(*Arguments);
     }
   }
 }

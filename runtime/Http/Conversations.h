@@ -16,8 +16,9 @@ chat::Conversation conversationOf(Fields &F, const Limits &Bounds,
                                   const ServedModel *M, ImageReader &Images);
 
 /// Makes a conversation in OpenAI's form, with content as MessageContent has
-/// it, one that templates read: arguments of calls become objects, and the role
-/// "developer" is "system" where the template does not know it.
+/// it, one that templates read: arguments of calls become objects, but what a
+/// model wrote that is no JSON stays a text, and the role "developer" is
+/// "system" where the template does not know it.
 void normalise(chat::Conversation &Talk, const ServedModel &M, Fields &F);
 
 /// The tokens of the prompt, those of images counted. Errors as of makeRequest.

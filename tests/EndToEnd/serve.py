@@ -22,7 +22,8 @@ import numpy
 import models
 import support
 
-TEMPLATE = """{% for message in messages %}[{{ message.role }}] {{ message.content }}
+TEMPLATE = """{% for message in messages %}[{{ message.role }}] {{ message.content }}\
+{% for call in message.tool_calls %}{{ call.function.arguments }}{% endfor %}{{ "" }}
 {% endfor %}{% if tools %}<tool_call>"arguments"{{ tools }}{% endif %}[assistant]"""
 MIB = 1 << 20
 POSITIONS = 150
@@ -233,6 +234,13 @@ class Serve(ServerTest):
         self.expect("a call without arguments",
                     [empty[0], empty[2].get("choices")],
                     [200, braces[2].get("choices")])
+        # A call that was cut is in the history all the same.
+        called[0][1]["tool_calls"][0]["function"]["arguments"] = '{"a": "b'
+        self.expect("a call whose arguments are no JSON", server.ask(
+            "/apply-template", {"messages": called[0]})[2]["prompt"],
+            '[user] hello\n[assistant] {"a": "b\n[tool] 1\n[assistant]')
+        self.expect("an answer to it", server.ask("/v1/chat/completions", {
+            **wish, "messages": called[0]})[0], 200)
         none = server.ask("/v1/chat/completions", {
             **wish, "tools": [TOOL], "tool_choice": "none"})[2]
         self.expect("no tools", none["choices"][0]["message"]["content"],
