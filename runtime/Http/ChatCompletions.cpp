@@ -166,11 +166,12 @@ void http::completeChat(Call C) {
   ToolChoice Choice = readToolChoice(F, /*IsFlat=*/false, Talk.Tools);
   S.Grammar = constraintWith(Choice, Talk.Tools, readConstraint(F, C.Grammars),
                              F, C.Grammars);
-  F.accept("store", false);
-  F.accept("service_tier", "auto");
+  readLabels(F);
   F.accept("modalities", Json::array({"text"}));
+  F.accept("verbosity", "medium");
   if (!M)
     return C.reply(*F.finish());
+  readEffort(F, "reasoning_effort", *M, Talk);
   auto Format = std::make_unique<ChatFormat>();
   ChatFormat &How = *Format;
   auto Task = std::make_shared<GenerationTask>(C, *M, std::move(Format));

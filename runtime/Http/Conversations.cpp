@@ -111,20 +111,32 @@ static void readContents(chat::Conversation &Talk, ImageReader &Images,
   }
 }
 
+/// Whether a chat template of `M` has `Word` in it.
+static bool mentions(const ServedModel &M, std::string_view Word) {
+  const auto &Chat = M.code().manifest().Chat;
+  if (Chat)
+    for (const auto &[Name, Text] : Chat->Templates)
+      if (Text.find(Word) != std::string::npos)
+        return true;
+  return false;
+}
+
+void http::readEffort(Fields &F, const char *Key, const ServedModel &M,
+                      chat::Conversation &Talk) {
+  std::optional<std::string> Effort = F.string(Key);
+  if (Effort && mentions(M, "reasoning_effort"))
+    Talk.Others["reasoning_effort"] = *Effort;
+  else if (Effort && *Effort != "none")
+    F.expected(Key, "\"none\", for the model's chat template has no such "
+                    "setting");
+}
+
 void http::normalise(chat::Conversation &Talk, const ServedModel &M,
                      Fields &F) {
-  const auto &Chat = M.code().manifest().Chat;
-  auto Knows = [&](std::string_view Word) {
-    if (Chat)
-      for (const auto &[Name, Text] : Chat->Templates)
-        if (Text.find(Word) != std::string::npos)
-          return true;
-    return false;
-  };
   for (size_t I = 0; I < Talk.Messages.size(); ++I) {
     Json &Message = Talk.Messages[I];
     std::string Place = "'messages[" + std::to_string(I) + "]";
-    if (Message.at("role") == "developer" && !Knows("developer"))
+    if (Message.at("role") == "developer" && !mentions(M, "developer"))
       Message["role"] = "system";
     for (const char *Key : {"reasoning_content", "tool_call_id"})
       if (Json Text = Message.value(Key, Json());

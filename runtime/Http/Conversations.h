@@ -21,6 +21,11 @@ chat::Conversation conversationOf(Fields &F, const Limits &Bounds,
 /// "system" where the template does not know it.
 void normalise(chat::Conversation &Talk, const ServedModel &M, Fields &F);
 
+/// How much is to be reasoned, which the member `Key` says, for templates that
+/// ask for it; for others "none" alone.
+void readEffort(Fields &F, const char *Key, const ServedModel &M,
+                chat::Conversation &Talk);
+
 /// The tokens of the prompt, those of images counted. Errors as of makeRequest.
 Result<std::vector<int32_t>> wholePrompt(const ServedModel &M,
                                          const chat::Conversation &Talk,

@@ -60,12 +60,28 @@ Settings http::settingsOf(Fields &F, const Limits &Bounds) {
   return S;
 }
 
+RequestLabels http::readLabels(Fields &F) {
+  RequestLabels L;
+  F.string("user");
+  if (const Json *J = F.get("metadata")) {
+    if (!J->is_object())
+      F.expected("metadata", "an object");
+    L.Metadata = *J;
+  }
+  L.CacheKey = F.string("prompt_cache_key");
+  L.Safety = F.string("safety_identifier");
+  F.accept("service_tier", "auto");
+  F.accept("store", false);
+  return L;
+}
+
 StreamOptions http::readStreamOptions(Fields &F, GenerationTask &To) {
   StreamOptions O;
   To.Streams = F.boolean("stream").value_or(false);
   if (const Json *J = F.get("stream_options")) {
     Fields Inner(*J, "stream_options.");
     O.IncludesUsage = Inner.boolean("include_usage").value_or(false);
+    Inner.accept("include_obfuscation", false);
     if (std::optional<ApiError> Wrong = Inner.finish())
       F.refuse(*Wrong);
     if (!To.Streams)
@@ -74,7 +90,6 @@ StreamOptions http::readStreamOptions(Fields &F, GenerationTask &To) {
   }
   O.ReturnsTokens = F.boolean("return_token_ids").value_or(false);
   To.Rules.Salt = F.string("cache_salt").value_or("");
-  F.string("user"); // Says who asks, and nothing of what.
   return O;
 }
 

@@ -14,7 +14,16 @@ namespace tenon::http {
 /// in.
 generation::Settings settingsOf(Fields &F, const Limits &Bounds);
 
-/// "stream", "stream_options", "cache_salt" and "user", for `To`; what
+/// What says who asks, and how a request is filed, routed and billed: it has no
+/// part in an answer but where that repeats it. "user", "metadata",
+/// "prompt_cache_key", "safety_identifier", "service_tier" and "store".
+struct RequestLabels {
+  Json Metadata = Json::object();
+  std::optional<std::string> CacheKey, Safety;
+};
+RequestLabels readLabels(Fields &F);
+
+/// "stream", "stream_options" and "cache_salt", for `To`; what
 /// "stream_options" says, and "return_token_ids", for the format.
 struct StreamOptions {
   bool IncludesUsage = false, ReturnsTokens = false;

@@ -426,7 +426,7 @@ static Json readResponsesTools(Fields &F) {
   return Tools;
 }
 
-/// "reasoning": its effort goes to templates that ask for it.
+/// "reasoning".
 static void readReasoning(Fields &F, const ServedModel &M,
                           chat::Conversation &Talk) {
   const Json *J = F.get("reasoning");
@@ -435,19 +435,7 @@ static void readReasoning(Fields &F, const ServedModel &M,
   Fields Inner(*J, "reasoning.");
   Inner.accept("summary", nullptr);
   Inner.accept("generate_summary", nullptr);
-  std::optional<std::string> Effort = Inner.string("effort");
-  const auto &Chat = M.code().manifest().Chat;
-  bool IsKnown = false;
-  if (Chat)
-    for (const auto &[Name, Text] : Chat->Templates)
-      IsKnown |= Text.find("reasoning_effort") != std::string::npos;
-  if (Effort && IsKnown)
-    Talk.Others["reasoning_effort"] = *Effort;
-  else if (Effort && *Effort != "none")
-    Inner.refuse({400,
-                  "'reasoning.effort' is " + printable(*Effort) +
-                      ": the model's chat template has no such setting",
-                  "reasoning.effort"});
+  readEffort(Inner, "effort", M, Talk);
   if (std::optional<ApiError> Wrong = Inner.finish())
     F.refuse(*Wrong);
 }
@@ -501,13 +489,7 @@ void http::respond(Call C) {
   ToolChoice Choice = readToolChoice(F, /*IsFlat=*/true, Talk.Tools);
   S.Grammar = constraintWith(Choice, Talk.Tools, readTextFormat(F, C.Grammars),
                              F, C.Grammars);
-  Json Metadata = Json::object();
-  if (const Json *J = F.get("metadata")) {
-    if (!J->is_object())
-      F.expected("metadata", "an object");
-    Metadata = *J;
-  }
-  F.accept("store", false);
+  RequestLabels Labels = readLabels(F);
   F.accept("background", false);
   F.accept("truncation", "disabled");
   F.accept("include", Json::array());
@@ -516,10 +498,6 @@ void http::respond(Call C) {
   F.accept("conversation", nullptr);
   F.accept("max_tool_calls", nullptr);
   F.accept("prompt", nullptr);
-  F.accept("service_tier", "auto");
-  std::optional<std::string> Key = F.string("prompt_cache_key");
-  std::optional<std::string> Safety = F.string("safety_identifier");
-  F.string("user");
   if (const Json *J = F.get("stream_options")) {
     Fields Inner(*J, "stream_options.");
     Inner.accept("include_obfuscation", false);
@@ -546,17 +524,20 @@ void http::respond(Call C) {
     auto At = C.Body.find(Member);
     return At == C.Body.end() || At->is_null() ? Default : *At;
   };
+  auto OrNull = [](const std::optional<std::string> &Text) {
+    return Text ? Json(*Text) : Json();
+  };
   Format->Echo = {{"instructions", Given("instructions", nullptr)},
                   {"max_output_tokens", Given("max_output_tokens", nullptr)},
                   {"max_tool_calls", nullptr},
-                  {"metadata", std::move(Metadata)},
+                  {"metadata", std::move(Labels.Metadata)},
                   {"parallel_tool_calls", Given("parallel_tool_calls", true)},
                   {"presence_penalty", S.PresencePenalty},
                   {"frequency_penalty", S.FrequencyPenalty},
-                  {"prompt_cache_key", Key ? Json(*Key) : Json()},
+                  {"prompt_cache_key", OrNull(Labels.CacheKey)},
                   {"reasoning", Given("reasoning", {{"effort", nullptr},
                                                     {"summary", nullptr}})},
-                  {"safety_identifier", Safety ? Json(*Safety) : Json()},
+                  {"safety_identifier", OrNull(Labels.Safety)},
                   {"service_tier", "default"},
                   {"temperature", S.Temperature.value_or(1)},
                   {"text", Given("text", {{"format", {{"type", "text"}}}})},

@@ -169,6 +169,7 @@ void http::completeText(Call C) {
   S.Grammar = readConstraint(F, C.Grammars);
   F.accept("best_of", S.Choices);
   F.accept("suffix", "");
+  F.string("user"); // Says who asks, and nothing of what.
   if (!M)
     return C.reply(*F.finish());
   auto Format = std::make_unique<TextFormat>();

@@ -283,6 +283,24 @@ class Serve(ServerTest):
             (event["choices"][0]["logprobs"]["content"] for event in events
              if event["choices"][0]["logprobs"]), []), scores)
 
+    def reasoning(self, server):
+        """How much is reasoned, and what says who asks."""
+        talk = {"model": "spaced", "temperature": 0, "messages": [
+            {"role": "user", "content": "hello"}]}
+        said = {effort: server.ask("/v1/chat/completions", {
+            **talk, "max_tokens": 12, "reasoning_effort": effort,
+        })[2]["choices"][0]["message"] for effort in ("none", "low")}
+        self.test.check("reasoning_content" not in said["none"]
+                        and said["none"]["content"]
+                        and said["low"]["reasoning_content"]
+                        and not said["low"]["content"], f"efforts: {said}")
+        labels = {"metadata": {"a": "b"}, "prompt_cache_key": "c",
+                  "safety_identifier": "s", "user": "u", "store": False,
+                  "service_tier": "auto", "verbosity": "medium"}
+        self.expect("labels", server.ask("/v1/chat/completions", {
+            **talk, **labels, "max_tokens": 12, "stream": False,
+        })[2]["choices"][0]["message"], said["none"])
+
     def texts(self, server):
         tokens = server.ask("/tokenize", {"prompt": "The king"})[2]
         self.expect("tokens", tokens["count"], len(tokens["tokens"]))
@@ -839,12 +857,12 @@ class Serve(ServerTest):
 
 
 def compiled(test, example, positions=None, name="tiny", options=(),
-             tokenizer=None):
-    """The example model with TEMPLATE, for that many tokens or its own number,
-    with another tokenizer or its own."""
+             tokenizer=None, template=TEMPLATE):
+    """The example model with a template, for that many tokens or its own
+    number, with another tokenizer or its own."""
     model = test.work / name
     shutil.copytree(example, model)
-    (model / "chat_template.jinja").write_text(TEMPLATE)
+    (model / "chat_template.jinja").write_text(template)
     if positions:
         config = json.loads((model / "config.json").read_text())
         (model / "config.json").write_text(json.dumps(
@@ -855,7 +873,8 @@ def compiled(test, example, positions=None, name="tiny", options=(),
 
 
 def spaced(test, example):
-    """The model with a tokenizer that marks spaces as SentencePiece does."""
+    """The model with a tokenizer that marks spaces as SentencePiece does, and
+    a template that lets it reason."""
     text = (example / "tokenizer.json").read_text()
     tokenizer = json.loads(text.replace("\u0120", "\u2581"))
     space = {"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "}
@@ -865,7 +884,10 @@ def spaced(test, example):
     tokenizer["decoder"] = {"type": "Sequence", "decoders": [
         space, {"type": "ByteFallback"}, {"type": "Fuse"},
         {"type": "Strip", "content": " ", "start": 1, "stop": 0}]}
-    return compiled(test, example, name="spaced", tokenizer=tokenizer)
+    effort = "{% if reasoning_effort == 'low' %}<think>{% endif %}"
+    return compiled(test, example, name="spaced", tokenizer=tokenizer,
+                    template=TEMPLATE + effort,
+                    options=("--tool-format", "hermes"))
 
 
 def main():
@@ -881,6 +903,7 @@ def main():
         serve.answers(server)
         serve.conversations(server)
         serve.texts_of_tokens(server)
+        serve.reasoning(server)
         serve.other_forms(server)
         serve.constraints(server)
         serve.strict_tools(server)
