@@ -84,10 +84,11 @@ public:
              const std::vector<FinishedChoice> &Choices) override {
     const FinishedChoice &F = Choices.front();
     End = F.End;
+    bool EndsInReasoning = F.Said.Text.empty() && F.Said.Calls.empty();
     if (!F.Said.Reasoning.empty())
-      Items.push_back(
-          item(T, AnswerPart::Reasoning, F.Said.Reasoning, "completed"));
-    if (!F.Said.Text.empty() || F.Said.Calls.empty())
+      Items.push_back(item(T, AnswerPart::Reasoning, F.Said.Reasoning,
+                           EndsInReasoning ? itemStatus() : "completed"));
+    if (!F.Said.Text.empty() || (EndsInReasoning && Items.empty()))
       Items.push_back(item(T, AnswerPart::Text, F.Said.Text, itemStatus()));
     for (const tools::ToolCall &Call : F.Said.Calls)
       Items.push_back(callItem(T, Call, Call.Arguments, "completed"));
@@ -230,6 +231,10 @@ private:
     if (Status == "incomplete")
       J["incomplete_details"] = {{"reason", "max_output_tokens"}};
     J.update(Echo);
+    // Where the request has none, the model's.
+    const sampling::SamplingOptions &How = T.requestOf(0).How.Sampling;
+    J["temperature"] = How.Temperature;
+    J["top_p"] = How.TopP;
     if (IsRunning || Status == "failed")
       return J;
     TokenUsage U = T.usage();
@@ -539,12 +544,10 @@ void http::respond(Call C) {
                                                     {"summary", nullptr}})},
                   {"safety_identifier", OrNull(Labels.Safety)},
                   {"service_tier", "default"},
-                  {"temperature", S.Temperature.value_or(1)},
                   {"text", Given("text", {{"format", {{"type", "text"}}}})},
                   {"tool_choice", Given("tool_choice", "auto")},
                   {"tools", shownTools(C.Body)},
                   {"top_logprobs", 0},
-                  {"top_p", S.TopP.value_or(1)},
                   {"truncation", "disabled"}};
   auto Task = std::make_shared<GenerationTask>(C, *M, std::move(Format));
   Task->Streams = Streams;

@@ -284,7 +284,7 @@ class Serve(ServerTest):
              if event["choices"][0]["logprobs"]), []), scores)
 
     def reasoning(self, server):
-        """How much is reasoned, and what says who asks."""
+        """How much is reasoned; reasoning that is cut; what says who asks."""
         talk = {"model": "spaced", "temperature": 0, "messages": [
             {"role": "user", "content": "hello"}]}
         said = {effort: server.ask("/v1/chat/completions", {
@@ -294,12 +294,24 @@ class Serve(ServerTest):
                         and said["none"]["content"]
                         and said["low"]["reasoning_content"]
                         and not said["low"]["content"], f"efforts: {said}")
+        wish = {"model": "spaced", "temperature": 0, "input": "hello",
+                "max_output_tokens": 12, "reasoning": {"effort": "low"}}
+        streamed = server.named_events("/v1/responses", wish)[-1]["response"]
+        for answer in server.ask("/v1/responses", wish)[2], streamed:
+            self.expect("reasoning that is cut", [
+                (item["type"], item["status"]) for item in answer["output"]],
+                [("reasoning", "incomplete")])
         labels = {"metadata": {"a": "b"}, "prompt_cache_key": "c",
                   "safety_identifier": "s", "user": "u", "store": False,
                   "service_tier": "auto", "verbosity": "medium"}
         self.expect("labels", server.ask("/v1/chat/completions", {
             **talk, **labels, "max_tokens": 12, "stream": False,
         })[2]["choices"][0]["message"], said["none"])
+        # The model is greedy where nobody asks for anything else.
+        plain = server.ask("/v1/responses", {
+            "input": "hello", "max_output_tokens": 2})[2]
+        self.expect("a temperature that was not asked for",
+                    plain["temperature"], 0)
 
     def texts(self, server):
         tokens = server.ask("/tokenize", {"prompt": "The king"})[2]
