@@ -282,7 +282,8 @@ void Api::explain(Exchange &E, const std::string &Name) const {
     return replyError(
         E, {404, printable(Name) +
                      ": is none of the last requests of this key: expected "
-                     "the X-Request-Id of one of the last " +
+                     "the X-Request-Id, or the id of the answer, of one of "
+                     "the last " +
                      std::to_string(Bounds.ExplainedRequests)});
   const ServedModel *Of = nullptr;
   for (const auto &M : Models)

@@ -14,7 +14,7 @@ namespace {
 
 class ChatFormat final : public CompletionFormat {
 public:
-  ChatFormat() : CompletionFormat("chatcmpl-", "chat.completion.chunk") {}
+  ChatFormat() : CompletionFormat("chat.completion.chunk") {}
 
   std::string begin(const GenerationTask &T) override {
     Sent.resize(T.choices());

@@ -271,7 +271,7 @@ void http::rerank(Call C) {
   }
   if (std::optional<ApiError> Wrong = F.finish())
     return C.reply(*Wrong);
-  auto Answer = [=, Id = C.Asked->request().Id](const Rows &Got) {
+  auto Answer = [=, Id = C.Asked->trace().answerId()](const Rows &Got) {
     std::vector<double> Scores;
     for (size_t I = Embeds ? 1 : 0; I < Got.size(); ++I)
       Scores.push_back(Embeds ? cosine(Got[0], Got[I]) : sigmoid(Got[I][0]));
@@ -287,7 +287,7 @@ void http::rerank(Call C) {
       if (ReturnsDocuments)
         Results.back()["document"] = {{"text", Shown[I]}};
     }
-    return Json{{"id", "rerank-" + Id}, {"results", std::move(Results)}};
+    return Json{{"id", Id}, {"results", std::move(Results)}};
   };
   encode(C, *M, std::move(Texts), std::move(Answer));
 }
@@ -307,7 +307,7 @@ void http::classify(Call C) {
   if (std::optional<ApiError> Wrong = F.finish())
     return C.reply(*Wrong);
   const std::vector<std::string> &Labels = M->code().manifest().Labels;
-  auto Answer = [&Labels, Id = C.Asked->request().Id,
+  auto Answer = [&Labels, Id = C.Asked->trace().answerId(),
                  Created = C.Asked->request().Time](const Rows &Got) {
     Json Data = Json::array();
     for (const std::vector<float> &Scores : Got) {
@@ -327,7 +327,7 @@ void http::classify(Call C) {
            {"probs", std::move(Probabilities)},
            {"num_classes", Scores.size()}});
     }
-    return Json{{"id", "classify-" + Id},
+    return Json{{"id", Id},
                 {"object", "list"},
                 {"created", Created},
                 {"data", std::move(Data)}};

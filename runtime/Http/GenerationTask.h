@@ -107,6 +107,7 @@ public:
   // For formats.
   const ServedModel &model() const { return M; }
   const std::string &id() const { return C.Asked->request().Id; }
+  std::string answerId() const { return C.Asked->trace().answerId(); }
   /// Unix seconds of its arrival, and of its end.
   int64_t created() const { return C.Asked->request().Time; }
   int64_t completionTime() const { return Completed; }

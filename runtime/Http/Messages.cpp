@@ -120,7 +120,7 @@ private:
   }
 
   static Json message(const GenerationTask &T) {
-    return {{"id", "msg_" + T.id()},    {"type", "message"},
+    return {{"id", T.answerId()},       {"type", "message"},
             {"role", "assistant"},      {"model", T.model().Name},
             {"content", Json::array()}, {"stop_reason", nullptr},
             {"stop_sequence", nullptr}, {"stop_details", nullptr},

@@ -137,7 +137,7 @@ ToolChoice http::readToolChoice(Fields &F, bool IsFlat, Json &Tools) {
 
 Json CompletionFormat::frame(const GenerationTask &T,
                              const char *Object) const {
-  return {{"id", IdPrefix + T.id()},
+  return {{"id", T.answerId()},
           {"object", Object},
           {"created", T.created()},
           {"model", T.model().Name},

@@ -48,8 +48,7 @@ public:
 
 protected:
   /// `Chunk` is what the objects of a stream are.
-  CompletionFormat(const char *IdPrefix, const char *Chunk)
-      : IdPrefix(IdPrefix), Chunk(Chunk) {}
+  explicit CompletionFormat(const char *Chunk) : Chunk(Chunk) {}
 
   /// An object without its choices.
   Json frame(const GenerationTask &T, const char *Object) const;
@@ -60,7 +59,7 @@ protected:
                     const char *Finish = nullptr);
 
 private:
-  const char *IdPrefix, *Chunk;
+  const char *Chunk;
   /// The frame of chunks as it is sent, without its last brace.
   std::string ChunkFrame;
 };

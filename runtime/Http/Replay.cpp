@@ -84,6 +84,7 @@ public:
       : To(std::move(To)), Enough(Enough) {
     Asked = std::move(What);
     Trace->Id = Asked.Id;
+    Trace->Path = Asked.Path;
     Trace->Begin = secondsNow();
   }
   ~Asking() override { To->IsOver = true; }

@@ -34,7 +34,7 @@ void RequestHistory::add(std::shared_ptr<const RequestTrace> T) {
 const RequestTrace *RequestHistory::find(std::string_view Id,
                                          size_t Key) const {
   for (auto At = All.rbegin(); At != All.rend(); ++At)
-    if ((*At)->Id == Id && (*At)->Key == Key)
+    if ((*At)->Key == Key && ((*At)->Id == Id || (*At)->answerId() == Id))
       return At->get();
   return nullptr;
 }

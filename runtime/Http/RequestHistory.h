@@ -21,7 +21,8 @@ public:
   explicit RequestHistory(size_t Most) : Most(Most) {}
 
   void add(std::shared_ptr<const RequestTrace> T);
-  /// The last one of this id that came with this key; null: there is none.
+  /// The last one of this id, or whose answer has it, that came with this key;
+  /// null: there is none.
   const RequestTrace *find(std::string_view Id, size_t Key) const;
 
 private:

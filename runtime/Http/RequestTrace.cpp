@@ -10,6 +10,20 @@
 using namespace tenon;
 using namespace tenon::http;
 
+std::string RequestTrace::answerId() const {
+  static constexpr std::pair<std::string_view, std::string_view> Kinds[] = {
+      {"/v1/chat/completions", "chatcmpl-"},
+      {"/v1/completions", "cmpl-"},
+      {"/v1/responses", "resp_"},
+      {"/v1/messages", "msg_"},
+      {"/v1/rerank", "rerank-"},
+      {"/v1/classify", "classify-"}};
+  for (auto [Of, Kind] : Kinds)
+    if (Path == Of)
+      return std::string(Kind) + Id;
+  return Id;
+}
+
 double http::msOf(double Seconds) { return std::round(Seconds * 1e6) / 1e3; }
 
 std::string http::logLineOf(const RequestTrace &T, bool WithContent) {

@@ -61,6 +61,9 @@ struct RequestTrace {
   int64_t Completed = 0;           ///< Unix seconds of its end.
   size_t PromptTokens = 0, CachedTokens = 0, NewTokens = 0;
   std::vector<PromptTrace> Prompts;
+
+  /// The id of its answer, which has the kind of it before the request's.
+  std::string answerId() const;
 };
 
 /// Seconds as milliseconds with three digits behind the point.

@@ -214,7 +214,7 @@ private:
 
   Json response(const GenerationTask &T, const std::string &Status) const {
     bool IsRunning = Status == "in_progress";
-    Json J = {{"id", "resp_" + T.id()},
+    Json J = {{"id", T.answerId()},
               {"object", "response"},
               {"created_at", T.created()},
               {"completed_at",

@@ -26,7 +26,7 @@ struct TextSoFar {
 
 class TextFormat final : public CompletionFormat {
 public:
-  TextFormat() : CompletionFormat("cmpl-", Object) {}
+  TextFormat() : CompletionFormat(Object) {}
 
   std::string begin(const GenerationTask &T) override {
     Texts.resize(T.choices());

@@ -250,7 +250,9 @@ static void addReplayOptions(CLI::App &App, ReplayArguments &Replay) {
 }
 
 static void addExplainOptions(CLI::App &App, ExplainOptions &O) {
-  App.add_option("id", O.Id, "The request: X-Request-Id of its answer")
+  App.add_option(
+         "id", O.Id,
+         "The request: X-Request-Id of its answer, or the answer's \"id\"")
       ->required();
   App.add_option("--url", O.Url,
                  "The server: http://HOST:PORT or unix:PATH "

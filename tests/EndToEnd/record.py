@@ -326,6 +326,9 @@ class Requests:
             server.ask("/v1/completions", {"prompt": prompt, "max_tokens": 2},
                        headers=[HEADERS[0], ("X-Request-Id", "again")])
             self.explained(explained, prompt)
+            self.test.check(
+                explained("cmpl-again") == explained("again"),
+                "by the id of the answer")
             text = explain("waits/1").stdout
             self.test.check(
                 all(part in text for part in (
