@@ -132,7 +132,7 @@ ServedModel *Call::ranker(Fields &F) const {
 static Json modelJson(const ServedModel &M) {
   return {{"id", M.Name},
           {"object", "model"},
-          {"created", 0},
+          {"created", M.Created},
           {"owned_by", "tenon"},
           {"max_model_len", M.code().manifest().MaxSequence}};
 }

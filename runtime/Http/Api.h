@@ -29,6 +29,7 @@ struct ServedModel {
   std::string Name;
   /// What decides on the bits of answers: artifact, version and CPU.
   std::string Fingerprint;
+  int64_t Created = 0; ///< Unix seconds of its artifact.
   std::variant<serving::Engine, serving::Encoder> Runs;
   ModelMetrics Metrics = {};
 

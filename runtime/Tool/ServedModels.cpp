@@ -11,9 +11,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cinttypes>
+#include <cstdio>
 #include <filesystem>
 #include <span>
-#include <sstream>
+#include <sys/stat.h>
 
 using namespace tenon;
 using namespace tenon::engine;
@@ -52,6 +54,13 @@ static std::string nameOfFile(const std::string &Path) {
              : P.filename().string();
 }
 
+/// A hash in sixteen digits.
+static std::string hexOf(uint64_t Hash) {
+  char Digits[17];
+  std::snprintf(Digits, sizeof(Digits), "%016" PRIx64, Hash);
+  return Digits;
+}
+
 /// What runs `M`: an engine for one that generates, else an encoder.
 static Result<std::variant<serving::Engine, Encoder>>
 runnerOf(std::shared_ptr<const Model> M, const ServeOptions &Options,
@@ -88,11 +97,11 @@ openModel(const ServeOptions &Options, const ServeOptions::Source &From,
   auto Runs = runnerOf(*Loaded, Options, Shared);
   if (!Runs)
     return Runs.error().withContext(From.Given);
-  std::ostringstream Fingerprint;
-  Fingerprint << "fp_" << std::hex << bindingOf(**Loaded);
-  return std::unique_ptr<ServedModel>(
-      new ServedModel{From.Name.empty() ? nameOfFile(From.Given) : From.Name,
-                      std::move(Fingerprint).str(), std::move(*Runs)});
+  struct stat File{};
+  (void)stat(From.File.c_str(), &File); // It was there just now.
+  return std::unique_ptr<ServedModel>(new ServedModel{
+      From.Name.empty() ? nameOfFile(From.Given) : From.Name,
+      "fp_" + hexOf(bindingOf(**Loaded)), File.st_mtime, std::move(*Runs)});
 }
 
 Result<std::vector<std::unique_ptr<ServedModel>>>
@@ -175,12 +184,12 @@ RecordedModel tool::recordedModelOf(const ServedModel &M) {
   Info.Prefixes.reset();
   std::string Text =
       toJson(Info).dump(-1, ' ', false, Json::error_handler_t::replace);
-  std::ostringstream Hash;
-  Hash << std::hex << artifact::checksumOf(std::as_bytes(std::span(Text)));
+  std::string Hash =
+      hexOf(artifact::checksumOf(std::as_bytes(std::span(Text))));
   std::string Level(infoOf(M.code().code().Level).Name);
   // The library's code may be of another level than the artifact's.
   if (Result<CpuLevel> InForce = effectiveLevel();
       InForce && infoOf(*InForce).Name != Level)
     Level += "/" + std::string(infoOf(*InForce).Name);
-  return {M.Name, std::move(Hash).str(), TENON_VERSION, Level, M.Fingerprint};
+  return {M.Name, std::move(Hash), TENON_VERSION, Level, M.Fingerprint};
 }

@@ -329,6 +329,12 @@ class Serve(ServerTest):
         models = server.ask("/v1/models")[2]["data"]
         self.expect("models", [m["id"] for m in models], ["tiny", "other", "bare", "spaced"])
         self.expect("a model", server.ask("/v1/models/tiny")[2], models[0])
+        self.expect("its age", models[0]["created"],
+                    int(self.artifact.stat().st_mtime))
+        fingerprint = server.ask("/v1/completions", {
+            "prompt": "a", "max_tokens": 1})[2]["system_fingerprint"]
+        self.test.check(re.fullmatch("fp_[0-9a-f]{16}", fingerprint),
+                        f"a fingerprint: {fingerprint}")
         status, headers, page = server.ask("/")
         self.test.check(
             status == 200 and headers["Content-Type"].startswith("text/html")
