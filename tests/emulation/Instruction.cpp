@@ -90,6 +90,8 @@ void Disassembler::addRegister(Instruction &Into, llvm::MCRegister Register) {
     unsigned Bits = Name[0] == 'Z' ? 512 : Name[0] == 'Y' ? 256 : 128;
     Into.VectorBits = std::max(Into.VectorBits, Bits);
     Into.Vectors.push_back(Number);
+  } else {
+    Into.Generals.push_back(Number);
   }
 }
 

@@ -31,7 +31,7 @@ struct Instruction {
   std::string Name;
   unsigned Length = 0;
   /// By kind, in order: the numbers of registers.
-  std::vector<unsigned> Vectors, Tiles, Masks;
+  std::vector<unsigned> Generals, Vectors, Tiles, Masks;
   std::vector<int64_t> Immediates;
   std::optional<MemoryOperand> Memory;
   /// Bits of the widest vector register among the operands.

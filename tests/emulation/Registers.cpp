@@ -61,11 +61,19 @@ Registers::Registers(ucontext_t &Context)
     : Context(Context),
       Area(reinterpret_cast<std::byte *>(Context.uc_mcontext.fpregs)) {}
 
+/// Where the general registers are, by their numbers in instructions.
+static constexpr std::array<int, 16> SavedGenerals = {
+    REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+    REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+
 uint64_t Registers::general(unsigned Number) const {
-  static constexpr std::array<int, 16> Saved = {
-      REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
-      REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
-  return static_cast<uint64_t>(Context.uc_mcontext.gregs[Saved.at(Number)]);
+  return static_cast<uint64_t>(
+      Context.uc_mcontext.gregs[SavedGenerals.at(Number)]);
+}
+
+void Registers::setGeneral(unsigned Number, uint64_t Value) {
+  Context.uc_mcontext.gregs[SavedGenerals.at(Number)] =
+      static_cast<greg_t>(Value);
 }
 
 uint64_t Registers::instruction() const {

@@ -23,6 +23,7 @@ public:
 
   /// RAX, RCX, ... R15 by the number in an instruction.
   uint64_t general(unsigned Number) const;
+  void setGeneral(unsigned Number, uint64_t Value);
 
   uint64_t instruction() const;
   void setInstruction(uint64_t Address);

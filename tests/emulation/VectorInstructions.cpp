@@ -161,37 +161,65 @@ static void widenHalves(const Instruction &What, Registers &State) {
   setResult(What, State, Result, Count);
 }
 
-/// One element from or to memory; the rest of the register becomes zero.
-static void moveHalf(const Instruction &What, Registers &State) {
-  std::byte *At = What.Memory->address(State);
-  if (What.Name.ends_with("mr")) {
-    VectorValue Value = State.vector(What.Vectors[0]);
-    std::copy_n(Value.begin(), sizeof(Half), At);
-    return;
-  }
+/// A register of one element, the others zero.
+static VectorValue ofHalf(uint16_t Bits) {
   VectorValue Value = {};
-  std::copy_n(At, sizeof(Half), Value.begin());
-  State.setVector(What.Vectors[0], Value);
+  std::memcpy(Value.data(), &Bits, sizeof(Bits));
+  return Value;
+}
+
+static uint16_t halfOf(const VectorValue &Value) {
+  uint16_t Bits;
+  std::memcpy(&Bits, Value.data(), sizeof(Bits));
+  return Bits;
+}
+
+static void loadHalf(const Instruction &What, Registers &State) {
+  uint16_t Bits;
+  std::memcpy(&Bits, What.Memory->address(State), sizeof(Bits));
+  State.setVector(What.Vectors[0], ofHalf(Bits));
+}
+
+static void storeHalf(const Instruction &What, Registers &State) {
+  uint16_t Bits = halfOf(State.vector(What.Vectors[0]));
+  std::memcpy(What.Memory->address(State), &Bits, sizeof(Bits));
+}
+
+static void halfFromGeneral(const Instruction &What, Registers &State) {
+  uint64_t From = State.general(What.Generals[0]);
+  State.setVector(What.Vectors[0], ofHalf(static_cast<uint16_t>(From)));
+}
+
+static void halfToGeneral(const Instruction &What, Registers &State) {
+  State.setGeneral(What.Generals[0], halfOf(State.vector(What.Vectors[0])));
 }
 
 Emulation tenon::emulation::vectorEmulation(const Instruction &What) {
   struct Named {
-    std::string_view Mnemonic;
+    std::string_view Name;
     Emulation Does;
   };
-  static constexpr std::array<Named, 7> Known = {{
+  // In every form, and in one.
+  static constexpr std::array<Named, 6> Mnemonics = {{
       {"VPDPBUSD", dotProduct<uint8_t, int8_t>},
       {"VPDPWSSD", dotProduct<int16_t, int16_t>},
       {"VADDPH", addHalves},
       {"VMULPH", multiplyHalves},
       {"VCMPPH", compareHalves},
       {"VCVTPH2PSX", widenHalves},
-      {"VMOVSH", moveHalf},
   }};
+  static constexpr std::array<Named, 6> Names = {{
+      {"VMOVSHZrm", loadHalf},
+      {"VMOVSHZmr", storeHalf},
+      {"VMOVWrm", loadHalf},
+      {"VMOVWmr", storeHalf},
+      {"VMOVW2SHrr", halfFromGeneral},
+      {"VMOVSH2Wrr", halfToGeneral},
+  }};
+  const auto *Form = std::ranges::find(Names, What.Name, &Named::Name);
+  if (Form != Names.end())
+    return Form->Does;
   const auto *Found =
-      std::ranges::find(Known, formOf(What.Name).Mnemonic, &Named::Mnemonic);
-  // Between registers, which the table does not tell apart.
-  if (Found == Known.end() || (Found->Does == moveHalf && !What.Memory))
-    return nullptr;
-  return Found->Does;
+      std::ranges::find(Mnemonics, formOf(What.Name).Mnemonic, &Named::Name);
+  return Found == Mnemonics.end() ? nullptr : Found->Does;
 }
