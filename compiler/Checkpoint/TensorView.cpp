@@ -541,14 +541,28 @@ Status TensorView::readElements(const TensorInfo &Tensor, int64_t First,
 }
 
 std::optional<StorageFormat> TensorView::keptFormat() const {
-  if (hasBytes(*Tensors[0]))
+  if (hasBytes(*Tensors[0]) || widening())
     return {};
-  std::optional<StorageFormat> Format = Tensors[0]->Source->keptFormat();
-  if (!Format || isTransposed())
+  return Tensors[0]->Source->keptFormat();
+}
+
+std::optional<Widening> TensorView::widening() const {
+  if (std::ranges::all_of(
+          Tensors, [](const TensorInfo *Tensor) { return hasBytes(*Tensor); }))
     return {};
-  for (const TensorInfo *Tensor : Tensors)
-    if (hasBytes(*Tensor) || Tensor->Source->keptFormat() != Format)
-      return {};
+  std::optional<StorageFormat> Format;
+  for (const TensorInfo *Tensor : Tensors) {
+    if (hasBytes(*Tensor))
+      return Widening{Tensor, "of plain numbers"};
+    std::optional<StorageFormat> Its = Tensor->Source->keptFormat();
+    if (!Its)
+      return Widening{Tensor, Tensor->Source->whyWidened()};
+    if (Format && Its != Format)
+      return Widening{Tensor, "in another quantised format"};
+    Format = Its;
+  }
+  if (isTransposed())
+    return Widening{nullptr, "that the model reads transposed"};
   // Every run of storage, and every row, is whole blocks.
   int64_t Block = infoOf(*Format).BlockValues;
   bool IsWhole = ColumnCount % Block == 0;
@@ -562,7 +576,9 @@ std::optional<StorageFormat> TensorView::keptFormat() const {
       IsWhole = IsWhole && Each.Start % Block == 0 && Each.Step % Block == 0 &&
                 Each.Block % Block == 0;
   }
-  return IsWhole ? Format : std::nullopt;
+  if (IsWhole)
+    return {};
+  return Widening{nullptr, "that the model reads in parts of blocks"};
 }
 
 int64_t TensorView::storedRowBytes() const {

@@ -18,6 +18,15 @@ namespace tenon {
 /// More tensors than this never stand in place of one '*'.
 inline constexpr int64_t MaxExperts = 1 << 16;
 
+/// Why a quantised tensor is not kept in the format that it is stored in.
+struct Widening {
+  /// The tensor that it is said of, and with which all others of a stack are
+  /// widened; null when each of them is as `Why` says.
+  const TensorInfo *Of;
+  /// Goes on behind "a matrix"; empty when the stored type says it all.
+  std::string_view Why;
+};
+
 /// A tensor written as an expression over stored tensors, read by rows.
 ///
 ///   expression := name suffix*
@@ -81,6 +90,9 @@ public:
   /// The quantised format in whose blocks every row is stored; none when rows
   /// are not whole blocks, or for plain numbers.
   std::optional<StorageFormat> keptFormat() const;
+  /// Why there is no keptFormat(), for a view of quantised tensors; none for
+  /// one of plain numbers.
+  std::optional<Widening> widening() const;
   /// Bytes of a row as it is stored in keptFormat().
   int64_t storedRowBytes() const;
   /// Writes rows [First, First + Count) as they are stored in keptFormat(), in

@@ -87,6 +87,9 @@ public:
           KeptAsStored.insert(Tensor);
         return *Format;
       }
+      if (std::optional<Widening> Cause = View->widening())
+        for (std::string_view Tensor : View->tensors())
+          Widened.try_emplace(Tensor, *Cause);
       if (!Type)
         Type = View->type() == ElementType::BF16 ? ElementType::BF16
                                                  : ElementType::F32;
@@ -133,24 +136,35 @@ public:
   void noteQuantised(std::vector<std::string> &Notes) const {
     if (MatrixType || Requantise)
       return;
-    std::map<std::string_view, std::vector<const TensorInfo *>> Reasons;
-    for (const auto &Name : Used.keys()) {
-      const TensorInfo *Tensor = Weights->find(std::string_view(Name));
+    // By reason, of tensors by themselves and of those stacked with others.
+    std::map<std::string_view, std::vector<std::string_view>> Alone, Stacked;
+    for (const auto &[Name, Cause] : Widened) {
+      const TensorInfo *Tensor = Weights->find(Name);
       if (!Tensor->Source || KeptAsStored.contains(Name))
         continue;
-      if (std::string_view Why = Tensor->Source->whyWidened(); !Why.empty())
-        Reasons[Why].push_back(Tensor);
+      std::string_view Own = Tensor->Source->whyWidened();
+      bool IsStacked = Own.empty() && Cause.Of;
+      std::string_view Why = Own.empty() ? Cause.Why : Own;
+      if (!Why.empty())
+        (IsStacked ? Stacked : Alone)[Why].push_back(Name);
     }
-    for (const auto &[Why, Tensors] : Reasons) {
-      const TensorInfo *First =
-          *std::ranges::min_element(Tensors, {}, &TensorInfo::Name);
-      Notes.push_back(First->File->path() + ": " +
-                      std::to_string(Tensors.size()) + " quantised matrices " +
-                      std::string(Why) +
-                      " are kept as f32 (--dtype bf16 rounds them); the first "
-                      "is " +
-                      printable(First->Name));
-    }
+    auto Begin = [&](const std::vector<std::string_view> &Names) {
+      return Weights->find(Names.front())->File->path() + ": " +
+             std::to_string(Names.size()) + " quantised matrices ";
+    };
+    constexpr std::string_view Middle =
+        "are kept as f32 (--dtype bf16 rounds them)";
+    for (const auto &[Why, Names] : Alone)
+      Notes.push_back(Begin(Names) + std::string(Why) + " " +
+                      std::string(Middle) + "; the first is " +
+                      printable(Names.front()));
+    for (const auto &[Why, Names] : Stacked)
+      Notes.push_back(Begin(Names) + std::string(Middle) +
+                      ", as all experts of a layer are kept in one format; "
+                      "the first is " +
+                      printable(Names.front()) + ", beside " +
+                      printable(Widened.find(Names.front())->second.Of->Name) +
+                      ", a matrix " + std::string(Why));
   }
 
   /// An error that names the first tensor that is neither used nor among
@@ -217,6 +231,8 @@ private:
   std::optional<ElementType> MatrixType;
   bool Requantise;
   llvm::StringSet<> Used, KeptAsStored;
+  /// Of tensors of views that are not kept as they are stored.
+  std::map<std::string_view, Widening> Widened;
 };
 
 /// What the cache keeps: bf16 where the matrices are, or are quantised.
