@@ -26,15 +26,14 @@ LogicalResult dnn::verifyComputeOp(Operation *Op) {
            << "dnn_compute_c1: expected tensors or buffers, got both";
   for (auto [Index, Init] : llvm::enumerate(Compute.getDpsInitsMutable())) {
     Type Element = cast<ShapedType>(Init.get().getType()).getElementType();
-    auto Stores = cast<ComputeOpInterface>(Op);
-    if (isa<FloatType>(Element) && !Element.isF32() &&
-        !Stores.convertsOnStore(Index))
-      return Op->emitOpError() << "dnn_compute_c2: destination " << Index
-                               << ": expected rows of f32, got " << Element;
-    if (isa<GroupedType>(Element) && !Stores.quantizesOnStore(Index))
+    if (cast<ComputeOpInterface>(Op).canStore(Index, Element))
+      continue;
+    if (isa<GroupedType>(Element))
       return Op->emitOpError()
              << "dnn_compute_c3: destination " << Index
              << ": expected rows of f32 or bf16, got " << Element;
+    return Op->emitOpError() << "dnn_compute_c2: destination " << Index
+                             << ": expected rows of f32, got " << Element;
   }
   return success();
 }

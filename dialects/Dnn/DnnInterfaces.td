@@ -25,6 +25,15 @@ def Dnn_ComputeOpInterface : OpInterface<"ComputeOpInterface"> {
       "bool", "quantizesOnStore", (ins "unsigned":$Result), "",
       "return false;">
   ];
+  let extraSharedClassDeclaration = [{
+    /// Whether destination `Result` may have rows of `Element`.
+    bool canStore(unsigned Result, ::mlir::Type Element) {
+      if (::llvm::isa<::tenon::dnn::GroupedType>(Element))
+        return $_op.quantizesOnStore(Result);
+      return !::llvm::isa<::mlir::FloatType>(Element) || Element.isF32() ||
+             $_op.convertsOnStore(Result);
+    }
+  }];
   let verify = [{ return ::tenon::dnn::verifyComputeOp($_op); }];
 }
 

@@ -74,10 +74,9 @@ struct FoldCasts : public tenon::impl::FoldCastsBase<FoldCasts> {
       return "the value is rounded before it is widened";
     auto Result = cast<OpResult>(Source);
     unsigned Number = Result.getResultNumber();
-    if (!Producer.convertsOnStore(Number))
-      return "its producer writes one type only";
-    if (IsQuantised && !Producer.quantizesOnStore(Number))
-      return "its producer does not quantise what it stores";
+    if (!Producer.canStore(Number, getElementTypeOrSelf(Cast.getOuts())))
+      return IsQuantised ? "its producer does not quantise what it stores"
+                         : "its producer writes one type only";
     // A matmul of the library is worth more than a cast.
     if (auto Matmul = dyn_cast<dnn::MatmulOp>(Producer.getOperation()))
       if (whyGenerated(Matmul).empty() &&
