@@ -28,12 +28,7 @@ public:
       : MatmulEmitter(B, InFeatures, Weights), Rows(B, Input),
         Info(infoOf(Format)), Parts(GroupValues / Info.ScaleValues),
         Groups(llvm::divideCeil(InFeatures, GroupValues)) {
-    // Tiles stage 16 rows on a thread's stack.
-    constexpr int64_t MostStaged = int64_t(2) << 20;
-    bool HasRoom =
-        16 * Groups * Parts * Rows.digits() * GroupValues <= MostStaged;
-    if (Rows.dot() == DotProduct::Int8 && !isWidened() && HasRoom &&
-        B.Target.hasDot(DotProduct::Int8Tile))
+    if (!isWidened())
       Tiles = createIntegerTileMatmul(B, Input, InFeatures, Weights);
   }
 

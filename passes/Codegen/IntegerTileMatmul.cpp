@@ -36,6 +36,20 @@ public:
         Info(infoOf(Format)), Parts(GroupValues / Info.ScaleValues),
         Groups(llvm::divideCeil(InFeatures, GroupValues)) {}
 
+  /// Whether the target has such tiles, and a thread's stack room for the rows
+  /// that are staged.
+  static bool isPossible(KernelBuilder &B, Value Input, int64_t InFeatures,
+                         ValueRange Weights) {
+    constexpr int64_t MostStaged = int64_t(2) << 20;
+    dnn::GroupedType Type = dnn::groupedTypeOf(Input);
+    auto Packed = cast<dnn::PackedType>(Weights.front().getType());
+    int64_t Parts = GroupValues / infoOf(Packed.getFormat()).ScaleValues;
+    return Type.getDot() == DotProduct::Int8 &&
+           B.Target.hasDot(DotProduct::Int8Tile) &&
+           ChunkRows * Type.getDigits() * Parts *
+                   llvm::alignTo(InFeatures, GroupValues) <=
+               MostStaged;
+  }
   int64_t panelsAtOnce() const override { return panelsOfTwoStreams(); }
   void prepare(Value First, Value Last, RowFinder RowOf) override;
   void emit(ArrayRef<Panel> Panels, Value First, Value Last, RowFinder RowOf,
@@ -112,6 +126,8 @@ private:
 std::unique_ptr<MatmulEmitter>
 tenon::createIntegerTileMatmul(KernelBuilder &B, Value Input,
                                int64_t InFeatures, ValueRange Weights) {
+  if (!IntegerTileMatmul::isPossible(B, Input, InFeatures, Weights))
+    return nullptr;
   return std::make_unique<IntegerTileMatmul>(B, Input, InFeatures, Weights);
 }
 

@@ -179,7 +179,8 @@ protected:
 };
 
 /// The emitters: for inputs that are not and that are grouped integers, for
-/// some rows of these and for many rows of bf16 where there are tiles.
+/// some rows of these in tiles, null where that is not possible, and for many
+/// rows of bf16 where there are tiles.
 std::unique_ptr<MatmulEmitter> createFloatMatmul(KernelBuilder &B,
                                                  mlir::Value Input,
                                                  int64_t InFeatures,
