@@ -68,7 +68,8 @@ LogicalResult AddNormOp::verify() {
   int64_t Width = widthOf(getLhs());
   if (failed(checkAddNorm(*this, "dnn_add_norm", Width, getKind(),
                           elementsOf(getWeight()), elementsIfAny(getBias()),
-                          getEps())))
+                          getEps())) ||
+      failed(checkNormOffset(*this, "dnn_add_norm_c6", getKind(), getOffset())))
     return failure();
   return checkWidths(*this, "dnn_add_norm_c5", Width,
                      {{"rhs", getRhs()},

@@ -164,6 +164,14 @@ LogicalResult tenon::checkAddNorm(Operation *Op, StringRef Prefix,
   return checkEps(Op, Prefix + "_c4", Eps);
 }
 
+LogicalResult tenon::checkNormOffset(Operation *Op, const Twine &Constraint,
+                                     transformer::NormKind Kind,
+                                     const APFloat &Offset) {
+  if (Kind == transformer::NormKind::Rms || Offset.isZero())
+    return success();
+  return Op->emitOpError() << Constraint << ": offset: expected none for layer";
+}
+
 LogicalResult tenon::checkSlice(Operation *Op, StringRef Prefix, int64_t Width,
                                 uint64_t First, int64_t Count) {
   auto From = static_cast<int64_t>(First);

@@ -108,6 +108,12 @@ llvm::LogicalResult checkAddNorm(mlir::Operation *Op, llvm::StringRef Prefix,
                                  int64_t Weight, std::optional<int64_t> Bias,
                                  const llvm::APFloat &Eps);
 
+/// CONSTRAINT: only `rms` adds an offset to its weight.
+llvm::LogicalResult checkNormOffset(mlir::Operation *Op,
+                                    const llvm::Twine &Constraint,
+                                    transformer::NormKind Kind,
+                                    const llvm::APFloat &Offset);
+
 /// slice c1.
 llvm::LogicalResult checkSlice(mlir::Operation *Op, llvm::StringRef Prefix,
                                int64_t Width, uint64_t First, int64_t Count);

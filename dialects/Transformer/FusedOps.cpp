@@ -63,8 +63,11 @@ LogicalResult GatedMatmulOp::verify() {
 }
 
 LogicalResult AddNormOp::verify() {
-  return checkAddNorm(*this, "add_norm", widthOf(getLhs()), getKind(),
-                      sizeOf(getWeight(), 0), sizeIfAny(getBias()), getEps());
+  if (failed(checkAddNorm(*this, "add_norm", widthOf(getLhs()), getKind(),
+                          sizeOf(getWeight(), 0), sizeIfAny(getBias()),
+                          getEps())))
+    return failure();
+  return checkNormOffset(*this, "add_norm_c5", getKind(), getOffset());
 }
 
 static int64_t elementsOf(Value Vector) { return sizeOf(Vector, 0); }

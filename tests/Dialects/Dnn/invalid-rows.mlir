@@ -217,6 +217,14 @@ func.func @add_norm_c5_sum(%x: tensor<?x8xf32>, %y: tensor<?x6xf32>, %w: !dnn.pa
 
 // -----
 
+func.func @add_norm_c6(%x: tensor<?x8xf32>, %w: !dnn.packed<vector, 8x1xf32>) {
+  // expected-error@below {{dnn_add_norm_c6: offset: expected none for layer}}
+  %0:2 = dnn.add_norm layer %x, %x weight %w eps 1e-05 offset 1.0 outs(%x, %x) : (tensor<?x8xf32>, tensor<?x8xf32>, !dnn.packed<vector, 8x1xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>)
+  return
+}
+
+// -----
+
 func.func @residual_c1(%x: tensor<?x8xf32>, %y: tensor<?x6xf32>) {
   // expected-error@below {{dnn_residual_c1: width of rhs: expected 8, got 6}}
   %0 = dnn.residual %x, %y outs(%x) : (tensor<?x8xf32>, tensor<?x6xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>

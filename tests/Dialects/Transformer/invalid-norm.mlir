@@ -81,6 +81,14 @@ func.func @add_norm_c4(%arg0: tensor<?x8xf32>, %arg1: tensor<8xf32>) {
 
 // -----
 
+func.func @add_norm_c5(%arg0: tensor<?x8xf32>, %arg1: tensor<8xf32>) {
+  // expected-error@+1 {{add_norm_c5: offset: expected none for layer}}
+  %0:2 = transformer.add_norm layer %arg0, %arg0 weight %arg1 eps 1e-05 offset 1.0 : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>)
+  return
+}
+
+// -----
+
 func.func @layer_norm_c1(%arg0: tensor<?x8xf32>, %arg1: tensor<8xf32>) {
   // expected-error@+1 {{layer_norm_c1: groups: expected a divisor of the width 8, got 3}}
   %0 = transformer.layer_norm %arg0, %arg1 eps 1.0e-05 groups 3 : (tensor<?x8xf32>, tensor<8xf32>) -> tensor<?x8xf32>
