@@ -38,6 +38,20 @@ static LogicalResult checkPartitions(OpTy Op, StringRef Prefix, int64_t Number,
   return success();
 }
 
+bool dnn::multipliesCachedIntegers(AttentionOp Op) {
+  if (!Op.getCache() || formatOf(Op.getQuery()) != StorageFormat::BF16)
+    return false;
+  bool HasOneToken =
+      Op.getPartialsOut() ||
+      transformer::variantOf(Op->getParentOfType<FunctionOpInterface>()) ==
+          transformer::Variant::Few;
+  auto Cache = cast<transformer::CacheType>(Op.getCache().getType());
+  auto Target =
+      Op->getParentOfType<ModuleOp>()->getAttrOfType<TargetAttr>(attr::Target);
+  return HasOneToken && Cache.getFormat() == CacheFormat::I8 && Target &&
+         Target.multipliesCachedIntegers();
+}
+
 LogicalResult SplitAppendOp::verify() {
   int64_t Width = widthOf(getOuts());
   if (failed(checkSplit(*this, "dnn_split_append", Width, elementsOf)) ||

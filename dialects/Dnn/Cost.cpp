@@ -30,7 +30,7 @@ static int64_t tokenBytesOf(Value Cache) {
          PageTokens;
 }
 
-/// The numbers that a matmul multiplies its weights' with.
+/// The numbers that `Input` is multiplied as.
 static Arithmetic numbersOf(Value Input) {
   if (groupedTypeOf(Input))
     return Arithmetic::Int8;
@@ -40,6 +40,16 @@ static Arithmetic numbersOf(Value Input) {
 
 static int64_t matmulFlops(PackedType Weight) {
   return 2 * Weight.getOutFeatures() * Weight.getInFeatures();
+}
+
+/// Sets what a row's products with weights are, which take `Flops` of plain
+/// numbers. Codes of 16 bits are multiplied digit by digit, or half as many at
+/// once as those of 8.
+static void setProducts(KernelCost &Cost, Value Input, int64_t Flops) {
+  Cost.Numbers = numbersOf(Input);
+  Cost.RowFlops = Flops;
+  if (GroupedType Grouped = groupedTypeOf(Input))
+    Cost.RowFlops *= Grouped.getBits() / 8;
 }
 
 /// One row of `Table` for each row, in place of all of it.
@@ -72,8 +82,7 @@ static void addExperts(KernelCost &Cost, Value Input, PackedType Weight,
                        Value Rows, int64_t Width) {
   Cost.Parts = Weight.getCount();
   Cost.UsedParts = std::min(widthOf(Rows) / Width, Cost.Parts);
-  Cost.RowFlops = Cost.UsedParts * matmulFlops(Weight);
-  Cost.Numbers = numbersOf(Input);
+  setProducts(Cost, Input, Cost.UsedParts * matmulFlops(Weight));
 }
 
 Value dnn::rowsOf(ComputeOpInterface Op) {
@@ -120,13 +129,12 @@ KernelCost dnn::costOf(ComputeOpInterface Op) {
         Cost.RowBytes -= bytesOfRow(Op.getOuts());
       })
       .Case<MatmulOp>([&](auto Op) {
-        Cost.RowFlops = matmulFlops(Op.getWeight().getType());
-        Cost.Numbers = numbersOf(Op.getInput());
+        setProducts(Cost, Op.getInput(), matmulFlops(Op.getWeight().getType()));
       })
       .Case<GatedMatmulOp>([&](auto Op) {
-        Cost.RowFlops = matmulFlops(Op.getGate().getType()) +
-                        matmulFlops(Op.getUp().getType());
-        Cost.Numbers = numbersOf(Op.getInput());
+        setProducts(Cost, Op.getInput(),
+                    matmulFlops(Op.getGate().getType()) +
+                        matmulFlops(Op.getUp().getType()));
       })
       .Case<MoeGateUpOp>([&](auto Op) {
         PackedType Up = Op.getUp().getType();
@@ -158,6 +166,10 @@ KernelCost dnn::costOf(ComputeOpInterface Op) {
                           IsCross),
             IsDecodeSized, KeyBytes);
         Cost.Numbers = numbersOf(Op.getQuery());
+        if (multipliesCachedIntegers(Op)) {
+          Cost.Numbers = Arithmetic::Int8;
+          Cost.KeyFlops *= QueryDigits;
+        }
       })
       .Case<LatentAttentionOp>([&](auto Op) {
         PackedType Expand = Op.getExpand().getType();

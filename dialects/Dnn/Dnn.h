@@ -166,6 +166,14 @@ CacheFormat stagedFormat(mlir::Value Staged);
 /// Latent vectors of a page as a buffer: [64, width rounded up to 16].
 mlir::MemRefType latentPageType(int64_t Width, mlir::Type Element);
 
+/// Digits of 8 bits of the queries, and of the weights, that cached integers
+/// are multiplied with.
+inline constexpr int64_t QueryDigits = 2;
+
+/// Whether `Op` multiplies cached integers as they are, one token with a page.
+/// Otherwise they are widened first.
+bool multipliesCachedIntegers(AttentionOp Op);
+
 /// What a call of the kernel of `Op`, or of the library in its place, moves and
 /// computes: the one place that says so.
 KernelCost costOf(ComputeOpInterface Op);

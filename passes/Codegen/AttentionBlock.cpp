@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace tenon;
 
 /// Digits of the numbers that integers are multiplied with.
-static constexpr int64_t Digits = 2;
+static constexpr int64_t Digits = dnn::QueryDigits;
 
 SmallVector<Value> AttentionPage::keysAt(KernelBuilder &B, Value Group,
                                          Value Word) const {

@@ -105,9 +105,7 @@ private:
   /// are. Otherwise everything is widened to f32.
   void chooseProducts() {
     Is.Element = cast<MemRefType>(Op.getQuery().getType()).getElementType();
-    Is.UsesIntegers = Is.Element.isBF16() && hasOneToken() &&
-                      Layout.Format == CacheFormat::I8 &&
-                      B.Target.multipliesCachedIntegers();
+    Is.UsesIntegers = dnn::multipliesCachedIntegers(Op);
     if (Is.UsesIntegers)
       Is.Element = B.getF32Type();
     bool HasPairs = Is.Element.isBF16() && B.Target.hasDot(DotProduct::BF16);

@@ -357,8 +357,9 @@ constexpr const NamedValue<KeysSeen> &infoOf(KeysSeen Keys) {
 ///   bytes = WeightBytes + rows RowBytes + keys KeyBytes
 ///   FLOPs = rows RowFlops + pairs KeyFlops
 /// over `keys` different keys and `pairs` of a row and a key that it sees. A
-/// multiplication and an addition are two operations; norms, activations and
-/// softmax are left out.
+/// multiplication and an addition are two operations, and four for a number of
+/// two digits, or of 16 bits, among integers: Int8 counts what is done with 8
+/// bits. Norms, activations and softmax are left out.
 struct KernelCost {
   /// Of packed weights and tables that are read whole.
   int64_t WeightBytes = 0;

@@ -58,6 +58,21 @@ func.func private @attention(%s: !scope, %b: !batch, %c: !transformer.cache<2x4x
   return
 }
 
+// One token multiplies cached integers with two digits of its bf16 queries; of
+// many they are widened to pairs of bf16.
+// CHECK-LABEL: @attention.few
+// CHECK: "attention causal {{.*}} key_flops = 64, keys = causal, numbers = int8>
+// CHECK-LABEL: @attention.many
+// CHECK: "attention causal {{.*}} key_flops = 32, keys = causal, numbers = bf16>
+func.func private @attention.few(%s: !scope, %b: !batch, %c: !transformer.cache<2x4xi8>, %q: memref<?x8xbf16>, %o: !rows) attributes {transformer.variant = #transformer.variant<few>} {
+  dnn.attention causal %q, %b cache %c[%s] heads 2 kv_heads 2 scale 0.5 outs(%o) : (memref<?x8xbf16>, !batch, !transformer.cache<2x4xi8>, !scope, !rows) -> ()
+  return
+}
+func.func private @attention.many(%s: !scope, %b: !batch, %c: !transformer.cache<2x4xi8>, %q: memref<?x8xbf16>, %o: !rows) attributes {transformer.variant = #transformer.variant<many>} {
+  dnn.attention causal %q, %b cache %c[%s] heads 2 kv_heads 2 scale 0.5 outs(%o) : (memref<?x8xbf16>, !batch, !transformer.cache<2x4xi8>, !scope, !rows) -> ()
+  return
+}
+
 // Two heads, vectors of 4 + 2 and 5 + 2 elements: with many queries
 // 2 * 2 * (3 + 2 + 5) per key, with few 2 * 2 * (2 * 5 + 2). Each row meets
 // the 16 x 4 numbers, too.
@@ -75,14 +90,16 @@ func.func private @latent.few(%s: !scope, %b: !batch, %c: !transformer.cache<lat
 }
 
 // Numbers are those of the input: f32 although the weights are bf16, integers in
-// records of 32.
+// records of 32. Numbers of 16 bits are two of 8.
 // CHECK-LABEL: @matmuls
 // CHECK: "matmul {{.*}} cost <weight_bytes = 4096, row_bytes = 56, row_flops = 96, numbers = f32>
 // CHECK: "matmul {{.*}} cost <weight_bytes = 2176, row_bytes = 68, row_flops = 96, numbers = int8>
+// CHECK: "matmul {{.*}} row_flops = 192, numbers = int8>
 // CHECK: "gated_matmul {{.*}} cost <weight_bytes = 8192, row_bytes = 40, row_flops = 192, numbers = bf16>
-func.func private @matmuls(%b: !batch, %x: !rows, %g: memref<?x8x!dnn.grouped<8>>, %h: memref<?x8xbf16>, %w: !dnn.packed<panels, 6x8xbf16>, %q: !dnn.packed<panels, 6x8xq8_0>, %o: memref<?x6xf32>) {
+func.func private @matmuls(%b: !batch, %x: !rows, %g: memref<?x8x!dnn.grouped<8>>, %d: memref<?x8x!dnn.grouped<16>>, %h: memref<?x8xbf16>, %w: !dnn.packed<panels, 6x8xbf16>, %q: !dnn.packed<panels, 6x8xq8_0>, %o: memref<?x6xf32>) {
   dnn.matmul %x weight %w outs(%o) : (!rows, !dnn.packed<panels, 6x8xbf16>, memref<?x6xf32>) -> ()
   dnn.matmul %g weight %q outs(%o) : (memref<?x8x!dnn.grouped<8>>, !dnn.packed<panels, 6x8xq8_0>, memref<?x6xf32>) -> ()
+  dnn.matmul %d weight %q outs(%o) : (memref<?x8x!dnn.grouped<16>>, !dnn.packed<panels, 6x8xq8_0>, memref<?x6xf32>) -> ()
   dnn.gated_matmul silu %h gate %w up %w outs(%o) : (memref<?x8xbf16>, !dnn.packed<panels, 6x8xbf16>, !dnn.packed<panels, 6x8xbf16>, memref<?x6xf32>) -> ()
   return
 }
