@@ -21,6 +21,69 @@ std::optional<Method> tenon::quantMethodNamed(std::string_view Name) {
   return std::nullopt;
 }
 
+/// How the numbers were found, which modules have some, which tensors show, and
+/// what kernels of other programs need; of compressed-tensors, in groups and
+/// their schemes too. Shapes of scales say what is in a group. Activations are
+/// quantised by --activations alone.
+static constexpr std::string_view InertSettings[] = {
+    "act_group_aware",
+    "activation_scheme",
+    "actorder",
+    "batch_size",
+    "block_name_to_quantize",
+    "cache_block_outputs",
+    "damp_auto_increment",
+    "damp_percent",
+    "dataset",
+    "desc_act",
+    "disable_exllama",
+    "do_fuse",
+    "dynamic",
+    "exllama_config",
+    "fuse_max_seq_len",
+    "global_compression_ratio",
+    "group_size",
+    "ignore",
+    "input_activations",
+    "is_marlin_format",
+    "lm_head",
+    "max_input_length",
+    "meta",
+    "model_file_base_name",
+    "model_name_or_path",
+    "model_seqlen",
+    "module_name_preceding_first_block",
+    "modules_in_block_to_quantize",
+    "modules_to_fuse",
+    "modules_to_not_convert",
+    "mse",
+    "observer",
+    "observer_kwargs",
+    "output_activations",
+    "pack_dtype",
+    "pad_token_id",
+    "quantization_status",
+    "quantizer",
+    "scale_dtype",
+    "static_groups",
+    "strategy",
+    "sym",
+    "symmetric",
+    "targets",
+    "tokenizer",
+    "true_sequential",
+    "use_cuda_fp16",
+    "use_exllama",
+    "version",
+    "zero_point",
+    "zp_dtype"};
+
+static void discardSettings(const Config &Settings) {
+  Settings.discardInert();
+  for (std::string_view Key : InertSettings)
+    Settings.discard(Key);
+}
+
 static Status readGptq(const Config &Settings, QuantisationForm &Form) {
   auto Bits = Settings.integer("bits", 2, 8);
   if (!Bits)
@@ -100,6 +163,7 @@ static Status readCompressedTensors(const Config &Settings,
       return Kind.error();
     if (*Kind != "dense")
       return (*Sparsity)->expected("format", "dense");
+    Settings.discard("sparsity_config");
   }
   if (auto Transform = Settings.optionalObject("transform_config"); !Transform)
     return Transform.error();
@@ -134,6 +198,8 @@ static Status readCompressedTensors(const Config &Settings,
       return Tile.error();
     if (Tile->size() == 2)
       Form.Tile = *Tile;
+    discardSettings(*Group);
+    discardSettings(**Scheme);
   }
   return {};
 }
@@ -173,5 +239,6 @@ Result<QuantisationForm> tenon::readQuantisationForm(Method Method,
   };
   if (Status Done = Read(); !Done)
     return Done.error();
+  discardSettings(Settings);
   return Form;
 }

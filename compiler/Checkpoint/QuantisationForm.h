@@ -27,7 +27,8 @@ struct QuantisationForm {
 std::optional<QuantisationForm::Method> quantMethodNamed(std::string_view Name);
 
 /// Reads a quantization_config of one of these methods. An error for what is
-/// not read: AWQ's other layouts, rotations, sparsity.
+/// not read: AWQ's other layouts, rotations, sparsity. Keys that never say what
+/// the stored numbers are count as read.
 Result<QuantisationForm> readQuantisationForm(QuantisationForm::Method Method,
                                               const Config &Settings);
 

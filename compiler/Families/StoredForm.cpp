@@ -22,6 +22,16 @@ Status tenon::readQuantisation(const Config &Settings, Checkpoint *Weights,
     auto Read = readQuantisationForm(*Known, **Form);
     if (!Read)
       return Read.error();
+    if (std::vector<std::string> Unread = (*Form)->unreadKeys();
+        !Unread.empty()) {
+      std::string Fields;
+      for (const std::string &Path : Unread)
+        Fields += (Fields.empty() ? "" : ", ") + printable(Path);
+      Notes.push_back(Settings.file() +
+                      (Unread.size() == 1 ? ": field " : ": fields ") + Fields +
+                      ": not read, as nothing is known of " +
+                      (Unread.size() == 1 ? "it" : "them"));
+    }
     Settings.discard(Key);
     return restoreQuantised(*Read, *Weights, Notes);
   }

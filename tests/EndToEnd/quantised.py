@@ -528,6 +528,14 @@ def main():
         if not test.names or name in test.names:
             compare(test, name, llama(test.work, lambda random, n, k: function(
                 random, n, k, **settings)), form, kept, *filter(None, [note]))
+    if not test.names or "unknown-keys" in test.names:
+        compare(test, "unknown-keys", llama(test.work, gptq),
+                gptq_config(meta={"static_groups": False}, static_groups=False,
+                            true_sequential=True, lm_head=None, sketch=[1],
+                            hadamard={"size": 64}), "u4_zp",
+                "config.json: fields 'quantization_config.sketch', "
+                "'quantization_config.hadamard': not read, as nothing is "
+                "known of them")
     if not test.names or "cache-scales" in test.names:
         made = llama(test.work, float_quantized)
         for name in "k_scale", "v_scale":
