@@ -305,13 +305,10 @@ private:
     M.Labels = Model->Labels;
     M.Image = Model->Image;
     M.Estimates = toJson(Estimate);
-    Json Levels = Json::array();
-    for (CpuLevel Level : Options.Levels)
-      Levels.push_back(infoOf(Level).Name);
     M.Compiled = {{"dtype", Model->StoredType},
-                  {"target_cpu", Levels},
                   {"max_tokens_per_step", M.MaxTokensPerStep},
                   {"few_tokens", M.FewTokens}};
+    setCompiledLevels(M, Levels);
     if (IsQuantised)
       M.Compiled["activations"] = IsExact ? "exact" : "auto";
     if (Inputs)
@@ -489,10 +486,13 @@ private:
       if (Status Set = setToolFormat(); !Set)
         return Set;
     size_t Next = static_cast<size_t>(*After) + 1;
-    if (*After >= StageId::Placed &&
-        (Options.Levels.size() != 1 ||
-         Options.Levels.front() != Loaded->State.Code.Level))
-      Levels = {Loaded->State.Code.Level};
+    // From placement on a dump is of one level, perhaps of several.
+    if (*After >= StageId::Placed)
+      setCompiledLevels(Loaded->State.Model, {Loaded->State.Code.Level});
+    auto Wanted = compiledLevels(Loaded->State.Model, Options.Model);
+    if (!Wanted)
+      return Wanted.error();
+    Levels = std::move(*Wanted);
     if (Next == StageCount) {
       Result<bool> Done = finishLevel(*Loaded->Module, Loaded->State);
       if (!Done || *Done)

@@ -2,6 +2,7 @@
 
 #include "compiler/Driver/StageState.h"
 
+#include "dialects/Dnn/Dnn.h"
 #include "runtime/Abi/TenonRt.h"
 #include "runtime/Support/InputFile.h"
 #include "runtime/Support/Json.h"
@@ -19,6 +20,36 @@ static constexpr llvm::StringLiteral Provider = "tenon";
 static constexpr llvm::StringLiteral Key = "state";
 
 static constexpr uint64_t MaxDumpBytes = 256 << 20;
+
+static constexpr const char *LevelsField = "target_cpu";
+
+void tenon::setCompiledLevels(Manifest &Model,
+                              llvm::ArrayRef<CpuLevel> Levels) {
+  Json Names = Json::array();
+  for (CpuLevel Level : Levels)
+    Names.push_back(infoOf(Level).Name);
+  Model.Compiled[LevelsField] = Names;
+}
+
+Result<std::vector<CpuLevel>> tenon::compiledLevels(const Manifest &Model,
+                                                    const std::string &Path) {
+  std::vector<CpuLevel> Levels;
+  if (Model.Compiled.is_object() && Model.Compiled.contains(LevelsField))
+    for (const Json &Name : Model.Compiled[LevelsField]) {
+      std::optional<CpuLevel> Level;
+      if (Name.is_string())
+        Level = cpuLevelNamed(Name.get_ref<const std::string &>());
+      if (!Level || llvm::is_contained(Levels, *Level)) {
+        Levels.clear();
+        break;
+      }
+      Levels.push_back(*Level);
+    }
+  if (Levels.empty())
+    return Error(Path + ": resource 'tenon.state': field 'compiled." +
+                 LevelsField + "': expected different CPU levels");
+  return Levels;
+}
 
 //===----------------------------------------------------------------------===//
 // To text
@@ -224,5 +255,12 @@ Result<LoadedStage> tenon::readStage(mlir::MLIRContext &Context,
     return Error(Path + ": is a dump of stage " +
                  printable(Loaded.State.Stage) + ": expected one of '" +
                  Stage.str() + "', as --from-stage says");
+  std::string_view Level = infoOf(Loaded.State.Code.Level).Name;
+  if (auto Target =
+          (*Loaded.Module)->getAttrOfType<dnn::TargetAttr>(dnn::attr::Target);
+      Target && std::string_view(Target.getLevel()) != Level)
+    return Error(Path + ": attribute '" + dnn::attr::Target.str() +
+                 "' is for " + printable(Target.getLevel()) + ": expected " +
+                 std::string(Level) + ", as the resource 'tenon.state' says");
   return Loaded;
 }

@@ -36,6 +36,12 @@ struct StageState {
   CodeInfo Code;
 };
 
+/// The CPU levels that a model is compiled for, as its manifest says; an error
+/// names the dump at `Path`.
+Result<std::vector<CpuLevel>> compiledLevels(const Manifest &Model,
+                                             const std::string &Path);
+void setCompiledLevels(Manifest &Model, llvm::ArrayRef<CpuLevel> Levels);
+
 /// Prints `Module` with `State` in its resources.
 void printWithState(mlir::ModuleOp Module, const StageState &State,
                     llvm::raw_ostream &Stream);
@@ -46,8 +52,9 @@ struct LoadedStage {
   StageState State;
 };
 
-/// Reads the dump at `Path`; an error when it is none, is damaged, or was
-/// written at the end of another stage than `Stage`.
+/// Reads the dump at `Path`; an error when it is none, is damaged, was written
+/// at the end of another stage than `Stage`, or is for another CPU level than
+/// its state says.
 Result<LoadedStage> readStage(mlir::MLIRContext &Context,
                               const std::string &Path, llvm::StringRef Stage);
 

@@ -7,6 +7,8 @@ stage `--from-stage` writes the same artifact, byte for byte. In f32; the first
 fixture in bf16 too.
 """
 
+import json
+import re
 import sys
 
 import support
@@ -35,6 +37,27 @@ def check(test, fixture, dtype):
                                   f"those of {len(whole)} expected")
 
 
+def check_levels(test, fixture):
+    """Levels are those that the dump was made for, of each stage's dump."""
+    dumps = test.work / "levels"
+    whole = test.compile(fixture.path, "whole", "--dump-stages", dumps,
+                         "--target-cpu", "avx2,avx2_vnni").read_bytes()
+
+    def rest(dump, stage):
+        return test.compile(dumps / dump, stage, "--from-stage", stage,
+                            "--weights", fixture.path)
+    test.check(rest("2-fused.mlir", "fused").read_bytes() == whole,
+               "two levels from fused")
+    for level in "avx2", "avx2_vnni":
+        artifact = rest(f"3-placed.{level}.mlir", "placed")
+        inspected = json.loads(test.need("tenon", "inspect", artifact,
+                                         "--json"))
+        found = (inspected["compiled"]["target_cpu"],
+                 [code["level"] for code in inspected["code"]])
+        test.check(found == ([level], [level]),
+                   f"levels from placed for {level}: {found}")
+
+
 def errors(test, fixture):
     dump = test.work / f"{fixture.name}-f32" / "2-fused.mlir"
     compile = ["tenon-compile", "compile"]
@@ -60,6 +83,24 @@ def errors(test, fixture):
                       command=[*compile, dump, "--from-stage", "fused",
                                "--disable-pass", "merge-qkv",
                                "--weights", fixture.path, *out])
+    placed = dump.with_name("3-placed.mlir").read_text()
+    level, other = (("avx2", "avx512") if "#dnn.target<avx2," not in placed
+                    else ("avx2_vnni", "avx2"))
+    moved = test.work / "moved.mlir"
+    moved.write_text(re.sub(r"#dnn\.target<\w+, vector = \d+, registers = "
+                            r"\d+, dot = \[[^]]*\]",
+                            f"#dnn.target<{level}, vector = 256, "
+                            "registers = 16, dot = []", placed))
+    test.expect_error("another level", "attribute 'dnn.target' is for "
+                      f"'{level}': expected", "as the resource 'tenon.state'",
+                      command=[*compile, moved, "--from-stage", "placed",
+                               "--weights", fixture.path, *out])
+    damaged.write_text(re.sub(r"(target_cpu.{1,8}?)avx\w+", r"\1z80",
+                              dump.read_text()))
+    test.expect_error("unknown level", "field 'compiled.target_cpu'",
+                      "expected different CPU levels",
+                      command=[*compile, damaged, "--from-stage", "fused",
+                               "--weights", fixture.path, *out])
     for option, value in (("--dtype", "bf16"), ("--few-tokens", "3")):
         test.expect_error(f"past {option}", "--from-stage", option, status=2,
                           command=[*compile, dump, "--from-stage", "fused",
@@ -76,6 +117,7 @@ def main():
     for fixture in chosen:
         check(test, fixture, "f32")
     check(test, chosen[0], "bf16")
+    check_levels(test, chosen[0])
     errors(test, chosen[0])
     test.finish()
 
