@@ -237,6 +237,13 @@ private:
     if (!Described)
       return Described.error();
     State.Model = std::move(*Described);
+    if (Options.KvCache == "int8" &&
+        llvm::any_of(State.Model.Caches, [](const CacheInfo &Cache) {
+          return Cache.Form == LatentForm;
+        }))
+      return Error("--kv-cache is 'int8': expected auto, f32 or bf16, as the "
+                   "cache of " +
+                   Options.Model + " keeps latent vectors");
     for (const EntryInfo &Entry : State.Model.Entries)
       if (wantsArtifact() && Entry.Features != 0 && !Model->Image)
         return Error(Options.Model + ": entry '" + Entry.Role +

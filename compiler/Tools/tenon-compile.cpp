@@ -183,9 +183,10 @@ int main(int Argc, char **Argv) {
                    "template]")
       ->check(CLI::IsMember(ToolFormats));
   Compile
-      ->add_option("--kv-cache", Options.KvCache,
-                   "What the KV cache stores; int8 is integers with a scale "
-                   "per token and head")
+      ->add_option(
+          "--kv-cache", Options.KvCache,
+          "What the KV cache stores; int8, not for latent attention, is "
+          "integers with a scale per token and head")
       ->check(CLI::IsMember({"auto", "f32", "bf16", "int8"}))
       ->capture_default_str();
   Compile

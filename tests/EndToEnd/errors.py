@@ -294,6 +294,10 @@ class Errors:
                            "model.embed_tokens.weight",
                            options=["--quantize", "int4", "--quantize-exclude",
                                     "*norm*,*attn_v*"])
+        self.compile_fails("integers for latent vectors",
+                           next(support.FIXTURES.glob("deepseek*")),
+                           "--kv-cache is 'int8': expected auto, f32 or bf16",
+                           "latent vectors", options=["--kv-cache", "int8"])
         for levels in "avx2,", ",avx2", "avx2,,avx512":
             self.compile_fails(f"levels {levels!r}", self.good, "--target-cpu",
                                options=[f"--target-cpu={levels}"])
