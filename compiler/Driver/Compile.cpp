@@ -83,22 +83,26 @@ std::string directoryOf(const std::string &Path) {
 ImportOptions importOptions(const CompileOptions &Options) {
   ImportOptions Import;
   Import.MatrixType = Options.MatrixType;
-  Import.Requantise = Options.Quantize != "none";
+  if (Options.Quantize != "none")
+    Import.Requantises = [&Options](std::string_view Name,
+                                    std::span<const int64_t> Shape) {
+      return mayQuantize(Options.QuantizeExclude, Name,
+                         {Shape.data(), Shape.size()});
+    };
   Import.MaxSequence = Options.MaxSequence;
   Import.IgnoredKeys = Options.IgnoredConfigKeys;
   return Import;
 }
 
 Result<ImportedModel> import(mlir::MLIRContext &Context,
-                             const CompileOptions &Options, bool ConfigOnly) {
+                             const CompileOptions &Options,
+                             const ImportOptions &Import) {
   if (isMlirFile(Options.Model)) {
     if (!Options.IgnoredConfigKeys.empty())
       return Error(Options.Model + ": --ignore-config-key: a model in MLIR has "
                                    "no config.json");
     return importMlir(Context, Options.Model, Options.Weights);
   }
-  ImportOptions Import = importOptions(Options);
-  Import.ConfigOnly = ConfigOnly;
   return importModel(Context, Options.Model, Import);
 }
 
@@ -213,9 +217,10 @@ private:
 
   Status compileModel() {
     Shown.show("reading the model");
+    ImportOptions Import = importOptions(Options);
     // A config alone is enough for its IR.
-    Result<ImportedModel> Imported = import(
-        Context, Options, llvm::StringRef(Options.Model).ends_with(".json"));
+    Import.ConfigOnly = llvm::StringRef(Options.Model).ends_with(".json");
+    Result<ImportedModel> Imported = import(Context, Options, Import);
     if (!Imported)
       return Imported.error();
     Model = &*Imported;
@@ -263,7 +268,7 @@ private:
     if (std::optional<UnusedPattern> Unused =
             findUnusedPattern(Module, Options.QuantizeExclude))
       return Error("--quantize-exclude is '" + Unused->Pattern +
-                   "': expected names of weights of " + Options.Model +
+                   "': expected names of matrices of " + Options.Model +
                    ", such as '" + Unused->Matrix + "'");
     return lower(Module, std::move(State), StageId::Transformer);
   }
@@ -347,9 +352,12 @@ private:
       return Error(Options.Model +
                    ": has no tokenizer: expected one for --calibrate");
     }
-    CompileOptions Plain = Options;
+    ImportOptions Plain = importOptions(Options);
     Plain.MatrixType = Options.MatrixType.value_or(ElementType::BF16);
-    Result<ImportedModel> Imported = import(Context, Plain, false);
+    Plain.Requantises = [](std::string_view, std::span<const int64_t>) {
+      return true;
+    };
+    Result<ImportedModel> Imported = import(Context, Options, Plain);
     if (!Imported)
       return Imported.error();
     mlir::ModuleOp Module = *Imported->Module;
@@ -451,8 +459,8 @@ private:
     Model->Notes.push_back(
         Options.Model + ": --calibrate changes nothing of " +
         std::to_string(KeptBlocks.size()) +
-        " quantised matrices, which are stored in the format that is asked "
-        "for; the first is " +
+        " quantised matrices, which stay in the format that they are stored "
+        "in; the first is " +
         printable(KeptBlocks.front()));
   }
 
@@ -807,7 +815,9 @@ Result<std::string> tenon::inspectModel(const InspectModelOptions &Options) {
   CompileOptions Source;
   Source.Model = Options.Model;
   Source.IgnoredConfigKeys = Options.IgnoredConfigKeys;
-  Result<ImportedModel> Imported = import(Context, Source, /*ConfigOnly=*/true);
+  ImportOptions Import = importOptions(Source);
+  Import.ConfigOnly = true;
+  Result<ImportedModel> Imported = import(Context, Source, Import);
   if (!Imported)
     return Imported.error();
   Result<ModelEstimate> Estimate =

@@ -40,7 +40,7 @@ struct CompileOptions {
   std::string Activations = "auto";
   /// What matrices are quantised to: "none", "int8" or "int4".
   std::string Quantize = "none";
-  /// Patterns of the names of matrices that are not.
+  /// Patterns of the names of matrices that are not, but stay as they are.
   std::vector<std::string> QuantizeExclude;
   /// A text that the model reads before it is quantised, for second moments of
   /// what matrices are multiplied with; none if empty.

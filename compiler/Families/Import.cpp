@@ -68,8 +68,8 @@ Result<ElementType> configType(const Config &Settings) {
 class TensorUse {
 public:
   TensorUse(const Checkpoint *Weights, std::optional<ElementType> MatrixType,
-            bool Requantise)
-      : Weights(Weights), MatrixType(MatrixType), Requantise(Requantise) {}
+            const ImportOptions &Options)
+      : Weights(Weights), MatrixType(MatrixType), Options(Options) {}
 
   /// Without a checkpoint there is a tensor of every name.
   Result<StorageFormat> keep(StringRef Name, ArrayRef<int64_t> Shape) {
@@ -79,17 +79,23 @@ public:
                                       {Shape.data(), Shape.size()});
       if (!View)
         return View.error();
-      for (std::string_view Tensor : View->tensors())
-        Used.insert(Tensor);
-      if (std::optional<StorageFormat> Format = View->keptFormat();
-          Format && Shape.size() > 1 && !Requantise) {
+      auto InsertAll = [&](llvm::StringSet<> &Into) {
         for (std::string_view Tensor : View->tensors())
-          KeptAsStored.insert(Tensor);
+          Into.insert(Tensor);
+      };
+      InsertAll(Used);
+      if (Options.Requantises &&
+          Options.Requantises(std::string_view(Name),
+                              {Shape.data(), Shape.size()})) {
+        InsertAll(AsAsked);
+      } else if (std::optional<StorageFormat> Format = View->keptFormat();
+                 Format && Shape.size() > 1) {
+        InsertAll(AsAsked);
         return *Format;
-      }
-      if (std::optional<Widening> Cause = View->widening())
+      } else if (std::optional<Widening> Cause = View->widening()) {
         for (std::string_view Tensor : View->tensors())
           Widened.try_emplace(Tensor, *Cause);
+      }
       if (!Type)
         Type = View->type() == ElementType::BF16 ? ElementType::BF16
                                                  : ElementType::F32;
@@ -101,7 +107,7 @@ public:
 
   /// A note when matrices of fewer bits are kept in f32 unasked.
   void noteWidened(std::vector<std::string> &Notes) const {
-    if (MatrixType || Requantise)
+    if (MatrixType)
       return;
     std::set<std::string> Types;
     double Stored = 0, Kept = 0;
@@ -110,7 +116,7 @@ public:
       const TensorInfo &Tensor = *Weights->find(std::string_view(Name));
       const StoredFormat *Format = storedFormat(Tensor.StoredType);
       if (!Format || Tensor.Shape.size() < 2 || Tensor.StoredType == "F32" ||
-          Tensor.StoredType == "BF16" || KeptAsStored.contains(Name))
+          Tensor.StoredType == "BF16" || AsAsked.contains(Name))
         continue;
       auto Elements = static_cast<double>(Tensor.elements());
       Types.insert(Tensor.StoredType);
@@ -134,13 +140,13 @@ public:
 
   /// Notes when quantised matrices are kept in f32 unasked, for a reason each.
   void noteQuantised(std::vector<std::string> &Notes) const {
-    if (MatrixType || Requantise)
+    if (MatrixType)
       return;
     // By reason, of tensors by themselves and of those stacked with others.
     std::map<std::string_view, std::vector<std::string_view>> Alone, Stacked;
     for (const auto &[Name, Cause] : Widened) {
       const TensorInfo *Tensor = Weights->find(Name);
-      if (!Tensor->Source || KeptAsStored.contains(Name))
+      if (!Tensor->Source || AsAsked.contains(Name))
         continue;
       std::string_view Own = Tensor->Source->whyWidened();
       bool IsStacked = Own.empty() && Cause.Of;
@@ -229,8 +235,10 @@ private:
 
   const Checkpoint *Weights;
   std::optional<ElementType> MatrixType;
-  bool Requantise;
-  llvm::StringSet<> Used, KeptAsStored;
+  const ImportOptions &Options;
+  llvm::StringSet<> Used;
+  /// Tensors that are kept as they are stored, or get another format.
+  llvm::StringSet<> AsAsked;
   /// Of tensors of views that are not kept as they are stored.
   std::map<std::string_view, Widening> Widened;
 };
@@ -238,10 +246,10 @@ private:
 /// What the cache keeps: bf16 where the matrices are, or are quantised.
 ElementType chooseCacheElement(const Checkpoint *Weights,
                                std::optional<ElementType> MatrixType,
-                               bool Requantise) {
+                               bool IsRequantised) {
   if (MatrixType || !Weights)
     return MatrixType.value_or(ElementType::F32);
-  if (Requantise)
+  if (IsRequantised)
     return ElementType::BF16;
   for (std::string_view Name : Weights->names()) {
     const TensorInfo *Tensor = Weights->find(Name);
@@ -373,7 +381,7 @@ private:
   }
 
   Status build(const std::string &Directory) {
-    TensorUse Use(weights(), MatrixType, Options.Requantise);
+    TensorUse Use(weights(), MatrixType, Options);
     ModelBuilder Builder(Context, ModelType,
                          [&](StringRef Name, ArrayRef<int64_t> Shape) {
                            return Use.keep(Name, Shape);
@@ -470,7 +478,8 @@ private:
   }
 
   ElementType cacheElement() const {
-    return chooseCacheElement(weights(), MatrixType, Options.Requantise);
+    return chooseCacheElement(weights(), MatrixType,
+                              Options.Requantises != nullptr);
   }
 
   MLIRContext &Context;

@@ -16,7 +16,9 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,9 +31,11 @@ struct ImportOptions {
   /// and bf16 stay what they are and f16 becomes f32. Vectors are always kept
   /// in f32.
   std::optional<ElementType> MatrixType = {};
-  /// Quantised matrices are widened, as a pass gives them another format;
-  /// otherwise they are kept as they are stored.
-  bool Requantise = false;
+  /// Whether a pass gives the parameter of this name and shape another format,
+  /// so that it is widened if it is quantised; null if none does. All other
+  /// quantised matrices are kept as they are stored.
+  std::function<bool(std::string_view, std::span<const int64_t>)> Requantises =
+      nullptr;
   /// Sequences have at most this many tokens; by default as many as the config
   /// allows, which is the most that can be asked for.
   std::optional<int64_t> MaxSequence = {};

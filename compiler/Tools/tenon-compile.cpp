@@ -136,15 +136,16 @@ int main(int Argc, char **Argv) {
       ->capture_default_str();
   Compile
       ->add_option("--quantize", Options.Quantize,
-                   "What matrices are quantised to; none leaves those of a "
-                   "GGUF file as they are")
+                   "What matrices are quantised to; none leaves quantised ones "
+                   "as they are")
       ->check(CLI::IsMember({"none", "int8", "int4"}))
       ->capture_default_str();
   Compile
       ->add_option("--quantize-exclude", Options.QuantizeExclude,
-                   "Matrices that are not: patterns of tensor names with '*', "
-                   "separated by commas")
+                   "Matrices that are not, but stay as they are: patterns of "
+                   "tensor names with '*', separated by commas")
       ->delimiter(',')
+      ->needs(Compile->get_option("--quantize"))
       ->check([](const std::string &Text) -> std::string {
         llvm::Expected<llvm::GlobPattern> Pattern =
             llvm::GlobPattern::create(Text);

@@ -16,8 +16,14 @@ namespace tenon {
 #define GEN_PASS_REGISTRATION
 #include "passes/Packing/Passes.h.inc"
 
-/// A pattern of names that no weight of a model has, and the name of a matrix
-/// of it.
+/// Whether `quantize-weights` may give the parameter `Name` of `Shape` another
+/// format: it is a matrix that is not too small, and that none of the patterns
+/// `Exclude`, which are valid, names.
+bool mayQuantize(llvm::ArrayRef<std::string> Exclude, llvm::StringRef Name,
+                 llvm::ArrayRef<int64_t> Shape);
+
+/// A pattern of names that no matrix of a model has, and the name of one that
+/// there is.
 struct UnusedPattern {
   std::string Pattern;
   std::string Matrix;

@@ -44,6 +44,20 @@ static bool matches(const llvm::GlobPattern &Pattern, StringRef Name) {
   }));
 }
 
+/// Whether a matrix, or each one of a stack, fills its panels.
+static bool isLargeMatrix(ArrayRef<int64_t> Shape) {
+  return Shape.size() > 1 && Shape[Shape.size() - 2] >= LeastOutFeatures;
+}
+
+bool tenon::mayQuantize(ArrayRef<std::string> Exclude, StringRef Name,
+                        ArrayRef<int64_t> Shape) {
+  return isLargeMatrix(Shape) &&
+         llvm::none_of(Exclude, [&](const std::string &Text) {
+           return matches(llvm::cantFail(llvm::GlobPattern::create(Text)),
+                          Name);
+         });
+}
+
 std::optional<UnusedPattern>
 tenon::findUnusedPattern(ModuleOp Module, ArrayRef<std::string> Patterns) {
   ParameterNames Parameters = namesOfParameters(Module);
@@ -53,9 +67,10 @@ tenon::findUnusedPattern(ModuleOp Module, ArrayRef<std::string> Patterns) {
     std::string Matrix;
     bool IsUsed = false;
     for (auto &[Op, Names] : Parameters) {
+      if (cast<RankedTensorType>(ParameterOp(Op).getType()).getRank() < 2)
+        continue;
       IsUsed |= llvm::any_of(Names, Matches);
-      if (Matrix.empty() && !Names.empty() &&
-          cast<RankedTensorType>(ParameterOp(Op).getType()).getRank() > 1)
+      if (Matrix.empty() && !Names.empty())
         Matrix = Names.front();
     }
     if (!IsUsed)
@@ -214,7 +229,7 @@ private:
     bool IsTokens = isTokenTable(Op);
     if ((Use.Layout != LayoutKind::Panels && !IsTokens) ||
         !isa<FloatType>(Type.getElementType()) ||
-        Type.getShape()[Type.getRank() - 2] < LeastOutFeatures || isRouter(Op))
+        !isLargeMatrix(Type.getShape()) || isRouter(Op))
       return Role::Kept;
     if (IsTokens || Use.OfOutputRows)
       return Role::Head;

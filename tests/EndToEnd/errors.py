@@ -293,7 +293,12 @@ class Errors:
                            "--quantize-exclude is '*attn_v*'",
                            "model.embed_tokens.weight",
                            options=["--quantize", "int4", "--quantize-exclude",
-                                    "*norm*,*attn_v*"])
+                                    "*q_proj*,*attn_v*"])
+        self.compile_fails("a name of vectors alone", self.good,
+                           "--quantize-exclude is '*norm*': expected names of "
+                           "matrices",
+                           options=["--quantize", "int4", "--quantize-exclude",
+                                    "*norm*"])
         self.compile_fails("integers for latent vectors",
                            next(support.FIXTURES.glob("deepseek*")),
                            "--kv-cache is 'int8': expected auto, f32 or bf16",

@@ -98,6 +98,35 @@ def check_quantize(test, entry):
         artifact.unlink()
 
 
+def check_excluded(test):
+    """What --quantize-exclude names keeps the file's format, without a note, as
+    does what has too few rows."""
+    def layouts(what, *options):
+        artifact = test.work / f"{what}.tenon"
+        done = test.run("tenon", "compile", FIXTURES / "llama-q4_k.gguf", "-o",
+                        artifact, *options)
+        test.check(done.returncode == 0 and not done.stderr,
+                   f"{what}: {done.stderr!r}")
+        inspected = json.loads(test.need("tenon", "inspect", artifact,
+                                         "--json"))
+        artifact.unlink()
+        return {weight["name"]: weight["layout"]
+                for weight in inspected["weights"]["list"]}
+
+    whole = layouts("as it is")
+    some = layouts("some excluded", "--quantize", "int8",
+                   "--quantize-exclude", "*down_proj*,*v_proj*")
+    kept = [name for name in whole
+            if any(part in name for part in ("down_", "v_proj", "embed", "lm_"))]
+    test.check(sorted(whole[name] for name in kept)
+               == ["panels.q4_k"] + 3 * ["panels.q6_k"],
+               f"excluded in the file: {[whole[name] for name in kept]}")
+    wrong = {name: layout for name, layout in some.items()
+             if layout != (whole[name] if name in kept or
+                           "panels" not in whole[name] else "panels.q8_0")}
+    test.check(not wrong, f"formats beside excluded ones: {wrong}")
+
+
 def check_activations(test, entry):
     """Rows of integers, 8 bits in a prefill and 16 in decode-sized steps; or
     none, by option."""
@@ -252,6 +281,7 @@ def main():
         check_tokenizer(test)
         check_types(test)
         check_transposed(test)
+        check_excluded(test)
         for entry in entries:
             if entry["name"] in ("llama-f32", "llama-q4_k"):
                 check_quantize(test, entry)
