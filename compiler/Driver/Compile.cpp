@@ -2,11 +2,12 @@
 
 #include "compiler/Driver/Compile.h"
 
-#include "compiler/Calibration/Calibration.h"
 #include "compiler/Checkpoint/ChatFiles.h"
 #include "compiler/Checkpoint/Gguf.h"
+#include "compiler/Driver/CalibrateModel.h"
 #include "compiler/Driver/Diagnostics.h"
 #include "compiler/Driver/DumpStages.h"
+#include "compiler/Driver/ShownProgress.h"
 #include "compiler/Driver/StageState.h"
 #include "compiler/Driver/TokenizerNotes.h"
 #include "compiler/Estimate/Estimate.h"
@@ -30,46 +31,11 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <cinttypes>
-#include <cmath>
 #include <filesystem>
-#include <unistd.h>
 
 using namespace tenon;
 
 namespace {
-
-/// Says what a compilation does.
-class Progress {
-public:
-  explicit Progress(ProgressForm Wanted)
-      : Form(Wanted == ProgressForm::Terminal && !::isatty(2)
-                 ? ProgressForm::None
-                 : Wanted) {}
-  ~Progress() { clear(); }
-  /// `Share` of the phase is done, where that is known.
-  void show(const std::string &Phase,
-            std::optional<double> Share = std::nullopt) {
-    switch (Form) {
-    case ProgressForm::None:
-      return;
-    case ProgressForm::Terminal:
-      llvm::errs() << "\r\033[K" << Phase;
-      if (Share)
-        llvm::errs() << " " << static_cast<int>(*Share * 100) << " %";
-      return;
-    case ProgressForm::Json:
-      llvm::errs() << progressJson(Phase, Share);
-    }
-  }
-  void clear() {
-    if (Form == ProgressForm::Terminal)
-      llvm::errs() << "\r\033[K";
-  }
-
-private:
-  ProgressForm Form;
-};
 
 bool isMlirFile(const std::string &Path) {
   return llvm::StringRef(Path).ends_with(".mlir");
@@ -323,8 +289,8 @@ private:
     setCompiledLevels(M, Levels);
     if (IsQuantised)
       M.Compiled["activations"] = IsExact ? "exact" : "auto";
-    if (Inputs)
-      M.Compiled["calibration"] = Calibration;
+    if (Calibrated)
+      M.Compiled["calibration"] = Calibrated->Description;
   }
 
   //===--- Calibration ----------------------------------------------------===//
@@ -341,17 +307,6 @@ private:
       return Level.error();
     if (Status Read = readTokenizer(); !Read)
       return Read;
-    bool IsGenerated = Options.Calibrate == GeneratedText;
-    std::optional<tokenizer::Tokenizer> T;
-    if (!TokenizerText.empty()) {
-      auto Read = tokenizer::Tokenizer::fromJson(TokenizerText, Options.Model);
-      if (!Read)
-        return Read.error();
-      T = std::move(*Read);
-    } else if (!IsGenerated) {
-      return Error(Options.Model +
-                   ": has no tokenizer: expected one for --calibrate");
-    }
     ImportOptions Plain = importOptions(Options);
     Plain.MatrixType = Options.MatrixType.value_or(ElementType::BF16);
     Plain.Requantises = [](std::string_view, std::span<const int64_t>) {
@@ -360,96 +315,32 @@ private:
     Result<ImportedModel> Imported = import(Context, Options, Plain);
     if (!Imported)
       return Imported.error();
-    mlir::ModuleOp Module = *Imported->Module;
-    Result<Manifest> Described = describeModel(Module);
-    if (!Described)
-      return Described.error();
-    if (Status Can = IsGenerated ? checkGenerates(*Described)
-                                 : checkCalibrated(*Described);
-        !Can)
-      return Can.error().withContext(Options.Model + ": --calibrate");
-    int64_t MaxTokens =
-        Options.CalibrateTokens.value_or(DefaultCalibrationTokens);
-    CalibrationText Text;
-    if (!IsGenerated) {
-      auto Read =
-          readCalibrationText(Options.Calibrate, *T, *Described, MaxTokens);
-      if (!Read)
-        return Read.error();
-      Text = std::move(*Read);
-    }
     Shown.show("compiling to calibrate");
-    auto Program =
-        Calibrator::compile(Module, *Described, *Imported->Weights,
-                            {*Level, Options.DisabledPasses,
-                             [&](const std::string &What, double Share) {
-                               Shown.show(What, Share);
-                             }});
-    if (!Program)
-      return Program.error().withContext("calibration");
-    if (IsGenerated) {
-      Result<TextEnds> Ends = textEndsOf(Imported->Generation, T);
-      if (!Ends)
-        return Ends.error();
-      auto Generated = Program->generate(*Ends, MaxTokens);
-      if (!Generated)
-        return Generated.error().withContext("calibration");
-      Text = std::move(*Generated);
-    }
-    Result<InputStatistics> Recorded = Program->record(Text);
-    if (!Recorded)
-      return Recorded.error().withContext("calibration");
-    Inputs.emplace(std::move(*Recorded));
-    Calibration = {{"tokens", Text.Tokens}};
-    if (Text.Checksum) {
-      char Checksum[17];
-      std::snprintf(Checksum, sizeof(Checksum), "%016" PRIx64, *Text.Checksum);
-      Calibration["text_xxh3"] = Checksum;
-    } else {
-      Calibration["text"] = GeneratedText;
-    }
+    Result<ModelCalibration> Done =
+        calibrateModel(*Imported, Options, TokenizerText, *Level,
+                       [&](const std::string &What, double Share) {
+                         Shown.show(What, Share);
+                       });
+    if (!Done)
+      return Done.error();
+    Calibrated.emplace(std::move(*Done));
     return {};
   }
 
   QuantisationSettings quantisation() {
     QuantisationSettings Settings;
-    if (!Inputs)
+    if (!Calibrated)
       return Settings;
-    Settings.Inputs = &*Inputs;
+    Settings.Inputs = &Calibrated->Inputs;
     Settings.Measure = Options.Remarks;
     Settings.Done = [this](const PackedWeight &Weight,
                            const QuantisationOutcome &Outcome) {
       if (Outcome.IsKept)
         KeptBlocks.push_back(Weight.name());
       else if (Options.Remarks)
-        remarkQuantised(Weight, Outcome);
+        remarkQuantised(Context, *Calibrated, Weight, Outcome);
     };
     return Settings;
-  }
-
-  /// Says what a text has changed of a weight, or that it has not.
-  void remarkQuantised(const PackedWeight &Weight,
-                       const QuantisationOutcome &Outcome) {
-    auto Share = [](double Error, double Square) {
-      char Text[32];
-      std::snprintf(Text, sizeof(Text), "%.3g %%",
-                    Square == 0 ? 0 : 100 * std::sqrt(Error / Square));
-      return std::string(Text);
-    };
-    const QuantisationError &E = Outcome.Error;
-    std::string Text = Weight.name() + ": error " + Share(E.Error, E.Square);
-    Text += Outcome.IsCalibrated
-                ? ", of its outputs " + Share(E.OutputError, E.OutputSquare)
-                : "; the text multiplied nothing with it";
-    for (const std::string &Tensor : Weight.Sources)
-      if (size_t Unseen = Inputs->unseen(Tensor).size())
-        Text += "; " + std::to_string(Unseen) + " of " +
-                std::to_string(Weight.Type.getCount()) +
-                " experts got no token and have the weights of all";
-    auto Remark = mlir::remark::analysis(
-        mlir::UnknownLoc::get(&Context),
-        mlir::remark::RemarkOpts::name("Calibrate").category("packing"));
-    Remark << Text;
   }
 
   /// A note when a text could not change some of the weights.
@@ -780,7 +671,7 @@ private:
   }
 
   const CompileOptions &Options;
-  Progress Shown;
+  ShownProgress Shown;
   mlir::MLIRContext Context;
   Diagnostics *Messages = nullptr;
   StageDumper Dumper;
@@ -793,8 +684,7 @@ private:
   std::optional<OutputFile> Out; ///< None for standard output.
   std::optional<ArtifactWriter> Writer;
   std::string TokenizerText;
-  std::optional<InputStatistics> Inputs; ///< With --calibrate.
-  Json Calibration;                      ///< What the manifest says of it.
+  std::optional<ModelCalibration> Calibrated; ///< With --calibrate.
   std::vector<std::string> KeptBlocks;
   std::vector<PrefixLine> Prefixes; ///< With --prefix.
 };
