@@ -32,6 +32,12 @@ static Result<Tensor2D> readReference(const std::string &Path) {
 
 Result<BisectAnswer>
 tenon::bisect::bisectModel(const BisectModelOptions &Options) {
+  if (std::string Missing = missingFeatures(Options.Level); !Missing.empty())
+    return Error(ErrorKind::UnsupportedCpu,
+                 "--target-cpu is " + std::string(infoOf(Options.Level).Name) +
+                     ": this CPU (or ONEDNN_MAX_CPU_ISA) lacks " + Missing +
+                     ": expected a level that runs here, as bisect runs what "
+                     "it compiles");
   DialectRegistry Registry;
   registerDialects(Registry);
   registerNativeTranslations(Registry);

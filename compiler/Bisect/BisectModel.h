@@ -22,6 +22,7 @@ struct BisectModelOptions {
   std::optional<std::string> TokenIds;
   /// A .npy file of reference outputs, if not empty.
   std::string Against;
+  /// Must run here, as the compiled program does.
   CpuLevel Level = CpuLevel::AVX2;
   /// As `tenon compile` chooses without one.
   std::optional<int64_t> FewTokens;
@@ -37,7 +38,8 @@ struct BisectAnswer {
 };
 
 /// Imports a model and finds the first difference; see bisect(). On a terminal
-/// standard error shows what is being done.
+/// standard error shows what is being done. Errors: what cannot be read, and a
+/// level that does not run here.
 Result<BisectAnswer> bisectModel(const BisectModelOptions &Options);
 
 } // namespace tenon::bisect

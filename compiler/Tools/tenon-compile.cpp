@@ -55,19 +55,26 @@ Result<std::vector<CpuLevel>> levelsOf(const std::vector<std::string> &Given) {
   return Levels;
 }
 
-/// Of bisect: results differ.
-constexpr int ExitDiffers = 3;
+/// The same where one level is meant.
+Result<CpuLevel> levelOf(const std::string &Given) {
+  Result<std::vector<CpuLevel>> Levels = levelsOf({Given});
+  if (!Levels)
+    return Levels.error();
+  if (Levels->size() != 1)
+    return Error("--target-cpu is '" + Given + "': expected one level");
+  return Levels->front();
+}
 
 /// Draws `Model` for the CPU level `LevelName` into the file `Path`.
 Status writeReport(const std::string &Model, const std::string &LevelName,
                    const std::string &Path) {
-  Result<std::vector<CpuLevel>> Level = levelsOf({LevelName});
+  Result<CpuLevel> Level = levelOf(LevelName);
   if (!Level)
     return Level.error();
   Result<OutputFile> File = OutputFile::create(Path, {{Model}});
   if (!File)
     return File.error();
-  Result<ModelReport> Report = reportModel(Model, Level->front());
+  Result<ModelReport> Report = reportModel(Model, *Level);
   if (!Report)
     return Report.error();
   if (Status Written = File->append(toHtml(*Report)); !Written)
@@ -295,7 +302,9 @@ int main(int Argc, char **Argv) {
   Bisect->add_option("--against", Bisection.Against,
                      "Reference output of --token-ids: .npy of [tokens, "
                      "width] f32, compared with the imported model first");
-  Bisect->add_option("--target-cpu", BisectLevel, "CPU level to compile for")
+  Bisect
+      ->add_option("--target-cpu", BisectLevel,
+                   "CPU level to compile for, which must run here")
       ->capture_default_str();
   Bisect
       ->add_option("--few-tokens", Bisection.FewTokens,
@@ -326,10 +335,13 @@ int main(int Argc, char **Argv) {
     return exitStatusOf(print(*Text));
   }
   if (Bisect->parsed()) {
-    Result<std::vector<CpuLevel>> Level = levelsOf({BisectLevel});
+    if (!Bisection.Against.empty() && !Bisection.TokenIds)
+      return fail("--against needs --token-ids, those of the reference",
+                  ExitUsage);
+    Result<CpuLevel> Level = levelOf(BisectLevel);
     if (!Level)
       return fail(Level.error().message());
-    Bisection.Level = Level->front();
+    Bisection.Level = *Level;
     Result<bisect::BisectAnswer> Answer = bisect::bisectModel(Bisection);
     if (!Answer)
       return fail(Answer.error().message());
