@@ -2,6 +2,7 @@
 
 #include "compiler/Builder/ModelBuilder.h"
 
+#include "compiler/Builder/Places.h"
 #include "runtime/Support/Json.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -50,12 +51,8 @@ Status tenon::verifyModel(ModuleOp Module) {
   ScopedDiagnosticHandler Handler(Module.getContext(), [&](Diagnostic &D) {
     if (D.getSeverity() != DiagnosticSeverity::Error || First)
       return success();
-    std::string Text;
-    llvm::raw_string_ostream Stream(Text);
-    if (!isa<UnknownLoc>(D.getLocation()))
-      Stream << D.getLocation() << ": ";
-    Stream << D;
-    First = Error(escaped(Text));
+    std::string Place = placeOf(D.getLocation());
+    First = Error(escaped(Place + (Place.empty() ? "" : ": ") + D.str()));
     return success();
   });
   if (succeeded(verify(Module)) && succeeded(transformer::verifyModel(Module)))

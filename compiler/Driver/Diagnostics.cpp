@@ -2,6 +2,7 @@
 
 #include "compiler/Driver/Diagnostics.h"
 
+#include "compiler/Builder/Places.h"
 #include "runtime/Support/Json.h"
 
 #include "mlir/Pass/Pass.h"
@@ -9,17 +10,6 @@
 #include "llvm/Support/raw_ostream.h"
 
 using namespace tenon;
-
-/// Names as they are, everything else as MLIR prints it; empty for nothing.
-static std::string placeOf(mlir::Location Where) {
-  if (llvm::isa<mlir::UnknownLoc>(Where))
-    return "";
-  if (auto Name = llvm::dyn_cast<mlir::NameLoc>(Where))
-    return Name.getName().str();
-  std::string Text;
-  llvm::raw_string_ostream(Text) << Where;
-  return Text;
-}
 
 Diagnostics::Diagnostics(mlir::MLIRContext &Context)
     : Handler(&Context, [this](mlir::Diagnostic &D) {

@@ -2,6 +2,7 @@
 
 #include "compiler/Driver/StageState.h"
 
+#include "compiler/Builder/Places.h"
 #include "dialects/Dnn/Dnn.h"
 #include "runtime/Abi/TenonRt.h"
 #include "runtime/Support/InputFile.h"
@@ -222,10 +223,8 @@ Result<LoadedStage> tenon::readStage(mlir::MLIRContext &Context,
     return Text.error();
   std::optional<std::string> State, First;
   mlir::ScopedDiagnosticHandler Handler(&Context, [&](mlir::Diagnostic &D) {
-    if (D.getSeverity() == mlir::DiagnosticSeverity::Error && !First) {
-      First.emplace();
-      llvm::raw_string_ostream(*First) << D.getLocation() << ": " << D;
-    }
+    if (D.getSeverity() == mlir::DiagnosticSeverity::Error && !First)
+      First = placeOf(D.getLocation()) + ": " + D.str();
     return mlir::success();
   });
   mlir::ParserConfig Settings(&Context);

@@ -48,8 +48,11 @@ Result<ImportedModel> tenon::importMlir(MLIRContext &Context,
   auto Module = parse(Context, Path);
   if (!Module)
     return Module.error();
+  // Its places may be in other files, or none.
   if (Status S = verifyModel(**Module); !S)
-    return S.error().withContext(Path);
+    return StringRef(S.error().message()).starts_with(Path + ":")
+               ? S.error()
+               : S.error().withContext(Path);
 
   ImportedModel Model;
   if (!WeightsDirectory.empty()) {

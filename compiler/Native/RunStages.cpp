@@ -2,6 +2,8 @@
 
 #include "compiler/Native/RunStages.h"
 
+#include "compiler/Builder/Places.h"
+
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/Pass.h"
@@ -16,7 +18,7 @@ static Status run(ModuleOp Module, const std::string &Name,
   std::string First;
   ScopedDiagnosticHandler Handler(Module.getContext(), [&](Diagnostic &D) {
     if (D.getSeverity() == DiagnosticSeverity::Error && First.empty())
-      llvm::raw_string_ostream(First) << D.getLocation() << ": " << D;
+      First = placeOf(D.getLocation()) + ": " + D.str();
     return success();
   });
   if (succeeded(Do()))

@@ -15,13 +15,13 @@ using namespace tenon;
 namespace {
 
 /// What `verify-llvm` and `Report` make of a module that is not LLVM, of an
-/// operation at `Place`.
+/// operation at `Place`, in MLIR's syntax.
 std::string messageOf(llvm::function_ref<Error(const Diagnostics &)> Report,
-                      const std::string &Place = "layer/residual") {
+                      const std::string &Place = "\"layer/residual\"") {
   MLIRContext Context;
   Context.loadDialect<func::FuncDialect>();
   auto Module = parseSourceString<ModuleOp>(
-      "module { func.func @f() { return loc(\"" + Place + "\") } }", &Context);
+      "module { func.func @f() { return loc(" + Place + ") } }", &Context);
   Diagnostics Caught(Context);
   PassManager Passes(&Context);
   Passes.addPass(createVerifyLlvm());
@@ -51,9 +51,23 @@ TEST(DiagnosticsTest, AnErrorOfADumpIsMlirs) {
 TEST(DiagnosticsTest, AnErrorIsPrintable) {
   EXPECT_EQ(
       messageOf([](const Diagnostics &D) { return D.error("stage llvm"); },
-                R"(\1B[2J\D4)"),
+                R"("\1B[2J\D4")"),
       "\\x1b[2J\\xd4: 'func.return' op is not allowed after stage 'llvm': "
       "expected an operation of the llvm dialect");
+}
+
+TEST(DiagnosticsTest, PlacesAreNamesOrLinesOfFiles) {
+  auto PlaceOf = [](const std::string &Place) {
+    std::string Text = messageOf(
+        [](const Diagnostics &D) { return D.error("stage llvm"); }, Place);
+    return Text.substr(0, Text.find("'func.return'"));
+  };
+  EXPECT_EQ(PlaceOf("\"a.mlir\":3:14"), "a.mlir:3:14: ");
+  EXPECT_EQ(PlaceOf("\"q_proj\"(\"a.mlir\":3:14)"), "q_proj: ");
+  EXPECT_EQ(PlaceOf("fused[unknown, \"a.mlir\":3:14, \"q_proj\"]"),
+            "a.mlir:3:14: ");
+  EXPECT_EQ(PlaceOf("callsite(\"a.mlir\":3:14 at \"layer\")"), "a.mlir:3:14: ");
+  EXPECT_EQ(PlaceOf("unknown"), "");
 }
 
 } // namespace
