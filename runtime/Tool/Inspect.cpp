@@ -44,8 +44,8 @@ static std::string shown(const Json &Value) {
     return grouped(Value.dump());
   if (Value.is_null())
     return "-";
-  std::string Text = Value.dump(-1, ' ', /*ensure_ascii=*/true,
-                                Json::error_handler_t::replace);
+  std::string Text = escaped(Value.dump(-1, ' ', /*ensure_ascii=*/false,
+                                        Json::error_handler_t::replace));
   if (Value.is_string())
     Text = Text.substr(1, Text.size() - 2);
   return Text;

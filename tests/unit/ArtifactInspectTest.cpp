@@ -62,7 +62,7 @@ TEST(ArtifactInspect, TextIsReadable) {
   TemporaryDirectory Directory;
   std::string Path = Directory / "a";
   Manifest M = sampleManifest();
-  M.Labels = {"a\x1b[31mb\nc\x7f\u009b"};
+  M.Labels = {"Käse \u4f60\x1b[31mb\nc\x7f\u009b"};
   writeSample(Path, {{CpuLevel::AVX2, NoCode}}, M);
   std::string Text = reportOf(Path, {});
   for (const char *Line :
@@ -70,7 +70,7 @@ TEST(ArtifactInspect, TextIsReadable) {
         "\nweights           3, 25,952 bytes (", "1 panels.bf16",
         "\ncode              avx2: 2,000 bytes, arena 4,096 bytes, 2 library "
         "matmuls\n",
-        "\nlabels            a\\u001b[31mb\\nc\\u007f\\u009b\n"})
+        "\nlabels            Käse \u4f60\\u001b[31mb\\nc\\x7f\\xc2\\x9b\n"})
     EXPECT_NE(Text.find(Line), std::string::npos) << Line << "\nin\n" << Text;
   EXPECT_EQ(Text.find('\x1b'), std::string::npos);
   EXPECT_EQ(Text.find("layer.few"), std::string::npos);
