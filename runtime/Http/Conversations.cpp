@@ -2,6 +2,8 @@
 
 #include "runtime/Http/Conversations.h"
 
+#include "runtime/ToolCalls/Tools.h"
+
 using namespace tenon;
 using namespace tenon::http;
 
@@ -19,39 +21,10 @@ void http::checkSizes(const chat::Conversation &Talk, const Limits &Bounds,
 }
 
 bool http::checkTools(const Json &Tools, Fields &F) {
-  for (size_t I = 0; I < Tools.size(); ++I) {
-    const Json &Tool = Tools[I];
-    std::string Place = "'tools[" + std::to_string(I) + "]";
-    bool IsFunction = Tool.is_object() &&
-                      Tool.value("type", Json("function")) == "function" &&
-                      Tool.value("function", Json()).is_object() &&
-                      Tool.at("function").value("name", Json()).is_string() &&
-                      Tool.at("function").at("name") != "";
-    if (!IsFunction) {
-      F.refuse({400,
-                Place + "' is no function: expected {\"type\": \"function\", "
-                        "\"function\": {\"name\": ..., \"parameters\": ...}}",
-                "tools"});
-      return false;
-    }
-    auto Is = [&](const char *Key, bool (Json::*Kind)() const, const char *What,
-                  const char *Expected) {
-      Json Member = Tool.at("function").value(Key, Json());
-      if (Member.is_null() || (Member.*Kind)())
-        return true;
-      F.refuse({400,
-                Place + "' has " + What + " that is " + Member.type_name() +
-                    ": expected " + Expected,
-                "tools"});
-      return false;
-    };
-    if (!Is("description", &Json::is_string, "a description", "a text") ||
-        !Is("parameters", &Json::is_object, "a schema of arguments",
-            "an object") ||
-        !Is("strict", &Json::is_boolean, "'strict'", "true or false"))
-      return false;
-  }
-  return true;
+  Status Good = tools::checkTools(Tools);
+  if (!Good)
+    F.refuse({400, Good.error().message(), "tools"});
+  return bool(Good);
 }
 
 void http::hideStrict(Json &Tools) {

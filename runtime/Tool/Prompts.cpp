@@ -5,6 +5,7 @@
 #include "runtime/Tool/Arguments.h"
 #include "runtime/Tool/Evaluation.h"
 #include "runtime/Tool/RunSupport.h"
+#include "runtime/ToolCalls/Tools.h"
 
 #include <algorithm>
 #include <limits>
@@ -49,10 +50,12 @@ Result<Json> tool::readTools(const std::string &File) {
   Result<Json> Read = readJsonFile(File);
   if (!Read)
     return Read.error();
-  if (Read->is_array())
-    return Read;
-  return Error(File + ": is " + Read->type_name() +
-               ": expected an array of tools as OpenAI's API defines them");
+  if (!Read->is_array())
+    return Error(File + ": is " + Read->type_name() +
+                 ": expected an array of tools as OpenAI's API defines them");
+  if (Status Good = tools::checkTools(*Read); !Good)
+    return Good.error().withContext(File);
+  return Read;
 }
 
 /// A message with `Images` images before its text.

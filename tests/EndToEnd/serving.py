@@ -173,6 +173,8 @@ class Serving:
                  f"{path}:1: 'tools' is for 'messages'"),
                 ('{"messages": [{"role": "user", "content": "a"}]}',
                  f"{path}:1: "),
+                ('{"messages": [], "tools": [{}]}',
+                 f"{path}:1: 'tools[0]' is no function"),
                 ('{"prompt": "a", "temperature": -1}',
                  f"{path}:1: --temperature"),
                 ("\n", f"{path}: has no requests")):

@@ -422,3 +422,8 @@ TEST_F(CommandLineTest, EmbedsTextsAndCutsLongOnes) {
   Outcome O = tenon({"embed", File, "--text", "a"});
   EXPECT_TRUE(O.Output.starts_with("9 9 9 ")) << O.Output;
 }
+  std::ofstream(Directory / "tools.json")
+      << R"([{"type": "function", "function": {"name": "f"}}, 5])";
+  expectError({"run", File, "--chat", "--prompt", "x", "--tools",
+               Directory / "tools.json"},
+              "tools.json: 'tools[1]' is no function: expected");
