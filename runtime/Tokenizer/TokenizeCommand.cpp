@@ -53,6 +53,8 @@ Status tokenizer::runTokenize(const Tokenizer &T, const TokenizeOptions &O,
   }
   if (!O.JsonLinesFile.empty())
     return encodeLines(T, O, Out);
+  if (Status Known = T.checkIds(O.Decode); !Known)
+    return Known.error().withContext("--decode");
   Out = T.decode(O.Decode) + "\n";
   return {};
 }
