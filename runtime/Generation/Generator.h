@@ -23,7 +23,7 @@ enum class FinishReason {
   EndOfSequence, ///< Or the end of what the grammar allows.
   Length,        ///< The request's limit.
   Error,
-  Context, ///< The model's longest sequence.
+  Context, ///< The model's longest sequence, or the end of the cache.
   Stop     ///< A stop string or a stop token.
 };
 

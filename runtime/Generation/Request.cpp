@@ -231,3 +231,33 @@ SessionOptions generation::roomFor(const Model &M,
   }
   return Room;
 }
+
+Status generation::cutToCache(std::span<Request> Requests, int64_t Tokens) {
+  int64_t Prompts = 0, Most = 0;
+  for (const Request &R : Requests) {
+    Prompts += static_cast<int64_t>(R.Prompt.size());
+    Most = std::max(Most, R.MaxNewTokens);
+  }
+  if (Prompts > Tokens)
+    return Error("the cache holds " + std::to_string(Tokens) +
+                 (Tokens == 1 ? " token" : " tokens") +
+                 ": expected at least the " + std::to_string(Prompts) +
+                 (Requests.size() == 1 ? " of the prompt" : " of the prompts"));
+  // Rows share their prompt, and the last token of each need not run.
+  auto Used = [&](int64_t NewTokens) {
+    int64_t Sum = Prompts;
+    for (const Request &R : Requests)
+      Sum += rowsOf(R) *
+             std::max<int64_t>(std::min(R.MaxNewTokens, NewTokens) - 1, 0);
+    return Sum;
+  };
+  while (Used(Most) > Tokens)
+    --Most;
+  for (Request &R : Requests)
+    if (R.MaxNewTokens > Most) {
+      R.MaxNewTokens = Most;
+      R.IsCutByContext = true;
+      R.Rules.MaxLength = static_cast<int64_t>(R.Prompt.size()) + Most;
+    }
+  return {};
+}

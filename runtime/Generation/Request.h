@@ -33,7 +33,8 @@ struct Request {
   /// when it is cut by that. The prompt runs, but nothing is chosen, where it
   /// is not positive.
   int64_t MaxNewTokens = 0;
-  /// Fewer than were asked for: the model's longest sequence allows no more.
+  /// Fewer than were asked for: the model's longest sequence, or the cache,
+  /// allows no more.
   bool IsCutByContext = false;
   Strategy How;
   /// Rules.EndOfSequence holds the StopTokens too.
@@ -74,6 +75,11 @@ bool canSharePrompt(const Request &R);
 /// whole pages. `Threads` is left alone.
 engine::SessionOptions roomFor(const engine::Model &M,
                                std::span<const Request> Requests);
+
+/// Ends the texts of `Requests`, which run at once, where they would have
+/// more than `Tokens` tokens together: all after as many new ones. An error
+/// where that is less than their prompts.
+Status cutToCache(std::span<Request> Requests, int64_t Tokens);
 
 } // namespace tenon::generation
 

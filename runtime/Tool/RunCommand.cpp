@@ -192,12 +192,13 @@ Status tool::runModel(const RunOptions &Options) {
         static_cast<int64_t>(R->Prompt.size() + R->Source.size());
     Requests.push_back(std::move(*R));
   }
+  if (Options.MaxSeq != 0)
+    if (Status Cut = cutToCache(Requests, Options.MaxSeq); !Cut)
+      return Cut.error().withContext("--max-seq");
   SessionOptions Room = roomFor(M, Requests);
   Room.Threads = Options.Threads;
   if (Generates)
     Room.CacheTokens += artifactPromptTokens(M);
-  if (Options.MaxSeq != 0)
-    Room.CacheTokens = Options.MaxSeq;
   Result<Session> Running = Session::create(*Loaded, Room);
   if (!Running)
     return Running.error();
@@ -251,12 +252,17 @@ Status tool::runModel(const RunOptions &Options) {
           show(M, Options, Requests, All, Cached, HasText, *Tools, Times);
       !Shown)
     return Shown;
-  bool IsCut = false;
+  bool IsCutByModel = false, IsCutByCache = false;
   std::optional<Error> Failure;
   for (size_t I = 0; I < All.size(); ++I)
     for (size_t K = 0; K < All[I].Choices.size(); ++K) {
       const Generation &G = All[I].Choices[K];
-      IsCut |= G.Finish == FinishReason::Context;
+      if (G.Finish == FinishReason::Context) {
+        auto Length = static_cast<int64_t>(Requests[I].Prompt.size());
+        bool IsWhole =
+            Length + Requests[I].MaxNewTokens > M.manifest().MaxSequence;
+        (IsWhole ? IsCutByModel : IsCutByCache) = true;
+      }
       if (!G.Failure || Failure)
         continue;
       Failure = G.Failure;
@@ -265,8 +271,11 @@ Status tool::runModel(const RunOptions &Options) {
       if (All.size() > 1)
         Failure = Failure->withContext("prompt " + std::to_string(I + 1));
     }
-  if (IsCut)
+  if (IsCutByModel)
     printNote("cut at the model's longest sequence of " +
               std::to_string(M.manifest().MaxSequence) + " tokens");
+  if (IsCutByCache)
+    printNote("cut where the cache ends: --max-seq is " +
+              std::to_string(Options.MaxSeq));
   return Failure ? Status(*Failure) : Status();
 }

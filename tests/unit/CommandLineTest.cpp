@@ -98,18 +98,45 @@ TEST_F(CommandLineTest, SeveralPromptsAtOnce) {
             greedy({3, 1, 4}, 20));
   EXPECT_EQ(J[1]["token_ids"].get<std::vector<int32_t>>(), greedy({9}, 20));
 
-  // One that runs out of cache leaves the other alone.
-  Outcome O = tenon({"run", File, "--token-ids", "3,1,4", "--token-ids", "9",
-                     "--max-new-tokens", "15", "--max-seq", "32", "--json"});
-  EXPECT_EQ(O.ExitStatus, 1);
-  EXPECT_TRUE(O.Errors.starts_with(
-      "tenon: error: prompt 1: out of cache pages: sequence of 16 tokens"))
-      << O.Errors;
-  Result<Json> Parsed = parseJson(O.Output, "output");
-  ASSERT_TRUE(Parsed);
-  EXPECT_EQ((*Parsed)[0]["finish_reason"], "error");
-  EXPECT_EQ((*Parsed)[1]["token_ids"].get<std::vector<int32_t>>(),
-            greedy({9}, 15));
+  // Their texts share the cache, and end where it does.
+  J = json({"run", File, "--token-ids", "3,1,4", "--token-ids", "9",
+            "--max-new-tokens", "15", "--max-seq", "31", "--json"});
+  EXPECT_EQ(J[0]["token_ids"].get<std::vector<int32_t>>(),
+            greedy({3, 1, 4}, 14));
+  EXPECT_EQ(J[1]["token_ids"].get<std::vector<int32_t>>(), greedy({9}, 14));
+  for (const Json &Answer : J)
+    EXPECT_EQ(Answer["finish_reason"], "context");
+}
+
+TEST_F(CommandLineTest, TextsEndWithTheCache) {
+  write();
+  auto Run = [&](const char *Cache, const char *NewTokens) {
+    return tenon({"run", File, "--token-ids", "3,1,4", "--max-new-tokens",
+                  NewTokens, "--max-seq", Cache, "--json"});
+  };
+  // The last token need not be in it.
+  Outcome O = Run("40", "50");
+  EXPECT_EQ(O.ExitStatus, 0) << O.Errors;
+  EXPECT_EQ(O.Errors,
+            "tenon: note: cut where the cache ends: --max-seq is 40\n");
+  Json J = *parseJson(O.Output, "output");
+  EXPECT_EQ(J["token_ids"].get<std::vector<int32_t>>(), greedy({3, 1, 4}, 38));
+  EXPECT_EQ(J["finish_reason"], "context");
+  O = Run("40", "38");
+  EXPECT_EQ(O.Errors, "");
+  EXPECT_EQ((*parseJson(O.Output, "output"))["finish_reason"], "length");
+  // Choices share their prompt. Without the token that fails on purpose.
+  write([](Manifest &M, CodeInfo &) { M.Vocabulary = 49; });
+  J = json({"run", File, "--token-ids", "3,1,4", "--max-new-tokens", "50",
+            "--n", "2", "--temperature", "1", "--seed", "1", "--max-seq", "23",
+            "--json"});
+  for (const Json &Choice : J["choices"]) {
+    EXPECT_EQ(Choice["token_ids"].size(), 11u);
+    EXPECT_EQ(Choice["finish_reason"], "context");
+  }
+  expectError({"run", File, "--token-ids", "3,1,4", "--max-seq", "2"},
+              "--max-seq: the cache holds 2 tokens: expected at least the 3 of "
+              "the prompt");
 }
 
 TEST_F(CommandLineTest, EndOfSequence) {
