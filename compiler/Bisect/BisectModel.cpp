@@ -46,22 +46,14 @@ tenon::bisect::bisectModel(const BisectModelOptions &Options) {
 
   BisectOptions Bisection;
   if (!Options.Against.empty()) {
-    if (!Options.TokenIds)
-      return Error("--against needs --token-ids, those of the reference");
     Result<Tensor2D> Reference = readReference(Options.Against);
     if (!Reference)
       return Reference.error();
     Bisection.Against = std::move(*Reference);
   }
-  bool IsMlir = StringRef(Options.Model).ends_with(".mlir");
-  if (!IsMlir && !Options.Weights.empty())
-    return Error("--weights is '" + Options.Weights +
-                 "': expected it with a .mlir model only, others have weights "
-                 "of their own");
   Result<ImportedModel> Model =
-      IsMlir ? importMlir(Context, Options.Model, Options.Weights)
-             : importModel(Context, Options.Model,
-                           {.IgnoredKeys = Options.IgnoredConfigKeys});
+      importNamed(Context, Options.Model, Options.Weights,
+                  {.IgnoredKeys = Options.IgnoredConfigKeys});
   if (!Model)
     return Model.error();
   if (!Model->Weights)

@@ -20,7 +20,7 @@ struct BisectModelOptions {
   std::string Weights;
   /// Ids of one sequence, "1,2,3" or "@FILE.npy"; some without.
   std::optional<std::string> TokenIds;
-  /// A .npy file of reference outputs, if not empty.
+  /// A .npy file of reference outputs of TokenIds, if not empty.
   std::string Against;
   /// Must run here, as the compiled program does.
   CpuLevel Level = CpuLevel::AVX2;

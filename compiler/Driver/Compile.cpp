@@ -63,13 +63,7 @@ ImportOptions importOptions(const CompileOptions &Options) {
 Result<ImportedModel> import(mlir::MLIRContext &Context,
                              const CompileOptions &Options,
                              const ImportOptions &Import) {
-  if (isMlirFile(Options.Model)) {
-    if (!Options.IgnoredConfigKeys.empty())
-      return Error(Options.Model + ": --ignore-config-key: a model in MLIR has "
-                                   "no config.json");
-    return importMlir(Context, Options.Model, Options.Weights);
-  }
-  return importModel(Context, Options.Model, Import);
+  return importNamed(Context, Options.Model, Options.Weights, Import);
 }
 
 /// What people should know of a model, one line each on stderr.

@@ -594,6 +594,23 @@ Result<OwningOpRef<ModuleOp>> tenon::importConfig(MLIRContext &Context,
   return std::move(Model->Module);
 }
 
+Result<ImportedModel> tenon::importNamed(MLIRContext &Context,
+                                         const std::string &Path,
+                                         const std::string &WeightsDirectory,
+                                         const ImportOptions &Options) {
+  if (StringRef(Path).ends_with(".mlir")) {
+    if (!Options.IgnoredKeys.empty())
+      return Error(Path + ": --ignore-config-key: a model in MLIR has no "
+                          "config.json");
+    return importMlir(Context, Path, WeightsDirectory);
+  }
+  if (!WeightsDirectory.empty())
+    return Error("--weights is '" + WeightsDirectory +
+                 "': expected it with a .mlir model only, others have weights "
+                 "of their own");
+  return importModel(Context, Path, Options);
+}
+
 Result<ImportedModel> tenon::importDescription(MLIRContext &Context,
                                                const std::string &Path) {
   if (StringRef(Path).ends_with(".mlir"))

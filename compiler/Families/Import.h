@@ -95,6 +95,14 @@ Result<ImportedModel> importMlir(mlir::MLIRContext &Context,
                                  const std::string &Path,
                                  const std::string &WeightsDirectory = "");
 
+/// Imports what a command line names: a *.mlir file with the checkpoint in
+/// `WeightsDirectory`, or what importModel reads. Also an error: weights for a
+/// model that has its own, keys of config.json for one that has none.
+Result<ImportedModel> importNamed(mlir::MLIRContext &Context,
+                                  const std::string &Path,
+                                  const std::string &WeightsDirectory,
+                                  const ImportOptions &Options);
+
 /// The storage formats of the matrices of `Module`, most bytes first:
 /// "q4_k+q6_k"; "f32" when there is none.
 std::string storedTypeOf(mlir::ModuleOp Module);

@@ -139,13 +139,13 @@ int main(int Argc, char **Argv) {
       ->add_option("--dtype", Dtype,
                    "Element type of unquantised matrices, and the one that "
                    "quantised ones are multiplied in")
-      ->check(CLI::IsMember({"auto", "f32", "bf16"}))
+      ->check(oneOf({"auto", "f32", "bf16"}))
       ->capture_default_str();
   Compile
       ->add_option("--quantize", Options.Quantize,
                    "What matrices are quantised to; none leaves quantised ones "
                    "as they are")
-      ->check(CLI::IsMember({"none", "int8", "int4"}))
+      ->check(oneOf({"none", "int8", "int4"}))
       ->capture_default_str();
   Compile
       ->add_option("--quantize-exclude", Options.QuantizeExclude,
@@ -158,7 +158,8 @@ int main(int Argc, char **Argv) {
             llvm::GlobPattern::create(Text);
         return Pattern ? "" : llvm::toString(Pattern.takeError());
       })
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->needs(Compile->get_option("--quantize"));
   auto *Calibrate = Compile->add_option(
       "--calibrate", Options.Calibrate,
       "Text file, - for standard input, or auto for text that the model "
@@ -175,7 +176,7 @@ int main(int Argc, char **Argv) {
                        " from all over it, generated ones in windows of " +
                        std::to_string(GeneratedWindow) + " [" +
                        std::to_string(DefaultCalibrationTokens) + "]")
-      ->check(CLI::Range(MinCalibrationTokens, int64_t(1) << 24))
+      ->check(between(MinCalibrationTokens, int64_t(1) << 24))
       ->needs(Calibrate);
   Compile->add_option(
       "--prefix", Options.Prefix,
@@ -189,13 +190,13 @@ int main(int Argc, char **Argv) {
       ->add_option("--tool-format", Options.ToolFormat,
                    "How the model writes tool calls [found in its chat "
                    "template]")
-      ->check(CLI::IsMember(ToolFormats));
+      ->check(oneOf(ToolFormats));
   Compile
       ->add_option(
           "--kv-cache", Options.KvCache,
           "What the KV cache stores; int8, not for latent attention, is "
           "integers with a scale per token and head")
-      ->check(CLI::IsMember({"auto", "f32", "bf16", "int8"}))
+      ->check(oneOf({"auto", "f32", "bf16", "int8"}))
       ->capture_default_str();
   Compile
       ->add_option("--target-cpu", LevelNames,
@@ -207,7 +208,7 @@ int main(int Argc, char **Argv) {
   Compile
       ->add_option("--max-tokens-per-step", Options.MaxTokensPerStep,
                    "Most tokens of one step; sizes the arena")
-      ->check(CLI::Range(1, 1 << 20));
+      ->check(between<int64_t>(1, 1 << 20));
   Compile
       ->add_option("--few-tokens", Options.FewTokens,
                    "Batches of at most this many tokens are decode-sized and "
@@ -215,27 +216,29 @@ int main(int Argc, char **Argv) {
                    "where every level is avx512_bf16, 2 where it is amx, else "
                    "8; quantised: 3, or 8 where activations are exact or in "
                    "tiles; f32: 8]")
-      ->check(CLI::Range(1, 64));
+      ->check(between<int64_t>(1, 64));
   Compile
       ->add_option("--activations", Options.Activations,
                    "Whether activations are quantised in groups of 32 for "
                    "products with quantised weights, where the CPU level has "
                    "dot products of integers (auto), or never (exact)")
-      ->check(CLI::IsMember({"auto", "exact"}))
+      ->check(oneOf({"auto", "exact"}))
       ->capture_default_str();
   addIgnored(*Compile, Options.IgnoredConfigKeys);
-  Compile->add_option("--emit", Options.Emit, "What to write")
-      ->check(CLI::IsMember(Emitted))
-      ->capture_default_str();
+  CLI::Option *Emit =
+      Compile->add_option("--emit", Options.Emit, "What to write")
+          ->check(oneOf(Emitted))
+          ->capture_default_str();
   Compile
       ->add_option("--until-after", Options.UntilAfter,
                    "Stop after this stage and write its IR")
-      ->check(CLI::IsMember(stageNames()));
+      ->check(oneOf(stageNames()))
+      ->excludes(Emit);
   CLI::Option *FromStage = Compile->add_option(
       "--from-stage", Options.FromStage,
       "MODEL is what --dump-stages wrote at the end of this stage, whose "
       "options hold; needs --weights");
-  FromStage->check(CLI::IsMember(stageNames()));
+  FromStage->check(oneOf(stageNames()));
   Options.Progress = ProgressForm::Terminal;
   addProgressOption(*Compile, Options.Progress);
   for (const char *Past :
@@ -309,7 +312,7 @@ int main(int Argc, char **Argv) {
   Bisect
       ->add_option("--few-tokens", Bisection.FewTokens,
                    "Most tokens of a decode-sized batch, as for compile")
-      ->check(CLI::Range(1, 64));
+      ->check(between<int64_t>(1, 64));
   Bisect
       ->add_option("--disable-pass", Bisection.DisabledPasses,
                    "Optional passes to leave out, separated by commas")

@@ -4,6 +4,7 @@
 #include "runtime/Support/Console.h"
 #include "runtime/Tool/ChatInput.h"
 #include "runtime/Tool/ChatTalk.h"
+#include "runtime/Tool/CommandLine.h"
 #include "runtime/Tool/RunArguments.h"
 #include "runtime/Tool/RunSupport.h"
 
@@ -153,14 +154,13 @@ public:
     RunOptions Own = Start;
     CLI::App App;
     addGenerationOptions(App, Own);
-    std::vector<std::string> Arguments; // from the last on, as CLI11 wants them
+    std::vector<std::string> Arguments;
     for (const auto &[Name, Value] : Given)
       Arguments.push_back("--" + Name + "=" + Value);
-    try {
-      App.parse(Arguments);
-    } catch (const CLI::ParseError &Problem) {
-      return Error(Problem.what());
-    }
+    if (Status Parsed = parseOptions(App, std::move(Arguments)); !Parsed)
+      return Parsed.error();
+    if (std::string Wrong = usageErrorOf(Own.Must); !Wrong.empty())
+      return Error(Wrong);
     return Own;
   }
 

@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -16,8 +17,10 @@
 
 namespace tenon::tool {
 
-inline constexpr int ExitError = 1; ///< With one line on standard error.
-inline constexpr int ExitUsage = 2; ///< The same, for wrong usage.
+/// The exit statuses of both tools, which their manual pages list.
+inline constexpr int ExitError = 1; ///< Of a value, a file, or what went wrong.
+inline constexpr int ExitUsage = 2; ///< Of a command line of the wrong form.
+inline constexpr int ExitDiffers = 3; ///< Of `tenon bisect`: results differ.
 
 /// Prints the error, and answers the exit status.
 inline int fail(std::string_view Message, int ExitStatus = ExitError) {
@@ -30,36 +33,66 @@ inline int exitStatusOf(const Status &Done) {
   return Done ? 0 : fail(Done.error().message());
 }
 
-/// What is wrong with the arguments of `App`.
-inline std::string usageError(const CLI::App &App,
-                              const CLI::ParseError &Problem) {
-  for (const CLI::App *Command : App.get_subcommands())
-    for (const CLI::Option *Option : Command->get_options())
-      if (Option->count() > 1 && Option->get_items_expected_max() == 1)
-        return Option->get_name() + " is given " +
-               std::to_string(Option->count()) + " times: expected it once";
-  return Problem.what();
-}
-
 /// Parses the command line. An exit status when it was wrong, or --help or
 /// --version, which are then printed.
-inline std::optional<int> parseCommandLine(CLI::App &App, int Count,
-                                           char **Values) {
-  try {
-    App.parse(Count, Values);
+std::optional<int> parseCommandLine(CLI::App &App, int Count, char **Values);
+
+/// Parses options that stand elsewhere, as "--NAME=VALUE" each.
+Status parseOptions(CLI::App &App, std::vector<std::string> Options);
+
+/// The options of a command, those in groups after the others.
+std::vector<const CLI::Option *> optionsOf(const CLI::App &App);
+/// Its own commands; to CLI11 groups of options are some, without a name.
+std::vector<const CLI::App *> commandsOf(const CLI::App &App);
+
+/// What is wrong with a word where a command of `App` is expected.
+std::string unknownCommand(const CLI::App &App, const std::string &Word);
+
+/// `Text` as a number of the type T, whole.
+template <typename T> std::optional<T> numberOf(std::string_view Text) {
+  T Number{};
+  auto [End, Failure] =
+      std::from_chars(Text.data(), Text.data() + Text.size(), Number);
+  if (Failure != std::errc() || End != Text.data() + Text.size())
     return std::nullopt;
-  } catch (const CLI::Success &Answer) {
-    std::ostringstream Text;
-    App.exit(Answer, Text, Text);
-    // CLI11 ends no line behind a footer.
-    std::string Printed = Text.str();
-    if (!Printed.ends_with('\n'))
-      Printed += '\n';
-    return exitStatusOf(print(Printed));
-  } catch (const CLI::ParseError &Failure) {
-    return fail(usageError(App, Failure) + " (see --help)", ExitUsage);
-  }
+  return Number;
 }
+
+/// Accepts numbers of the type T that `IsGood` does.
+template <typename T, typename Function>
+CLI::Validator numbers(const std::string &Expected, Function IsGood) {
+  return {[=](std::string &Text) {
+            std::optional<T> Number = numberOf<T>(Text);
+            return Number && IsGood(*Number)
+                       ? std::string()
+                       : "is " + Text + ": expected " + Expected;
+          },
+          Expected};
+}
+
+/// Accepts numbers from `Least` to `Most`.
+template <typename T> CLI::Validator between(T Least, T Most) {
+  std::ostringstream Expected;
+  Expected << Least << " to " << Most;
+  return numbers<T>(Expected.str(),
+                    [=](T Value) { return Least <= Value && Value <= Most; });
+}
+
+/// Accepts numbers from `Least` on.
+template <typename T> CLI::Validator atLeast(T Least) {
+  std::ostringstream Expected;
+  Expected << "at least " << Least;
+  return numbers<T>(Expected.str(), [=](T Value) { return Least <= Value; });
+}
+
+/// Accepts numbers above 0.
+inline CLI::Validator aboveZero() {
+  return numbers<double>("a number above 0",
+                         [](double Value) { return Value > 0; });
+}
+
+/// Accepts the words of `Known`, which completions offer.
+CLI::Validator oneOf(const std::vector<std::string> &Known);
 
 /// The option --progress; `Form` is what it is unless it is given.
 inline CLI::Option *addProgressOption(CLI::App &App, ProgressForm &Form) {
@@ -72,7 +105,7 @@ inline CLI::Option *addProgressOption(CLI::App &App, ProgressForm &Form) {
           "--progress", [&Form](const std::string &N) { Form = Forms.at(N); },
           "How progress is shown on standard error: on a terminal (auto), as "
           "JSON lines, or not at all [auto]")
-      ->check(CLI::IsMember(Forms));
+      ->check(oneOf({"auto", "json", "none"}));
 }
 
 /// The values of an option that takes several joined by commas. An empty one,
@@ -94,11 +127,11 @@ splitList(const std::string &Option, const std::vector<std::string> &Lists) {
 
 /// Accepts values of `Known` joined by commas, for splitList to take apart.
 inline CLI::Validator listOf(const std::vector<std::string> &Known) {
-  CLI::Validator Member = CLI::IsMember(Known);
+  CLI::Validator Member = oneOf(Known);
   return {[Member](std::string &Joined) {
-            Result<std::vector<std::string>> Values = splitList("it", {Joined});
+            Result<std::vector<std::string>> Values = splitList("", {Joined});
             if (!Values)
-              return Values.error().message();
+              return Values.error().message().substr(1);
             for (std::string &Value : *Values)
               if (std::string Wrong = Member(Value); !Wrong.empty())
                 return Wrong;

@@ -21,7 +21,7 @@ static std::string longestName(const CLI::Option &O) {
 
 static const CLI::Option *optionNamed(const CLI::App &App,
                                       const std::string &Word) {
-  for (const CLI::Option *O : App.get_options())
+  for (const CLI::Option *O : optionsOf(App))
     if (O->nonpositional() && O->check_name(Word))
       return O;
   return nullptr;
@@ -29,7 +29,7 @@ static const CLI::Option *optionNamed(const CLI::App &App,
 
 static const CLI::App *commandNamed(const CLI::App &App,
                                     const std::string &Word) {
-  for (const CLI::App *Command : App.get_subcommands(nullptr))
+  for (const CLI::App *Command : commandsOf(App))
     if (Command->check_name(Word))
       return Command;
   return nullptr;
@@ -87,14 +87,14 @@ std::vector<Candidate> tool::completionsOf(const CLI::App &App,
     for (const std::string &Value : choicesOf(*Open))
       addMatching(Found, Last, {Before + Value, ""});
   } else if (Last.starts_with("-")) {
-    for (const CLI::Option *O : At->get_options())
+    for (const CLI::Option *O : optionsOf(*At))
       if (O->nonpositional())
         addMatching(Found, Last, {longestName(*O), O->get_description()});
   } else {
-    for (const CLI::App *Command : At->get_subcommands(nullptr))
+    for (const CLI::App *Command : commandsOf(*At))
       addMatching(Found, Last,
                   {Command->get_name(), Command->get_description()});
-    for (const CLI::Option *O : At->get_options())
+    for (const CLI::Option *O : optionsOf(*At))
       if (O->get_positional())
         for (const std::string &Value : choicesOf(*O))
           addMatching(Found, Last, {Value, ""});
@@ -191,7 +191,7 @@ static std::string optionEntry(const CLI::Option &O) {
 static std::string optionEntries(const CLI::App &App, const char *Heading) {
   std::string Arguments, Text;
   std::vector<std::string> Groups;
-  for (const CLI::Option *O : App.get_options()) {
+  for (const CLI::Option *O : optionsOf(App)) {
     if (!O->nonpositional())
       Arguments += optionEntry(*O);
     else if (std::find(Groups.begin(), Groups.end(), O->get_group()) ==
@@ -202,7 +202,7 @@ static std::string optionEntries(const CLI::App &App, const char *Heading) {
     Text += std::string(Heading) + " ARGUMENTS\n" + Arguments;
   for (const std::string &Group : Groups) {
     Text += std::string(Heading) + " " + roff(upper(Group)) + "\n";
-    for (const CLI::Option *O : App.get_options())
+    for (const CLI::Option *O : optionsOf(App))
       if (O->nonpositional() && O->get_group() == Group)
         Text += optionEntry(*O);
   }
@@ -211,13 +211,30 @@ static std::string optionEntries(const CLI::App &App, const char *Heading) {
 
 static std::string synopsisOf(const CLI::App &App, const std::string &Name) {
   std::string Text = "\\fB" + roff(Name) + "\\fR [\\fIoptions\\fR]";
-  for (const CLI::Option *O : App.get_options())
+  for (const CLI::Option *O : optionsOf(App))
     if (!O->nonpositional())
       Text += (O->get_required() ? " \\fI" : " [\\fI") +
               roff(O->get_name(true)) + (O->get_required() ? "\\fR" : "\\fR]");
-  if (!App.get_subcommands(nullptr).empty())
+  if (!commandsOf(App).empty())
     Text += " \\fIcommand\\fR ...";
   return Text + "\n";
+}
+
+static std::string exitStatuses(bool Compares) {
+  auto Entry = [](int Status, const char *Meaning) {
+    return ".TP\n\\fB" + std::to_string(Status) + "\\fR\n" + Meaning + "\n";
+  };
+  std::string Text =
+      ".SH EXIT STATUS\n" + Entry(0, "Success.") +
+      Entry(ExitError, "A value, file or model is wrong, or something failed: "
+                       "a line on standard error says what.") +
+      Entry(ExitUsage,
+            "The command line has not the right form: an unknown command or "
+            "option, an argument or a value that is missing, options that "
+            "need or exclude each other. Nothing has been read.");
+  if (Compares)
+    Text += Entry(ExitDiffers, "Results differ.");
+  return Text;
 }
 
 std::string tool::manualPage(const CLI::App &App, const CLI::App *Command) {
@@ -232,7 +249,7 @@ std::string tool::manualPage(const CLI::App &App, const CLI::App *Command) {
                      roff(Title) + " \\- " + roff(Of.get_description()) +
                      "\n.SH SYNOPSIS\n" + synopsisOf(Of, Name) +
                      optionEntries(Of, ".SH");
-  std::vector<const CLI::App *> Below = Of.get_subcommands(nullptr);
+  std::vector<const CLI::App *> Below = commandsOf(Of);
   if (!Below.empty())
     Text += ".SH COMMANDS\n";
   for (const CLI::App *Each : Below)
@@ -245,7 +262,7 @@ std::string tool::manualPage(const CLI::App &App, const CLI::App *Command) {
               optionEntries(*Each, ".SS");
   if (!Of.get_footer().empty())
     Text += ".SH NOTES\n" + roff(Of.get_footer()) + "\n";
-  Text += ".SH SEE ALSO\n";
+  Text += exitStatuses(Of.get_name() == "bisect") + ".SH SEE ALSO\n";
   if (Command)
     return Text + "\\fBtenon\\fR(1)\n";
   for (const CLI::App *Each : Below)

@@ -102,6 +102,8 @@ struct RunOptions {
 /// What is wrong with options taken together, before the artifact is looked at;
 /// empty: nothing.
 std::string usageErrorOf(const RunOptions &Options);
+/// The same of a constraint: settings of a schema that is not given.
+std::string usageErrorOf(const grammar::GrammarChoice &Must);
 
 /// Generates text, names the classes of a text or an image, or writes the raw
 /// output for every input position.

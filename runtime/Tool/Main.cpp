@@ -1,7 +1,7 @@
 //===- Main.cpp - The command line of tenon -------------------------------===//
 //
-// Parses the options of every subcommand and runs it. Exit status: 0 on
-// success, 1 on an error (one line on standard error), 2 on wrong usage.
+// Parses the options of every subcommand and runs it. Errors are one line on
+// standard error; CommandLine.h has the exit statuses.
 //
 //===----------------------------------------------------------------------===//
 
@@ -171,7 +171,7 @@ static void addEngineOptions(CLI::App &App, ServeOptions &O) {
          "--max-seq", O.MaxSeq,
          "Tokens that a model's KV cache holds [what fits in a quarter of "
          "the memory]")
-      ->check(CLI::PositiveNumber);
+      ->check(atLeast<int64_t>(1));
 }
 
 static void addServeOptions(CLI::App &App, ServeArguments &Serve) {
@@ -183,23 +183,26 @@ static void addServeOptions(CLI::App &App, ServeArguments &Serve) {
   App.add_option("--default-model", O.DefaultModel,
                  "Name of the model of requests that name none [these are "
                  "refused]");
-  App.add_option("--host", O.Host, "Where to listen [127.0.0.1]");
-  App.add_option("--port", O.Port, "0: any that is free [8080]");
+  auto *Host = App.add_option("--host", O.Host, "Where to listen [127.0.0.1]");
+  auto *Port = App.add_option("--port", O.Port, "0: any that is free [8080]")
+                   ->check(between<int64_t>(0, UINT16_MAX));
   App.add_option("--unix-socket", O.UnixSocket,
-                 "Listen on this path instead of host and port");
+                 "Listen on this path instead of host and port")
+      ->excludes(Host)
+      ->excludes(Port);
   App.add_option("--api-key-file", O.KeyFile,
                  "File of keys, one a line; requests need one of them");
   addEngineOptions(App, O);
   App.add_option("--max-num-seqs", O.MaxNumSeqs,
                  "Most sequences that a model generates at once [8]")
-      ->check(CLI::Range(int64_t(1), generation::MaxChoices));
+      ->check(between(int64_t(1), generation::MaxChoices));
   App.add_option("--max-queued", O.MaxQueued,
                  "Most requests that wait; further ones get 429 [256]")
-      ->check(CLI::NonNegativeNumber);
+      ->check(atLeast<int64_t>(0));
   App.add_option("--max-step-ms", O.MaxStepMs,
                  "Time of a step in milliseconds: longer prompts are "
                  "prefilled in chunks [100]")
-      ->check(CLI::PositiveNumber);
+      ->check(aboveZero());
   auto *NoPrefixes =
       App.add_flag("--no-prefix-cache", O.NoPrefixCache,
                    "Keep no prompts for requests that begin as they do");
@@ -209,7 +212,7 @@ static void addServeOptions(CLI::App &App, ServeArguments &Serve) {
       ->excludes(NoPrefixes);
   App.add_option("--drain-timeout", O.DrainSeconds,
                  "Seconds that requests may go on after SIGTERM [30]")
-      ->check(CLI::NonNegativeNumber);
+      ->check(atLeast(0.0));
   App.add_flag("--log-requests", O.LogRequests,
                "A line of JSON on standard error for each request, without "
                "what was said");
@@ -222,7 +225,7 @@ static void addServeOptions(CLI::App &App, ServeArguments &Serve) {
   App.add_option("--record-mib", O.RecordMebibytes,
                  "Mebibytes of the record, behind which it becomes FILE.1 "
                  "[256]")
-      ->check(CLI::Range(uint64_t(1), MostMebibytes))
+      ->check(between(uint64_t(1), MostMebibytes))
       ->needs(Record);
 }
 
@@ -244,7 +247,7 @@ static void addReplayOptions(CLI::App &App, ReplayArguments &Replay) {
                "another]");
   App.add_option("--max-num-seqs", O.MaxNumSeqs,
                  "Most sequences that a model generates at once [as recorded]")
-      ->check(CLI::Range(int64_t(1), generation::MaxChoices));
+      ->check(between(int64_t(1), generation::MaxChoices));
   addEngineOptions(App, O.Serve);
   App.add_flag("--json", O.Json, "A JSON object a line for each request");
 }
@@ -510,8 +513,9 @@ int main(int Count, char **Values) {
   CLI::App *InspectApp = App.add_subcommand(
       "inspect", "Show what an artifact or a model consists of");
   InspectApp->add_option("file", Inspect.File, "Artifact or model");
-  InspectApp->add_flag("--families", Inspect.Families,
-                       "Show the model families that can be compiled");
+  auto *Families =
+      InspectApp->add_flag("--families", Inspect.Families,
+                           "Show the model families that can be compiled");
   InspectApp->add_flag("--json", Inspect.Options.Json, "Print one JSON object");
   auto *Html = InspectApp->add_option(
       "--html", Inspect.Html,
@@ -539,6 +543,10 @@ int main(int Count, char **Values) {
       ->delimiter(',')
       ->allow_extra_args(false);
 
+  for (const char *OfModels : {"--html", "--verify", "--memory-plan",
+                               "--matmuls", "--context", "--ignore-config-key"})
+    Families->excludes(InspectApp->get_option(OfModels));
+
   BenchOptions Bench;
   CLI::App *BenchApp =
       App.add_subcommand("bench", "Measure speed with random tokens");
@@ -551,10 +559,10 @@ int main(int Count, char **Values) {
       ->check(CLI::Range(int64_t(0), MostTokens))
       ->capture_default_str();
   BenchApp->add_option("--batch", Bench.Batch, "Sequences at once")
-      ->check(CLI::Range(int64_t(1), MostRounds))
+      ->check(between(int64_t(1), MostRounds))
       ->capture_default_str();
   BenchApp->add_option("--repeat", Bench.Repeat, "Rounds; medians are printed")
-      ->check(CLI::Range(int64_t(1), MostRounds))
+      ->check(between(int64_t(1), MostRounds))
       ->capture_default_str();
   BenchApp->add_option("--threads", Bench.Threads,
                        "Threads; 0: one per core [0]");
@@ -591,7 +599,7 @@ int main(int Count, char **Values) {
   CacheClear
       ->add_option("--older-than", Cache.OlderThan,
                    "Only those that were not used in so many days")
-      ->check(CLI::Range(0.0, MostDays));
+      ->check(between(0.0, MostDays));
   CLI::App *CacheAdd = CacheApp->add_subcommand(
       "add", "Compile a model into it, unless it is there, and print the path "
              "of the artifact");
@@ -608,7 +616,7 @@ int main(int Count, char **Values) {
                     "tenon: source it, or store it where the shell looks");
   CompletionApp->add_option("shell", Shell, "The shell")
       ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+      ->check(oneOf({"bash", "zsh", "fish"}));
 
   // The compiler completes the words of its own commands.
   if (Count > 3 && std::strcmp(Values[1], "__complete") == 0 &&
@@ -626,8 +634,7 @@ int main(int Count, char **Values) {
   };
   if (Count > 1 && Values[1][0] != '-' &&
       App.get_subcommands(IsCommand).empty())
-    return fail("unknown command " + printable(Values[1]) + " (see --help)",
-                ExitUsage);
+    return fail(unknownCommand(App, Values[1]) + " (see --help)", ExitUsage);
   if (std::optional<int> Ended = parseCommandLine(App, Count, Values))
     return *Ended;
 
@@ -644,6 +651,8 @@ int main(int Count, char **Values) {
   } else if (ServeApp->parsed()) {
     Done = whenOpen(Serve.Models, Serve.Options, Compiling,
                     [&] { return serveModels(Serve.Options); });
+    if (std::string Wrong = usageErrorOf(Chat.Must); !Wrong.empty())
+      return fail("chat: " + Wrong, ExitUsage);
   } else if (ReplayApp->parsed()) {
     Done = whenOpen(Replay.Models, Replay.Options.Serve, Compiling,
                     [&] { return replayRequests(Replay.Options); });
@@ -672,6 +681,14 @@ int main(int Count, char **Values) {
   } else if (CacheApp->parsed()) {
     Done = CacheList->parsed()    ? listCache(Cache.Json)
            : CacheClear->parsed() ? clearCache(Cache.OlderThan)
+    const grammar::GrammarOptions &O = CheckGrammar.Options;
+    bool IsBatch = !O.BatchFile.empty();
+    if (std::string Wrong = usageErrorOf(O.What); !Wrong.empty() && !IsBatch)
+      return fail("grammar: " + Wrong, ExitUsage);
+    if (IsBatch && !O.TextsFile.empty())
+      return fail("grammar: --batch takes no --texts", ExitUsage);
+    if (O.Times && !O.AsJson && !IsBatch)
+      return fail("grammar: --times needs --json or --batch", ExitUsage);
            : CacheAdd->parsed()   ? addToCache(Cache.Model, Compiling)
                                   : printCachePath();
   } else if (CompletionApp->parsed()) {
@@ -679,8 +696,6 @@ int main(int Count, char **Values) {
   } else if (InspectApp->parsed()) {
     if (Inspect.File.empty() != Inspect.Families)
       return fail("inspect: expected a file, or --families", ExitUsage);
-    if (Inspect.Families && Inspect.Options.Verify)
-      return fail("inspect: --verify needs an artifact", ExitUsage);
     Done = inspect(Inspect);
   } else if (BenchApp->parsed()) {
     Done = whenAble(Bench, Compiling, benchModel);

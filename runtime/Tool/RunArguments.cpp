@@ -3,6 +3,7 @@
 #include "runtime/Tool/RunArguments.h"
 
 #include "runtime/Generation/Settings.h"
+#include "runtime/Tool/CommandLine.h"
 
 using namespace tenon;
 using namespace tenon::sampling;
@@ -52,7 +53,7 @@ static void addInputs(CLI::App &App, RunOptions &Run) {
   App.add_option("--prefix-tokens", Run.PrefixTokens,
                  "First tokens of the prompt that see each other, in models "
                  "with a prefix mask [0]")
-      ->check(CLI::NonNegativeNumber);
+      ->check(atLeast<int64_t>(0));
   App.add_option("--output", Run.Output,
                  "Write the f32 output of every input position to this .npy "
                  "file");
@@ -88,17 +89,17 @@ static void addChoices(CLI::App &App, RunOptions &Run) {
 static void addBeams(CLI::App &App, RunOptions &Run) {
   App.add_option("--num-beams", Run.Beams,
                  "Beams of a beam search; 1: none [the model's]")
-      ->check(CLI::Range(int64_t(1), MaxBeams));
+      ->check(between(int64_t(1), MaxBeams));
   App.add_option("--length-penalty", Run.LengthPenalty,
                  "Beam search divides scores by length to this power [the "
                  "model's]")
-      ->check(CLI::Range(-1e6, 1e6));
+      ->check(between(-1e6, 1e6));
   App.add_flag("--early-stopping{true},--no-early-stopping{false}",
                Run.EarlyStopping,
                "Beam search ends with as many finished texts as beams, or "
                "goes on while longer ones may be better; "
                "--early-stopping=never: while any may be [the model's]")
-      ->check(CLI::IsMember({"true", "false", "never"}));
+      ->check(oneOf({"true", "false", "never"}));
 }
 
 /// What changes scores before the choice.
@@ -124,7 +125,7 @@ static void addEnds(CLI::App &App, RunOptions &Run) {
                  "Tokens to generate [the model's, or " +
                      std::to_string(generation::DefaultNewTokens) +
                      "; none with --output]")
-      ->check(CLI::NonNegativeNumber);
+      ->check(atLeast<int64_t>(0));
   App.add_option("--min-new-tokens", Run.MinNewTokens,
                  "Nothing ends the text before so many [the model's]");
   App.add_flag("--ignore-eos", Run.IgnoreEos,
@@ -139,21 +140,26 @@ static void addEnds(CLI::App &App, RunOptions &Run) {
 
 /// How the requests of a file share the machine.
 static void addScheduling(CLI::App &App, RunOptions &Run) {
+  CLI::Option *Requests = App.get_option("--prompts");
   App.add_option("--max-num-seqs", Run.MaxNumSeqs,
                  "With --prompts: most sequences generated at once [8]")
-      ->check(CLI::Range(int64_t(1), generation::MaxChoices));
+      ->check(between(int64_t(1), generation::MaxChoices))
+      ->needs(Requests);
   App.add_option("--max-step-ms", Run.MaxStepMs,
                  "With --prompts: time of a step in milliseconds; longer "
                  "prompts are prefilled in chunks [100]")
-      ->check(CLI::PositiveNumber);
+      ->check(aboveZero())
+      ->needs(Requests);
   auto *None =
       App.add_flag("--no-prefix-cache", Run.NoPrefixCache,
-                   "With --prompts: run every prompt from its beginning");
+                   "With --prompts: run every prompt from its beginning")
+          ->needs(Requests);
   App.add_option(
          "--prefix-cache", Run.PrefixFile,
          "With --prompts: file that prompts which have run are kept in, "
          "for this and later commands; made if it is not there")
-      ->excludes(None);
+      ->excludes(None)
+      ->needs(Requests);
 }
 
 void tool::addCompileSettings(CLI::App &App, ModelOptions &Options,
@@ -166,7 +172,7 @@ void tool::addCompileSettings(CLI::App &App, ModelOptions &Options,
         Known.emplace_back(Value);
     App.add_option("--" + std::string(S.Name), Options.Values[I],
                    std::string(S.Help) + " [" + Known.front() + "]")
-        ->check(CLI::IsMember(Known))
+        ->check(oneOf(Known))
         ->group(Group);
   }
 }
@@ -208,18 +214,18 @@ void tool::addGrammarSettings(CLI::App &App, grammar::GrammarChoice &Choice) {
                "With --json-schema: keys in the order in which the schema has "
                "them");
   App.add_option("--format", Choice.Format,
-                 "Whether formats of strings are asserted, or annotations [by "
-                 "the schema's dialect]")
-      ->check(CLI::IsMember({"asserted", "annotation"}));
+                 "With --json-schema: whether formats of strings are asserted, "
+                 "or annotations [by the schema's dialect]")
+      ->check(oneOf({"asserted", "annotation"}));
 }
 
 /// Where a session runs.
 static void addRoom(CLI::App &App, RunOptions &Run, const char *WholeCache) {
   App.add_option("--threads", Run.Threads, "Threads; 0: one per core [0]");
   App.add_option("--max-seq", Run.MaxSeq,
-                 "Tokens that the KV cache holds [" + std::string(WholeCache) +
-                     "]")
-      ->check(CLI::PositiveNumber);
+                 "Tokens that the KV cache holds, where texts end [" +
+                     std::string(WholeCache) + "]")
+      ->check(atLeast<int64_t>(1));
 }
 
 void tool::addChatOptions(CLI::App &App, RunOptions &Run) {
@@ -251,6 +257,16 @@ void tool::addRunOptions(CLI::App &App, RunOptions &Run) {
                "Begin with the prompt, with --logprobs also its tokens'");
 }
 
+std::string tool::usageErrorOf(const grammar::GrammarChoice &Must) {
+  if (!Must.JsonSchemaFile.empty())
+    return {};
+  if (Must.FixedOrder)
+    return "--fixed-order needs --json-schema";
+  if (!Must.Format.empty())
+    return "--format needs --json-schema";
+  return {};
+}
+
 std::string tool::usageErrorOf(const RunOptions &Run) {
   if (!Run.System.empty() && !Run.Chat)
     return "--system needs --chat";
@@ -272,6 +288,8 @@ std::string tool::usageErrorOf(const RunOptions &Run) {
         return "--prompts takes no " + std::string(Option);
     return {};
   }
+  if (std::string Wrong = usageErrorOf(Run.Must); !Wrong.empty())
+    return Wrong;
   size_t Prompts = Run.Prompts.size() + Run.TokenIds.size() +
                    (Run.PromptFile.empty() ? 0 : 1);
   if (Prompts == 0 && Run.Images.empty())

@@ -106,7 +106,7 @@ def errors(test, fixture):
                           command=[*compile, dump, "--from-stage", "fused",
                                    option, value, "--weights", fixture.path,
                                    *out])
-    test.expect_error("required pass", "--disable-pass", status=2,
+    test.expect_error("required pass", "--disable-pass is 'plan-memory'",
                       command=[*compile, fixture.path, "--disable-pass",
                                "plan-memory", *out])
 

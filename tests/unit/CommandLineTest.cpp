@@ -41,27 +41,108 @@ TEST_F(CommandLineTest, WrongUsageIsTwo) {
   expectError({"run", "x", "--token-ids", "1", "--token-ids", "2", "--json",
                "--image", "y"},
               "--image takes a single prompt", 2);
-  expectError({"run", "x", "--token-ids", "1", "--num-beams", "0"},
-              "--num-beams", 2);
-  expectError({"run", "x", "--token-ids", "1", "--length-penalty", "2e6"},
-              "--length-penalty", 2);
   expectError({"inspect"}, "expected a file, or --families", 2);
   expectError({"inspect", "x", "--families"}, "expected a file, or", 2);
   expectError({"inspect", "--families", "--verify"}, "--verify", 2);
-  expectError({"run", "x", "--no-such-option"}, "--no-such-option", 2);
-  expectError({"run", "x", "--token-ids", "1", "--max-new-tokens", "-1"},
-              "--max-new-tokens", 2);
+  expectError({"run", "x", "--no-such-option"},
+              "unknown option '--no-such-option' (see", 2);
   expectError({"run", "x", "--token-ids", "1", "--token-ids", "2"},
               "several prompts need --json", 2);
   expectError({"run", "x", "--token-ids", "1", "--token-ids", "2", "--json",
                "--output", "y"},
               "single prompt", 2);
-  expectError({"bench", "x", "--batch", "0"}, "--batch", 2);
   expectError({"tokenize", "x"}, "", 2);
+  expectError({"run", "x", "y", "--token-ids", "1"}, "unexpected argument 'y'",
+              2);
   Outcome O = tenon({"--version"});
   EXPECT_EQ(O.ExitStatus, 0);
   EXPECT_EQ(O.Output, "tenon " TENON_VERSION "\n");
   EXPECT_EQ(tenon({"run", "--help"}).ExitStatus, 0);
+}
+
+TEST_F(CommandLineTest, NamesWhatMayBeMeant) {
+  expectError({"run", "x", "--promt", "a"},
+              "unknown option '--promt': did you mean --prompt?", 2);
+  expectError({"run", "x", "--prompt=a", "--max-new-token=3"},
+              "unknown option '--max-new-token': did you mean "
+              "--max-new-tokens?",
+              2);
+  expectError({"run", "x", "--prompt=a", "--json-scheme", "f"},
+              "did you mean --json-schema?", 2);
+  // Although one of a group is missing, too.
+  expectError({"tokenize", "x", "--txt", "a"}, "did you mean --text?", 2);
+  expectError({"chta"}, "unknown command 'chta': did you mean chat?", 2);
+  expectError({"cache", "lst"}, "unknown command 'lst': did you mean list?", 2);
+}
+
+TEST_F(CommandLineTest, OptionsThatMeanNothingAlone) {
+  std::vector<std::string> Run = {"run", "x", "--token-ids", "1"};
+  for (std::vector<std::string> OfRequests :
+       {std::vector<std::string>{"--prefix-cache", "f"},
+        {"--max-num-seqs", "2"},
+        {"--max-step-ms", "5"},
+        {"--no-prefix-cache"}}) {
+    std::string Option = OfRequests.front();
+    OfRequests.insert(OfRequests.begin(), Run.begin(), Run.end());
+    expectError(OfRequests, Option + " requires --prompts", 2);
+  }
+  expectError({"run", "x", "--token-ids", "1", "--fixed-order"},
+              "--fixed-order needs --json-schema", 2);
+  expectError(
+      {"run", "x", "--token-ids", "1", "--regex", "a", "--format", "asserted"},
+      "--format needs --json-schema", 2);
+  expectError({"chat", "x", "--fixed-order"},
+              "--fixed-order needs --json-schema", 2);
+  expectError({"grammar", "x", "--json-object", "--fixed-order"},
+              "--fixed-order needs --json-schema", 2);
+  expectError({"grammar", "x", "--regex", "a", "--times"},
+              "--times needs --json or --batch", 2);
+  expectError({"grammar", "x", "--batch", "f", "--texts", "f"},
+              "--batch takes no --texts", 2);
+  expectError({"inspect", "--families", "--context", "5"}, "--context", 2);
+  expectError({"serve", "x", "--unix-socket", "s", "--port", "80"},
+              "--unix-socket", 2);
+  expectError({"serve", "x", "--unix-socket", "s", "--host", "::1"},
+              "--unix-socket", 2);
+}
+
+TEST_F(CommandLineTest, NumbersAreReadAsWritten) {
+  auto Refused = [&](const std::string &Option, const std::string &Value,
+                     const std::string &Text) {
+    expectError({"run", "x", "--token-ids", "1", Option, Value},
+                Option + " is " + Text);
+  };
+  Refused("--max-new-tokens", "-1", "-1: expected at least 0\n");
+  Refused("--max-new-tokens", "many", "'many': expected a whole number\n");
+  Refused("--max-new-tokens", "1.5", "'1.5': expected a whole number\n");
+  Refused("--max-new-tokens", "0x10", "'0x10': expected a whole number\n");
+  Refused("--max-new-tokens", "", "'': expected a whole number\n");
+  Refused("--max-new-tokens", "9223372036854775808",
+          "'9223372036854775808': expected a whole number from "
+          "-9223372036854775808 to 9223372036854775807\n");
+  Refused("--seed", "-1",
+          "'-1': expected a whole number from 0 to 18446744073709551615\n");
+  Refused("--seed", "18446744073709551616",
+          "'18446744073709551616': expected a whole number from 0 to "
+          "18446744073709551615\n");
+  Refused("--temperature", "warm", "'warm': expected a number\n");
+  Refused("--num-beams", "0", "0: expected 1 to 1024\n");
+  Refused("--length-penalty", "2e6", "2e6: expected -1e+06 to 1e+06\n");
+  expectError({"bench", "x", "--batch", "0"}, "--batch is 0: expected 1 to ");
+  expectError({"serve", "x", "--port", "65536"},
+              "--port is 65536: expected 0 to 65535\n");
+  expectError(
+      {"run", "x", "--token-ids", "1", "--prompts", "f", "--max-step-ms", "0"},
+      "--max-step-ms is 0: expected a number above 0\n");
+  expectError({"completion", "ksh"},
+              "shell is 'ksh': expected one of {bash, zsh, fish}\n");
+  // A leading 0 makes no octal number, and a sign is no harm.
+  write();
+  Json J =
+      json({"run", File, "--token-ids", "3", "--max-new-tokens", "010",
+            "--seed", "18446744073709551615", "--temperature", "+0", "--json"});
+  EXPECT_EQ(J["token_ids"].size(), 10u);
+  EXPECT_EQ(J["seed"], UINT64_MAX);
 }
 
 TEST_F(CommandLineTest, GeneratesFromTokenIds) {
@@ -298,6 +379,11 @@ TEST_F(CommandLineTest, ErrorsAreOneLine) {
   expectError({"embed", File, "--text", "x"}, "has no tokenizer");
   expectError({"tokenize", File, "--text", "x"}, "has no tokenizer");
   expectError({"bench", File, "--prompt-tokens", "90"}, "expected at most 90");
+  std::ofstream(Directory / "tools.json")
+      << R"([{"type": "function", "function": {"name": "f"}}, 5])";
+  expectError({"run", File, "--chat", "--prompt", "x", "--tools",
+               Directory / "tools.json"},
+              "tools.json: 'tools[1]' is no function: expected");
   std::string Bytes = contentOf(File), Cut = Directory / "cut.tenon";
   std::ofstream(Cut, std::ios::binary) << Bytes.substr(0, Bytes.size() / 2);
   expectError({"run", Cut, "--token-ids", "1"}, "cut.tenon");
@@ -449,8 +535,3 @@ TEST_F(CommandLineTest, EmbedsTextsAndCutsLongOnes) {
   Outcome O = tenon({"embed", File, "--text", "a"});
   EXPECT_TRUE(O.Output.starts_with("9 9 9 ")) << O.Output;
 }
-  std::ofstream(Directory / "tools.json")
-      << R"([{"type": "function", "function": {"name": "f"}}, 5])";
-  expectError({"run", File, "--chat", "--prompt", "x", "--tools",
-               Directory / "tools.json"},
-              "tools.json: 'tools[1]' is no function: expected");

@@ -26,6 +26,9 @@ protected:
     Make->add_option("file", File, ".dots and back\\slashes -- dashes")
         ->required();
     Make->add_flag("--now", Loud, "At once")->group("Time");
+    CLI::App *Size = Make->add_option_group("size");
+    Size->add_option("--width", Count, "How wide");
+    Size->require_option(0, 1);
     CLI::App *Show = App.add_subcommand("show", "Show things");
     Show->add_subcommand("list", "All")->add_flag("--json", Loud, "As JSON");
     Show->add_subcommand("one", "One")
@@ -56,7 +59,8 @@ TEST_F(CommandTreeTest, CompletesCommandsAndOptions) {
   EXPECT_THAT(complete({}), IsEmpty());
   EXPECT_THAT(complete({"--loud", "s"}), ElementsAre("show"));
   EXPECT_THAT(complete({"make", "--"}),
-              ElementsAre("--help", "--form", "--count", "--now"));
+              ElementsAre("--help", "--form", "--count", "--now", "--width"));
+  EXPECT_THAT(complete({"make", ""}), IsEmpty());
   EXPECT_THAT(complete({"show", ""}), ElementsAre("list", "one"));
   EXPECT_THAT(complete({"show", "list", "--j"}), ElementsAre("--json"));
   // Not a command, but the value of an option.
@@ -96,6 +100,10 @@ TEST_F(CommandTreeTest, ManualPages) {
   EXPECT_THAT(Make, HasSubstr("\\fB\\-f, \\-\\-form\\fR "
                               "\\fIround|flat|red\\fR\nIts form\n"));
   EXPECT_THAT(Make, HasSubstr(".SH TIME\n.TP\n\\fB\\-\\-now\\fR\n"));
+  EXPECT_THAT(Make,
+              HasSubstr(".TP\n\\fB\\-\\-width\\fR \\fIINT\\fR\nHow wide\n"));
+  EXPECT_THAT(Make, Not(HasSubstr("COMMANDS")));
+  EXPECT_THAT(Make, HasSubstr(".SH EXIT STATUS\n.TP\n\\fB0\\fR\n"));
   EXPECT_THAT(Make, HasSubstr("\n\\&.dots and back\\eslashes \\-\\- dashes\n"));
 
   std::string Show = manualPage(App, App.get_subcommand("show"));

@@ -1,0 +1,205 @@
+//===- CommandLine.cpp - What both tools do with their options ------------===//
+
+#include "runtime/Tool/CommandLine.h"
+
+#include "runtime/Support/Json.h"
+
+#include <limits>
+#include <numeric>
+
+using namespace tenon;
+using namespace tenon::tool;
+
+/// What is wrong with `Text`, which becomes a number of type T as from_chars
+/// and CLI11 both read it.
+template <typename T>
+static std::string readExactly(std::string &Text, const char *Kind) {
+  std::string_view Digits = Text;
+  if (Digits.starts_with('+'))
+    Digits.remove_prefix(1);
+  std::optional<T> Number = numberOf<T>(Digits);
+  if (!Number) {
+    std::ostringstream Expected;
+    Expected << Kind;
+    // What is no number at all is not helped by a range.
+    if (Digits.find_first_not_of("-0123456789") == std::string_view::npos &&
+        !Digits.empty())
+      Expected << " from " << std::numeric_limits<T>::lowest() << " to "
+               << std::numeric_limits<T>::max();
+    return "is " + printable(Text) + ": expected " + Expected.str();
+  }
+  if constexpr (std::is_integral_v<T>)
+    Text = std::to_string(*Number);
+  else
+    Text = Digits;
+  return "";
+}
+
+/// Makes options read numbers as they are written: CLI11 clips those that 64
+/// bits do not hold, wraps negative ones, and takes a leading 0 for octal.
+static void readNumbersExactly(CLI::App &App) {
+  for (CLI::Option *O : App.get_options()) {
+    std::string Type = O->get_type_name();
+    if (Type.starts_with("INT"))
+      O->transform({[](std::string &Text) {
+                      return readExactly<int64_t>(Text, "a whole number");
+                    },
+                    ""});
+    else if (Type.starts_with("UINT"))
+      O->transform({[](std::string &Text) {
+                      return readExactly<uint64_t>(Text, "a whole number");
+                    },
+                    ""});
+    else if (Type.starts_with("FLOAT"))
+      O->transform({[](std::string &Text) {
+                      return readExactly<double>(Text, "a number");
+                    },
+                    ""});
+  }
+  for (CLI::App *Below : App.get_subcommands([](CLI::App *) { return true; }))
+    readNumbersExactly(*Below);
+}
+
+std::vector<const CLI::Option *> tool::optionsOf(const CLI::App &App) {
+  std::vector<const CLI::Option *> All = App.get_options();
+  for (const CLI::App *Group : App.get_subcommands(nullptr))
+    if (Group->get_name().empty())
+      for (const CLI::Option *O : optionsOf(*Group))
+        if (O != Group->get_help_ptr()) // The command's own is enough.
+          All.push_back(O);
+  return All;
+}
+
+std::vector<const CLI::App *> tool::commandsOf(const CLI::App &App) {
+  return App.get_subcommands(
+      [](const CLI::App *Below) { return !Below->get_name().empty(); });
+}
+
+/// Letters to change, add or take away to make `A` of `B`.
+static size_t distance(std::string_view A, std::string_view B) {
+  std::vector<size_t> Row(B.size() + 1);
+  std::iota(Row.begin(), Row.end(), 0);
+  for (size_t I = 0; I < A.size(); ++I) {
+    size_t Diagonal = std::exchange(Row[0], I + 1);
+    for (size_t J = 0; J < B.size(); ++J) {
+      size_t Changed = Diagonal + (A[I] == B[J] ? 0 : 1);
+      Diagonal = std::exchange(Row[J + 1],
+                               std::min({Row[J] + 1, Row[J + 1] + 1, Changed}));
+    }
+  }
+  return Row.back();
+}
+
+/// The one of `Names` that `Word` may have been meant to be; empty: none.
+static std::string nearestName(const std::string &Word,
+                               const std::vector<std::string> &Names) {
+  std::string Nearest;
+  size_t Least = 1 + std::min<size_t>((Word.size() + 2) / 3, 3);
+  for (const std::string &Name : Names)
+    if (size_t Far = distance(Word, Name); Far < Least) {
+      Least = Far;
+      Nearest = Name;
+    }
+  if (!Nearest.empty())
+    return Nearest;
+  for (const std::string &Name : Names)
+    if (Word.size() > 3 && Name.starts_with(Word))
+      return Name;
+  return "";
+}
+
+static std::string meant(const std::string &Word,
+                         const std::vector<std::string> &Names) {
+  std::string Name = nearestName(Word, Names);
+  return printable(Word) + (Name.empty() ? "" : ": did you mean " + Name + "?");
+}
+
+std::string tool::unknownCommand(const CLI::App &App, const std::string &Word) {
+  std::vector<std::string> Names;
+  for (const CLI::App *Command : commandsOf(App))
+    Names.push_back(Command->get_name());
+  return "unknown command " + meant(Word, Names);
+}
+
+/// What is wrong with the arguments of `App`.
+static std::string usageError(const CLI::App &App,
+                              const CLI::ParseError &Problem) {
+  const CLI::App *Command = &App;
+  while (!Command->get_subcommands().empty())
+    Command = Command->get_subcommands().front();
+  for (const CLI::Option *Option : optionsOf(*Command))
+    if (Option->count() > 1 && Option->get_items_expected_max() == 1)
+      return Option->get_name() + " is given " +
+             std::to_string(Option->count()) + " times: expected it once";
+  // A mistyped option is often why something else is missing.
+  std::vector<std::string> Unknown = Command->remaining();
+  auto Mistyped =
+      std::find_if(Unknown.begin(), Unknown.end(), [](const std::string &Word) {
+        return Word.starts_with('-');
+      });
+  if (Mistyped != Unknown.end()) {
+    std::string Word = Mistyped->substr(0, Mistyped->find('='));
+    std::vector<std::string> Names;
+    for (const CLI::Option *O : optionsOf(*Command))
+      for (const std::string &Name : O->get_lnames())
+        Names.push_back("--" + Name);
+    return "unknown option " + meant(Word, Names);
+  }
+  if (!Unknown.empty() && !commandsOf(*Command).empty())
+    return unknownCommand(*Command, Unknown.front());
+  if (dynamic_cast<const CLI::ExtrasError *>(&Problem) && !Unknown.empty())
+    return "unexpected argument " + printable(Unknown.front());
+  // CLI11 puts "NAME: " before what a check says.
+  std::string Text = Problem.what();
+  if (size_t At = Text.find(": is "); At != std::string::npos)
+    Text.erase(At, 1);
+  return Text;
+}
+
+/// Whether the command line has the right form and one of its values is wrong.
+static bool isOfValue(const CLI::ParseError &Problem) {
+  return dynamic_cast<const CLI::ValidationError *>(&Problem) ||
+         dynamic_cast<const CLI::ConversionError *>(&Problem);
+}
+
+std::optional<int> tool::parseCommandLine(CLI::App &App, int Count,
+                                          char **Values) {
+  readNumbersExactly(App);
+  try {
+    App.parse(Count, Values);
+    return std::nullopt;
+  } catch (const CLI::Success &Answer) {
+    std::ostringstream Text;
+    App.exit(Answer, Text, Text);
+    // CLI11 ends no line behind a footer.
+    std::string Printed = Text.str();
+    if (!Printed.ends_with('\n'))
+      Printed += '\n';
+    return exitStatusOf(print(Printed));
+  } catch (const CLI::ParseError &Problem) {
+    std::string Wrong = usageError(App, Problem);
+    return isOfValue(Problem) ? fail(Wrong)
+                              : fail(Wrong + " (see --help)", ExitUsage);
+  }
+}
+
+Status tool::parseOptions(CLI::App &App, std::vector<std::string> Options) {
+  readNumbersExactly(App);
+  std::reverse(Options.begin(), Options.end()); // as CLI11 wants them
+  try {
+    App.parse(std::move(Options));
+    return {};
+  } catch (const CLI::ParseError &Problem) {
+    return Error(usageError(App, Problem));
+  }
+}
+
+CLI::Validator tool::oneOf(const std::vector<std::string> &Known) {
+  std::string Words = "one of {" + CLI::detail::join(Known, ", ") + "}";
+  return {[=](std::string &Text) {
+            return std::find(Known.begin(), Known.end(), Text) != Known.end()
+                       ? std::string()
+                       : "is " + printable(Text) + ": expected " + Words;
+          },
+          "{" + CLI::detail::join(Known, ",") + "}"};
+}
