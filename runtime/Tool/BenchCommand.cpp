@@ -214,6 +214,49 @@ static Result<ProfileReport> reportOf(const Session &S,
   return Report;
 }
 
+namespace {
+/// Tokens of a text.
+struct Lengths {
+  int64_t Prompt; ///< Of an encoder-decoder, of its source.
+  int64_t New;    ///< Decoded after it.
+};
+} // namespace
+
+/// What is asked for of a model that reads text, or as much of the usual as it
+/// has room for.
+static Result<Lengths> lengthsOf(const Manifest &Info, bool Decodes,
+                                 const BenchOptions &Options) {
+  constexpr int64_t UsualPrompt = 512, UsualNew = 32;
+  bool Translates = Info.MaxSource != 0;
+  int64_t Longest = Info.MaxSequence;
+  int64_t ForNew = Translates             ? Longest - 1
+                   : Options.PromptTokens ? Longest - *Options.PromptTokens
+                                          : Longest / 2;
+  int64_t UsedNew = Decodes ? std::clamp<int64_t>(ForNew, 1, UsualNew) : 0;
+  int64_t New = Decodes ? Options.NewTokens.value_or(UsedNew) : 0;
+  int64_t ForPrompt = Translates ? Info.MaxSource : Longest - New;
+  int64_t Prompt = Options.PromptTokens.value_or(
+      std::clamp<int64_t>(ForPrompt, 1, UsualPrompt));
+  if (Translates && Prompt > Info.MaxSource)
+    return Error("--prompt-tokens is " + std::to_string(Prompt) +
+                 ": expected at most " + std::to_string(Info.MaxSource) +
+                 ", the model's source length");
+  // An answer begins with one token.
+  if ((Translates ? 1 : Prompt) + New > Longest)
+    return Error("--prompt-tokens and --new-tokens are " +
+                 std::to_string(Prompt) + " and " + std::to_string(New) +
+                 ": expected at most " + std::to_string(Longest) +
+                 " together, the model's length");
+  bool IsLess = (!Options.PromptTokens && Prompt < UsualPrompt) ||
+                (Decodes && !Options.NewTokens && New < UsualNew);
+  if (IsLess)
+    printNote("measured with " + std::to_string(Prompt) +
+              " prompt tokens and " + std::to_string(New) +
+              " new ones: the model has no room for " +
+              std::to_string(UsualPrompt) + " and " + std::to_string(UsualNew));
+  return Lengths{Prompt, New};
+}
+
 Status tool::benchModel(const BenchOptions &Options) {
   double Begin = secondsNow();
   std::optional<OutputFile> Svg;
@@ -232,22 +275,13 @@ Status tool::benchModel(const BenchOptions &Options) {
   bool Decodes = (*Loaded)->hasEntry("step");
   bool Sees = !Decodes && (*Loaded)->hasEntry("encode_image");
   bool Translates = Decodes && Info.MaxSource != 0;
-  int64_t NewTokens = Decodes ? Options.NewTokens : 0;
-  int64_t PromptTokens =
-      Sees ? Info.Image->patches() + 1 : Options.PromptTokens;
-  if (Translates && PromptTokens > Info.MaxSource)
-    return Error("--prompt-tokens is " + std::to_string(PromptTokens) +
-                 ": expected at most " + std::to_string(Info.MaxSource) +
-                 ", the model's source length");
+  Result<Lengths> Tokens = Sees ? Lengths{Info.Image->patches() + 1, 0}
+                                : lengthsOf(Info, Decodes, Options);
+  if (!Tokens)
+    return Tokens.error();
+  auto [PromptTokens, NewTokens] = *Tokens;
   // An answer begins with one token.
-  int64_t Length = Translates ? 1 : PromptTokens;
-  if (__builtin_add_overflow(Length, NewTokens, &Length) ||
-      (!Sees && Length > Info.MaxSequence))
-    return Error("--prompt-tokens and --new-tokens are " +
-                 std::to_string(Options.PromptTokens) + " and " +
-                 std::to_string(NewTokens) + ": expected at most " +
-                 std::to_string(Info.MaxSequence) +
-                 " together, the model's length");
+  int64_t Length = (Translates ? 1 : PromptTokens) + NewTokens;
   // In whole pages; every kind of cache has pages of the same size.
   int64_t Page = Info.Caches.empty() ? 1 : Info.Caches.front().PageTokens;
   auto Room = [&](int64_t Tokens) {

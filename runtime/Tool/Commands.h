@@ -232,8 +232,9 @@ struct BenchOptions {
   std::string File;
   /// As of RunOptions.
   std::vector<std::string> ModelFiles;
-  int64_t PromptTokens = 512;
-  int64_t NewTokens = 32;
+  /// Default: 512 and 32, or what the model's length leaves.
+  std::optional<int64_t> PromptTokens;
+  std::optional<int64_t> NewTokens;
   int64_t Batch = 1;
   int64_t Repeat = 3;
   int64_t Threads = 0;

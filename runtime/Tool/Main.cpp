@@ -552,12 +552,16 @@ int main(int Count, char **Values) {
       App.add_subcommand("bench", "Measure speed with random tokens");
   BenchApp->add_option("file", Bench.File, FileHelp)->required();
   constexpr int64_t MostTokens = 1 << 24, MostRounds = 1 << 20;
-  BenchApp->add_option("--prompt-tokens", Bench.PromptTokens)
-      ->check(CLI::Range(int64_t(1), MostTokens))
-      ->capture_default_str();
-  BenchApp->add_option("--new-tokens", Bench.NewTokens)
-      ->check(CLI::Range(int64_t(0), MostTokens))
-      ->capture_default_str();
+  BenchApp
+      ->add_option("--prompt-tokens", Bench.PromptTokens,
+                   "Tokens of each prompt [512, or what the model's length "
+                   "leaves]")
+      ->check(between(int64_t(1), MostTokens));
+  BenchApp
+      ->add_option("--new-tokens", Bench.NewTokens,
+                   "Tokens to decode after it [32, or what the model's length "
+                   "leaves]")
+      ->check(between(int64_t(0), MostTokens));
   BenchApp->add_option("--batch", Bench.Batch, "Sequences at once")
       ->check(between(int64_t(1), MostRounds))
       ->capture_default_str();
@@ -647,12 +651,12 @@ int main(int Count, char **Values) {
                                       : runRequests(Options);
     });
   } else if (ChatApp->parsed()) {
+    if (std::string Wrong = usageErrorOf(Chat.Must); !Wrong.empty())
+      return fail("chat: " + Wrong, ExitUsage);
     Done = whenAble(Chat, Compiling, chatWithModel);
   } else if (ServeApp->parsed()) {
     Done = whenOpen(Serve.Models, Serve.Options, Compiling,
                     [&] { return serveModels(Serve.Options); });
-    if (std::string Wrong = usageErrorOf(Chat.Must); !Wrong.empty())
-      return fail("chat: " + Wrong, ExitUsage);
   } else if (ReplayApp->parsed()) {
     Done = whenOpen(Replay.Models, Replay.Options.Serve, Compiling,
                     [&] { return replayRequests(Replay.Options); });
@@ -677,10 +681,6 @@ int main(int Count, char **Values) {
   } else if (TokenizeApp->parsed()) {
     Done = tokenize(Tokenize, Compiling);
   } else if (GrammarApp->parsed()) {
-    Done = checkGrammar(CheckGrammar, Compiling);
-  } else if (CacheApp->parsed()) {
-    Done = CacheList->parsed()    ? listCache(Cache.Json)
-           : CacheClear->parsed() ? clearCache(Cache.OlderThan)
     const grammar::GrammarOptions &O = CheckGrammar.Options;
     bool IsBatch = !O.BatchFile.empty();
     if (std::string Wrong = usageErrorOf(O.What); !Wrong.empty() && !IsBatch)
@@ -689,6 +689,10 @@ int main(int Count, char **Values) {
       return fail("grammar: --batch takes no --texts", ExitUsage);
     if (O.Times && !O.AsJson && !IsBatch)
       return fail("grammar: --times needs --json or --batch", ExitUsage);
+    Done = checkGrammar(CheckGrammar, Compiling);
+  } else if (CacheApp->parsed()) {
+    Done = CacheList->parsed()    ? listCache(Cache.Json)
+           : CacheClear->parsed() ? clearCache(Cache.OlderThan)
            : CacheAdd->parsed()   ? addToCache(Cache.Model, Compiling)
                                   : printCachePath();
   } else if (CompletionApp->parsed()) {

@@ -395,6 +395,16 @@ TEST_F(CommandLineTest, InspectAndBench) {
   Json J = json({"inspect", File, "--json"});
   EXPECT_TRUE(J.is_object());
   EXPECT_NE(tenon({"inspect", File, "--verify"}).Output, "");
+  // There is no room for the usual 512 tokens of a prompt.
+  Outcome Usual = tenon({"bench", File, "--repeat", "1", "--json"});
+  EXPECT_EQ(Usual.ExitStatus, 0) << Usual.Errors;
+  EXPECT_EQ(Usual.Errors,
+            "tenon: note: measured with 58 prompt tokens and 32 new ones: the "
+            "model has no room for 512 and 32\n");
+  J = json({"bench", File, "--prompt-tokens", "80", "--repeat", "1", "--json"});
+  EXPECT_EQ(J["new_tokens"], 10);
+  J = json({"bench", File, "--new-tokens", "80", "--repeat", "1", "--json"});
+  EXPECT_EQ(J["prompt_tokens"], 10);
   J = json({"bench", File, "--prompt-tokens", "20", "--new-tokens", "5",
             "--batch", "3", "--json"});
   for (const char *Key : {"prefill_tokens_per_s", "decode_tokens_per_s",
