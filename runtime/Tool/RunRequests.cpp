@@ -1,11 +1,14 @@
 //===- RunRequests.cpp - tenon run --prompts ------------------------------===//
 
+#include "runtime/Http/Fields.h"
 #include "runtime/Serving/Engine.h"
 #include "runtime/Support/Console.h"
 #include "runtime/Tool/Arguments.h"
+#include "runtime/Tool/CommandLine.h"
 #include "runtime/Tool/ProgressLine.h"
 #include "runtime/Tool/RunArguments.h"
 #include "runtime/Tool/RunSupport.h"
+#include "runtime/ToolCalls/Tools.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -15,8 +18,14 @@
 using namespace tenon;
 using namespace tenon::engine;
 using namespace tenon::generation;
+using namespace tenon::http;
 using namespace tenon::serving;
 using namespace tenon::tool;
+
+/// Whether `J` is an object with such a member; null counts as absent.
+static bool hasMember(const Json &J, const char *Key) {
+  return J.is_object() && J.contains(Key) && !J[Key].is_null();
+}
 
 /// Options that belong to the run as a whole, not to one request.
 static bool isOfRun(std::string_view Option) {
@@ -36,38 +45,85 @@ static bool isOfConversation(std::string_view Key) {
   return Key == "messages" || Key == "tools";
 }
 
-/// The option that the member `Key` with the value `Value` stands for, as it
-/// would be on the command line.
-static Status addArgument(std::vector<std::string> &Arguments,
-                          const std::string &Key, const Json &Value) {
-  std::string Name = Key;
-  std::replace(Name.begin(), Name.end(), '_', '-');
-  if (isOfRun(Name))
-    return Error("'" + Key + "' is no option of a request");
-  if (Value.is_boolean()) {
-    if (Value.get<bool>())
-      Arguments.push_back("--" + Name);
+/// The member `Key` of a line as values of the option `O`, as they would be on
+/// the command line.
+static std::vector<std::string> valuesOf(Fields &F, const CLI::Option &O,
+                                         const std::string &Key) {
+  const Json *J = F.get(Key.c_str());
+  if (!J)
     return {};
+  std::vector<std::string> Values;
+  auto Expect = [&](const std::string &What) {
+    F.expected(Key, What);
+    return std::vector<std::string>();
+  };
+  if (O.get_items_expected_max() == 0) {
+    if (J->is_boolean())
+      return {J->dump()};
+    if (J->is_string() && Key == "early_stopping")
+      return {J->get<std::string>()};
+    return Expect("true or false");
   }
-  if (Value.is_array() &&
-      std::all_of(Value.begin(), Value.end(),
-                  [](const Json &V) { return V.is_number_integer(); }) &&
-      Name.ends_with("-ids")) {
-    std::string Ids;
-    for (const Json &V : Value)
-      Ids += (Ids.empty() ? "" : ",") + V.dump();
-    Arguments.push_back("--" + Name + "=" + Ids);
-    return {};
+  if (Key.ends_with("_ids") && isTokens(*J))
+    return {joinTokens(J->get<std::vector<int32_t>>())};
+  if (Key == "logit_bias" && J->is_object()) {
+    for (const auto &[Token, Bias] : J->items())
+      Values.push_back(Token + "=" + Bias.dump());
+    return Values;
   }
-  Json Values = Value.is_array() ? Value : Json::array({Value});
-  for (const Json &V : Values) {
-    if (!V.is_string() && !V.is_number())
-      return Error("'" + Key + "' is " + printable(V.dump()) +
-                   ": expected a string, a number, true, false or an array");
-    Arguments.push_back("--" + Name + "=" +
-                        (V.is_string() ? V.get<std::string>() : V.dump()));
+  std::string Type = O.get_type_name();
+  auto IsGood = [&](const Json &V) {
+    return Type.starts_with("INT")     ? V.is_number_integer()
+           : Type.starts_with("UINT")  ? V.is_number_unsigned()
+           : Type.starts_with("FLOAT") ? V.is_number()
+                                       : V.is_string();
+  };
+  std::string Kind = Type.starts_with("INT")     ? "a whole number"
+                     : Type.starts_with("UINT")  ? "a whole number from 0 on"
+                     : Type.starts_with("FLOAT") ? "a number"
+                                                 : "a string";
+  bool IsRepeated = O.get_items_expected_max() > 1;
+  if (Key.ends_with("_ids"))
+    Kind = "an array of token ids, or a string of them";
+  else if (IsRepeated)
+    Kind += ", or an array of such";
+  for (const Json &V : IsRepeated && J->is_array() ? *J : Json::array({*J})) {
+    if (!IsGood(V))
+      return Expect(Kind);
+    Values.push_back(V.is_string() ? V.get<std::string>() : V.dump());
   }
-  return {};
+  return Values;
+}
+
+/// The options that the members of a line stand for. They are read as the
+/// server reads fields: null counts as absent, and nothing is converted.
+static Result<std::vector<std::string>> optionsIn(const Json &Line,
+                                                  const CLI::App &App) {
+  Json Members = Json::object();
+  for (const auto &[Key, Value] : Line.items()) {
+    std::string Name = Key;
+    std::replace(Name.begin(), Name.end(), '_', '-');
+    if (isOfRun(Name))
+      return Error("'" + Key + "' is no option of a request");
+    std::replace(Name.begin(), Name.end(), '-', '_');
+    Members[Name] = Value;
+  }
+  Fields F(Members);
+  for (const char *Key : {"messages", "tools"})
+    F.get(Key);
+  std::vector<std::string> Options;
+  for (const CLI::Option *O : tool::optionsOf(App))
+    for (const std::string &Name : O->get_lnames()) {
+      if (isOfRun(Name) || isOfConversation(Name))
+        continue;
+      std::string Key = Name;
+      std::replace(Key.begin(), Key.end(), '-', '_');
+      for (const std::string &Value : valuesOf(F, *O, Key))
+        Options.push_back("--" + Name + "=" + Value);
+    }
+  if (std::optional<ApiError> Wrong = F.finish())
+    return Error(Wrong->Message);
+  return Options;
 }
 
 /// The options of one request: those of the run, and over them its own.
@@ -80,24 +136,23 @@ static Result<RunOptions> optionsOf(const Json &J, const RunOptions &Common) {
   if (!J.is_object())
     return Error(std::string("is ") + J.type_name() +
                  ": expected a string or an object");
-  std::vector<std::string> Arguments = {Common.File};
-  for (const auto &[Key, Value] : J.items())
-    if (isOfConversation(Key))
-      continue;
-    else if (Status Added = addArgument(Arguments, Key, Value); !Added)
-      return Added.error();
   CLI::App App;
   addRunOptions(App, Own);
-  std::reverse(Arguments.begin(), Arguments.end()); // as CLI11 wants them
-  try {
-    App.parse(Arguments);
-  } catch (const CLI::ParseError &Problem) {
-    return Error(Problem.what());
-  }
-  if (Own.Prompts.size() + Own.TokenIds.size() + J.contains("messages") != 1)
+  Result<std::vector<std::string>> Options = optionsIn(J, App);
+  if (!Options)
+    return Options.error();
+  Options->push_back(Common.File);
+  if (Status Parsed = parseOptions(App, std::move(*Options)); !Parsed)
+    return Parsed.error();
+  bool HasMessages = hasMember(J, "messages");
+  if (Own.Prompts.size() + Own.TokenIds.size() + HasMessages != 1)
     return Error("expected one of 'prompt', 'messages' and 'token_ids'");
-  if (J.contains("tools") && !J.contains("messages"))
+  if (hasMember(J, "tools") && !HasMessages)
     return Error("'tools' is for 'messages'");
+  // What the run says of schemas is for the requests that have one.
+  for (const char *OfSchema : {"--fixed-order", "--format"})
+    if (Own.Must.JsonSchemaFile.empty() && App.count(OfSchema) != 0)
+      return Error(usageErrorOf(Own.Must));
   return Own;
 }
 
@@ -106,18 +161,20 @@ static Result<std::vector<int32_t>>
 conversationPrompt(const Model &M, const Json &J, const Json &Tools) {
   Json Talk = {{"add_generation_prompt", true}, {"tools", Tools}};
   for (const auto &[Key, Value] : J.items())
-    if (isOfConversation(Key))
+    if (isOfConversation(Key) && !Value.is_null())
       Talk[Key] = Value;
   Result<chat::Conversation> Read = chat::conversationFromJson(Talk);
   if (!Read)
     return Read.error();
+  if (Status Good = tools::checkTools(Read->Tools); !Good)
+    return Good.error();
   return M.chatPrompt(*Read);
 }
 
 static Result<std::vector<int32_t>> promptOf(const Model &M, const Json &J,
                                              const RunOptions &Own,
                                              const Json &Tools) {
-  if (J.is_object() && J.contains("messages"))
+  if (hasMember(J, "messages"))
     return conversationPrompt(M, J, Tools);
   Result<std::vector<std::vector<int32_t>>> Prompts =
       readPrompts(M, Own, Tools);
@@ -138,10 +195,10 @@ static Result<Wish> wishOf(const Model &M, const Json &J,
   Result<RunOptions> Own = optionsOf(J, Common);
   if (!Own)
     return Own.error();
-  bool IsTalk = J.is_object() && J.contains("messages");
-  Json Tools = IsTalk && J.contains("tools") ? J["tools"]
-               : IsTalk || Own->Chat         ? CommonTools
-                                             : Json();
+  bool IsTalk = hasMember(J, "messages");
+  Json Tools = hasMember(J, "tools") ? J["tools"]
+               : IsTalk || Own->Chat ? CommonTools
+                                     : Json();
   Result<std::vector<int32_t>> Prompt = promptOf(M, J, *Own, Tools);
   if (!Prompt)
     return Prompt.error();
@@ -232,28 +289,34 @@ static SessionOptions roomForRun(const Model &M, const RunOptions &Options,
   return Room;
 }
 
-static Json errorLine(const Error &Why) {
-  Json J = Json::object();
-  J["error"] = Why.message();
-  return J;
+/// What has come of a request that failed as a whole, `Why`.
+static Answer failedAnswer(const Request &R, const Error &Why) {
+  Generation Failed;
+  Failed.Finish = FinishReason::Error;
+  Failed.Failure = Why;
+  return {std::vector(static_cast<size_t>(R.How.Choices), Failed), {}};
 }
 
-static bool hasFailed(const Update &U) {
-  return U.Failure ||
-         std::any_of(U.Answer->Choices.begin(), U.Answer->Choices.end(),
-                     [](const Generation &G) { return bool(G.Failure); });
+/// The first of its choices that has failed; null if none has.
+static const Error *failureOf(const Answer &A) {
+  for (const Generation &G : A.Choices)
+    if (G.Failure)
+      return &*G.Failure;
+  return nullptr;
 }
 
-static Json lineOf(const Model &M, const Wish &W, const Update &U) {
-  if (U.Failure)
-    return errorLine(*U.Failure);
-  Json J = answerJson(M, W.What, *U.Answer, M.manifest().Tokenizer.has_value(),
-                      W.Tools);
-  J["cached_tokens"] = U.Usage.CachedTokens;
-  J["timings"] = {{"queued_s", U.Usage.Queued},
-                  {"first_token_s", U.Usage.FirstToken},
-                  {"longest_gap_s", U.Usage.LongestGap},
-                  {"total_s", U.Usage.Total}};
+static Json lineOf(const Model &M, const Wish &W, const Answer &A,
+                   const RequestUsage &Usage) {
+  Json J =
+      answerJson(M, W.What, A, M.manifest().Tokenizer.has_value(), W.Tools);
+  // Where it is looked for, however many choices there are.
+  if (const Error *Failure = failureOf(A))
+    J["error"] = Failure->message();
+  J["cached_tokens"] = Usage.CachedTokens;
+  J["timings"] = {{"queued_s", Usage.Queued},
+                  {"first_token_s", Usage.FirstToken},
+                  {"longest_gap_s", Usage.LongestGap},
+                  {"total_s", Usage.Total}};
   return J;
 }
 
@@ -311,7 +374,8 @@ Status tool::runRequests(const RunOptions &Options) {
   for (size_t I = 0; I < All->size(); ++I) {
     std::variant<RequestId, Refusal> Given = Plan->submit((*All)[I].What);
     if (const auto *No = std::get_if<Refusal>(&Given)) {
-      Lines[I] = errorLine(No->What);
+      Lines[I] =
+          ::lineOf(M, (*All)[I], failedAnswer((*All)[I].What, No->What), {});
       ++Failures;
     } else {
       Places[std::get<RequestId>(Given)] = I;
@@ -328,8 +392,10 @@ Status tool::runRequests(const RunOptions &Options) {
       Progress.add(isFinal(U.State), NewTokens);
       if (isFinal(U.State)) {
         size_t I = Places.at(U.Id);
-        Lines[I] = ::lineOf(M, (*All)[I], U);
-        Failures += hasFailed(U);
+        const Request &Asked = (*All)[I].What;
+        Answer A = U.Failure ? failedAnswer(Asked, *U.Failure) : *U.Answer;
+        Lines[I] = ::lineOf(M, (*All)[I], A, U.Usage);
+        Failures += failureOf(A) != nullptr;
       }
     }
     Progress.show(static_cast<double>(Ended) /

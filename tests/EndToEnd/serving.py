@@ -162,8 +162,8 @@ class Serving:
                 (good + "\n{\n", f"{path}:3: "),
                 (good + '{"prompt": "a", "output": "x"}\n',
                  f"{path}:2: 'output' is no option of a request"),
-                ('{"prompt": {}}', f"{path}:1: 'prompt' is '{{}}': expected a "
-                                   f"string, a number, true, false or an array"),
+                ('{"prompt": {}}', f"{path}:1: 'prompt' is object: expected a "
+                                   f"string, or an array of such"),
                 ('{"max_new_tokens": 3}',
                  f"{path}:1: expected one of 'prompt', 'messages' and "
                  "'token_ids'"),
@@ -173,7 +173,8 @@ class Serving:
                  f"{path}:1: 'tools' is for 'messages'"),
                 ('{"messages": [{"role": "user", "content": "a"}]}',
                  f"{path}:1: "),
-                ('{"messages": [], "tools": [{}]}',
+                ('{"messages": [{"role": "user", "content": "a"}], '
+                 '"tools": [{}]}',
                  f"{path}:1: 'tools[0]' is no function"),
                 ('{"prompt": "a", "temperature": -1}',
                  f"{path}:1: --temperature"),
@@ -190,6 +191,7 @@ class Serving:
         self.test.check(
             status == 1 and len(lines) == 4 and "2 of 4 requests" in said
             and "9 texts at once: expected at most 8" in lines[1]["error"]
+            and len(lines[1]["choices"]) == 9
             and "token id 99999999" in lines[2]["error"]
             and lines[0]["token_ids"] == lines[3]["token_ids"],
             f"a request that never fits: {said} {lines}")

@@ -220,6 +220,102 @@ TEST_F(CommandLineTest, TextsEndWithTheCache) {
               "the prompt");
 }
 
+/// Lines of a file of requests, and what they are answered.
+TEST_F(CommandLineTest, RequestsHaveFieldsOfTheirTypes) {
+  write();
+  std::string Requests = Directory / "requests.jsonl";
+  auto Run = [&](const std::string &Lines) {
+    std::ofstream(Requests) << Lines;
+    return tenon({"run", File, "--prompts", Requests, "--max-new-tokens", "3",
+                  "--max-num-seqs", "2"});
+  };
+  auto Refused = [&](const std::string &Line, const std::string &Text) {
+    Outcome O = Run(Line);
+    EXPECT_EQ(O.ExitStatus, 1);
+    EXPECT_EQ(O.Errors, "tenon: error: " + Requests + ":1: " + Text + "\n");
+  };
+  Refused(R"({"token_ids": [1], "max_new_tokens": "3"})",
+          "'max_new_tokens' is \"3\": expected a whole number");
+  Refused(R"({"token_ids": [1], "max_new_tokens": 3.5})",
+          "'max_new_tokens' is 3.5: expected a whole number");
+  Refused(R"({"token_ids": [1], "temperature": true})",
+          "'temperature' is true: expected a number");
+  Refused(R"({"token_ids": [1], "ignore_eos": "yes"})",
+          "'ignore_eos' is \"yes\": expected true or false");
+  Refused(R"({"token_ids": [1], "stop": [1]})",
+          "'stop' is array: expected a string, or an array of such");
+  Refused(R"({"token_ids": [1, "2"]})",
+          "'token_ids' is array: expected an array of token ids, or a string "
+          "of them");
+  Refused(R"({"token_ids": [1], "seed": -1})",
+          "'seed' is -1: expected a whole number from 0 on");
+  Refused(R"({"token_ids": [1], "max_new_tokens": -3})",
+          "--max-new-tokens is -3: expected at least 0");
+  Refused(R"({"token_ids": [1], "fixed_order": true})",
+          "--fixed-order needs --json-schema");
+  Refused(R"({"token_ids": [1], "output": "x"})",
+          "'output' is no option of a request");
+  Outcome Unknown = Run(R"({"token_ids": [1], "max_tokens": 3})");
+  EXPECT_TRUE(Unknown.Errors.starts_with(
+      "tenon: error: " + Requests +
+      ":1: 'max_tokens' is not supported: expected one of"))
+      << Unknown.Errors;
+
+  // Null asks for nothing; a field is written in either way.
+  Outcome O = Run(R"({"token_ids": [3,1,4], "stop": null, "messages": null,
+                      "tools": null, "max_new_tokens": null})");
+  EXPECT_NE(O.Errors, ""); // A request is one line.
+  O = Run(R"({"token_ids": [3,1,4], "stop": null, "messages": null, )"
+          R"("tools": null, "max_new_tokens": null, "early_stopping": null})"
+          "\n"
+          R"({"token-ids": "3,1,4", "echo": false})"
+          "\n"
+          R"({"token_ids": [3,1,4], "logit_bias": {"7": 100}})"
+          "\n");
+  ASSERT_EQ(O.ExitStatus, 0) << O.Errors;
+  std::istringstream Answers(O.Output);
+  for (const std::vector<int32_t> &Expected :
+       {greedy({3, 1, 4}, 3), greedy({3, 1, 4}, 3), {7, 7, 7}}) {
+    std::string Line;
+    std::getline(Answers, Line);
+    EXPECT_EQ((*parseJson(Line, "answer"))["token_ids"], Json(Expected));
+  }
+}
+
+TEST_F(CommandLineTest, FailedRequestsHaveTheFieldsOfOthers) {
+  write();
+  std::string Requests = Directory / "requests.jsonl";
+  std::ofstream(Requests) << R"({"token_ids": [1], "max_new_tokens": 2})"
+                          << "\n"
+                          << R"({"token_ids": [1, 999], "max_new_tokens": 2})"
+                          << "\n"
+                          << R"({"token_ids": [1], "max_new_tokens": 9999})"
+                          << "\n"
+                          << R"({"token_ids": [1], "n": 3, "temperature": 1})"
+                          << "\n";
+  Outcome O = tenon({"run", File, "--prompts", Requests, "--max-num-seqs", "2",
+                     "--max-seq", "16"});
+  EXPECT_EQ(O.ExitStatus, 1);
+  EXPECT_NE(O.Errors.find("3 of 4 requests failed"), std::string::npos)
+      << O.Errors;
+  std::istringstream Answers(O.Output);
+  std::vector<Json> Lines;
+  for (std::string Line; std::getline(Answers, Line);)
+    Lines.push_back(*parseJson(Line, "answer"));
+  ASSERT_EQ(Lines.size(), 4u) << O.Output;
+  for (size_t I : {1, 2, 3})
+    EXPECT_TRUE(Lines[I]["error"].is_string());
+  for (size_t I : {1, 2}) {
+    EXPECT_EQ(Lines[I]["finish_reason"], "error");
+    for (const auto &[Key, Value] : Lines[0].items())
+      EXPECT_TRUE(Lines[I].contains(Key)) << Key;
+  }
+  ASSERT_EQ(Lines[3]["choices"].size(), 3u);
+  EXPECT_NE(Lines[3]["choices"][2]["error"].get<std::string>().find(
+                "3 texts at once: expected at most 2"),
+            std::string::npos);
+}
+
 TEST_F(CommandLineTest, EndOfSequence) {
   std::vector<int32_t> New = greedy({3, 1, 4}, 8);
   int32_t End = New[2];
