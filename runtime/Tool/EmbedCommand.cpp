@@ -80,7 +80,9 @@ Result<EmbeddingModel> EmbeddingModel::load(const std::string &File) {
     return Loaded.error();
   Result<const Entry *> Code = (*Loaded)->entry("embed");
   if (!Code)
-    return Code.error();
+    return Error((*Loaded)->path() +
+                 ": this model gives no embeddings of texts: expected one of "
+                 "sentence-transformers");
   Result<const Tokenizer *> Text = (*Loaded)->tokenizer();
   if (!Text)
     return Text.error();

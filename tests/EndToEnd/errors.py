@@ -220,8 +220,9 @@ class Errors:
             "segment beyond the model's", "5", command=[
                 "tenon", "run", bert, "--token-ids", "1,2", "--token-types",
                 "0,5", "--output", self.test.work / "o.npy"])
-        self.test.expect_error("nothing to embed", command=[
-            "tenon", "embed", self.artifact, "--text", "a"])
+        self.test.expect_error("nothing to embed", "gives no embeddings",
+                               command=["tenon", "embed", self.artifact,
+                                        "--text", "a"])
         short, empty = self.test.work / "short", self.test.work / "no-text"
         short.write_text("a")
         empty.write_text("")
