@@ -60,12 +60,6 @@ ImportOptions importOptions(const CompileOptions &Options) {
   return Import;
 }
 
-Result<ImportedModel> import(mlir::MLIRContext &Context,
-                             const CompileOptions &Options,
-                             const ImportOptions &Import) {
-  return importNamed(Context, Options.Model, Options.Weights, Import);
-}
-
 /// What people should know of a model, one line each on stderr.
 void printNotes(const ImportedModel &Model) {
   for (const std::string &Note : Model.Notes)
@@ -180,7 +174,8 @@ private:
     ImportOptions Import = importOptions(Options);
     // A config alone is enough for its IR.
     Import.ConfigOnly = llvm::StringRef(Options.Model).ends_with(".json");
-    Result<ImportedModel> Imported = import(Context, Options, Import);
+    Result<ImportedModel> Imported =
+        importNamed(Context, Options.Model, Options.Weights, Import);
     if (!Imported)
       return Imported.error();
     Model = &*Imported;
@@ -306,7 +301,8 @@ private:
     Plain.Requantises = [](std::string_view, std::span<const int64_t>) {
       return true;
     };
-    Result<ImportedModel> Imported = import(Context, Options, Plain);
+    Result<ImportedModel> Imported =
+        importNamed(Context, Options.Model, Options.Weights, Plain);
     if (!Imported)
       return Imported.error();
     Shown.show("compiling to calibrate");
@@ -701,7 +697,8 @@ Result<std::string> tenon::inspectModel(const InspectModelOptions &Options) {
   Source.IgnoredConfigKeys = Options.IgnoredConfigKeys;
   ImportOptions Import = importOptions(Source);
   Import.ConfigOnly = true;
-  Result<ImportedModel> Imported = import(Context, Source, Import);
+  Result<ImportedModel> Imported =
+      importNamed(Context, Source.Model, Source.Weights, Import);
   if (!Imported)
     return Imported.error();
   Result<ModelEstimate> Estimate =

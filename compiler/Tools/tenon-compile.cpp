@@ -152,7 +152,6 @@ int main(int Argc, char **Argv) {
                    "Matrices that are not, but stay as they are: patterns of "
                    "tensor names with '*', separated by commas")
       ->delimiter(',')
-      ->needs(Compile->get_option("--quantize"))
       ->check([](const std::string &Text) -> std::string {
         llvm::Expected<llvm::GlobPattern> Pattern =
             llvm::GlobPattern::create(Text);

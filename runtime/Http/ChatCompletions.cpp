@@ -101,7 +101,8 @@ private:
     return J;
   }
 
-  static Json scoreJson(const TokenText &Text, float LogProbability) {
+  static Json scoreJson(const tokenizer::TokenText &Text,
+                        float LogProbability) {
     Json Bytes = Json::array();
     for (char Byte : Text.bytes())
       Bytes.push_back(static_cast<unsigned char>(Byte));
@@ -119,7 +120,7 @@ private:
       return nullptr;
     Json Content = Json::array();
     for (const sampling::ScoredToken &S : Scores) {
-      TokenText Chosen = T.textOf(S.Chosen.Token, !HasText);
+      tokenizer::TokenText Chosen = T.textOf(S.Chosen.Token, !HasText);
       Content.push_back(scoreJson(Chosen, S.Chosen.LogProbability));
       Json &Top = Content.back()["top_logprobs"] = Json::array();
       for (const sampling::TokenScore &Each : S.Likeliest)

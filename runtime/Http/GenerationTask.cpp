@@ -108,21 +108,9 @@ void GenerationTask::start(generation::Settings S,
   C.Server.post([Own = shared_from_this()] { Own->submit(); });
 }
 
-TokenText GenerationTask::textOf(int32_t Token, bool IsFirst) const {
+tokenizer::TokenText GenerationTask::textOf(int32_t Token, bool IsFirst) const {
   auto T = M.code().tokenizer();
-  if (!T)
-    return {};
-  TokenText Made;
-  Result<std::optional<std::string>> Bytes = (*T)->bytesOf(Token, IsFirst);
-  if (Bytes)
-    Made.Added = std::move(*Bytes);
-  else // Where that depends on its neighbours: as it is alone.
-    Made.Added = (*T)->decode({&Token, 1});
-  if (Made.Added)
-    tokenizer::appendLossy(Made.Shown, *Made.Added, /*IsEnd=*/true);
-  else
-    Made.Shown = (*T)->decode({&Token, 1}, /*SkipSpecialTokens=*/false);
-  return Made;
+  return T ? (*T)->textOf(Token, IsFirst) : tokenizer::TokenText();
 }
 
 /// Whether tool calls and reasoning are looked for in answers. What comes

@@ -50,17 +50,6 @@ struct TokenUsage {
 
 class GenerationTask;
 
-/// A token as log-probabilities show it.
-struct TokenText {
-  /// What it adds to the text of an answer, in bytes that may be a part of a
-  /// character; none of a special token, which is not in the text.
-  std::optional<std::string> Added;
-  /// The same in UTF-8; of a special token its spelling.
-  std::string Shown;
-
-  const std::string &bytes() const { return Added ? *Added : Shown; }
-};
-
 /// Writes the answer to one call, for the server's thread. Events are bytes for
 /// the wire, perhaps none.
 class AnswerFormat {
@@ -122,7 +111,7 @@ public:
     return generation::toolCallId(requestOf(Index).Prompt, Call);
   }
   /// A token of an answer; `IsFirst`: no other one of its text is before it.
-  TokenText textOf(int32_t Token, bool IsFirst) const;
+  tokenizer::TokenText textOf(int32_t Token, bool IsFirst) const;
 
 private:
   /// A choice that is streamed.

@@ -70,7 +70,10 @@ RequestLabels http::readLabels(Fields &F) {
   }
   L.CacheKey = F.string("prompt_cache_key");
   L.Safety = F.string("safety_identifier");
-  F.accept("service_tier", "auto");
+  // Both are what a project has that chose nothing else.
+  if (std::optional<std::string> Tier = F.string("service_tier");
+      Tier && *Tier != "auto" && *Tier != "default")
+    F.expected("service_tier", "\"auto\" or \"default\"");
   F.accept("store", false);
   return L;
 }

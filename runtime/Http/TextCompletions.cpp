@@ -94,7 +94,8 @@ private:
               {"top_logprobs", Json::array()},
               {"text_offset", Json::array()}};
     for (size_t I = 0; I < Scores.size(); ++I) {
-      TokenText Chosen = T.textOf(Scores[I].Chosen.Token, Before.IsEmpty);
+      tokenizer::TokenText Chosen =
+          T.textOf(Scores[I].Chosen.Token, Before.IsEmpty);
       J["tokens"].push_back(Chosen.Shown);
       J["text_offset"].push_back(Before.Characters);
       // Nothing says how likely the first token of a text is.

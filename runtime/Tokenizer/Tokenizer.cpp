@@ -557,6 +557,17 @@ Result<std::optional<std::string>> Tokenizer::bytesOf(int32_t Id,
   return Bytes;
 }
 
+TokenText Tokenizer::textOf(int32_t Id, bool IsFirst) const {
+  TokenText Made;
+  Result<std::optional<std::string>> Bytes = bytesOf(Id, IsFirst);
+  Made.Added = Bytes ? std::move(*Bytes) : decode({&Id, 1});
+  if (Made.Added)
+    appendLossy(Made.Shown, *Made.Added, /*IsEnd=*/true);
+  else
+    Made.Shown = decode({&Id, 1}, /*SkipSpecialTokens=*/false);
+  return Made;
+}
+
 struct StreamingDecoder::State {
   State(const Tokenizer::Parts &Steps, bool SkipSpecialTokens)
       : Steps(Steps), SkipSpecialTokens(SkipSpecialTokens) {

@@ -47,6 +47,17 @@ struct EncodedPair {
   std::vector<int32_t> Types;
 };
 
+/// A token as log-probabilities show it.
+struct TokenText {
+  /// What it adds to a text, in bytes that may be a part of a character; none
+  /// of a special token, which is not in the text.
+  std::optional<std::string> Added;
+  /// The same in UTF-8; of a special token its spelling.
+  std::string Shown;
+
+  const std::string &bytes() const { return Added ? *Added : Shown; }
+};
+
 /// Turns text into token ids and back. Const functions may be used from any
 /// number of threads at once.
 class Tokenizer {
@@ -112,6 +123,10 @@ public:
   /// token or behind others; none for ids that are no token's, and for special
   /// tokens. An error where that depends on the tokens around it.
   Result<std::optional<std::string>> bytesOf(int32_t Id, bool IsFirst) const;
+
+  /// `Id` as the first token of a text or behind others; where that depends on
+  /// the tokens around it, as it is alone.
+  TokenText textOf(int32_t Id, bool IsFirst) const;
 
 private:
   friend class StreamingDecoder;

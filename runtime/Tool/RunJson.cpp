@@ -8,32 +8,71 @@ using namespace tenon::generation;
 using namespace tenon::sampling;
 using namespace tenon::tool;
 
-/// A token as it is read alone; null without a tokenizer.
-static Json textOf(const Model &M, int32_t Token) {
-  if (!M.manifest().Tokenizer)
-    return Json();
-  auto T = M.tokenizer();
-  return T ? Json((*T)->decode({&Token, 1}, false)) : Json();
-}
-
-static Json scoreJson(const Model &M, const TokenScore &Score) {
+/// What `Score` says, and of the token what it adds to a text.
+static Json scoreJson(const Model &M, const TokenScore &Score,
+                      const std::optional<tokenizer::TokenText> &Text) {
   // An infinite number becomes null.
   return {{"token_id", Score.Token},
-          {"text", textOf(M, Score.Token)},
+          {"text", Text ? Json(Text->Shown) : Json()},
           {"logprob", Score.LogProbability}};
 }
 
-static Json scoresJson(const Model &M, const std::vector<ScoredToken> &Scores) {
-  Json All = Json::array();
-  for (const ScoredToken &Token : Scores) {
-    Json J = scoreJson(M, Token.Chosen);
-    J["top"] = Json::array();
-    for (const TokenScore &Score : Token.Likeliest)
-      J["top"].push_back(scoreJson(M, Score));
-    All.push_back(std::move(J));
+namespace {
+
+/// Writes the tokens of one text, in order.
+class ScoreWriter {
+public:
+  /// `Before` is what the text has before them.
+  explicit ScoreWriter(const Model &M, std::span<const int32_t> Before = {})
+      : M(M) {
+    if (M.manifest().Tokenizer)
+      if (auto Read = M.tokenizer())
+        T = *Read;
+    for (int32_t Token : Before)
+      pass(Token);
   }
-  return All;
-}
+
+  /// A token of which nothing says how likely it is.
+  Json first(int32_t Token) {
+    Json J = scoreJson(M, {Token, 0}, textOf(Token));
+    J["logprob"] = Json();
+    J["top"] = Json::array();
+    pass(Token);
+    return J;
+  }
+
+  Json rest(const std::vector<ScoredToken> &Scores) {
+    Json All = Json::array();
+    for (const ScoredToken &Token : Scores) {
+      Json J = scoreJson(M, Token.Chosen, textOf(Token.Chosen.Token));
+      J["top"] = Json::array();
+      for (const TokenScore &Score : Token.Likeliest)
+        J["top"].push_back(scoreJson(M, Score, textOf(Score.Token)));
+      All.push_back(std::move(J));
+      pass(Token.Chosen.Token);
+    }
+    return All;
+  }
+
+private:
+  /// None without a tokenizer.
+  std::optional<tokenizer::TokenText> textOf(int32_t Token) const {
+    if (!T)
+      return std::nullopt;
+    return T->textOf(Token, IsEmpty);
+  }
+  void pass(int32_t Token) {
+    if (std::optional<tokenizer::TokenText> Text = textOf(Token);
+        Text && Text->Added)
+      IsEmpty = false;
+  }
+
+  const Model &M;
+  const tokenizer::Tokenizer *T = nullptr;
+  bool IsEmpty = true; ///< No token but special ones before.
+};
+
+} // namespace
 
 /// Tells the calls in an answer from its text.
 static void addToolCalls(Json &J, const Model &M, const Request &R,
@@ -67,7 +106,9 @@ static void addChoice(Json &J, const Model &M, const Request &R,
   if (G.StopString)
     J["stop_reason"] = *G.StopString;
   if (R.Scored && Generates)
-    J["logprobs"] = scoresJson(M, G.Scores);
+    J["logprobs"] = ScoreWriter(M, R.Echo ? std::span<const int32_t>(R.Prompt)
+                                          : std::span<const int32_t>())
+                        .rest(G.Scores);
   if (G.Score)
     J["score"] = *G.Score;
   if (G.Failure)
@@ -92,11 +133,9 @@ Json tool::answerJson(const Model &M, const Request &R, const Answer &A,
     return J;
   J["prompt_token_ids"] = R.Prompt;
   if (R.Scored) {
-    // Nothing says how likely the first one is.
-    Json First = scoreJson(M, {R.Prompt.front(), 0});
-    First["logprob"] = Json();
-    First["top"] = Json::array();
-    J["prompt_logprobs"] = scoresJson(M, A.PromptScores);
+    ScoreWriter Writer(M);
+    Json First = Writer.first(R.Prompt.front());
+    J["prompt_logprobs"] = Writer.rest(A.PromptScores);
     J["prompt_logprobs"].insert(J["prompt_logprobs"].begin(), First);
   }
   return J;
