@@ -27,7 +27,7 @@ def test_compile_and_progress(tmp_path):
 
 
 @pytest.mark.parametrize("model, options, message", [
-    (EXAMPLE, {"quantize": "int3"}, "int3 not in"),
+    (EXAMPLE, {"quantize": "int3"}, "--quantize is .int3.: expected one of"),
     (EXAMPLE, {"no_such_option": 1}, "no-such-option"),
     (EXAMPLE / "none", {}, "none"),
     (EXAMPLE, {"target_cpu": ["avx2", "z80"]}, "z80"),

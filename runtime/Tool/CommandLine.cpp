@@ -156,7 +156,7 @@ static std::string usageError(const CLI::App &App,
   return Text;
 }
 
-/// Whether the command line has the right form and one of its values is wrong.
+/// Whether only a value is wrong, with which --help is of no more help.
 static bool isOfValue(const CLI::ParseError &Problem) {
   return dynamic_cast<const CLI::ValidationError *>(&Problem) ||
          dynamic_cast<const CLI::ConversionError *>(&Problem);
@@ -178,8 +178,8 @@ std::optional<int> tool::parseCommandLine(CLI::App &App, int Count,
     return exitStatusOf(print(Printed));
   } catch (const CLI::ParseError &Problem) {
     std::string Wrong = usageError(App, Problem);
-    return isOfValue(Problem) ? fail(Wrong)
-                              : fail(Wrong + " (see --help)", ExitUsage);
+    return fail(isOfValue(Problem) ? Wrong : Wrong + " (see --help)",
+                ExitUsage);
   }
 }
 

@@ -18,8 +18,8 @@
 namespace tenon::tool {
 
 /// The exit statuses of both tools, which their manual pages list.
-inline constexpr int ExitError = 1; ///< Of a value, a file, or what went wrong.
-inline constexpr int ExitUsage = 2; ///< Of a command line of the wrong form.
+inline constexpr int ExitError = 1;   ///< Of a file, or what went wrong.
+inline constexpr int ExitUsage = 2;   ///< Of wrong usage.
 inline constexpr int ExitDiffers = 3; ///< Of `tenon bisect`: results differ.
 
 /// Prints the error, and answers the exit status.

@@ -226,12 +226,13 @@ static std::string exitStatuses(bool Compares) {
   };
   std::string Text =
       ".SH EXIT STATUS\n" + Entry(0, "Success.") +
-      Entry(ExitError, "A value, file or model is wrong, or something failed: "
-                       "a line on standard error says what.") +
+      Entry(ExitError,
+            "A file, a model or what a model is given is wrong, or "
+            "something failed: a line on standard error says what.") +
       Entry(ExitUsage,
-            "The command line has not the right form: an unknown command or "
-            "option, an argument or a value that is missing, options that "
-            "need or exclude each other. Nothing has been read.");
+            "Wrong usage: an unknown command or option, an argument or a "
+            "value that is missing, a value that its option never takes, "
+            "options that need or exclude each other. Nothing has been read.");
   if (Compares)
     Text += Entry(ExitDiffers, "Results differ.");
   return Text;

@@ -407,7 +407,14 @@ int main(int Count, char **Values) {
   CLI::App *EmbedApp =
       App.add_subcommand("embed", "Print pooled embeddings of texts");
   EmbedApp->add_option("file", Embed.File, FileHelp)->required();
-  EmbedApp->add_option("--text", Embed.Texts, "Texts");
+  // CLI11 would take "[a, b]" apart among several values of one option.
+  std::vector<std::string> OneEach, More;
+  CLI::Option *Text = EmbedApp->add_option(
+      "--text", OneEach, "A text, behind which more may stand");
+  Text->type_size(1)->allow_extra_args(false);
+  CLI::Option *MoreText =
+      EmbedApp->add_option("more", More, "More texts, with --text");
+  MoreText->needs(Text)->allow_extra_args(false);
   EmbedApp->add_option("--text-file", Embed.TextFile,
                        "File with one text a line; -: standard input");
   EmbedApp->add_option(
@@ -663,6 +670,12 @@ int main(int Count, char **Values) {
   } else if (ExplainApp->parsed()) {
     Done = explainRequest(Explain);
   } else if (EmbedApp->parsed()) {
+    auto NextText = OneEach.begin(), NextMore = More.begin();
+    for (const CLI::Option *O : EmbedApp->parse_order())
+      if (O == Text)
+        Embed.Texts.push_back(*NextText++);
+      else if (O == MoreText)
+        Embed.Texts.push_back(*NextMore++);
     if (std::string Wrong = usageErrorOf(Embed); !Wrong.empty())
       return fail("embed: " + Wrong, ExitUsage);
     Done = whenAble(Embed, Compiling,

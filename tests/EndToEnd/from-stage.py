@@ -107,7 +107,7 @@ def errors(test, fixture):
                                    option, value, "--weights", fixture.path,
                                    *out])
     test.expect_error("required pass", "--disable-pass is 'plan-memory'",
-                      command=[*compile, fixture.path, "--disable-pass",
+                      status=2, command=[*compile, fixture.path, "--disable-pass",
                                "plan-memory", *out])
 
 

@@ -124,7 +124,8 @@ class ModelCache:
         self.check(len(self.listed()) == count + 1, "and the first again")
         self.test.expect_error("a value", "--quantize", "int3",
                                command=["tenon", "run", self.model,
-                                        "--quantize", "int3", *WRITE])
+                                        "--quantize", "int3", *WRITE],
+                               status=2)
 
     def add(self):
         """What compiles and runs nothing."""
@@ -349,12 +350,10 @@ class ModelCache:
             "removed 1 artifact, "), "the other")
         self.check([path.name for path in sorted(self.folder.iterdir())]
                    == ["content", "mine.txt"], "what is not its own stays")
-        for arguments, status in (
-                (["cache"], 2), (["cache", "list", "x"], 2),
-                (["cache", "clear", "--older-than", "-1"], 1)):
+        for arguments in (["cache"], ["cache", "clear", "--older-than", "-1"],
+                          ["cache", "list", "x"]):
             self.test.expect_error(" ".join(arguments), "tenon: error",
-                                   command=["tenon", *arguments],
-                                   status=status)
+                                   command=["tenon", *arguments], status=2)
 
 
 def main():

@@ -142,7 +142,7 @@ TEST_F(CommandLineEvaluateTest, Usage) {
   expectError({"evaluate", "x", "--text", "y", "--token-ids", "1"},
               "expected --text or --token-ids", 2);
   expectError({"evaluate", "x", "--token-ids", "1", "--context", "many"},
-              "--context is 'many': expected a whole number");
+              "--context is 'many': expected a whole number", 2);
 }
 
 TEST_F(CommandLineEvaluateTest, RefusesWhatItCannotScore) {

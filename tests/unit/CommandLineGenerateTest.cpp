@@ -158,7 +158,8 @@ TEST_F(CommandLineTest, SettingsThatAreRefused) {
   Refused({"--n", "2", "--temperature", "1"}, "--n above 1 needs --json", 2);
   Refused({"--logprobs", "2"}, "--logprobs needs --json", 2);
   Refused({"--num-beams", "2", "--early-stopping=often"},
-          "--early-stopping is 'often': expected one of {true, false, never}");
+          "--early-stopping is 'often': expected one of {true, false, never}",
+          2);
   Refused({"--n", "0"}, "--n is 0: expected 1 to 1024");
   Refused({"--n", "2", "--json"}, "--n is 2: the likeliest tokens are the same "
                                   "in every choice: expected 1, or "

@@ -110,7 +110,7 @@ TEST_F(CommandLineTest, NumbersAreReadAsWritten) {
   auto Refused = [&](const std::string &Option, const std::string &Value,
                      const std::string &Text) {
     expectError({"run", "x", "--token-ids", "1", Option, Value},
-                Option + " is " + Text);
+                Option + " is " + Text, 2);
   };
   Refused("--max-new-tokens", "-1", "-1: expected at least 0\n");
   Refused("--max-new-tokens", "many", "'many': expected a whole number\n");
@@ -128,14 +128,15 @@ TEST_F(CommandLineTest, NumbersAreReadAsWritten) {
   Refused("--temperature", "warm", "'warm': expected a number\n");
   Refused("--num-beams", "0", "0: expected 1 to 1024\n");
   Refused("--length-penalty", "2e6", "2e6: expected -1e+06 to 1e+06\n");
-  expectError({"bench", "x", "--batch", "0"}, "--batch is 0: expected 1 to ");
+  expectError({"bench", "x", "--batch", "0"}, "--batch is 0: expected 1 to ",
+              2);
   expectError({"serve", "x", "--port", "65536"},
-              "--port is 65536: expected 0 to 65535\n");
+              "--port is 65536: expected 0 to 65535\n", 2);
   expectError(
       {"run", "x", "--token-ids", "1", "--prompts", "f", "--max-step-ms", "0"},
-      "--max-step-ms is 0: expected a number above 0\n");
+      "--max-step-ms is 0: expected a number above 0\n", 2);
   expectError({"completion", "ksh"},
-              "shell is 'ksh': expected one of {bash, zsh, fish}\n");
+              "shell is 'ksh': expected one of {bash, zsh, fish}\n", 2);
   // A leading 0 makes no octal number, and a sign is no harm.
   write();
   Json J =
@@ -638,6 +639,11 @@ TEST_F(CommandLineTest, EmbedsTextsAndCutsLongOnes) {
   ASSERT_EQ(J["embeddings"].size(), 3u);
   EXPECT_EQ(J["embeddings"][2].size(), static_cast<size_t>(Width));
   EXPECT_EQ(J["embeddings"][1][0], 5 + 5);
+  J = json({"embed", "--json", "--text", "[a,b]", File, "b", "--text", "c"});
+  ASSERT_EQ(J["embeddings"].size(), 3u);
+  EXPECT_EQ(J["embeddings"][1][0], 5 + 5);
+  EXPECT_EQ(J["embeddings"][2][0], 5 + 6);
+  expectError({"embed", File, "a"}, "more requires --text", 2);
   Outcome O = tenon({"embed", File, "--text", "a"});
   EXPECT_TRUE(O.Output.starts_with("9 9 9 ")) << O.Output;
 }
