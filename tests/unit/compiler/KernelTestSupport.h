@@ -75,11 +75,12 @@ protected:
     Context.disableMultithreading();
   }
 
-  /// The CPU levels that this machine runs, one of each that code generation
-  /// tells apart.
+  /// The CPU levels that this machine runs or can emulate, one of each that
+  /// code generation tells apart.
   static std::vector<CpuLevel> levels();
 
-  /// Compiles and compares `Case` on every level.
+  /// Compiles and compares `Case` on every level; on one that is emulated the
+  /// first case of a test, and with TENON_EMULATE_ALL_KERNELS set all of them.
   void check(const KernelCase &Case);
 
   /// The module of `Case`, ready for code generation; null if a failure was
@@ -97,6 +98,7 @@ protected:
   float ParameterScale = 1;
 
 private:
+  bool HasEmulated = false;
   /// Of the program that was compiled last.
   std::unique_ptr<Checkpoint> Parameters;
   std::unique_ptr<PackedWeights> Weights;
