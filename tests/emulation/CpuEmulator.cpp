@@ -4,7 +4,6 @@
 
 #include "tests/emulation/Emulation.h"
 
-#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -25,8 +24,6 @@ struct Known {
 };
 
 } // namespace
-
-static std::atomic<uint64_t> Count = 0;
 
 static std::string bytesAt(uint64_t Address, unsigned Length) {
   return {reinterpret_cast<const char *>(Address), Length};
@@ -66,7 +63,6 @@ static void handle(int, siginfo_t *, void *Context) {
   const Known &Next = find(State.instruction());
   Next.Does(Next.What, State);
   State.setInstruction(State.instruction() + Next.What.Length);
-  ++Count;
 }
 
 bool emulation::canRun(CpuLevel Level) {
@@ -93,5 +89,3 @@ void emulation::install() {
   Action.sa_flags = SA_SIGINFO;
   ::sigaction(SIGILL, &Action, nullptr);
 }
-
-uint64_t emulation::instructions() { return Count; }

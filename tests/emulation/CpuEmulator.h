@@ -22,9 +22,6 @@ bool canRun(CpuLevel Level);
 /// process with its name.
 void install();
 
-/// How many instructions were emulated by all threads.
-uint64_t instructions();
-
 } // namespace tenon::emulation
 
 #endif // TENON_TESTS_EMULATION_CPUEMULATOR_H
