@@ -2,9 +2,9 @@
 
 from-stage.py TENON WORK FIXTURE...
 
-Every dump that --dump-stages writes is read back, and from the end of every
-stage `--from-stage` writes the same artifact, byte for byte. In f32; the first
-fixture in bf16 too.
+From the end of every stage `--from-stage` writes the same artifact, byte for
+byte, in f32. The first fixture in bf16 too, and of that every dump of
+--dump-stages is read back. For avx2, whose code is made fastest.
 """
 
 import json
@@ -16,16 +16,16 @@ import support
 STAGES = ["transformer", "fused", "placed", "buffers", "llvm"]
 
 
-def check(test, fixture, dtype):
+def check(test, fixture, dtype, read=False):
     what = f"{fixture.name}, {dtype}"
-    options = [*fixture.options, "--dtype", dtype]
+    options = [*fixture.options, "--dtype", dtype, "--target-cpu", "avx2"]
     dumps = test.work / f"{fixture.name}-{dtype}"
     whole = test.compile(fixture.path, "whole", "--dump-stages", dumps,
                          *options).read_bytes()
     files = sorted(dumps.rglob("*.mlir"))
     # A dump of every pass, gates included, and one of every stage.
     test.check(len(files) > 30, f"{what}: {len(files)} dumps")
-    for file in files:
+    for file in files if read else []:
         done = test.run("tenon-opt", file, "-o", test.work / "read.mlir")
         if done.returncode != 0:
             test.check(False, f"{what}, {file.name}: {done.stderr[-300:]}")
@@ -116,7 +116,7 @@ def main():
     chosen = support.fixtures(test.names)
     for fixture in chosen:
         check(test, fixture, "f32")
-    check(test, chosen[0], "bf16")
+    check(test, chosen[0], "bf16", read=True)
     check_levels(test, chosen[0])
     errors(test, chosen[0])
     test.finish()

@@ -16,7 +16,7 @@ FIXTURES = pathlib.Path(__file__).parent.parent / "gguf" / "fixtures"
 def compare(test, entry):
     name = entry["name"]
     artifact = test.compile(FIXTURES / f"{name}.gguf", name, "--dtype", "f32",
-                            "--activations", "exact")
+                            "--activations", "exact", "--target-cpu", "avx2")
     reference = numpy.load(FIXTURES / f"{name}.npy")
     _, limit = support.REFERENCE_TOLERANCE["f32"]
     error = support.largest_error(test.outputs(artifact, entry["tokens"]),

@@ -195,7 +195,8 @@ class Messages:
 
     def notes_of(self, model, *options):
         out = self.work / "noted.tenon"
-        done = self.test.run("tenon", "compile", model, "-o", out, *options)
+        done = self.test.run("tenon", "compile", model, "-o", out,
+                             "--target-cpu", "avx2", *options)
         self.test.check(done.returncode == 0,
                         f"compile {model}: {done.stderr[-300:]}")
         return done.stderr.splitlines()

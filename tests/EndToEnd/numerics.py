@@ -7,9 +7,7 @@ Every fixture, or with --one-each the first of each family, is compiled with
 natively and with oneDNN limited to TARGET; in f32 what it generates is equal
 too. A prefill of 32 tokens and four steps of one must run no matmul through
 oneDNN's reference implementation. TARGET `all` is one artifact with code for
-every level, which is limited to each level that this machine runs. A TARGET that
-is this machine's own level is left to the tests for `native`, which have the
-first of each family too.
+every level, which is limited to each level that this machine runs.
 """
 
 import json
@@ -82,9 +80,6 @@ def main():
             test.skip(f"{dtype} at {target}", f"this machine has {native}")
             return
         limits = [None]
-    elif one_each and target == native:
-        test.skip(f"{dtype} at {target}", "it is this machine's native code")
-        return
     else:
         limits = [None, support.LEVELS[target]]
     chosen = support.fixtures(test.names)

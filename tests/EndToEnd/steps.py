@@ -95,14 +95,10 @@ class Steps:
 def main():
     target = sys.argv[3]
     test = support.Test(sys.argv[1:3] + sys.argv[4:])
-    if target != "native":
-        native = test.native_level()
-        if target == native:
-            test.skip(target, "it is this machine's native code")
-            return
-        if not support.runnable(target, native):
-            test.skip(target, "this machine cannot run it")
-            return
+    if target != "native" and not support.runnable(target,
+                                                   test.native_level()):
+        test.skip(target, "this machine cannot run it")
+        return
     for fixture in support.first_of_each(support.fixtures(test.names)):
         # Images are given to whole prompts, not to steps.
         if fixture.kind in ("image", "image_logits"):
