@@ -2,7 +2,8 @@
 
     layering.py sources CHECKOUT       every #include and .td include
     layering.py libraries FILE...      what executables and libraries load
-    layering.py symbols LIBRARY...     functions that two sources define
+    layering.py symbols LIBRARY...     functions that two sources define, and
+                                       threads without startThread()
     layering.py self-check             that the rules catch what they should
 
 Prints one line per violation; exit status 1 if there is any.
@@ -112,6 +113,24 @@ def check_symbols(libraries):
     return found
 
 
+def check_threads(libraries):
+    """A thread that does not start is an error, which std::thread throws."""
+    found, starts = [], 0
+    for library in libraries:
+        lines = subprocess.run(["nm", "-A", "--undefined-only", library],
+                               capture_output=True, text=True, check=True)
+        for line in lines.stdout.splitlines():
+            if "_ZNSt6thread15_M_start_thread" not in line:
+                continue
+            starts += 1
+            if not library.endswith("/libTenonSupport.a"):
+                found.append(f"{line.rpartition(':')[0]}: starts a std::thread:"
+                             " expected startThread() of Support/Thread.h")
+    if starts == 0:
+        found.append("no thread found")
+    return found
+
+
 def self_check():
     cases = [
         ("runtime/A.cpp", '#include "mlir/IR/Builders.h"', True),
@@ -146,7 +165,7 @@ def main(arguments):
     elif arguments[:1] == ["libraries"] and len(arguments) > 1:
         found = check_libraries(arguments[1:])
     elif arguments[:1] == ["symbols"] and len(arguments) > 1:
-        found = check_symbols(arguments[1:])
+        found = check_symbols(arguments[1:]) + check_threads(arguments[1:])
     elif arguments == ["self-check"]:
         found = self_check()
     else:

@@ -4,6 +4,7 @@
 
 #include "runtime/Support/Clock.h"
 #include "runtime/Support/Json.h"
+#include "runtime/Support/Thread.h"
 
 #include <boost/asio.hpp>
 #include <boost/beast/core.hpp>
@@ -18,7 +19,6 @@
 #include <random>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <thread>
 #include <unordered_set>
 
 using namespace tenon;
@@ -45,7 +45,7 @@ public:
 
   Status open(const Address &Where);
   std::string address() const override { return Url; }
-  void run(std::function<void(int)> OnSignal) override;
+  Status run(std::function<void(int)> OnSignal) override;
   void post(std::function<void()> Work) override;
   void postLater(std::function<void()> Work) override {
     std::lock_guard Guard(LaterLock);
@@ -752,7 +752,7 @@ void Server::waitForSignal() {
   });
 }
 
-void Server::run(std::function<void(int)> Then) {
+Status Server::run(std::function<void(int)> Then) {
   OnSignal = std::move(Then);
   Signals.add(SIGINT);
   Signals.add(SIGTERM);
@@ -762,17 +762,25 @@ void Server::run(std::function<void(int)> Then) {
   // So many slow grammars hold up the requests of others.
   constexpr int Workers = 4;
   std::vector<std::thread> Threads;
-  for (int I = 0; I < Workers; ++I)
-    Threads.emplace_back([this] {
+  Status Started;
+  for (int I = 0; I < Workers && Started; ++I) {
+    Result<std::thread> Worker = startThread([this] {
       // Steps of models come first. Of this thread alone, as Linux has it.
       constexpr int Nice = 5;
       setpriority(PRIO_PROCESS, 0, Nice);
       Jobs.run();
     });
-  Io.run();
+    if (Worker)
+      Threads.push_back(std::move(*Worker));
+    else
+      Started = Worker.error();
+  }
+  if (Started)
+    Io.run();
   Jobs.stop();
   for (std::thread &T : Threads)
     T.join();
+  return Started;
 }
 
 void Server::stop(double Seconds) {

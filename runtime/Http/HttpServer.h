@@ -114,8 +114,9 @@ public:
   virtual std::string address() const = 0;
 
   /// Serves until stop(). `OnSignal` is called at SIGINT and SIGTERM, each time
-  /// with how often that was, on the server's thread.
-  virtual void run(std::function<void(int)> OnSignal) = 0;
+  /// with how often that was, on the server's thread. An error, before anything
+  /// is served, where there is no room for the threads of workers.
+  virtual Status run(std::function<void(int)> OnSignal) = 0;
 
   /// Any thread: does `Work` on the server's thread.
   virtual void post(std::function<void()> Work) = 0;

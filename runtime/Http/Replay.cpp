@@ -26,7 +26,7 @@ public:
       std::exchange(Queue, {}).clear();
   }
   std::string address() const override { return "replay"; }
-  void run(std::function<void(int)>) override {}
+  Status run(std::function<void(int)>) override { return {}; }
   void post(std::function<void()> Work) override {
     {
       std::lock_guard Guard(Lock);

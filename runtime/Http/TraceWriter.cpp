@@ -2,14 +2,25 @@
 
 #include "runtime/Http/TraceWriter.h"
 
+#include "runtime/Support/Thread.h"
+
 using namespace tenon;
 using namespace tenon::http;
 
-TraceWriter::TraceWriter(Writer Write, size_t MostBytes)
-    : Write(std::move(Write)), MostBytes(MostBytes), Runner([this] { run(); }) {
+Result<std::unique_ptr<TraceWriter>> TraceWriter::create(Writer Write,
+                                                         size_t MostBytes) {
+  std::unique_ptr<TraceWriter> Made(
+      new TraceWriter(std::move(Write), MostBytes));
+  Result<std::thread> Runner = startThread([Own = Made.get()] { Own->run(); });
+  if (!Runner)
+    return Runner.error();
+  Made->Runner = std::move(*Runner);
+  return Made;
 }
 
 TraceWriter::~TraceWriter() {
+  if (!Runner.joinable())
+    return;
   {
     std::lock_guard Guard(Lock);
     IsEnding = true;

@@ -9,10 +9,12 @@
 #define TENON_RUNTIME_HTTP_TRACEWRITER_H
 
 #include "runtime/Http/RequestTrace.h"
+#include "runtime/Support/Result.h"
 
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -24,8 +26,10 @@ public:
   /// Takes a trace, and how many before it were dropped since the last one.
   using Writer = std::function<void(const RequestTrace &, size_t Dropped)>;
 
-  /// At most about `MostBytes` wait; what comes then is dropped.
-  TraceWriter(Writer Write, size_t MostBytes);
+  /// At most about `MostBytes` wait; what comes then is dropped. An error where
+  /// there is no room for the thread.
+  static Result<std::unique_ptr<TraceWriter>> create(Writer Write,
+                                                     size_t MostBytes);
   /// Writes what waits.
   ~TraceWriter();
   TraceWriter(const TraceWriter &) = delete;
@@ -39,6 +43,8 @@ private:
     RequestTrace Trace;
     size_t Dropped = 0, Bytes = 0;
   };
+  TraceWriter(Writer Write, size_t MostBytes)
+      : Write(std::move(Write)), MostBytes(MostBytes) {}
   void run();
 
   const Writer Write;

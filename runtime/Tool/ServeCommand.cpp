@@ -3,10 +3,10 @@
 #include "runtime/Http/RecordFile.h"
 #include "runtime/Http/TraceWriter.h"
 #include "runtime/Support/Console.h"
+#include "runtime/Support/Thread.h"
 #include "runtime/Tool/ServedModels.h"
 
 #include <algorithm>
-#include <thread>
 #include <unistd.h>
 
 using namespace tenon;
@@ -48,8 +48,8 @@ Witnesses::create(const ServeOptions &Options,
                   const Limits &Bounds) {
   auto Made = std::make_unique<Witnesses>();
   Made->LogsContent = Options.LogContent;
-  if (Options.LogRequests || Options.LogContent)
-    Made->Log = std::make_unique<TraceWriter>(
+  if (Options.LogRequests || Options.LogContent) {
+    auto Log = TraceWriter::create(
         [WithContent = Options.LogContent](const RequestTrace &T,
                                            size_t Dropped) {
           if (Dropped > 0)
@@ -59,6 +59,10 @@ Witnesses::create(const ServeOptions &Options,
           (void)writeAll(STDERR_FILENO, logLineOf(T, WithContent));
         },
         Bounds.UnwrittenBytes);
+    if (!Log)
+      return Log.error();
+    Made->Log = std::move(*Log);
+  }
   if (Options.RecordFile.empty())
     return Made;
   RecordHeader Served;
@@ -72,11 +76,14 @@ Witnesses::create(const ServeOptions &Options,
   if (!File)
     return File.error().withContext("--record");
   Made->File = std::move(*File);
-  Made->Record = std::make_unique<TraceWriter>(
+  auto Record = TraceWriter::create(
       [Own = Made->File.get()](const RequestTrace &T, size_t Dropped) {
         Own->add(T, Dropped);
       },
       Bounds.UnwrittenBytes);
+  if (!Record)
+    return Record.error();
+  Made->Record = std::move(*Record);
   return Made;
 }
 
@@ -127,19 +134,28 @@ Status tool::serveModels(const ServeOptions &Options) {
 
   // The first signal lets requests end, the second one does not.
   std::thread Drain;
-  Listener->run([&](int Count) {
-    if (Count > 1) {
+  Status Served = Listener->run([&](int Count) {
+    auto GiveUp = [&] {
       Answers.giveUp();
-      return Listener->stop(0);
-    }
+      Listener->stop(0);
+    };
+    if (Count > 1)
+      return GiveUp();
     Answers.beginDraining();
-    Drain = std::thread([&] {
+    Result<std::thread> Waits = startThread([&] {
       constexpr double SendSeconds = 5;
       Answers.drain(Options.DrainSeconds);
       Listener->stop(SendSeconds);
     });
+    if (!Waits) {
+      printNote("requests are given up: " + Waits.error().message());
+      return GiveUp();
+    }
+    Drain = std::move(*Waits);
   });
   if (Drain.joinable())
     Drain.join();
+  if (!Served)
+    return Served;
   return saveKeptPrompts(Answers.models(), Options.PrefixFolder);
 }

@@ -2,6 +2,7 @@
 
 #include "runtime/Http/HttpServer.h"
 #include "ArtifactTestSupport.h"
+#include "tests/unit/NoRoomForThreads.h"
 
 #include <array>
 #include <future>
@@ -38,7 +39,7 @@ protected:
         });
     ASSERT_TRUE(Listening) << Listening.error().message();
     Server = std::move(*Listening);
-    Thread = std::thread([this] { Server->run([](int) {}); });
+    Thread = std::thread([this] { (void)Server->run([](int) {}); });
   }
   void TearDown() override {
     if (Client >= 0)
@@ -217,6 +218,21 @@ TEST_F(HttpServerTest, AnAnswerIsForHalfAConnectionToo) {
     AnswerBytes.get_future().get();
     ::close(std::exchange(Client, -1));
   }
+}
+
+TEST(HttpServerThreadsTest, NoRoomForWorkers) {
+  TemporaryDirectory Folder;
+  Address Where;
+  Where.UnixSocket = Folder / "socket";
+  auto Server = HttpServer::listen(
+      Where, {}, [](std::shared_ptr<Exchange>) {},
+      [](std::string_view, int, std::string) { return HttpResponse(); });
+  ASSERT_TRUE(Server) << Server.error().message();
+  NoRoomForThreads Full;
+  Status Served = (*Server)->run([](int) {});
+  ASSERT_FALSE(Served);
+  EXPECT_TRUE(Served.error().message().starts_with("cannot start a thread: "))
+      << Served.error().message();
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "runtime/Http/RecordFile.h"
 #include "runtime/Http/RequestHistory.h"
 #include "runtime/Http/TraceWriter.h"
+#include "tests/unit/NoRoomForThreads.h"
 
 #include <atomic>
 #include <filesystem>
@@ -135,27 +136,36 @@ TEST(TraceWriterTest, NeverWaitsAndCountsWhatIsDropped) {
   std::vector<std::pair<std::string, size_t>> Written;
   std::atomic<size_t> Count = 0;
   {
-    TraceWriter Writer(
+    auto Writer = TraceWriter::create(
         [&](const RequestTrace &T, size_t Dropped) {
           Gone.wait(); // A disk that does not answer.
           Written.emplace_back(T.Id, Dropped);
           ++Count;
         },
         100 << 10);
+    ASSERT_TRUE(Writer) << Writer.error().message();
     for (int I = 0; I < 100; ++I) {
       auto T = traceOf("r" + std::to_string(I));
       T->Said->Body.assign(20 << 10, 'a');
-      Writer.add(*T);
+      (*Writer)->add(*T);
     }
     Go.set_value();
     // It takes requests again when there is room.
     for (int I = 0; I < 1000 && Count < 4; ++I)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    Writer.add(*traceOf("last"));
+    (*Writer)->add(*traceOf("last"));
   }
   ASSERT_EQ(Written.size(), 5u);
   EXPECT_EQ(Written[3], std::pair("r3" + std::string(), size_t(0)));
   EXPECT_EQ(Written[4], std::pair(std::string("last"), size_t(96)));
+}
+
+TEST(TraceWriterTest, NoRoomForItsThread) {
+  NoRoomForThreads Full;
+  auto Writer = TraceWriter::create([](const RequestTrace &, size_t) {}, 1);
+  ASSERT_FALSE(Writer);
+  EXPECT_TRUE(Writer.error().message().starts_with("cannot start a thread: "))
+      << Writer.error().message();
 }
 
 class RecordTest : public testing::Test {

@@ -7,12 +7,12 @@
 #include "runtime/Support/Sha256.h"
 #include "runtime/Support/Thread.h"
 #include "tests/unit/CheckpointFixture.h"
+#include "tests/unit/NoRoomForThreads.h"
 
 #include <cmath>
 #include <csignal>
 #include <fcntl.h>
 #include <memory>
-#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -36,16 +36,8 @@ TEST(SupportTest, Threads) {
   Started->join();
   EXPECT_TRUE(HasRun);
 
-  // A stack as large as all addresses is one that no thread gets.
-  pthread_attr_t Usual, Huge;
-  ASSERT_EQ(pthread_getattr_default_np(&Usual), 0);
-  ASSERT_EQ(pthread_attr_init(&Huge), 0);
-  ASSERT_EQ(pthread_attr_setstacksize(&Huge, size_t{1} << 47), 0);
-  ASSERT_EQ(pthread_setattr_default_np(&Huge), 0);
+  NoRoomForThreads Full;
   Result<std::thread> Failed = startThread([] {});
-  ASSERT_EQ(pthread_setattr_default_np(&Usual), 0);
-  pthread_attr_destroy(&Usual);
-  pthread_attr_destroy(&Huge);
   ASSERT_FALSE(Failed);
   EXPECT_EQ(Failed.error().kind(), ErrorKind::OutOfMemory);
   EXPECT_TRUE(Failed.error().message().starts_with("cannot start a thread: "))
