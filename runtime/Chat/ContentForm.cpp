@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 using namespace tenon;
 using namespace tenon::chat;
@@ -121,6 +122,49 @@ std::string chat::fitContent(Conversation &Talk, const ContentForm &Form) {
       *At = Json::array({{{"type", "text"}, {"text", *At}}});
   }
   return Mark;
+}
+
+/// Puts empty objects in the place of arguments that are none. The place and
+/// the value of the first; nothing where all are.
+static std::optional<std::pair<std::string, Json>>
+withoutOtherArguments(Json &Messages) {
+  std::optional<std::pair<std::string, Json>> First;
+  for (size_t I = 0; I < Messages.size(); ++I) {
+    auto Calls = Messages[I].find("tool_calls");
+    if (Calls == Messages[I].end() || !Calls->is_array())
+      continue;
+    for (size_t K = 0; K < Calls->size(); ++K) {
+      Json &Call = (*Calls)[K];
+      Json *Function = Call.is_object() && Call.contains("function")
+                           ? &Call["function"]
+                           : nullptr;
+      if (!Function || !Function->is_object() ||
+          !Function->contains("arguments") ||
+          Function->at("arguments").is_object())
+        continue;
+      Json Given = std::exchange((*Function)["arguments"], Json::object());
+      if (!First)
+        First = {"messages[" + std::to_string(I) + "].tool_calls[" +
+                     std::to_string(K) + "].function.arguments",
+                 std::move(Given)};
+    }
+  }
+  return First;
+}
+
+Error chat::whyNoPrompt(const Template &T,
+                        const std::map<std::string, std::string> &Tokens,
+                        Conversation Talk, const Error &Failure) {
+  auto Wrong = withoutOtherArguments(Talk.Messages);
+  if (!Wrong || !T.render(variablesOf(Talk, Tokens)))
+    return Failure;
+  auto &[Place, Given] = *Wrong;
+  std::string Text =
+      Given.is_string()
+          ? Given.get<std::string>()
+          : Given.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Error("'" + Place + "' is " + printable(Text) +
+               ": expected a JSON object, for the chat template reads one");
 }
 
 std::vector<Piece> chat::withImageTokens(std::vector<Piece> Prompt,

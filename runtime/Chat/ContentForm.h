@@ -43,6 +43,12 @@ std::vector<Piece> withImageTokens(std::vector<Piece> Prompt,
                                    std::string_view Mark,
                                    const std::string &ImageToken);
 
+/// Why `T` makes no prompt of `Talk`: its arguments of a call that are no
+/// object, where it makes one with objects in their place; else `Failure`.
+Error whyNoPrompt(const Template &T,
+                  const std::map<std::string, std::string> &Tokens,
+                  Conversation Talk, const Error &Failure);
+
 } // namespace tenon::chat
 
 #endif // TENON_RUNTIME_CHAT_CONTENTFORM_H

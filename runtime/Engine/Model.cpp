@@ -181,7 +181,9 @@ Model::chatPrompt(const chat::Conversation &Talk) const {
   Result<std::vector<chat::Piece>> Pieces =
       (*Form)->render(variablesOf(Fitting, manifest().Chat->Tokens));
   if (!Pieces)
-    return Pieces.error().withContext(Path + ": chat template");
+    return chat::whyNoPrompt(
+        **Form, manifest().Chat->Tokens, std::move(Fitting),
+        Pieces.error().withContext(Path + ": chat template"));
   if (!Mark.empty())
     *Pieces = withImageTokens(std::move(*Pieces), Mark, imageToken());
   Result<std::vector<int32_t>> Ids = chat::encode(**Tokens, *Pieces);

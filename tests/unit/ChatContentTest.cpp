@@ -66,6 +66,40 @@ Json text(const std::string &Text) {
   return {{"type", "text"}, {"text", Text}};
 }
 
+TEST(ChatContentTest, NamesArgumentsThatAreNoObjects) {
+  Template T = parsedTemplate(
+      "{% for m in messages %}{% for c in m.tool_calls %}"
+      "{% for name, value in c.function.arguments | items %}"
+      "{{ name }}={{ value }};{% endfor %}{% endfor %}{% endfor %}"
+      "{% if messages[0].role == 'b' %}{{ raise_exception('no b') }}"
+      "{% endif %}");
+  Conversation Talk;
+  auto ErrorOf = [&](const char *Role, Json First, Json Second) {
+    Talk.Messages = Json::array({{{"role", Role}}});
+    auto Call = [](Json Arguments) {
+      return Json{{"function", {{"arguments", std::move(Arguments)}}}};
+    };
+    Talk.Messages.push_back(
+        {{"role", "assistant"},
+         {"tool_calls",
+          Json::array({Call(std::move(First)), Call(std::move(Second))})}});
+    Result<std::vector<Piece>> Pieces = T.render(variablesOf(Talk, {}));
+    return Pieces ? joined(*Pieces)
+                  : whyNoPrompt(T, {}, Talk, Pieces.error()).message();
+  };
+  Json Good = {{"x", 1}};
+  EXPECT_EQ(ErrorOf("a", Good, Good), "x=1;x=1;");
+  EXPECT_EQ(ErrorOf("a", Good, "{\"x\": "),
+            "'messages[1].tool_calls[1].function.arguments' is '{\"x\": ': "
+            "expected a JSON object, for the chat template reads one");
+  EXPECT_EQ(ErrorOf("a", {1, 2}, Good),
+            "'messages[1].tool_calls[0].function.arguments' is '[1,2]': "
+            "expected a JSON object, for the chat template reads one");
+  // Another error is told as it is.
+  EXPECT_NE(ErrorOf("b", Good, Good).find("no b"), std::string::npos);
+  EXPECT_EQ(ErrorOf("b", Good, "").find("expected a JSON"), std::string::npos);
+}
+
 TEST(ChatContentTest, Forms) {
   auto FormOf = [](const char *Source, const std::string &ImageToken) {
     ContentForm F = contentFormOf(parsedTemplate(Source), {}, ImageToken);
