@@ -5,6 +5,7 @@
 #include "runtime/ToolCalls/ToolFormat.h"
 
 #include <algorithm>
+#include <utility>
 #include <xxhash.h>
 
 using namespace tenon;
@@ -105,10 +106,12 @@ std::vector<AnswerPart> ToolAnswer::add(std::span<const int32_t> Tokens) {
     std::optional<std::string_view> Added = T->addedToken(Id);
     bool IsMark = Added && Text.ends_with(*Added);
     std::string_view Plain(Text);
+    Unsaid += !IsMark;
     if (IsMark)
       Plain.remove_suffix(Added->size());
     if (!Plain.empty())
-      append(Parts, Parser.feed(Plain));
+      append(Parts,
+             Parser.feed(Plain, /*Special=*/false, std::exchange(Unsaid, 0)));
     if (IsMark)
       append(Parts, Parser.feed(*Added, /*Special=*/true));
   }
@@ -118,7 +121,7 @@ std::vector<AnswerPart> ToolAnswer::add(std::span<const int32_t> Tokens) {
 std::vector<AnswerPart> ToolAnswer::finish() {
   std::vector<AnswerPart> Parts;
   if (std::string Rest = Decoder.finish(); !Rest.empty())
-    append(Parts, Parser.feed(Rest));
+    append(Parts, Parser.feed(Rest, /*Special=*/false, Unsaid));
   append(Parts, Parser.finish());
   return Parts;
 }
@@ -145,6 +148,7 @@ Result<ParsedAnswer> generation::parseToolAnswer(
     Whole.add(Part);
   for (const AnswerPart &Part : Reader->finish())
     Whole.add(Part);
+  Whole.ReasoningTokens = Reader->reasoningTokens();
   return Whole;
 }
 

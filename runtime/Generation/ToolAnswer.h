@@ -25,6 +25,8 @@ public:
   }
   /// The rest.
   std::vector<tools::AnswerPart> finish();
+  /// As of ToolCallParser.
+  size_t reasoningTokens() const { return Parser.reasoningTokens(); }
 
 private:
   ToolAnswer(const tokenizer::Tokenizer &T, const tools::ToolFormat &Format,
@@ -35,6 +37,7 @@ private:
   const tokenizer::Tokenizer *T;
   tokenizer::StreamingDecoder Decoder;
   tools::ToolCallParser Parser;
+  size_t Unsaid = 0; ///< Tokens whose text is not certain yet.
 };
 
 /// Whether calls of a tool have to fulfil its schema.

@@ -261,6 +261,8 @@ void GenerationTask::stream(size_t I, const generation::Piece &P) {
   for (const tools::AnswerPart &Part : D.Parts)
     At.HasCalled |= Part.What == tools::AnswerPart::Call;
   C.Asked->send(Format->add(*this, std::move(D)));
+  if (HasEnded && At.Parser)
+    ReasoningTokens += At.Parser->reasoningTokens();
   if (HasEnded && !At.IsLate)
     C.Asked->send(Format->end(
         *this, Index,
@@ -269,6 +271,7 @@ void GenerationTask::stream(size_t I, const generation::Piece &P) {
 
 /// What of a choice that has ended was not streamed.
 void GenerationTask::streamWhole(const FinishedChoice &F) {
+  ReasoningTokens += F.Said.ReasoningTokens;
   ChoiceDelta D;
   D.Index = F.Index;
   if (!F.Said.Reasoning.empty())
@@ -329,6 +332,7 @@ FinishedChoice GenerationTask::finished(size_t Index) const {
 
 TokenUsage GenerationTask::usage() const {
   TokenUsage Sum;
+  Sum.Reasoning = ReasoningTokens;
   for (const std::optional<Update> &U : Ends)
     if (U) {
       Sum.Prompt += U->Usage.PromptTokens;
@@ -351,8 +355,10 @@ void GenerationTask::finish() {
     return C.Asked->end();
   }
   std::vector<FinishedChoice> All;
-  for (size_t Index = 0; Index < choices(); ++Index)
+  for (size_t Index = 0; Index < choices(); ++Index) {
     All.push_back(finished(Index));
+    ReasoningTokens += All.back().Said.ReasoningTokens;
+  }
   C.Asked->reply(
       {200, "application/json", wireText(Format->whole(*this, All))});
 }

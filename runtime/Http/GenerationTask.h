@@ -46,6 +46,7 @@ struct TokenUsage {
   size_t Prompt = 0;
   size_t Cached = 0; ///< Of the prompt, from the prefix cache.
   size_t New = 0;
+  size_t Reasoning = 0; ///< Of the new ones, in reasoning that was read.
 };
 
 class GenerationTask;
@@ -147,6 +148,7 @@ private:
   std::vector<std::optional<serving::Update>> Ends;
   std::vector<Choice> Choices;
   size_t Left = 0;
+  size_t ReasoningTokens = 0; ///< Of choices that have ended.
   bool IsOver = false;
 };
 

@@ -100,7 +100,8 @@ Json http::usageJson(const TokenUsage &U) {
   return {{"prompt_tokens", U.Prompt},
           {"completion_tokens", U.New},
           {"total_tokens", U.Prompt + U.New},
-          {"prompt_tokens_details", {{"cached_tokens", U.Cached}}}};
+          {"prompt_tokens_details", {{"cached_tokens", U.Cached}}},
+          {"completion_tokens_details", {{"reasoning_tokens", U.Reasoning}}}};
 }
 
 ToolChoice http::readToolChoice(Fields &F, bool IsFlat, Json &Tools) {

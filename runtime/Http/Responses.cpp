@@ -238,12 +238,13 @@ private:
     if (IsRunning || Status == "failed")
       return J;
     TokenUsage U = T.usage();
-    J["usage"] = {{"input_tokens", U.Prompt},
-                  {"input_tokens_details",
-                   {{"cache_write_tokens", 0}, {"cached_tokens", U.Cached}}},
-                  {"output_tokens", U.New},
-                  {"output_tokens_details", {{"reasoning_tokens", 0}}},
-                  {"total_tokens", U.Prompt + U.New}};
+    J["usage"] = {
+        {"input_tokens", U.Prompt},
+        {"input_tokens_details",
+         {{"cache_write_tokens", 0}, {"cached_tokens", U.Cached}}},
+        {"output_tokens", U.New},
+        {"output_tokens_details", {{"reasoning_tokens", U.Reasoning}}},
+        {"total_tokens", U.Prompt + U.New}};
     return J;
   }
 

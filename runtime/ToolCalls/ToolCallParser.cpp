@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <deque>
+#include <utility>
 
 namespace tenon::tools {
 
@@ -41,7 +43,9 @@ public:
       ThinkEnd.push_back(add(Mark));
   }
 
-  std::vector<AnswerPart> feed(std::string_view Text, bool Special) {
+  std::vector<AnswerPart> feed(std::string_view Text, bool Special,
+                               size_t Tokens) {
+    Pieces.push_back({Erased + Buffer.size(), Tokens});
     if (Special) {
       std::string Token = SpecialByte + std::string(Text);
       // Others have no text: "<|eot_id|>".
@@ -68,7 +72,13 @@ public:
     return Parts;
   }
 
+  size_t ReasoningTokens = 0;
+
 private:
+  /// What was fed at once, from `At` of all text on.
+  struct Piece {
+    size_t At, Tokens;
+  };
   struct Pattern {
     std::vector<BoundElement> Elements;
     bool AtStart = false;
@@ -131,7 +141,7 @@ private:
         break;
     if (Begin > Buffer.size() / 2) {
       Buffer.erase(0, Begin);
-      Begin = 0;
+      Erased += std::exchange(Begin, 0);
     }
     return Parts;
   }
@@ -148,19 +158,27 @@ private:
       if (!Is && !Waits)
         continue;
       put(Parts, AnswerPart::Reasoning, rest().substr(0, I));
-      Begin += I;
+      pass(I, /*IsReasoning=*/true);
       if (Waits)
         return false;
       bool IsBegin = End != Found::Yes;
-      Begin += IsBegin ? BeginLength : EndLength;
+      pass(IsBegin ? BeginLength : EndLength);
       layout(Parts, AnswerPart::Reasoning);
       InReasoning = IsBegin;
       AtStart = !InReasoning;
       return true;
     }
     put(Parts, AnswerPart::Reasoning, rest());
-    Begin = Buffer.size();
+    pass(rest().size(), /*IsReasoning=*/true);
     return false;
+  }
+
+  /// Goes on behind `Length` bytes.
+  void pass(size_t Length, bool IsReasoning = false) {
+    Begin += Length;
+    for (; !Pieces.empty() && Pieces.front().At < Erased + Begin;
+         Pieces.pop_front())
+      ReasoningTokens += IsReasoning ? Pieces.front().Tokens : 0;
   }
 
   /// Text up to the next mark; false when more text is needed.
@@ -195,7 +213,7 @@ private:
       NoCallHere = false;
       layout(Parts, AnswerPart::Text);
       InReasoning = Think == Found::Yes;
-      Begin += InReasoning ? Thinking : Dropping;
+      pass(InReasoning ? Thinking : Dropping);
       return true;
     }
     advance(Parts, rest().size());
@@ -205,7 +223,7 @@ private:
   /// `Length` bytes are text.
   void advance(std::vector<AnswerPart> &Parts, size_t Length) {
     put(Parts, AnswerPart::Text, rest().substr(0, Length));
-    Begin += Length;
+    pass(Length);
     NoCallHere = false;
   }
 
@@ -219,7 +237,7 @@ private:
         layout(Parts, AnswerPart::Text);
         for (ToolCall &Call : M.calls())
           Parts.push_back({AnswerPart::Call, "", std::move(Call)});
-        Begin += M.length();
+        pass(M.length());
         Live.clear();
         return true;
       }
@@ -285,7 +303,9 @@ private:
   std::vector<std::string> Marks, Dropped, ThinkBegin, ThinkEnd;
 
   std::string Buffer;
-  size_t Begin = 0; ///< What is before was given.
+  size_t Begin = 0;         ///< What is before was given.
+  size_t Erased = 0;        ///< Bytes before the buffer.
+  std::deque<Piece> Pieces; ///< That begin at Begin or later.
   std::vector<CallMatcher> Live;
   bool InReasoning;
   bool AtStart = true;     ///< Nothing but whitespace came.
@@ -305,9 +325,11 @@ ToolCallParser::ToolCallParser(ToolCallParser &&) noexcept = default;
 ToolCallParser &ToolCallParser::operator=(ToolCallParser &&) noexcept = default;
 
 std::vector<AnswerPart> ToolCallParser::feed(std::string_view Text,
-                                             bool Special) {
-  return S->feed(Text, Special);
+                                             bool Special, size_t Tokens) {
+  return S->feed(Text, Special, Tokens);
 }
+
+size_t ToolCallParser::reasoningTokens() const { return S->ReasoningTokens; }
 
 std::vector<AnswerPart> ToolCallParser::finish() { return S->finish(); }
 

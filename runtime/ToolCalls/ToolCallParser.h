@@ -31,6 +31,7 @@ struct AnswerPart {
 struct ParsedAnswer {
   std::string Text, Reasoning;
   std::vector<ToolCall> Calls;
+  size_t ReasoningTokens = 0; ///< That begin in the reasoning; no marks.
 
   void add(const AnswerPart &Part);
 };
@@ -62,12 +63,17 @@ public:
   ToolCallParser(ToolCallParser &&) noexcept;
   ToolCallParser &operator=(ToolCallParser &&) noexcept;
 
-  /// The next text of the answer, whole UTF-8 characters. `Special`: it is
-  /// one special token.
-  std::vector<AnswerPart> feed(std::string_view Text, bool Special = false);
+  /// The next text of the answer, whole UTF-8 characters, which `Tokens` tokens
+  /// say. `Special`: it is one special token.
+  std::vector<AnswerPart> feed(std::string_view Text, bool Special = false,
+                               size_t Tokens = 1);
 
   /// The answer ends here.
   std::vector<AnswerPart> finish();
+
+  /// Of the tokens so far, those that begin in the reasoning; those of marks
+  /// do not count, as with vLLM.
+  size_t reasoningTokens() const;
 
 private:
   class State;

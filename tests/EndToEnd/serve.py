@@ -287,9 +287,20 @@ class Serve(ServerTest):
         """How much is reasoned; reasoning that is cut; what says who asks."""
         talk = {"model": "spaced", "temperature": 0, "messages": [
             {"role": "user", "content": "hello"}]}
-        said = {effort: server.ask("/v1/chat/completions", {
+        whole = {effort: server.ask("/v1/chat/completions", {
             **talk, "max_tokens": 12, "reasoning_effort": effort,
-        })[2]["choices"][0]["message"] for effort in ("none", "low")}
+        })[2] for effort in ("none", "low")}
+        said = {effort: answer["choices"][0]["message"]
+                for effort, answer in whole.items()}
+        used = [whole["none"]["usage"], whole["low"]["usage"]]
+        # With tools and a stop string an answer is read when it has ended.
+        for more in {}, {"tools": [TOOL], "stop": ["never occurs"]}:
+            used.append(server.events("/v1/chat/completions", {
+                **talk, **more, "max_tokens": 12, "reasoning_effort": "low",
+                "stream_options": {"include_usage": True}})[-1]["usage"])
+        self.expect("tokens of reasoning", [
+            usage["completion_tokens_details"]["reasoning_tokens"]
+            for usage in used], [0, 12, 12, 12])
         self.test.check("reasoning_content" not in said["none"]
                         and said["none"]["content"]
                         and said["low"]["reasoning_content"]
@@ -298,6 +309,9 @@ class Serve(ServerTest):
                 "max_output_tokens": 12, "reasoning": {"effort": "low"}}
         streamed = server.named_events("/v1/responses", wish)[-1]["response"]
         for answer in server.ask("/v1/responses", wish)[2], streamed:
+            self.expect("tokens of reasoning in a response",
+                        answer["usage"]["output_tokens_details"],
+                        {"reasoning_tokens": 12})
             self.expect("reasoning that is cut", [
                 (item["type"], item["status"]) for item in answer["output"]],
                 [("reasoning", "incomplete")])

@@ -82,9 +82,14 @@ TEST_F(GenerationToolTest, ReasoningMayBeginInThePrompt) {
   New.insert(New.end(), Call.begin(), Call.end());
   tools::ParsedAnswer A = parse(New, {5, 2});
   EXPECT_EQ(A.Reasoning, "Hm.");
+  EXPECT_EQ(A.ReasoningTokens, 1u);
   EXPECT_EQ(A.Calls.size(), 1u);
   A = parse(New, {5});
   EXPECT_EQ(A.Reasoning, "");
+  EXPECT_EQ(A.ReasoningTokens, 0u);
+  // Marks are none of them.
+  EXPECT_EQ(parse({2, 12, 13, 5, 3, 5, 5}).ReasoningTokens, 3u);
+  EXPECT_EQ(parse({5, 2, 12, 13}).ReasoningTokens, 2u);
 }
 
 TEST_F(GenerationToolTest, TextEndsWithTheStopString) {

@@ -293,6 +293,28 @@ TEST(ToolCall, Reasoning) {
   EXPECT_THAT(A.Calls, ElementsAre(ToolCall{"f", "{}"}));
 }
 
+TEST(ToolCall, TokensOfReasoning) {
+  auto Count = [](std::vector<std::string_view> Tokens,
+                  bool InReasoning = false) {
+    ToolCallParser P(
+        format("hermes"),
+        {.Tools = {}, .InReasoning = InReasoning, .IsSpecial = {}});
+    for (std::string_view Text : Tokens)
+      P.feed(Text);
+    P.finish();
+    return P.reasoningTokens();
+  };
+  EXPECT_EQ(Count({"a", "<think>", "b", "\n", "</think>", "c"}), 2u);
+  // Each counts where it begins.
+  EXPECT_EQ(Count({"<th", "ink>", "b", " <", "i>", "</th", "ink>", "c"}), 3u);
+  EXPECT_EQ(Count({"b.</", "think>c", "d"}, true), 1u);
+  EXPECT_EQ(Count({"b", "</th"}, true), 2u) << "no mark";
+  ToolCallParser P(format("hermes"),
+                   {.Tools = {}, .InReasoning = true, .IsSpecial = {}});
+  P.feed("a", /*Special=*/false, /*Tokens=*/3);
+  EXPECT_EQ(P.reasoningTokens(), 3u);
+}
+
 TEST(ToolCall, PiecesThatEndInsideAMark) {
   expect("hermes", "<think>a<think>b</think>c", "c", {}, "ab");
   expect("hermes", " \n ", " \n ", {});
