@@ -104,7 +104,7 @@ Json http::explanationOf(
             {"total_ms", msOf(T.End.value_or(secondsNow()) - T.Begin)},
             {"prompt_tokens", T.PromptTokens},
             {"cached_tokens", T.CachedTokens},
-            {"new_tokens", T.NewTokens}};
+            {"completion_tokens", T.NewTokens}};
   if (T.Submitted) {
     J["prepared_ms"] = msOf(*T.Submitted - T.Begin);
     J["grammar_ms"] = msOf(T.GrammarSeconds);

@@ -38,7 +38,7 @@ std::string http::logLineOf(const RequestTrace &T, bool WithContent) {
   if (T.PromptTokens != 0) {
     Line["prompt_tokens"] = T.PromptTokens;
     Line["cached_tokens"] = T.CachedTokens;
-    Line["new_tokens"] = T.NewTokens;
+    Line["completion_tokens"] = T.NewTokens;
   }
   // Of several prompts the longest times.
   double Queued = 0, FirstToken = 0;

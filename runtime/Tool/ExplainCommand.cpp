@@ -105,7 +105,7 @@ static std::string explanationText(const Part &E) {
                      ", " + E["total_ms"].ms() + "\n";
   Text += row("tokens", E["prompt_tokens"].count() + " of the prompt, " +
                             E["cached_tokens"].count() + " of them cached; " +
-                            E["new_tokens"].count() + " new");
+                            E["completion_tokens"].count() + " new");
   if (E["prepared_ms"].J.is_number())
     Text +=
         row("prepared", "for " + E["prepared_ms"].ms() + ", of which " +

@@ -371,7 +371,7 @@ class Requests:
             sum(s["tokens"] for s in own["slices"]) == ended["prompt_tokens"]
             and len(own["slices"]) > 1
             and all(s["ms"] > 0 for s in own["slices"])
-            and own["decoding"]["steps"] == ended["new_tokens"] - 1
+            and own["decoding"]["steps"] == ended["completion_tokens"] - 1
             and own["decoding"]["step_ms_max"] >= own["decoding"][
                 "step_ms_p50"] > 0
             and 1 <= own["decoding"]["texts_mean"] <= 2
@@ -402,7 +402,7 @@ class Requests:
                 line["id"] == headers["X-Request-Id"]
                 and line["model"] == "tiny" and line["status"] == 200
                 and line["prompt_tokens"] == answer["usage"]["prompt_tokens"]
-                and line["new_tokens"] == 4 and line["cached_tokens"] == 0
+                and line["completion_tokens"] == 4 and line["cached_tokens"] == 0
                 and line["finish_reasons"] == ["length"]
                 and 0 <= line["queue_ms"] <= line["first_token_ms"]
                 <= line["total_ms"], f"a line: {line}")
