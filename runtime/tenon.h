@@ -345,7 +345,8 @@ typedef struct tenon_settings {
   double length_penalty;  /**< NaN: the model's. */
   int32_t early_stopping; /**< 0, 1, or 2 for "never"; -1: the model's. */
   int32_t ignore_eos;     /**< 1: end-of-sequence tokens end nothing. */
-  uint64_t seed;          /**< Of the choices. */
+  uint64_t seed;          /**< Of the choices. One below 0 of other interfaces
+                               is the same 64 bits. */
   int64_t prefix_tokens;  /**< First tokens of the prompt that see each other,
                                in models with a prefix mask. */
   /* What follows is unknown to the first version. */

@@ -168,6 +168,10 @@ def test_seeds(model):
     assert again.text == drawn.text
     assert model.generate("In the", temperature=1.5,
                           max_new_tokens=16).seed != drawn.seed
+    negative, same = (model.generate("In the", temperature=1.5, seed=seed,
+                                     max_new_tokens=16)
+                      for seed in (-5, 2**64 - 5))
+    assert negative.text == same.text and negative.seed == -5
 
 
 def test_chat(model):
@@ -241,7 +245,8 @@ def test_tool_calls(model, artifacts):
     ({"num_beams": 2, "length_penalty": float("nan")},
      "length_penalty is nan: expected a finite"),
     ({"num_beams": 2, "early_stopping": -1}, "expected True or False"),
-    ({"seed": -1}, "seed is -1: expected a whole number"),
+    ({"seed": 2**64}, "seed is 18446744073709551616: expected a whole number"),
+    ({"seed": "x"}, "seed is 'x': expected a whole number"),
     ({"prefix_tokens": -1}, "prefix_tokens is -1"),
     ({"prompt_lookup_num_tokens": -1}, "prompt_lookup_num_tokens is -1"),
     ({"first_choice": -1}, "first_choice is -1"),

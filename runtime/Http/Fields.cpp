@@ -111,6 +111,16 @@ std::optional<int64_t> Fields::integer(const char *Key, int64_t Min,
   return std::nullopt;
 }
 
+std::optional<uint64_t> Fields::seed(const char *Key) {
+  const Json *J = get(Key);
+  if (J && J->is_number_integer())
+    return J->get<uint64_t>();
+  if (J)
+    expected(Key, "a whole number from -9223372036854775808 to "
+                  "18446744073709551615");
+  return std::nullopt;
+}
+
 std::vector<std::string> Fields::strings(const char *Key, size_t Most,
                                          size_t MostBytes) {
   const Json *J = get(Key);

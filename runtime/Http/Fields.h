@@ -40,6 +40,8 @@ public:
   std::optional<bool> boolean(const char *Key);
   std::optional<double> number(const char *Key);
   std::optional<int64_t> integer(const char *Key, int64_t Min, int64_t Max);
+  /// A whole number of 64 bits with or without a sign.
+  std::optional<uint64_t> seed(const char *Key);
   /// An array of at most `Most` strings, or one string.
   std::vector<std::string> strings(const char *Key, size_t Most,
                                    size_t MostBytes);

@@ -42,9 +42,7 @@ Settings http::settingsOf(Fields &F, const Limits &Bounds) {
   S.TopP = F.number("top_p");
   S.MinP = F.number("min_p");
   S.TypicalP = F.number("typical_p");
-  std::optional<int64_t> Seed =
-      F.integer("seed", std::numeric_limits<int64_t>::min(), Most);
-  S.Seed = Seed ? static_cast<uint64_t>(*Seed) : std::random_device{}();
+  S.Seed = F.seed("seed").value_or(std::random_device{}());
   S.Choices =
       F.integer("n", 1, static_cast<int64_t>(Bounds.Choices)).value_or(1);
   S.RepetitionPenalty = F.number("repetition_penalty");

@@ -484,10 +484,7 @@ void http::respond(Call C) {
   S.TopP = F.number("top_p");
   S.PresencePenalty = F.number("presence_penalty").value_or(0);
   S.FrequencyPenalty = F.number("frequency_penalty").value_or(0);
-  std::optional<int64_t> Seed =
-      F.integer("seed", std::numeric_limits<int64_t>::min(),
-                std::numeric_limits<int64_t>::max());
-  S.Seed = Seed ? static_cast<uint64_t>(*Seed) : std::random_device{}();
+  S.Seed = F.seed("seed").value_or(std::random_device{}());
   chat::Conversation Talk;
   ImageReader Images = C.images(M);
   Talk.Messages = readMessages(F, C.Bounds, Images);

@@ -11,8 +11,8 @@ using namespace tenon;
 using namespace tenon::tool;
 
 /// What is wrong with `Text`, which becomes a number of type T as from_chars
-/// and CLI11 both read it.
-template <typename T>
+/// and CLI11 both read it. Errors say that it begins where `Least` does.
+template <typename T, typename Least = T>
 static std::string readExactly(std::string &Text, const char *Kind) {
   std::string_view Digits = Text;
   if (Digits.starts_with('+'))
@@ -24,7 +24,7 @@ static std::string readExactly(std::string &Text, const char *Kind) {
     // What is no number at all is not helped by a range.
     if (Digits.find_first_not_of("-0123456789") == std::string_view::npos &&
         !Digits.empty())
-      Expected << " from " << std::numeric_limits<T>::lowest() << " to "
+      Expected << " from " << std::numeric_limits<Least>::lowest() << " to "
                << std::numeric_limits<T>::max();
     return "is " + printable(Text) + ": expected " + Expected.str();
   }
@@ -33,6 +33,13 @@ static std::string readExactly(std::string &Text, const char *Kind) {
   else
     Text = Digits;
   return "";
+}
+
+/// The same of a seed: one below 0 is the same 64 bits.
+static std::string readSeed(std::string &Text) {
+  if (std::optional<int64_t> Number = numberOf<int64_t>(Text))
+    Text = std::to_string(static_cast<uint64_t>(*Number));
+  return readExactly<uint64_t, int64_t>(Text, "a whole number");
 }
 
 /// Makes options read numbers as they are written: CLI11 clips those that 64
@@ -50,6 +57,8 @@ static void readNumbersExactly(CLI::App &App) {
                       return readExactly<uint64_t>(Text, "a whole number");
                     },
                     ""});
+    else if (Type == "SEED")
+      O->transform({readSeed, ""});
     else if (Type.starts_with("FLOAT"))
       O->transform({[](std::string &Text) {
                       return readExactly<double>(Text, "a number");

@@ -75,7 +75,10 @@ static void addSampling(CLI::App &App, RunOptions &Run) {
   App.add_option("--typical-p", Run.TypicalP,
                  "Choose among the most typical that reach this probability "
                  "[the model's]");
-  App.add_option("--seed", Run.Seed, "Seed of the choices [a fresh one]");
+  App.add_option("--seed", Run.Seed,
+                 "Seed of the choices; one below 0 is the same 64 bits [a "
+                 "fresh one]")
+      ->type_name("SEED");
 }
 
 static void addChoices(CLI::App &App, RunOptions &Run) {

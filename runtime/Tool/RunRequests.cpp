@@ -72,14 +72,13 @@ static std::vector<std::string> valuesOf(Fields &F, const CLI::Option &O,
     return Values;
   }
   std::string Type = O.get_type_name();
+  bool IsWhole = Type.starts_with("INT") || Type == "SEED";
   auto IsGood = [&](const Json &V) {
-    return Type.starts_with("INT")     ? V.is_number_integer()
-           : Type.starts_with("UINT")  ? V.is_number_unsigned()
+    return IsWhole                     ? V.is_number_integer()
            : Type.starts_with("FLOAT") ? V.is_number()
                                        : V.is_string();
   };
-  std::string Kind = Type.starts_with("INT")     ? "a whole number"
-                     : Type.starts_with("UINT")  ? "a whole number from 0 on"
+  std::string Kind = IsWhole                     ? "a whole number"
                      : Type.starts_with("FLOAT") ? "a number"
                                                  : "a string";
   bool IsRepeated = O.get_items_expected_max() > 1;

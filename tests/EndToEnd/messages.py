@@ -132,6 +132,9 @@ class Messages:
             ("two models", ["compile", good, good, *out], USAGE, [str(good)]),
             ("two seeds", ["run", artifact, *ids, "--seed", 1, "--seed", 2],
              USAGE, ["--seed is given 2 times"]),
+            ("a seed of 65 bits", ["run", artifact, *ids, "--seed", 2**64],
+             USAGE, ["--seed is '18446744073709551616': expected a whole number"
+                     " from -9223372036854775808 to 18446744073709551615"]),
             ("text and ids", ["run", artifact, *ids, "--prompt", "a",
                               "--json"], USAGE, ["not both"]),
             ("file and ids", ["run", artifact, *ids, "--prompt-file", text],
@@ -327,6 +330,11 @@ class Messages:
         again = answer(*hot, "--seed", first["seed"])
         self.test.check(again["token_ids"] == first["token_ids"],
                         "the printed seed gives the same tokens")
+        negative = answer(*hot, "--seed", -5)
+        same = answer(*hot, "--seed", 2**64 - 5)
+        self.test.check(negative["token_ids"] == same["token_ids"]
+                        and negative["seed"] == same["seed"] == 2**64 - 5,
+                        f"a seed below 0: {negative}")
         for count, reason in ((10, "length"), (63, "length"), (64, "context")):
             done = self.test.run("tenon", *run, "--max-new-tokens", count)
             got = json.loads(done.stdout)

@@ -148,6 +148,10 @@ class Serve(ServerTest):
         self.expect("log-probabilities", choice["logprobs"]["token_logprobs"],
                     [score["logprob"] for score in alone["logprobs"]])
         self.expect("usage", answer["usage"]["completion_tokens"], 12)
+        negative, same = (server.ask("/v1/completions", {
+            **DRAWN, "prompt": "The king", "seed": seed})[2]["choices"]
+            for seed in (-5, 2**64 - 5))
+        self.expect("a seed below 0", negative, same)
         self.expect("request id", answer["id"],
                     "cmpl-" + headers["X-Request-Id"])
         pieces = server.events("/v1/completions", {

@@ -120,11 +120,12 @@ TEST_F(CommandLineTest, NumbersAreReadAsWritten) {
   Refused("--max-new-tokens", "9223372036854775808",
           "'9223372036854775808': expected a whole number from "
           "-9223372036854775808 to 9223372036854775807\n");
-  Refused("--seed", "-1",
-          "'-1': expected a whole number from 0 to 18446744073709551615\n");
-  Refused("--seed", "18446744073709551616",
-          "'18446744073709551616': expected a whole number from 0 to "
-          "18446744073709551615\n");
+  Refused("--seed", "many", "'many': expected a whole number\n");
+  for (const char *Seed : {"18446744073709551616", "-9223372036854775809"})
+    Refused("--seed", Seed,
+            "'" + std::string(Seed) +
+                "': expected a whole number from -9223372036854775808 to "
+                "18446744073709551615\n");
   Refused("--temperature", "warm", "'warm': expected a number\n");
   Refused("--num-beams", "0", "0: expected 1 to 1024\n");
   Refused("--length-penalty", "2e6", "2e6: expected -1e+06 to 1e+06\n");
@@ -144,6 +145,10 @@ TEST_F(CommandLineTest, NumbersAreReadAsWritten) {
             "--seed", "18446744073709551615", "--temperature", "+0", "--json"});
   EXPECT_EQ(J["token_ids"].size(), 10u);
   EXPECT_EQ(J["seed"], UINT64_MAX);
+  // A seed below 0 is the same 64 bits.
+  Json Negative = json({"run", File, "--token-ids", "3", "--max-new-tokens",
+                        "1", "--seed", "-1", "--json"});
+  EXPECT_EQ(Negative["seed"], UINT64_MAX);
 }
 
 TEST_F(CommandLineTest, GeneratesFromTokenIds) {
@@ -248,8 +253,8 @@ TEST_F(CommandLineTest, RequestsHaveFieldsOfTheirTypes) {
   Refused(R"({"token_ids": [1, "2"]})",
           "'token_ids' is array: expected an array of token ids, or a string "
           "of them");
-  Refused(R"({"token_ids": [1], "seed": -1})",
-          "'seed' is -1: expected a whole number from 0 on");
+  Refused(R"({"token_ids": [1], "seed": "1"})",
+          "'seed' is \"1\": expected a whole number");
   Refused(R"({"token_ids": [1], "max_new_tokens": -3})",
           "--max-new-tokens is -3: expected at least 0");
   Refused(R"({"token_ids": [1], "fixed_order": true})",

@@ -246,7 +246,7 @@ CSettings::CSettings(nb::handle Fields) {
   read(Fields, "top_p", Values.top_p);
   read(Fields, "min_p", Values.min_p);
   read(Fields, "typical_p", Values.typical_p);
-  read(Fields, "seed", Values.seed);
+  read(Fields, "_seed_bits", Values.seed);
   read(Fields, "n", Values.n);
   read(Fields, "first_choice", Values.first_choice);
   read(Fields, "num_beams", Values.num_beams);

@@ -41,7 +41,8 @@ class Settings:
         top_p: draws from the likeliest tokens that have this share; 1: all.
         min_p: leaves out tokens less likely than this share of the likeliest.
         typical_p: draws from tokens of typical surprise with this share.
-        seed: of the draws; None draws a seed, which Completion.seed tells.
+        seed: of the draws, -2^63 to 2^64 - 1; one below 0 is the same 64 bits.
+            None draws a seed, which Completion.seed tells.
         n: texts for one prompt.
         first_choice: the number of the first of these; a text depends on the
             seed and its number.
@@ -139,6 +140,20 @@ class Settings:
         return dataclasses.replace(self, **changes)
 
     # What the extension module reads beside the fields.
+
+    @property
+    def _seed_bits(self) -> int | None:
+        if self.seed is None:
+            return None
+        try:
+            number = operator.index(self.seed)
+        except TypeError:
+            number = None
+        if number is None or not -2**63 <= number < 2**64:
+            raise InvalidArgument(f"seed is {self.seed!r}: expected a whole"
+                                  " number from -9223372036854775808 to"
+                                  " 18446744073709551615")
+        return number % 2**64
 
     @property
     def _bias_pairs(self) -> list[list[float]]:
