@@ -174,7 +174,8 @@ chat::Conversation http::conversationOf(Fields &F, const Limits &Bounds,
   }
   const Json *Messages = F.get("messages");
   Talk["messages"] = Messages ? *Messages : Json::array();
-  if (const Json *Tools = F.get("tools"))
+  // No tools are offered by an empty array either.
+  if (const Json *Tools = F.get("tools"); Tools && *Tools != Json::array())
     Talk["tools"] = *Tools;
   Talk["add_generation_prompt"] =
       F.boolean("add_generation_prompt").value_or(true);

@@ -246,7 +246,8 @@ private:
       return true;
     }
     if (Type == "thinking" && Get("thinking").is_string()) {
-      To["reasoning_content"] = Get("thinking");
+      To["reasoning_content"] = To.value("reasoning_content", std::string()) +
+                                Get("thinking").get<std::string>();
       return true;
     }
     if (Type == "tool_use" && Get("name").is_string() &&

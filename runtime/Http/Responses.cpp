@@ -349,7 +349,9 @@ static void addItem(const Json &Item, const std::string &Place, Json &Messages,
         {"type", "function"},
         {"function",
          {{"name", String("name")}, {"arguments", String("arguments")}}}};
-    bool IsSame = !Messages.empty() && Messages.back().contains("tool_calls");
+    // A turn is one message, in which its calls stand behind its text.
+    bool IsSame = !Messages.empty() && Reasoning.empty() &&
+                  Messages.back().at("role") == "assistant";
     if (!IsSame) {
       Messages.push_back({{"role", "assistant"}, {"content", ""}});
       if (!Reasoning.empty())

@@ -23,6 +23,7 @@ import models
 import support
 
 TEMPLATE = """{% for message in messages %}[{{ message.role }}] {{ message.content }}\
+{% if message.reasoning_content %}({{ message.reasoning_content }}){% endif %}\
 {% for call in message.tool_calls %}{{ call.function.arguments }}{% endfor %}{{ "" }}
 {% endfor %}{% if tools %}<tool_call>"arguments"{{ tools }}{% endif %}[assistant]"""
 MIB = 1 << 20
@@ -413,6 +414,31 @@ class Serve(ServerTest):
         usage = whole["usage"]
         self.expect("counted tokens", counted, usage["input_tokens"] +
                     usage["cache_read_input_tokens"])
+
+        # Parts of one turn are one message.
+        user = {"role": "user", "content": "hello"}
+        turn = {"role": "assistant", "content": "yes", "tool_calls": [
+            {"id": name, "type": "function",
+             "function": {"name": name, "arguments": "{}"}}
+            for name in ("f", "g")]}
+        used = server.ask("/v1/chat/completions", {
+            "messages": [user, turn], "max_tokens": 1})[2]["usage"]
+        same = server.ask("/v1/responses", {"max_output_tokens": 1, "input": [
+            user, {"role": "assistant", "content": "yes"},
+            *({"type": "function_call", "call_id": name, "name": name,
+               "arguments": "{}"} for name in ("f", "g"))]})[2]["usage"]
+        self.expect("a turn of a text and calls", same["input_tokens"],
+                    used["prompt_tokens"])
+        thoughts, whole = (server.ask("/v1/messages/count_tokens", {
+            "messages": [user, {"role": "assistant", "content": [
+                *({"type": "thinking", "thinking": text, "signature": ""}
+                  for text in texts), {"type": "text", "text": "yes"}]}]})[2]
+            for texts in (["first ", "second"], ["first second"]))
+        self.expect("two thoughts", thoughts, whole)
+        self.expect("no tools beside a format", server.ask(
+            "/v1/chat/completions", {
+                "messages": [user], "tools": [], "max_tokens": 4,
+                "response_format": {"type": "json_object"}})[0], 200)
 
     def constraints(self, server):
         """Answers are what they must be, whole and streamed."""
