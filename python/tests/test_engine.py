@@ -114,6 +114,112 @@ def test_full_queues_and_timeouts(model):
             model.engine.submit("a", timeout=timeout)
 
 
+def test_waiting_for_places(example):
+    """Calls that wait for answers wait for places too, whoever has them."""
+    with tenon.load(example, threads=1, max_num_seqs=1,
+                    max_queued=1) as model:
+        expected = model.generate("a", max_new_tokens=2).token_ids
+        blocking = []
+        with pytest.raises(tenon.QueueFull):
+            while True:
+                blocking.append(model.stream("And the", **LONG))
+        answers = []
+
+        def ask():
+            answers.extend(model.generate(["a"] * 3, max_new_tokens=2))
+            answers.append(model.chat("a", max_new_tokens=2))
+
+        async def ask_together():
+            return await asyncio.gather(*[
+                model.agenerate("a", max_new_tokens=2) for _ in range(3)])
+
+        thread = threading.Thread(target=ask)
+        thread.start()
+        timer = threading.Timer(0.1, lambda: [r.cancel() for r in blocking])
+        timer.start()
+        answers += asyncio.run(ask_together())
+        thread.join(60)
+        assert len(answers) == 7
+        assert [a.token_ids for a in answers].count(expected) >= 6
+
+        with pytest.raises(tenon.QueueFull):
+            while True:
+                blocking.append(model.stream("And the", **LONG))
+        failures, wish = [], model.engine._wish("And the", **LONG)
+        thread = threading.Thread(target=lambda: failures.append(
+            pytest.raises(tenon.Cancelled,
+                          lambda: wish.submit_when_free().result())))
+        thread.start()
+        model.close()
+        thread.join(60)
+        assert len(failures) == 1
+
+
+class Watched:
+    """An engine's native part, of which a test sees submit()."""
+
+    def __init__(self, engine, submit):
+        self._native, self._submit = engine._native, submit
+        engine._native = self
+
+    def __getattr__(self, name):
+        return getattr(self._native, name)
+
+    def submit(self, *arguments):
+        return self._submit(self._native.submit, *arguments)
+
+
+def test_event_loops_compile_nothing(model):
+    threads = []
+
+    def submit(own, *arguments):
+        threads.append(threading.get_ident())
+        return own(*arguments)
+
+    async def main():
+        wish = {"regex": "[ab]{2}", "max_new_tokens": 8}
+        answer = await model.agenerate("a", **wish)
+        assert (await model.achat("a", **wish)).text
+        request = await model.engine.asubmit("a", **wish)
+        assert (await request.completion()).text == answer.text
+        request = await model.engine.asubmit_chat("a", timeout=60, **wish)
+        assert (await request.completion()).text
+        for ask in model.agenerate, model.achat, model.engine.asubmit:
+            with pytest.raises(tenon.InvalidArgument, match="regex: "):
+                await ask("a", regex="(")
+            with pytest.raises(tenon.InvalidArgument, match="unknown setting"):
+                await ask("a", regexp="a")
+
+    Watched(model.engine, submit)
+    asyncio.run(main())
+    assert len(threads) == 7 and threading.get_ident() not in threads
+
+
+def test_cancelled_while_compiling(model):
+    has_begun, may_end = threading.Event(), threading.Event()
+
+    def submit(own, *arguments):
+        has_begun.set()
+        assert may_end.wait(60)
+        return own(*arguments)
+
+    async def main():
+        task = asyncio.create_task(model.agenerate("And the", **LONG))
+        await asyncio.to_thread(has_begun.wait, 60)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        may_end.set()
+
+    Watched(model.engine, submit)
+    asyncio.run(main())
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not model.engine.statistics()[
+            "cancelled"]:
+        time.sleep(0.01)
+    assert model.engine.statistics()["cancelled"] == 1
+
+
 def test_draining_and_closing(model):
     engine = tenon.Engine(model, threads=1)
     short = engine.submit("a", max_new_tokens=2)

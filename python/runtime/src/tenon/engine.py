@@ -9,7 +9,7 @@ import os
 import secrets
 import threading
 import weakref
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from . import _native
@@ -35,6 +35,44 @@ def _logprobs(raw) -> list[TokenLogprob] | None:
     return [TokenLogprob(logprob, tuple(top)) for logprob, top in raw]
 
 
+class _Signal:
+    """Wakes threads and coroutines that wait for what is true under its
+    lock."""
+
+    def __init__(self):
+        self.lock = threading.Condition()
+        self._waiting: list[tuple[asyncio.AbstractEventLoop,
+                                  asyncio.Future]] = []
+
+    def wait(self, ready: Callable[[], object],
+             timeout: float | None = None) -> bool:
+        """Whether it is ready within `timeout` seconds."""
+        with self.lock:
+            return bool(self.lock.wait_for(ready, timeout))
+
+    async def until(self, ready: Callable[[], object]) -> None:
+        """As wait(), in a coroutine."""
+        while True:
+            with self.lock:
+                if ready():
+                    return
+                loop = asyncio.get_running_loop()
+                woken = loop.create_future()
+                self._waiting.append((loop, woken))
+            await woken
+
+    def notify(self) -> None:
+        """Within the lock: what is waited for may be true."""
+        self.lock.notify_all()
+        waiting, self._waiting = self._waiting, []
+        for loop, woken in waiting:
+            try:
+                loop.call_soon_threadsafe(
+                    lambda woken=woken: woken.done() or woken.set_result(None))
+            except RuntimeError:
+                pass  # The loop was closed, so nobody waits.
+
+
 class Request(Local):
     """A request that an engine has taken.
 
@@ -50,10 +88,8 @@ class Request(Local):
         self._prompt = prompt
         self._tools = tools
         self._settings = settings
-        self._changed = threading.Condition()
+        self._changed = _Signal()
         self._chunks: collections.deque[Chunk] = collections.deque()
-        self._waiting: list[tuple[asyncio.AbstractEventLoop,
-                                  asyncio.Future]] = []
         self._choices = [Choice() for _ in range(settings.n)]
         self._state = "queued"
         self._completion: Completion | None = None
@@ -80,10 +116,9 @@ class Request(Local):
         Raises: TimeoutError; Cancelled; what the request has failed with.
         """
         self._engine._native.check_process()
-        with self._changed:
-            if not self._changed.wait_for(lambda: self._ended, timeout):
-                raise TimeoutError(
-                    f"the request has not ended after {timeout} seconds")
+        if not self._changed.wait(lambda: self._ended, timeout):
+            raise TimeoutError(
+                f"the request has not ended after {timeout} seconds")
         return self._outcome()
 
     async def completion(self) -> Completion:
@@ -91,8 +126,7 @@ class Request(Local):
         request."""
         self._engine._native.check_process()
         try:
-            while (woken := self._wait_for(lambda: self._ended)) is not None:
-                await woken
+            await self._changed.until(lambda: self._ended)
         except asyncio.CancelledError:
             self.cancel()
             raise
@@ -102,8 +136,8 @@ class Request(Local):
         self._engine._native.check_process()
         try:
             while True:
-                with self._changed:
-                    self._changed.wait_for(lambda: self._chunks or self._ended)
+                with self._changed.lock:
+                    self._changed.wait(lambda: self._chunks or self._ended)
                     if not self._chunks:
                         break
                     chunk = self._chunks.popleft()
@@ -117,9 +151,7 @@ class Request(Local):
         self._engine._native.check_process()
         try:
             while True:
-                while (woken := self._wait_for(
-                        lambda: self._chunks or self._ended)) is not None:
-                    await woken
+                await self._changed.until(lambda: self._chunks or self._ended)
                 if not self._chunks:
                     break
                 yield self._chunks.popleft()
@@ -132,16 +164,6 @@ class Request(Local):
     def _ended(self) -> bool:
         return self._completion is not None or self._failure is not None
 
-    def _wait_for(self, ready) -> asyncio.Future | None:
-        """None when it is ready, else what to await before asking again."""
-        with self._changed:
-            if ready():
-                return None
-            loop = asyncio.get_running_loop()
-            woken = loop.create_future()
-            self._waiting.append((loop, woken))
-            return woken
-
     def _outcome(self) -> Completion:
         if self._failure is not None:
             raise self._failure
@@ -150,10 +172,10 @@ class Request(Local):
     def _take(self, news: dict) -> None:
         """On the engine's thread: news of this request."""
         try:
-            with self._changed:
+            with self._changed.lock:
                 if not self._ended:
                     self._read(news)
-                    self._notify()
+                    self._changed.notify()
         except Exception as problem:
             # Who waits must hear of it, and nobody else.
             self._fail(problem)
@@ -216,22 +238,12 @@ class Request(Local):
             choice.finish_reason = "tool_calls"
 
     def _fail(self, failure: Exception) -> None:
-        with self._changed:
+        with self._changed.lock:
             if not self._ended:
                 self._state = ("cancelled" if isinstance(failure, Cancelled)
                                else "failed")
                 self._failure = failure
-                self._notify()
-
-    def _notify(self) -> None:
-        self._changed.notify_all()
-        waiting, self._waiting = self._waiting, []
-        for loop, woken in waiting:
-            try:
-                loop.call_soon_threadsafe(
-                    lambda woken=woken: woken.done() or woken.set_result(None))
-            except RuntimeError:
-                pass  # The loop was closed, so nobody waits.
+                self._changed.notify()
 
 
 class Engine(Local):
@@ -288,35 +300,48 @@ class Engine(Local):
         Raises: InvalidArgument, also in a process that was forked after the
             engine was made; OutOfCachePages, for what can never fit; QueueFull;
             Cancelled, when the engine is closed.
+
+        What the text must be is compiled before it returns, which may take
+        long: coroutines have asubmit().
         """
-        wish = self.model._settings(settings_of(settings, changes))
-        return self._submit(self.model._prompt(prompt), wish, timeout, salt)
+        return self._wish(prompt, settings, timeout=timeout, salt=salt,
+                          **changes).submit()
+
+    async def asubmit(self, prompt: Prompt, settings: Settings | None = None,
+                      **terms) -> Request:
+        """As submit(), in a coroutine: what takes long is done on another
+        thread, and the event loop goes on."""
+        return await _off_loop(lambda: self.submit(prompt, settings, **terms))
 
     def submit_chat(self, messages, settings: Settings | None = None, *,
                     tools=None, timeout: float | None = None, salt: str = "",
-                    template: dict | None = None, **changes) -> Request:
+                    template: Mapping | None = None, **changes) -> Request:
         """Queues the answer to a conversation; see Model.chat()."""
+        return self._chat_wish(messages, settings, tools=tools, timeout=timeout,
+                               salt=salt, template=template, **changes).submit()
+
+    async def asubmit_chat(self, messages, settings: Settings | None = None,
+                           **terms) -> Request:
+        """As submit_chat(), in a coroutine; see asubmit()."""
+        return await _off_loop(
+            lambda: self.submit_chat(messages, settings, **terms))
+
+    def _wish(self, prompt: Prompt, settings: Settings | None = None, *,
+              timeout: float | None = None, salt: str = "",
+              **changes) -> _Wish:
+        wish = self.model._settings(settings_of(settings, changes))
+        return _Wish(self, self.model._prompt(prompt), wish, timeout, salt)
+
+    def _chat_wish(self, messages, settings: Settings | None = None, *,
+                   tools=None, timeout: float | None = None, salt: str = "",
+                   template: Mapping | None = None, **changes) -> _Wish:
         wish = self.model._settings(settings_of(settings, changes))
         prompt = self.model.chat_prompt(messages, tools=tools,
                                         **(template or {}))
-        return self._submit(prompt, wish, timeout, salt, tools)
+        return _Wish(self, prompt, wish, timeout, salt, tools)
 
-    def _submit(self, prompt: list[int], wish: Settings,
-                timeout: float | None, salt: str,
-                tools: list | None = None) -> Request:
-        if timeout is not None and not timeout > 0:
-            raise InvalidArgument(f"timeout is {timeout}: expected more than 0"
-                                  " seconds")
-        if wish.seed is None:
-            wish = wish.replace(seed=secrets.randbits(64))
-        number, retry_after, refusal = self._native.submit(
-            self.model._native, prompt, wish, wish.images or [], timeout or 0.0,
-            salt)
-        if number is None:
-            raise QueueFull(refusal, retry_after)
-        request = Request(self, number, prompt, wish, tools)
-        self._mail.expect(request)
-        return request
+    def _has_place(self) -> bool:
+        return self._native.statistics()["queued"] < self.max_queued
 
     def save_prefixes(self, path: str | os.PathLike) -> None:
         """Writes the beginnings of prompts that are kept to a file, for engines
@@ -357,6 +382,86 @@ class Engine(Local):
             self._native.cancel(request._id)
 
 
+async def _off_loop(submit: Callable[[], Request | None]) -> Request | None:
+    """What `submit` answers on another thread. A coroutine that is cancelled
+    meanwhile cancels the request."""
+    taken: list[Request | None] = []
+    is_left = threading.Event()
+
+    def take() -> None:
+        taken.append(submit())
+        if is_left.is_set():
+            cancel()
+
+    def cancel() -> None:
+        for request in taken:
+            if request is not None:
+                request.cancel()
+
+    try:
+        await asyncio.to_thread(take)
+    except asyncio.CancelledError:
+        is_left.set()
+        cancel()
+        raise
+    return taken[0]
+
+
+class _Wish:
+    """A request that is not queued yet."""
+
+    def __init__(self, engine: Engine, prompt: list[int], settings: Settings,
+                 timeout: float | None, salt: str, tools: list | None = None):
+        if timeout is not None and not timeout > 0:
+            raise InvalidArgument(f"timeout is {timeout}: expected more than 0"
+                                  " seconds")
+        if settings.seed is None:
+            settings = settings.replace(seed=secrets.randbits(64))
+        self._engine = engine
+        self._prompt = prompt
+        self._settings = settings
+        self._terms = (timeout or 0.0, salt)
+        self._tools = tools
+
+    def submit(self) -> Request:
+        engine, wish = self._engine, self._settings
+        number, retry_after, refusal = engine._native.submit(
+            engine.model._native, self._prompt, wish, wish.images or [],
+            *self._terms)
+        if number is None:
+            raise QueueFull(refusal, retry_after)
+        request = Request(engine, number, self._prompt, wish, self._tools)
+        engine._mail.expect(request)
+        return request
+
+    def submit_when_free(self) -> Request:
+        """As submit(), but waits for a place in a full queue."""
+        mail = self._engine._mail
+        while True:
+            seen = mail.departures
+            if (request := self._try()) is not None:
+                return request
+            mail.places.wait(lambda: mail.departures != seen)
+
+    async def asubmit_when_free(self) -> Request:
+        """The same in a coroutine."""
+        mail = self._engine._mail
+        while True:
+            seen = mail.departures
+            if (request := await _off_loop(self._try)) is not None:
+                return request
+            await mail.places.until(lambda: mail.departures != seen)
+
+    def _try(self) -> Request | None:
+        """Submits it, where there is a place."""
+        if self._engine._has_place():
+            try:
+                return self.submit()
+            except QueueFull:
+                pass  # Another thread was faster.
+        return None
+
+
 class _Mail:
     """Hands news on, on a thread of its own, until it is closed. It does not
     hold the engine, which ends when nobody else does."""
@@ -368,6 +473,9 @@ class _Mail:
         self._requests: dict[int, Request] = {}
         # News of requests that are not expected yet.
         self._early: dict[int, list[dict]] = {}
+        # Requests that have left the queue, and who waits for their places.
+        self.departures = 0
+        self.places = _Signal()
         self._is_closed = False
         self._thread = threading.Thread(target=self._deliver, daemon=True,
                                         name="tenon-engine")
@@ -401,6 +509,12 @@ class _Mail:
             self._early = {}
         for request in left.values():
             request._fail(failure)
+        self._leave()
+
+    def _leave(self) -> None:
+        with self.places.lock:
+            self.departures += 1
+            self.places.notify()
 
     def _deliver(self) -> None:
         while not self._is_closed:
@@ -426,9 +540,12 @@ class _Mail:
     def _hand(self, news: dict) -> None:
         number = news["request"]
         request = self._requests[number]
+        was_queued = request.state == "queued"
         if news["piece"] is None:
             del self._requests[number]
         request._take(news)
+        if was_queued:
+            self._leave()
 
 
 def _closed() -> Cancelled:

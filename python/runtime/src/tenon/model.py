@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import collections
 import json
 import os
 import threading
@@ -140,7 +142,8 @@ class Model(Local):
             settings, changes: Settings, and fields of it by name.
         """
         if _is_one(prompt):
-            return self.engine.submit(prompt, settings, **changes).result()
+            wish = self.engine._wish(prompt, settings, **changes)
+            return wish.submit_when_free().result()
         return self._all(prompt, settings, changes)
 
     def stream(self, prompt: Prompt, settings: Settings | None = None,
@@ -151,9 +154,11 @@ class Model(Local):
 
     async def agenerate(self, prompt: Prompt, settings: Settings | None = None,
                         **changes) -> Completion:
-        """As generate(), for one prompt, in a coroutine."""
-        return await self.engine.submit(prompt, settings,
-                                        **changes).completion()
+        """As generate(), for one prompt, in a coroutine: what takes long, such
+        as compiling a schema, is done on another thread."""
+        wish = await asyncio.to_thread(
+            lambda: self.engine._wish(prompt, settings, **changes))
+        return await (await wish.asubmit_when_free()).completion()
 
     def chat(self, messages, settings: Settings | None = None, *, tools=None,
              template: Mapping | None = None, **changes) -> Completion:
@@ -168,15 +173,25 @@ class Model(Local):
             template: other variables of the template by name.
             settings, changes: Settings, and fields of it by name.
         """
-        return self.chat_stream(messages, settings, tools=tools,
-                                template=template, **changes).result()
+        wish = self.engine._chat_wish(messages, settings, tools=tools,
+                                      template=template, **changes)
+        return wish.submit_when_free().result()
+
+    async def achat(self, messages, settings: Settings | None = None, *,
+                    tools=None, template: Mapping | None = None,
+                    **changes) -> Completion:
+        """As chat(), in a coroutine; see agenerate()."""
+        wish = await asyncio.to_thread(
+            lambda: self.engine._chat_wish(messages, settings, tools=tools,
+                                           template=template, **changes))
+        return await (await wish.asubmit_when_free()).completion()
 
     def chat_stream(self, messages, settings: Settings | None = None, *,
                     tools=None, template: Mapping | None = None,
                     **changes) -> Request:
         """As chat(), chunk by chunk."""
         return self.engine.submit_chat(messages, settings, tools=tools,
-                                       template=dict(template or {}), **changes)
+                                       template=template, **changes)
 
     def chat_prompt(self, messages, *, tools=None,
                     add_generation_prompt: bool = True,
@@ -312,20 +327,21 @@ class Model(Local):
 
     def _all(self, prompts: Iterable, settings: Settings | None,
              changes: dict) -> list[Completion]:
-        """Never more in the queue than it takes."""
         if not isinstance(prompts, Iterable):
             raise InvalidArgument(f"prompt is {prompts!r}: expected a text,"
                                   " token ids, or a list of these")
         engine = self.engine
-        waiting: list[Request] = []
+        waiting: collections.deque[Request] = collections.deque()
         answers: list[Completion] = []
         try:
             for prompt in prompts:
-                if len(waiting) >= engine.max_queued:
-                    answers.append(waiting.pop(0).result())
-                waiting.append(engine.submit(prompt, settings, **changes))
+                # What has failed is heard of soon.
+                while waiting and waiting[0]._ended:
+                    answers.append(waiting.popleft().result())
+                wish = engine._wish(prompt, settings, **changes)
+                waiting.append(wish.submit_when_free())
             while waiting:
-                answers.append(waiting.pop(0).result())
+                answers.append(waiting.popleft().result())
         finally:
             for request in waiting:
                 request.cancel()
