@@ -399,6 +399,10 @@ typedef struct tenon_settings {
       fixed_order;    /**< 1: keys in the order in which the schema has them. */
   const char *format; /**< Of strings in a schema: "asserted" or "annotation";
                            null: as the schema's dialect has it. */
+  /** The tools of the conversation that the prompt was made of: JSON (UTF-8),
+   *  an array as OpenAI's API has it, or null. Calls fulfil the schemas of
+   * those with "strict": true (docs/tool-calls.md of the sources). */
+  const char *tools;
 } tenon_settings;
 
 /** Sets struct_size, and every field to the model's own settings, of a struct

@@ -213,6 +213,16 @@ def test_tool_calls(model, artifacts):
         call, = choice.tool_calls
         assert call == tenon.ToolCall(call.id, "f", '{"x":1}')
         assert len(call.id) == 9 and choice.text == ""
+        # Calls of strict tools fulfil their schemas.
+        strict = [{"type": "function", "function": {
+            "name": "f", "strict": True, "parameters": {
+                "type": "object", "properties": {"x": {"enum": [7]}},
+                "required": ["x"], "additionalProperties": False}}}]
+        brace, = calling.tokenizer.encode("{", special_tokens=False)
+        wish = {"logit_bias": {brace: 100}, "max_new_tokens": 200}
+        called, *_ = calling.chat("Hello", tools=strict, **wish).tool_calls
+        assert called.name == "f" and json.loads(called.arguments) == {"x": 7}
+        assert calling.chat("Hello", tools=tools, **wish).tool_calls == []
         # What follows a stop text is no part of the answer.
         choice = tenon.Choice(text=said[:-2], token_ids=choice.token_ids,
                               finish_reason="stop", stop_reason="}")

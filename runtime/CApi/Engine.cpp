@@ -229,8 +229,9 @@ tenon_status tenon_engine_submit(tenon_engine *engine,
     const engine::Model &M = engine->Running->model();
     if (Status Fits = checkPrompt("tenon_engine_submit", M, count); !Fits)
       return fail(Fits.error());
+    grammar::GrammarCache Known(engine->Grammars);
     Result<generation::Settings> S =
-        readSettings("tenon_engine_submit", settings, &engine->Grammars);
+        readSettings("tenon_engine_submit", settings, &Known);
     if (!S)
       return fail(S.error());
     serving::Terms Rules;

@@ -30,8 +30,9 @@ tenon_status tenon_generation_create(tenon_session *session,
                                   session->Running.model(), count);
         !Fits)
       return fail(Fits.error());
+    grammar::GrammarCache Known(session->Grammars);
     Result<generation::Settings> S =
-        readSettings("tenon_generation_create", settings, &session->Grammars);
+        readSettings("tenon_generation_create", settings, &Known);
     if (!S)
       return fail(S.error());
     Result<std::vector<generation::PromptImage::Ptr>> Images = readImages(

@@ -81,11 +81,11 @@ tenon_finish finishOf(generation::FinishReason Reason);
 Status checkPrompt(const char *Function, const engine::Model &M, size_t Count);
 
 /// The settings of a caller; null are the model's own. `Function` names it in
-/// errors. `Known` keeps the grammars of what texts must be; null: that does
-/// not matter.
+/// errors. `Known`, which the settings then use, keeps the grammars of what
+/// texts and calls must be; null: that does not matter.
 Result<generation::Settings> readSettings(const char *Function,
                                           const tenon_settings *Passed,
-                                          grammar::GrammarStore *Known);
+                                          grammar::GrammarCache *Known);
 
 /// The images of a caller's settings, for prompts of `M`.
 Result<std::vector<generation::PromptImage::Ptr>>

@@ -2,6 +2,7 @@
 
 #include "runtime/CApi/Handles.h"
 #include "runtime/Grammar/GrammarTexts.h"
+#include "runtime/ToolCalls/Tools.h"
 
 #include <cmath>
 
@@ -96,7 +97,7 @@ static Status readLists(const tenon_settings &Read, generation::Settings &S) {
 
 /// What the text must be; null: anything.
 static Result<grammar::Grammar::Ptr>
-readConstraint(const tenon_settings &Read, grammar::GrammarStore &Known) {
+readConstraint(const tenon_settings &Read, grammar::GrammarCache &Known) {
   grammar::GrammarTexts Texts;
   for (auto [Text, Target] :
        {std::pair(Read.json_schema, &Texts.JsonSchema),
@@ -118,9 +119,24 @@ readConstraint(const tenon_settings &Read, grammar::GrammarStore &Known) {
   return Made;
 }
 
+/// The tools that calls may be of; null: none.
+static Result<Json> readTools(const tenon_settings &Read) {
+  if (!Read.tools)
+    return Json();
+  Result<Json> Tools = parseJson(Read.tools, "tools");
+  if (!Tools)
+    return Error(Tools.error().message());
+  if (!Tools->is_array() && !Tools->is_null())
+    return Error(std::string("tools is ") + Tools->type_name() +
+                 ": expected an array");
+  if (Status Good = tools::checkTools(*Tools); !Good)
+    return Good.error();
+  return Tools;
+}
+
 Result<generation::Settings> capi::readSettings(const char *Function,
                                                 const tenon_settings *Passed,
-                                                grammar::GrammarStore *Known) {
+                                                grammar::GrammarCache *Known) {
   generation::Settings S;
   if (!Passed)
     return S;
@@ -181,6 +197,11 @@ Result<generation::Settings> capi::readSettings(const char *Function,
     if (!Must)
       return Must.error().withContext(Function);
     S.Grammar = std::move(*Must);
+    Result<Json> Tools = readTools(*Read);
+    if (!Tools)
+      return Tools.error().withContext(Function);
+    S.Tools = std::move(*Tools);
+    S.Grammars = Known;
   }
   return S;
 }

@@ -55,7 +55,7 @@ Result<Grammar::Ptr> grammar::compile(const GrammarTexts &Texts) {
 }
 
 Result<Grammar::Ptr> grammar::compile(const GrammarTexts &Texts,
-                                      GrammarStore &Known) {
+                                      GrammarCache &Known) {
   if (Texts.given().empty())
     return compile(Texts);
   auto OrNull = [](const std::optional<std::string> &Text) {

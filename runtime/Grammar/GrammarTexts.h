@@ -30,7 +30,7 @@ struct GrammarTexts {
 /// format that is not known.
 Result<Grammar::Ptr> compile(const GrammarTexts &Texts);
 /// `Known` has those that were compiled before.
-Result<Grammar::Ptr> compile(const GrammarTexts &Texts, GrammarStore &Known);
+Result<Grammar::Ptr> compile(const GrammarTexts &Texts, GrammarCache &Known);
 
 } // namespace tenon::grammar
 

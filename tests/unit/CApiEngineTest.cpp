@@ -134,6 +134,28 @@ TEST_F(CApiEngineTest, MakesPromptsOfConversations) {
   }
 }
 
+TEST_F(CApiEngineTest, ReadsTheToolsOfSettings) {
+  start(4);
+  std::string Tool = R"({"type": "function", "function": {"name": "f")";
+  tenon_request Id = 0;
+  for (const auto &[Tools, Expected] : std::map<std::string, const char *>{
+           {"[", "tenon_engine_submit: tools"},
+           {"{}", "tenon_engine_submit: tools is object: expected an array"},
+           {"[1]", "tenon_engine_submit: 'tools[0]' is no function"}}) {
+    Settings.tools = Tools.c_str();
+    EXPECT_EQ(submit({4}, Id), TENON_INVALID_ARGUMENT) << Tools;
+    EXPECT_THAT(tenon_last_error(), HasSubstr(Expected));
+  }
+  // The model has no format of calls, which those of strict tools need.
+  std::string Tools = "[" + Tool + R"(, "strict": true}}])";
+  Settings.tools = Tools.c_str();
+  EXPECT_EQ(submit({4}, Id), TENON_NOT_FOUND);
+  EXPECT_THAT(tenon_last_error(), HasSubstr("nothing says how this model"));
+  Tools = "[" + Tool + "}}]";
+  Settings.tools = Tools.c_str();
+  EXPECT_EQ(submit({4}, Id), TENON_OK) << tenon_last_error();
+}
+
 TEST_F(CApiEngineTest, ValuesThatAreTakenStay) {
   tenon_session *S = nullptr;
   tenon_sequence Sequence = 0;

@@ -101,10 +101,13 @@ public:
   /// The number of the request, or None; and for a full queue the seconds after
   /// which it is worth another try, and what is to be said.
   nb::object submit(const Model &M, const Tokens &Prompt, nb::handle Settings,
-                    const std::vector<Pixels> &Images, double Timeout,
+                    const std::vector<Pixels> &Images,
+                    std::optional<std::string> Tools, double Timeout,
                     const std::string &Salt) {
     std::shared_ptr<tenon_engine> E = open();
     CSettings Wish(Settings);
+    if (Tools)
+      Wish.setTools(std::move(*Tools));
     if (!Images.empty())
       Wish.setImages(pixelsOf(M, Images));
     tenon_terms Terms{sizeof(Terms), Timeout, Salt.c_str()};
@@ -228,7 +231,7 @@ void tenon::python::bindEngine(nb::module_ &M) {
            "max_num_seqs"_a, "max_queued"_a, "max_step_ms"_a, "prefix_cache"_a,
            "resources"_a.none())
       .def("submit", &Engine::submit, "model"_a, "prompt"_a, "settings"_a,
-           "images"_a, "timeout"_a, "salt"_a)
+           "images"_a, "tools"_a.none(), "timeout"_a, "salt"_a)
       .def("load_prefixes", &Engine::loadPrefixes, "path"_a)
       .def("save_prefixes", &Engine::savePrefixes, "path"_a)
       .def("cancel", &Engine::cancel, "request"_a)

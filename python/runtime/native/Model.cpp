@@ -237,6 +237,11 @@ void CSettings::setImages(std::vector<const float *> Pixels) {
   Values.image_count = Images.size();
 }
 
+void CSettings::setTools(std::string Json) {
+  Tools = std::move(Json);
+  Values.tools = Tools.c_str();
+}
+
 CSettings::CSettings(nb::handle Fields) {
   tenon_settings_init(&Values);
   read(Fields, "max_new_tokens", Values.max_new_tokens);

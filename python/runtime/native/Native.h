@@ -94,6 +94,8 @@ public:
   const tenon_settings *get() const { return &Values; }
   /// Images of the prompt, which must live as long.
   void setImages(std::vector<const float *> Pixels);
+  /// The tools of the conversation, as JSON.
+  void setTools(std::string Json);
 
 private:
   tenon_settings Values;
@@ -102,7 +104,7 @@ private:
   std::vector<size_t> BadWordLengths;
   std::vector<std::string> Stops, Choices;
   std::vector<const char *> StopPointers, ChoicePointers;
-  std::string Schema, Regex, Ebnf, Format;
+  std::string Schema, Regex, Ebnf, Format, Tools;
   std::vector<const float *> Images;
 };
 

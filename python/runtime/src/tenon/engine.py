@@ -427,6 +427,7 @@ class _Wish:
         engine, wish = self._engine, self._settings
         number, retry_after, refusal = engine._native.submit(
             engine.model._native, self._prompt, wish, wish.images or [],
+            None if self._tools is None else json.dumps(self._tools),
             *self._terms)
         if number is None:
             raise QueueFull(refusal, retry_after)

@@ -169,7 +169,7 @@ class Model(Local):
             messages: a text of the user, or dicts with "role" and "content".
             tools: descriptions of tools, as OpenAI's API has them. The answer
                 has `tool_calls`, if the artifact says how its model writes
-                them.
+                them; of tools with "strict": True they fulfil the schemas.
             template: other variables of the template by name.
             settings, changes: Settings, and fields of it by name.
         """
