@@ -60,9 +60,10 @@ AttentionShape shapeOf(Frame &F, const AttentionOptions &Options) {
   Shape.Alibi = Options.Alibi;
   Shape.Buckets = Options.Buckets;
   if (Options.Buckets)
-    Shape.Bias = F.Function.plainParameter(
+    Shape.Bias = F.Function.parameter(
         F.BiasScope ? F.BiasScope : F.Scope, Options.Bias, Component::Attention,
-        {Options.Buckets.getCount(), Options.Heads});
+        {Options.Buckets.getCount(), Options.Heads}, /*Kept=*/{},
+        ParameterUse::PlainNumbers);
   if (!Options.Sinks.empty())
     Shape.Sinks = F.Function.parameter(F.Scope, Options.Sinks,
                                        Component::Attention, {Options.Heads});
@@ -175,9 +176,10 @@ Value tenon::latentAttentionBlock(Frame &F, Value Input,
   Value Rotated = B.rope(B.slice(Down, Options.Rank, Options.RopeDim), F.Batch,
                          /*Heads=*/1, Options.Rope);
   F.Cache = B.latentAppend(F.Cache, F.Scope, F.Batch, Latent, Rotated);
-  Value Expand = B.plainParameter(
+  Value Expand = B.parameter(
       F.Scope, Options.Expand, Part,
-      {Options.Heads * (Options.KeyDim + Options.ValueDim), Options.Rank});
+      {Options.Heads * (Options.KeyDim + Options.ValueDim), Options.Rank},
+      /*Kept=*/{}, ParameterUse::PlainNumbers);
   Value Heads =
       B.latentAttention(Query, F.Cache, F.Scope, F.Batch, Expand, Options.Heads,
                         Options.KeyDim, Options.ValueDim, Options.Scale);

@@ -32,10 +32,10 @@ StringRef tenon::nameOf(Component Part) {
 }
 
 ParameterTypes tenon::uniformTypes(ElementType Matrices) {
-  return
-      [Matrices](StringRef, ArrayRef<int64_t> Shape) -> Result<StorageFormat> {
-        return Shape.size() == 1 ? StorageFormat::F32 : formatOf(Matrices);
-      };
+  return [Matrices](StringRef, ArrayRef<int64_t> Shape,
+                    ParameterUse) -> Result<StorageFormat> {
+    return Shape.size() == 1 ? StorageFormat::F32 : formatOf(Matrices);
+  };
 }
 
 std::string tenon::parameterName(StringRef Scope, StringRef Key) {
@@ -211,10 +211,11 @@ Value FunctionBuilder::scope(StringRef ScopeName,
 
 Value FunctionBuilder::parameter(Value Scope, StringRef Key, Component Part,
                                  ArrayRef<int64_t> Shape,
-                                 std::optional<ElementType> Kept) {
+                                 std::optional<ElementType> Kept,
+                                 ParameterUse Use) {
   // Asked even when overruled: the tensor must be there.
   Result<StorageFormat> Known =
-      Model->Types(parameterName(ScopeNames.lookup(Scope), Key), Shape);
+      Model->Types(parameterName(ScopeNames.lookup(Scope), Key), Shape, Use);
   if (!Known)
     Model->fail(Known.error());
   StorageFormat Format = Kept    ? formatOf(*Kept)
@@ -224,15 +225,6 @@ Value FunctionBuilder::parameter(Value Scope, StringRef Key, Component Part,
       at(Key),
       RankedTensorType::get(Shape, storedType(&Model->context(), Format)),
       Scope, Builder.getStringAttr(Key), Builder.getStringAttr(nameOf(Part)));
-}
-
-Value FunctionBuilder::plainParameter(Value Scope, StringRef Key,
-                                      Component Part, ArrayRef<int64_t> Shape) {
-  Value Parameter = parameter(Scope, Key, Part, Shape);
-  if (auto Type = cast<RankedTensorType>(Parameter.getType());
-      isa<QuantType>(Type.getElementType()))
-    Parameter.setType(Type.clone(Builder.getF32Type()));
-  return Parameter;
 }
 
 void FunctionBuilder::keepInOneType(Value A, Value B) {

@@ -29,10 +29,14 @@ enum class Component { Embedding, Attention, FeedForward, Norm, Head };
 /// The component's name in the IR: embedding, attention, ffn, norm or head.
 llvm::StringRef nameOf(Component Part);
 
+/// Which formats the reader of a parameter takes.
+enum class ParameterUse { Any, PlainNumbers };
+
 /// The format that the tensor called `Name` (scope and key) of this shape is
-/// kept in, or why there is no such tensor. Asked once per parameter and scope.
+/// kept in for this use, or why there is no such tensor. Asked once per
+/// parameter and scope.
 using ParameterTypes = std::function<Result<StorageFormat>(
-    llvm::StringRef Name, llvm::ArrayRef<int64_t> Shape)>;
+    llvm::StringRef Name, llvm::ArrayRef<int64_t> Shape, ParameterUse Use)>;
 
 /// Matrices in `Matrices`, vectors in f32: for models without a checkpoint.
 ParameterTypes uniformTypes(ElementType Matrices);
@@ -165,11 +169,8 @@ public:
   /// ParameterTypes say about how it is kept.
   mlir::Value parameter(mlir::Value Scope, llvm::StringRef Key, Component Part,
                         llvm::ArrayRef<int64_t> Shape,
-                        std::optional<ElementType> Kept = std::nullopt);
-  /// One that only plain numbers can be: of quantised formats it is widened to
-  /// f32.
-  mlir::Value plainParameter(mlir::Value Scope, llvm::StringRef Key,
-                             Component Part, llvm::ArrayRef<int64_t> Shape);
+                        std::optional<ElementType> Kept = std::nullopt,
+                        ParameterUse Use = ParameterUse::Any);
 
   // One method per op; see the dialect for what each computes. Optional
   // operands may be null.

@@ -72,7 +72,8 @@ public:
       : Weights(Weights), MatrixType(MatrixType), Options(Options) {}
 
   /// Without a checkpoint there is a tensor of every name.
-  Result<StorageFormat> keep(StringRef Name, ArrayRef<int64_t> Shape) {
+  Result<StorageFormat> keep(StringRef Name, ArrayRef<int64_t> Shape,
+                             ParameterUse Use) {
     std::optional<ElementType> Type = MatrixType;
     if (Weights) {
       auto View = TensorView::resolve(*Weights, std::string_view(Name),
@@ -84,18 +85,22 @@ public:
           Into.insert(Tensor);
       };
       InsertAll(Used);
-      if (Options.Requantises &&
-          Options.Requantises(std::string_view(Name),
-                              {Shape.data(), Shape.size()})) {
+      std::optional<StorageFormat> Format = View->keptFormat();
+      std::optional<Widening> Cause = View->widening();
+      if (Use == ParameterUse::PlainNumbers) {
+        if (Format)
+          Cause = Widening{nullptr, "that the model needs as plain numbers"};
+      } else if (Options.Requantises &&
+                 Options.Requantises(std::string_view(Name),
+                                     {Shape.data(), Shape.size()})) {
         InsertAll(AsAsked);
-      } else if (std::optional<StorageFormat> Format = View->keptFormat();
-                 Format && Shape.size() > 1) {
+      } else if (Format && Shape.size() > 1) {
         InsertAll(AsAsked);
         return *Format;
-      } else if (std::optional<Widening> Cause = View->widening()) {
+      }
+      if (Cause)
         for (std::string_view Tensor : View->tensors())
           Widened.try_emplace(Tensor, *Cause);
-      }
       if (!Type)
         Type = View->type() == ElementType::BF16 ? ElementType::BF16
                                                  : ElementType::F32;
@@ -382,10 +387,11 @@ private:
 
   Status build(const std::string &Directory) {
     TensorUse Use(weights(), MatrixType, Options);
-    ModelBuilder Builder(Context, ModelType,
-                         [&](StringRef Name, ArrayRef<int64_t> Shape) {
-                           return Use.keep(Name, Shape);
-                         });
+    ModelBuilder Builder(
+        Context, ModelType,
+        [&](StringRef Name, ArrayRef<int64_t> Shape, ParameterUse For) {
+          return Use.keep(Name, Shape, For);
+        });
     Status Built = std::visit(
         [&](const auto &Kind) { return build(Builder, Kind, Directory); },
         Description);

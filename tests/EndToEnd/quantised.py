@@ -387,6 +387,31 @@ def mixture(kinds):
     return config, given, plain
 
 
+def latent():
+    """With latent attention, all linear weights quantised."""
+    config, given, plain = llama(None, symmetric_gptq)
+    config |= {"model_type": "deepseek_v2", "num_key_value_heads": HEADS,
+               "first_k_dense_replace": 2, "q_lora_rank": None,
+               "kv_lora_rank": WIDTH, "qk_nope_head_dim": 24,
+               "qk_rope_head_dim": 8, "v_head_dim": 24}
+    for layer in range(2):
+        prefix = f"model.layers.{layer}.self_attn."
+        for tensors in given, plain:
+            for name in [name for name in tensors if name.startswith(prefix)]:
+                del tensors[name]
+        norm = f"{prefix}kv_a_layernorm.weight"
+        plain[norm] = given[norm] = stored(numpy.ones(WIDTH, numpy.float32))
+        for number, (name, n) in enumerate({
+                "q_proj": HEADS * 32, "kv_a_proj_with_mqa": WIDTH + 8,
+                "kv_b_proj": HEADS * 48, "o_proj": WIDTH}.items()):
+            parts, values = symmetric_gptq(Random([layer, number]), n, WIDTH)
+            given.update({prefix + name + suffix: part
+                          for suffix, part in parts.items()})
+            plain[f"{prefix}{name}.weight"] = stored(
+                values.astype(numpy.float32))
+    return config, given, plain
+
+
 def write(path, config, tensors, form=None):
     path.mkdir(parents=True, exist_ok=True)
     if form:
@@ -424,6 +449,10 @@ def compare(test, name, made, form, kept, *notes):
     error = support.largest_error(test.outputs(artifact, TOKENS), reference)
     test.check(error <= TOLERANCE,
                f"{name}: error {error:.1e}, at most {TOLERANCE}")
+
+
+def symmetric_gptq(random, n, k):
+    return gptq(random, n, k, symmetric=True)
 
 
 def odd_expert(random, n, k):
@@ -578,6 +607,13 @@ def main():
             if notes:
                 check_notes(test, name, test.work / name,
                             test.work / f"{name}-auto.tenon", notes)
+    if not test.names or "latent" in test.names:
+        compare(test, "latent", latent(), gptq_config(), "f32+q4_0")
+        check_notes(test, "latent", test.work / "latent",
+                    test.work / "latent-auto.tenon",
+                    ["2 quantised matrices that the model needs as plain "
+                     "numbers are kept as f32 (--dtype bf16 rounds them); the "
+                     "first is 'model.layers.0.self_attn.kv_b_proj.weight'"])
     if not test.names or "mxfp4" in test.names:
         compare(test, "mxfp4", gpt_oss(), {
             "quant_method": "mxfp4",

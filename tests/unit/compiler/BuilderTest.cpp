@@ -88,13 +88,13 @@ TEST(BuilderTest, EqualLayersShareAFunctionAndOthersGetTheirOwn) {
 TEST(BuilderTest, AnotherStorageTypeIsAnotherFunction) {
   MLIRContext Context;
   std::vector<std::string> Asked;
-  ModelBuilder Model(
-      Context, "test",
-      [&](StringRef Name, ArrayRef<int64_t> Shape) -> Result<StorageFormat> {
-        Asked.push_back(Name.str());
-        return Name == "l1.down.weight" ? StorageFormat::BF16
-                                        : StorageFormat::F32;
-      });
+  ModelBuilder Model(Context, "test",
+                     [&](StringRef Name, ArrayRef<int64_t> Shape,
+                         ParameterUse) -> Result<StorageFormat> {
+                       Asked.push_back(Name.str());
+                       return Name == "l1.down.weight" ? StorageFormat::BF16
+                                                       : StorageFormat::F32;
+                     });
   CacheType Cache = Model.cache(3, 4, ElementType::F32);
   SmallVector<func::FuncOp> Layers;
   for (const char *Scope : {"l0", "l1", "l2"})
@@ -108,13 +108,14 @@ TEST(BuilderTest, AnotherStorageTypeIsAnotherFunction) {
 
 TEST(BuilderTest, GateAndUpAreKeptInOneType) {
   MLIRContext Context;
-  ModelBuilder Model(
-      Context, "test",
-      [&](StringRef Name, ArrayRef<int64_t> Shape) -> Result<StorageFormat> {
-        bool IsWide = Shape.size() == 1 || Name == "l0.gate.weight" ||
-                      Name == "l1.up.weight";
-        return IsWide ? StorageFormat::F32 : StorageFormat::BF16;
-      });
+  ModelBuilder Model(Context, "test",
+                     [&](StringRef Name, ArrayRef<int64_t> Shape,
+                         ParameterUse) -> Result<StorageFormat> {
+                       bool IsWide = Shape.size() == 1 ||
+                                     Name == "l0.gate.weight" ||
+                                     Name == "l1.up.weight";
+                       return IsWide ? StorageFormat::F32 : StorageFormat::BF16;
+                     });
   CacheType Cache = Model.cache(3, 4, ElementType::F32);
   SmallVector<func::FuncOp> Layers;
   for (const char *Scope : {"l0", "l1", "l2"})
@@ -171,13 +172,13 @@ TEST(BuilderTest, PreNormAndPostNormDiffer) {
 
 TEST(BuilderTest, AMissingParameterIsTheModelsError) {
   MLIRContext Context;
-  ModelBuilder Model(
-      Context, "test",
-      [](StringRef Name, ArrayRef<int64_t>) -> Result<StorageFormat> {
-        if (Name == "l0.k.weight")
-          return Error("no tensor " + Name.str());
-        return StorageFormat::F32;
-      });
+  ModelBuilder Model(Context, "test",
+                     [](StringRef Name, ArrayRef<int64_t>,
+                        ParameterUse) -> Result<StorageFormat> {
+                       if (Name == "l0.k.weight")
+                         return Error("no tensor " + Name.str());
+                       return StorageFormat::F32;
+                     });
   CacheType Cache = Model.cache(3, 4, ElementType::F32);
   func::FuncOp Layer =
       layerFunction(Model, "l0", 24, {Cache, {}, {}}, smallLayer());
