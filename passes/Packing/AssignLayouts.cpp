@@ -46,7 +46,8 @@ struct AssignLayouts : public tenon::impl::AssignLayoutsBase<AssignLayouts> {
     while (Changed) {
       Changed = false;
       for (ParameterOp Op : Parameters) {
-        std::vector<std::string> Names = namesOf(Scopes, Op);
+        std::vector<std::string> Names =
+            Scopes.namesOf(Op.getScope(), Op.getKey());
         if (!InPanels.contains(Op) && llvm::none_of(Names, [&](StringRef Name) {
               return PanelNames.contains(Name);
             }))
@@ -70,14 +71,6 @@ struct AssignLayouts : public tenon::impl::AssignLayoutsBase<AssignLayouts> {
                      Twine(Op.getKey()) + " is stored as " +
                          infoOf(Layout).Name);
     }
-  }
-
-  static std::vector<std::string> namesOf(const ScopeNames &Scopes,
-                                          ParameterOp Op) {
-    std::vector<std::string> Names;
-    for (StringAttr Scope : Scopes.of(Op.getScope()))
-      Names.push_back(ScopeNames::fullName(Scope, Op.getKey()));
-    return Names;
   }
 
   llvm::SmallPtrSet<Operation *, 16> InPanels;

@@ -29,9 +29,7 @@ static ParameterNames namesOfParameters(ModuleOp Module) {
   ScopeNames Scopes(Module);
   ParameterNames Result;
   Module.walk([&](ParameterOp Op) {
-    std::vector<std::string> &Names = Result[Op];
-    for (StringAttr Scope : Scopes.of(Op.getScope()))
-      Names.push_back(ScopeNames::fullName(Scope, Op.getKey()));
+    Result[Op] = Scopes.namesOf(Op.getScope(), Op.getKey());
   });
   return Result;
 }

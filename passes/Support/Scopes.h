@@ -9,6 +9,9 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
+#include <string>
+#include <vector>
+
 namespace tenon {
 
 /// Finds, for every scope value of a module, the names it may stand for: of a
@@ -42,6 +45,15 @@ public:
     if (Found == Names.end())
       return {};
     return Found->second.getArrayRef();
+  }
+
+  /// The checkpoint's names of `Key` in every one of them.
+  std::vector<std::string> namesOf(mlir::Value Scope,
+                                   llvm::StringRef Key) const {
+    std::vector<std::string> Result;
+    for (mlir::StringAttr Name : of(Scope))
+      Result.push_back(fullName(Name, Key));
+    return Result;
   }
 
   /// The checkpoint's name of `Key` in the scope `Name`.
