@@ -13,8 +13,8 @@ def QuantizeWeights : Pass<"quantize-weights", "::mlir::ModuleOp"> {
     of 32, with heads, token embeddings and projections to the values of
     attention in Q6_0, codes of 6 bits in groups of 32. Stay as they are:
     vectors, routers, what is not read in panels, matrices of fewer than 64
-    output features, and what `exclude` names. Codes are searched when weights
-    are packed.
+    output features, and what `exclude` names, for which layers that share a
+    function get one each. Codes are searched when weights are packed.
   }];
   let options = [
     Option<"Format", "format", "std::string", "\"none\"",

@@ -10,6 +10,8 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/GlobPattern.h"
 
+#include <map>
+
 namespace tenon {
 #define GEN_PASS_DEF_QUANTIZEWEIGHTS
 #include "passes/Packing/Passes.h.inc"
@@ -132,7 +134,10 @@ struct QuantizeWeights
       return signalPassFailure();
     }
     FailureOr<SmallVector<llvm::GlobPattern>> Patterns = parseExclude();
-    if (failed(Patterns) || failed(collectUses()))
+    if (failed(Patterns))
+      return signalPassFailure();
+    separateCallees(*Patterns);
+    if (failed(collectUses()))
       return signalPassFailure();
     ParameterNames Parameters = namesOfParameters(getOperation());
 
@@ -148,9 +153,7 @@ struct QuantizeWeights
     for (auto &[Op, Names] : Parameters) {
       for (StringRef Name : Names) {
         Raise(Name, Roles.lookup_or(Op, Role::Kept));
-        if (llvm::any_of(*Patterns, [&](const llvm::GlobPattern &Pattern) {
-              return matches(Pattern, Name);
-            }))
+        if (isNamed(*Patterns, Name))
           Raise(Name, Role::Kept);
       }
       Together.emplace_back(Names.begin(), Names.end());
@@ -197,6 +200,48 @@ private:
       Patterns.push_back(std::move(*Pattern));
     }
     return Patterns;
+  }
+
+  static bool isNamed(ArrayRef<llvm::GlobPattern> Patterns, StringRef Name) {
+    return llvm::any_of(Patterns, [&](const llvm::GlobPattern &Pattern) {
+      return matches(Pattern, Name);
+    });
+  }
+
+  /// Gives calls of one function whose matrices are not excluded alike, as of
+  /// layers, functions of their own: a parameter has one type for all scopes.
+  void separateCallees(ArrayRef<llvm::GlobPattern> Exclude) {
+    ModuleOp Module = getOperation();
+    ScopeNames Scopes(Module);
+    SymbolTable Symbols(Module);
+    SmallVector<func::CallOp> Calls;
+    Module.walk([&](func::CallOp Call) { Calls.push_back(Call); });
+    // By callee, and which of its parameters are excluded.
+    std::map<std::pair<Operation *, std::vector<bool>>, func::FuncOp> Versions;
+    llvm::DenseMap<Operation *, int64_t> Counts;
+    for (func::CallOp Call : Calls) {
+      auto Callee = Symbols.lookup<func::FuncOp>(Call.getCallee());
+      std::vector<bool> Excluded;
+      Callee.walk([&](ParameterOp Op) {
+        auto Argument = dyn_cast<BlockArgument>(Op.getScope());
+        Excluded.push_back(
+            Argument &&
+            isLargeMatrix(cast<ShapedType>(Op.getType()).getShape()) &&
+            llvm::any_of(
+                Scopes.namesOf(Call.getOperand(Argument.getArgNumber()),
+                               Op.getKey()),
+                [&](StringRef Name) { return isNamed(Exclude, Name); }));
+      });
+      auto [Version, IsNew] =
+          Versions.try_emplace({Callee, std::move(Excluded)}, Callee);
+      if (IsNew && Counts[Callee]++ > 0) {
+        Version->second = Callee.clone();
+        Version->second.setName(
+            (Callee.getName() + "_" + Twine(Counts[Callee] - 1)).str());
+        Symbols.insert(Version->second, std::next(Callee->getIterator()));
+      }
+      Call.setCallee(Version->second.getName());
+    }
   }
 
   /// Finds the roles of matrices, and those that must be of one format.

@@ -53,6 +53,10 @@ func.func private @embed(%s: !scope, %b: !batch) -> tensor<?x256xf32> {
 // EXCLUDE-LABEL: @layer
 // EXCLUDE-NOT: transformer.quant
 // EXCLUDE: return
+// A layer of which other matrices are excluded is a function of its own.
+// EXCLUDE-LABEL: @layer_1
+// EXCLUDE: "norm" of norm : tensor<256xf32>
+// EXCLUDE: "up" of ffn : tensor<80x256x!transformer.quant<iq4_nl>>
 func.func private @layer(%s: !scope, %b: !batch, %x: tensor<?x256xf32>) -> tensor<?x256xf32> {
   %n = transformer.parameter %s "norm" of norm : tensor<256xf32>
   %u = transformer.parameter %s "up" of ffn : tensor<80x256xbf16>
@@ -114,12 +118,19 @@ func.func private @head(%s: !scope, %b: !batch, %x: tensor<?x256xf32>) -> tensor
   return %0 : tensor<?x100xf32>
 }
 
+// EXCLUDE-LABEL: @step
+// EXCLUDE: call @layer(
+// EXCLUDE-COUNT-2: call @layer_1(
 func.func @step(%b: !batch, %c: !transformer.cache<1x64xf32>) -> (tensor<?x100xf32>, !transformer.cache<1x64xf32>) attributes {transformer.role = "step", transformer.output = "logits"} {
   %root = transformer.scope ""
   %m = transformer.scope "m"
   %l = transformer.scope "l0"
   %0 = call @embed(%m, %b) : (!scope, !batch) -> tensor<?x256xf32>
-  %1 = call @layer(%l, %b, %0) : (!scope, !batch, tensor<?x256xf32>) -> tensor<?x256xf32>
+  %x0 = call @layer(%l, %b, %0) : (!scope, !batch, tensor<?x256xf32>) -> tensor<?x256xf32>
+  %l1 = transformer.scope "l1"
+  %x1 = call @layer(%l1, %b, %x0) : (!scope, !batch, tensor<?x256xf32>) -> tensor<?x256xf32>
+  %l2 = transformer.scope "l2"
+  %1 = call @layer(%l2, %b, %x1) : (!scope, !batch, tensor<?x256xf32>) -> tensor<?x256xf32>
   %e = transformer.scope "encoder"
   %4 = call @both_ways(%e, %b, %1) : (!scope, !batch, tensor<?x256xf32>) -> tensor<?x64xf32>
   %d = transformer.scope "decoder"
