@@ -75,9 +75,7 @@ protected:
         {{1, 3}, {4, 3}},
         {{3, 3}},
         {{2, 3}, {0, 3}}};
-    for (CpuLevel Level : levels()) {
-      if (Case.Needs && !infoOf(Level).Dots.contains(*Case.Needs))
-        continue;
+    for (CpuLevel Level : levels(Case)) {
       mlir::OwningOpRef<mlir::ModuleOp> Module = place(Case, Level);
       if (!Module)
         return;
@@ -298,7 +296,7 @@ protected:
   /// On the levels with fewest and most registers: to store a group takes no
   /// instruction that some lack.
   void checkFolded(KernelCase Case) {
-    std::vector<CpuLevel> All = levels();
+    std::vector<CpuLevel> All = levels(Case);
     for (CpuLevel Level : std::set{All.front(), All.back()}) {
       std::array<std::map<int64_t, std::vector<float>>, 2> Rows;
       for (bool Folds : {false, true}) {

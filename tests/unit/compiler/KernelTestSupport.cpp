@@ -11,7 +11,6 @@
 
 #include <cstdlib>
 #include <tuple>
-#include <utility>
 
 using namespace mlir;
 using namespace tenon;
@@ -20,15 +19,17 @@ using namespace tenon::bisect;
 /// Sequences have at most this many tokens.
 static constexpr int64_t MaxPositions = 384;
 
-std::vector<CpuLevel> KernelTest::levels() {
+std::vector<CpuLevel> KernelTest::levels(const KernelCase &Case) {
   std::vector<CpuLevel> Levels;
   for (const CpuLevelInfo &Info : CpuLevels) {
     // Dot products of integers are one code for registers of one size, which
-    // the highest level has.
-    auto Generated = [](const CpuLevelInfo &Of) {
+    // of those of 512 bits the highest level has.
+    auto Generated = [&](const CpuLevelInfo &Of) {
       return std::tuple(Of.VectorBits, Of.Registers,
                         Of.Dots.contains(DotProduct::BF16),
-                        Of.Dots.contains(DotProduct::BF16Tile));
+                        Of.Dots.contains(DotProduct::BF16Tile),
+                        Of.VectorBits == 256 && Case.Needs &&
+                            Of.Dots.contains(DotProduct::Int8));
     };
     auto IsSame = [&](CpuLevel Other) {
       return Generated(infoOf(Other)) == Generated(Info);
@@ -36,6 +37,9 @@ std::vector<CpuLevel> KernelTest::levels() {
     if (emulation::canRun(Info.Level) && llvm::none_of(Levels, IsSame))
       Levels.push_back(Info.Level);
   }
+  llvm::erase_if(Levels, [&](CpuLevel Level) {
+    return Case.Needs && !infoOf(Level).Dots.contains(*Case.Needs);
+  });
   return Levels;
 }
 
@@ -167,14 +171,10 @@ Result<Checkpoint> KernelTest::parametersOf(ModuleOp Module) {
 
 void KernelTest::check(const KernelCase &Case) {
   static const bool EmulatesAll = std::getenv("TENON_EMULATE_ALL_KERNELS");
-  for (CpuLevel Level : levels()) {
-    if (Case.Needs && !infoOf(Level).Dots.contains(*Case.Needs))
-      continue;
-    if (!missingFeatures(Level).empty() && !EmulatesAll &&
-        std::exchange(HasEmulated, true))
-      continue;
-    check(Case, Level);
-  }
+  for (CpuLevel Level : levels(Case))
+    if (missingFeatures(Level).empty() || EmulatesAll ||
+        Emulated.insert(Level).second)
+      check(Case, Level);
 }
 
 OwningOpRef<ModuleOp> KernelTest::place(const KernelCase &Case,

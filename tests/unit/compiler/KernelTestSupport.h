@@ -75,9 +75,9 @@ protected:
     Context.disableMultithreading();
   }
 
-  /// The CPU levels that this machine runs or can emulate, one of each that
-  /// code generation tells apart.
-  static std::vector<CpuLevel> levels();
+  /// The CPU levels that this machine runs or can emulate and that have what
+  /// `Case` needs, one of each that code generation tells apart.
+  static std::vector<CpuLevel> levels(const KernelCase &Case);
 
   /// Compiles and compares `Case` on every level; on one that is emulated the
   /// first case of a test, and with TENON_EMULATE_ALL_KERNELS set all of them.
@@ -98,7 +98,8 @@ protected:
   float ParameterScale = 1;
 
 private:
-  bool HasEmulated = false;
+  /// Levels that this test has emulated.
+  std::set<CpuLevel> Emulated;
   /// Of the program that was compiled last.
   std::unique_ptr<Checkpoint> Parameters;
   std::unique_ptr<PackedWeights> Weights;
