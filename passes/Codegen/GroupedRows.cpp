@@ -155,7 +155,7 @@ void GroupedRows::copy(Value Row, Value Group, GroupedRows &To, Value ToRow,
 }
 
 void GroupedRows::prefetch(Value Row, Value Group, int64_t Count) {
-  for (int64_t At = 0; At < Count * Type.getRecordBytes(); At += 64)
+  for (int64_t At = 0; At < Count * Type.getRecordBytes(); At += CacheLine)
     B.prefetch(Bytes, {Row, at(Group, At)}, /*Locality=*/3);
 }
 

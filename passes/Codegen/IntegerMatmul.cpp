@@ -113,14 +113,15 @@ private:
   /// Whether numbers are multiplied, not unsigned codes: widened once for many
   /// rows they are the cheaper ones.
   bool isSigned() const { return isOfWords() && isWidened(); }
-  /// How many columns of 16 and rows of a piece are multiplied at once: there
-  /// are a product and a sum for each, and operands. Where registers are few,
+  /// Whether sums stay in registers from group to group. Where these are few,
   /// sums are read and written for each group.
   bool keepsSums() const { return perVector() == 1; }
   /// Whether an octet is multiplied with one column after the other: step by
   /// step, the unpacked codes of all columns would fill the registers.
   bool isByColumn(int64_t Columns) const { return !keepsSums() && Columns > 1; }
-  int64_t wideColumns() const { return perVector() == 1 ? 2 : 1; }
+  /// How many columns of 16 and rows of a piece are multiplied at once: there
+  /// are a product and a sum for each, and operands.
+  int64_t wideColumns() const { return keepsSums() ? 2 : 1; }
   int64_t wideRows() const {
     if (!keepsSums())
       return narrowSteps() == 0 || narrowSteps() * Parts == groupSteps()
@@ -128,6 +129,7 @@ private:
                  : vectors() / 2 - 1;
     return (vectors() - wideColumns() - 3) / (2 * wideColumns());
   }
+  /// Vectors of 16 lanes that the registers hold.
   int64_t vectors() const { return B.Target.getRegisters() / perVector(); }
   Value bias(const Place &At, int64_t Part);
   SmallVector<Value> products(ArrayRef<Place> Inputs, int64_t Columns,
