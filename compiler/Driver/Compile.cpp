@@ -477,6 +477,7 @@ private:
         State.Weights = collectWeights(Module);
       } else if (S.Id == StageId::Buffers) {
         State.Code.ArenaBytes = arenaBytes(Module);
+        State.Code.ScratchBytes = scratchBytes(Module);
         State.Code.Plan = describePlan(Module);
         State.Code.Kernels = describeKernels(Module);
       }

@@ -169,8 +169,8 @@ static Status evaluateOp(dnn::MoeCombineOp Op, Frame &F) {
 // What exists on buffers only
 //===----------------------------------------------------------------------===//
 
-template <OneOf<dnn::BufferOp, dnn::OutputOp, dnn::FeaturesOp, dnn::FieldOp,
-                dnn::PageTableOp, dnn::PageOp, dnn::LatentPageOp,
+template <OneOf<dnn::BufferOp, dnn::ScratchOp, dnn::OutputOp, dnn::FeaturesOp,
+                dnn::FieldOp, dnn::PageTableOp, dnn::PageOp, dnn::LatentPageOp,
                 dnn::StagedPageOp, dnn::WeightViewOp, dnn::RowBytesOp,
                 dnn::LookupOp, dnn::DotOp, dnn::CallMatmulOp, dnn::ParallelOp,
                 dnn::BarrierOp, dnn::ClaimOp, dnn::KernelOp, dnn::LaunchOp>

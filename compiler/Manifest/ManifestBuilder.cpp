@@ -233,3 +233,7 @@ std::vector<KernelInfo> tenon::describeKernels(mlir::ModuleOp Module) {
 uint64_t tenon::arenaBytes(mlir::ModuleOp Module) {
   return static_cast<uint64_t>(integerOf(Module, dnn::attr::ArenaBytes, 0));
 }
+
+uint64_t tenon::scratchBytes(mlir::ModuleOp Module) {
+  return static_cast<uint64_t>(integerOf(Module, dnn::attr::ScratchBytes, 0));
+}

@@ -43,8 +43,10 @@ std::vector<PlannedBuffer> describePlan(mlir::ModuleOp Module);
 /// The kernels of a module after stage `buffers`, by number.
 std::vector<KernelInfo> describeKernels(mlir::ModuleOp Module);
 
-/// The arena's size of a module after stage `buffers`.
+/// The arena's size of a module after stage `buffers`, and that of the scratch
+/// memory of a thread.
 uint64_t arenaBytes(mlir::ModuleOp Module);
+uint64_t scratchBytes(mlir::ModuleOp Module);
 
 } // namespace tenon
 

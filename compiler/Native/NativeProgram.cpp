@@ -294,7 +294,7 @@ struct NativeProgram::Implementation {
   std::vector<artifact::PrimitiveInfo> Primitives;
   engine::MatmulPrimitives Library{Primitives, Options.Settings.Level};
   std::optional<artifact::LoadedCode> Code;
-  engine::WorkingMemory Arena;
+  engine::WorkingMemory Arena, Scratch;
   std::vector<Pages> Caches;
   std::vector<std::vector<const void *>> Weights;
   std::vector<std::vector<void *>> CacheTables;
@@ -540,10 +540,12 @@ Result<NativeProgram> NativeProgram::compile(ModuleOp Placed,
   if (Status Done = I->allocate(Placed, Weights); !Done)
     return Done.error();
 
-  uint64_t ArenaSize = 0;
+  uint64_t ArenaSize = 0, ScratchSize = 0;
   Status Lowered = runStages(
       *Module, Options.Settings, StageId::Buffers, StageId::Llvm,
       [&](const Stage &, StringRef Pass) -> Result<bool> {
+        if (Pass == "place-scratch")
+          ScratchSize = scratchBytes(*Module);
         if (Pass != "plan-memory")
           return true;
         if (!Options.SharedBuffers)
@@ -572,6 +574,11 @@ Result<NativeProgram> NativeProgram::compile(ModuleOp Placed,
   if (!Arena)
     return Arena.error();
   I->Arena = std::move(*Arena);
+  auto Scratch = engine::WorkingMemory::reserve(
+      ScratchSize * static_cast<uint64_t>(I->Threads.threads()), "scratch");
+  if (!Scratch)
+    return Scratch.error();
+  I->Scratch = std::move(*Scratch);
   return NativeProgram(std::move(I));
 }
 
@@ -699,6 +706,9 @@ Result<Tensor2D> NativeProgram::run(StringRef Role,
   Step.scopes = I.Scopes.data();
   Step.arena = reinterpret_cast<char *>(I.Arena.data());
   Step.output = Output.data();
+  Step.scratch = reinterpret_cast<char *>(I.Scratch.data());
+  Step.scratch_bytes =
+      static_cast<int64_t>(I.Scratch.size()) / I.Threads.threads();
   int64_t Answer = 0;
   I.Failure.reset();
   I.Threads.run([&] { Answer = I.Code->entry(Role.str())(&Step); });

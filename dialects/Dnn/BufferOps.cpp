@@ -14,6 +14,14 @@ LogicalResult BufferOp::verify() {
                        << BufferAlignment << ", got " << Offset;
 }
 
+LogicalResult ScratchOp::verify() {
+  auto Offset = static_cast<int64_t>(getOffset());
+  if (Offset >= 0 && Offset % BufferAlignment == 0)
+    return success();
+  return emitOpError() << "dnn_scratch_c1: offset: expected a multiple of "
+                       << BufferAlignment << ", got " << Offset;
+}
+
 /// `Constraint`: the buffers of a page.
 static LogicalResult checkPage(Operation *Op, const Twine &Constraint,
                                const PageLayout &Layout, Value Keys,

@@ -19,6 +19,28 @@ def Dnn_BufferOp : Dnn_HandleOp<"buffer"> {
   let hasVerifier = 1;
 }
 
+def Dnn_ScratchOp : Dnn_HandleOp<"scratch"> {
+  let summary = "Memory of a thread while it is in a region";
+  let description = [{
+    At byte `offset` of the scratch memory of `thread`, which holds nothing when
+    the region begins.
+  }];
+  let arguments = (ins Transformer_BatchType:$batch, Index:$thread,
+                       I64Attr:$offset);
+  let results = (outs StaticShapeMemRefOf<[AnyType]>:$result);
+  let assemblyFormat = [{
+    $batch `[` $thread `]` `at` $offset attr-dict `:` type($result)
+  }];
+  let extraClassDeclaration = [{
+    /// The size of the result.
+    int64_t bytes() {
+      ::mlir::MemRefType Type = getResult().getType();
+      return Type.getNumElements() * Type.getElementTypeBitWidth() / 8;
+    }
+  }];
+  let hasVerifier = 1;
+}
+
 def Dnn_OutputOp : Dnn_HandleOp<"output"> {
   let summary = "The buffer that the step's result goes to";
   let arguments = (ins Transformer_BatchType:$batch, Index:$rows);

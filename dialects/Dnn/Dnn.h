@@ -121,6 +121,8 @@ inline constexpr llvm::StringLiteral Target = "dnn.target";
 inline constexpr llvm::StringLiteral Layout = "dnn.layout";
 /// On a module with a memory plan, i64 >= 0: bytes of the arena.
 inline constexpr llvm::StringLiteral ArenaBytes = "dnn.arena_bytes";
+/// On a module with kernels, i64 >= 0: bytes of a thread's scratch memory.
+inline constexpr llvm::StringLiteral ScratchBytes = "dnn.scratch_bytes";
 } // namespace attr
 
 /// The elements of a buffer in `Format`: f32, bf16, or the bytes of blocks.

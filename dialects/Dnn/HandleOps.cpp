@@ -47,6 +47,9 @@ void TableOp::getAsmResultNames(OpAsmSetValueNameFn SetName) {
 void BufferOp::getAsmResultNames(OpAsmSetValueNameFn SetName) {
   SetName(getResult(), "buffer");
 }
+void ScratchOp::getAsmResultNames(OpAsmSetValueNameFn SetName) {
+  SetName(getResult(), "scratch");
+}
 void OutputOp::getAsmResultNames(OpAsmSetValueNameFn SetName) {
   SetName(getResult(), "output");
 }

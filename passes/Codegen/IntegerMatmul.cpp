@@ -159,7 +159,7 @@ private:
   /// Most rows of a block that is multiplied as the panel is read.
   static constexpr int64_t MostBlockRows = 8;
   /// Most rows of all blocks, which are in scratch: 1 MiB, as a second-level
-  /// cache holds and any thread's stack.
+  /// cache holds.
   int64_t mostInOrder() const {
     int64_t Fitting = (int64_t(1) << 20) / (Groups * Rows.recordBytes());
     return std::clamp<int64_t>(llvm::alignDown(Fitting, MostBlockRows),

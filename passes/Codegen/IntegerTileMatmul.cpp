@@ -36,8 +36,8 @@ public:
         Info(infoOf(Format)), Parts(GroupValues / Info.ScaleValues),
         Groups(llvm::divideCeil(InFeatures, GroupValues)) {}
 
-  /// Whether the target has such tiles, and a thread's stack room for the rows
-  /// that are staged.
+  /// Whether the target has such tiles, and the rows that each thread stages
+  /// are small.
   static bool isPossible(KernelBuilder &B, Value Input, int64_t InFeatures,
                          ValueRange Weights) {
     constexpr int64_t MostStaged = int64_t(2) << 20;

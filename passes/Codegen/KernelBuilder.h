@@ -169,8 +169,8 @@ public:
               Body);
 
   /// Scratch of this thread, of static shape, at the top of the region. What
-  /// earlier kernels of the region had is used again: a thread's stack holds
-  /// the scratch of a layer.
+  /// earlier kernels of the region had is used again: a thread has the scratch
+  /// of a layer. `place-scratch` moves what is large away from its stack.
   Value scratch(llvm::ArrayRef<int64_t> Shape, Type Element = {});
 
   Value dim0(Value Buffer);

@@ -29,6 +29,16 @@ def GenerateKernels : Pass<"generate-kernels", "::mlir::ModuleOp"> {
  "::mlir::amx::AMXDialect"];
 }
 
+def PlaceScratch : Pass<"place-scratch", "::mlir::ModuleOp"> {
+  let summary = "Move what is too large for a thread's stack to memory";
+  let description = [{
+    Of the scratch of a `dnn.parallel` region, 64 KiB stay on the stack, where
+    nothing says how large that is. The largest buffers become `dnn.scratch`, and
+    `dnn.scratch_bytes` of the module is what a thread needs of it.
+  }];
+  let dependentDialects = ["::tenon::dnn::DnnDialect"];
+}
+
 def OutlineParallel : Pass<"outline-parallel", "::mlir::ModuleOp"> {
   let summary = "Make parallel regions functions that the runtime can call";
   let description = [{

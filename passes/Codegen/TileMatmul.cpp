@@ -60,8 +60,8 @@ private:
   void allocate();
   /// Steps of a row.
   int64_t steps() const { return llvm::divideCeil(InFeatures, TileFeatures); }
-  /// Whether few rows are kept side by side, as streaming a panel needs them:
-  /// a thread's stack is 8 MiB, often for several kernels of a region.
+  /// Whether few rows are kept side by side, as streaming a panel needs them,
+  /// which every thread does.
   bool hasRoomForFew() const { return stagedBytes() <= int64_t(4) << 20; }
   int64_t stagedBytes() const {
     return steps() * BlockRows * TileFeatures *
@@ -156,7 +156,7 @@ void TileMatmul::allocate() {
   if (Staged)
     return;
   Type BF16 = B.getBF16Type();
-  // Few rows lie where the sums of many would: a thread's stack is small.
+  // Few rows lie where the sums of many would.
   int64_t Bytes = std::max<int64_t>(ChunkRows * MostColumns * sizeof(float),
                                     hasRoomForFew() ? stagedBytes() : 0);
   Value Shared = B.scratch({Bytes}, B.getI8Type());

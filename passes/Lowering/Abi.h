@@ -22,6 +22,9 @@ inline constexpr int32_t StepBatch = TENON_FIELD(tenon_rt_step, batch);
 inline constexpr int32_t StepScopes = TENON_FIELD(tenon_rt_step, scopes);
 inline constexpr int32_t StepArena = TENON_FIELD(tenon_rt_step, arena);
 inline constexpr int32_t StepOutput = TENON_FIELD(tenon_rt_step, output);
+inline constexpr int32_t StepScratch = TENON_FIELD(tenon_rt_step, scratch);
+inline constexpr int32_t StepScratchBytes =
+    TENON_FIELD(tenon_rt_step, scratch_bytes);
 inline constexpr int32_t ScopeWeights = TENON_FIELD(tenon_rt_scope, weights);
 inline constexpr int32_t ScopeCaches = TENON_FIELD(tenon_rt_scope, caches);
 

@@ -251,6 +251,26 @@ struct StagedPagePattern : public ConvertOpToLLVMPattern<dnn::StagedPageOp> {
   }
 };
 
+/// Each thread has its part of the scratch memory.
+struct ScratchPattern : public ConvertOpToLLVMPattern<dnn::ScratchOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(dnn::ScratchOp Op, OpAdaptor Operands,
+                                ConversionPatternRewriter &B) const override {
+    Location Loc = Op.getLoc();
+    Abi A(B, Loc);
+    Value Step = Operands.getBatch();
+    Value Begin = LLVM::MulOp::create(B, Loc, Operands.getThread(),
+                                      A.word(Step, StepScratchBytes, A.I64));
+    Value Bytes = LLVM::AddOp::create(
+        B, Loc, Begin, A.constant(static_cast<int64_t>(Op.getOffset())));
+    Value Place = A.offset(A.pointer(Step, StepScratch), Bytes, 1);
+    B.replaceOp(Op, {MemRefDescriptor::fromStaticShape(
+                        B, Loc, *getTypeConverter(),
+                        cast<MemRefType>(Op.getType()), Place)});
+    return success();
+  }
+};
+
 /// Where the rows of a buffer, of the input features and of the output begin.
 Value addressOf(Abi &A, dnn::BufferOp Op, dnn::BufferOp::Adaptor Operands) {
   return A.offset(A.pointer(Operands.getBatch(), StepArena),
@@ -284,11 +304,11 @@ struct RowsPattern : public ConvertOpToLLVMPattern<OpTy> {
 
 void tenon::populateHandlePatterns(LLVMTypeConverter &Converter,
                                    RewritePatternSet &Patterns) {
-  Patterns.add<CountPattern, FewTokensPattern, ScopePattern,
-               WeightIndexPattern<dnn::WeightOp>,
-               WeightIndexPattern<dnn::TableOp>, WeightViewPattern,
-               RowBytesPattern, FieldPattern, PageTablePattern, PagePattern,
-               LatentPagePattern, StagedPagePattern, RowsPattern<dnn::BufferOp>,
-               RowsPattern<dnn::FeaturesOp>, RowsPattern<dnn::OutputOp>>(
-      Converter);
+  Patterns
+      .add<CountPattern, FewTokensPattern, ScopePattern,
+           WeightIndexPattern<dnn::WeightOp>, WeightIndexPattern<dnn::TableOp>,
+           WeightViewPattern, RowBytesPattern, FieldPattern, PageTablePattern,
+           PagePattern, LatentPagePattern, StagedPagePattern, ScratchPattern,
+           RowsPattern<dnn::BufferOp>, RowsPattern<dnn::FeaturesOp>,
+           RowsPattern<dnn::OutputOp>>(Converter);
 }

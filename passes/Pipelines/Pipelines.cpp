@@ -98,6 +98,7 @@ static const StagePass BuffersPasses[] = {
     {Required, [](const Options &) -> Made { return createFoldSelfCopies(); }},
     {Required, [](const Options &) -> Made { return createPlanMemory(); }},
     {Required, [](const Options &) -> Made { return createGenerateKernels(); }},
+    {Required, [](const Options &) -> Made { return createPlaceScratch(); }},
     // Emitters write a constant wherever they need one.
     {Optional, [](const Options &) -> Made { return createCSEPass(); }},
     {Gate, [](const Options &) -> Made { return createVerifyBuffers(); }},

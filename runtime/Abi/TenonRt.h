@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 #define TENON_RT_ABI_MAJOR 5
-#define TENON_RT_ABI_MINOR 0
+#define TENON_RT_ABI_MINOR 1
 
 /** Symbol of an entry point: this prefix and the role (step, encode,
  *  embed, encode_image). */
@@ -143,6 +143,10 @@ typedef struct tenon_rt_step {
   char *arena;                  /**< 64-byte aligned, manifest's size. */
   float *output;                /**< [R, output width], or [S, width] for a
                                      pooled entry. */
+  char *scratch;                /**< 64-byte aligned, for bodies: a part for
+                                     each thread, one behind another. */
+  int64_t scratch_bytes;        /**< Of a part: at least the manifest's, a
+                                     multiple of 64. */
 } tenon_rt_step;
 
 /** Answers 0, or what a function of the table answered that was not 0. */

@@ -114,6 +114,7 @@ static Json codeJson(const CodeInfo &C) {
           {"bytes", C.Bytes},
           {"checksum", hex(C.Checksum)},
           {"arena_bytes", C.ArenaBytes},
+          {"scratch_bytes", C.ScratchBytes},
           {"primitives", arrayOf(C.Primitives, primitiveJson)},
           {"plan", arrayOf(C.Plan, bufferJson)},
           {"kernels", arrayOf(C.Kernels, kernelJson)}};

@@ -120,6 +120,8 @@ struct CodeInfo {
   uint64_t Bytes = 0;
   uint64_t Checksum = 0;
   uint64_t ArenaBytes = 0;
+  /// Of each thread.
+  uint64_t ScratchBytes = 0;
   std::vector<PrimitiveInfo> Primitives;
   std::vector<PlannedBuffer> Plan;
   std::vector<KernelInfo> Kernels;

@@ -160,6 +160,9 @@ void readCode(ManifestReader &R, CodeInfo &C) {
   R.choice("level", C.Level, cpuLevelNamed, "a CPU level such as avx2");
   readSection(R, C.Offset, C.Bytes, C.Checksum);
   R.integer("arena_bytes", C.ArenaBytes, 0, MaxBytes);
+  // Code of before ABI 5.1 has none.
+  if (R.has("scratch_bytes"))
+    R.integer("scratch_bytes", C.ScratchBytes, 0, MaxBytes);
   R.objects("primitives", C.Primitives, readPrimitive);
   R.objects("plan", C.Plan, [&](ManifestReader &Nested, PlannedBuffer &B) {
     readBuffer(Nested, B, C.ArenaBytes);

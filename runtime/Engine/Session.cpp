@@ -75,21 +75,32 @@ Result<Session> Session::create(std::shared_ptr<const Model> M,
       return Created.error().withContext(M->path());
     Sources = std::move(*Created);
   }
-  uint64_t ArenaBytes = M->code().ArenaBytes;
-  if (ArenaBytes > machineMemory())
-    return Error(ErrorKind::OutOfMemory,
-                 M->path() + ": field 'arena_bytes' is " +
-                     std::to_string(ArenaBytes) + ": expected at most " +
-                     std::to_string(machineMemory()) +
-                     ", the memory of this machine");
-  Result<WorkingMemory> Arena = WorkingMemory::reserve(ArenaBytes, "arena");
+  auto Reserve = [&](const std::string &What, uint64_t Bytes,
+                     int64_t Times) -> Result<WorkingMemory> {
+    if (Bytes > machineMemory())
+      return Error(ErrorKind::OutOfMemory,
+                   M->path() + ": field '" + What + "_bytes' is " +
+                       std::to_string(Bytes) + ": expected at most " +
+                       std::to_string(machineMemory()) +
+                       ", the memory of this machine");
+    auto Memory = WorkingMemory::reserve(Bytes * static_cast<uint64_t>(Times),
+                                         What.c_str());
+    if (!Memory)
+      return Memory.error().withContext(M->path());
+    return Memory;
+  };
+  Result<WorkingMemory> Arena = Reserve("arena", M->code().ArenaBytes, 1);
   if (!Arena)
-    return Arena.error().withContext(M->path());
+    return Arena.error();
+  Result<WorkingMemory> Scratch =
+      Reserve("scratch", M->code().ScratchBytes, (*Threads)->threads());
+  if (!Scratch)
+    return Scratch.error();
 
   std::shared_ptr<const void> Taken;
   if (Options.Shared.Memory) {
-    uint64_t Bytes =
-        Arena->size() + bytesOf(*Cache) + (Sources ? bytesOf(*Sources) : 0);
+    uint64_t Bytes = Arena->size() + Scratch->size() + bytesOf(*Cache) +
+                     (Sources ? bytesOf(*Sources) : 0);
     Result<std::shared_ptr<const void>> Share =
         MemoryBudget::take(Options.Shared.Memory, Bytes);
     if (!Share)
@@ -106,6 +117,7 @@ Result<Session> Session::create(std::shared_ptr<const Model> M,
       std::move(*Cache),
       std::move(Sources),
       std::move(*Arena),
+      std::move(*Scratch),
       {},
       {},
       {},

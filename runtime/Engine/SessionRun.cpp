@@ -165,6 +165,8 @@ Status Session::Implementation::runStep(const Entry &Code, float *Rows,
   Step.scopes = Scopes.data();
   Step.arena = reinterpret_cast<char *>(Arena.data());
   Step.output = Rows;
+  Step.scratch = reinterpret_cast<char *>(Scratch.data());
+  Step.scratch_bytes = static_cast<int64_t>(Shared->code().ScratchBytes);
   if (Recorder)
     Recorder->beginStep(Step);
   int64_t Answer = Code.Function(&Step);

@@ -45,6 +45,7 @@ struct Session::Implementation {
   /// Source texts; only for models with caches of that content.
   std::optional<cache::PageCache> Sources;
   WorkingMemory Arena;
+  WorkingMemory Scratch;
   WorkingMemory Output;
   std::vector<std::vector<void *>> CacheTables;
   std::vector<tenon_rt_scope> Scopes;

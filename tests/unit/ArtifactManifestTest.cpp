@@ -103,6 +103,7 @@ TEST(ArtifactManifest, RoundTrips) {
   EXPECT_EQ(C.Bytes, 5000u);
   EXPECT_EQ(C.Checksum, 7u);
   EXPECT_EQ(C.ArenaBytes, 4096u);
+  EXPECT_EQ(C.ScratchBytes, 8192u);
   ASSERT_EQ(C.Primitives.size(), 2u);
   EXPECT_EQ(C.Primitives[1].K, 33);
   EXPECT_EQ(C.Primitives[1].N, 97);
@@ -293,7 +294,7 @@ TEST(ArtifactManifest, NamesWhatIsWrong) {
   const int64_t Big = int64_t(1) << 62;
   const Case Cases[] = {
       {"/abi_minor", TENON_RT_ABI_MINOR + 1,
-       "f: field 'abi_minor' is 1: expected at most 0 (run the model with a "
+       "f: field 'abi_minor' is 2: expected at most 1 (run the model with a "
        "newer version)"},
       {"/abi_major", 1,
        "f: field 'abi_major' is 1: expected 5 (compile the model again "
@@ -398,6 +399,7 @@ TEST(ArtifactManifest, NamesWhatIsWrong) {
       {"/code/0/arena_bytes", 1024,
        "field 'code[0].plan[1].offset' is 1024: expected offset + bytes (512) "
        "within the arena of 1024"},
+      {"/code/0/scratch_bytes", -1, "field 'code[0].scratch_bytes' is -1"},
       {"/code/0/plan/0/last_use", -1, "field 'code[0].plan[0].last_use' is -1"},
       {"/code/0/plan/0/first_use", 9, "expected at least the first use, 9"},
       {"/code/0/primitives/0/k", 0, "field 'code[0].primitives[0].k' is 0"},
@@ -522,6 +524,12 @@ TEST(ArtifactManifest, EveryFieldIsRequired) {
       Result<Manifest> Older = manifestFromJson(Bad, "f");
       ASSERT_TRUE(Older) << messageOf(Older);
       EXPECT_FALSE(Older->Image->Token);
+      continue;
+    }
+    if (Pointer == "/code/0/scratch_bytes" ||
+        Pointer == "/code/1/scratch_bytes") {
+      Result<Manifest> Older = manifestFromJson(Bad, "f");
+      ASSERT_TRUE(Older) << messageOf(Older);
       continue;
     }
     std::string Message = messageOf(manifestFromJson(Bad, "f"));

@@ -127,6 +127,7 @@ inline CodeInfo sampleCode(CpuLevel Level) {
   CodeInfo C;
   C.Level = Level;
   C.ArenaBytes = 4096;
+  C.ScratchBytes = 8192;
   PrimitiveInfo Plain;
   Plain.K = 33;
   Plain.N = 97;

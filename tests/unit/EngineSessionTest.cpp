@@ -322,6 +322,10 @@ TEST_F(EngineSessionTest, KindsOfErrors) {
   write(
       [](Manifest &, CodeInfo &Code) { Code.ArenaBytes = uint64_t(1) << 45; });
   Creates(ErrorKind::OutOfMemory, TENON_OUT_OF_MEMORY);
+  write([](Manifest &, CodeInfo &Code) {
+    Code.ScratchBytes = uint64_t(1) << 45;
+  });
+  Creates(ErrorKind::OutOfMemory, TENON_OUT_OF_MEMORY);
   // The library has no f32 matmul with bf16 results.
   write([](Manifest &, CodeInfo &Code) {
     Code.Primitives[0].Destination = StorageFormat::BF16;

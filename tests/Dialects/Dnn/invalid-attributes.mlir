@@ -57,3 +57,13 @@ module attributes {dnn.arena_bytes = -1 : i64} {}
 
 // expected-error@below {{attribute 'dnn.arena_bytes' is 64 : i32: expected a 64-bit integer of at least 0}}
 module attributes {dnn.arena_bytes = 64 : i32} {}
+
+// -----
+
+// expected-error@below {{attribute 'dnn.scratch_bytes' belongs on a module}}
+func.func private @scratch_place() attributes {dnn.scratch_bytes = 64 : i64}
+
+// -----
+
+// expected-error@below {{attribute 'dnn.scratch_bytes' is -1 : i64: expected a 64-bit integer of at least 0}}
+module attributes {dnn.scratch_bytes = -1 : i64} {}

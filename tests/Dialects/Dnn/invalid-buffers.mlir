@@ -27,6 +27,32 @@ func.func @buffer_c2(%b: !transformer.batch, %n: index) {
 
 // -----
 
+func.func @scratch_c1(%b: !transformer.batch, %t: index) {
+  // expected-error@below {{dnn_scratch_c1: offset: expected a multiple of 64, got 96}}
+  %0 = dnn.scratch %b[%t] at 96 : memref<8xf32>
+  return
+}
+
+// -----
+
+module attributes {dnn.scratch_bytes = 1024 : i64} {
+func.func @scratch_c2(%b: !transformer.batch, %t: index) {
+  // expected-error@below {{dnn_scratch_c2: end: expected at most the 1024 bytes of a thread's scratch, got 1088}}
+  %0 = dnn.scratch %b[%t] at 1024 : memref<4x8xbf16>
+  return
+}
+}
+
+// -----
+
+func.func @scratch_type(%b: !transformer.batch, %t: index) {
+  // expected-error@below {{statically shaped memref}}
+  %0 = dnn.scratch %b[%t] at 0 : memref<?x8xf32>
+  return
+}
+
+// -----
+
 func.func @plan(%b: !transformer.batch, %n: index) {
   // expected-error@below {{expected bytes >= 0 and 0 <= first <= last, got 64, 3 and 1}}
   %0 = dnn.buffer %b[%n] at 0 plan <64 bytes from 3 to 1> : memref<?x8xf32>

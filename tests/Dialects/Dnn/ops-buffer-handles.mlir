@@ -11,6 +11,8 @@ func.func @buffers(%batch: !transformer.batch, %arg0: index) {
   %buffer_0 = dnn.buffer %batch[%arg0] at 64 : memref<?x2xi32>
   // CHECK-NEXT: %buffer_1 = dnn.buffer %batch[%arg0] at 128 plan <512 bytes from 2 to 7> : memref<?x8xf32>
   %buffer_1 = dnn.buffer %batch[%arg0] at 128 plan <512 bytes from 2 to 7> : memref<?x8xf32>
+  // CHECK-NEXT: %scratch = dnn.scratch %batch[%arg0] at 64 : memref<8x2xbf16>
+  %scratch = dnn.scratch %batch[%arg0] at 64 : memref<8x2xbf16>
   // CHECK-NEXT: %output = dnn.output %batch[%arg0] : memref<?x97xf32>
   %output = dnn.output %batch[%arg0] : memref<?x97xf32>
   // CHECK-NEXT: %features = dnn.features %batch[%arg0] : memref<?x768xf32>

@@ -5,9 +5,11 @@
 
 // CHECK-LABEL: module
 // CHECK-SAME: dnn.arena_bytes = 4096 : i64
+// CHECK-SAME: dnn.scratch_bytes = 8192 : i64
 // CHECK-SAME: dnn.target = #dnn.target<avx512_bf16, vector = 512, registers = 32, dot = [bf16, int8], library = [f32, bf16]>
 module attributes {
   dnn.arena_bytes = 4096 : i64,
+  dnn.scratch_bytes = 8192 : i64,
   dnn.target = #dnn.target<avx512_bf16, vector = 512, registers = 32, dot = [bf16, int8], library = [f32, bf16]>
 } {
   // CHECK: #dnn.target<avx2, vector = 256, registers = 16, dot = [], library = []>

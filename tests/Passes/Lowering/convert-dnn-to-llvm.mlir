@@ -147,3 +147,22 @@ func.func @page(%s: !scope, %c: !cache, %n: index) -> (memref<1x4x2x32xbf16>, me
 // CHECK: %[[AT:.*]] = llvm.getelementptr %[[SPACE]][0, 0]
 // CHECK: %[[B:.*]] = llvm.load %[[AT]]
 // CHECK: llvm.call @body(%[[T]], %[[N]], %[[B]])
+
+// The part of a thread of the scratch memory, field 7 of the step; field 8 is how
+// large one is.
+// CHECK-LABEL: llvm.func @scratch(
+// CHECK-SAME: %[[T:.*]]: i64, %[[STEP:.*]]: !llvm.ptr
+// CHECK: %[[OFFSET:.*]] = llvm.mlir.constant(128 : i64) : i64
+// CHECK: %[[BYTES_AT:.*]] = llvm.getelementptr %[[STEP]][8]
+// CHECK: %[[BYTES:.*]] = llvm.load %[[BYTES_AT]] : !llvm.ptr -> i64
+// CHECK: %[[BEGIN:.*]] = llvm.mul %[[T]], %[[BYTES]] : i64
+// CHECK: %[[PLACE:.*]] = llvm.add %[[BEGIN]], %[[OFFSET]] : i64
+// CHECK: %[[ALL_AT:.*]] = llvm.getelementptr %[[STEP]][7]
+// CHECK: %[[ALL:.*]] = llvm.load %[[ALL_AT]] : !llvm.ptr -> !llvm.ptr
+// CHECK: %[[AT:.*]] = llvm.mul %[[PLACE]], %{{.*}} : i64
+// CHECK: llvm.getelementptr %[[ALL]][%[[AT]]] : {{.*}}, i8
+func.func private @scratch(%t: index, %b: !batch) -> f32 {
+  %x = dnn.scratch %b[%t] at 128 : memref<8xf32>
+  %0 = memref.load %x[%t] : memref<8xf32>
+  return %0 : f32
+}
