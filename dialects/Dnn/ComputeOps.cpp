@@ -59,7 +59,8 @@ LogicalResult LayerNormOp::verify() {
 LogicalResult RmsNormOp::verify() {
   if (failed(checkNorm(*this, "dnn_rms_norm", widthOf(getInput()), getGroups(),
                        elementsOf(getWeight()), /*Bias=*/std::nullopt,
-                       getEps())))
+                       getEps())) ||
+      failed(checkFinite(*this, "dnn_rms_norm_c5", "offset", getOffset())))
     return failure();
   return checkDestination(*this, "dnn_rms_norm_c4");
 }

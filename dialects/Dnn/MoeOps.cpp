@@ -60,10 +60,9 @@ LogicalResult MoeGateUpOp::verify() {
                          widthOf(getOrder()) * Gate.getOutFeatures(),
                          {{"the destination", getOuts()}})))
     return failure();
-  if (getLimit() &&
-      failed(checkPositive(*this, "dnn_moe_gate_up_c6", "limit", *getLimit())))
-    return failure();
   if (failed(
+          checkGate(*this, "dnn_moe_gate_up_c6", getLimit(), getUpOffset())) ||
+      failed(
           checkFormat(*this, "dnn_moe_gate_up_c7", "up", getGate(), getUp())))
     return failure();
   return checkGrouped(*this, "dnn_moe_gate_up_c8", getInput(), getUp());

@@ -4,8 +4,6 @@
 
 #include "mlir/IR/TypeUtilities.h"
 
-#include <cmath>
-
 using namespace mlir;
 using namespace tenon;
 
@@ -64,7 +62,7 @@ LogicalResult tenon::checkEps(Operation *Op, const Twine &Constraint,
 
 LogicalResult tenon::checkPositive(Operation *Op, const Twine &Constraint,
                                    const Twine &What, const APFloat &Got) {
-  if (isPositive(Got))
+  if (isPositive(Got.convertToDouble()))
     return success();
   return Op->emitOpError() << Constraint << ": " << What
                            << ": expected a positive number, got "
@@ -82,8 +80,7 @@ LogicalResult tenon::checkRope(Operation *Op, const Twine &Constraint,
 
 LogicalResult tenon::checkFinite(Operation *Op, const Twine &Constraint,
                                  const Twine &What, const APFloat &Got) {
-  // Kernels compute in f32.
-  if (std::isfinite(static_cast<float>(Got.convertToDouble())))
+  if (isFinite(Got.convertToDouble()))
     return success();
   return Op->emitOpError() << Constraint << ": " << What
                            << ": expected a finite number, got "
@@ -167,9 +164,21 @@ LogicalResult tenon::checkAddNorm(Operation *Op, StringRef Prefix,
 LogicalResult tenon::checkNormOffset(Operation *Op, const Twine &Constraint,
                                      transformer::NormKind Kind,
                                      const APFloat &Offset) {
-  if (Kind == transformer::NormKind::Rms || Offset.isZero())
+  if (Kind == transformer::NormKind::Rms)
+    return checkFinite(Op, Constraint, "offset", Offset);
+  if (Offset.isZero())
     return success();
   return Op->emitOpError() << Constraint << ": offset: expected none for layer";
+}
+
+LogicalResult tenon::checkGate(Operation *Op, const Twine &Constraint,
+                               std::optional<APFloat> Limit,
+                               std::optional<APFloat> UpOffset) {
+  if (Limit && failed(checkPositive(Op, Constraint, "limit", *Limit)))
+    return failure();
+  if (!UpOffset)
+    return success();
+  return checkFinite(Op, Constraint, "up_offset", *UpOffset);
 }
 
 LogicalResult tenon::checkSlice(Operation *Op, StringRef Prefix, int64_t Width,

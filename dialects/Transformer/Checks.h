@@ -10,6 +10,7 @@
 
 #include "dialects/Transformer/Transformer.h"
 
+#include <cmath>
 #include <limits>
 
 namespace tenon {
@@ -23,8 +24,13 @@ inline std::optional<int64_t> sizeIfAny(mlir::Value Shaped) {
   return Shaped ? std::optional(sizeOf(Shaped, 0)) : std::nullopt;
 }
 
-inline bool isPositive(const llvm::APFloat &Number) {
-  return Number.isFinite() && !Number.isZero() && !Number.isNegative();
+/// As kernels see it, which compute in f32.
+inline bool isFinite(double Number) {
+  return std::isfinite(static_cast<float>(Number));
+}
+/// The same, and above 0.
+inline bool isPositive(double Number) {
+  return isFinite(Number) && static_cast<float>(Number) > 0;
 }
 
 /// "CONSTRAINT: WHAT: expected EXPECTED, got GOT", unless they are equal.
@@ -108,11 +114,17 @@ llvm::LogicalResult checkAddNorm(mlir::Operation *Op, llvm::StringRef Prefix,
                                  int64_t Weight, std::optional<int64_t> Bias,
                                  const llvm::APFloat &Eps);
 
-/// CONSTRAINT: only `rms` adds an offset to its weight.
+/// CONSTRAINT: only `rms` adds an offset to its weight, a finite one.
 llvm::LogicalResult checkNormOffset(mlir::Operation *Op,
                                     const llvm::Twine &Constraint,
                                     transformer::NormKind Kind,
                                     const llvm::APFloat &Offset);
+
+/// moe c6: what is done to the gate and up of an expert.
+llvm::LogicalResult checkGate(mlir::Operation *Op,
+                              const llvm::Twine &Constraint,
+                              std::optional<llvm::APFloat> Limit,
+                              std::optional<llvm::APFloat> UpOffset);
 
 /// slice c1.
 llvm::LogicalResult checkSlice(mlir::Operation *Op, llvm::StringRef Prefix,
@@ -191,9 +203,13 @@ llvm::LogicalResult checkSplit(OpTy Op, llvm::StringRef Prefix,
       return llvm::failure();
     if (!Op.getEps())
       return Op.emitOpError() << Prefix << "_c6: expected eps with a norm";
-    if (failed(checkEps(Op, Prefix + "_c6", *Op.getEps())))
-      return llvm::failure();
   }
+  if (std::optional<llvm::APFloat> Eps = Op.getEps();
+      Eps && failed(checkEps(Op, Prefix + "_c6", *Eps)))
+    return llvm::failure();
+  if (failed(
+          checkFinite(Op, Prefix + "_c6", "norm_offset", Op.getNormOffset())))
+    return llvm::failure();
   if (transformer::RopeAttr Rope = Op.getRopeAttr())
     return checkRope(Op, Prefix + "_c7", Rope, HeadDim);
   return llvm::success();

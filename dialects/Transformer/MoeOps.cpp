@@ -46,8 +46,7 @@ LogicalResult MoeOp::verify() {
     return failure();
   if (failed(checkRouter(*this, "moe_c4", "moe_c5", getRouter(), Experts)))
     return failure();
-  if (getLimit() &&
-      failed(checkPositive(*this, "moe_c6", "limit", *getLimit())))
+  if (failed(checkGate(*this, "moe_c6", getLimit(), getUpOffset())))
     return failure();
   return checkKeptType(*this, "moe_c7", "up", getGate(), getUp());
 }

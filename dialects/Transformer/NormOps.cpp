@@ -13,6 +13,9 @@ LogicalResult LayerNormOp::verify() {
 }
 
 LogicalResult RmsNormOp::verify() {
-  return checkNorm(*this, "rms_norm", widthOf(getInput()), getGroups(),
-                   sizeOf(getWeight(), 0), /*Bias=*/std::nullopt, getEps());
+  if (failed(checkNorm(*this, "rms_norm", widthOf(getInput()), getGroups(),
+                       sizeOf(getWeight(), 0), /*Bias=*/std::nullopt,
+                       getEps())))
+    return failure();
+  return checkFinite(*this, "rms_norm_c4", "offset", getOffset());
 }

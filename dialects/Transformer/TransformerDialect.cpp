@@ -1,5 +1,6 @@
 //===- TransformerDialect.cpp - Dialect, types and attributes -------------===//
 
+#include "dialects/Transformer/Checks.h"
 #include "dialects/Transformer/Transformer.h"
 
 #include "mlir/IR/Builders.h"
@@ -262,10 +263,6 @@ static ParseResult parseNamedReal(AsmParser &Parser, StringRef Name,
                                   double &Value) {
   return failure(Parser.parseKeyword(Name) || Parser.parseEqual() ||
                  parseShortReal(Parser, Value));
-}
-
-static bool isPositive(double Value) {
-  return Value > 0 && std::isfinite(Value);
 }
 
 //===----------------------------------------------------------------------===//

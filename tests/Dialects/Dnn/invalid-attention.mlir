@@ -57,6 +57,14 @@ func.func @split_append_c6(%q: tensor<?x16xf32>, %c: !transformer.cache<1x4xbf16
 
 // -----
 
+func.func @split_append_c6_offset(%q: tensor<?x16xf32>, %c: !transformer.cache<1x4xbf16>, %s: !transformer.scope, %b: !transformer.batch, %n: !dnn.packed<vector, 4x1xf32>, %o: tensor<?x8xf32>) {
+  // expected-error@below {{dnn_split_append_c6: norm_offset: expected a finite number, got }}
+  %0 = dnn.split_append %q to %c[%s], %b heads 2 kv_heads 1 query_norm %n eps 1e-05 norm_offset 0x7FF0000000000000 outs(%o) : (tensor<?x16xf32>, !transformer.cache<1x4xbf16>, !transformer.scope, !transformer.batch, !dnn.packed<vector, 4x1xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
 func.func @split_append_c6_range(%q: tensor<?x16xf32>, %c: !transformer.cache<1x4xbf16>, %s: !transformer.scope, %b: !transformer.batch, %n: !dnn.packed<vector, 4x1xf32>, %o: tensor<?x8xf32>) {
   // expected-error@below {{dnn_split_append_c6: eps: expected a number from 0 to 1, got 1.5}}
   %0 = dnn.split_append %q to %c[%s], %b heads 2 kv_heads 1 key_norm %n eps 1.5 outs(%o) : (tensor<?x16xf32>, !transformer.cache<1x4xbf16>, !transformer.scope, !transformer.batch, !dnn.packed<vector, 4x1xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
@@ -164,6 +172,14 @@ func.func @split_stage_c5(%q: tensor<?x16xf32>, %b: !transformer.batch, %n: !dnn
 func.func @split_stage_c6(%q: tensor<?x16xf32>, %b: !transformer.batch, %n: !dnn.packed<vector, 4x1xf32>, %o: tensor<?x8xf32>, %g: tensor<?x1280xf32>) {
   // expected-error@below {{dnn_split_stage_c6: expected eps with a norm}}
   %0:2 = dnn.split_stage %q of %b heads 2 kv_heads 1 query_norm %n outs(%o, %g) : (tensor<?x16xf32>, !transformer.batch, !dnn.packed<vector, 4x1xf32>, tensor<?x8xf32>, tensor<?x1280xf32>) -> (tensor<?x8xf32>, tensor<?x1280xf32>)
+  return
+}
+
+// -----
+
+func.func @split_stage_c6_offset(%q: tensor<?x16xf32>, %b: !transformer.batch, %n: !dnn.packed<vector, 4x1xf32>, %o: tensor<?x8xf32>, %g: tensor<?x1280xf32>) {
+  // expected-error@below {{dnn_split_stage_c6: norm_offset: expected a finite number, got }}
+  %0:2 = dnn.split_stage %q of %b heads 2 kv_heads 1 query_norm %n eps 1e-05 norm_offset 0x7FF0000000000000 outs(%o, %g) : (tensor<?x16xf32>, !transformer.batch, !dnn.packed<vector, 4x1xf32>, tensor<?x8xf32>, tensor<?x1280xf32>) -> (tensor<?x8xf32>, tensor<?x1280xf32>)
   return
 }
 

@@ -113,6 +113,14 @@ func.func @moe_gate_up_c6(%x: tensor<?x8xf32>, %i: tensor<?x2xi32>, %f: tensor<1
 
 // -----
 
+func.func @moe_gate_up_c6_offset(%x: tensor<?x8xf32>, %i: tensor<?x2xi32>, %f: tensor<1x7xi32>, %g: !dnn.packed<panels, 6x4x8xf32>, %u: !dnn.packed<panels, 6x4x8xf32>, %h: tensor<?x8xf32>) {
+  // expected-error@below {{dnn_moe_gate_up_c6: up_offset: expected a finite number, got }}
+  %0 = dnn.moe_gate_up silu %x by %i, %f gate %g up %u limit 7.0 up_offset 0x7FF0000000000000 outs(%h) : (tensor<?x8xf32>, tensor<?x2xi32>, tensor<1x7xi32>, !dnn.packed<panels, 6x4x8xf32>, !dnn.packed<panels, 6x4x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
 func.func @moe_gate_up_c7(%x: tensor<?x8xf32>, %i: tensor<?x2xi32>, %f: tensor<1x7xi32>, %g: !dnn.packed<panels, 6x4x8xbf16>, %u: !dnn.packed<panels, 6x4x8xf32>, %h: tensor<?x8xf32>) {
   // expected-error@below {{dnn_moe_gate_up_c7: format of up: expected 'bf16', got 'f32'}}
   %0 = dnn.moe_gate_up silu %x by %i, %f gate %g up %u outs(%h) : (tensor<?x8xf32>, tensor<?x2xi32>, tensor<1x7xi32>, !dnn.packed<panels, 6x4x8xbf16>, !dnn.packed<panels, 6x4x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>

@@ -169,6 +169,14 @@ func.func @rms_norm_c4(%x: tensor<?x8xf32>, %w: !dnn.packed<vector, 8x1xf32>, %o
 
 // -----
 
+func.func @rms_norm_c5(%x: tensor<?x8xf32>, %w: !dnn.packed<vector, 8x1xf32>, %o: tensor<?x8xf32>) {
+  // expected-error@below {{dnn_rms_norm_c5: offset: expected a finite number, got }}
+  %0 = dnn.rms_norm %x, %w eps 1e-05 offset 0x7FF0000000000000 outs(%o) : (tensor<?x8xf32>, !dnn.packed<vector, 8x1xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
 func.func @add_norm_c1(%x: tensor<?x8xf32>, %w: !dnn.packed<vector, 4x1xf32>) {
   // expected-error@below {{dnn_add_norm_c1: weight elements: expected 8, got 4}}
   %0:2 = dnn.add_norm rms %x, %x weight %w eps 1e-05 outs(%x, %x) : (tensor<?x8xf32>, tensor<?x8xf32>, !dnn.packed<vector, 4x1xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>)
@@ -220,6 +228,14 @@ func.func @add_norm_c5_sum(%x: tensor<?x8xf32>, %y: tensor<?x6xf32>, %w: !dnn.pa
 func.func @add_norm_c6(%x: tensor<?x8xf32>, %w: !dnn.packed<vector, 8x1xf32>) {
   // expected-error@below {{dnn_add_norm_c6: offset: expected none for layer}}
   %0:2 = dnn.add_norm layer %x, %x weight %w eps 1e-05 offset 1.0 outs(%x, %x) : (tensor<?x8xf32>, tensor<?x8xf32>, !dnn.packed<vector, 8x1xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>)
+  return
+}
+
+// -----
+
+func.func @add_norm_c6_finite(%x: tensor<?x8xf32>, %w: !dnn.packed<vector, 8x1xf32>) {
+  // expected-error@below {{dnn_add_norm_c6: offset: expected a finite number, got }}
+  %0:2 = dnn.add_norm rms %x, %x weight %w eps 1e-05 offset 0x7FF8000000000000 outs(%x, %x) : (tensor<?x8xf32>, tensor<?x8xf32>, !dnn.packed<vector, 8x1xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>)
   return
 }
 

@@ -17,6 +17,14 @@ func.func @soft_cap_c1(%arg0: tensor<?x8xf32>) {
 
 // -----
 
+func.func @soft_cap_c1_f32(%arg0: tensor<?x8xf32>) {
+  // expected-error@+1 {{soft_cap_c1: bound: expected a positive number, got 1.000000e+300}}
+  %0 = transformer.soft_cap %arg0 at 1e300 : tensor<?x8xf32>
+  return
+}
+
+// -----
+
 func.func @clamp_c1(%arg0: tensor<?x8xf32>) {
   // expected-error@+1 {{clamp_c1: bound: expected a positive number, got -1.000000e+00}}
   %0 = transformer.clamp %arg0 at -1.0 : tensor<?x8xf32>

@@ -97,6 +97,14 @@ func.func @moe_c6(%arg0: tensor<?x8xf32>, %arg1: tensor<?x6xf32>, %arg2: tensor<
 
 // -----
 
+func.func @moe_c6_offset(%arg0: tensor<?x8xf32>, %arg1: tensor<?x6xf32>, %arg2: tensor<6x4x8xf32>, %arg3: tensor<6x4x8xf32>, %arg4: tensor<6x8x4xf32>) {
+  // expected-error@+1 {{moe_c6: up_offset: expected a finite number, got }}
+  %0 = transformer.moe silu %arg0, %arg1 <softmax, top = 2> gate %arg2 up %arg3 down %arg4 limit 7.0 up_offset 0x7FF0000000000000 : (tensor<?x8xf32>, tensor<?x6xf32>, tensor<6x4x8xf32>, tensor<6x4x8xf32>, tensor<6x8x4xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
 func.func @moe_c7(%arg0: tensor<?x8xf32>, %arg1: tensor<?x6xf32>, %arg2: tensor<6x4x8xbf16>, %arg3: tensor<6x4x8xf32>, %arg4: tensor<6x8x4xf32>) {
   // expected-error@+1 {{moe_c7: type of up: expected 'bf16', got 'f32'}}
   %0 = transformer.moe silu %arg0, %arg1 <softmax, top = 2> gate %arg2 up %arg3 down %arg4 : (tensor<?x8xf32>, tensor<?x6xf32>, tensor<6x4x8xbf16>, tensor<6x4x8xf32>, tensor<6x8x4xf32>) -> tensor<?x8xf32>

@@ -49,6 +49,14 @@ func.func @rms_norm_c3(%arg0: tensor<?x8xf32>, %arg1: tensor<8xf32>) {
 
 // -----
 
+func.func @rms_norm_c4(%arg0: tensor<?x8xf32>, %arg1: tensor<8xf32>) {
+  // expected-error@+1 {{rms_norm_c4: offset: expected a finite number, got }}
+  %0 = transformer.rms_norm %arg0, %arg1 eps 1e-05 offset 0x7FF0000000000000 : (tensor<?x8xf32>, tensor<8xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
 func.func @add_norm_c1(%arg0: tensor<?x8xf32>, %arg1: tensor<9xf32>) {
   // expected-error@+1 {{add_norm_c1: weight elements: expected 8, got 9}}
   %0:2 = transformer.add_norm rms %arg0, %arg0 weight %arg1 eps 1.0e-05 : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<9xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>)
@@ -84,6 +92,14 @@ func.func @add_norm_c4(%arg0: tensor<?x8xf32>, %arg1: tensor<8xf32>) {
 func.func @add_norm_c5(%arg0: tensor<?x8xf32>, %arg1: tensor<8xf32>) {
   // expected-error@+1 {{add_norm_c5: offset: expected none for layer}}
   %0:2 = transformer.add_norm layer %arg0, %arg0 weight %arg1 eps 1e-05 offset 1.0 : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>)
+  return
+}
+
+// -----
+
+func.func @add_norm_c5_finite(%arg0: tensor<?x8xf32>, %arg1: tensor<8xf32>) {
+  // expected-error@+1 {{add_norm_c5: offset: expected a finite number, got }}
+  %0:2 = transformer.add_norm rms %arg0, %arg0 weight %arg1 eps 1e-05 offset 0x7FF8000000000000 : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>)
   return
 }
 

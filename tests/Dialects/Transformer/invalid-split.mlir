@@ -57,6 +57,22 @@ func.func @split_append_c6(%arg0: tensor<?x16xf32>, %arg1: !transformer.cache<1x
 
 // -----
 
+func.func @split_append_c6_offset(%arg0: tensor<?x16xf32>, %arg1: !transformer.cache<1x4xf32>, %arg2: !transformer.scope, %arg3: !transformer.batch, %arg4: tensor<4xf32>) {
+  // expected-error@+1 {{split_append_c6: norm_offset: expected a finite number, got }}
+  %0:2 = transformer.split_append %arg0 to %arg1[%arg2], %arg3 heads 2 kv_heads 1 query_norm %arg4 eps 1e-05 norm_offset 0x7FF0000000000000 : (tensor<?x16xf32>, !transformer.cache<1x4xf32>, !transformer.scope, !transformer.batch, tensor<4xf32>) -> (tensor<?x8xf32>, !transformer.cache<1x4xf32>)
+  return
+}
+
+// -----
+
+func.func @split_append_c6_eps(%arg0: tensor<?x16xf32>, %arg1: !transformer.cache<1x4xf32>, %arg2: !transformer.scope, %arg3: !transformer.batch, %arg4: tensor<4xf32>) {
+  // expected-error@+1 {{split_append_c6: eps: expected a number from 0 to 1, got }}
+  %0:2 = transformer.split_append %arg0 to %arg1[%arg2], %arg3 heads 2 kv_heads 1 eps 0x7FF8000000000000 : (tensor<?x16xf32>, !transformer.cache<1x4xf32>, !transformer.scope, !transformer.batch) -> (tensor<?x8xf32>, !transformer.cache<1x4xf32>)
+  return
+}
+
+// -----
+
 func.func @split_append_c7(%arg0: tensor<?x16xf32>, %arg1: !transformer.cache<1x4xf32>, %arg2: !transformer.scope, %arg3: !transformer.batch) {
   // expected-error@+1 {{split_append_c7: rope dim: expected at most head_dim 4, got 6}}
   %0:2 = transformer.split_append %arg0 to %arg1[%arg2], %arg3 heads 2 kv_heads 1 rope <half, dim = 6, base = 1.0e+04> : (tensor<?x16xf32>, !transformer.cache<1x4xf32>, !transformer.scope, !transformer.batch) -> (tensor<?x8xf32>, !transformer.cache<1x4xf32>)
@@ -140,6 +156,14 @@ func.func @split_stage_c5(%arg0: tensor<?x16xf32>, %arg1: !transformer.batch, %a
 func.func @split_stage_c6(%arg0: tensor<?x16xf32>, %arg1: !transformer.batch, %arg2: tensor<4xf32>) {
   // expected-error@+1 {{split_stage_c6: expected eps with a norm}}
   %0:2 = "transformer.split_stage"(%arg0, %arg1, %arg2) <{heads = 2 : i64, kvHeads = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0>}> : (tensor<?x16xf32>, !transformer.batch, tensor<4xf32>) -> (tensor<?x8xf32>, tensor<?x1280xf32>)
+  return
+}
+
+// -----
+
+func.func @split_stage_c6_offset(%arg0: tensor<?x16xf32>, %arg1: !transformer.batch, %arg2: tensor<4xf32>) {
+  // expected-error@+1 {{split_stage_c6: norm_offset: expected a finite number, got }}
+  %0:2 = "transformer.split_stage"(%arg0, %arg1, %arg2) <{heads = 2 : i64, kvHeads = 1 : i64, eps = 1.0e-05 : f64, normOffset = 0x7FF0000000000000 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 0>}> : (tensor<?x16xf32>, !transformer.batch, tensor<4xf32>) -> (tensor<?x8xf32>, tensor<?x1280xf32>)
   return
 }
 
