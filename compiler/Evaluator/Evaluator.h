@@ -76,7 +76,7 @@ public:
 
   /// Runs the entry of `Role` and answers its rows: one per output row, token
   /// or sequence, as the entry's output asks. An error names the op and its
-  /// location; caches may then hold part of the step.
+  /// place; caches may then hold part of the step.
   Result<Tensor2D> run(llvm::StringRef Role, const EvaluatorBatch &Batch);
 
   /// Runs one function of the module and answers its results that are

@@ -3,7 +3,9 @@
 #include "compiler/Evaluator/Interpreter.h"
 
 #include "compiler/Builder/ModelBuilder.h"
+#include "compiler/Builder/Places.h"
 #include "dialects/Transformer/RowCounts.h"
+#include "runtime/Support/Json.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -17,10 +19,9 @@ using namespace tenon::transformer;
 static constexpr int MaxDepth = 64;
 
 Error tenon::errorAt(Operation *Op, const Error &E) {
-  std::string Where;
-  llvm::raw_string_ostream Stream(Where);
-  Stream << "'" << Op->getName() << "' at " << Op->getLoc();
-  return E.withContext(Where);
+  std::string Place = escaped(placeOf(Op->getLoc()));
+  return E.withContext((Place.empty() ? "" : Place + ": ") + "'" +
+                       Op->getName().getStringRef().str() + "'");
 }
 
 /// Calls leave the naming of errors, and the rows, to what they call.

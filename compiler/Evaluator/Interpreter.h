@@ -140,7 +140,7 @@ Status evaluateAny(mlir::Operation *Op, Frame &F);
 Status evaluateTransformer(mlir::Operation *Op, Frame &F);
 Status evaluateDnn(mlir::Operation *Op, Frame &F);
 
-/// `E` with the op's name and location before it.
+/// `E` with the op's place and name before it.
 Error errorAt(mlir::Operation *Op, const Error &E);
 
 } // namespace tenon

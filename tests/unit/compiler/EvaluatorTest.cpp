@@ -73,15 +73,15 @@ TEST_F(EvaluatorModules, ScopesAndStoredTypes) {
   EXPECT_EQ(E.run("step", batchOf({2})).error().message(),
             "module: role 'step': expected a function that has it");
   EXPECT_EQ(E.run("encode", batchOf({3})).error().message(),
-            "'transformer.embedding' at loc(\"graph.mlir\":15:12): index 2 of "
+            "graph.mlir:15:12: 'transformer.embedding': index 2 of "
             "token 2: expected at least 0 and below 2");
   Stored.erase("b.w");
   EXPECT_EQ(E.run("encode", batchOf({2})).error().message(),
-            "'transformer.parameter' at loc(\"graph.mlir\":4:12): no tensor "
+            "graph.mlir:4:12: 'transformer.parameter': no tensor "
             "'b.w'");
   Stored["b.w"] = {1};
   EXPECT_EQ(E.run("encode", batchOf({2})).error().message(),
-            "'transformer.parameter' at loc(\"graph.mlir\":4:12): parameter "
+            "graph.mlir:4:12: 'transformer.parameter': parameter "
             "'b.w' has 1 elements: expected 2");
 }
 
@@ -176,7 +176,7 @@ TEST_F(EvaluatorModules, RowCountsAreChecked) {
   EXPECT_TRUE(E.run("encode", Batch));
   Batch.OutputRows = {1};
   EXPECT_EQ(E.run("encode", Batch).error().message(),
-            "'transformer.residual' at loc(\"graph.mlir\":10:12): operand 1 "
+            "graph.mlir:10:12: 'transformer.residual': operand 1 "
             "has 1 rows: expected 3");
 }
 
@@ -192,7 +192,7 @@ TEST_F(EvaluatorModules, Recursion) {
       return %y : tensor<?x1xf32>
     })");
   EXPECT_EQ(E.run("encode", batchOf({1})).error().message(),
-            "'func.func' at loc(\"graph.mlir\":2:5): calls nest deeper than "
+            "graph.mlir:2:5: 'func.func': calls nest deeper than "
             "64");
 }
 
@@ -389,7 +389,7 @@ TEST_F(EvaluatorModules, InputFeatures) {
              matrix({{Wanted(12, 9)}, {Wanted(4, 2)}, {0}}));
   Batch.Features = matrix({{0, 0}, {1, 2}});
   EXPECT_EQ(E.run("encode_image", Batch).error().message(),
-            "'transformer.input_features' at loc(\"graph.mlir\":8:12): batch: "
+            "graph.mlir:8:12: 'transformer.input_features': batch: "
             "field 'Features' is 2 x 2: expected 3 x 2");
 }
 
