@@ -4,6 +4,7 @@
 
 #include "runtime/Support/InputFile.h"
 
+#include <bit>
 #include <ctime>
 
 using namespace tenon;
@@ -109,6 +110,22 @@ static Result<bool> accepts(const Grammar::Ptr &G,
       return false;
   }
   return M.canEnd();
+}
+
+/// What is said of a constraint where no texts are given.
+static Result<std::string>
+beginningOf(const Grammar::Ptr &G,
+            const std::shared_ptr<const TokenTable> &Tokens) {
+  Matcher M(G, Tokens);
+  std::vector<uint64_t> Mask(Tokens->words());
+  M.mask(Mask);
+  if (M.gaveUp())
+    return Error("the grammar has too many ways to begin");
+  int Count = 0;
+  for (uint64_t Word : Mask)
+    Count += std::popcount(Word);
+  return "the constraint is valid: " + std::to_string(Count) + " of " +
+         std::to_string(Tokens->size()) + " tokens may begin a text\n";
 }
 
 static Result<std::vector<std::string>> readTexts(const JsonField &Field) {
@@ -230,6 +247,13 @@ Status grammar::runGrammar(const tokenizer::Tokenizer &T,
   double Compiled = microsecondsSince(Begin);
   if (!G)
     return G.error();
+  if (O.TextsFile.empty() && !O.AsJson) {
+    Result<std::string> Beginning = beginningOf(*G, *Tokens);
+    if (!Beginning)
+      return Beginning.error();
+    Out = std::move(*Beginning);
+    return {};
+  }
   Json Texts = Json::array();
   if (!O.TextsFile.empty()) {
     Result<Json> Read = readJsonFile(O.TextsFile, MaxFileBytes);

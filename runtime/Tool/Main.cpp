@@ -492,7 +492,8 @@ int main(int Count, char **Values) {
   Constraint->require_option(1);
   addGrammarSettings(*GrammarApp, CheckGrammar.Options.What);
   GrammarApp->add_option("--texts", CheckGrammar.Options.TextsFile,
-                         "JSON file: an array of texts");
+                         "JSON file: an array of texts [none: only whether the "
+                         "constraint is valid]");
   GrammarApp->add_flag("--json", CheckGrammar.Options.AsJson,
                        "Print one JSON object");
   GrammarApp->add_flag("--times", CheckGrammar.Options.Times,

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CommandLineFixture.h"
+#include "LettersTokenizer.h"
 
 #include "runtime/Tool/Npy.h"
 
@@ -462,9 +463,25 @@ TEST_F(CommandLineTest, TokenIdsFromArrays) {
           "value -1 at index 1");
   for (const char *Text : {"", "1,", ",1", "1;2", "-1", "99999999999", "x"})
     expectError({"run", File, std::string("--token-ids=") + Text},
-                "--token-ids", *Text ? 1 : 2);
+                "--token-ids", 2);
   std::ofstream(Path, std::ios::binary) << "\x93NUMPY\1";
   expectError(Arguments, "not a readable .npy file");
+}
+
+TEST_F(CommandLineTest, ConstraintsWithoutTexts) {
+  std::string Path = Directory / "tokenizer.json";
+  std::ofstream(Path) << Letters;
+  Outcome O = tenon({"grammar", Path, "--regex", "ab[12]*"});
+  EXPECT_EQ(O.ExitStatus, 0) << O.Errors;
+  EXPECT_EQ(O.Output, "the constraint is valid: 2 of 21 tokens may begin a "
+                      "text\n");
+  EXPECT_EQ(tenon({"grammar", Path, "--regex", "a", "--json"}).Output,
+            "{\"accepted\":[]}\n");
+  std::string Texts = Directory / "texts.json";
+  std::ofstream(Texts) << R"(["ab1", "b"])";
+  EXPECT_EQ(
+      tenon({"grammar", Path, "--regex", "ab[12]*", "--texts", Texts}).Output,
+      "accepted\nrefused\n");
 }
 
 TEST_F(CommandLineTest, ErrorsAreOneLine) {
