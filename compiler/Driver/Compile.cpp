@@ -133,7 +133,11 @@ public:
       return Dumps.error();
     Dumper = std::move(*Dumps);
     Status Done = Options.FromStage.empty() ? compileModel() : compileDump();
-    return Done ? Done : Dumper.afterFailure(Done.error());
+    if (!Done)
+      return Dumper.afterFailure(Done.error());
+    Shown.clear();
+    printNotes(*Model);
+    return {};
   }
 
 private:
@@ -178,15 +182,16 @@ private:
         importNamed(Context, Options.Model, Options.Weights, Import);
     if (!Imported)
       return Imported.error();
-    Model = &*Imported;
+    Model = std::move(*Imported);
     if (wantsArtifact() && !Model->Weights)
       return Error(
           Options.Model + ": has no weights: expected " +
           (isMlirFile(Options.Model)
                ? "--weights DIRECTORY"
                : "the directory of the model: " + directoryOf(Options.Model)));
-    if (Status Set = setToolFormat(); !Set)
-      return Set;
+    if (wantsArtifact())
+      if (Status Set = setToolFormat(); !Set)
+        return Set;
     mlir::ModuleOp Module = *Model->Module;
     if (wantsArtifact() && !Options.Calibrate.empty())
       if (Status Done = calibrate(); !Done)
@@ -369,18 +374,16 @@ private:
         readStage(Context, Options.Model, Options.FromStage);
     if (!Loaded)
       return Loaded.error();
-    ImportedModel Source;
+    Model.emplace();
     if (wantsArtifact()) {
       if (Options.Weights.empty())
         return Error(Options.Model + ": a dump has no weights: expected "
                                      "--weights with the model's checkpoint");
-      if (Status Opened = openWeights(Source); !Opened)
+      if (Status Opened = openWeights(); !Opened)
         return Opened;
-    }
-    Model = &Source;
-    if (wantsArtifact())
       if (Status Set = setToolFormat(); !Set)
         return Set;
+    }
     size_t Next = static_cast<size_t>(*After) + 1;
     // From placement on a dump is of one level, perhaps of several.
     if (*After >= StageId::Placed)
@@ -400,16 +403,16 @@ private:
 
   /// The checkpoint, and the tokenizer beside it, of a dump: a model directory,
   /// a GGUF file, or a directory with nothing but weights.
-  Status openWeights(ImportedModel &Source) {
+  Status openWeights() {
     if (Result<ImportedModel> Whole =
             importModel(Context, Options.Weights, importOptions(Options))) {
-      Source = std::move(*Whole);
+      Model = std::move(*Whole);
       return {};
     }
     Result<Checkpoint> Weights = Checkpoint::open(Options.Weights);
     if (!Weights)
       return Weights.error();
-    Source.Weights = std::move(*Weights);
+    Model->Weights = std::move(*Weights);
     return {};
   }
 
@@ -491,8 +494,10 @@ private:
 
   /// Writes the text that was all that was wanted.
   Status writeText(const std::string &Text) {
-    if (!Out)
+    if (!Out) {
+      Shown.clear();
       return print(Text);
+    }
     if (Status Written = Out->append(Text); !Written)
       return Written;
     return Out->finish();
@@ -654,11 +659,7 @@ private:
               [&](double Share) { Shown.show("prefixes", Share); });
           !Baked)
         return Baked;
-    if (Status Finished = Writer->finish(std::move(M)); !Finished)
-      return Finished;
-    Shown.clear();
-    printNotes(*Model);
-    return {};
+    return Writer->finish(std::move(M));
   }
 
   const CompileOptions &Options;
@@ -666,7 +667,7 @@ private:
   mlir::MLIRContext Context;
   Diagnostics *Messages = nullptr;
   StageDumper Dumper;
-  ImportedModel *Model = nullptr;
+  std::optional<ImportedModel> Model;
   bool IsQuantised = false;
   /// Whether activations stay numbers.
   bool IsExact = false;

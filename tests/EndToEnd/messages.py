@@ -225,6 +225,10 @@ class Messages:
         self.expect_note("half precision kept in f32", half, "F16",
                          f"f32: {sizes[0]} instead of {sizes[1]}",
                          "--dtype bf16", f"to {sizes[2]}")
+        for form in ("--emit", "transformer"), ("--emit", "asm"), (
+                "--until-after", "placed"):
+            self.expect_note(f"the same of text, {form}", half, "F16",
+                             options=form)
         for dtype in "f32", "bf16":
             notes = self.notes_of(half, "--dtype", dtype)
             self.test.check(not notes, f"asked for {dtype}: {notes}")
