@@ -144,8 +144,6 @@ private:
   /// What --prefix asks for, as far as it can be checked before there is a
   /// model.
   Status readPrefixes() {
-    if (!wantsArtifact())
-      return Error("--prefix is for an artifact, not for text");
     Result<CpuLevel> Machine = effectiveLevel();
     if (!Machine)
       return Machine.error();
@@ -193,7 +191,7 @@ private:
       if (Status Set = setToolFormat(); !Set)
         return Set;
     mlir::ModuleOp Module = *Model->Module;
-    if (wantsArtifact() && !Options.Calibrate.empty())
+    if (!Options.Calibrate.empty())
       if (Status Done = calibrate(); !Done)
         return Done;
     setProducts(Module);
@@ -292,10 +290,6 @@ private:
   /// Records what the model's matrices are multiplied with, by running it as it
   /// is without --quantize, in bf16 unless --dtype says otherwise.
   Status calibrate() {
-    if (Options.Quantize == "none")
-      return Error(
-          "--calibrate needs --quantize int8 or int4: without it there "
-          "is nothing that a text could change");
     Result<CpuLevel> Level = effectiveLevel();
     if (!Level)
       return Level.error();

@@ -43,7 +43,8 @@ struct CompileOptions {
   /// Patterns of the names of matrices that are not, but stay as they are.
   std::vector<std::string> QuantizeExclude;
   /// A text that the model reads before it is quantised, for second moments of
-  /// what matrices are multiplied with; none if empty.
+  /// what matrices are multiplied with; none if empty. As Prefix and ToolFormat
+  /// for an artifact alone.
   std::string Calibrate;
   /// Most tokens of it; as many as measured to be enough without one.
   std::optional<int64_t> CalibrateTokens;

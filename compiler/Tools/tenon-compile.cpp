@@ -107,6 +107,25 @@ void addIgnored(CLI::App &Command, std::vector<std::string> &Keys) {
       ->allow_extra_args(false);
 }
 
+/// What is wrong with the options of a compilation taken together; empty:
+/// nothing.
+std::string usageErrorOf(const CompileOptions &Options) {
+  if (!Options.Calibrate.empty() && Options.Quantize == "none")
+    return "--calibrate needs --quantize int8 or int4: without it there is "
+           "nothing that a text could change";
+  if (Options.Emit == "artifact" && Options.UntilAfter.empty())
+    return Options.Output.empty() || Options.Output == "-"
+               ? "an artifact needs a file: expected -o FILE"
+               : "";
+  for (auto [Option, IsGiven] :
+       {std::pair("--calibrate", !Options.Calibrate.empty()),
+        std::pair("--tool-format", !Options.ToolFormat.empty()),
+        std::pair("--prefix", !Options.Prefix.empty())})
+    if (IsGiven)
+      return std::string(Option) + " is for an artifact, not for text";
+  return "";
+}
+
 } // namespace
 
 int main(int Argc, char **Argv) {
@@ -351,14 +370,13 @@ int main(int Argc, char **Argv) {
       return exitStatusOf(Printed);
     return Answer->Differs ? ExitDiffers : 0;
   }
+  if (std::string Wrong = usageErrorOf(Options); !Wrong.empty())
+    return fail(Wrong, ExitUsage);
   if (Dtype != "auto")
     Options.MatrixType = elementTypeNamed(Dtype);
   Result<std::vector<CpuLevel>> Levels = levelsOf(LevelNames);
   if (!Levels)
     return fail(Levels.error().message());
   Options.Levels = *Levels;
-  if (Options.Emit == "artifact" && Options.UntilAfter.empty() &&
-      (Options.Output.empty() || Options.Output == "-"))
-    return fail("an artifact needs a file: expected -o FILE", ExitUsage);
   return exitStatusOf(compile(Options));
 }

@@ -274,7 +274,7 @@ class Calibrate:
                  [others["vit-features"], *int4, "--calibrate", "auto"], 1,
                  ["vit-features: --calibrate: this model is a vision model"]),
                 ("nothing to quantise",
-                 [llama, "--quantize", "none", "--calibrate", self.text], 1,
+                 [llama, "--quantize", "none", "--calibrate", self.text], 2,
                  ["--calibrate needs --quantize int8 or int4"]),
                 ("no --quantize", [llama, "--calibrate", self.text],
                  2, ["--calibrate requires --quantize"]),

@@ -189,7 +189,7 @@ class Prefix:
                      "--target-cpu", "avx512", "-o", self.baked))
         self.test.expect_error(
             "no artifact", "--prefix is for an artifact, not for text",
-            command=("tenon", "compile", self.model, "--prefix", where,
+            status=2, command=("tenon", "compile", self.model, "--prefix", where,
                      "--emit", "placed"))
         self.test.check(self.baked.read_bytes() == before,
                         "a wrong line leaves the artifact as it was")
