@@ -25,44 +25,29 @@ using namespace tenon::tool;
 namespace {
 
 /// What --target-cpu takes.
-std::string levelNames() {
-  std::string Names = "native";
+std::vector<std::string> levelNames() {
+  std::vector<std::string> Names = {"native"};
   for (const CpuLevelInfo &Info : CpuLevels)
-    Names += ", " + std::string(Info.Name);
+    Names.emplace_back(Info.Name);
   return Names;
 }
 
-/// "native" is the level of this machine.
-Result<std::vector<CpuLevel>> levelsOf(const std::vector<std::string> &Given) {
-  Result<std::vector<std::string>> Names = splitList("--target-cpu", Given);
-  if (!Names)
-    return Names.error();
+/// The level of one of these names; "native" is that of this machine.
+Result<CpuLevel> levelOf(const std::string &Name) {
+  return Name == "native" ? effectiveLevel() : *cpuLevelNamed(Name);
+}
+
+/// The same of several, each once.
+Result<std::vector<CpuLevel>> levelsOf(const std::vector<std::string> &Names) {
   std::vector<CpuLevel> Levels;
-  for (const std::string &Name : *Names) {
-    std::optional<CpuLevel> Level = cpuLevelNamed(Name);
-    if (Name == "native") {
-      Result<CpuLevel> Native = effectiveLevel();
-      if (!Native)
-        return Native.error();
-      Level = *Native;
-    }
+  for (const std::string &Name : Names) {
+    Result<CpuLevel> Level = levelOf(Name);
     if (!Level)
-      return Error("--target-cpu is '" + Name + "': expected one of " +
-                   levelNames());
+      return Level.error();
     if (std::find(Levels.begin(), Levels.end(), *Level) == Levels.end())
       Levels.push_back(*Level);
   }
   return Levels;
-}
-
-/// The same where one level is meant.
-Result<CpuLevel> levelOf(const std::string &Given) {
-  Result<std::vector<CpuLevel>> Levels = levelsOf({Given});
-  if (!Levels)
-    return Levels.error();
-  if (Levels->size() != 1)
-    return Error("--target-cpu is '" + Given + "': expected one level");
-  return Levels->front();
 }
 
 /// Draws `Model` for the CPU level `LevelName` into the file `Path`.
@@ -218,11 +203,13 @@ int main(int Argc, char **Argv) {
       ->capture_default_str();
   Compile
       ->add_option("--target-cpu", LevelNames,
-                   "CPU levels to generate code for, separated by commas: " +
-                       levelNames())
+                   "CPU levels to generate code for, separated by commas")
+      ->check(listOf(levelNames()))
       ->capture_default_str();
-  Compile->add_option("--max-seq-len", Options.MaxSequence,
-                      "Most tokens of a sequence");
+  Compile
+      ->add_option("--max-seq-len", Options.MaxSequence,
+                   "Most tokens of a sequence")
+      ->check(atLeast<int64_t>(1));
   Compile
       ->add_option("--max-tokens-per-step", Options.MaxTokensPerStep,
                    "Most tokens of one step; sizes the arena")
@@ -304,6 +291,7 @@ int main(int Argc, char **Argv) {
       ->add_option("--target-cpu", HtmlLevel,
                    "CPU level that --html shows code for")
       ->needs(Html)
+      ->check(oneOf(levelNames()))
       ->capture_default_str();
 
   bisect::BisectModelOptions Bisection;
@@ -326,6 +314,7 @@ int main(int Argc, char **Argv) {
   Bisect
       ->add_option("--target-cpu", BisectLevel,
                    "CPU level to compile for, which must run here")
+      ->check(oneOf(levelNames()))
       ->capture_default_str();
   Bisect
       ->add_option("--few-tokens", Bisection.FewTokens,
@@ -341,8 +330,9 @@ int main(int Argc, char **Argv) {
     return *Answered;
   if (std::optional<int> Ended = parseCommandLine(App, Argc, Argv))
     return *Ended;
-  for (auto *Passes : {&Options.DisabledPasses, &Bisection.DisabledPasses})
-    *Passes = *splitList("--disable-pass", *Passes); // Checked above.
+  for (std::vector<std::string> *List :
+       {&Options.DisabledPasses, &Bisection.DisabledPasses, &LevelNames})
+    *List = *splitList("", *List); // Checked above.
 
   if (Inspect->parsed()) {
     if (!Families && Inspection.Model.empty())

@@ -111,7 +111,7 @@ def main():
         "an artifact", "tiny.tenon", "holds no graph", "--html",
         command=["tenon", "inspect", artifact, "--html", out])
     test.expect_error(
-        "no such level", "--target-cpu", "'avx3'",
+        "no such level", "--target-cpu", "'avx3'", status=2,
         command=["tenon", "inspect", llama, "--html", out, "--target-cpu",
                  "avx3"])
     test.check(out.read_bytes() == before, "errors leave the page alone")
