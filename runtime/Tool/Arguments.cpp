@@ -9,10 +9,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <limits>
-#include <thread>
 
 using namespace tenon;
 using namespace tenon::tool;
@@ -59,6 +59,18 @@ Result<std::vector<int32_t>> tool::parseTokens(const std::string &Value,
   }
 }
 
+std::optional<sampling::TokenBias> tool::parseBias(std::string_view Value) {
+  sampling::TokenBias Bias;
+  const char *End = Value.data() + Value.size();
+  auto [Middle, Failure] = std::from_chars(Value.data(), End, Bias.Token);
+  if (Failure != std::errc() || Middle == End || *Middle != '=')
+    return std::nullopt;
+  auto [Rest, Wrong] = std::from_chars(Middle + 1, End, Bias.Bias);
+  if (Wrong != std::errc() || Rest != End || !(std::abs(Bias.Bias) <= 100))
+    return std::nullopt;
+  return Bias;
+}
+
 Result<std::string> tool::readText(const std::string &Path) {
   constexpr uint64_t MaxTextBytes = 256u << 20;
   if (Path != "-")
@@ -75,17 +87,6 @@ Result<std::string> tool::readText(const std::string &Path) {
     return Error(std::string("standard input: cannot read: ") +
                  std::strerror(errno));
   return Text;
-}
-
-Status tool::checkThreads(int64_t Threads) {
-  constexpr int64_t MaxPerCpu = 16;
-  int64_t Cpus = std::max<int64_t>(std::thread::hardware_concurrency(), 1);
-  if (Threads < 0 || Threads > MaxPerCpu * Cpus)
-    return Error("--threads is " + std::to_string(Threads) + ", on " +
-                 std::to_string(Cpus) + (Cpus == 1 ? " CPU" : " CPUs") +
-                 ": expected 0 (one per core) to " +
-                 std::to_string(MaxPerCpu * Cpus));
-  return {};
 }
 
 std::string tool::joinTokens(const std::vector<int32_t> &Ids) {

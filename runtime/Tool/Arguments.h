@@ -7,10 +7,13 @@
 #ifndef TENON_RUNTIME_TOOL_ARGUMENTS_H
 #define TENON_RUNTIME_TOOL_ARGUMENTS_H
 
+#include "runtime/Sampling/LogitsRules.h"
 #include "runtime/Support/Result.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tenon::tool {
@@ -21,11 +24,11 @@ namespace tenon::tool {
 Result<std::vector<int32_t>> parseTokens(const std::string &Value,
                                          const std::string &Option);
 
+/// "ID=BIAS", of -100 to 100; none of anything else.
+std::optional<sampling::TokenBias> parseBias(std::string_view Value);
+
 /// The text of a file, or of standard input for "-".
 Result<std::string> readText(const std::string &Path);
-
-/// An error for --threads out of range: negative, or many more than CPUs.
-Status checkThreads(int64_t Threads);
 
 /// `Ids` joined by commas.
 std::string joinTokens(const std::vector<int32_t> &Ids);

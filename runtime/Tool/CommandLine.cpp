@@ -192,6 +192,20 @@ std::optional<int> tool::parseCommandLine(CLI::App &App, int Count,
   }
 }
 
+/// What is wrong, with the option that it begins with called as a setting is:
+/// "--top-p" is top_p.
+static std::string asSetting(const std::string &Wrong, const CLI::App &App) {
+  for (const CLI::Option *O : tool::optionsOf(App)) {
+    std::string Name = O->get_name();
+    if (!Wrong.starts_with(Name + " "))
+      continue;
+    std::string Setting = Name.substr(Name.find_first_not_of('-'));
+    std::replace(Setting.begin(), Setting.end(), '-', '_');
+    return Setting + Wrong.substr(Name.size());
+  }
+  return Wrong;
+}
+
 Status tool::parseOptions(CLI::App &App, std::vector<std::string> Options) {
   readNumbersExactly(App);
   std::reverse(Options.begin(), Options.end()); // as CLI11 wants them
@@ -199,7 +213,7 @@ Status tool::parseOptions(CLI::App &App, std::vector<std::string> Options) {
     App.parse(std::move(Options));
     return {};
   } catch (const CLI::ParseError &Problem) {
-    return Error(usageError(App, Problem));
+    return Error(asSetting(usageError(App, Problem), App));
   }
 }
 

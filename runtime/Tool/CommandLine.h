@@ -5,6 +5,7 @@
 
 #include "runtime/Support/Console.h"
 #include "runtime/Support/Progress.h"
+#include "runtime/Tool/Arguments.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -37,7 +38,8 @@ inline int exitStatusOf(const Status &Done) {
 /// --version, which are then printed.
 std::optional<int> parseCommandLine(CLI::App &App, int Count, char **Values);
 
-/// Parses options that stand elsewhere, as "--NAME=VALUE" each.
+/// Parses settings that stand elsewhere, as "--NAME=VALUE" each. Errors call
+/// them as they are called there: top_p.
 Status parseOptions(CLI::App &App, std::vector<std::string> Options);
 
 /// The options of a command, those in groups after the others.
@@ -93,6 +95,17 @@ inline CLI::Validator aboveZero() {
 
 /// Accepts the words of `Known`, which completions offer.
 CLI::Validator oneOf(const std::vector<std::string> &Known);
+
+/// Accepts token ids joined by commas, and whatever file of them.
+inline CLI::Validator tokenIds() {
+  return {[](std::string &Text) -> std::string {
+            if (Text.starts_with('@'))
+              return "";
+            Result<std::vector<int32_t>> Ids = parseTokens(Text, "");
+            return Ids ? "" : Ids.error().message().substr(1);
+          },
+          ""};
+}
 
 /// The option --progress; `Form` is what it is unless it is given.
 inline CLI::Option *addProgressOption(CLI::App &App, ProgressForm &Form) {

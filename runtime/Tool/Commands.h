@@ -9,6 +9,7 @@
 #define TENON_RUNTIME_TOOL_COMMANDS_H
 
 #include "runtime/Grammar/GrammarCommand.h"
+#include "runtime/Sampling/SettingNames.h"
 #include "runtime/Support/Result.h"
 
 #include <cstdint>
@@ -70,7 +71,7 @@ struct RunOptions {
   std::vector<std::string> BadWords;
   std::vector<std::string> BadWordIds;
   std::vector<std::string> Stop;
-  std::vector<int64_t> StopTokenIds;
+  std::vector<int32_t> StopTokenIds;
   bool IncludeStop = false;
   /// Texts to generate of each prompt, and the number of the first.
   std::optional<int64_t> Choices;
@@ -97,13 +98,16 @@ struct RunOptions {
   bool NoPrefixCache = false;
   /// Cached prefixes are read from this file and written to it; empty: neither.
   std::string PrefixFile;
+  /// What errors call all these: options, or fields of a line of Requests.
+  sampling::SettingNames Names = {/*AreOptions=*/true};
 };
 
 /// What is wrong with options taken together, before the artifact is looked at;
 /// empty: nothing.
 std::string usageErrorOf(const RunOptions &Options);
 /// The same of a constraint: settings of a schema that is not given.
-std::string usageErrorOf(const grammar::GrammarChoice &Must);
+std::string usageErrorOf(const grammar::GrammarChoice &Must,
+                         sampling::SettingNames Name = {/*AreOptions=*/true});
 
 /// Generates text, names the classes of a text or an image, or writes the raw
 /// output for every input position.

@@ -143,13 +143,11 @@ static Status checkGrammar(const GrammarArguments &Arguments,
       });
 }
 
-/// Runs `Command` with so many threads, if it can, on the artifact that
+/// Runs `Command` on the artifact that
 /// `Options.File` stands for.
 template <typename CommandOptions, typename Function>
 static Status whenAble(CommandOptions &Options, const ModelOptions &Compiling,
                        Function Command) {
-  if (Status Able = checkThreads(Options.Threads); !Able)
-    return Able;
   Result<ModelArgument> Model = ModelArgument::open(Options.File, Compiling);
   if (!Model)
     return Model.error();
@@ -166,7 +164,7 @@ struct ServeArguments {
 
 /// Of the engines that serve, or replay.
 static void addEngineOptions(CLI::App &App, ServeOptions &O) {
-  App.add_option("--threads", O.Threads, "Threads; 0: one per core [0]");
+  addThreads(App, O.Threads);
   App.add_option(
          "--max-seq", O.MaxSeq,
          "Tokens that a model's KV cache holds [what fits in a quarter of "
@@ -269,8 +267,6 @@ static void addExplainOptions(CLI::App &App, ExplainOptions &O) {
 static Status whenOpen(const std::vector<std::string> &All,
                        ServeOptions &Options, const ModelOptions &Compiling,
                        const std::function<Status()> &Command) {
-  if (Status Able = checkThreads(Options.Threads); !Able)
-    return Able;
   std::vector<ModelArgument> Models;
   for (const std::string &Given : All) {
     std::string Name, File = Given;
@@ -425,8 +421,7 @@ int main(int Count, char **Values) {
   EmbedApp->add_option("--output", Embed.Output,
                        "With --input: write an array [texts, width] in f32 to "
                        "this .npy file instead");
-  EmbedApp->add_option("--threads", Embed.Threads,
-                       "Threads; 0: one per core [0]");
+  addThreads(*EmbedApp, Embed.Threads);
   EmbedApp->add_flag("--json", Embed.Json, "Print one JSON object");
 
   EvaluateOptions Evaluate;
@@ -443,8 +438,10 @@ int main(int Count, char **Values) {
   EvaluateApp->add_option("file", Evaluate.File, FileHelp)->required();
   EvaluateApp->add_option("--text", Evaluate.Text,
                           "File with the text; -: standard input");
-  EvaluateApp->add_option("--token-ids", Evaluate.TokenIds,
-                          "Token ids in place of text: 1,2,3 or @FILE.npy");
+  EvaluateApp
+      ->add_option("--token-ids", Evaluate.TokenIds,
+                   "Token ids in place of text: 1,2,3 or @FILE.npy")
+      ->check(tokenIds());
   EvaluateApp->add_option("--against", Evaluate.Against,
                           "Artifact or model to compare with, the reference "
                           "(a model is compiled as it is): its "
@@ -453,8 +450,7 @@ int main(int Count, char **Values) {
   EvaluateApp->add_option("--context", Evaluate.Context,
                           "Tokens of a window [512, or the longest sequence "
                           "where that is shorter]");
-  EvaluateApp->add_option("--threads", Evaluate.Threads,
-                          "Threads; 0: one per core [0]");
+  addThreads(*EvaluateApp, Evaluate.Threads);
   EvaluateApp->add_flag("--json", Evaluate.Json, "Print one JSON object");
 
   TokenizeArguments Tokenize;
@@ -470,8 +466,10 @@ int main(int Count, char **Values) {
   Modes->add_option("--text", Tokenize.Options.Text, "Text to turn into ids");
   Modes->add_option("--json-lines", Tokenize.Options.JsonLinesFile,
                     "JSON file: an array of texts");
-  Modes->add_option("--decode", Tokenize.Decode,
-                    "Ids to turn into text: 1,2,3 or @FILE.npy");
+  Modes
+      ->add_option("--decode", Tokenize.Decode,
+                   "Ids to turn into text: 1,2,3 or @FILE.npy")
+      ->check(tokenIds());
   Modes->require_option(1);
 
   GrammarArguments CheckGrammar;
@@ -576,8 +574,7 @@ int main(int Count, char **Values) {
   BenchApp->add_option("--repeat", Bench.Repeat, "Rounds; medians are printed")
       ->check(between(int64_t(1), MostRounds))
       ->capture_default_str();
-  BenchApp->add_option("--threads", Bench.Threads,
-                       "Threads; 0: one per core [0]");
+  addThreads(*BenchApp, Bench.Threads);
   BenchApp->add_flag("--json", Bench.Json, "Print one JSON object");
   auto *Profile = BenchApp->add_flag(
       "--profile", Bench.Profile,

@@ -95,6 +95,7 @@ static Result<size_t> beginningOf(const Model &M, const std::string &Text) {
 Result<std::vector<std::vector<int32_t>>>
 tool::readPrompts(const Model &M, const RunOptions &Options,
                   const Json &Tools) {
+  sampling::SettingNames Name = Options.Names;
   std::vector<std::string> Texts = Options.Prompts;
   if (!Options.PromptFile.empty()) {
     Result<std::string> Text = readText(Options.PromptFile);
@@ -130,13 +131,14 @@ tool::readPrompts(const Model &M, const RunOptions &Options,
     Prompts.push_back(std::move(*Ids));
   }
   if (Options.Chat && !Options.TokenIds.empty())
-    return Error("--token-ids are no message: expected text with --chat");
+    return Error(Name("token_ids") + " are no message: expected text with " +
+                 Name("chat"));
   for (const std::string &Value : Options.TokenIds) {
-    Result<std::vector<int32_t>> Ids = parseTokens(Value, "--token-ids");
+    Result<std::vector<int32_t>> Ids = parseTokens(Value, Name("token_ids"));
     if (!Ids)
       return Ids.error();
     if (Ids->empty())
-      return Error("--token-ids is " + printable(Value) +
+      return Error(Name("token_ids") + " is " + printable(Value) +
                    ": no tokens: expected at least one");
     addImageTokens(M, *Ids, Options.Images.size(), 0);
     Prompts.push_back(std::move(*Ids));

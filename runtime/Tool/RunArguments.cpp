@@ -3,7 +3,12 @@
 #include "runtime/Tool/RunArguments.h"
 
 #include "runtime/Generation/Settings.h"
+#include "runtime/Tokenizer/Unicode.h"
+#include "runtime/Tool/Arguments.h"
 #include "runtime/Tool/CommandLine.h"
+
+#include <cmath>
+#include <thread>
 
 using namespace tenon;
 using namespace tenon::sampling;
@@ -12,9 +17,40 @@ using namespace tenon::tool;
 /// An option that may be given several times, one value each time, so that a
 /// value may begin with anything.
 template <typename T>
-static void addRepeated(CLI::App &App, const char *Name, std::vector<T> &Values,
-                        const char *Help) {
-  App.add_option(Name, Values, Help)->type_size(1)->allow_extra_args(false);
+static CLI::Option *addRepeated(CLI::App &App, const char *Name,
+                                std::vector<T> &Values, const char *Help) {
+  return App.add_option(Name, Values, Help)
+      ->type_size(1)
+      ->allow_extra_args(false);
+}
+
+/// Accepts shares of a probability that leave something.
+static CLI::Validator share() {
+  return numbers<double>("above 0, at most 1",
+                         [](double Value) { return Value > 0 && Value <= 1; });
+}
+
+/// Accepts what parseBias() reads.
+static CLI::Validator bias() {
+  return {[](std::string &Text) {
+            return parseBias(Text) ? std::string()
+                                   : "is " + printable(Text) +
+                                         ": expected ID=BIAS, such as "
+                                         "42=-1.5, with a bias of -100 to 100";
+          },
+          ""};
+}
+
+/// Accepts text that another may have in it.
+static CLI::Validator stopText() {
+  return {[](std::string &Text) -> std::string {
+            if (Text.empty())
+              return "is '': expected at least one character";
+            if (tokenizer::findInvalidUtf8(Text))
+              return "is " + printable(Text) + ": expected UTF-8";
+            return "";
+          },
+          ""};
 }
 
 /// What is read, and where the output goes.
@@ -34,12 +70,15 @@ static void addInputs(CLI::App &App, RunOptions &Run) {
                  "For conversations: JSON file of the tools that the model may "
                  "call, an array as OpenAI's API has it");
   addRepeated(App, "--token-ids", Run.TokenIds,
-              "Token ids in place of text: 1,2,3 or @FILE.npy");
+              "Token ids in place of text: 1,2,3 or @FILE.npy")
+      ->check(tokenIds());
   App.add_option("--token-types", Run.TokenTypes,
-                 "Segment of each token: 0,0,1 or @FILE.npy");
+                 "Segment of each token: 0,0,1 or @FILE.npy")
+      ->check(tokenIds());
   App.add_option("--decoder-token-ids", Run.DecoderTokenIds,
                  "What an encoder-decoder's answer begins with [the "
-                 "model's start token]");
+                 "model's start token]")
+      ->check(tokenIds());
   addRepeated(App, "--image", Run.Images,
               "Image for a model that reads images: PNG, JPEG, or .npy of "
               "pixel values [C,H,W]; of a prompt repeat it, in the order of "
@@ -63,18 +102,25 @@ static void addInputs(CLI::App &App, RunOptions &Run) {
 /// How tokens are drawn.
 static void addSampling(CLI::App &App, RunOptions &Run) {
   App.add_option("--temperature", Run.Temperature,
-                 "0 chooses the likeliest token [the model's]");
+                 "0 chooses the likeliest token [the model's]")
+      ->check(numbers<double>("a finite number, at least 0", [](double Value) {
+        return std::isfinite(Value) && Value >= 0;
+      }));
   App.add_option("--top-k", Run.TopK,
-                 "Choose among the K likeliest; 0: all [the model's]");
+                 "Choose among the K likeliest; 0: all [the model's]")
+      ->check(atLeast<int64_t>(0));
   App.add_option("--top-p", Run.TopP,
                  "Choose among the likeliest that reach this probability "
-                 "[the model's]");
+                 "[the model's]")
+      ->check(share());
   App.add_option("--min-p", Run.MinP,
                  "Choose among tokens of at least this share of the largest "
-                 "probability [the model's]");
+                 "probability [the model's]")
+      ->check(between(0.0, 1.0));
   App.add_option("--typical-p", Run.TypicalP,
                  "Choose among the most typical that reach this probability "
-                 "[the model's]");
+                 "[the model's]")
+      ->check(share());
   App.add_option("--seed", Run.Seed,
                  "Seed of the choices; one below 0 is the same 64 bits [a "
                  "fresh one]")
@@ -83,10 +129,12 @@ static void addSampling(CLI::App &App, RunOptions &Run) {
 
 static void addChoices(CLI::App &App, RunOptions &Run) {
   App.add_option("--n", Run.Choices,
-                 "Texts to generate of each prompt (needs --json) [1]");
+                 "Texts to generate of each prompt (needs --json) [1]")
+      ->check(between(int64_t(1), generation::MaxChoices));
   App.add_option("--first-choice", Run.FirstChoice,
                  "Number of the first of them; each draws by seed and number "
-                 "[0]");
+                 "[0]")
+      ->check(between(int64_t(0), int64_t(UINT32_MAX)));
 }
 
 static void addBeams(CLI::App &App, RunOptions &Run) {
@@ -109,17 +157,24 @@ static void addBeams(CLI::App &App, RunOptions &Run) {
 static void addRules(CLI::App &App, RunOptions &Run) {
   App.add_option("--repetition-penalty", Run.RepetitionPenalty,
                  "Divide the scores of tokens that occur, multiply negative "
-                 "ones [the model's]");
+                 "ones [the model's]")
+      ->check(numbers<double>("a finite number above 0", [](double Value) {
+        return std::isfinite(Value) && Value > 0;
+      }));
   App.add_option("--presence-penalty", Run.PresencePenalty,
-                 "Take this from the scores of tokens generated before [0]");
+                 "Take this from the scores of tokens generated before [0]")
+      ->check(between(-2.0, 2.0));
   App.add_option("--frequency-penalty", Run.FrequencyPenalty,
-                 "The same as often as they were [0]");
+                 "The same as often as they were [0]")
+      ->check(between(-2.0, 2.0));
   addRepeated(App, "--logit-bias", Run.LogitBias,
-              "ID=BIAS: add this to the score of a token; may be repeated");
+              "ID=BIAS: add this to the score of a token; may be repeated")
+      ->check(bias());
   addRepeated(App, "--bad-words", Run.BadWords,
               "Text that must not be generated; may be repeated");
   addRepeated(App, "--bad-word-ids", Run.BadWordIds,
-              "The same as token ids: 1,2,3");
+              "The same as token ids: 1,2,3")
+      ->check(tokenIds());
 }
 
 /// How long texts are, and what ends them.
@@ -130,13 +185,16 @@ static void addEnds(CLI::App &App, RunOptions &Run) {
                      "; none with --output]")
       ->check(atLeast<int64_t>(0));
   App.add_option("--min-new-tokens", Run.MinNewTokens,
-                 "Nothing ends the text before so many [the model's]");
+                 "Nothing ends the text before so many [the model's]")
+      ->check(atLeast<int64_t>(0));
   App.add_flag("--ignore-eos", Run.IgnoreEos,
                "Go on after an end-of-sequence token");
   addRepeated(App, "--stop", Run.Stop,
-              "Text that ends the text; may be repeated");
+              "Text that ends the text; may be repeated")
+      ->check(stopText());
   addRepeated(App, "--stop-token-id", Run.StopTokenIds,
-              "Token that ends the text; may be repeated");
+              "Token that ends the text; may be repeated")
+      ->check(between(int64_t(0), int64_t(INT32_MAX)));
   App.add_flag("--include-stop", Run.IncludeStop,
                "What has ended the text is a part of it");
 }
@@ -222,9 +280,27 @@ void tool::addGrammarSettings(CLI::App &App, grammar::GrammarChoice &Choice) {
       ->check(oneOf({"asserted", "annotation"}));
 }
 
+void tool::addThreads(CLI::App &App, int64_t &Threads) {
+  constexpr int64_t MaxPerCpu = 16;
+  int64_t Cpus = std::max<int64_t>(std::thread::hardware_concurrency(), 1);
+  App.add_option("--threads", Threads, "Threads; 0: one per core [0]")
+      // The description is of every machine.
+      ->check(CLI::Validator(
+          [=](std::string &Text) {
+            std::optional<int64_t> Number = numberOf<int64_t>(Text);
+            if (Number && *Number >= 0 && *Number <= MaxPerCpu * Cpus)
+              return std::string();
+            return "is " + Text + ", on " + std::to_string(Cpus) +
+                   (Cpus == 1 ? " CPU" : " CPUs") +
+                   ": expected 0 (one per core) to " +
+                   std::to_string(MaxPerCpu * Cpus);
+          },
+          ""));
+}
+
 /// Where a session runs.
 static void addRoom(CLI::App &App, RunOptions &Run, const char *WholeCache) {
-  App.add_option("--threads", Run.Threads, "Threads; 0: one per core [0]");
+  addThreads(App, Run.Threads);
   App.add_option("--max-seq", Run.MaxSeq,
                  "Tokens that the KV cache holds, where texts end [" +
                      std::string(WholeCache) + "]")
@@ -252,21 +328,24 @@ void tool::addRunOptions(CLI::App &App, RunOptions &Run) {
   addScheduling(App, Run);
   App.add_option("--logprobs", Run.LogProbabilities,
                  "Add the log-probability of each token, and the N likeliest "
-                 "in its place (needs --json)");
+                 "in its place (needs --json)")
+      ->check(atLeast<int64_t>(0));
   App.add_option("--prompt-lookup-num-tokens", Run.Lookup,
                  "Guess so many tokens from what followed the last ones before "
-                 "and check them in one step; the text is the same [0]");
+                 "and check them in one step; the text is the same [0]")
+      ->check(between(int64_t(0), generation::MaxLookup));
   App.add_flag("--echo", Run.Echo,
                "Begin with the prompt, with --logprobs also its tokens'");
 }
 
-std::string tool::usageErrorOf(const grammar::GrammarChoice &Must) {
+std::string tool::usageErrorOf(const grammar::GrammarChoice &Must,
+                               SettingNames Name) {
   if (!Must.JsonSchemaFile.empty())
     return {};
   if (Must.FixedOrder)
-    return "--fixed-order needs --json-schema";
+    return Name("fixed_order") + " needs " + Name("json_schema");
   if (!Must.Format.empty())
-    return "--format needs --json-schema";
+    return Name("format") + " needs " + Name("json_schema");
   return {};
 }
 

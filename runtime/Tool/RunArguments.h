@@ -32,6 +32,9 @@ void addGenerationOptions(CLI::App &App, RunOptions &Run);
 /// The same of `tenon chat`.
 void addChatOptions(CLI::App &App, RunOptions &Run);
 
+/// The option --threads: none, or at most several per CPU.
+void addThreads(CLI::App &App, int64_t &Threads);
+
 /// What an answer must be; and how a schema is read.
 void addGrammarChoice(CLI::App &App, grammar::GrammarChoice &Choice);
 void addGrammarSettings(CLI::App &App, grammar::GrammarChoice &Choice);

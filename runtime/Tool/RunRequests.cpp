@@ -128,6 +128,7 @@ static Result<std::vector<std::string>> optionsIn(const Json &Line,
 /// The options of one request: those of the run, and over them its own.
 static Result<RunOptions> optionsOf(const Json &J, const RunOptions &Common) {
   RunOptions Own = Common;
+  Own.Names = {};
   if (J.is_string()) {
     Own.Prompts = {J.get<std::string>()};
     return Own;
@@ -151,7 +152,7 @@ static Result<RunOptions> optionsOf(const Json &J, const RunOptions &Common) {
   // What the run says of schemas is for the requests that have one.
   for (const char *OfSchema : {"--fixed-order", "--format"})
     if (Own.Must.JsonSchemaFile.empty() && App.count(OfSchema) != 0)
-      return Error(usageErrorOf(Own.Must));
+      return Error(usageErrorOf(Own.Must, Own.Names));
   return Own;
 }
 

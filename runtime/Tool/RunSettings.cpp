@@ -3,9 +3,6 @@
 #include "runtime/Tool/Arguments.h"
 #include "runtime/Tool/RunSupport.h"
 
-#include <charconv>
-#include <limits>
-
 using namespace tenon;
 using namespace tenon::engine;
 using namespace tenon::generation;
@@ -52,20 +49,6 @@ std::optional<std::string> tool::firstTextOption(const RunOptions &Options) {
   return std::nullopt;
 }
 
-/// "ID=BIAS".
-static Result<TokenBias> parseBias(const std::string &Value) {
-  TokenBias Bias;
-  const char *End = Value.data() + Value.size();
-  auto [Middle, Failure] = std::from_chars(Value.data(), End, Bias.Token);
-  if (Failure == std::errc() && Middle != End && *Middle == '=') {
-    auto [Rest, Wrong] = std::from_chars(Middle + 1, End, Bias.Bias);
-    if (Wrong == std::errc() && Rest == End)
-      return Bias;
-  }
-  return Error("--logit-bias is " + printable(Value) +
-               ": expected ID=BIAS, such as 42=-1.5");
-}
-
 /// Words as text and as ids.
 static Status readBadWords(const Model &M, const RunOptions &Options,
                            std::vector<std::vector<int32_t>> &Words) {
@@ -75,11 +58,12 @@ static Status readBadWords(const Model &M, const RunOptions &Options,
       return T.error();
     auto Tokens = tokensOfWord(**T, Word);
     if (!Tokens)
-      return Tokens.error().withContext("--bad-words");
+      return Tokens.error().withContext(Options.Names("bad_words"));
     Words.insert(Words.end(), Tokens->begin(), Tokens->end());
   }
   for (const std::string &Value : Options.BadWordIds) {
-    Result<std::vector<int32_t>> Word = parseTokens(Value, "--bad-word-ids");
+    Result<std::vector<int32_t>> Word =
+        parseTokens(Value, Options.Names("bad_word_ids"));
     if (!Word)
       return Word.error();
     Words.push_back(std::move(*Word));
@@ -90,7 +74,7 @@ static Status readBadWords(const Model &M, const RunOptions &Options,
 Result<Settings> tool::settingsOf(const Model &M, const RunOptions &Options,
                                   grammar::GrammarCache &Grammars) {
   Settings S;
-  S.NamesAreOptions = true;
+  S.NamesAreOptions = Options.Names.AreOptions;
   S.MaxNewTokens = Options.MaxNewTokens;
   // Who asks for the raw output usually wants nothing else.
   if (!Options.MaxNewTokens && !Options.Output.empty())
@@ -112,12 +96,8 @@ Result<Settings> tool::settingsOf(const Model &M, const RunOptions &Options,
   S.RepetitionPenalty = Options.RepetitionPenalty;
   S.PresencePenalty = Options.PresencePenalty.value_or(0);
   S.FrequencyPenalty = Options.FrequencyPenalty.value_or(0);
-  for (const std::string &Value : Options.LogitBias) {
-    Result<TokenBias> Bias = parseBias(Value);
-    if (!Bias)
-      return Bias.error();
-    S.LogitBias.push_back(*Bias);
-  }
+  for (const std::string &Value : Options.LogitBias)
+    S.LogitBias.push_back(*parseBias(Value)); // Checked when it was given.
   if (Status Read = readBadWords(M, Options, S.BadWords); !Read)
     return Read.error();
   Result<grammar::Grammar::Ptr> Must = grammar::compile(Options.Must, Grammars);
@@ -127,21 +107,15 @@ Result<Settings> tool::settingsOf(const Model &M, const RunOptions &Options,
   S.Grammars = &Grammars;
   S.IgnoreEndOfSequence = Options.IgnoreEos;
   S.StopStrings = Options.Stop;
-  for (int64_t Token : Options.StopTokenIds) {
-    constexpr int64_t Most = std::numeric_limits<int32_t>::max();
-    if (Token < 0 || Token > Most)
-      return S.names().refuse("stop_token_id", Token,
-                              "0 to " + std::to_string(Most));
-    S.StopTokens.push_back(static_cast<int32_t>(Token));
-  }
+  S.StopTokens = Options.StopTokenIds;
   S.IncludeStop = Options.IncludeStop;
   S.LogProbabilities = Options.LogProbabilities;
   S.Echo = Options.Echo;
   S.Lookup = Options.Lookup.value_or(0);
   S.Prefix = Options.PrefixTokens;
   if (!Options.DecoderTokenIds.empty()) {
-    Result<std::vector<int32_t>> Start =
-        parseTokens(Options.DecoderTokenIds, "--decoder-token-ids");
+    Result<std::vector<int32_t>> Start = parseTokens(
+        Options.DecoderTokenIds, Options.Names("decoder_token_ids"));
     if (!Start)
       return Start.error();
     S.AnswerStart = std::move(*Start);

@@ -162,7 +162,7 @@ class Chat:
                 ("a setting that is none here", "/set n 2", "setting 'n'"),
                 ("a value of another kind", "/set temperature hot", "hot"),
                 ("a value out of range", "/set temperature -1",
-                 "--temperature is -1"),
+                 "temperature is -1"),
                 ("too long a message", "long " * 300,
                  "expected at most 256; /reset")):
             self.expect(what, self.says(artifact, line, "a"), one,

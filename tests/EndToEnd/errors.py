@@ -192,11 +192,6 @@ class Errors:
         for what, parts, options in (
                 ("token beyond the vocabulary", [str(vocabulary)],
                  ["--token-ids", f"1,{vocabulary}"]),
-                ("negative token", ["-1"], ["--token-ids", "1,-1"]),
-                ("token that is no number", ["--token-ids", "x"],
-                 ["--token-ids", "1,x"]),
-                ("token beyond 64 bits", ["--token-ids"],
-                 ["--token-ids", "99999999999999999999"]),
                 ("prompt beyond the context", [str(most)],
                  ["--token-ids", support.joined([1] * (most + 1))]),
                 ("output beyond the context", [str(most)],

@@ -177,7 +177,7 @@ class Serving:
                  '"tools": [{}]}',
                  f"{path}:1: 'tools[0]' is no function"),
                 ('{"prompt": "a", "temperature": -1}',
-                 f"{path}:1: --temperature"),
+                 f"{path}:1: temperature is -1: expected a finite number"),
                 ("\n", f"{path}: has no requests")):
             status, out, said = error(content)
             self.test.check(

@@ -14,6 +14,7 @@ using namespace tenon;
 using namespace tenon::artifact;
 using namespace tenon::tool;
 using namespace tenon::test;
+using namespace std::string_literals;
 
 namespace {
 
@@ -130,6 +131,35 @@ TEST_F(CommandLineTest, NumbersAreReadAsWritten) {
   Refused("--temperature", "warm", "'warm': expected a number\n");
   Refused("--num-beams", "0", "0: expected 1 to 1024\n");
   Refused("--length-penalty", "2e6", "2e6: expected -1e+06 to 1e+06\n");
+  for (const char *Wrong : {"-1", "nan", "inf"})
+    Refused("--temperature", Wrong,
+            Wrong + ": expected a finite number, at least 0\n"s);
+  Refused("--top-k", "-1", "-1: expected at least 0\n");
+  for (const char *Share : {"--top-p", "--typical-p"})
+    for (const char *Wrong : {"0", "2", "nan"})
+      Refused(Share, Wrong, Wrong + ": expected above 0, at most 1\n"s);
+  Refused("--min-p", "1.5", "1.5: expected 0 to 1\n");
+  Refused("--n", "0", "0: expected 1 to 1024\n");
+  Refused("--first-choice", "-1", "-1: expected 0 to 4294967295\n");
+  Refused("--repetition-penalty", "0", "0: expected a finite number above 0\n");
+  Refused("--presence-penalty", "3", "3: expected -2 to 2\n");
+  Refused("--frequency-penalty", "nan", "nan: expected -2 to 2\n");
+  Refused("--min-new-tokens", "-1", "-1: expected at least 0\n");
+  Refused("--logprobs", "-1", "-1: expected at least 0\n");
+  Refused("--prompt-lookup-num-tokens", "65", "65: expected 0 to 64\n");
+  Refused("--stop", "", "'': expected at least one character\n");
+  Refused("--stop", "\xff", "'\\xff': expected UTF-8\n");
+  Refused("--stop-token-id", "-1", "-1: expected 0 to 2147483647\n");
+  for (const char *Bias : {"5", "x=1", "5=", "5=x", "5=1 ", "=1", "5.5=1",
+                           "5=101", "5=nan", "5=-1e9"})
+    Refused("--logit-bias", Bias, "'"s + Bias + "': expected ID=BIAS, such as");
+  for (const char *Ids : {"1,x", "1,", "1;2", "-1", "99999999999"})
+    for (const char *Option :
+         {"--bad-word-ids", "--token-types", "--decoder-token-ids"})
+      Refused(Option, Ids,
+              "'"s + Ids + "': expected numbers from 0 to 2147483647 joined");
+  for (const char *Wrong : {"-3", "100000"})
+    Refused("--threads", Wrong, Wrong + ", on "s);
   expectError({"bench", "x", "--batch", "0"}, "--batch is 0: expected 1 to ",
               2);
   expectError({"serve", "x", "--port", "65536"},
@@ -257,9 +287,26 @@ TEST_F(CommandLineTest, RequestsHaveFieldsOfTheirTypes) {
   Refused(R"({"token_ids": [1], "seed": "1"})",
           "'seed' is \"1\": expected a whole number");
   Refused(R"({"token_ids": [1], "max_new_tokens": -3})",
-          "--max-new-tokens is -3: expected at least 0");
+          "max_new_tokens is -3: expected at least 0");
+  Refused(R"({"token_ids": [1], "top-p": 2})",
+          "top_p is 2: expected above 0, at most 1");
+  Refused(R"({"token_ids": [1], "early_stopping": "often"})",
+          "early_stopping is 'often': expected one of {true, false, never}");
+  Refused(R"({"token_ids": "1,x"})",
+          "token_ids is '1,x': expected numbers from 0 to 2147483647 joined by "
+          "commas, or @FILE.npy");
+  Refused(R"({"token_ids": [1], "logit_bias": {"5": 101}})",
+          "logit_bias is '5=101': expected ID=BIAS, such as 42=-1.5, with a "
+          "bias of -100 to 100");
+  Refused(R"({"token_ids": [1], "bad_word_ids": [50]})",
+          "bad_words: token id 50: expected 0 to 49");
+  Refused(R"({"token_ids": [1], "num_beams": 2, "temperature": 1})",
+          "num_beams is 2: beam search takes the likeliest tokens: expected 1 "
+          "with temperature, top_k, top_p, min_p or typical_p");
+  Refused(R"({"token_ids": [1], "chat": true})",
+          "token_ids are no message: expected text with chat");
   Refused(R"({"token_ids": [1], "fixed_order": true})",
-          "--fixed-order needs --json-schema");
+          "fixed_order needs json_schema");
   Refused(R"({"token_ids": [1], "output": "x"})",
           "'output' is no option of a request");
   Outcome Unknown = Run(R"({"token_ids": [1], "max_tokens": 3})");
@@ -360,12 +407,6 @@ TEST_F(CommandLineTest, SamplingFollowsSeedAndDefaults) {
             With({"--top-k", "4", "--seed", "3"}));
   EXPECT_NE(With({"--top-k", "4", "--seed", "3"}),
             With({"--top-k", "4", "--seed", "4"}));
-  expectError({"run", File, "--token-ids", "3", "--temperature", "-1"},
-              "--temperature is -1: expected");
-  expectError({"run", File, "--token-ids", "3", "--temperature", "nan"},
-              "temperature");
-  expectError({"run", File, "--token-ids", "3", "--top-p", "2"},
-              "--top-p is 2: expected above 0, at most 1");
 }
 
 TEST_F(CommandLineTest, WritesEveryPositionsOutput) {
@@ -461,7 +502,8 @@ TEST_F(CommandLineTest, TokenIdsFromArrays) {
   Data = Bytes(int64_t(3), int64_t(-1));
   Refused("{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }",
           "value -1 at index 1");
-  for (const char *Text : {"", "1,", ",1", "1;2", "-1", "99999999999", "x"})
+  for (const char *Text : {"", "1,", ",1", "1;2", "1,-1", "99999999999",
+                           "99999999999999999999", "x"})
     expectError({"run", File, std::string("--token-ids=") + Text},
                 "--token-ids", 2);
   std::ofstream(Path, std::ios::binary) << "\x93NUMPY\1";
@@ -493,8 +535,6 @@ TEST_F(CommandLineTest, ErrorsAreOneLine) {
   expectError({"run", File, "--token-ids", "49"}, "matmul of primitive 7");
   expectError({"run", File, "--prompt", "hello"},
               "the artifact has no tokenizer");
-  expectError({"run", File, "--token-ids", "1", "--threads", "-3"},
-              "--threads is -3");
   expectError({"embed", File, "--text", "x"}, "has no tokenizer");
   expectError({"tokenize", File, "--text", "x"}, "has no tokenizer");
   expectError({"bench", File, "--prompt-tokens", "90"}, "expected at most 90");
