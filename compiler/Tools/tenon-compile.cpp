@@ -306,8 +306,10 @@ int main(int Argc, char **Argv) {
   Bisect->add_option("--weights", Bisection.Weights,
                      "Checkpoint of a .mlir model");
   addIgnored(*Bisect, Bisection.IgnoredConfigKeys);
-  Bisect->add_option("--token-ids", Bisection.TokenIds,
-                     "Ids to run the model on: 1,2,3 or @FILE.npy [some]");
+  Bisect
+      ->add_option("--token-ids", Bisection.TokenIds,
+                   "Ids to run the model on: 1,2,3 or @FILE.npy [some]")
+      ->check(tokenIds());
   Bisect->add_option("--against", Bisection.Against,
                      "Reference output of --token-ids: .npy of [tokens, "
                      "width] f32, compared with the imported model first");

@@ -130,9 +130,44 @@ std::string tool::unknownCommand(const CLI::App &App, const std::string &Word) {
   return "unknown command " + meant(Word, Names);
 }
 
+namespace {
+/// What errors call the options of a command.
+enum class NameForm {
+  Option, ///< "--top-p"
+  Setting ///< top_p
+};
+} // namespace
+
+static std::string shownName(const CLI::Option &O, NameForm Form) {
+  std::string Name = O.get_name();
+  if (Form == NameForm::Option)
+    return Name;
+  Name.erase(0, Name.find_first_not_of('-'));
+  std::replace(Name.begin(), Name.end(), '-', '_');
+  return Name;
+}
+
+/// What is wrong with how many options of a group are given; empty: nothing.
+static std::string groupError(const CLI::App &Group, NameForm Form) {
+  std::vector<std::string> Given, All;
+  for (const CLI::Option *O : Group.get_options()) {
+    if (O == Group.get_help_ptr())
+      continue;
+    All.push_back(shownName(*O, Form));
+    if (O->count() != 0)
+      Given.push_back(All.back());
+  }
+  size_t Most = Group.get_require_option_max();
+  if (Most != 0 && Given.size() > Most)
+    return Given[0] + " is given beside " + Given[1] + ": expected one of them";
+  if (Given.size() < Group.get_require_option_min())
+    return "expected one of " + CLI::detail::join(All, ", ");
+  return "";
+}
+
 /// What is wrong with the arguments of `App`.
 static std::string usageError(const CLI::App &App,
-                              const CLI::ParseError &Problem) {
+                              const CLI::ParseError &Problem, NameForm Form) {
   const CLI::App *Command = &App;
   while (!Command->get_subcommands().empty())
     Command = Command->get_subcommands().front();
@@ -158,10 +193,21 @@ static std::string usageError(const CLI::App &App,
     return unknownCommand(*Command, Unknown.front());
   if (dynamic_cast<const CLI::ExtrasError *>(&Problem) && !Unknown.empty())
     return "unexpected argument " + printable(Unknown.front());
-  // CLI11 puts "NAME: " before what a check says.
+  if (dynamic_cast<const CLI::RequiredError *>(&Problem))
+    for (const CLI::App *Group : Command->get_subcommands(nullptr))
+      if (Group->get_name().empty())
+        if (std::string Wrong = groupError(*Group, Form); !Wrong.empty())
+          return Wrong;
+  // CLI11 puts "NAME: " before what a check says, and what is missing.
   std::string Text = Problem.what();
-  if (size_t At = Text.find(": is "); At != std::string::npos)
-    Text.erase(At, 1);
+  for (const CLI::Option *O : tool::optionsOf(*Command)) {
+    if (!Text.starts_with(O->get_name() + ": "))
+      continue;
+    std::string Name = shownName(*O, Form);
+    if (dynamic_cast<const CLI::ArgumentMismatch *>(&Problem))
+      return Name + " needs a value";
+    return Name + Text.substr(O->get_name().size() + 1);
+  }
   return Text;
 }
 
@@ -186,24 +232,10 @@ std::optional<int> tool::parseCommandLine(CLI::App &App, int Count,
       Printed += '\n';
     return exitStatusOf(print(Printed));
   } catch (const CLI::ParseError &Problem) {
-    std::string Wrong = usageError(App, Problem);
+    std::string Wrong = usageError(App, Problem, NameForm::Option);
     return fail(isOfValue(Problem) ? Wrong : Wrong + " (see --help)",
                 ExitUsage);
   }
-}
-
-/// What is wrong, with the option that it begins with called as a setting is:
-/// "--top-p" is top_p.
-static std::string asSetting(const std::string &Wrong, const CLI::App &App) {
-  for (const CLI::Option *O : tool::optionsOf(App)) {
-    std::string Name = O->get_name();
-    if (!Wrong.starts_with(Name + " "))
-      continue;
-    std::string Setting = Name.substr(Name.find_first_not_of('-'));
-    std::replace(Setting.begin(), Setting.end(), '-', '_');
-    return Setting + Wrong.substr(Name.size());
-  }
-  return Wrong;
 }
 
 Status tool::parseOptions(CLI::App &App, std::vector<std::string> Options) {
@@ -213,7 +245,7 @@ Status tool::parseOptions(CLI::App &App, std::vector<std::string> Options) {
     App.parse(std::move(Options));
     return {};
   } catch (const CLI::ParseError &Problem) {
-    return Error(asSetting(usageError(App, Problem), App));
+    return Error(usageError(App, Problem, NameForm::Setting));
   }
 }
 

@@ -149,6 +149,9 @@ static Result<RunOptions> optionsOf(const Json &J, const RunOptions &Common) {
     return Error("expected one of 'prompt', 'messages' and 'token_ids'");
   if (hasMember(J, "tools") && !HasMessages)
     return Error("'tools' is for 'messages'");
+  if (!Own.System.empty() && !Own.Chat)
+    return Error("'system' is for 'chat': conversations have it among their "
+                 "'messages'");
   // What the run says of schemas is for the requests that have one.
   for (const char *OfSchema : {"--fixed-order", "--format"})
     if (Own.Must.JsonSchemaFile.empty() && App.count(OfSchema) != 0)

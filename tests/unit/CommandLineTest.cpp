@@ -53,7 +53,6 @@ TEST_F(CommandLineTest, WrongUsageIsTwo) {
   expectError({"run", "x", "--token-ids", "1", "--token-ids", "2", "--json",
                "--output", "y"},
               "single prompt", 2);
-  expectError({"tokenize", "x"}, "", 2);
   expectError({"run", "x", "y", "--token-ids", "1"}, "unexpected argument 'y'",
               2);
   Outcome O = tenon({"--version"});
@@ -99,6 +98,12 @@ TEST_F(CommandLineTest, OptionsThatMeanNothingAlone) {
               "--fixed-order needs --json-schema", 2);
   expectError({"grammar", "x", "--regex", "a", "--times"},
               "--times needs --json or --batch", 2);
+  expectError({"run", "x", "--regex", "a", "--choice", "b"},
+              "error: --regex is given beside --choice: expected one of them",
+              2);
+  expectError({"tokenize", "x"},
+              "error: expected one of --text, --json-lines, --decode (see", 2);
+  expectError({"run", "x", "--top-p"}, "error: --top-p needs a value (see", 2);
   expectError({"grammar", "x", "--batch", "f", "--texts", "f"},
               "--batch takes no --texts", 2);
   expectError({"inspect", "--families", "--context", "5"}, "--context", 2);
@@ -307,6 +312,11 @@ TEST_F(CommandLineTest, RequestsHaveFieldsOfTheirTypes) {
           "token_ids are no message: expected text with chat");
   Refused(R"({"token_ids": [1], "fixed_order": true})",
           "fixed_order needs json_schema");
+  Refused(R"({"token_ids": [1], "regex": "a", "choice": "b"})",
+          "regex is given beside choice: expected one of them");
+  Refused(R"({"token_ids": [1], "system": "a"})",
+          "'system' is for 'chat': conversations have it among their "
+          "'messages'");
   Refused(R"({"token_ids": [1], "output": "x"})",
           "'output' is no option of a request");
   Outcome Unknown = Run(R"({"token_ids": [1], "max_tokens": 3})");
