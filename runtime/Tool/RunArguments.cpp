@@ -1,10 +1,11 @@
-//===- RunArguments.cpp - The options of tenon run ------------------------===//
+//===- RunArguments.cpp - tenon run and chat, their options ---------------===//
 
 #include "runtime/Tool/RunArguments.h"
 
 #include "runtime/Generation/Settings.h"
 #include "runtime/Tokenizer/Unicode.h"
 #include "runtime/Tool/Arguments.h"
+#include "runtime/Tool/CommandArguments.h"
 #include "runtime/Tool/CommandLine.h"
 
 #include <cmath>
@@ -391,4 +392,41 @@ std::string tool::usageErrorOf(const RunOptions &Run) {
   if (Prompts > 1 && !(Run.Output.empty() && Run.TokenTypes.empty()))
     return "--output and --token-types take a single prompt";
   return {};
+}
+
+namespace {
+struct RunArguments {
+  RunOptions Options;
+  ModelOptions Compiling;
+};
+} // namespace
+
+Command tool::addRunCommand(CLI::App &App) {
+  auto Run = std::make_shared<RunArguments>();
+  CLI::App *Added =
+      App.add_subcommand("run", "Generate text, or write a model's raw output");
+  addRunOptions(*Added, Run->Options);
+  addModelOptions(*Added, Run->Compiling);
+  return {Added, [=] {
+            if (std::string Wrong = usageErrorOf(Run->Options); !Wrong.empty())
+              return fail("run: " + Wrong, ExitUsage);
+            return exitStatusOf(withModel(
+                Run->Options, Run->Compiling,
+                Run->Options.Requests.empty() ? runModel : runRequests));
+          }};
+}
+
+Command tool::addChatCommand(CLI::App &App) {
+  auto Chat = std::make_shared<RunArguments>();
+  CLI::App *Added =
+      App.add_subcommand("chat", "Talk with a model that has a chat template");
+  addChatOptions(*Added, Chat->Options);
+  addModelOptions(*Added, Chat->Compiling);
+  return {Added, [=] {
+            if (std::string Wrong = usageErrorOf(Chat->Options.Must);
+                !Wrong.empty())
+              return fail("chat: " + Wrong, ExitUsage);
+            return exitStatusOf(
+                withModel(Chat->Options, Chat->Compiling, chatWithModel));
+          }};
 }
