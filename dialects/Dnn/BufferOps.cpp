@@ -16,10 +16,20 @@ LogicalResult BufferOp::verify() {
 
 LogicalResult ScratchOp::verify() {
   auto Offset = static_cast<int64_t>(getOffset());
-  if (Offset >= 0 && Offset % BufferAlignment == 0)
-    return success();
-  return emitOpError() << "dnn_scratch_c1: offset: expected a multiple of "
-                       << BufferAlignment << ", got " << Offset;
+  if (Offset < 0 || Offset % BufferAlignment != 0)
+    return emitOpError() << "dnn_scratch_c1: offset: expected a multiple of "
+                         << BufferAlignment << ", got " << Offset;
+  auto Module = (*this)->getParentOfType<ModuleOp>();
+  auto Bytes = Module ? Module->getAttrOfType<IntegerAttr>(attr::ScratchBytes)
+                      : IntegerAttr();
+  MemRefType Type = getResult().getType();
+  int64_t End =
+      Offset + Type.getNumElements() * Type.getElementTypeBitWidth() / 8;
+  if (Bytes && End > Bytes.getInt())
+    return emitOpError() << "dnn_scratch_c2: end: expected at most the "
+                         << Bytes.getInt()
+                         << " bytes of a thread's scratch, got " << End;
+  return success();
 }
 
 /// `Constraint`: the buffers of a page.

@@ -27,16 +27,9 @@ def Dnn_ScratchOp : Dnn_HandleOp<"scratch"> {
   }];
   let arguments = (ins Transformer_BatchType:$batch, Index:$thread,
                        I64Attr:$offset);
-  let results = (outs StaticShapeMemRefOf<[AnyType]>:$result);
+  let results = (outs StaticShapeMemRefOf<[F32, BF16, I8, I16, I32]>:$result);
   let assemblyFormat = [{
     $batch `[` $thread `]` `at` $offset attr-dict `:` type($result)
-  }];
-  let extraClassDeclaration = [{
-    /// The size of the result.
-    int64_t bytes() {
-      ::mlir::MemRefType Type = getResult().getType();
-      return Type.getNumElements() * Type.getElementTypeBitWidth() / 8;
-    }
   }];
   let hasVerifier = 1;
 }

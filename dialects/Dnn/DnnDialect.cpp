@@ -84,20 +84,10 @@ LogicalResult DnnDialect::verifyOperationAttribute(Operation *Op,
   }
   if (Name == attr::ScratchBytes) {
     auto Bytes = dyn_cast<IntegerAttr>(Value);
-    if (failed(Expect(isa<ModuleOp>(Op), "module",
-                      Bytes && Bytes.getType().isSignlessInteger(64) &&
-                          Bytes.getInt() >= 0,
-                      "a 64-bit integer of at least 0")))
-      return failure();
-    WalkResult Scratch = Op->walk([&](ScratchOp Part) -> WalkResult {
-      int64_t End = static_cast<int64_t>(Part.getOffset()) + Part.bytes();
-      if (End <= Bytes.getInt())
-        return success();
-      return Part.emitOpError()
-             << "dnn_scratch_c2: end: expected at most the " << Bytes.getInt()
-             << " bytes of a thread's scratch, got " << End;
-    });
-    return failure(Scratch.wasInterrupted());
+    return Expect(isa<ModuleOp>(Op), "module",
+                  Bytes && Bytes.getType().isSignlessInteger(64) &&
+                      Bytes.getInt() >= 0,
+                  "a 64-bit integer of at least 0");
   }
   return Op->emitOpError() << "unknown attribute '" << Name
                            << "' of the dnn dialect";

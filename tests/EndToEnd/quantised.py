@@ -391,7 +391,8 @@ def latent():
     """With latent attention, all linear weights quantised."""
     config, given, plain = llama(None, symmetric_gptq)
     config |= {"model_type": "deepseek_v2", "num_key_value_heads": HEADS,
-               "first_k_dense_replace": 2, "q_lora_rank": None,
+               "first_k_dense_replace": 2, "num_experts_per_tok": 2,
+               "q_lora_rank": None,
                "kv_lora_rank": WIDTH, "qk_nope_head_dim": 24,
                "qk_rope_head_dim": 8, "v_head_dim": 24}
     for layer in range(2):

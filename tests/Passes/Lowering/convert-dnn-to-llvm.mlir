@@ -141,13 +141,6 @@ func.func @page(%s: !scope, %c: !cache, %n: index) -> (memref<1x4x2x32xbf16>, me
   return %k, %v : memref<1x4x2x32xbf16>, memref<1x32x32xbf16>
 }
 
-// A launched function is called with what the environment holds.
-// CHECK-LABEL: llvm.func internal @body.body(
-// CHECK-SAME: %[[SPACE:[^ ]*]]: !llvm.ptr, %[[T:[^ ]*]]: i64, %[[N:[^ ]*]]: i64) {
-// CHECK: %[[AT:.*]] = llvm.getelementptr %[[SPACE]][0, 0]
-// CHECK: %[[B:.*]] = llvm.load %[[AT]]
-// CHECK: llvm.call @body(%[[T]], %[[N]], %[[B]])
-
 // The part of a thread of the scratch memory, field 7 of the step; field 8 is how
 // large one is.
 // CHECK-LABEL: llvm.func @scratch(
@@ -166,3 +159,10 @@ func.func private @scratch(%t: index, %b: !batch) -> f32 {
   %0 = memref.load %x[%t] : memref<8xf32>
   return %0 : f32
 }
+
+// A launched function is called with what the environment holds.
+// CHECK-LABEL: llvm.func internal @body.body(
+// CHECK-SAME: %[[SPACE:[^ ]*]]: !llvm.ptr, %[[T:[^ ]*]]: i64, %[[N:[^ ]*]]: i64) {
+// CHECK: %[[AT:.*]] = llvm.getelementptr %[[SPACE]][0, 0]
+// CHECK: %[[B:.*]] = llvm.load %[[AT]]
+// CHECK: llvm.call @body(%[[T]], %[[N]], %[[B]])

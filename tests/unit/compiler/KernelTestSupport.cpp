@@ -19,14 +19,28 @@ using namespace tenon::bisect;
 /// Sequences have at most this many tokens.
 static constexpr int64_t MaxPositions = 384;
 
+/// Whether `Case` has numbers that dot products multiply: code for f32 is the
+/// same with and without them.
+static bool usesDots(const KernelCase &Case) {
+  auto Names = [](llvm::StringRef Text) {
+    return llvm::any_of(llvm::ArrayRef{"bf16", "grouped", "i8"},
+                        [&](const char *Type) { return Text.contains(Type); });
+  };
+  return Case.Needs || Names(Case.Body) || Names(Case.Encode) ||
+         Names(Case.Cache) || llvm::any_of(Case.Settings, [&](const auto &Of) {
+           return Names(Of.second);
+         });
+}
+
 std::vector<CpuLevel> KernelTest::levels(const KernelCase &Case) {
   std::vector<CpuLevel> Levels;
+  bool UsesDots = usesDots(Case);
   for (const CpuLevelInfo &Info : CpuLevels) {
     // Dot products of integers are one code for registers of one size, which
     // of those of 512 bits the highest level has.
     auto Generated = [&](const CpuLevelInfo &Of) {
       return std::tuple(Of.VectorBits, Of.Registers,
-                        Of.Dots.contains(DotProduct::BF16),
+                        UsesDots && Of.Dots.contains(DotProduct::BF16),
                         Of.Dots.contains(DotProduct::BF16Tile),
                         Of.VectorBits == 256 && Case.Needs &&
                             Of.Dots.contains(DotProduct::Int8));
