@@ -21,8 +21,7 @@ static Status checkLine(const Json &J) {
   if (J.is_string())
     return {};
   if (!J.is_object())
-    return Error(std::string("is ") + J.type_name() +
-                 ": expected a string or an object");
+    return Error("is " + jsonKind(J) + ": expected a string or an object");
   for (const auto &[Key, Value] : J.items())
     if (Key != "tools" &&
         std::find(Sources.begin(), Sources.end(), Key) == Sources.end())
@@ -38,8 +37,7 @@ static Status checkLine(const Json &J) {
   if (J.contains("tools") && !J.contains("messages"))
     return Error("'tools' is for 'messages'");
   if (auto At = J.find("prompt"); At != J.end() && !At->is_string())
-    return Error(std::string("'prompt' is ") + At->type_name() +
-                 ": expected a string");
+    return Error("'prompt' is " + jsonKind(*At) + ": expected a string");
   if (auto At = J.find("token_ids"); At != J.end()) {
     constexpr int32_t Most = std::numeric_limits<int32_t>::max();
     if (!At->is_array() ||

@@ -113,8 +113,8 @@ tenon_status tenon_model_parse_answer(
                         .withContext("tenon_model_parse_answer"));
       Tools = std::move(*Read);
       if (!Tools.is_array())
-        return fail(std::string("tenon_model_parse_answer: tools is ") +
-                    Tools.type_name() + ": expected an array");
+        return fail("tenon_model_parse_answer: tools is " + jsonKind(Tools) +
+                    ": expected an array");
     }
     std::optional<std::string_view> UpToStop;
     if (up_to_stop)

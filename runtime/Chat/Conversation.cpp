@@ -29,7 +29,7 @@ Result<Conversation> chat::conversationFromJson(const Json &Request) {
         ": expected " + What);
   };
   if (!Request.is_object())
-    return Error(std::string("a conversation is ") + Request.type_name() +
+    return Error("a conversation is " + jsonKind(Request) +
                  ": expected an object with 'messages'");
   Conversation Talk;
   for (const auto &[Key, Value] : Request.items()) {

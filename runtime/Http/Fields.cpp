@@ -10,7 +10,7 @@ using namespace tenon::http;
 
 /// A value in a message, which stays short.
 static std::string shown(const Json &Value) {
-  return Value.is_structured() ? std::string(Value.type_name())
+  return Value.is_structured() ? jsonKind(Value)
                                : escaped(Value.dump().substr(0, 80));
 }
 
@@ -52,7 +52,7 @@ Fields::Fields(const Json &Object, std::string Path)
   std::string Name = this->Path.substr(0, this->Path.rfind('.'));
   refuse({400,
           (Name.empty() ? "the body" : "'" + Name + "'") + " is " +
-              Object.type_name() + ": expected an object",
+              jsonKind(Object) + ": expected an object",
           Name});
 }
 

@@ -189,6 +189,13 @@ Result<Json> tenon::readJsonFile(const std::string &Path, uint64_t MaxBytes) {
   return parseJson(*Text, Path);
 }
 
+std::string tenon::jsonKind(const Json &Value) {
+  if (Value.is_null())
+    return "null";
+  bool IsVowel = Value.is_structured(); // An array, an object.
+  return std::string(IsVowel ? "an " : "a ") + Value.type_name();
+}
+
 std::string tenon::wholeNumber(int64_t Min, int64_t Max) {
   if (Min == Max)
     return std::to_string(Min);
@@ -262,10 +269,8 @@ Result<size_t> JsonField::arraySize() const {
 
 std::string JsonField::described() const {
   std::string Shown;
-  if (Value->is_object())
-    Shown = "an object";
-  else if (Value->is_array())
-    Shown = "an array";
+  if (Value->is_structured())
+    Shown = jsonKind(*Value);
   else if (Value->is_string())
     Shown = printable(Value->get_ref<const std::string &>());
   else

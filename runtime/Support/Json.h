@@ -41,6 +41,9 @@ std::string printable(std::string_view Text);
 /// `Text` with the same escapes, whole and without quotes.
 std::string escaped(std::string_view Text);
 
+/// What `Value` is, in an error: "an object", "a number", "null".
+std::string jsonKind(const Json &Value);
+
 /// What errors expect of a whole number: "a whole number from 1 to 8", or "1".
 std::string wholeNumber(int64_t Min, int64_t Max);
 

@@ -39,7 +39,7 @@ Result<std::string> textOf(const Json &Value, const std::string &Place) {
   if (Value.is_string())
     return Root.asString();
   if (!Value.is_object())
-    return Error(Place + ": is " + Value.type_name() +
+    return Error(Place + ": is " + jsonKind(Value) +
                  ": expected a string, or an object with a 'text'");
   Result<JsonField> Field = Root.member("text");
   if (!Field)

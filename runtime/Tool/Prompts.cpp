@@ -51,7 +51,7 @@ Result<Json> tool::readTools(const std::string &File) {
   if (!Read)
     return Read.error();
   if (!Read->is_array())
-    return Error(File + ": is " + Read->type_name() +
+    return Error(File + ": is " + jsonKind(*Read) +
                  ": expected an array of tools as OpenAI's API defines them");
   if (Status Good = tools::checkTools(*Read); !Good)
     return Good.error().withContext(File);

@@ -134,8 +134,7 @@ static Result<RunOptions> optionsOf(const Json &J, const RunOptions &Common) {
     return Own;
   }
   if (!J.is_object())
-    return Error(std::string("is ") + J.type_name() +
-                 ": expected a string or an object");
+    return Error("is " + jsonKind(J) + ": expected a string or an object");
   CLI::App App;
   addRunOptions(App, Own);
   Result<std::vector<std::string>> Options = optionsIn(J, App);

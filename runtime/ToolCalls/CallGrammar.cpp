@@ -122,7 +122,7 @@ Status Builder::checkSchemas() {
     Json Schema = argumentsOf(Tools[I]);
     if (!Schema.is_object())
       return Error("tools[" + std::to_string(I) + "].function.parameters is " +
-                   Schema.type_name() + ": expected an object");
+                   jsonKind(Schema) + ": expected an object");
     if (Result<Grammar::Ptr> Made =
             Grammar::fromJsonSchema(Schema, Compact, Most);
         !Made)

@@ -25,7 +25,7 @@ Status tools::checkTools(const Json &Tools) {
       Json Member = Tool.at("function").value(Key, Json());
       if (Member.is_null() || (Member.*Kind)())
         return {};
-      return Error(Place + " has " + What + " that is " + Member.type_name() +
+      return Error(Place + " has " + What + " that is " + jsonKind(Member) +
                    ": expected " + Expected);
     };
     for (const Status &Good :

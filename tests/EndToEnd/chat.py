@@ -303,7 +303,7 @@ class Chat:
         self.test.check("tool_calls" not in answer, f"no format: {answer}")
         file.write_text("{}")
         self.test.expect_error(
-            "--tools of an object", f"{file}: is object: expected an array of "
+            "--tools of an object", f"{file}: is an object: expected an array of "
             "tools", command=[*plain, "--tools", file])
 
     def typed(self, artifact, *lines, options):

@@ -154,11 +154,12 @@ class Prefix:
         before = self.baked.read_bytes()
         for line, said in (
                 ("{", f"{where}:1: "),
-                ("3", f"{where}:1: is number: expected a string or an object"),
+                ("3", f"{where}:1: is a number: expected a string or an "
+                 "object"),
                 ('{"text": "a"}', f"{where}:1: 'text' is no member of a prefix:"
                  " expected prompt, token_ids, messages and tools"),
                 ("{}", f"{where}:1: expected one of 'prompt', 'messages' and"),
-                ('{"prompt": 1}', f"{where}:1: 'prompt' is number: expected a "
+                ('{"prompt": 1}', f"{where}:1: 'prompt' is a number: expected a "
                  "string"),
                 ('{"token_ids": [-1]}', f"{where}:1: 'token_ids' is '[-1]': "
                  "expected an array of token ids"),

@@ -813,7 +813,7 @@ class Serve(ServerTest):
                      "'dimensions' is 3"),
                     ("/v1/embeddings", {"input": {}}, "'input' is object"),
                     ("/v1/rerank", {"query": "a", "documents": []},
-                     "'documents' is array"),
+                     "'documents' is an array"),
                     ("/v1/classify", {"model": "classes",
                                       "input": [[10 ** 6]]}, "1000000")):
                 status, _, answer = server.ask(

@@ -157,13 +157,13 @@ class Serving:
             return done.returncode, done.stdout, done.stderr
         good = '{"prompt": "a", "max_new_tokens": 2}\n'
         for content, expected in (
-                (good + "[1]\n", f"{path}:2: is array: expected a string or an "
-                                 f"object"),
+                (good + "[1]\n", f"{path}:2: is an array: expected a string or "
+                                 f"an object"),
                 (good + "\n{\n", f"{path}:3: "),
                 (good + '{"prompt": "a", "output": "x"}\n',
                  f"{path}:2: 'output' is no option of a request"),
-                ('{"prompt": {}}', f"{path}:1: 'prompt' is object: expected a "
-                                   f"string, or an array of such"),
+                ('{"prompt": {}}', f"{path}:1: 'prompt' is an object: expected "
+                                   f"a string, or an array of such"),
                 ('{"max_new_tokens": 3}',
                  f"{path}:1: expected one of 'prompt', 'messages' and "
                  "'token_ids'"),

@@ -122,7 +122,7 @@ TEST_F(CApiEngineTest, MakesPromptsOfConversations) {
   EXPECT_EQ(std::count(Tokens.begin(), Tokens.end(), 3), 1);
   for (const auto &[Talk, Expected] : std::map<std::string, const char *>{
            {"{", "conversation"},
-           {"[]", "a conversation is array: expected an object"},
+           {"[]", "a conversation is an array: expected an object"},
            {"{}", "'messages' is '[]': expected an array of at least one"},
            {R"({"messages": [{"content": 1}]})", "'messages[0]' is"},
            {R"({"messages": [{"role": "user"}], "tools": 1})",

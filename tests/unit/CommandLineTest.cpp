@@ -285,10 +285,11 @@ TEST_F(CommandLineTest, RequestsHaveFieldsOfTheirTypes) {
   Refused(R"({"token_ids": [1], "ignore_eos": "yes"})",
           "'ignore_eos' is \"yes\": expected true or false");
   Refused(R"({"token_ids": [1], "stop": [1]})",
-          "'stop' is array: expected a string, or an array of such");
-  Refused(R"({"token_ids": [1, "2"]})",
-          "'token_ids' is array: expected an array of token ids, or a string "
-          "of them");
+          "'stop' is an array: expected a string, or an array of such");
+  Refused(
+      R"({"token_ids": [1, "2"]})",
+      "'token_ids' is an array: expected an array of token ids, or a string "
+      "of them");
   Refused(R"({"token_ids": [1], "seed": "1"})",
           "'seed' is \"1\": expected a whole number");
   Refused(R"({"token_ids": [1], "max_new_tokens": -3})",

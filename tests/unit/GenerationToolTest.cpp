@@ -130,7 +130,7 @@ TEST_F(GenerationToolTest, FromC) {
   EXPECT_EQ(Json::parse(Text), generation::answerJson(parse(Call), Prompt));
   EXPECT_EQ(Parse("{}"), TENON_INVALID_ARGUMENT);
   EXPECT_EQ(std::string(tenon_last_error()),
-            "tenon_model_parse_answer: tools is object: expected an array");
+            "tenon_model_parse_answer: tools is an object: expected an array");
   tenon_model_destroy(Loaded);
 }
 

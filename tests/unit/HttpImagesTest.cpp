@@ -175,11 +175,12 @@ TEST_F(HttpImagesTest, PartsOfOpenAi) {
               HasSubstr("'input[0].content[1].file_id' is \"file-1\": not "
                         "supported"));
   EXPECT_THAT(ofPart({{"type", "image_url"}, {"image_url", Url}}),
-              HasSubstr("'input[0].content[1].image_url' is string: expected "
+              HasSubstr("'input[0].content[1].image_url' is a string: expected "
                         "an object"));
-  EXPECT_THAT(ofPart({{"type", "input_image"}, {"image_url", {{"url", Url}}}}),
-              HasSubstr("'input[0].content[1].image_url' is object: expected "
-                        "a data URL"));
+  EXPECT_THAT(
+      ofPart({{"type", "input_image"}, {"image_url", {{"url", Url}}}}),
+      HasSubstr("'input[0].content[1].image_url' is an object: expected "
+                "a data URL"));
   EXPECT_THAT(ofPart({{"type", "input_image"}}),
               HasSubstr("'input[0].content[1].image_url' is missing"));
   EXPECT_THAT(ofPart({{"image_url", {{"url", "https://a.b/c"}}}}),
@@ -206,7 +207,7 @@ TEST_F(HttpImagesTest, SourcesOfAnthropic) {
       HasSubstr("'messages[0].content[0].source' is of the media type "
                 "'image/gif'"));
   EXPECT_THAT(ofSource(nullptr), HasSubstr("source' is null: expected an "));
-  EXPECT_THAT(ofSource("a"), HasSubstr("source' is string: expected an "));
+  EXPECT_THAT(ofSource("a"), HasSubstr("source' is a string: expected an "));
 }
 
 TEST_F(HttpImagesTest, Limits) {

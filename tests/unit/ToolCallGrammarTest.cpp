@@ -400,7 +400,7 @@ TEST(ToolCallGrammar, Errors) {
       "tools[1].function.parameters: JSON schema: #/uniqueItems: expected "
       "true or false");
   EXPECT_EQ(Refusal("hermes", {strictTool("f", true)}),
-            "tools[0].function.parameters is boolean: expected an object");
+            "tools[0].function.parameters is a boolean: expected an object");
   EXPECT_EQ(Refusal("hermes", {{{"type", "function"}}}),
             "tools[0] is no function: expected {\"type\": \"function\", "
             "\"function\": {\"name\": ..., \"parameters\": ...}}");
