@@ -191,6 +191,15 @@ static std::string usageError(const CLI::App &App,
   }
   if (!Unknown.empty() && !commandsOf(*Command).empty())
     return unknownCommand(*Command, Unknown.front());
+  // Of the command that was given, or of the tool itself.
+  if (std::vector<const CLI::App *> Below = commandsOf(*Command);
+      !Below.empty() && dynamic_cast<const CLI::RequiredError *>(&Problem)) {
+    std::string Names;
+    for (const CLI::App *Each : Below)
+      Names += (Names.empty() ? "" : ", ") + Each->get_name();
+    return (Command->get_parent() ? Command->get_name() + ": " : "") +
+           "expected one of " + Names;
+  }
   if (dynamic_cast<const CLI::ExtrasError *>(&Problem) && !Unknown.empty())
     return "unexpected argument " + printable(Unknown.front());
   if (dynamic_cast<const CLI::RequiredError *>(&Problem))

@@ -33,7 +33,7 @@ std::vector<int32_t> greedy(std::vector<int32_t> Tokens, int Count) {
 } // namespace
 
 TEST_F(CommandLineTest, WrongUsageIsTwo) {
-  expectError({}, "subcommand", 2);
+  expectError({}, "expected one of compile, ", 2);
   expectError({"frobnicate"}, "unknown command 'frobnicate'", 2);
   expectError({"run"}, "file", 2);
   expectError({"run", "x"},
