@@ -39,6 +39,8 @@ Result<int64_t> Generator::add(Request R, std::optional<PromptStart> Start,
                                bool KeepsPrompt) {
   if (R.Prompt.empty())
     return Error("prompt of 0 tokens: expected at least one");
+  if (Status Fits = checkPromptLength(S->model(), R); !Fits)
+    return Fits.error();
   Result<Sampler> Picker = Sampler::create(R.How.Sampling);
   if (!Picker)
     return Picker.error();

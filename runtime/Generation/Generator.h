@@ -113,8 +113,9 @@ public:
   ~Generator();
 
   /// Adds a request, which runs from the next step on; its number. Errors:
-  /// an empty prompt, settings out of range, a tokenizer that cannot be read,
-  /// a prompt with the rows of more or fewer images than there are.
+  /// an empty or too long prompt, settings out of range, a tokenizer that
+  /// cannot be read, a prompt with the rows of more or fewer images than there
+  /// are.
   Result<int64_t> add(Request R);
   /// The same of a prompt that begins with `Start`, if there is one: of a
   /// request without a source text, a prefix mask and log-probabilities of its

@@ -193,6 +193,16 @@ Result<Request> generation::makeRequest(const Model &M, const Settings &S,
   return R;
 }
 
+Status generation::checkPromptLength(const Model &M, const Request &R) {
+  int64_t Longest = M.manifest().MaxSequence;
+  if (std::cmp_less_equal(R.Prompt.size(), Longest))
+    return {};
+  return Error(
+      (R.Source.empty() ? "the prompt has " : "the start of the answer has ") +
+      std::to_string(R.Prompt.size()) + " tokens: expected at most " +
+      std::to_string(Longest) + ", the model's longest sequence");
+}
+
 int64_t generation::rowsOf(const Request &R) {
   return std::max(R.How.Choices, R.How.Beams);
 }

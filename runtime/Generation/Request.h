@@ -61,6 +61,9 @@ Result<Request> makeRequest(const engine::Model &M, const Settings &S,
                             std::vector<int32_t> Prompt,
                             std::vector<PromptImage::Ptr> Images = {});
 
+/// An error when the prompt is longer than any sequence of the model.
+Status checkPromptLength(const engine::Model &M, const Request &R);
+
 /// Whether `Token` is one of `Tokens`.
 bool isIn(const std::vector<int32_t> &Tokens, int32_t Token);
 

@@ -188,6 +188,11 @@ Status tool::runModel(const RunOptions &Options) {
       return R.error();
     if (!Generates)
       R->How.Beams = 1;
+    if (Status Fits = checkPromptLength(M, *R); !Fits)
+      return Prompts->size() == 1
+                 ? Fits
+                 : Fits.error().withContext(
+                       "prompt " + std::to_string(Requests.size() + 1));
     Times.PromptTokens +=
         static_cast<int64_t>(R->Prompt.size() + R->Source.size());
     Requests.push_back(std::move(*R));
