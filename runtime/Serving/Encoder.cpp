@@ -70,8 +70,9 @@ Result<Encoder> Encoder::create(std::shared_ptr<const engine::Model> M,
   if (!Code)
     return Code.error();
   if (!Embeds && (*Code)->Info.Output != OutputKind::Classes)
-    return Error(M->path() + ": this model gives features of tokens: expected "
-                             "one that embeds texts or puts them into classes");
+    return Error(
+        "this model gives features of tokens: expected one that embeds "
+        "texts or puts them into classes");
   Result<engine::Session> S = engine::Session::create(std::move(M), Room);
   if (!S)
     return S.error();

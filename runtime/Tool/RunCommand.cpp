@@ -53,8 +53,10 @@ static Status checkFit(const Model &M, ModelKind Kind,
   if (std::optional<std::string> Option = firstTextOption(Options))
     return Refuse(Option->c_str(), "this model generates no text");
   if (Kind == ModelKind::Encoder && Options.Output.empty())
-    return Error(M.path() + ": this model encodes and generates no text: use "
-                            "--output FILE.npy, or tenon embed");
+    return Error(M.path() +
+                 ": this model encodes and generates no text: use --output "
+                 "FILE.npy" +
+                 (M.hasEntry("embed") ? ", or tenon embed" : ""));
   return {};
 }
 
@@ -186,13 +188,13 @@ Status tool::runModel(const RunOptions &Options) {
     Result<Request> R = makeRequest(M, *S, std::move(Prompt), *Images);
     if (!R)
       return R.error();
-    if (!Generates)
-      R->How.Beams = 1;
     if (Status Fits = checkPromptLength(M, *R); !Fits)
       return Prompts->size() == 1
                  ? Fits
                  : Fits.error().withContext(
                        "prompt " + std::to_string(Requests.size() + 1));
+    if (!Generates)
+      R->How.Beams = 1;
     Times.PromptTokens +=
         static_cast<int64_t>(R->Prompt.size() + R->Source.size());
     Requests.push_back(std::move(*R));

@@ -214,6 +214,18 @@ class Messages:
                         and done.stderr.count("is ignored") == 3,
                         f"keys that are to be ignored: {done.stderr!r}")
 
+    def encoders(self):
+        """What is said of a model of hidden states is what works."""
+        artifact = self.test.compile(support.FIXTURES / "bert-gelu", "bert")
+        line = self.test.expect_error(
+            "run an encoder", "use --output FILE.npy",
+            command=["tenon", "run", artifact, "--token-ids", "1,2,3"])
+        self.test.check("embed" not in line, f"advice: {line!r}")
+        line = self.test.expect_error(
+            "serve an encoder", "this model gives features of tokens",
+            command=["tenon", "serve", artifact, "--port", "0"])
+        self.test.check(line.count(str(artifact)) == 1, f"path: {line!r}")
+
     def notes_of(self, model, *options):
         out = self.work / "noted.tenon"
         done = self.test.run("tenon", "compile", model, "-o", out,
@@ -444,3 +456,4 @@ def main():
 
 if __name__ == "__main__":
     main()
+    messages.encoders()
