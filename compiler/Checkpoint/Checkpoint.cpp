@@ -156,8 +156,8 @@ void widen(std::span<const std::byte> Bytes, float *Out, Convert ToFloat) {
 } // namespace
 
 Result<Checkpoint> Checkpoint::open(const std::string &Directory) {
-  std::string Single = Directory + "/model.safetensors";
-  std::string Index = Single + ".index.json";
+  std::string Single = singleFileIn(Directory);
+  std::string Index = indexIn(Directory);
   if (!exists(Single))
     return exists(Index) ? openSharded(Directory, Index)
                          : nothingToRead(Directory);
@@ -166,6 +166,18 @@ Result<Checkpoint> Checkpoint::open(const std::string &Directory) {
     return File.error();
   Checkpoint Opened;
   Opened.Path = Single;
+static std::string singleFileIn(const std::string &Directory) {
+  return Directory + "/model.safetensors";
+}
+
+static std::string indexIn(const std::string &Directory) {
+  return singleFileIn(Directory) + ".index.json";
+}
+
+bool Checkpoint::isIn(const std::string &Directory) {
+  return exists(singleFileIn(Directory)) || exists(indexIn(Directory));
+}
+
   Opened.Files.push_back(std::move(*File));
   for (const TensorInfo &Tensor : Opened.Files[0].tensors())
     Opened.ByName.push_back(&Tensor);

@@ -21,6 +21,9 @@ inline constexpr size_t MaxShards = 1000;
 /// valid while the checkpoint lives, also when it is moved.
 class Checkpoint {
 public:
+  /// Whether `Directory` has a file that open() would read.
+  static bool isIn(const std::string &Directory);
+
   /// Opens the checkpoint in `Directory` and checks all of its headers. Pickle
   /// files (.bin, .pt, .pth, .ckpt) are never read: unpickling runs code.
   static Result<Checkpoint> open(const std::string &Directory);

@@ -691,10 +691,8 @@ Result<std::string> tenon::inspectModel(const InspectModelOptions &Options) {
   CompileOptions Source;
   Source.Model = Options.Model;
   Source.IgnoredConfigKeys = Options.IgnoredConfigKeys;
-  ImportOptions Import = importOptions(Source);
-  Import.ConfigOnly = true;
   Result<ImportedModel> Imported =
-      importNamed(Context, Source.Model, Source.Weights, Import);
+      importDescription(Context, Source.Model, importOptions(Source));
   if (!Imported)
     return Imported.error();
   Result<ModelEstimate> Estimate =
@@ -702,5 +700,9 @@ Result<std::string> tenon::inspectModel(const InspectModelOptions &Options) {
   if (!Estimate)
     return Estimate.error();
   printNotes(*Imported);
-  return Options.AsJson ? toJson(*Estimate).dump(2) + "\n" : toText(*Estimate);
+  if (!Options.AsJson)
+    return toText(*Estimate, Imported->StoredType);
+  Json Report = toJson(*Estimate);
+  Report["weight_type"] = Imported->StoredType;
+  return Report.dump(2) + "\n";
 }

@@ -85,8 +85,9 @@ struct InspectModelOptions {
   bool AsJson = false;
 };
 
-/// Parameters, operations and cache of a model that is not compiled, as text
-/// or JSON. Notes go to stderr.
+/// Parameters, operations and cache of a model that is not compiled, as
+/// compiling it by default would keep them, as text or JSON. Notes go to
+/// stderr.
 Result<std::string> inspectModel(const InspectModelOptions &Options);
 
 } // namespace tenon

@@ -361,12 +361,13 @@ Json tenon::toJson(const ModelEstimate &E) {
   return Result;
 }
 
-std::string tenon::toText(const ModelEstimate &E) {
+std::string tenon::toText(const ModelEstimate &E,
+                          const std::string &WeightType) {
   std::vector<std::pair<std::string, std::string>> Lines;
   auto Add = [&](std::string Label, int64_t Value, const std::string &Unit) {
     Lines.emplace_back(std::move(Label), grouped(Value) + Unit);
   };
-  Lines.emplace_back("family", E.Family);
+  Lines.emplace_back("family", E.Family + ", " + WeightType + " weights");
   auto AddParameters = [&](const char *Label, int64_t Count) {
     Add(Label, Count,
         " (" + grouped(Count - E.embeddingParameters()) +
@@ -379,7 +380,7 @@ std::string tenon::toText(const ModelEstimate &E) {
   if (E.ActiveParameters != E.Parameters)
     AddParameters("  active per token", E.ActiveParameters);
   Add("in matmuls (N)", E.MatmulParameters, "");
-  Add("weights", E.WeightBytes, " bytes");
+  Add("weights", E.WeightBytes, " bytes, without padding");
   Add("  read by matmuls", E.MatmulBytes, " bytes");
   std::string At = " at " + grouped(E.Context) + " tokens";
   if (E.DecodeFlops)

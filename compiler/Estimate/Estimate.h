@@ -114,9 +114,10 @@ Result<ModelEstimate>
 estimateModel(mlir::ModuleOp Module,
               std::optional<int64_t> Context = std::nullopt);
 
-/// The counts as JSON, or as a table for people.
+/// The counts as JSON, or as a table for people, of a model whose matrices are
+/// `WeightType`.
 Json toJson(const ModelEstimate &E);
-std::string toText(const ModelEstimate &E);
+std::string toText(const ModelEstimate &E, const std::string &WeightType);
 
 } // namespace tenon
 

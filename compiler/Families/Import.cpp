@@ -618,10 +618,17 @@ Result<ImportedModel> tenon::importNamed(MLIRContext &Context,
 }
 
 Result<ImportedModel> tenon::importDescription(MLIRContext &Context,
-                                               const std::string &Path) {
-  if (StringRef(Path).ends_with(".mlir"))
-    return importMlir(Context, Path);
-  ImportOptions Options;
-  Options.ConfigOnly = true;
-  return importModel(Context, Path, Options);
+                                               const std::string &Path,
+                                               ImportOptions Options) {
+  std::error_code Ignored;
+  bool IsPlanned =
+      std::filesystem::is_directory(Path, Ignored) && !Checkpoint::isIn(Path);
+  Options.ConfigOnly = IsPlanned || StringRef(Path).ends_with(".json");
+  auto Model = importNamed(Context, Path, "", Options);
+  if (Model && IsPlanned)
+    Model->Notes.push_back(Path +
+                           ": has no weights: all matrices are taken "
+                           "to be of the config's dtype, " +
+                           Model->StoredType);
+  return Model;
 }

@@ -107,10 +107,12 @@ Result<ImportedModel> importNamed(mlir::MLIRContext &Context,
 /// "q4_k+q6_k"; "f32" when there is none.
 std::string storedTypeOf(mlir::ModuleOp Module);
 
-/// A description without its weights, for what is said of a model that is not
-/// compiled: what importModel reads with ConfigOnly, or a *.mlir file.
+/// A model as compiling would find it, for what is said of it without that:
+/// what importNamed reads, or a config.json, alone or in a directory without
+/// weights, for which ConfigOnly is set; a note says the latter.
 Result<ImportedModel> importDescription(mlir::MLIRContext &Context,
-                                        const std::string &Path);
+                                        const std::string &Path,
+                                        ImportOptions Options = {});
 
 } // namespace tenon
 

@@ -72,8 +72,8 @@ struct ModelReport {
 };
 
 /// Reads the description of a model, a directory, config.json, GGUF or .mlir
-/// file, without its weights, and takes it through the stages up to `buffers`
-/// for `Level`.
+/// file, as compiling it by default would, and takes it through the stages up
+/// to `buffers` for `Level`.
 Result<ModelReport> reportModel(const std::string &Model, CpuLevel Level);
 
 /// The page.

@@ -413,6 +413,19 @@ class Messages:
                 self.test.check(more.startswith(plain) and title in more
                                 and title not in plain,
                                 f"{name}: {option}")
+        # In f32, F16 in shards, F16 and bf16.
+        for name in ("llama-mha", "llama-sharded-llama3", "granite-bias",
+                     "granite-tied-older"):
+            self.test.check_inspected(
+                support.FIXTURES / name,
+                self.test.compile(support.FIXTURES / name, "inspected"))
+        config = self.config("config-alone", torch_dtype="bfloat16")
+        (config / "model.safetensors").unlink()
+        done = self.test.run("tenon", "inspect", config)
+        self.test.check(
+            done.returncode == 0 and "llama, bf16 weights" in done.stdout
+            and "has no weights" in done.stderr,
+            f"a directory without weights: {done}")
         short, whole = (json.loads(self.test.need(
             "tenon", "inspect", self.good, "--json", *options))
             for options in (["--context", 10], []))

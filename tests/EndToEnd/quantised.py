@@ -445,6 +445,8 @@ def compare(test, name, made, form, kept, *notes):
     inspected = json.loads(test.need("tenon", "inspect", artifact, "--json"))
     found = inspected["model"]["weight_type"]
     test.check(found == kept, f"{name}: matrices in {found}, expected {kept}")
+    if not dtype:
+        test.check_inspected(given, artifact)
     reference = test.outputs(test.compile(plain, f"{name}-plain", *OPTIONS,
                                           "--dtype", "f32"), TOKENS)
     error = support.largest_error(test.outputs(artifact, TOKENS), reference)
@@ -454,6 +456,13 @@ def compare(test, name, made, form, kept, *notes):
 
 def symmetric_gptq(random, n, k):
     return gptq(random, n, k, symmetric=True)
+
+
+def check_auto(test, name, *notes):
+    """Of a checkpoint that has been compared: what its own types become."""
+    given, artifact = test.work / name, test.work / f"{name}-auto.tenon"
+    if check_notes(test, name, given, artifact, notes):
+        test.check_inspected(given, artifact)
 
 
 def odd_expert(random, n, k):
@@ -606,15 +615,13 @@ def main():
                                          int_quantized]), form,
                     "q8_0", "input_scale")
             if notes:
-                check_notes(test, name, test.work / name,
-                            test.work / f"{name}-auto.tenon", notes)
+                check_auto(test, name, *notes)
     if not test.names or "latent" in test.names:
         compare(test, "latent", latent(), gptq_config(), "f32+q4_0")
-        check_notes(test, "latent", test.work / "latent",
-                    test.work / "latent-auto.tenon",
-                    ["2 quantised matrices that the model needs as plain "
-                     "numbers are kept as f32 (--dtype bf16 rounds them); the "
-                     "first is 'model.layers.0.self_attn.kv_b_proj.weight'"])
+        check_auto(test, "latent",
+                   "2 quantised matrices that the model needs as plain "
+                   "numbers are kept as f32 (--dtype bf16 rounds them); the "
+                   "first is 'model.layers.0.self_attn.kv_b_proj.weight'")
     if not test.names or "mxfp4" in test.names:
         compare(test, "mxfp4", gpt_oss(), {
             "quant_method": "mxfp4",

@@ -127,6 +127,16 @@ class Test:
         self.need("tenon-compile", "compile", model, "-o", path, *options)
         return path
 
+    def check_inspected(self, model, artifact):
+        """Checks that inspect says of the model what compiling it by default
+        made of it."""
+        said, made = (json.loads(self.need("tenon", "inspect", path, "--json"))
+                      for path in (model, artifact))
+        expected = {**made["estimates"],
+                    "weight_type": made["model"]["weight_type"]}
+        self.check(said == expected, f"{model}: inspect says {said}, expected "
+                                     f"{expected}")
+
     def outputs(self, artifact, tokens, types=None, isa=None):
         """The model's output for every token: f32 [T, width]."""
         return self.output(artifact, token_options(tokens, types), isa)

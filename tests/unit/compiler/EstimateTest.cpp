@@ -72,8 +72,9 @@ TEST(EstimateTest, Llama2Of7B) {
   EXPECT_EQ(J["flops_per_token"]["training"], 6 * E->MatmulParameters);
   // 16 bits of matrices, 32 of norms.
   EXPECT_EQ(E->WeightBytes, 2 * 6738415616 + 2 * 65 * 4096);
-  EXPECT_NE(toText(*E).find("6,738,415,616"), std::string::npos);
-  EXPECT_NE(toText(*E).find("524,288 bytes per token"), std::string::npos);
+  EXPECT_NE(toText(*E, "bf16").find("6,738,415,616"), std::string::npos);
+  EXPECT_NE(toText(*E, "bf16").find("524,288 bytes per token"),
+            std::string::npos);
 }
 
 TEST(EstimateTest, PrefillAveragesOverTheContext) {
@@ -247,7 +248,7 @@ TEST(EstimateTest, OnlyChosenExpertsAreActive) {
   EXPECT_EQ(J["parameters"]["total"], 2 * Layer + 28);
   EXPECT_EQ(J["parameters"]["ffn"], 2 * Layer);
   EXPECT_EQ(J["parameters_active"], 2 * (Layer - Idle) + 28);
-  EXPECT_NE(toText(*E).find("active per token"), std::string::npos);
+  EXPECT_NE(toText(*E, "bf16").find("active per token"), std::string::npos);
 }
 
 /// Three heads of 16 (and 8 rotated) elements, values of 12, rank 32.
@@ -297,7 +298,7 @@ TEST(EstimateTest, LatentCachesAreSmallAndAbsorbed) {
   Json J = toJson(*E);
   EXPECT_EQ(J["kv_cache"]["kind"], "latent");
   EXPECT_EQ(J["kv_cache"]["bytes_per_token"], 80);
-  EXPECT_NE(toText(*E).find("latent cache, bf16"), std::string::npos);
+  EXPECT_NE(toText(*E, "bf16").find("latent cache, bf16"), std::string::npos);
 }
 
 /// Encodes with one matmul and attention, and fills the memory of two layers;
@@ -419,7 +420,8 @@ TEST(EstimateTest, EncoderDecodersCountBoth) {
   EXPECT_EQ(J["flops_per_token"]["encode"], E->SourceText->EncodeFlops);
   EXPECT_EQ(J["flops_per_token"]["cross_attention_per_source_token"], 48);
   EXPECT_EQ(J["kv_cache"]["kind"], "keys and values");
-  EXPECT_NE(toText(*E).find("48 bytes per source token"), std::string::npos);
+  EXPECT_NE(toText(*E, "bf16").find("48 bytes per source token"),
+            std::string::npos);
 }
 
 /// The published DeepSeek-V3 without its quantisation, which is how weights are
