@@ -702,10 +702,3 @@ GgufFile::strings(const std::string &Key) const {
   }
   return Views;
 }
-
-bool tenon::isGgufFile(const std::string &Path) {
-  if (Path.ends_with(".gguf"))
-    return true;
-  Result<std::string> Start = readStart(Path, 4);
-  return Start && *Start == "GGUF";
-}

@@ -134,9 +134,6 @@ private:
 /// alone when it is no such name.
 std::vector<std::string> ggufPartsOf(const std::string &Path);
 
-/// True when the file at `Path` begins as GGUF files do, or ends in ".gguf".
-bool isGgufFile(const std::string &Path);
-
 } // namespace tenon
 
 #endif // TENON_COMPILER_CHECKPOINT_GGUF_H

@@ -15,6 +15,7 @@
 #include "compiler/Families/StoredForm.h"
 
 #include "dialects/Transformer/Transformer.h"
+#include "runtime/Support/InputFile.h"
 
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/StringExtras.h"
@@ -525,7 +526,7 @@ Result<ImportedModel> tenon::importModel(MLIRContext &Context,
                                          const ImportOptions &Options) {
   if (Status IsModel = checkModelPath(Path, Options.ConfigOnly); !IsModel)
     return IsModel.error();
-  if (StringRef(Path).ends_with(".gguf"))
+  if (isGgufFile(Path))
     return importGguf(Context, Path, Options);
   std::error_code Ignored;
   bool IsDirectory = std::filesystem::is_directory(Path, Ignored);

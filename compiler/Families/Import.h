@@ -74,7 +74,7 @@ struct ImportedModel {
   std::vector<std::string> Notes;
 };
 
-/// Imports the Hugging Face directory or the GGUF file (*.gguf) `Path`, or with
+/// Imports the Hugging Face directory or the GGUF file `Path`, or with
 /// ConfigOnly its config.json alone, which `Path` may name itself. An error
 /// names the file, the key or tensor, its value, and what was expected: an
 /// unknown model_type, a key that may change the result and is not handled, a

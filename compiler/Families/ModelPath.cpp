@@ -3,6 +3,7 @@
 #include "compiler/Families/ModelPath.h"
 
 #include "runtime/Artifact/Format.h"
+#include "runtime/Support/InputFile.h"
 #include "runtime/Support/Paths.h"
 
 #include <algorithm>
@@ -60,7 +61,7 @@ Status tenon::checkModelPath(const std::string &Path, bool TakesConfig) {
   if (fs::is_directory(There))
     return checkDirectory(Path);
   std::string Suffix = fs::path(Path).extension();
-  if (Suffix == ".gguf" || (TakesConfig && Suffix == ".json"))
+  if (isGgufFile(Path) || (TakesConfig && Suffix == ".json"))
     return {};
   if (!fs::is_regular_file(There))
     return Error(Path + ": is no regular file: expected a model");
@@ -80,5 +81,5 @@ Status tenon::checkModelPath(const std::string &Path, bool TakesConfig) {
                  "model (tenon run " +
                  Path + " runs it)");
   return Error(Path + ": is no model: expected a Hugging Face directory, a "
-                      ".gguf file or a .mlir file");
+                      "GGUF file or a .mlir file");
 }

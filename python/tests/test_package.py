@@ -80,6 +80,9 @@ def test_models_are_compiled_once(tmp_path, monkeypatch):
             == first.generate("In", temperature=0, max_new_tokens=4).text)
     with pytest.raises(tenon.CompileError, match="none.gguf"):
         tenon.load(tmp_path / "none.gguf")
+    (tmp_path / "sha256-0123").write_bytes(b"GGUF and no more")
+    with pytest.raises(tenon.CompileError, match="sha256-0123"):
+        tenon.load(tmp_path / "sha256-0123")
     with pytest.raises(tenon.InvalidArgument, match="quantize"):
         tenon.load(first.describe()["file"], quantize="int8")
 

@@ -2,6 +2,8 @@
 
 #include "runtime/ModelCache/ModelFiles.h"
 
+#include "runtime/Support/InputFile.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -21,8 +23,7 @@ bool modelcache::isModel(const std::string &Path) {
   std::error_code Ignored;
   if (fs::is_directory(Path, Ignored))
     return fs::exists(Path + "/config.json", Ignored);
-  return fs::path(Path).extension() == ".gguf" &&
-         fs::is_regular_file(Path, Ignored);
+  return fs::is_regular_file(Path, Ignored) && isGgufFile(Path);
 }
 
 static bool isRead(const fs::path &Path) {

@@ -24,7 +24,7 @@ struct ModelFiles {
 };
 
 /// Whether a model can be at `Path`, by what it looks like from outside: a
-/// directory with a config.json, or a file called *.gguf.
+/// directory with a config.json, or a GGUF file.
 bool isModel(const std::string &Path);
 
 /// The files of the model at `Path`, for which isModel() holds. Of a directory

@@ -96,3 +96,10 @@ Result<std::string> tenon::readStart(const std::string &Path, size_t Bytes) {
     return File.error();
   return readUpTo(*File, Path, Bytes);
 }
+
+bool tenon::isGgufFile(const std::string &Path) {
+  if (Path.ends_with(".gguf"))
+    return true;
+  Result<std::string> Start = readStart(Path, 4);
+  return Start && *Start == "GGUF";
+}

@@ -60,6 +60,10 @@ Result<std::string> readFile(const std::string &Path, uint64_t MaxBytes);
 /// The first `Bytes` bytes of a regular file, or all of a shorter one.
 Result<std::string> readStart(const std::string &Path, size_t Bytes);
 
+/// Whether `Path` ends in ".gguf", or is a file that begins as GGUF files do:
+/// Ollama names them by their hash.
+bool isGgufFile(const std::string &Path);
+
 } // namespace tenon
 
 #endif // TENON_RUNTIME_SUPPORT_INPUTFILE_H

@@ -5,6 +5,7 @@
 
 import json
 import pathlib
+import shutil
 import sys
 
 import numpy
@@ -62,6 +63,18 @@ def check_types(test):
 
 def check_transposed(test):
     """What the checkpoint has the other way round keeps its blocks too."""
+def check_names(test, entry):
+    """A file is told by how it begins, whatever it is called."""
+    path = test.work / "sha256-0123456789abcdef"
+    shutil.copy(FIXTURES / f"{entry['name']}.gguf", path)
+    options = ["--token-ids", support.joined(entry["tokens"]),
+               "--max-new-tokens", 2, "--temperature", 0, "--ignore-eos"]
+    answers = [test.need("tenon", "run", model, *options)
+               for model in (path, test.compile(path, "unnamed"))]
+    test.check(answers[0] == answers[1], f"{path.name}: {answers}")
+    test.check_inspected(path, test.work / "unnamed.tenon")
+
+
     for name, part, count in (("gpt2-q8_0", ".mlp.c_", 2),
                               ("gpt-oss-q8_0", ".experts.", 6)):
         artifact = test.compile(FIXTURES / f"{name}.gguf", name)
@@ -295,3 +308,4 @@ def main():
 
 if __name__ == "__main__":
     main()
+                check_names(test, entry)

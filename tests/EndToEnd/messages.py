@@ -93,7 +93,7 @@ class Messages:
             ("artifact as a model", ["compile", artifact, *out], 1,
              ["is an artifact", f"tenon run {artifact}"]),
             ("any file as a model", ["compile", text, *out], 1,
-             ["is no model", ".gguf"]),
+             ["is no model", "GGUF"]),
             ("any file to inspect", ["inspect", text], 1, ["is no model"]),
             # What is no artifact.
             ("run nothing", ["run", work / "none.tenon", *ids], 1,
@@ -456,6 +456,7 @@ def main():
     test = support.Test(sys.argv[1:3])
     messages = Messages(test, pathlib.Path(sys.argv[3]))
     messages.table()
+    messages.encoders()
     messages.stored_form()
     messages.tokenizers()
     messages.multimodal()
@@ -469,4 +470,3 @@ def main():
 
 if __name__ == "__main__":
     main()
-    messages.encoders()

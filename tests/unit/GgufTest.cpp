@@ -403,12 +403,4 @@ TEST_F(GgufTest, RefusesPartsThatDoNotFit) {
                "'split.tensors.count' is 5: expected 2");
 }
 
-TEST_F(GgufTest, ToldByNameOrContent) {
-  EXPECT_TRUE(isGgufFile("any/thing.gguf"));
-  EXPECT_TRUE(isGgufFile(write("model.bin", "GGUF....")));
-  EXPECT_FALSE(isGgufFile(write("other.bin", "GGU")));
-  EXPECT_FALSE(isGgufFile(pathOf("none")));
-  EXPECT_FALSE(isGgufFile(Directory));
-}
-
 } // namespace

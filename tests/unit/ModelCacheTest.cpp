@@ -201,6 +201,9 @@ TEST_F(ModelCacheTest, FindsThePartsOfGgufFiles) {
   writeText(Directory / "m-1-of-3.gguf", "whole");
   EXPECT_TRUE(isModel(Directory / "m-1-of-3.gguf"));
   EXPECT_FALSE(isModel(Directory / "none.gguf"));
+  writeText(Directory / "sha256-0123", "GGUF is how such files begin");
+  EXPECT_TRUE(isModel(Directory / "sha256-0123"));
+  EXPECT_EQ(Files("sha256-0123"), Names{"sha256-0123"});
   EXPECT_EQ(Files("m-1-of-3.gguf"), Names{"m-1-of-3.gguf"});
   EXPECT_EQ(Files(Parts[0]), Parts);
   EXPECT_EQ(Files(Parts[1]), (Names{Parts[1], Parts[0], Parts[2]}));

@@ -2,6 +2,7 @@
 
 #include "runtime/Support/Base64.h"
 #include "runtime/Support/Half.h"
+#include "runtime/Support/InputFile.h"
 #include "runtime/Support/MappedFile.h"
 #include "runtime/Support/Result.h"
 #include "runtime/Support/Sha256.h"
@@ -42,6 +43,14 @@ TEST(SupportTest, Threads) {
   EXPECT_EQ(Failed.error().kind(), ErrorKind::OutOfMemory);
   EXPECT_TRUE(Failed.error().message().starts_with("cannot start a thread: "))
       << Failed.error().message();
+}
+
+TEST_F(SupportFiles, GgufByNameOrContent) {
+  EXPECT_TRUE(isGgufFile("any/thing.gguf"));
+  EXPECT_TRUE(isGgufFile(write("model.bin", "GGUF....")));
+  EXPECT_FALSE(isGgufFile(write("other.bin", "GGU")));
+  EXPECT_FALSE(isGgufFile(pathOf("none")));
+  EXPECT_FALSE(isGgufFile(Directory));
 }
 
 TEST(SupportTest, Base64) {

@@ -33,7 +33,7 @@ _COMPILE_OPTIONS = ("quantize", "calibrate", "dtype", "kv_cache", "activations",
 
 
 def load(path: str | os.PathLike, **options) -> Model:
-    """Loads an artifact; or a model, a Hugging Face directory or a .gguf file,
+    """Loads an artifact; or a model, a Hugging Face directory or a GGUF file,
     which is compiled the first time and kept, as the command `tenon run` does.
 
     Args:
@@ -45,13 +45,23 @@ def load(path: str | os.PathLike, **options) -> Model:
     """
     compiling = {name: options.pop(name) for name in _COMPILE_OPTIONS
                  if name in options}
-    if os.path.isdir(path) or os.fspath(path).endswith(".gguf"):
+    if os.path.isdir(path) or _is_gguf(path):
         path = compiled(path, **compiling)
     elif compiling:
-        raise InvalidArgument(f"{path}: is no directory and no .gguf file:"
+        raise InvalidArgument(f"{path}: is no directory and no GGUF file:"
                               f" {next(iter(compiling))} is for models that"
                               " are not compiled")
     return Model(path, **options)
+
+
+def _is_gguf(path: str | os.PathLike) -> bool:
+    """By its name, or by how it begins: Ollama names files by their hash."""
+    if os.fspath(path).endswith(".gguf"):
+        return True
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        return file.read(4) == b"GGUF"
 
 
 class Model(Local):
