@@ -114,13 +114,24 @@ Error nothingToRead(const std::string &Directory) {
   if (Failure)
     return Error(Directory +
                  ": cannot read the directory: " + Failure.message());
-  std::set<std::string> Pickles;
+  std::set<std::string> Pickles, Others;
   for (; !Failure && Entries != End; Entries.increment(Failure)) {
     std::string Suffix = Entries->path().extension().string();
     if (Suffix == ".bin" || Suffix == ".pt" || Suffix == ".pth" ||
         Suffix == ".ckpt")
       Pickles.insert(Entries->path().filename().string());
+    else if (Suffix == ".safetensors")
+      Others.insert(Entries->path().filename().string());
   }
+  if (!Others.empty())
+    return Error(Directory + ": holds weights under other names, " +
+                 printable(*Others.begin()) +
+                 (Others.size() == 1
+                      ? ""
+                      : " and " + std::to_string(Others.size() - 1) + " more") +
+                 ": expected model.safetensors, or shards that "
+                 "model.safetensors.index.json names, as save_pretrained "
+                 "writes them");
   if (!Pickles.empty())
     return Error(Directory + ": holds only the pickle checkpoint " +
                  printable(*Pickles.begin()) +
@@ -155,17 +166,6 @@ void widen(std::span<const std::byte> Bytes, float *Out, Convert ToFloat) {
 
 } // namespace
 
-Result<Checkpoint> Checkpoint::open(const std::string &Directory) {
-  std::string Single = singleFileIn(Directory);
-  std::string Index = indexIn(Directory);
-  if (!exists(Single))
-    return exists(Index) ? openSharded(Directory, Index)
-                         : nothingToRead(Directory);
-  Result<SafetensorsFile> File = SafetensorsFile::open(Single);
-  if (!File)
-    return File.error();
-  Checkpoint Opened;
-  Opened.Path = Single;
 static std::string singleFileIn(const std::string &Directory) {
   return Directory + "/model.safetensors";
 }
@@ -178,6 +178,17 @@ bool Checkpoint::isIn(const std::string &Directory) {
   return exists(singleFileIn(Directory)) || exists(indexIn(Directory));
 }
 
+Result<Checkpoint> Checkpoint::open(const std::string &Directory) {
+  std::string Single = singleFileIn(Directory);
+  std::string Index = indexIn(Directory);
+  if (!exists(Single))
+    return exists(Index) ? openSharded(Directory, Index)
+                         : nothingToRead(Directory);
+  Result<SafetensorsFile> File = SafetensorsFile::open(Single);
+  if (!File)
+    return File.error();
+  Checkpoint Opened;
+  Opened.Path = Single;
   Opened.Files.push_back(std::move(*File));
   for (const TensorInfo &Tensor : Opened.Files[0].tensors())
     Opened.ByName.push_back(&Tensor);

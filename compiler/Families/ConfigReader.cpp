@@ -422,3 +422,9 @@ bool ConfigReader::sharesTable(bool IsTied, const std::string &Head,
   }
   return sameContent(*Own, *Shared);
 }
+  // Of a model inside another, that one may tie it.
+  if (!IsTied && Settings.path().empty() && hasTensor(Table) &&
+      !hasTensor(Head))
+    fail(Settings.expected("tie_word_embeddings",
+                           "true, as the checkpoint has no tensor " +
+                               printable(Head)));

@@ -113,7 +113,7 @@ public:
   std::string prefixOf(const std::string &Name, Keys Prefixes) const;
   /// Whether a head is the embedding's table: `IsTied` says so, and the
   /// checkpoint has no other tensor in `Head`. As Transformers does, a head
-  /// that differs is used.
+  /// that differs is used. Without a head, tie_word_embeddings is refused.
   bool sharesTable(bool IsTied, const std::string &Head,
                    const std::string &Table);
 

@@ -85,6 +85,20 @@ TEST_F(CheckpointFiles, NothingThere) {
   EXPECT_ERROR(open(), Directory, "holds neither model.safetensors nor");
 }
 
+TEST_F(CheckpointFiles, OtherNames) {
+  write("consolidated.safetensors", "");
+  EXPECT_FALSE(Checkpoint::isIn(Directory));
+  EXPECT_ERROR(open(), Directory,
+               "holds weights under other names, 'consolidated.safetensors': "
+               "expected model.safetensors, or shards that "
+               "model.safetensors.index.json names");
+  write("model-00001-of-00002.safetensors", "");
+  write("pytorch_model.bin", "");
+  EXPECT_ERROR(open(), Directory, "'consolidated.safetensors' and 1 more: ");
+  write("model.safetensors.index.json", "");
+  EXPECT_TRUE(Checkpoint::isIn(Directory));
+}
+
 TEST_F(CheckpointFiles, PickleIsRefused) {
   for (const char *Name :
        {"pytorch_model.bin", "model.pt", "model.pth", "model.ckpt"}) {

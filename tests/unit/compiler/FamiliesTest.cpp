@@ -626,6 +626,23 @@ TEST_F(ImportTest, RefusesAnUnknownTensor) {
        {"model.layers.2.mlp.up_proj.weight", "model.layers.0.mlp.up_proj.bias",
         "extra", "pooler.dense.weight"}) {
     Tensors All = tensorsOf(llamaConfig());
+TEST_F(ImportTest, RefusesAMissingHead) {
+  Json Settings = llamaConfig();
+  Tensors All = tensorsOf(Settings);
+  All.erase("lm_head.weight");
+  writeTensors(All);
+  const std::string Expected =
+      "expected true, as the checkpoint has no tensor 'lm_head.weight'";
+  Settings["tie_word_embeddings"] = false;
+  writeConfig(Settings);
+  expectRefusal(
+      {"config.json: field 'tie_word_embeddings' is false: " + Expected});
+  Settings.erase("tie_word_embeddings");
+  writeConfig(Settings);
+  expectRefusal(
+      {"config.json: missing field 'tie_word_embeddings': " + Expected});
+}
+
     All[Name] = {"F32", {4}};
     writeTensors(All);
     expectRefusal({"model.safetensors", Name, "unknown", "llama"});
