@@ -218,111 +218,152 @@ static double yarnGrowth(double Factor, double Share) {
   return Factor <= 1 ? 1 : 0.1 * Share * std::log(Factor) + 1;
 }
 
-void ConfigReader::readScaling(const Config &Rope, int64_t Dim,
-                               const RopeTraits &Traits, RopeScaling &Scaling,
-                               std::vector<Real> &Numbers) {
-  // Oldest files say "type"; some say both.
-  std::string_view TypeKey = Rope.has("rope_type") ? "rope_type" : "type";
-  auto Type = take(Rope.stringOr(TypeKey, "default"), std::string());
-  auto OlderType = take(Rope.stringOr("type", Type), std::string());
-  if (OlderType != Type)
-    fail(Rope.expected("type", "the same as rope_type"));
-  auto Number = [&](std::string_view Key) {
-    return take(Rope.number(Key, MinRopeNumber, MaxRopeNumber), 1.0);
-  };
-  auto Optional = [&](std::string_view Key) {
-    return take(Rope.optionalNumber(Key, 0, MaxRopeNumber),
-                std::optional<double>());
-  };
-  auto Nonzero = [&](std::string_view Key, double Default) {
-    double Value = Optional(Key).value_or(0);
+/// The scaling of a rotation's frequencies, read from one object such as
+/// rope_scaling: a method for each rope_type.
+class ConfigReader::ScalingReader {
+public:
+  ScalingReader(ConfigReader &Reader, const Config &Rope, int64_t Dim,
+                const RopeTraits &Traits)
+      : Reader(Reader), Rope(Rope), Dim(Dim),
+        MaxPositions(static_cast<double>(Reader.sizeOr(
+            {"max_position_embeddings", "n_positions"}, 1, MaxContext))),
+        // A key of the config itself overrules that of its rotation.
+        Outer(Reader.optionalNumber("original_max_position_embeddings", 1,
+                                    static_cast<double>(MaxContext))) {
+    if (!Outer)
+      Outer = Traits.Original;
+  }
+
+  void read() {
+    // Oldest files say "type"; some say both.
+    bool IsOld = Rope.has("type") && !Rope.has("rope_type");
+    std::string_view TypeKey = IsOld ? "type" : "rope_type";
+    auto Type = Reader.take(Rope.stringOr(TypeKey, "default"), std::string());
+    auto OlderType = Reader.take(Rope.stringOr("type", Type), std::string());
+    if (OlderType != Type)
+      Reader.fail(Rope.expected("type", "the same as rope_type"));
+    bool IsUntyped =
+        !Rope.has(TypeKey) && (Rope.has("factor") || Rope.has("long_factor"));
+    std::string Known;
+    for (const auto &[Name, Read] : Readers) {
+      if (Name == Type && !IsUntyped)
+        return (this->*Read)();
+      Known += (Known.empty() ? "one of " : ", ") + std::string(Name);
+    }
+    Reader.fail(Rope.expected(TypeKey, Known));
+  }
+
+  RopeScaling Scaling = RopeScaling::Default;
+  std::vector<Real> Numbers;
+
+private:
+  double number(std::string_view Key) {
+    return Reader.take(Rope.number(Key, MinRopeNumber, MaxRopeNumber), 1.0);
+  }
+  std::optional<double> optional(std::string_view Key) {
+    return Reader.take(Rope.optionalNumber(Key, 0, MaxRopeNumber),
+                       std::optional<double>());
+  }
+  double nonzero(std::string_view Key, double Default) {
+    double Value = optional(Key).value_or(0);
     return Value == 0 ? Default : Value;
-  };
-  double MaxPositions = static_cast<double>(
-      sizeOr({"max_position_embeddings", "n_positions"}, 1, MaxContext));
-  // A key of the config itself overrules that of its rotation.
-  std::optional<double> Outer = optionalNumber(
-      "original_max_position_embeddings", 1, static_cast<double>(MaxContext));
-  if (!Outer)
-    Outer = Traits.Original;
-  auto Original = [&] {
-    double Inner = Optional("original_max_position_embeddings").value_or(0);
+  }
+  double original() {
+    double Inner = optional("original_max_position_embeddings").value_or(0);
     return Outer.value_or(Inner > 0 ? Inner : MaxPositions);
-  };
-  if (Type == "default")
-    return;
-  if (Type == "dynamic") {
-    // Frequencies change beyond max_position_embeddings only, where sequences
-    // end.
-    (void)Optional("factor");
-    (void)Optional("original_max_position_embeddings");
-    return;
   }
-  if (Type == "linear") {
+
+  void readDefault() {}
+
+  /// Frequencies change beyond max_position_embeddings only, where sequences
+  /// end.
+  void readDynamic() {
+    (void)optional("factor");
+    (void)optional("original_max_position_embeddings");
+  }
+
+  void readLinear() {
     Scaling = RopeScaling::Linear;
-    Numbers = {Number("factor")};
-    return;
+    Numbers = {number("factor")};
   }
-  if (Type == "llama3") {
+
+  void readLlama3() {
     Scaling = RopeScaling::Llama3;
-    Numbers = {Number("factor"), Number("low_freq_factor"),
-               Number("high_freq_factor"), Original()};
-    if (!First && !(Numbers[2] > Numbers[1]))
-      fail(Rope.expected("high_freq_factor", "more than low_freq_factor"));
-    return;
+    Numbers = {number("factor"), number("low_freq_factor"),
+               number("high_freq_factor"), original()};
+    if (!Reader.First && !(Numbers[2] > Numbers[1]))
+      Reader.fail(Rope.expected("high_freq_factor", "more than "
+                                                    "low_freq_factor"));
   }
-  if (Type == "yarn" && !Rope.has("long_factor")) {
+
+  void readYarn() {
+    if (Rope.has("long_factor"))
+      return readLongRope();
     Scaling = RopeScaling::Yarn;
-    double Positions = Original();
-    double Factor = Nonzero("factor", MaxPositions / Positions);
-    double Share = Optional("mscale").value_or(0);
-    double AllShare = Optional("mscale_all_dim").value_or(0);
+    double Positions = original();
+    double Factor = nonzero("factor", MaxPositions / Positions);
+    double Share = optional("mscale").value_or(0);
+    double AllShare = optional("mscale_all_dim").value_or(0);
     double Attention =
         Share != 0 && AllShare != 0
             ? yarnGrowth(Factor, Share) / yarnGrowth(Factor, AllShare)
             : yarnGrowth(Factor, 1);
-    bool Truncate = take(Rope.booleanOr("truncate", true), true);
+    bool Truncate = Reader.take(Rope.booleanOr("truncate", true), true);
     Numbers = {Factor,
-               Nonzero("beta_fast", 32),
-               Nonzero("beta_slow", 1),
+               nonzero("beta_fast", 32),
+               nonzero("beta_slow", 1),
                Positions,
                Truncate ? 1.0 : 0.0,
-               Nonzero("attention_factor", Attention)};
-    return;
+               nonzero("attention_factor", Attention)};
   }
-  if (Type == "longrope" || Type == "su" || Type == "yarn") {
+
+  void readLongRope() {
     Scaling = RopeScaling::LongRope;
-    double Positions = Original();
-    double Factor = Nonzero("factor", MaxPositions / Positions);
+    double Positions = original();
+    double Factor = nonzero("factor", MaxPositions / Positions);
     double Attention =
         Factor <= 1 ? 1 : std::sqrt(1 + std::log(Factor) / std::log(Positions));
-    Numbers = {Nonzero("attention_factor", Attention)};
-    auto Long = take(Rope.numbers("long_factor"), std::vector<double>());
-    auto Short = take(Rope.numbers("short_factor"), std::vector<double>());
+    Numbers = {nonzero("attention_factor", Attention)};
+    auto Long = Reader.take(Rope.numbers("long_factor"), std::vector<double>());
+    auto Short =
+        Reader.take(Rope.numbers("short_factor"), std::vector<double>());
     // Which factors apply goes by the longest sequence that is compiled for.
+    const FamilyInput &Input = Reader.Input;
     double Longest = Input.MaxSequence ? static_cast<double>(*Input.MaxSequence)
                                        : MaxPositions;
     std::string_view Key = Longest > Positions ? "long_factor" : "short_factor";
     const std::vector<double> &Factors = Longest > Positions ? Long : Short;
     for (double One : Factors) {
       if (!(One >= MinRopeNumber && One <= MaxRopeNumber))
-        fail(Rope.expected(Key, "positive factors"));
+        Reader.fail(Rope.expected(Key, "positive factors"));
       Numbers.emplace_back(One);
     }
     if (Longest > Positions && Input.Notes)
-      Input.Notes->push_back(Settings.file() +
+      Input.Notes->push_back(Reader.Settings.file() +
                              ": sequences of all lengths are rotated by "
                              "long_factor; a sequence length of at most " +
                              std::to_string(static_cast<int64_t>(Positions)) +
                              " compiles the short ones");
     if (static_cast<int64_t>(Factors.size()) != Dim / 2)
-      fail(Rope.expected(Key, std::to_string(Dim / 2) +
-                                  " factors, one a rotated pair"));
-    return;
+      Reader.fail(Rope.expected(Key, std::to_string(Dim / 2) +
+                                         " factors, one a rotated pair"));
   }
-  fail(Rope.expected(
-      TypeKey, "one of default, linear, dynamic, llama3, yarn, longrope"));
-}
+
+  static constexpr std::pair<std::string_view, void (ScalingReader::*)()>
+      Readers[] = {{"default", &ScalingReader::readDefault},
+                   {"linear", &ScalingReader::readLinear},
+                   {"dynamic", &ScalingReader::readDynamic},
+                   {"llama3", &ScalingReader::readLlama3},
+                   {"yarn", &ScalingReader::readYarn},
+                   {"longrope", &ScalingReader::readLongRope},
+                   {"su", &ScalingReader::readLongRope}};
+
+  ConfigReader &Reader;
+  const Config &Rope;
+  int64_t Dim;
+  double MaxPositions;
+  std::optional<double> Outer;
+};
 
 RopeAttr ConfigReader::ropeOf(const Config &Parameters, int64_t HeadDim,
                               const RopeTraits &Traits) {
@@ -338,13 +379,12 @@ RopeAttr ConfigReader::ropeOf(const Config &Parameters, int64_t HeadDim,
     fail(Settings.expected(
         Settings.has("head_dim") ? "head_dim" : "hidden_size",
         "an even number of elements per head, for they are rotated in pairs"));
-  RopeScaling Scaling = RopeScaling::Default;
-  std::vector<Real> Numbers;
-  readScaling(Parameters, Dim, Traits, Scaling, Numbers);
+  ScalingReader Read(*this, Parameters, Dim, Traits);
+  Read.read();
   if (First)
     return {};
-  return RopeAttr::get(&Input.Context, Traits.Style, Dim, Base, Scaling,
-                       Numbers);
+  return RopeAttr::get(&Input.Context, Traits.Style, Dim, Base, Read.Scaling,
+                       Read.Numbers);
 }
 
 RopeAttr ConfigReader::rope(int64_t HeadDim, const RopeTraits &Traits) {
@@ -408,6 +448,12 @@ std::string ConfigReader::prefixOf(const std::string &Name,
 
 bool ConfigReader::sharesTable(bool IsTied, const std::string &Head,
                                const std::string &Table) {
+  // Of a model inside another, that one may tie it.
+  if (!IsTied && Settings.path().empty() && hasTensor(Table) &&
+      !hasTensor(Head))
+    fail(Settings.expected("tie_word_embeddings",
+                           "true, as the checkpoint has no tensor " +
+                               printable(Head)));
   if (!IsTied || !hasTensor(Head) || !hasTensor(Table))
     return IsTied;
   auto View = [&](const std::string &Name) {
@@ -422,9 +468,3 @@ bool ConfigReader::sharesTable(bool IsTied, const std::string &Head,
   }
   return sameContent(*Own, *Shared);
 }
-  // Of a model inside another, that one may tie it.
-  if (!IsTied && Settings.path().empty() && hasTensor(Table) &&
-      !hasTensor(Head))
-    fail(Settings.expected("tie_word_embeddings",
-                           "true, as the checkpoint has no tensor " +
-                               printable(Head)));

@@ -131,9 +131,7 @@ public:
 private:
   /// The value, or `Otherwise` and a note of the error.
   template <typename T> T take(Result<T> Read, T Otherwise);
-  void readScaling(const Config &Rope, int64_t Dim, const RopeTraits &Traits,
-                   transformer::RopeScaling &Scaling,
-                   std::vector<transformer::Real> &Numbers);
+  class ScalingReader;
 
   std::optional<Error> First;
 };

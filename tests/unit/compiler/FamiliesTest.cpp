@@ -500,7 +500,12 @@ TEST_F(ImportTest, RefusesWhatItCannotDo) {
       {"llama",
        "rope_scaling",
        {{"type", "cubic"}, {"factor", 2}},
-       {"type", "'cubic'", "default, linear, dynamic, llama3, yarn, longrope"}},
+       {"type", "'cubic'",
+        "default, linear, dynamic, llama3, yarn, longrope, su"}},
+      {"llama",
+       "rope_scaling",
+       {{"factor", 2.0}},
+       {"missing field 'rope_scaling.rope_type'", "one of default"}},
       {"llama", "rope_scaling", {{"type", "linear"}}, {"factor"}},
       {"llama",
        "rope_scaling",
@@ -621,11 +626,6 @@ TEST_F(ImportTest, RefusesAMissingTensor) {
   expectRefusal({"model.safetensors", "model.layers.1.mlp.up_proj.weight"});
 }
 
-TEST_F(ImportTest, RefusesAnUnknownTensor) {
-  for (const char *Name :
-       {"model.layers.2.mlp.up_proj.weight", "model.layers.0.mlp.up_proj.bias",
-        "extra", "pooler.dense.weight"}) {
-    Tensors All = tensorsOf(llamaConfig());
 TEST_F(ImportTest, RefusesAMissingHead) {
   Json Settings = llamaConfig();
   Tensors All = tensorsOf(Settings);
@@ -643,6 +643,11 @@ TEST_F(ImportTest, RefusesAMissingHead) {
       {"config.json: missing field 'tie_word_embeddings': " + Expected});
 }
 
+TEST_F(ImportTest, RefusesAnUnknownTensor) {
+  for (const char *Name :
+       {"model.layers.2.mlp.up_proj.weight", "model.layers.0.mlp.up_proj.bias",
+        "extra", "pooler.dense.weight"}) {
+    Tensors All = tensorsOf(llamaConfig());
     All[Name] = {"F32", {4}};
     writeTensors(All);
     expectRefusal({"model.safetensors", Name, "unknown", "llama"});
