@@ -49,6 +49,7 @@ std::string directoryOf(const std::string &Path) {
 ImportOptions importOptions(const CompileOptions &Options) {
   ImportOptions Import;
   Import.MatrixType = Options.MatrixType;
+  Import.RequantisedTo = Options.Quantize;
   if (Options.Quantize != "none")
     Import.Requantises = [&Options](std::string_view Name,
                                     std::span<const int64_t> Shape) {

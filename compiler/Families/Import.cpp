@@ -95,6 +95,7 @@ public:
                  Options.Requantises(std::string_view(Name),
                                      {Shape.data(), Shape.size()})) {
         InsertAll(AsAsked);
+        InsertAll(Requantised);
       } else if (Format && Shape.size() > 1) {
         InsertAll(AsAsked);
         return *Format;
@@ -142,6 +143,29 @@ public:
                     " are kept as f32: " + Megabytes(Kept) + " instead of " +
                     Megabytes(Stored) + " (--dtype bf16 rounds them to " +
                     Megabytes(Kept / 2) + ")");
+  }
+
+  /// A note when matrices that are quantised already are quantised again.
+  void noteRequantised(std::vector<std::string> &Notes) const {
+    std::map<std::string_view, int64_t> Counts; // By type.
+    std::string File;
+    for (const auto &Name : Requantised.keys()) {
+      const TensorInfo &Tensor = *Weights->find(std::string_view(Name));
+      const StoredFormat *Format = storedFormat(Tensor.StoredType);
+      if (!Tensor.Source && !(Format && Format->isQuantised()))
+        continue;
+      ++Counts[Tensor.StoredType];
+      File = Tensor.File->path();
+    }
+    std::string Types;
+    for (const auto &[Type, Count] : Counts)
+      Types += (Types.empty() ? "" : ", ") + std::to_string(Count) + " of " +
+               std::string(Type);
+    if (!Types.empty())
+      Notes.push_back(File + ": --quantize " + Options.RequantisedTo +
+                      " quantises matrices that are quantised already, so that "
+                      "errors add up: " +
+                      Types);
   }
 
   /// Notes when quantised matrices are kept in f32 unasked, for a reason each.
@@ -245,6 +269,8 @@ private:
   llvm::StringSet<> Used;
   /// Tensors that are kept as they are stored, or get another format.
   llvm::StringSet<> AsAsked;
+  /// Those of them that get another format.
+  llvm::StringSet<> Requantised;
   /// Of tensors of views that are not kept as they are stored.
   std::map<std::string_view, Widening> Widened;
 };
@@ -419,6 +445,7 @@ private:
         Description);
     Use.noteWidened(Model.Notes);
     Use.noteQuantised(Model.Notes);
+    Use.noteRequantised(Model.Notes);
     return Use.checkUnused(ModelType, Unused, Model);
   }
 

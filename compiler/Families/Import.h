@@ -36,6 +36,8 @@ struct ImportOptions {
   /// quantised matrices are kept as they are stored.
   std::function<bool(std::string_view, std::span<const int64_t>)> Requantises =
       nullptr;
+  /// What such formats are called in a note: "int4".
+  std::string RequantisedTo = {};
   /// Sequences have at most this many tokens; by default as many as the config
   /// allows, which is the most that can be asked for.
   std::optional<int64_t> MaxSequence = {};
