@@ -39,6 +39,47 @@ static RopeAttr readRotation(ConfigReader &Config, int64_t HeadDim,
   return Config.ropeOf(*Mine ? **Mine : *None, HeadDim, {.Base = Base});
 }
 
+/// What stands behind the body: a transformed row with `Norm`, then the answer.
+static void readModernbertAnswer(ConfigReader &Config, EncoderModel &Model,
+                                 const NormOptions &Norm) {
+  AnswerReader Answer(Config, Model);
+  bool ClassifierBias = Config.flagOr("classifier_bias", false);
+  Activation Act = Config.activation("classifier_activation", "gelu");
+  std::string Pooling = Config.wordOr("classifier_pooling", "cls");
+  auto Head = [&] {
+    Model.Answer.linear("head.dense.weight",
+                        ClassifierBias ? "head.dense.bias" : "",
+                        Model.Sizes.Width);
+    Model.Answer.activation(Act);
+    Model.Answer.norm(Norm);
+  };
+  bool DecoderBias = Config.flagOr("decoder_bias", true);
+  bool IsTied = Config.flagOr("tie_word_embeddings", true);
+  if (Answer.is("ForMaskedLM")) {
+    Head();
+    std::string Table = Model.Stack.nameOf(Model.Stack.Embedding.Tokens);
+    std::string Own = "decoder.weight";
+    Model.Answer.linear(Config.sharesTable(IsTied, Own, Table) ? Table : Own,
+                        DecoderBias ? "decoder.bias" : "",
+                        Model.Sizes.Vocabulary);
+  } else if (Answer.is("ForSequenceClassification")) {
+    Config.expect(Pooling == "cls" || Pooling == "mean", "classifier_pooling",
+                  "cls or mean");
+    Model.Answer.Pool = Pooling == "mean" ? PoolKind::Mean : PoolKind::Cls;
+    Head();
+    Answer.linear("classifier", Answer.labels());
+  } else if (Answer.is("ForTokenClassification") ||
+             Answer.is("ForQuestionAnswering")) {
+    Head();
+    Answer.linear("classifier",
+                  Answer.is("ForQuestionAnswering") ? 2 : Answer.labels());
+  } else if (!Answer.isBare()) {
+    Answer.refuse("ModernBertModel, or ModernBertFor with MaskedLM, "
+                  "SequenceClassification, TokenClassification or "
+                  "QuestionAnswering");
+  }
+}
+
 static ModelDescription readModernbertConfig(ConfigReader &Config) {
   EncoderModel Model;
   Model.Sizes = Config.sizes();
@@ -100,40 +141,7 @@ static ModelDescription readModernbertConfig(ConfigReader &Config) {
     Stack.Layer.push_back(One);
   }
 
-  AnswerReader Answer(Config, Model);
-  bool ClassifierBias = Config.flagOr("classifier_bias", false);
-  Activation Act = Config.activation("classifier_activation", "gelu");
-  std::string Pooling = Config.wordOr("classifier_pooling", "cls");
-  auto Head = [&] {
-    Model.Answer.linear("head.dense.weight",
-                        ClassifierBias ? "head.dense.bias" : "", Sizes.Width);
-    Model.Answer.activation(Act);
-    Model.Answer.norm(Norm("head.norm"));
-  };
-  bool DecoderBias = Config.flagOr("decoder_bias", true);
-  bool IsTied = Config.flagOr("tie_word_embeddings", true);
-  if (Answer.is("ForMaskedLM")) {
-    Head();
-    std::string Table = Stack.nameOf(Stack.Embedding.Tokens);
-    std::string Own = "decoder.weight";
-    Model.Answer.linear(Config.sharesTable(IsTied, Own, Table) ? Table : Own,
-                        DecoderBias ? "decoder.bias" : "", Sizes.Vocabulary);
-  } else if (Answer.is("ForSequenceClassification")) {
-    Config.expect(Pooling == "cls" || Pooling == "mean", "classifier_pooling",
-                  "cls or mean");
-    Model.Answer.Pool = Pooling == "mean" ? PoolKind::Mean : PoolKind::Cls;
-    Head();
-    Answer.linear("classifier", Answer.labels());
-  } else if (Answer.is("ForTokenClassification") ||
-             Answer.is("ForQuestionAnswering")) {
-    Head();
-    Answer.linear("classifier",
-                  Answer.is("ForQuestionAnswering") ? 2 : Answer.labels());
-  } else if (!Answer.isBare()) {
-    Answer.refuse("ModernBertModel, or ModernBertFor with MaskedLM, "
-                  "SequenceClassification, TokenClassification or "
-                  "QuestionAnswering");
-  }
+  readModernbertAnswer(Config, Model, Norm("head.norm"));
   for (const char *Pattern : {"head.*", "decoder.*", "classifier.*"})
     Model.UnusedTensors.push_back(Pattern);
   // Rates of dropout, and how training and other kernels did the same.
