@@ -257,17 +257,33 @@ static Result<Lengths> lengthsOf(const Manifest &Info, bool Decodes,
   return Lengths{Prompt, New};
 }
 
-Status tool::benchModel(const BenchOptions &Options) {
+namespace {
+/// A session, and what was measured with it.
+struct Measurements {
+  Session S;
+  Lengths Tokens;
+  double Load = 0, FirstToken = 0;               ///< Seconds.
+  std::vector<double> Prefill = {}, Decode = {}; ///< Seconds of each round.
+  std::vector<ProfiledPhase> Recorded = {};      ///< With --profile.
+};
+} // namespace
+
+/// `Count` texts of so many tokens, the same each time.
+static std::vector<std::vector<int32_t>>
+randomTexts(const Manifest &Info, int64_t Count, int64_t Tokens) {
+  std::mt19937_64 Random(1);
+  std::vector<std::vector<int32_t>> Ids(static_cast<size_t>(Count));
+  for (std::vector<int32_t> &Text : Ids)
+    for (int64_t I = 0; I < Tokens; ++I)
+      Text.push_back(textToken(
+          Info, static_cast<int32_t>(Random() %
+                                     static_cast<uint64_t>(Info.Vocabulary))));
+  return Ids;
+}
+
+/// Loads the model and runs all rounds.
+static Result<Measurements> measure(const BenchOptions &Options) {
   double Begin = secondsNow();
-  std::optional<OutputFile> Svg;
-  if (!Options.ProfileSvg.empty()) {
-    std::vector<std::string> Inputs = Options.ModelFiles;
-    Inputs.push_back(Options.File);
-    Result<OutputFile> Created = OutputFile::create(Options.ProfileSvg, Inputs);
-    if (!Created)
-      return Created.error();
-    Svg = std::move(*Created);
-  }
   Result<std::shared_ptr<const Model>> Loaded = Model::load(Options.File);
   if (!Loaded)
     return Loaded.error();
@@ -279,41 +295,34 @@ Status tool::benchModel(const BenchOptions &Options) {
                                 : lengthsOf(Info, Decodes, Options);
   if (!Tokens)
     return Tokens.error();
-  auto [PromptTokens, NewTokens] = *Tokens;
   // An answer begins with one token.
-  int64_t Length = (Translates ? 1 : PromptTokens) + NewTokens;
+  int64_t Length = (Translates ? 1 : Tokens->Prompt) + Tokens->New;
   // In whole pages; every kind of cache has pages of the same size.
   int64_t Page = Info.Caches.empty() ? 1 : Info.Caches.front().PageTokens;
-  auto Room = [&](int64_t Tokens) {
-    return (Tokens + Page - 1) / Page * Page * Options.Batch;
+  auto Room = [&](int64_t Count) {
+    return (Count + Page - 1) / Page * Page * Options.Batch;
   };
   Result<Session> S =
       Session::create(*Loaded, {Options.Threads, Room(Length),
-                                Translates ? Room(PromptTokens) : 0});
+                                Translates ? Room(Tokens->Prompt) : 0});
   if (!S)
     return S.error();
-  double Load = secondsNow() - Begin;
+  Measurements Done{std::move(*S), *Tokens};
+  Done.Load = secondsNow() - Begin;
 
-  std::mt19937_64 Random(1);
-  std::vector<std::vector<int32_t>> Ids(static_cast<size_t>(Options.Batch));
-  for (std::vector<int32_t> &Prompt : Ids)
-    for (int64_t I = 0; !Sees && I < PromptTokens; ++I)
-      Prompt.push_back(textToken(
-          Info, static_cast<int32_t>(Random() %
-                                     static_cast<uint64_t>(Info.Vocabulary))));
-
-  std::vector<double> Prefill, Decode;
-  double FirstToken = 0;
+  std::vector<std::vector<int32_t>> Ids =
+      randomTexts(Info, Options.Batch, Sees ? 0 : Tokens->Prompt);
   auto RunRound = [&](Phases &Parts) {
-    return Decodes ? runDecoder(*S, Ids, NewTokens, FirstToken, Parts)
-           : Sees  ? runImages(*S, Options.Batch, FirstToken, Parts)
-                   : runEncoder(*S, Ids, FirstToken, Parts);
+    return Decodes
+               ? runDecoder(Done.S, Ids, Tokens->New, Done.FirstToken, Parts)
+           : Sees ? runImages(Done.S, Options.Batch, Done.FirstToken, Parts)
+                  : runEncoder(Done.S, Ids, Done.FirstToken, Parts);
   };
-  Phases Parts(*S);
+  Phases Parts(Done.S);
   if (Options.Profile) {
     if (Status Able = Parts.record(); !Able)
-      return Able;
-    Phases Unrecorded(*S);
+      return Able.error();
+    Phases Unrecorded(Done.S);
     if (Result<Round> WarmUp = RunRound(Unrecorded); !WarmUp)
       return WarmUp.error();
   }
@@ -321,40 +330,73 @@ Status tool::benchModel(const BenchOptions &Options) {
     Result<Round> Times = RunRound(Parts);
     if (!Times)
       return Times.error();
-    Prefill.push_back(Times->Prefill);
-    Decode.push_back(Times->Decode);
+    Done.Prefill.push_back(Times->Prefill);
+    Done.Decode.push_back(Times->Decode);
   }
+  Done.Recorded = Parts.take();
+  return Done;
+}
 
+/// What is said of them.
+static Json numbersOf(const Measurements &Done, const BenchOptions &Options) {
+  const Model &M = Done.S.model();
   auto Batch = static_cast<double>(Options.Batch);
   Json J = Json::object();
   J["prefill_tokens_per_s"] =
-      Batch * static_cast<double>(PromptTokens) / medianOf(Prefill);
-  if (NewTokens > 0)
+      Batch * static_cast<double>(Done.Tokens.Prompt) / medianOf(Done.Prefill);
+  if (Done.Tokens.New > 0)
     J["decode_tokens_per_s"] =
-        Batch * static_cast<double>(NewTokens) / medianOf(Decode);
-  J["first_token_s"] = FirstToken;
-  J["load_s"] = Load;
+        Batch * static_cast<double>(Done.Tokens.New) / medianOf(Done.Decode);
+  J["first_token_s"] = Done.FirstToken;
+  J["load_s"] = Done.Load;
   J["peak_rss_mb"] = peakResidentMegabytes();
   // What the system does not say is left out.
   auto Say = [&](const char *Name, const std::optional<PageUse> &Use) {
     if (std::optional<double> Share = Use ? Use->share() : std::nullopt)
       J[Name] = *Share;
   };
-  std::span<const std::byte> File = (*Loaded)->artifact().bytes();
+  std::span<const std::byte> File = M.artifact().bytes();
   Say("huge_pages_of_file", pageUse({&File, 1}));
-  Say("huge_pages_of_memory", S->memoryUse());
-  J["prompt_tokens"] = PromptTokens;
-  J["new_tokens"] = NewTokens;
+  Say("huge_pages_of_memory", Done.S.memoryUse());
+  J["prompt_tokens"] = Done.Tokens.Prompt;
+  J["new_tokens"] = Done.Tokens.New;
   J["batch"] = Options.Batch;
   J["repeat"] = Options.Repeat;
-  J["threads"] = S->threads();
-  J["level"] = infoOf((*Loaded)->code().Level).Name;
-  J["library_matmuls"] = S->matmulCounters().Library;
-  J["reference_matmuls"] = S->matmulCounters().Reference;
+  J["threads"] = Done.S.threads();
+  J["level"] = infoOf(M.code().Level).Name;
+  J["library_matmuls"] = Done.S.matmulCounters().Library;
+  J["reference_matmuls"] = Done.S.matmulCounters().Reference;
+  return J;
+}
+
+static std::string numbersText(const Json &Numbers) {
+  std::string Text;
+  for (const auto &[Key, Value] : Numbers.items())
+    Text += Key + std::string(24 - std::min<size_t>(Key.size(), 23), ' ') +
+            (Value.is_string() ? Value.get<std::string>() : Value.dump()) +
+            "\n";
+  return Text;
+}
+
+Status tool::benchModel(const BenchOptions &Options) {
+  std::optional<OutputFile> Svg;
+  if (!Options.ProfileSvg.empty()) {
+    std::vector<std::string> Inputs = Options.ModelFiles;
+    Inputs.push_back(Options.File);
+    Result<OutputFile> Created = OutputFile::create(Options.ProfileSvg, Inputs);
+    if (!Created)
+      return Created.error();
+    Svg = std::move(*Created);
+  }
+  Result<Measurements> Done = measure(Options);
+  if (!Done)
+    return Done.error();
+  Json Numbers = numbersOf(*Done, Options);
   std::string Tables;
   if (Options.Profile) {
     // Only now: it takes memory that the peak above must not have.
-    Result<ProfileReport> Report = reportOf(*S, Options, Parts.take());
+    Result<ProfileReport> Report =
+        reportOf(Done->S, Options, std::move(Done->Recorded));
     if (!Report)
       return Report.error();
     if (Svg) {
@@ -364,18 +406,12 @@ Status tool::benchModel(const BenchOptions &Options) {
         return Finished;
     }
     if (Options.Json) {
-      J["limits"] = limitsJson(Report->Rates);
-      J["profile"] = profileJson(*Report);
+      Numbers["limits"] = limitsJson(Report->Rates);
+      Numbers["profile"] = profileJson(*Report);
     } else {
       Tables = "\n" + profileText(*Report, Options.ProfileLayers);
     }
   }
-  if (Options.Json)
-    return print(J.dump() + "\n");
-  std::string Text;
-  for (const auto &[Key, Value] : J.items())
-    Text += Key + std::string(24 - std::min<size_t>(Key.size(), 23), ' ') +
-            (Value.is_string() ? Value.get<std::string>() : Value.dump()) +
-            "\n";
-  return print(Text + Tables);
+  return print(Options.Json ? Numbers.dump() + "\n"
+                            : numbersText(Numbers) + Tables);
 }
