@@ -124,7 +124,7 @@ static Value scopeBefore(OpBuilder &B, func::FuncOp Function) {
       return Argument;
   return dnn::ScopeOp::create(B, Function.getLoc(),
                               tr::ScopeType::get(B.getContext()),
-                              batchOf(Function), "", 0, IntegerAttr());
+                              *batchOf(Function), "", 0, IntegerAttr());
 }
 
 namespace {
@@ -206,9 +206,8 @@ private:
         Scope, B.getStrArrayAttr({"probe"}), "head",
         B.getI64IntegerAttr(Marker));
     auto Id = FirstProbe + static_cast<int64_t>(Probes.size());
-    dnn::CallMatmulOp::create(
-        B, Op->getLoc(), Id, batchOf(Op->getParentOfType<func::FuncOp>()),
-        Buffer, Weight, Value(), Value(), Value(), Buffer);
+    dnn::CallMatmulOp::create(B, Op->getLoc(), Id, *batchOf(Op), Buffer, Weight,
+                              Value(), Value(), Value(), Buffer);
     Probes.push_back(New);
   }
 

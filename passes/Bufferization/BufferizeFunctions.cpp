@@ -39,7 +39,6 @@ struct BufferizeFunctions
     Block &Body = Function.getBody().front();
     auto Builder = OpBuilder::atBlockBegin(&Body);
     Location Loc = Function.getLoc();
-    Value Batch = batchOf(Function);
     for (BlockArgument Argument : Body.getArguments()) {
       auto Tensor = dyn_cast<RankedTensorType>(Argument.getType());
       if (!Tensor)
@@ -68,7 +67,10 @@ struct BufferizeFunctions
           return Function.emitOpError()
                  << "bufferize-functions: expected an entry that returns "
                     "computed rows, counted by a dnn.count";
-        Out = dnn::OutputOp::create(Builder, Loc, Type, Batch, Rows);
+        FailureOr<Value> Batch = batchOf(Function);
+        if (failed(Batch))
+          return failure();
+        Out = dnn::OutputOp::create(Builder, Loc, Type, *Batch, Rows);
       } else {
         Out = Body.addArgument(Type, Loc);
       }

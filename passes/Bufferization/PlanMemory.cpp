@@ -169,8 +169,10 @@ struct PlanMemory : public tenon::impl::PlanMemoryBase<PlanMemory> {
       });
     }
 
-    Value Batch = batchOf(Function);
     for (Planned &Buffer : Buffers) {
+      FailureOr<Value> Batch = batchOf(Buffer.Alloc);
+      if (failed(Batch))
+        return failure();
       OpBuilder B(Buffer.Alloc);
       Location Loc = Buffer.Alloc.getLoc();
       Value Rows;
@@ -180,7 +182,7 @@ struct PlanMemory : public tenon::impl::PlanMemoryBase<PlanMemory> {
         Rows = arith::ConstantIndexOp::create(
             B, Loc, Buffer.Alloc.getType().getDimSize(0));
       auto New = dnn::BufferOp::create(
-          B, Loc, Buffer.Alloc.getType(), Batch, Rows, Buffer.Offset,
+          B, Loc, Buffer.Alloc.getType(), *Batch, Rows, Buffer.Offset,
           dnn::PlanAttr::get(B.getContext(), Buffer.Bytes, Buffer.First,
                              Buffer.Last));
       Buffer.Alloc.getResult().replaceAllUsesWith(New);

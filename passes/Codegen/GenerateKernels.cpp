@@ -95,13 +95,19 @@ struct GenerateKernels
       return signalPassFailure();
     NextNumber = 0;
     for (auto Function : getOperation().getOps<func::FuncOp>())
-      if (!Function.isExternal())
-        generate(Function, Target);
+      if (!Function.isExternal() && failed(generate(Function, Target)))
+        return signalPassFailure();
     eraseDeadOperations(getOperation());
   }
 
-  void generate(func::FuncOp Function, dnn::TargetAttr Target) {
-    Value Batch = batchOf(Function);
+  LogicalResult generate(func::FuncOp Function, dnn::TargetAttr Target) {
+    auto Computations = Function.getOps<dnn::ComputeOpInterface>();
+    if (Computations.empty())
+      return success();
+    FailureOr<Value> Found = batchOf(*Computations.begin());
+    if (failed(Found))
+      return failure();
+    Value Batch = *Found;
     nameOperations(Function);
     SmallVector<Operation *> Run;
     SmallVector<Operation *> Ops = llvm::map_to_vector(
@@ -123,6 +129,7 @@ struct GenerateKernels
       if (auto Matmul = dyn_cast<dnn::MatmulOp>(Op))
         callLibrary(Matmul, Batch);
     }
+    return success();
   }
 
   /// Writes down every computation under the names that dumps have shown it

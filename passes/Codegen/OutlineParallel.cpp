@@ -27,10 +27,9 @@ struct OutlineParallel
 
   LogicalResult outline(dnn::ParallelOp Region) {
     auto Parent = Region->getParentOfType<func::FuncOp>();
-    Value Batch = batchOf(Parent);
-    if (!Batch)
-      return Region.emitOpError()
-             << "expected a function with a !transformer.batch";
+    FailureOr<Value> Batch = batchOf(Region);
+    if (failed(Batch))
+      return failure();
 
     IRRewriter Rewriter(Region.getContext());
     SmallVector<Value> Captured = isolate(Region.getBody());
@@ -46,7 +45,7 @@ struct OutlineParallel
     Function.getBody().takeBody(Region.getBody());
 
     Rewriter.setInsertionPoint(Region);
-    dnn::LaunchOp::create(Rewriter, Region.getLoc(), Name, Batch, Captured);
+    dnn::LaunchOp::create(Rewriter, Region.getLoc(), Name, *Batch, Captured);
     Rewriter.eraseOp(Region);
     return success();
   }

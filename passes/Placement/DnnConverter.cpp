@@ -11,10 +11,12 @@ using namespace tenon;
 using namespace tenon::transformer;
 
 LogicalResult DnnConverter::run() {
-  Batch = batchOf(Function);
-  if (!Batch)
-    return Function.emitOpError()
-           << "expected an argument of type !transformer.batch";
+  if (Function.isExternal())
+    return Function.emitOpError() << "expected a body";
+  FailureOr<Value> Found = batchOf(Function);
+  if (failed(Found))
+    return failure();
+  Batch = *Found;
   // Counts of rows are known of the original ops, which are erased last.
   SmallVector<Operation *> Ops = llvm::map_to_vector(
       Function.getBody().front(), [](Operation &Op) { return &Op; });
@@ -235,7 +237,7 @@ struct ConvertTransformerToDnn
         if (Function->hasAttr(attr::Role) == IsEntry)
           Functions.push_back(Function);
     for (func::FuncOp Function : Functions)
-      if (Function.isExternal() || failed(DnnConverter(Function, Shared).run()))
+      if (failed(DnnConverter(Function, Shared).run()))
         return signalPassFailure();
   }
 };

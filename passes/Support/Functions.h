@@ -9,12 +9,18 @@
 
 namespace tenon {
 
-/// The function's batch; null when it has none.
-inline mlir::Value batchOf(mlir::FunctionOpInterface Function) {
-  for (mlir::BlockArgument Argument : Function.getArguments())
-    if (llvm::isa<transformer::BatchType>(Argument.getType()))
-      return Argument;
-  return {};
+/// The batch of the function that `Op` is or is in; an error at `Op`, which
+/// needs it, where there is none.
+inline mlir::FailureOr<mlir::Value> batchOf(mlir::Operation *Op) {
+  auto Function = llvm::dyn_cast<mlir::FunctionOpInterface>(Op);
+  if (!Function)
+    Function = Op->getParentOfType<mlir::FunctionOpInterface>();
+  if (Function)
+    for (mlir::BlockArgument Argument : Function.getArguments())
+      if (llvm::isa<transformer::BatchType>(Argument.getType()))
+        return mlir::Value(Argument);
+  return Op->emitOpError()
+         << "expected a function with an argument of type !transformer.batch";
 }
 
 /// Whether `Op` runs for decode-sized batches only. What is compiled once, as

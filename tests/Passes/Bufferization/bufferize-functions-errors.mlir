@@ -21,3 +21,12 @@ func.func @destination(%b: !transformer.batch, %x: tensor<?x8xf32>) -> tensor<?x
 func.func @scope(%b: !transformer.batch, %s: !transformer.scope) -> !transformer.scope {
   return %s : !transformer.scope
 }
+
+// -----
+
+// expected-error@below {{expected a function with an argument of type !transformer.batch}}
+func.func @no_batch(%x: tensor<?x8xf32>, %n: index) -> tensor<?x8xf32> attributes {transformer.role = "encode"} {
+  %0 = tensor.empty(%n) : tensor<?x8xf32>
+  %1 = dnn.residual %x, %x outs(%0) : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return %1 : tensor<?x8xf32>
+}

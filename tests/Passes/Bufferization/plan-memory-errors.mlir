@@ -27,3 +27,13 @@ func.func @too_large(%b: !transformer.batch) attributes {transformer.max_tokens 
   dnn.residual %0, %0 outs(%0) : (memref<?x4096xf32>, memref<?x4096xf32>, memref<?x4096xf32>) -> ()
   return
 }
+
+// -----
+
+// The arena is found through the batch.
+func.func @no_batch() {
+  // expected-error@below {{expected a function with an argument of type !transformer.batch}}
+  %0 = memref.alloc() : memref<4x8xf32>
+  dnn.residual %0, %0 outs(%0) : (memref<4x8xf32>, memref<4x8xf32>, memref<4x8xf32>) -> ()
+  return
+}

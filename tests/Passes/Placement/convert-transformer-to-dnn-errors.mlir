@@ -27,10 +27,15 @@ func.func @other_dialect(%b: !transformer.batch) -> f32 {
 
 // -----
 
-// expected-error@below {{expected an argument of type !transformer.batch}}
+// expected-error@below {{expected a function with an argument of type !transformer.batch}}
 func.func @no_batch(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   return %x : tensor<?x8xf32>
 }
+
+// -----
+
+// expected-error@below {{'func.func' op expected a body}}
+func.func private @no_body(!transformer.batch)
 
 // -----
 
