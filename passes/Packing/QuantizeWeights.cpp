@@ -129,7 +129,7 @@ struct QuantizeWeights
     const auto *Choice = llvm::find_if(
         Quantizations, [&](const Quantization &C) { return C.Name == Format; });
     if (Choice == std::end(Quantizations)) {
-      getOperation().emitError()
+      emitError(getOperation().getLoc())
           << "format: expected none, int8 or int4, got '" << Format << "'";
       return signalPassFailure();
     }

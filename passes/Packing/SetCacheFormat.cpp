@@ -35,7 +35,7 @@ struct SetCacheFormat : public tenon::impl::SetCacheFormatBase<SetCacheFormat> {
           return C.Name == std::string_view(Format);
         });
     if (Choice == std::end(CacheFormats)) {
-      getOperation().emitError()
+      emitError(getOperation().getLoc())
           << "format: expected auto, f32, bf16 or int8, got '" << Format << "'";
       return signalPassFailure();
     }

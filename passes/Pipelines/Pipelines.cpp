@@ -158,16 +158,6 @@ ArrayRef<Stage> tenon::stages() {
   return Table;
 }
 
-bool OptionalPassParser::parse(llvm::cl::Option &Option, StringRef,
-                               StringRef Name, std::string &Value) {
-  SmallVector<std::string> Known = optionalPasses();
-  if (!llvm::is_contained(Known, Name))
-    return Option.error("expected one of " + llvm::join(Known, ", ") +
-                        ", not '" + Name + "'");
-  Value = Name.str();
-  return false;
-}
-
 void Stage::populate(OpPassManager &Manager,
                      const PipelineOptions &Options) const {
   for (const StagePass &Entry : Passes) {
@@ -196,6 +186,20 @@ SmallVector<std::string> tenon::optionalPasses() {
           Names.push_back(Name);
       }
   return Names;
+}
+
+SmallVector<std::string> tenon::cpuLevelNames() {
+  return llvm::map_to_vector(CpuLevels, [](const CpuLevelInfo &Info) {
+    return std::string(Info.Name);
+  });
+}
+
+SmallVector<std::string> tenon::quantizationNames() {
+  return {"none", "int8", "int4"};
+}
+
+SmallVector<std::string> tenon::cacheFormatNames() {
+  return {"auto", "f32", "bf16", "int8"};
 }
 
 namespace {

@@ -13,33 +13,52 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
 #include <memory>
 #include <optional>
 #include <string>
 
 namespace tenon {
 
-/// Reads the name of an optional pass; refuses others.
-struct OptionalPassParser : llvm::cl::parser<std::string> {
+/// Names of the optional passes, in order.
+llvm::SmallVector<std::string> optionalPasses();
+/// Names of the CPU levels, ascending.
+llvm::SmallVector<std::string> cpuLevelNames();
+/// What `quantize-weights` and `set-cache-format` may be asked for.
+llvm::SmallVector<std::string> quantizationNames();
+llvm::SmallVector<std::string> cacheFormatNames();
+
+/// Reads one of the names that `Choices` gives; refuses others.
+template <llvm::SmallVector<std::string> (*Choices)()>
+struct ChoiceParser : llvm::cl::parser<std::string> {
   using llvm::cl::parser<std::string>::parser;
-  bool parse(llvm::cl::Option &Option, llvm::StringRef ArgumentName,
-             llvm::StringRef Name, std::string &Value);
+  bool parse(llvm::cl::Option &Option, llvm::StringRef, llvm::StringRef Name,
+             std::string &Value) {
+    llvm::SmallVector<std::string> Known = Choices();
+    if (!llvm::is_contained(Known, Name))
+      return Option.error("expected one of " + llvm::join(Known, ", ") +
+                          ", not '" + Name + "'");
+    Value = Name.str();
+    return false;
+  }
 };
 
 /// What the stages are told. No pass reads anything else. Also the options of
 /// tenon-opt's --stage-NAME.
 struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
-  Option<std::string> Level{*this, "level",
-                            llvm::cl::desc("CPU level to generate code for"),
-                            llvm::cl::init("avx2")};
-  Option<std::string> Quantize{
+  Option<std::string, ChoiceParser<cpuLevelNames>> Level{
+      *this, "level", llvm::cl::desc("CPU level to generate code for"),
+      llvm::cl::init("avx2")};
+  Option<std::string, ChoiceParser<quantizationNames>> Quantize{
       *this, "quantize",
       llvm::cl::desc("What matrices are quantised to: none, int8 or int4"),
       llvm::cl::init("none")};
   ListOption<std::string> QuantizeExclude{
       *this, "quantize-exclude",
       llvm::cl::desc("Matrices that are not: patterns of their names")};
-  Option<std::string> KvCache{
+  Option<std::string, ChoiceParser<cacheFormatNames>> KvCache{
       *this, "kv-cache",
       llvm::cl::desc("What caches store: auto, f32, bf16 or int8"),
       llvm::cl::init("auto")};
@@ -50,7 +69,7 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
       *this, "max-tokens",
       llvm::cl::desc("Most tokens of a step, which size the arena"),
       llvm::cl::init(512)};
-  ListOption<std::string, OptionalPassParser> Disabled{
+  ListOption<std::string, ChoiceParser<optionalPasses>> Disabled{
       *this, "disable-pass", llvm::cl::desc("Optional passes to leave out")};
 };
 
@@ -103,9 +122,6 @@ llvm::ArrayRef<Stage> stages();
 
 /// The stage called `Name`.
 std::optional<StageId> stageNamed(llvm::StringRef Name);
-
-/// Names of the optional passes, in order.
-llvm::SmallVector<std::string> optionalPasses();
 
 /// Every dialect that the pipeline uses, with the interfaces it needs.
 void registerDialects(mlir::DialectRegistry &Registry);

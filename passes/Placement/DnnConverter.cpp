@@ -71,9 +71,9 @@ LogicalResult DnnConverter::convertTwin(Operation *Op) {
   OperationName Twin(("dnn." + Op->getName().stripDialect()).str(),
                      Op->getContext());
   if (!Op->hasTrait<trait::Fused>() || !Twin.isRegistered())
-    return Op->emitOpError()
-           << "expected a fused operation, got this one; see --remarks for why "
-              "it was not fused";
+    return Op->emitOpError() << "expected a fused operation, got this one; "
+                                "remarks say why it was "
+                                "not fused";
   OperationState New(Op->getLoc(), Twin);
   for (Value Operand : Op->getOperands())
     New.operands.push_back(isWeight(Operand.getType()) ? packed(Operand)
@@ -203,7 +203,11 @@ struct ConvertTransformerToDnn
     ModuleOp Module = getOperation();
     std::optional<CpuLevel> Chosen = cpuLevelNamed(std::string_view(Level));
     if (!Chosen) {
-      Module.emitError() << "unknown CPU level '" << Level << "'";
+      auto Names = llvm::map_range(
+          CpuLevels, [](const CpuLevelInfo &Info) { return Info.Name; });
+      emitError(Module.getLoc())
+          << "level: expected one of " << llvm::join(Names, ", ") << ", got '"
+          << Level << "'";
       return signalPassFailure();
     }
     FailureOr<RowCounts> Rows = RowCounts::compute(Module);

@@ -63,7 +63,8 @@ struct VerifyFused : public tenon::impl::VerifyFusedBase<VerifyFused> {
     };
     if (failed(tr::verifyCacheLinearity(getOperation())) ||
         failed(verifyOps(getOperation(), "fused",
-                         "a fused operation (see --remarks)", IsFused)))
+                         "a fused operation (remarks say why it is none)",
+                         IsFused)))
       signalPassFailure();
   }
 };

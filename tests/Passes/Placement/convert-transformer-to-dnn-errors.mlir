@@ -3,7 +3,7 @@
 
 // What has no twin is named.
 func.func @not_fused(%b: !transformer.batch, %x: tensor<?x8xf32>, %w: tensor<8x8xf32>) -> tensor<?x8xf32> {
-  // expected-error@below {{'transformer.linear' op expected a fused operation, got this one; see --remarks for why it was not fused}}
+  // expected-error@below {{'transformer.linear' op expected a fused operation, got this one; remarks say why it was not fused}}
   %0 = transformer.linear %x, %w : (tensor<?x8xf32>, tensor<8x8xf32>) -> tensor<?x8xf32>
   return %0 : tensor<?x8xf32>
 }

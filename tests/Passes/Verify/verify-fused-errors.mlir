@@ -3,7 +3,7 @@
 
 func.func @linear(%b: !transformer.batch, %x: tensor<?x8xf32>, %w: tensor<8x8xf32>) {
   %0 = transformer.matmul %x weights(%w) : (tensor<?x8xf32>, tensor<8x8xf32>) -> tensor<?x8xf32>
-  // expected-error@below {{'transformer.linear' op is not allowed after stage 'fused': expected a fused operation (see --remarks)}}
+  // expected-error@below {{'transformer.linear' op is not allowed after stage 'fused': expected a fused operation (remarks say why it is none)}}
   %1 = transformer.linear %x, %w : (tensor<?x8xf32>, tensor<8x8xf32>) -> tensor<?x8xf32>
   return
 }
