@@ -2,6 +2,8 @@
 
 #include "dialects/Transformer/Checks.h"
 
+#include "runtime/Abi/Limits.h"
+
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -71,11 +73,15 @@ LogicalResult tenon::checkPositive(Operation *Op, const Twine &Constraint,
 
 LogicalResult tenon::checkRope(Operation *Op, const Twine &Constraint,
                                transformer::RopeAttr Rope, int64_t HeadDim) {
-  if (Rope.getDim() <= HeadDim)
-    return success();
-  return Op->emitOpError() << Constraint
-                           << ": rope dim: expected at most head_dim "
-                           << HeadDim << ", got " << Rope.getDim();
+  if (Rope.getDim() > HeadDim)
+    return Op->emitOpError()
+           << Constraint << ": rope dim: expected at most head_dim " << HeadDim
+           << ", got " << Rope.getDim();
+  for (float Frequency : Rope.frequencies())
+    if (!isFinite(Frequency * static_cast<double>(MaxContext)))
+      return Op->emitOpError()
+             << Constraint << ": rope: expected finite angles, got " << Rope;
+  return success();
 }
 
 LogicalResult tenon::checkFinite(Operation *Op, const Twine &Constraint,

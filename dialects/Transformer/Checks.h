@@ -28,9 +28,9 @@ inline std::optional<int64_t> sizeIfAny(mlir::Value Shaped) {
 inline bool isFinite(double Number) {
   return std::isfinite(static_cast<float>(Number));
 }
-/// The same, and above 0.
+/// The same, and above 0; normal, for kernels divide by it.
 inline bool isPositive(double Number) {
-  return isFinite(Number) && static_cast<float>(Number) > 0;
+  return std::isnormal(static_cast<float>(Number)) && Number > 0;
 }
 
 /// "CONSTRAINT: WHAT: expected EXPECTED, got GOT", unless they are equal.

@@ -2,6 +2,7 @@
 
 #include "dialects/Transformer/Checks.h"
 #include "dialects/Transformer/Transformer.h"
+#include "runtime/Abi/Limits.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -373,8 +374,9 @@ void RopeAttr::print(AsmPrinter &Printer) const {
 LogicalResult RopeAttr::verify(function_ref<InFlightDiagnostic()> EmitError,
                                RopeStyle, int64_t Dim, Real Base,
                                RopeScaling Scaling, ArrayRef<Real> Numbers) {
-  if (Dim < 2 || Dim % 2 != 0)
-    return EmitError() << "expected an even positive dim, got " << Dim;
+  if (Dim < 2 || Dim % 2 != 0 || Dim > MaxSide)
+    return EmitError() << "expected an even dim of 2 to " << MaxSide << ", got "
+                       << Dim;
   if (!isPositive(Base))
     return EmitError() << "expected a positive base, got " << Base.Value;
   ArrayRef<StringRef> Names = namesOf(Scaling);

@@ -25,6 +25,15 @@ func.func @soft_cap_c1_f32(%arg0: tensor<?x8xf32>) {
 
 // -----
 
+// Kernels multiply by what 1 is divided by the bound.
+func.func @soft_cap_c1_reciprocal(%arg0: tensor<?x8xf32>) {
+  // expected-error@+1 {{soft_cap_c1: bound: expected a positive number, got 1.000000e-40}}
+  %0 = transformer.soft_cap %arg0 at 1e-40 : tensor<?x8xf32>
+  return
+}
+
+// -----
+
 func.func @clamp_c1(%arg0: tensor<?x8xf32>) {
   // expected-error@+1 {{clamp_c1: bound: expected a positive number, got -1.000000e+00}}
   %0 = transformer.clamp %arg0 at -1.0 : tensor<?x8xf32>

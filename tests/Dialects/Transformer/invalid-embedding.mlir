@@ -86,3 +86,11 @@ func.func @merge_features_c1_large(%arg0: tensor<?x8xf32>, %arg1: !transformer.b
   %0 = transformer.merge_features %arg0, %arg1 token 2147483648 : tensor<?x8xf32>
   return
 }
+
+// -----
+
+func.func @rope_c2_angles(%arg0: tensor<?x8xf32>, %arg1: !transformer.batch) {
+  // expected-error@+1 {{rope_c2: rope: expected finite angles, got #transformer.rope<half, dim = 4, base = 10000.0, linear(factor = 1e-37)>}}
+  %0 = transformer.rope %arg0, %arg1 heads 2 <half, dim = 4, base = 10000.0, linear(factor = 1e-37)> : tensor<?x8xf32>
+  return
+}

@@ -26,18 +26,28 @@ func.func private @rope_style() attributes {test.rope = #transformer.rope<quarte
 
 // -----
 
-// expected-error@+1 {{expected an even positive dim, got 3}}
+// expected-error@+1 {{expected an even dim of 2 to 268435456, got 3}}
 func.func private @rope_dim_odd() attributes {test.rope = #transformer.rope<half, dim = 3, base = 1.0>}
 
 // -----
 
-// expected-error@+1 {{expected an even positive dim, got 0}}
+// expected-error@+1 {{expected an even dim of 2 to 268435456, got 0}}
 func.func private @rope_dim_zero() attributes {test.rope = #transformer.rope<half, dim = 0, base = 1.0>}
 
 // -----
 
 // expected-error@+1 {{expected a positive base, got 0}}
 func.func private @rope_base() attributes {test.rope = #transformer.rope<half, dim = 4, base = 0.0>}
+
+// -----
+
+// expected-error@+1 {{expected a positive base, got 1.000000e-300}}
+func.func private @rope_base_f32() attributes {test.rope = #transformer.rope<half, dim = 4, base = 1e-300>}
+
+// -----
+
+// expected-error@+1 {{expected a positive base, got 1.000000e+39}}
+func.func private @rope_base_infinite() attributes {test.rope = #transformer.rope<half, dim = 4, base = 1e39>}
 
 // -----
 
