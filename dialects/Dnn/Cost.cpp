@@ -3,7 +3,7 @@
 #include "dialects/Dnn/Dnn.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
-#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace tenon;
@@ -94,6 +94,33 @@ Value dnn::rowsOf(ComputeOpInterface Op) {
   return {};
 }
 
+namespace {
+
+template <typename T, typename... Ts>
+concept OneOf = (std::is_same_v<T, Ts> || ...);
+
+/// Every operation of the dialect.
+template <typename... OpTys> struct CostedOps {
+  /// Gives `Op`, a computation, to `Visitor` as its type.
+  template <typename V> static void visit(Operation *Op, V &Visitor) {
+    (tryVisit<OpTys>(Op, Visitor), ...);
+  }
+
+private:
+  template <typename OpTy, typename V>
+  static void tryVisit(Operation *Op, V &Visitor) {
+    if constexpr (OpTy::template hasTrait<ComputeOpInterface::Trait>())
+      if (auto Typed = dyn_cast<OpTy>(Op))
+        Visitor(Typed);
+  }
+};
+using Computations = CostedOps<
+#define GET_OP_LIST
+#include "dialects/Dnn/DnnOps.cpp.inc"
+    >;
+
+} // namespace
+
 KernelCost dnn::costOf(ComputeOpInterface Op) {
   KernelCost Cost;
   for (Value Operand : Op->getOperands()) {
@@ -106,47 +133,53 @@ KernelCost dnn::costOf(ComputeOpInterface Op) {
       transformer::variantOf(Op->getParentOfType<FunctionOpInterface>()) ==
       transformer::Variant::Few;
 
-  TypeSwitch<Operation *>(Op)
-      .Case<EmbeddingOp>(
-          [&](auto Op) { lookUp(Cost, Op.getTable().getType()); })
-      .Case<RopeOp>([&](auto Op) { lookUp(Cost, Op.getTable().getType()); })
-      .Case<SplitAppendOp>([&](auto Op) {
+  // What an operation adds to that; one without an overload does not compile.
+  auto Add = llvm::makeVisitor(
+      // A row from rows, with all of the weights.
+      [](OneOf<ActivationOp, AddNormOp, CastOp, ClampOp, ClassTokenOp,
+               InputFeaturesOp, LayerNormOp, MergeFeaturesOp, MoeCombineOp,
+               MoeGroupOp, MoeRouteOp, ResidualOp, RmsNormOp, ScaleOp,
+               SelectOutputRowsOp, SigmoidGateOp, SliceOp, SoftCapOp> auto) {},
+      [&](EmbeddingOp Op) { lookUp(Cost, Op.getTable().getType()); },
+      [&](RopeOp Op) { lookUp(Cost, Op.getTable().getType()); },
+      [&](SplitAppendOp Op) {
         if (Op.getTable())
           lookUp(Cost, Op.getTable().getType());
         Cost.RowBytes += tokenBytesOf(Op.getCache());
-      })
-      .Case<SplitStageOp>([&](auto Op) {
+      },
+      [&](SplitStageOp Op) {
         if (Op.getTable())
           lookUp(Cost, Op.getTable().getType());
         // A row of the staging buffer is a page of tokens.
         int64_t Staged = bytesOfRow(Op.getStagedOut());
         Cost.RowBytes += Staged / PageTokens - Staged;
-      })
-      .Case<CacheAppendOp, LatentAppendOp>(
-          [&](auto Op) { Cost.RowBytes += tokenBytesOf(Op.getCache()); })
-      .Case<PoolOp>([&](auto Op) {
+      },
+      [&](OneOf<CacheAppendOp, LatentAppendOp> auto Op) {
+        Cost.RowBytes += tokenBytesOf(Op.getCache());
+      },
+      [&](PoolOp Op) {
         // A row per sequence, not per token.
         Cost.RowBytes -= bytesOfRow(Op.getOuts());
-      })
-      .Case<MatmulOp>([&](auto Op) {
+      },
+      [&](MatmulOp Op) {
         setProducts(Cost, Op.getInput(), matmulFlops(Op.getWeight().getType()));
-      })
-      .Case<GatedMatmulOp>([&](auto Op) {
+      },
+      [&](GatedMatmulOp Op) {
         setProducts(Cost, Op.getInput(),
                     matmulFlops(Op.getGate().getType()) +
                         matmulFlops(Op.getUp().getType()));
-      })
-      .Case<MoeGateUpOp>([&](auto Op) {
+      },
+      [&](MoeGateUpOp Op) {
         PackedType Up = Op.getUp().getType();
         addExperts(Cost, Op.getInput(), Up, Op.getOuts(), Up.getOutFeatures());
         Cost.RowFlops *= 2;
-      })
-      .Case<MoeDownOp>([&](auto Op) {
+      },
+      [&](MoeDownOp Op) {
         PackedType Down = Op.getDown().getType();
         addExperts(Cost, Op.getInput(), Down, Op.getInput(),
                    Down.getInFeatures());
-      })
-      .Case<AttentionOp>([&](auto Op) {
+      },
+      [&](AttentionOp Op) {
         bool IsCross =
             Op.getCache() &&
             cast<transformer::CacheType>(Op.getCache().getType()).isCross();
@@ -170,8 +203,8 @@ KernelCost dnn::costOf(ComputeOpInterface Op) {
           Cost.Numbers = Arithmetic::Int8;
           Cost.KeyFlops *= QueryDigits;
         }
-      })
-      .Case<LatentAttentionOp>([&](auto Op) {
+      },
+      [&](LatentAttentionOp Op) {
         PackedType Expand = Op.getExpand().getType();
         auto Heads = static_cast<int64_t>(Op.getHeads());
         leaveOut(Cost, Op.getPartialsOut());
@@ -184,5 +217,6 @@ KernelCost dnn::costOf(ComputeOpInterface Op) {
         Cost.RowFlops = matmulFlops(Expand);
         Cost.Numbers = numbersOf(Op.getQuery());
       });
+  Computations::visit(Op, Add);
   return Cost;
 }
