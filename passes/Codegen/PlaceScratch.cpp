@@ -61,13 +61,13 @@ struct PlaceScratch : public tenon::impl::PlaceScratchBase<PlaceScratch> {
     for (memref::AllocaOp Op : Scratch) {
       if (OnStack <= MostOnStack)
         break;
-      Value Batch = batchOf(Region->getParentOfType<FunctionOpInterface>());
-      if (!Batch)
-        return Region.emitOpError()
-               << "expected a function with a !transformer.batch";
+      FailureOr<Value> Batch = batchOf(Region);
+      if (failed(Batch))
+        return failure();
       OpBuilder Builder(Op);
-      auto Placed = dnn::ScratchOp::create(Builder, Op.getLoc(), Op.getType(),
-                                           Batch, Region.getThread(), InMemory);
+      auto Placed =
+          dnn::ScratchOp::create(Builder, Op.getLoc(), Op.getType(), *Batch,
+                                 Region.getThread(), InMemory);
       OnStack -= bytesOf(Op);
       InMemory += bytesOf(Op);
       Op->replaceAllUsesWith(Placed);
