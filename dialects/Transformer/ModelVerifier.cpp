@@ -26,6 +26,12 @@ LogicalResult ModelVerifier::verify() {
   return failure(failed(verifyHandles()) || failed(verifyAppends()));
 }
 
+LogicalResult ModelVerifier::verifyInterface() {
+  for (auto Function : Module.getOps<func::FuncOp>())
+    Functions[Function];
+  return failure(failed(verifySizes()) || failed(verifyEntries()));
+}
+
 LogicalResult ModelVerifier::verifySizes() {
   for (auto [Name, Most] :
        {std::pair(StringRef(attr::Vocabulary), MaxVocabulary),
@@ -41,6 +47,12 @@ LogicalResult ModelVerifier::verifySizes() {
              << "module_c24: " << Name << ": expected at most " << Most
              << ", got " << sizeOr(Name, 1);
   }
+  for (auto Function : Module.getOps<func::FuncOp>())
+    if (auto Own = Function->getAttrOfType<IntegerAttr>(attr::MaxSequence);
+        Own && Own.getInt() > MaxContext)
+      return Function.emitOpError()
+             << "module_c24: " << attr::MaxSequence << ": expected at most "
+             << MaxContext << ", got " << Own.getInt();
   return success();
 }
 
@@ -108,10 +120,6 @@ LogicalResult ModelVerifier::verifyAttributes() {
       return Function.emitOpError()
              << "module_c27: " << attr::MaxSequence
              << ": expected it on the module or the entry 'encode_image'";
-    if (Own.getInt() > MaxContext)
-      return Function.emitOpError()
-             << "module_c24: " << attr::MaxSequence << ": expected at most "
-             << MaxContext << ", got " << Own.getInt();
   }
   return success();
 }
@@ -406,6 +414,10 @@ bool ModelVerifier::isEntry(func::FuncOp Function) {
 
 StringRef ModelVerifier::roleOf(func::FuncOp Entry) {
   return Entry->getAttrOfType<StringAttr>(attr::Role).getValue();
+}
+
+LogicalResult tenon::transformer::verifyInterface(ModuleOp Module) {
+  return ModelVerifier(Module).verifyInterface();
 }
 
 LogicalResult tenon::transformer::verifyModel(ModuleOp Module) {

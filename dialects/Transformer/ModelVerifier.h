@@ -21,6 +21,8 @@ public:
   explicit ModelVerifier(mlir::ModuleOp Module) : Module(Module) {}
 
   llvm::LogicalResult verify();
+  /// What later stages keep of it: module_c1, c6, c7, c23 and c24 of sizes.
+  llvm::LogicalResult verifyInterface();
 
 private:
   //===--- Functions ---===//
@@ -96,9 +98,6 @@ private:
   llvm::LogicalResult verifyWeights();
   /// Tokens that `Entry` looks up and answers are below this.
   int64_t vocabularyOf(mlir::func::FuncOp Entry);
-  /// The least rows that a table may have which `Embedding` looks up for
-  /// `Entry`.
-  int64_t leastRows(EmbeddingOp Embedding, mlir::func::FuncOp Entry);
   /// module_c11: a table has a row for every index that requests may hold.
   llvm::LogicalResult verifyTables();
   /// module_c22: a parameter has one type wherever it is named.
@@ -116,6 +115,15 @@ private:
   llvm::MapVector<mlir::func::FuncOp, llvm::SmallVector<mlir::func::CallOp>>
       Functions;
 };
+
+/// Checks what of a valid model holds until stage `placed`: the
+/// sizes of the module, and what entries take and answer.
+llvm::LogicalResult verifyInterface(mlir::ModuleOp Module);
+
+/// The least rows that a table may have which `Entry` looks up from `Offset`
+/// on, if all indices are valid.
+int64_t leastTableRows(IndexKind Index, uint64_t Offset,
+                       mlir::Operation *Entry);
 
 } // namespace tenon::transformer
 

@@ -25,25 +25,34 @@ LogicalResult ModelVerifier::verifyWeights() {
   return success();
 }
 
-int64_t ModelVerifier::vocabularyOf(func::FuncOp Entry) {
-  auto Own = Entry->getAttrOfType<IntegerAttr>(attr::Vocabulary);
-  return Own ? Own.getInt() : sizeOr(attr::Vocabulary, 0);
+/// The size that `Entry` has of its own, or its module has.
+static int64_t sizeFor(Operation *Entry, StringRef Name, int64_t Default) {
+  for (Operation *Op : {Entry, Entry->getParentOp()})
+    if (auto Size = Op->getAttrOfType<IntegerAttr>(Name))
+      return Size.getInt();
+  return Default;
 }
 
-int64_t ModelVerifier::leastRows(EmbeddingOp Embedding, func::FuncOp Entry) {
-  auto Offset = static_cast<int64_t>(Embedding.getOffset());
-  auto Own = Entry->getAttrOfType<IntegerAttr>(attr::MaxSequence);
-  int64_t Sequence = Own ? Own.getInt() : sizeOr(attr::MaxSequence, 0);
-  switch (Embedding.getIndex()) {
+int64_t ModelVerifier::vocabularyOf(func::FuncOp Entry) {
+  return sizeFor(Entry, attr::Vocabulary, 0);
+}
+
+int64_t tenon::transformer::leastTableRows(IndexKind Index, uint64_t Offset,
+                                           Operation *Entry) {
+  auto Before = static_cast<int64_t>(Offset);
+  int64_t Sequence = sizeFor(Entry, attr::MaxSequence, 0);
+  switch (Index) {
   case IndexKind::Token:
-    return Offset + vocabularyOf(Entry);
-  case IndexKind::Position:
+    return Before + sizeFor(Entry, attr::Vocabulary, 0);
+  case IndexKind::Position: {
     // Only the decoder of an encoder-decoder goes by its own length.
-    return Offset + (Own || roleOf(Entry) == "step"
-                         ? Sequence
-                         : sizeOr(attr::MaxSource, Sequence));
+    bool IsOwn = Entry->hasAttr(attr::MaxSequence) ||
+                 Entry->getAttrOfType<StringAttr>(attr::Role) == "step";
+    return Before +
+           (IsOwn ? Sequence : sizeFor(Entry, attr::MaxSource, Sequence));
+  }
   case IndexKind::TokenType:
-    return Offset + sizeOr(attr::TokenTypes, 0);
+    return Before + sizeFor(Entry, attr::TokenTypes, 0);
   }
   llvm_unreachable("all indices are covered");
 }
@@ -57,7 +66,8 @@ LogicalResult ModelVerifier::verifyTables() {
                << "module_c11: expected the module attribute "
                << attr::TokenTypes << " with embeddings of token types";
       for (func::FuncOp Entry : entriesOf(Function)) {
-        int64_t Least = leastRows(Embedding, Entry);
+        int64_t Least =
+            leastTableRows(Embedding.getIndex(), Embedding.getOffset(), Entry);
         int64_t Rows = Embedding.getTable().getType().getDimSize(0);
         if (Rows < Least)
           return Embedding.emitOpError()

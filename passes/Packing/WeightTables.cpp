@@ -4,11 +4,56 @@
 
 #include "passes/Support/Scopes.h"
 
+#include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace tenon;
+
+/// What distinguishes two weights of one scope, and orders them.
+static std::string identityOf(Operation *Op) {
+  std::string Identity;
+  llvm::raw_string_ostream Stream(Identity);
+  if (auto Weight = dyn_cast<dnn::WeightOp>(Op)) {
+    Stream << Weight.getKeys() << Weight.getType();
+  } else {
+    auto Table = cast<dnn::TableOp>(Op);
+    Stream << "table " << Table.getContent() << Table.getKeyAttr()
+           << Table.getType();
+  }
+  return Identity;
+}
+
+std::vector<SharedIndices> tenon::sharedIndices(ModuleOp Module) {
+  ScopeNames Scopes(Module);
+  SmallVector<Operation *> Weights;
+  Module.walk([&](Operation *Op) {
+    if (isa<dnn::WeightOp, dnn::TableOp>(Op))
+      Weights.push_back(Op);
+  });
+  llvm::EquivalenceClasses<StringAttr> Kinds;
+  for (Operation *Op : Weights) {
+    ArrayRef<StringAttr> Names = Scopes.of(Op->getOperand(0));
+    for (StringAttr Name : Names)
+      Kinds.unionSets(Names.front(), Name);
+  }
+  llvm::MapVector<const void *, SharedIndices> Tables;
+  for (Operation *Op : Weights) {
+    Value Scope = Op->getOperand(0);
+    ArrayRef<StringAttr> Names = Scopes.of(Scope);
+    // A function that nothing calls has a table of its own.
+    const void *Kind =
+        Names.empty()
+            ? Scope.getAsOpaquePointer()
+            : Kinds.getLeaderValue(Names.front()).getAsOpaquePointer();
+    Tables[Kind][identityOf(Op)].push_back(Op);
+  }
+  std::vector<SharedIndices> Result;
+  for (auto &[Kind, Table] : Tables)
+    Result.push_back(std::move(Table));
+  return Result;
+}
 
 std::string PackedWeight::name() const {
   if (!Table)

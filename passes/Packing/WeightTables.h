@@ -9,11 +9,19 @@
 
 #include "dialects/Dnn/Dnn.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace tenon {
+
+/// The weights and tables of a placed module that share indices: those of one
+/// scope, and of scopes that meet in one function argument. Equal ones are
+/// together, in the order of what they are.
+using SharedIndices =
+    std::map<std::string, llvm::SmallVector<mlir::Operation *>>;
+std::vector<SharedIndices> sharedIndices(mlir::ModuleOp Module);
 
 /// One packed weight: checkpoint tensors one below another, or a table that is
 /// computed.

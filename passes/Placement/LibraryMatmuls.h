@@ -19,6 +19,9 @@ std::string whyGenerated(dnn::MatmulOp Matmul, mlir::Type Output);
 /// Why the matmul `Op`, which has been placed, is the library's or is not.
 std::string whyPlaced(mlir::Operation *Op);
 
+/// Whether the library computes `A` and `B` by one primitive.
+bool sharePrimitive(dnn::MatmulOp A, dnn::MatmulOp B);
+
 } // namespace tenon
 
 #endif // TENON_PASSES_PLACEMENT_LIBRARYMATMULS_H

@@ -65,6 +65,20 @@ std::string tenon::whyPlaced(Operation *Op) {
              : "library matmuls were not selected";
 }
 
+bool tenon::sharePrimitive(dnn::MatmulOp A, dnn::MatmulOp B) {
+  auto SameType = [](Value X, Value Y) {
+    return static_cast<bool>(X) == static_cast<bool>(Y) &&
+           (!X || X.getType() == Y.getType());
+  };
+  return SameType(A.getInput(), B.getInput()) &&
+         SameType(A.getWeight(), B.getWeight()) &&
+         SameType(A.getBias(), B.getBias()) &&
+         SameType(A.getMultiplier(), B.getMultiplier()) &&
+         SameType(A.getResidual(), B.getResidual()) &&
+         SameType(A.getOuts(), B.getOuts()) &&
+         A.getActivation() == B.getActivation();
+}
+
 namespace {
 
 struct SelectLibraryMatmuls
@@ -91,20 +105,6 @@ struct SelectLibraryMatmuls
       if (Same == Primitives.end())
         Primitives.push_back(Matmul);
     });
-  }
-
-  static bool sharePrimitive(dnn::MatmulOp A, dnn::MatmulOp B) {
-    auto SameType = [](Value X, Value Y) {
-      return static_cast<bool>(X) == static_cast<bool>(Y) &&
-             (!X || X.getType() == Y.getType());
-    };
-    return SameType(A.getInput(), B.getInput()) &&
-           SameType(A.getWeight(), B.getWeight()) &&
-           SameType(A.getBias(), B.getBias()) &&
-           SameType(A.getMultiplier(), B.getMultiplier()) &&
-           SameType(A.getResidual(), B.getResidual()) &&
-           SameType(A.getOuts(), B.getOuts()) &&
-           A.getActivation() == B.getActivation();
   }
 };
 

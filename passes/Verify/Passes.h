@@ -15,6 +15,13 @@ namespace tenon {
 #define GEN_PASS_REGISTRATION
 #include "passes/Verify/Passes.h.inc"
 
+/// Checks the section "Placed modules" of the dnn dialect's SPEC.md. Emits an
+/// error at the operation that breaks the first constraint.
+llvm::LogicalResult verifyPlacedModule(mlir::ModuleOp Module);
+/// The same of what holds after stage `buffers`, too: scopes, weights and
+/// layers of caches (dnn_module_c1 to c3).
+llvm::LogicalResult verifyHandles(mlir::ModuleOp Module);
+
 } // namespace tenon
 
 #endif // TENON_PASSES_VERIFY_PASSES_H

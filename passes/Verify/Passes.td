@@ -25,8 +25,10 @@ def VerifyFused : Pass<"verify-fused", "::mlir::ModuleOp"> {
 def VerifyPlaced : Pass<"verify-placed", "::mlir::ModuleOp"> {
   let summary = "Every operation is placed";
   let description = [{
-    Only dnn operations, empty destinations and function operations are left;
-    every weight has an index; inputs of library matmuls have the weight's type.
+    Only dnn operations, empty destinations and function operations are left.
+    Scopes, indices of weights, layers of caches, tables, primitives and bounds
+    of functions fit together: the section "Placed modules" of the dialect's
+    SPEC.md (dnn_module_c1 and on).
   }];
 }
 

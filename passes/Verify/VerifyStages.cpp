@@ -76,17 +76,8 @@ struct VerifyPlaced : public tenon::impl::VerifyPlacedBase<VerifyPlaced> {
     };
     if (!dnn::targetOf(getOperation()) ||
         failed(verifyOps(getOperation(), "placed", "a dnn operation on tensors",
-                         IsPlaced)))
-      return signalPassFailure();
-    WalkResult Result = getOperation().walk([&](Operation *Op) {
-      auto Weight = dyn_cast<dnn::WeightOp>(Op);
-      auto Table = dyn_cast<dnn::TableOp>(Op);
-      if ((!Weight || Weight.getIndex()) && (!Table || Table.getIndex()))
-        return WalkResult::advance();
-      Op->emitOpError() << "expected an index";
-      return WalkResult::interrupt();
-    });
-    if (Result.wasInterrupted())
+                         IsPlaced)) ||
+        failed(verifyPlacedModule(getOperation())))
       signalPassFailure();
   }
 };
