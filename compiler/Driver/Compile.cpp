@@ -16,8 +16,10 @@
 #include "compiler/Native/NativeCode.h"
 #include "compiler/Packing/WeightPacking.h"
 #include "compiler/Prefixes/BakePrefixes.h"
+#include "dialects/Transformer/ModelVerifier.h"
 #include "passes/Packing/Passes.h"
 #include "passes/Pipelines/Pipelines.h"
+#include "passes/Verify/Passes.h"
 #include "runtime/Artifact/Artifact.h"
 #include "runtime/Support/Console.h"
 #include "runtime/Support/InputFile.h"
@@ -369,6 +371,16 @@ private:
         readStage(Context, Options.Model, Options.FromStage);
     if (!Loaded)
       return Loaded.error();
+    if (Status Valid = checkDump(*Loaded->Module, *After); !Valid)
+      return Valid;
+    if (Status Described = describeStage(*Loaded->Module, *After, Options.Model,
+                                         Loaded->State);
+        !Described)
+      return Described;
+    if (lastStage() == After) {
+      Result<bool> Written = emitted(*Loaded->Module);
+      return Written ? Status() : Status(Written.error());
+    }
     Model.emplace();
     if (wantsArtifact()) {
       if (Options.Weights.empty())
@@ -394,6 +406,21 @@ private:
       return writeArtifact(std::move(Loaded->State));
     }
     return lower(*Loaded->Module, std::move(Loaded->State), stages()[Next].Id);
+  }
+
+  /// Checks that what somebody may have edited is what a stage makes.
+  Status checkDump(mlir::ModuleOp Module, StageId Stage) {
+    PipelineOptions Defaults;
+    mlir::PassManager Gate(&Context);
+    Gate.addPass(
+        stages()[static_cast<size_t>(Stage)].Passes.back().Create(Defaults));
+    bool HasEntries = Stage < StageId::Buffers;
+    if (mlir::succeeded(Gate.run(Module)) &&
+        (!HasEntries ||
+         mlir::succeeded(transformer::verifyInterface(Module))) &&
+        (Stage != StageId::Buffers || mlir::succeeded(verifyHandles(Module))))
+      return {};
+    return Messages->error("stage " + Options.FromStage);
   }
 
   /// The checkpoint, and the tokenizer beside it, of a dump: a model directory,
@@ -470,15 +497,7 @@ private:
         Model->StoredType = storedTypeOf(Module);
         complete(State.Model, *Estimate);
       }
-      if (S.Id == StageId::Placed) {
-        State.Code.Primitives = describePrimitives(Module);
-        State.Weights = collectWeights(Module);
-      } else if (S.Id == StageId::Buffers) {
-        State.Code.ArenaBytes = arenaBytes(Module);
-        State.Code.ScratchBytes = scratchBytes(Module);
-        State.Code.Plan = describePlan(Module);
-        State.Code.Kernels = describeKernels(Module);
-      }
+      describeCode(Module, S.Id, State);
       if (Status Dumped = Dumper.endStage(Module, State, Number, Name); !Dumped)
         return Dumped.error();
       if (lastStage() == S.Id)

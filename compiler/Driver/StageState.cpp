@@ -3,12 +3,16 @@
 #include "compiler/Driver/StageState.h"
 
 #include "compiler/Builder/Places.h"
+#include "compiler/Estimate/Estimate.h"
+#include "compiler/Families/Import.h"
+#include "compiler/Manifest/ManifestBuilder.h"
 #include "dialects/Dnn/Dnn.h"
 #include "runtime/Abi/TenonRt.h"
 #include "runtime/Support/InputFile.h"
 #include "runtime/Support/Json.h"
 
 #include "mlir/AsmParser/AsmParser.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -53,6 +57,84 @@ Result<std::vector<CpuLevel>> tenon::compiledLevels(const Manifest &Model,
 }
 
 //===----------------------------------------------------------------------===//
+// What a module says
+//===----------------------------------------------------------------------===//
+
+void tenon::describeCode(mlir::ModuleOp Module, StageId Stage,
+                         StageState &State) {
+  if (Stage == StageId::Placed)
+    State.Code.Primitives = describePrimitives(Module);
+  if (Stage == StageId::Placed || Stage == StageId::Buffers)
+    State.Weights = collectWeights(Module);
+  if (Stage == StageId::Buffers) {
+    State.Code.ArenaBytes = arenaBytes(Module);
+    State.Code.ScratchBytes = scratchBytes(Module);
+    State.Code.Plan = describePlan(Module);
+    State.Code.Kernels = describeKernels(Module);
+  }
+}
+
+/// Checks that calls of the library are those of `Primitives`.
+static Status checkCalls(mlir::ModuleOp Module, const std::string &Path,
+                         llvm::ArrayRef<PrimitiveInfo> Primitives) {
+  Status Checked;
+  Module.walk([&](dnn::CallMatmulOp Call) {
+    dnn::PackedType Weight = Call.getWeight().getType();
+    auto Number = static_cast<size_t>(Call.getPrimitive());
+    if (Number < Primitives.size() &&
+        Primitives[Number].K == Weight.getInFeatures() &&
+        Primitives[Number].N == Weight.getOutFeatures())
+      return mlir::WalkResult::advance();
+    Checked =
+        Error(Path + ": dnn.call_matmul " + std::to_string(Number) +
+              " with a weight of " + std::to_string(Weight.getOutFeatures()) +
+              "x" + std::to_string(Weight.getInFeatures()) +
+              ": expected one of the primitives of the resource "
+              "'tenon.state'");
+    return mlir::WalkResult::interrupt();
+  });
+  return Checked;
+}
+
+Status tenon::describeStage(mlir::ModuleOp Module, StageId Stage,
+                            const std::string &Path, StageState &State) {
+  if (Stage == StageId::Llvm)
+    return {};
+  Manifest Before = State.Model;
+  describeSizes(Module, State.Model);
+  Json &Compiled = State.Model.Compiled;
+  if (!Compiled.is_object())
+    return Error(Path + ": resource 'tenon.state': field 'compiled': expected "
+                        "an object");
+  Compiled["max_tokens_per_step"] = State.Model.MaxTokensPerStep;
+  Compiled["few_tokens"] = State.Model.FewTokens;
+  if (Stage != StageId::Buffers) {
+    describeEntries(Module, State.Model);
+  } else {
+    // What is generated is for these sizes.
+    Json Expected = toJson(Before), Got = toJson(State.Model);
+    for (const auto &[Field, Value] : Got.items())
+      if (Value != Expected[Field])
+        return Error(Path + ": field '" + Field + "' is " +
+                     escaped(Value.dump()) + ": expected " +
+                     escaped(Expected[Field].dump()) +
+                     ", as the resource 'tenon.state' says");
+    if (Status Known = checkCalls(Module, Path, State.Code.Primitives); !Known)
+      return Known;
+  }
+  if (Stage == StageId::Transformer) {
+    Result<ModelEstimate> Estimate = estimateModel(Module);
+    if (!Estimate)
+      return Estimate.error();
+    State.Model.Estimates = toJson(*Estimate);
+    State.Model.WeightType = storedTypeOf(Module);
+    Compiled["dtype"] = State.Model.WeightType;
+  }
+  describeCode(Module, Stage, State);
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
 // To text
 //===----------------------------------------------------------------------===//
 
@@ -82,17 +164,25 @@ static Json toJson(const ScopeTable &Scope) {
 }
 
 static std::string jsonOf(const StageState &State) {
+  std::optional<StageId> Stage = stageNamed(State.Stage);
   // The manifest's reader expects code to lie somewhere in a file.
+  CodeInfo Code;
+  if (Stage == StageId::Llvm)
+    Code = State.Code;
+  else if (Stage == StageId::Buffers)
+    Code.Primitives = State.Code.Primitives;
+  Code.Level = State.Code.Level;
+  Code.Offset = 4096;
+  Code.Bytes = 1;
   Manifest Whole = State.Model;
-  Whole.Code = {State.Code};
-  Whole.Code.front().Offset = 4096;
-  Whole.Code.front().Bytes = 1;
-  Json Scopes = Json::array();
-  for (const ScopeTable &Scope : State.Weights)
-    Scopes.push_back(toJson(Scope));
-  return Json{
-      {"stage", State.Stage}, {"manifest", toJson(Whole)}, {"weights", Scopes}}
-      .dump();
+  Whole.Code = {Code};
+  Json J = {{"manifest", toJson(Whole)}};
+  if (Stage == StageId::Llvm) {
+    J["weights"] = Json::array();
+    for (const ScopeTable &Scope : State.Weights)
+      J["weights"].push_back(toJson(Scope));
+  }
+  return J.dump();
 }
 
 void tenon::printWithState(mlir::ModuleOp Module, const StageState &State,
@@ -184,19 +274,30 @@ private:
 
 } // namespace
 
+/// The last stage that `Module` has been through: each leaves an attribute.
+static StageId stageOf(mlir::ModuleOp Module) {
+  if (!Module.getOps<mlir::LLVM::LLVMFuncOp>().empty())
+    return StageId::Llvm;
+  if (Module->hasAttr(dnn::attr::ArenaBytes))
+    return StageId::Buffers;
+  if (Module->hasAttr(dnn::attr::Target))
+    return StageId::Placed;
+  return Module->hasAttr(transformer::attr::FewTokens) ? StageId::Fused
+                                                       : StageId::Transformer;
+}
+
 static Result<StageState> stateFrom(mlir::MLIRContext &Context,
-                                    const std::string &Text,
+                                    const std::string &Text, StageId Stage,
                                     const std::string &Path) {
   std::string Where = Path + ": resource 'tenon.state'";
   Result<Json> Parsed = parseJson(Text, Where);
   if (!Parsed)
     return Parsed.error();
   const Json &J = *Parsed;
-  if (!J.is_object() || !J.contains("stage") || !J["stage"].is_string() ||
-      !J.contains("manifest") || !J.contains("weights"))
-    return Error(Where + ": expected a stage, a manifest and weights");
+  if (!J.is_object() || !J.contains("manifest"))
+    return Error(Where + ": expected a manifest");
   StageState State;
-  State.Stage = J["stage"].get<std::string>();
+  State.Stage = stages()[static_cast<size_t>(Stage)].Name.str();
   Result<Manifest> Whole = manifestFromJson(J["manifest"], Where);
   if (!Whole)
     return Whole.error();
@@ -207,6 +308,10 @@ static Result<StageState> stateFrom(mlir::MLIRContext &Context,
   State.Code = std::move(State.Model.Code.front());
   State.Model.Code.clear();
   State.Code.Offset = State.Code.Bytes = 0;
+  if (Stage != StageId::Llvm)
+    return State;
+  if (!J.contains("weights"))
+    return Error(Where + ": expected weights, which LLVM does not say");
   Result<std::vector<ScopeTable>> Weights =
       WeightsReader(Context, Path).read(J["weights"]);
   if (!Weights)
@@ -246,7 +351,8 @@ Result<LoadedStage> tenon::readStage(mlir::MLIRContext &Context,
   if (!State)
     return Error(Path + ": has no resource 'tenon.state': expected a file that "
                         "--dump-stages wrote at the end of a stage");
-  Result<StageState> Read = stateFrom(Context, *State, Path);
+  Result<StageState> Read =
+      stateFrom(Context, *State, stageOf(*Loaded.Module), Path);
   if (!Read)
     return Read.error();
   Loaded.State = std::move(*Read);

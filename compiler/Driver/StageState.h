@@ -1,10 +1,10 @@
 //===- StageState.h - What a dump carries beside its IR ---------*- C++ -*-===//
 //
 // A dump of the IR after a stage ends in a section of resources, where MLIR
-// keeps what is not IR. It holds what the artifact will say of the model and,
-// as they become known, the weights of every scope, the library's primitives
-// and the memory plan, so that `tenon compile --from-stage` goes on as if it
-// had never stopped.
+// keeps what is not IR: what the artifact will say of the model, the library's
+// primitives once matmuls are calls, and the weights of every scope once all is
+// LLVM. `tenon compile --from-stage` reads the rest off the module, edited or
+// not, and goes on as if it had never stopped.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +12,7 @@
 #define TENON_COMPILER_DRIVER_STAGESTATE_H
 
 #include "passes/Packing/WeightTables.h"
+#include "passes/Pipelines/Pipelines.h"
 #include "runtime/Artifact/Manifest.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -42,7 +43,17 @@ Result<std::vector<CpuLevel>> compiledLevels(const Manifest &Model,
                                              const std::string &Path);
 void setCompiledLevels(Manifest &Model, llvm::ArrayRef<CpuLevel> Levels);
 
-/// Prints `Module` with `State` in its resources.
+/// Puts into `State` what `Module` says of weights and code at the end of
+/// `Stage`.
+void describeCode(mlir::ModuleOp Module, StageId Stage, StageState &State);
+
+/// Puts into `State` all that `Module`, of which the gate of its stage holds,
+/// says at the end of `Stage`; an error, naming the dump at `Path`, when that
+/// contradicts what `State` says and the module does not.
+Status describeStage(mlir::ModuleOp Module, StageId Stage,
+                     const std::string &Path, StageState &State);
+
+/// Prints `Module` with what it does not say of `State` in its resources.
 void printWithState(mlir::ModuleOp Module, const StageState &State,
                     llvm::raw_ostream &Stream);
 
@@ -52,9 +63,9 @@ struct LoadedStage {
   StageState State;
 };
 
-/// Reads the dump at `Path`; an error when it is none, is damaged, was written
-/// at the end of another stage than `Stage`, or is for another CPU level than
-/// its state says.
+/// Reads the dump at `Path`; an error when it is none, is damaged, is at the
+/// end of another stage than `Stage`, or is for another CPU level than its
+/// state says.
 Result<LoadedStage> readStage(mlir::MLIRContext &Context,
                               const std::string &Path, llvm::StringRef Stage);
 

@@ -29,27 +29,51 @@ Result<Manifest> tenon::describeModel(mlir::ModuleOp Module) {
   M.ProducedBy = "tenon " TENON_VERSION;
   M.AbiMajor = TENON_RT_ABI_MAJOR;
   M.AbiMinor = TENON_RT_ABI_MINOR;
+  describeSizes(Module, M);
+  describeEntries(Module, M);
+  return M;
+}
+
+void tenon::describeSizes(mlir::ModuleOp Module, Manifest &M) {
   auto Family = Module->getAttrOfType<mlir::StringAttr>(tr::attr::Family);
   M.Family = Family ? Family.str() : "mlir";
   M.Vocabulary = integerOf(Module, tr::attr::Vocabulary, 0);
   M.MaxSequence = integerOf(Module, tr::attr::MaxSequence, 0);
   M.TokenTypes = integerOf(Module, tr::attr::TokenTypes, 0);
   M.MaxSource = integerOf(Module, tr::attr::MaxSource, 0);
+  M.Caches = describeCaches(Module);
+  // From stage `fused` on.
+  M.FewTokens = integerOf(Module, tr::attr::FewTokens, M.FewTokens);
+  std::optional<int64_t> Tokens;
+  for (auto Function : Module.getOps<mlir::func::FuncOp>())
+    if (Function->hasAttr(tr::attr::Role) &&
+        Function->hasAttr(tr::attr::MaxTokens))
+      Tokens = std::min(Tokens.value_or(INT64_MAX),
+                        integerOf(Function, tr::attr::MaxTokens, 0));
+  M.MaxTokensPerStep = Tokens.value_or(M.MaxTokensPerStep);
+}
 
+/// Columns of what `Op` computes on tensors.
+static int64_t resultWidth(mlir::Operation *Op) {
+  return widthOf(Op->getResult(0));
+}
+
+void tenon::describeEntries(mlir::ModuleOp Module, Manifest &M) {
   bool UsesTypes = false;
   // Of the rows that images are given as, and of those that stand for them.
   int64_t Features = 0, Merged = 0;
+  M.HasPrefixMask = false;
   Module.walk([&](mlir::Operation *Op) {
-    if (auto Embedding = llvm::dyn_cast<tr::EmbeddingOp>(Op)) {
-      UsesTypes |= Embedding.getIndex() == tr::IndexKind::TokenType;
-    } else if (auto Input = llvm::dyn_cast<tr::InputFeaturesOp>(Op)) {
-      Features = Input.getResult().getType().getShape()[1];
-    } else if (auto Merge = llvm::dyn_cast<tr::MergeFeaturesOp>(Op)) {
-      Merged = Merge.getResult().getType().getShape()[1];
-    }
+    if (auto Index = Op->getAttrOfType<tr::IndexKindAttr>("index"))
+      UsesTypes |= Index.getValue() == tr::IndexKind::TokenType;
+    else if (llvm::isa<tr::InputFeaturesOp, dnn::InputFeaturesOp>(Op))
+      Features = resultWidth(Op);
+    else if (llvm::isa<tr::MergeFeaturesOp, dnn::MergeFeaturesOp>(Op))
+      Merged = resultWidth(Op);
     if (auto Mask = Op->getAttrOfType<tr::MaskKindAttr>("mask"))
       M.HasPrefixMask |= Mask.getValue() == tr::MaskKind::Prefix;
   });
+  M.Entries.clear();
   for (auto Function : Module.getOps<mlir::func::FuncOp>()) {
     auto Role = Function->getAttrOfType<mlir::StringAttr>(tr::attr::Role);
     if (!Role)
@@ -72,16 +96,16 @@ Result<Manifest> tenon::describeModel(mlir::ModuleOp Module) {
       Entry.Features = Merged;
     M.Entries.push_back(Entry);
   }
-  M.Caches = describeCaches(Module);
-  return M;
 }
 
 std::vector<CacheInfo> tenon::describeCaches(mlir::ModuleOp Module) {
   int64_t Layers = 0;
-  Module.walk([&](tr::ScopeOp Scope) {
+  auto Count = [&](auto Scope) {
     if (Scope.getLayer())
       Layers = std::max(Layers, static_cast<int64_t>(*Scope.getLayer()) + 1);
-  });
+  };
+  Module.walk([&](tr::ScopeOp Scope) { Count(Scope); });
+  Module.walk([&](dnn::ScopeOp Scope) { Count(Scope); });
   std::vector<CacheInfo> Result;
   CacheNumbering Caches(Module);
   for (tr::CacheType Cache : Caches.types()) {

@@ -15,6 +15,14 @@ using namespace artifact;
 /// counted from the scopes.
 Result<Manifest> describeModel(mlir::ModuleOp Module);
 
+/// Puts into `M` the sizes and caches of a valid model, as they are after any
+/// stage before `llvm`; bounds of steps from stage `fused` on.
+void describeSizes(mlir::ModuleOp Module, Manifest &M);
+
+/// Puts into `M` the entries of a valid model and what they ask of a batch, as
+/// they are until stage `placed`.
+void describeEntries(mlir::ModuleOp Module, Manifest &M);
+
 /// The caches of a valid model, by number.
 std::vector<CacheInfo> describeCaches(mlir::ModuleOp Module);
 

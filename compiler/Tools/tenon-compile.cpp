@@ -370,5 +370,14 @@ int main(int Argc, char **Argv) {
   if (!Levels)
     return fail(Levels.error().message());
   Options.Levels = *Levels;
+  bool IsUntil = !Options.UntilAfter.empty();
+  const std::string &Last = IsUntil ? Options.UntilAfter : Options.Emit;
+  if (std::optional<StageId> From = stageNamed(Options.FromStage),
+      Wanted = stageNamed(Last);
+      From && Wanted && *Wanted < *From)
+    return fail(std::string(IsUntil ? "--until-after" : "--emit") + " is '" +
+                    Last + "': expected '" + Options.FromStage +
+                    "', as --from-stage says, or what comes after it",
+                ExitUsage);
   return exitStatusOf(compile(Options));
 }

@@ -111,6 +111,88 @@ def errors(test, fixture):
                                "plan-memory", *out])
 
 
+def check_edits(test, fixture):
+    """An edit of the text changes the artifact as it does in a dump of an
+    earlier stage, or is refused."""
+    dumps = test.work / "edits"
+    whole = test.compile(fixture.path, "whole", "--dump-stages", dumps,
+                         "--target-cpu", "avx2")
+    whole = test.outputs(whole, fixture.tokens)
+    files = {stage: dumps / f"{number}-{stage}.mlir"
+             for number, stage in enumerate(STAGES, 1)}
+
+    def edited(stage, pattern, new):
+        # The resources come last.
+        module, mark, state = files[stage].read_text().partition("{-#")
+        changed, count = re.subn(pattern, new, module)
+        test.check(count > 0, f"{stage}: no '{pattern}' to edit")
+        path = test.work / "edited.mlir"
+        path.write_text(changed + mark + state)
+        return path
+
+    def rest(path, stage):
+        return test.compile(path, "rest", "--from-stage", stage, "--weights",
+                            fixture.path)
+
+    def refused(stage, pattern, new, *parts):
+        test.expect_error(f"{stage}, '{pattern}' to '{new}'", *parts, command=[
+            "tenon-compile", "compile", edited(stage, pattern, new),
+            "--from-stage", stage, "--weights", fixture.path, "-o",
+            test.work / "x.tenon"])
+
+    for pattern, new, stages in (
+            (r"base = [0-9.e+]+", "base = 100.0", STAGES[:4]),
+            (r" eps [0-9.e-]+", " eps 0.25", STAGES[:3]),
+            (r'"self_attn.o_proj.weight"', '"self_attn.q_proj.weight^T"',
+             STAGES[1:4])):
+        outputs = [test.outputs(rest(edited(stage, pattern, new), stage),
+                                fixture.tokens) for stage in stages]
+        test.check((outputs[0] != whole).any(), f"'{pattern}': no change")
+        for stage, output in zip(stages[1:], outputs[1:]):
+            test.check((output == outputs[0]).all(), f"'{pattern}' at {stage}")
+    for stage in STAGES[:2]:
+        artifact = rest(edited(stage, r"transformer\.max_sequence = \d+",
+                               "transformer.max_sequence = 16"), stage)
+        said = json.loads(test.need("tenon", "inspect", artifact, "--json"))
+        found = said["model"]["max_sequence"]
+        test.check(found == 16, f"max_sequence at {stage}: {found}")
+
+    refused("transformer", r"layer 0", "layer 7", "module_c20")
+    refused("fused", r"transformer\.vocabulary = \d+",
+            "transformer.vocabulary = 9000", "dnn_module_c4")
+    refused("fused", r"transformer\.output = \"logits\", ", "", "module_c7")
+    refused("placed", r"transformer\.max_sequence = \d+",
+            "transformer.max_sequence = 16", "dnn_module_c4")
+    refused("placed", r"mlp\.up_proj\.weight", "nonsense", "nonsense")
+    refused("placed", r" index 1 ", " index 0 ", "dnn_module_c2", "got 0")
+    refused("placed", r" index 1 ", " index 60 ", "dnn_module_c2", "got 60")
+    refused("placed", r"number 1 ", "number 400 ", "dnn_module_c1", "got 400")
+    refused("placed", r" layer 0", "", "dnn_module_c3")
+    refused("placed", r"few_tokens = \d+", "few_tokens = 64", "dnn_module_c7")
+    refused("buffers", r" index 1 ", " index 0 ", "dnn_module_c2", "got 0")
+    refused("buffers", r"transformer\.max_sequence = \d+",
+            "transformer.max_sequence = 16", "'max_sequence' is 16",
+            "as the resource 'tenon.state' says")
+    refused("buffers", r"arena_bytes = \d+", "arena_bytes = 64",
+            "dnn_buffer_c2")
+
+    # By way of tenon-opt.
+    moved = test.work / "moved.mlir"
+    test.need("tenon-opt", files["transformer"], "--stage-fused",
+              "--stage-placed=level=avx2", "-o", moved)
+    rest(moved, "placed")
+    # An end before the beginning, and at it.
+    command = ["tenon-compile", "compile", files["placed"], "--from-stage",
+               "placed"]
+    for option in "--emit", "--until-after":
+        test.expect_error(f"{option} before", f"{option} is 'fused'",
+                          "expected 'placed'", status=2,
+                          command=[*command, option, "fused"])
+    text = test.need(*command, "--emit", "placed")
+    test.check("dnn.split_append" in text and "tenon.state" not in text,
+               f"--emit of the stage itself: {text[:200]}")
+
+
 def main():
     test = support.Test(sys.argv[1:])
     chosen = support.fixtures(test.names)
@@ -119,6 +201,7 @@ def main():
     check(test, chosen[0], "bf16", read=True)
     check_levels(test, chosen[0])
     errors(test, chosen[0])
+    check_edits(test, chosen[0])
     test.finish()
 
 
