@@ -172,7 +172,7 @@ class Prefix:
                  "'messages'"),
                 ("", f"{where}: has no prompts: expected one a line"),
                 ('"short"', f"{where}:1: has "),
-                (json.dumps("long " * 600), f"{where}:1: sequence of ")):
+                (json.dumps("long " * 600), f"{where}:1: the prompt has ")):
             where.write_text(line + "\n")
             self.test.expect_error(
                 line[:60], said, command=("tenon", "compile", self.model,
