@@ -127,8 +127,7 @@ static Result<Json> readTools(const tenon_settings &Read) {
   if (!Tools)
     return Error(Tools.error().message());
   if (!Tools->is_array() && !Tools->is_null())
-    return Error(std::string("tools is ") + Tools->type_name() +
-                 ": expected an array");
+    return Error("tools is " + jsonKind(*Tools) + ": expected an array");
   if (Status Good = tools::checkTools(*Tools); !Good)
     return Good.error();
   return Tools;

@@ -303,7 +303,7 @@ static void readAndAnswer(Call C, void (*Answer)(Call)) {
       return C.reply(ApiError{400, Body.error().message()});
     if (!Body->is_object())
       return C.reply(ApiError{400, std::string("the body is ") +
-                                       Body->type_name() +
+                                       jsonKind(*Body) +
                                        ": expected an object"});
     C.Body = std::move(*Body);
   }

@@ -56,7 +56,7 @@ static Json contentOf(const Json &Parts, const Json &Role,
       F.refuse({400,
                 "'" + Place + "'[" + std::to_string(I) + "] is " +
                     (Type.is_string() ? printable(Type.get<std::string>())
-                                      : std::string(Part.type_name())) +
+                                      : jsonKind(Part)) +
                     ": expected {\"type\": \"text\", \"text\": TEXT}" +
                     Expected,
                 "messages"});
@@ -77,7 +77,7 @@ static void readContents(chat::Conversation &Talk, ImageReader &Images,
       continue;
     if (!At->is_array())
       return F.refuse({400,
-                       "'" + Place + "' is " + At->type_name() +
+                       "'" + Place + "' is " + jsonKind(*At) +
                            ": expected a text, or an array of parts",
                        "messages"});
     *At = contentOf(*At, Message.at("role"), Place, Images, F);
@@ -114,16 +114,16 @@ void http::normalise(chat::Conversation &Talk, const ServedModel &M,
     for (const char *Key : {"reasoning_content", "tool_call_id"})
       if (Json Text = Message.value(Key, Json());
           !Text.is_null() && !Text.is_string())
-        return F.refuse({400,
-                         Place + "." + Key + "' is " + Text.type_name() +
-                             ": expected a text",
-                         "messages"});
+        return F.refuse(
+            {400,
+             Place + "." + Key + "' is " + jsonKind(Text) + ": expected a text",
+             "messages"});
     auto Calls = Message.find("tool_calls");
     if (Calls == Message.end() || Calls->is_null())
       continue;
     if (!Calls->is_array())
       return F.refuse({400,
-                       Place + ".tool_calls' is " + Calls->type_name() +
+                       Place + ".tool_calls' is " + jsonKind(*Calls) +
                            ": expected an array of calls",
                        "messages"});
     for (Json &Call : *Calls) {
@@ -145,7 +145,7 @@ void http::normalise(chat::Conversation &Talk, const ServedModel &M,
       if (!Given->is_string())
         return F.refuse({400,
                          Place + ".tool_calls[].function.arguments' is " +
-                             Given->type_name() +
+                             jsonKind(*Given) +
                              ": expected an object, or a text of it",
                          "messages"});
       // Some servers write no arguments so, and clients repeat it.

@@ -70,7 +70,7 @@ static EncoderText textOf(const Json &Given, const std::string &Place,
     else
       Text.Tokens = std::move(*Ids);
   } else {
-    F.refuse({400, Place + " is " + Given.type_name() +
+    F.refuse({400, Place + " is " + jsonKind(Given) +
                        ": expected a text, or an array of token ids"});
   }
   checkLength(Text, Place, M, F);
@@ -263,8 +263,8 @@ void http::rerank(Call C) {
         Each.is_object() && Each.contains("text") ? Each.at("text") : Each;
     std::string Place = "'documents[" + std::to_string(Shown.size()) + "]'";
     if (!Text.is_string())
-      return C.reply(ApiError{400, Place + " is " + Each.type_name() +
-                                       ": expected a text"});
+      return C.reply(
+          ApiError{400, Place + " is " + jsonKind(Each) + ": expected a text"});
     Texts.push_back(Embeds ? textOf(Text, Place, Truncation, *M, F)
                            : pairOf(*Query, Text, Place, Truncation, *M, F));
     Shown.push_back(Text);

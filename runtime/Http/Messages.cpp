@@ -203,13 +203,13 @@ public:
     if (Role != "user" && Role != "assistant")
       return refuse("'" + Place + ".role' is " +
                     (Role.is_string() ? printable(Role.get<std::string>())
-                                      : std::string(Role.type_name())) +
+                                      : jsonKind(Role)) +
                     ": expected \"user\" or \"assistant\"");
     Json Content = Message.value("content", Json());
     if (Content.is_string())
       Content = Json::array({{{"type", "text"}, {"text", Content}}});
     if (!Content.is_array())
-      return refuse("'" + Place + ".content' is " + Content.type_name() +
+      return refuse("'" + Place + ".content' is " + jsonKind(Content) +
                     ": expected a text, or an array of blocks");
     Json To = {{"role", Role}};
     MessageContent Said;
@@ -300,7 +300,7 @@ private:
     }
     if (IsGood)
       return Said.json();
-    refuse("'" + Place + "' is " + Content.type_name() +
+    refuse("'" + Place + "' is " + jsonKind(Content) +
            ": expected a text, or an array of blocks of text" +
            (HasImages ? " and images" : ""));
     return std::nullopt;

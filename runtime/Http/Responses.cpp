@@ -276,7 +276,7 @@ static Json contentOf(const Json &Item, const char *Key,
   if (At == Item.end() || !At->is_array()) {
     F.refuse({400,
               "'" + Place + "." + Key + "' is " +
-                  (At == Item.end() ? "missing" : At->type_name()) +
+                  (At == Item.end() ? "missing" : jsonKind(*At)) +
                   ": expected a text, or an array of texts",
               "input"});
     return "";
@@ -298,8 +298,7 @@ static Json contentOf(const Json &Item, const char *Key,
       F.refuse(
           {400,
            "'" + Place + "." + Key + "' has " +
-               (Type.empty() ? std::string(Part.type_name())
-                             : printable(Type)) +
+               (Type.empty() ? jsonKind(Part) : printable(Type)) +
                ": expected \"input_text\" or \"output_text\" with a "
                "\"text\"" +
                (HasImages ? ", or \"input_image\" with an \"image_url\""
@@ -321,7 +320,7 @@ static void addItem(const Json &Item, const std::string &Place, Json &Messages,
       return At->get<std::string>();
     F.refuse({400,
               "'" + Place + "." + Key + "' is " +
-                  (Item.contains(Key) ? Item.at(Key).type_name() : "missing") +
+                  (Item.contains(Key) ? jsonKind(Item.at(Key)) : "missing") +
                   ": expected a string",
               "input"});
     return {};
@@ -395,7 +394,7 @@ static Json readMessages(Fields &F, const Limits &Bounds, ImageReader &Images) {
     std::string Place = "input[" + std::to_string(I) + "]";
     if (!(*Input)[I].is_object()) {
       F.refuse({400,
-                "'" + Place + "' is " + (*Input)[I].type_name() +
+                "'" + Place + "' is " + jsonKind((*Input)[I]) +
                     ": expected an object",
                 "input"});
       break;

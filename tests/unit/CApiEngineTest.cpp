@@ -140,7 +140,7 @@ TEST_F(CApiEngineTest, ReadsTheToolsOfSettings) {
   tenon_request Id = 0;
   for (const auto &[Tools, Expected] : std::map<std::string, const char *>{
            {"[", "tenon_engine_submit: tools"},
-           {"{}", "tenon_engine_submit: tools is object: expected an array"},
+           {"{}", "tenon_engine_submit: tools is an object: expected an array"},
            {"[1]", "tenon_engine_submit: 'tools[0]' is no function"}}) {
     Settings.tools = Tools.c_str();
     EXPECT_EQ(submit({4}, Id), TENON_INVALID_ARGUMENT) << Tools;
