@@ -18,6 +18,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     return 0;
   if (Result<ModelEstimate> Estimate = estimateModel(**Module);
       fuzz::isGood(Estimate))
-    toText(*Estimate);
+    toText(*Estimate, storedTypeOf(**Module));
   return 0;
 }
