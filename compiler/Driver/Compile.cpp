@@ -371,6 +371,7 @@ private:
         readStage(Context, Options.Model, Options.FromStage);
     if (!Loaded)
       return Loaded.error();
+    Model.emplace();
     if (Status Valid = checkDump(*Loaded->Module, *After); !Valid)
       return Valid;
     if (Status Described = describeStage(*Loaded->Module, *After, Options.Model,
@@ -381,7 +382,6 @@ private:
       Result<bool> Written = emitted(*Loaded->Module);
       return Written ? Status() : Status(Written.error());
     }
-    Model.emplace();
     if (wantsArtifact()) {
       if (Options.Weights.empty())
         return Error(Options.Model + ": a dump has no weights: expected "
