@@ -12,12 +12,14 @@ import numpy
 import support
 
 FIXTURES = pathlib.Path(__file__).parent.parent / "gguf" / "fixtures"
+# What does not depend on the level: its code is made fastest.
+AVX2 = "--target-cpu", "avx2"
 
 
 def compare(test, entry):
     name = entry["name"]
     artifact = test.compile(FIXTURES / f"{name}.gguf", name, "--dtype", "f32",
-                            "--activations", "exact", "--target-cpu", "avx2")
+                            "--activations", "exact", *AVX2)
     reference = numpy.load(FIXTURES / f"{name}.npy")
     _, limit = support.REFERENCE_TOLERANCE["f32"]
     error = support.largest_error(test.outputs(artifact, entry["tokens"]),
@@ -41,7 +43,7 @@ def check_tokenizer(test):
     for name, expected in (
             ("llama-f32", [ids for ids, _ in references["spm"]]),
             ("qwen2-bf16", references["splits"]["qwen2"])):
-        artifact = test.compile(FIXTURES / f"{name}.gguf", name)
+        artifact = test.compile(FIXTURES / f"{name}.gguf", name, *AVX2)
         ids = json.loads(test.need("tenon", "tokenize", artifact,
                                    "--json-lines", lines))
         test.check(ids == expected, f"{name}: ids of texts")
@@ -53,7 +55,7 @@ def check_types(test):
     for name, stored in (("qwen2-bf16", "bf16"), ("gemma-f16", "f32"),
                          ("llama-q8_0", "q8_0"),
                          ("llama-q4_k", "q4_k+q6_k+q8_0")):
-        artifact = test.compile(FIXTURES / f"{name}.gguf", name)
+        artifact = test.compile(FIXTURES / f"{name}.gguf", name, *AVX2)
         inspected = json.loads(test.need("tenon", "inspect", artifact,
                                          "--json"))
         kept = inspected["model"]["weight_type"]
@@ -79,7 +81,7 @@ def check_transposed(test):
     """What the checkpoint has the other way round keeps its blocks too."""
     for name, part, count in (("gpt2-q8_0", ".mlp.c_", 2),
                               ("gpt-oss-q8_0", ".experts.", 6)):
-        artifact = test.compile(FIXTURES / f"{name}.gguf", name)
+        artifact = test.compile(FIXTURES / f"{name}.gguf", name, *AVX2)
         inspected = json.loads(test.need("tenon", "inspect", artifact,
                                          "--json"))
         layouts = [weight["layout"] for weight in inspected["weights"]["list"]
@@ -96,7 +98,7 @@ def check_quantize(test, entry):
         what = f"{entry['name']} as {choice}"
         artifact = test.compile(FIXTURES / f"{entry['name']}.gguf", what,
                                 "--quantize", choice, "--dtype", "f32",
-                                "--activations", "exact")
+                                "--activations", "exact", *AVX2)
         values = test.outputs(artifact, entry["tokens"])
         error = support.l2_error(values, reference)
         test.check(least <= error <= most,
@@ -119,7 +121,7 @@ def check_excluded(test):
     def layouts(what, *options, note=None):
         artifact = test.work / f"{what}.tenon"
         done = test.run("tenon", "compile", FIXTURES / "llama-q4_k.gguf", "-o",
-                        artifact, *options)
+                        artifact, *AVX2, *options)
         test.check(done.returncode == 0
                    and (done.stderr.count("\n") == 1 and note in done.stderr
                         if note else not done.stderr),
@@ -149,7 +151,7 @@ def check_excluded(test):
 def check_activations(test, entry):
     """Rows of integers, 8 bits in a prefill and 16 in decode-sized steps; or
     none, by option."""
-    for level in "avx2", "avx2_vnni", "avx512", "avx512_vnni":
+    for level in "avx2", "avx2_vnni", "avx512_vnni":
         if not support.runnable(level, test.native_level()):
             continue
         for activations, prefill, step in (
@@ -261,7 +263,7 @@ def split(path, folder, parts):
 def check_parts(test, entry):
     """A file in parts is the same model; no part of it is overwritten."""
     name = entry["name"]
-    options = ["--dtype", "f32"]
+    options = ["--dtype", "f32", *AVX2]
     first = split(FIXTURES / f"{name}.gguf", test.work / "parts", 3)
     whole = test.compile(FIXTURES / f"{name}.gguf", "whole", *options)
     parts = test.compile(first, "parts", *options)
