@@ -617,7 +617,7 @@ def main():
             if notes:
                 check_auto(test, name, *notes)
     if not test.names or "latent" in test.names:
-        compare(test, "latent", latent(), gptq_config(), "f32+q4_0")
+        compare(test, "latent", latent(), gptq_config(), "q4_0")
         check_auto(test, "latent",
                    "2 quantised matrices that the model needs as plain "
                    "numbers are kept as f32 (--dtype bf16 rounds them); the "

@@ -213,7 +213,7 @@ TEST_F(GptTest, GptNeoxRefuses) {
         "field 'rotary_emb_base' is 0: expected a number from 1e-06 to 1e+12"},
        {{{"rope_scaling", {{"type", "cubic"}, {"factor", 2}}}},
         "field 'rope_scaling.type' is 'cubic': expected one of default, "
-        "linear, dynamic, llama3, yarn, longrope"},
+        "linear, dynamic, llama3, yarn, longrope, su"},
        {{{"hidden_size", 97}},
         "field 'hidden_size' is 97: expected a multiple of the 3 attention "
         "heads"},
