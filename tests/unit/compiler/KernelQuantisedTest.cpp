@@ -113,7 +113,9 @@ TEST_F(KernelTest, QuantisedMatmulsOfIntegers) {
   };
   for (const Grouped &As : AllGrouped) {
     for (const std::string &Format : formats())
-      Check(Format, As, 70, 300, As.Dot);
+      // Two digits multiply the codes that one does.
+      if (As.Parameters != "16" || Format == "q6_k" || Format == "q8_0")
+        Check(Format, As, 70, 300, As.Dot);
     // Panels go in pairs where there are many.
     Check("q4_k", As, 1100, 256, As.Dot);
     // The same bits without the instruction.
