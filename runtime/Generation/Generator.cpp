@@ -401,6 +401,8 @@ void Generator::addGuesses(size_t Most) {
     for (size_t I = 0; I < J->Sequences.size(); ++I) {
       std::vector<int32_t> Guess = guess(J->Wish, J->Lines[J->Owners[I]], Most);
       Most -= Guess.size();
+      // Those of a step that was cancelled are still there.
+      J->Next[I].resize(1);
       J->Next[I].insert(J->Next[I].end(), Guess.begin(), Guess.end());
     }
   }

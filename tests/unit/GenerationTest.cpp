@@ -2,6 +2,9 @@
 
 #include "GenerationFixture.h"
 
+#include <atomic>
+#include <thread>
+
 using namespace tenon;
 using namespace tenon::generation;
 using namespace tenon::test;
@@ -49,6 +52,40 @@ TEST_F(GenerationTest, GivingUpFreesPages) {
     EXPECT_EQ(S->cache().freePages(), S->cache().pageCount() - 1);
   }
   EXPECT_EQ(S->cache().freePages(), S->cache().pageCount());
+}
+
+TEST_F(GenerationTest, CancelledStepsLeaveNoGuesses) {
+  load();
+  Settings Wish;
+  Wish.LogitBias = {{48, 100}};
+  Wish.MaxNewTokens = 100;
+  Wish.Lookup = 4;
+  Generator G(*S);
+  ASSERT_TRUE(G.add(request(Wish, {4, 5})));
+  std::atomic<bool> HasEnded{false};
+  std::thread Impatient([&] {
+    while (!HasEnded) {
+      S->cancel();
+      std::this_thread::yield();
+    }
+  });
+  // From the first guess on, a step lasts until it is cancelled.
+  size_t Cancelled = 0;
+  Status Other;
+  while (Cancelled < 200 && Other)
+    if (Result<std::vector<Piece>> Pieces = G.step(); !Pieces) {
+      if (Pieces.error().kind() == ErrorKind::Cancelled)
+        ++Cancelled;
+      else
+        Other = Pieces.error();
+    } else {
+      for (const Piece &P : *Pieces)
+        if (P.Finish != FinishReason::None)
+          Other = Error("a text has ended");
+    }
+  HasEnded = true;
+  Impatient.join();
+  EXPECT_TRUE(Other) << Other.error().message();
 }
 
 TEST_F(GenerationTest, EndsAndErrors) {
