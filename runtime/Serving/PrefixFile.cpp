@@ -275,7 +275,8 @@ static Status keep(const StoredPrompt &P,
 static Result<PrefixesRead> take(const std::string &File,
                                  std::span<const std::byte> Bytes,
                                  std::optional<std::string_view> Salt,
-                                 engine::Session &S, PrefixCache &Prefixes) {
+                                 engine::Session &S, int64_t MaxPages,
+                                 PrefixCache &Prefixes) {
   Result<StoredPrefixes> All = readAll(File, Bytes, S, bindingOf(S.model()));
   if (!All)
     return All.error();
@@ -287,6 +288,7 @@ static Result<PrefixesRead> take(const std::string &File,
   if (Done.IsOfAnother)
     return Done;
   // Those that were used last, as many as there are pages for.
+  MaxPages = std::min(MaxPages, S.cache().freePages());
   size_t Fit = 0;
   std::vector<bool> Counted(All->Pages.size());
   int64_t Needed = 0;
@@ -295,7 +297,7 @@ static Result<PrefixesRead> take(const std::string &File,
     int64_t More = 0;
     for (uint32_t Page : P.Pages)
       More += !Counted[Page];
-    if (Needed + More > S.cache().freePages() ||
+    if (Needed + More > MaxPages ||
         P.Tokens.size() > static_cast<size_t>(S.model().manifest().MaxSequence))
       break;
     Needed += More;
@@ -321,23 +323,24 @@ static Result<PrefixesRead> kept(Result<PrefixesRead> Done, const Status &Same,
 }
 
 Result<PrefixesRead> serving::readPrefixes(const std::string &Path,
-                                           engine::Session &S,
+                                           engine::Session &S, int64_t MaxPages,
                                            PrefixCache &Prefixes) {
   Result<MappedFile> File = MappedFile::open(Path);
   if (!File)
     return File.error();
   Result<PrefixesRead> Done =
-      take(Path, File->bytes(), std::nullopt, S, Prefixes);
+      take(Path, File->bytes(), std::nullopt, S, MaxPages, Prefixes);
   return kept(std::move(Done), File->checkUnchanged(), S, Prefixes);
 }
 
 Result<PrefixesRead> serving::readArtifactPrefixes(engine::Session &S,
+                                                   int64_t MaxPages,
                                                    PrefixCache &Prefixes) {
   const artifact::Artifact &File = S.model().artifact();
   if (File.prefixes().empty())
     return PrefixesRead();
   Result<PrefixesRead> Done = take(File.path() + ": prefixes", File.prefixes(),
-                                   ArtifactSalt, S, Prefixes);
+                                   ArtifactSalt, S, MaxPages, Prefixes);
   return kept(std::move(Done), File.checkUnchanged(), S, Prefixes);
 }
 
@@ -436,7 +439,8 @@ Status serving::writePrefixes(const ByteSink &Out, const engine::Session &S,
 
 Result<ArtifactPrompts> ArtifactPrompts::create(engine::Session &S) {
   ArtifactPrompts Made(S);
-  Result<PrefixesRead> Done = readArtifactPrefixes(S, Made.Kept);
+  Result<PrefixesRead> Done =
+      readArtifactPrefixes(S, S.cache().freePages(), Made.Kept);
   if (!Done)
     return Done.error();
   Made.Read = *Done;

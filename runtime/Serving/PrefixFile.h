@@ -59,14 +59,14 @@ struct PrefixesRead {
 };
 
 /// Puts the prompts of the file at `Path` into `Prefixes` and their pages into
-/// `S`, last used first as far as pages are free. The file is trusted in
-/// nothing; an error names the field. One that comes after pages were taken,
-/// because the file changes, ends every prompt of `Prefixes`. Not during a
-/// step.
+/// `S`, last used first, on at most `MaxPages` of the free ones. The file is
+/// trusted in nothing; an error names the field. One that comes after pages
+/// were taken, because the file changes, ends every prompt of `Prefixes`. Not
+/// during a step.
 Result<PrefixesRead> readPrefixes(const std::string &Path, engine::Session &S,
-                                  PrefixCache &Prefixes);
+                                  int64_t MaxPages, PrefixCache &Prefixes);
 /// The same of the prompts in the artifact of `S`, under ArtifactSalt.
-Result<PrefixesRead> readArtifactPrefixes(engine::Session &S,
+Result<PrefixesRead> readArtifactPrefixes(engine::Session &S, int64_t MaxPages,
                                           PrefixCache &Prefixes);
 
 /// The longest beginning of `Prompt` among the prompts of `Salt` and of the

@@ -49,7 +49,8 @@ Result<Scheduler> Scheduler::create(engine::Session &S, SchedulerOptions O) {
 Status Scheduler::keepArtifactPrefixes() {
   if (!O.CachesPrefixes)
     return {};
-  Result<PrefixesRead> Done = readArtifactPrefixes(*S, Prefixes);
+  Result<PrefixesRead> Done =
+      readArtifactPrefixes(*S, unpromisedPages(), Prefixes);
   if (!Done)
     return Done.error();
   OfArtifact = *Done;
@@ -246,10 +247,15 @@ bool Scheduler::waitsForPrefix(const Entry &E, size_t Cached) const {
   });
 }
 
+/// Pages that neither a request is promised nor a prefix is on.
+int64_t Scheduler::unpromisedPages() const {
+  return S->cache().pageCount() - Pages -
+         static_cast<int64_t>(Prefixes.pages());
+}
+
 /// Evicts prefixes until there is room for `Needed` pages more.
 bool Scheduler::makeRoom(int64_t Needed, std::optional<SequenceId> Spared) {
-  int64_t Room = S->cache().pageCount() - Pages - Needed;
-  while (static_cast<int64_t>(Prefixes.pages()) > Room) {
+  while (unpromisedPages() < Needed) {
     std::optional<SequenceId> Old = Prefixes.evict(Spared);
     if (!Old)
       return false;
@@ -502,7 +508,8 @@ Result<PrefixesRead> Scheduler::loadPrefixes(const std::string &Path) {
   dropPrefixes();
   if (Status Kept = keepArtifactPrefixes(); !Kept)
     return Kept.error();
-  Result<PrefixesRead> Done = readPrefixes(Path, *S, Prefixes);
+  Result<PrefixesRead> Done =
+      readPrefixes(Path, *S, unpromisedPages(), Prefixes);
   countPages();
   return Done;
 }

@@ -193,6 +193,7 @@ private:
   void expire();
   void admit();
   bool waitsForPrefix(const Entry &E, size_t Cached) const;
+  int64_t unpromisedPages() const;
   bool makeRoom(int64_t Pages, std::optional<cache::SequenceId> Spared);
   void start(Entry &E, std::optional<PrefixCache::Match> Found);
   void keepPrompt(Entry &E);

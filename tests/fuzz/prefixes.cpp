@@ -95,7 +95,8 @@ static std::optional<std::string> roundTrip(std::string_view Content) {
   static fuzz::MemoryFile Memory;
   Memory.setContent(Content);
   PrefixCache Prefixes(static_cast<size_t>(session().cache().pageTokens()));
-  Result<PrefixesRead> Done = readPrefixes(Memory.path(), session(), Prefixes);
+  Result<PrefixesRead> Done = readPrefixes(
+      Memory.path(), session(), session().cache().freePages(), Prefixes);
   if (!fuzz::isGood(Done)) {
     fuzz::require(Prefixes.size() == 0,
                   "of a file with an error nothing stays");

@@ -179,6 +179,26 @@ TEST_F(PrefixFileTest, ThoseUsedLastFindRoom) {
   EXPECT_THAT(saved(*Small), HasSubstr("salt"));
 }
 
+TEST_F(PrefixFileTest, PromisedPagesAreNotTaken) {
+  auto Before = run();
+  fill(*Before);
+  std::string Bytes = saved(*Before);
+  auto After = run(160);
+  Settings Wish;
+  Wish.BadWords = {{48}, {49}};
+  Wish.MaxNewTokens = 100;
+  Wish.IgnoreEndOfSequence = true;
+  ASSERT_TRUE(std::holds_alternative<RequestId>(
+      After->Plan->submit(request(Wish, prompt(3, 10)), {})));
+  After->Plan->step();
+  Result<PrefixesRead> Done = loaded(*After, Bytes);
+  ASSERT_TRUE(Done) << Done.error().message();
+  EXPECT_GT(Done->LeftOut, 0u);
+  while (!After->Plan->idle())
+    for (const Update &U : After->Plan->step())
+      EXPECT_NE(U.State, RequestState::Failed) << U.Failure->message();
+}
+
 // Every byte counts, but for a file of another version or binding.
 TEST_F(PrefixFileTest, DamagedFiles) {
   auto Before = run();
