@@ -2,6 +2,8 @@
 
 #include "runtime/Serving/Scheduler.h"
 
+#include "runtime/Sampling/SettingNames.h"
+
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -231,7 +233,8 @@ void Scheduler::expire() {
         Now - E.Submitted > *E.Rules.Timeout)
       fail(E, Error(ErrorKind::Cancelled,
                     "the request has not finished after " +
-                        std::to_string(*E.Rules.Timeout) + " seconds"));
+                        sampling::SettingNames::textOf(*E.Rules.Timeout) +
+                        " seconds"));
 }
 
 /// Whether a prompt that runs will leave more pages of the prompt of `E` than
