@@ -185,6 +185,7 @@ Status Generator::follow(Job &J,
 Status Generator::start() {
   std::vector<SourceItem> Items;
   std::vector<Job *> Owners;
+  SourceSeconds = 0;
   for (auto &[Number, J] : Jobs) {
     if (!J->isRunning())
       continue;
@@ -197,9 +198,11 @@ Status Generator::start() {
   }
   if (Items.empty())
     return {};
+  double Begin = Clock();
   Result<std::vector<ItemResult>> Answers = S->encodeSources(Items);
   if (!Answers)
     return Answers.error();
+  SourceSeconds = Clock() - Begin;
   for (size_t I = 0; I < Owners.size(); ++I) {
     const Status &Outcome = (*Answers)[I].Outcome;
     Owners[I]->HasSource = true;

@@ -147,6 +147,8 @@ public:
   Result<std::vector<Piece>> step(size_t PromptTokens = SIZE_MAX);
   /// The images that the last step has encoded.
   std::span<const EncodedImages> encodedImages() const { return Encoded; }
+  /// What the source texts that the last step began with took, in seconds.
+  double sourceSeconds() const { return SourceSeconds; }
 
   /// Of a request that was added and not taken.
   const Generation &progress(int64_t Request, int64_t Choice = 0) const;
@@ -192,6 +194,7 @@ private:
   int64_t Next = 0;
   std::function<double()> Clock;
   std::vector<EncodedImages> Encoded;
+  double SourceSeconds = 0;
 };
 
 } // namespace tenon::generation

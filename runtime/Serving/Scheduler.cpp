@@ -397,6 +397,7 @@ void Scheduler::run() {
     Running->Failure = Pieces.error();
   std::span<const generation::EncodedImages> Encoded = Texts.encodedImages();
   Running->Encoded.assign(Encoded.begin(), Encoded.end());
+  Running->SourceSeconds = Texts.sourceSeconds();
 }
 
 std::vector<Update> Scheduler::finish() {
@@ -414,10 +415,10 @@ std::vector<Update> Scheduler::finish() {
       }
       Counts.PromptTokens += Done.Work.PromptTokens;
       Done.Seconds = O.Clock() - Done.Begin;
-      double OfImages = 0;
+      double OfEncoders = Done.SourceSeconds;
       for (const generation::EncodedImages &Each : Done.Encoded)
-        OfImages += Each.Seconds;
-      Cost.observe(Done.Work, (Done.Seconds - OfImages) * 1e3);
+        OfEncoders += Each.Seconds;
+      Cost.observe(Done.Work, (Done.Seconds - OfEncoders) * 1e3);
       noteStep(Done, Rests);
       follow(Done.Pieces);
     } else {

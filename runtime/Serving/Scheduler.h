@@ -233,6 +233,7 @@ private:
     double Begin = 0, Seconds = 0;
     std::vector<generation::Piece> Pieces;
     std::vector<generation::EncodedImages> Encoded;
+    double SourceSeconds = 0;
     std::optional<Error> Failure;
   };
   std::optional<Step> Running;
