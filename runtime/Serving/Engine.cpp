@@ -173,8 +173,11 @@ bool Engine::drain(double Seconds) {
   close();
   std::unique_lock Guard(I->Lock);
   auto IsDone = [&] { return I->Plan->idle() && !I->IsDelivering; };
-  if (!I->Idle.wait_for(Guard, std::chrono::duration<double>(Seconds),
-                        IsDone)) {
+  // Longer waits would overflow the clock.
+  constexpr double Longest = 1e6;
+  if (!I->Idle.wait_for(
+          Guard, std::chrono::duration<double>(std::min(Seconds, Longest)),
+          IsDone)) {
     I->giveUp();
     I->Idle.wait(Guard, IsDone);
   }
