@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import math
 import os
 import signal
 import subprocess
@@ -40,6 +41,11 @@ def test_prefixes_are_shared_by_salt(model):
     assert first.usage.cached_tokens == other.usage.cached_tokens == 0
     assert again.usage.cached_tokens > 0
     assert again.token_ids == first.token_ids == other.token_ids
+    with tenon.Engine(model, threads=1) as engine:
+        with pytest.raises(tenon.InvalidArgument, match=r"^salt: .*U\+0000"):
+            engine.submit(prompt, salt="a\0b")
+        with pytest.raises(tenon.InvalidArgument, match=r"^path: .*U\+0000"):
+            engine.save_prefixes("kept\0b")
     with tenon.Engine(model, threads=1, prefix_cache=False) as engine:
         for _ in range(2):
             answer = engine.submit(prompt, max_new_tokens=4).result()
@@ -223,7 +229,7 @@ def test_cancelled_while_compiling(model):
 def test_draining_and_closing(model):
     engine = tenon.Engine(model, threads=1)
     short = engine.submit("a", max_new_tokens=2)
-    assert engine.drain(60)
+    assert engine.drain(math.inf)
     assert len(short.result(60).token_ids) == 2
     with pytest.raises(tenon.Cancelled):
         engine.submit("a")

@@ -40,6 +40,26 @@ nb::object pieceOf(const tenon_piece &P) {
   return D;
 }
 
+/// An engine while a call uses it. The last to let go ends it, which waits for
+/// its thread, and so lets go of the interpreter.
+class EngineUse {
+public:
+  explicit EngineUse(std::shared_ptr<tenon_engine> Handle)
+      : Handle(std::move(Handle)) {}
+  EngineUse(EngineUse &&) = default;
+  ~EngineUse() {
+    // Others count under the interpreter's lock only.
+    if (Handle.use_count() != 1)
+      return;
+    nb::gil_scoped_release Release;
+    Handle.reset();
+  }
+  tenon_engine *get() const { return Handle.get(); }
+
+private:
+  std::shared_ptr<tenon_engine> Handle;
+};
+
 /// Requests from any thread; wait() from one at a time.
 class Engine {
 public:
@@ -72,31 +92,30 @@ public:
   ~Engine() { close(); }
 
   size_t loadPrefixes(const std::string &Path) {
-    std::shared_ptr<tenon_engine> Own = open();
+    EngineUse E = open();
+    const char *File = terminated("path", Path);
     size_t Count = 0;
     tenon_status Status = TENON_OK;
     {
       nb::gil_scoped_release Release;
-      Status = tenon_engine_load_prefixes(Own.get(), Path.c_str(), &Count);
+      Status = tenon_engine_load_prefixes(E.get(), File, &Count);
     }
     check(Status);
     return Count;
   }
   void savePrefixes(const std::string &Path) {
-    std::shared_ptr<tenon_engine> Own = open();
+    EngineUse E = open();
+    const char *File = terminated("path", Path);
     tenon_status Status = TENON_OK;
     {
       nb::gil_scoped_release Release;
-      Status = tenon_engine_save_prefixes(Own.get(), Path.c_str());
+      Status = tenon_engine_save_prefixes(E.get(), File);
     }
     check(Status);
   }
 
   /// The engine ends with the last call that runs.
-  void close() {
-    nb::gil_scoped_release Release;
-    Handle.reset();
-  }
+  void close() { EngineUse Last(std::move(Handle)); }
 
   /// The number of the request, or None; and for a full queue the seconds after
   /// which it is worth another try, and what is to be said.
@@ -104,13 +123,13 @@ public:
                     const std::vector<Pixels> &Images,
                     std::optional<std::string> Tools, double Timeout,
                     const std::string &Salt) {
-    std::shared_ptr<tenon_engine> E = open();
+    EngineUse E = open();
     CSettings Wish(Settings);
     if (Tools)
       Wish.setTools(std::move(*Tools));
     if (!Images.empty())
       Wish.setImages(pixelsOf(M, Images));
-    tenon_terms Terms{sizeof(Terms), Timeout, Salt.c_str()};
+    tenon_terms Terms{sizeof(Terms), Timeout, terminated("salt", Salt)};
     tenon_request Id = 0;
     double RetryAfter = 0;
     tenon_status Status = TENON_OK;
@@ -129,8 +148,8 @@ public:
   }
   /// Nobody waits for a closed one.
   void wake() {
-    if (std::shared_ptr<tenon_engine> E = Handle)
-      check(tenon_engine_wake(E.get()));
+    if (Handle)
+      check(tenon_engine_wake(EngineUse(Handle).get()));
   }
 
   bool isHere() const { return Home.isHere(); }
@@ -138,7 +157,7 @@ public:
 
   /// The next news, or None.
   nb::object wait(double Seconds) {
-    std::shared_ptr<tenon_engine> E = open();
+    EngineUse E = open();
     tenon_update U{};
     U.struct_size = sizeof(U);
     tenon_status Status = TENON_OK;
@@ -176,7 +195,7 @@ public:
   }
 
   bool drain(double Seconds) {
-    std::shared_ptr<tenon_engine> E = open();
+    EngineUse E = open();
     int Finished = 0;
     tenon_status Status = TENON_OK;
     {
@@ -210,11 +229,11 @@ public:
   }
 
 private:
-  std::shared_ptr<tenon_engine> open() const {
+  EngineUse open() const {
     checkProcess();
     if (!Handle)
       raise(TENON_CANCELLED, "the engine is closed");
-    return Handle;
+    return EngineUse(Handle);
   }
 
   HomeProcess Home;

@@ -9,11 +9,12 @@ using namespace tenon::python;
 using namespace nb::literals;
 
 Model::Model(const std::string &Path) {
+  const char *File = terminated("path", Path);
   tenon_model *Loaded = nullptr;
   tenon_status Status = TENON_OK;
   {
     nb::gil_scoped_release Release;
-    Status = tenon_model_load(Path.c_str(), &Loaded);
+    Status = tenon_model_load(File, &Loaded);
   }
   check(Status);
   Handle.reset(Loaded);
@@ -87,6 +88,7 @@ static nb::str parseAnswer(const Model &M, const Tokens &Prompt,
 }
 
 static nb::object readImage(const Model &M, const std::string &Path) {
+  const char *File = terminated("path", Path);
   int64_t Shape[3];
   check(tenon_model_image_shape(M.get(), Shape));
   auto Pixels = std::make_unique<float[]>(
@@ -94,7 +96,7 @@ static nb::object readImage(const Model &M, const std::string &Path) {
   tenon_status Status = TENON_OK;
   {
     nb::gil_scoped_release Release;
-    Status = tenon_model_read_image(M.get(), Path.c_str(), Pixels.get());
+    Status = tenon_model_read_image(M.get(), File, Pixels.get());
   }
   check(Status);
   float *Values = Pixels.get();
@@ -189,8 +191,8 @@ static T readList(nb::handle Fields, const char *Attribute, const char *Name,
   return Read;
 }
 
-/// The text as C has it.
-static const char *terminated(const char *Name, const std::string &Text) {
+const char *tenon::python::terminated(const char *Name,
+                                      const std::string &Text) {
   if (Text.find('\0') != std::string::npos)
     raise(TENON_INVALID_ARGUMENT,
           std::string(Name) +

@@ -38,6 +38,9 @@ using Pixels =
 /// none.
 void check(tenon_status Status);
 
+/// The text as C has it; raises where it has U+0000, naming `Name`.
+const char *terminated(const char *Name, const std::string &Text);
+
 /// The process that something with threads was made in. One that was forked
 /// from it has the memory, but not the threads: there it can neither be used
 /// nor destroyed.
