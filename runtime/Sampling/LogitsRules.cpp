@@ -134,9 +134,10 @@ Status sampling::check(const LogitsRules &Rules, int64_t Vocabulary,
     return Error(Name("logit_bias") + " of token " + std::to_string(*Twice) +
                  " is given twice: expected it once");
   double Penalty = Rules.RepetitionPenalty;
-  if (!(Penalty > 0 && std::isfinite(Penalty)))
+  // Beyond, what is left of a score may not be finite.
+  if (!(Penalty >= 1e-6 && Penalty <= 1e6))
     return Name.refuse("repetition_penalty", Penalty,
-                       "above 0, and finite (1 changes nothing)");
+                       "0.000001 to 1000000 (1 changes nothing)");
   for (auto [Setting, Value] :
        {std::pair("presence_penalty", Rules.PresencePenalty),
         std::pair("frequency_penalty", Rules.FrequencyPenalty)})

@@ -412,7 +412,7 @@ TEST_F(GenerationTest, RefusesSettings) {
   EXPECT_EQ(Error([](Settings &S) { S.MinP = 2; }),
             "min_p is 2: expected 0 to 1");
   EXPECT_EQ(Error([](Settings &S) { S.RepetitionPenalty = 0; }),
-            "repetition_penalty is 0: expected above 0, and finite (1 changes "
+            "repetition_penalty is 0: expected 0.000001 to 1000000 (1 changes "
             "nothing)");
   EXPECT_EQ(Error([](Settings &S) { S.LogitBias = {{50, 1}}; }),
             "logit_bias of token is 50: expected 0 to 49");

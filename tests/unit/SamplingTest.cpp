@@ -473,10 +473,10 @@ TEST(SamplingTest, RefusesRulesOutOfRange) {
     return ErrorOf([&](LogitsRules &R) { R.*Field = Value; });
   };
   double NaN = std::nan("");
-  for (double Value : {0.0, -1.0, NaN, double(Infinity)})
+  for (double Value : {0.0, -1.0, 1e-38, 1e38, NaN, double(Infinity)})
     EXPECT_NE(Penalty(&LogitsRules::RepetitionPenalty, Value), "");
   EXPECT_EQ(Penalty(&LogitsRules::RepetitionPenalty, 0),
-            "repetition_penalty is 0: expected above 0, and finite (1 changes "
+            "repetition_penalty is 0: expected 0.000001 to 1000000 (1 changes "
             "nothing)");
   EXPECT_EQ(Penalty(&LogitsRules::PresencePenalty, 2.5),
             "presence_penalty is 2.5: expected -2 to 2");
