@@ -171,3 +171,9 @@ transformer::CountKind AttentionOp::getOperandCount(unsigned Operand) {
              ? transformer::CountKind::StagedPages
              : transformer::CountKind::Tokens;
 }
+
+transformer::CountKind SplitStageOp::getOperandCount(unsigned Operand) {
+  return Operand == getStagedOutMutable().getOperandNumber()
+             ? transformer::CountKind::StagedPages
+             : transformer::CountKind::Tokens;
+}

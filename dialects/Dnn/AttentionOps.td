@@ -32,7 +32,7 @@ def Dnn_SplitAppendOp : Dnn_ComputeOp<"split_append", [
 }
 
 def Dnn_SplitStageOp : Dnn_ComputeOp<"split_stage", [
-    AttrSizedOperandSegments], /*destinations=*/2> {
+    AttrSizedOperandSegments, Dnn_OperandRows], /*destinations=*/2> {
   let summary = "Norm and rotate queries and keys; stage keys and values";
   let description = [{
     The second destination has a row per staged page, in the layout of cache
@@ -86,9 +86,7 @@ def Dnn_LatentAppendOp : Dnn_ComputeOp<"latent_append", [
 }
 
 def Dnn_AttentionOp : Dnn_ComputeOp<"attention", [
-    AttrSizedOperandSegments, Transformer_ReadsCache,
-    DeclareOpInterfaceMethods<Transformer_RowsOpInterface,
-      ["getOperandCount"]>]> {
+    AttrSizedOperandSegments, Transformer_ReadsCache, Dnn_OperandRows]> {
   let summary = "Online-softmax attention over pages";
   let description = [{
     `bias` is a table of biases by head and distance, or of slopes by head, as

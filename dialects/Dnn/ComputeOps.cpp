@@ -125,6 +125,18 @@ LogicalResult SelectOutputRowsOp::verify() {
   return checkDestination(*this, "dnn_select_output_rows_c1");
 }
 
+transformer::CountKind SelectOutputRowsOp::getOperandCount(unsigned Operand) {
+  return Operand == getOutsMutable().getOperandNumber()
+             ? transformer::CountKind::OutputRows
+             : transformer::CountKind::Tokens;
+}
+
 LogicalResult PoolOp::verify() {
   return checkDestination(*this, "dnn_pool_c1");
+}
+
+transformer::CountKind PoolOp::getOperandCount(unsigned Operand) {
+  return Operand == getOutsMutable().getOperandNumber()
+             ? transformer::CountKind::Sequences
+             : transformer::CountKind::Tokens;
 }

@@ -237,7 +237,8 @@ def Dnn_CastOp : Dnn_ElementwiseOp<"cast"> {
 // Rows of the batch
 //===----------------------------------------------------------------------===//
 
-def Dnn_SelectOutputRowsOp : Dnn_RowWiseOp<"select_output_rows"> {
+def Dnn_SelectOutputRowsOp : Dnn_RowWiseOp<"select_output_rows", [
+    Dnn_OperandRows]> {
   let summary = "Copy the output rows";
   let resultNames = "selected";
   let arguments = (ins Dnn_Activations:$input, Transformer_BatchType:$batch,
@@ -249,7 +250,7 @@ def Dnn_SelectOutputRowsOp : Dnn_RowWiseOp<"select_output_rows"> {
   }];
 }
 
-def Dnn_PoolOp : Dnn_ComputeOp<"pool"> {
+def Dnn_PoolOp : Dnn_ComputeOp<"pool", [Dnn_OperandRows]> {
   let summary = "One row per sequence";
   let description = [{
     With `normalize` the row is read back and scaled to length 1.

@@ -323,6 +323,10 @@ class Dnn_ComputeOp<string mnemonic, list<Trait> traits = [],
   let hasVerifier = 1;
 }
 
+/// For operations of which not all operands have a row per token.
+def Dnn_OperandRows : DeclareOpInterfaceMethods<Transformer_RowsOpInterface,
+  ["getOperandCount"]>;
+
 /// A kernel that rounds what it stores to the type of its destination, row by
 /// row.
 class Dnn_RowWiseOp<string mnemonic, list<Trait> traits = []>

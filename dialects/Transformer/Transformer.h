@@ -146,6 +146,11 @@ bool isModelAttribute(llvm::StringRef Name);
 /// What `Entry` answers; none for a function that is no entry.
 std::optional<OutputKind> outputOf(mlir::Operation *Entry);
 
+/// Which count of the batch an entry's rows of output are.
+inline CountKind rowsOf(OutputKind Output) {
+  return isPerSequence(Output) ? CountKind::Sequences : CountKind::OutputRows;
+}
+
 /// The variant that `Function` is; none for one that runs for every batch.
 std::optional<Variant> variantOf(mlir::Operation *Function);
 

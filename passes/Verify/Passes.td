@@ -26,8 +26,8 @@ def VerifyPlaced : Pass<"verify-placed", "::mlir::ModuleOp"> {
   let summary = "Every operation is placed";
   let description = [{
     Only dnn operations, empty destinations and function operations are left.
-    Scopes, indices of weights, layers of caches, tables, primitives and bounds
-    of functions fit together: the section "Placed modules" of the dialect's
+    Scopes, indices of weights, layers of caches, tables, primitives, bounds of
+    functions and rows of operands fit together: the section "Placed modules" of the dialect's
     SPEC.md (dnn_module_c1 and on).
   }];
 }
@@ -38,7 +38,9 @@ def VerifyBuffers : Pass<"verify-buffers", "::mlir::ModuleOp"> {
     What is left is an allow list: handles, buffers, calls and parallel regions
     of dnn; scratch, its views, sizes, loads, stores and prefetches of memref;
     arith, math, scf, vector, x86vector and amx. No tensor, no allocation, no
-    copy, no compute operation: each is a call of the library or a kernel.
+    copy, no compute operation: each is a call of the library or a kernel, which
+    have numbers (dnn_module_c10). Outputs have the rows of their entry
+    (dnn_module_c9).
   }];
 }
 

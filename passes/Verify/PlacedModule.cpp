@@ -1,6 +1,7 @@
 //===- PlacedModule.cpp - What holds of all of a placed module ------------===//
 //
-// The section "Placed modules" of the dnn dialect's SPEC.md, in its order.
+// The section "Placed modules" of the dnn dialect's SPEC.md, in its order; what
+// it says of rows is in PlacedRows.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +13,8 @@
 #include "passes/Support/Scopes.h"
 
 #include "llvm/ADT/TypeSwitch.h"
+
+#include <map>
 
 using namespace mlir;
 using namespace tenon;
@@ -249,9 +252,46 @@ LogicalResult tenon::verifyHandles(ModuleOp Module) {
                  failed(verifyCacheLayers(Module)));
 }
 
+/// dnn_module_c10.
+LogicalResult tenon::verifyKernelNumbers(ModuleOp Module) {
+  std::map<uint64_t, dnn::KernelOp> Numbered;
+  WalkResult Walked = Module.walk([&](dnn::KernelOp Kernel) -> WalkResult {
+    if (Numbered.insert({Kernel.getNumber(), Kernel}).second)
+      return WalkResult::advance();
+    return Kernel.emitOpError() << "dnn_module_c10: number: expected one of "
+                                   "its own, got "
+                                << Kernel.getNumber() << " again";
+  });
+  if (Walked.wasInterrupted())
+    return failure();
+  uint64_t Next = 0;
+  for (auto &[Number, Kernel] : Numbered) {
+    if (Number != Next)
+      return Kernel.emitOpError() << "dnn_module_c10: number: expected " << Next
+                                  << ", which no kernel has, got " << Number;
+    ++Next;
+  }
+  return success();
+}
+
+/// dnn_module_c9 of buffers.
+LogicalResult tenon::verifyOutputRows(ModuleOp Module) {
+  WalkResult Walked = Module.walk([&](dnn::OutputOp Out) -> WalkResult {
+    std::optional<OutputKind> Output =
+        tr::outputOf(Out->getParentOfType<func::FuncOp>());
+    auto Rows = Out.getRows().getDefiningOp<dnn::CountOp>();
+    if (!Output || (Rows && Rows.getKind() == tr::rowsOf(*Output)))
+      return WalkResult::advance();
+    return Out.emitOpError()
+           << "dnn_module_c9: rows of the output '" << infoOf(*Output).Name
+           << "': expected " << tr::stringifyCountKind(tr::rowsOf(*Output));
+  });
+  return failure(Walked.wasInterrupted());
+}
+
 LogicalResult tenon::verifyPlacedModule(ModuleOp Module) {
   return failure(
       failed(verifyHandles(Module)) || failed(verifyTableRows(Module)) ||
       failed(verifyContents(Module)) || failed(verifyPrimitives(Module)) ||
-      failed(verifyBounds(Module)));
+      failed(verifyBounds(Module)) || failed(verifyPlacedRows(Module)));
 }

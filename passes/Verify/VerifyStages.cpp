@@ -87,7 +87,9 @@ struct VerifyBuffers : public tenon::impl::VerifyBuffersBase<VerifyBuffers> {
     if (failed(verifyOps(getOperation(), "buffers",
                          "planned buffers, library matmuls and generated "
                          "kernels",
-                         isPlanned)))
+                         isPlanned)) ||
+        failed(verifyOutputRows(getOperation())) ||
+        failed(verifyKernelNumbers(getOperation())))
       signalPassFailure();
   }
 

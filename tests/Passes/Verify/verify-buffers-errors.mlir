@@ -68,3 +68,32 @@ func.func @library(%x: memref<?x8xf32>, %w: !dnn.packed<panels, 8x8xf32>) {
   dnn.matmul %x weight %w primitive 0 outs(%x) : (memref<?x8xf32>, !dnn.packed<panels, 8x8xf32>, memref<?x8xf32>) -> ()
   return
 }
+
+// -----
+
+func.func @gap(%b: !transformer.batch, %s: !transformer.scope) {
+  %n = dnn.count tokens %b
+  dnn.kernel "a" in "gap" number 0 of %b[%s] rows %n cost <numbers = f32>
+  // expected-error@below {{'dnn.kernel' op dnn_module_c10: number: expected 1, which no kernel has, got 2}}
+  dnn.kernel "c" in "gap" number 2 of %b[%s] rows %n cost <numbers = f32>
+  return
+}
+
+// -----
+
+func.func @again(%b: !transformer.batch, %s: !transformer.scope) {
+  %n = dnn.count tokens %b
+  dnn.kernel "a" in "again" number 0 of %b[%s] rows %n cost <numbers = f32>
+  // expected-error@below {{'dnn.kernel' op dnn_module_c10: number: expected one of its own, got 0 again}}
+  dnn.kernel "b" in "again" number 0 of %b[%s] rows %n cost <numbers = f32>
+  return
+}
+
+// -----
+
+func.func @output(%b: !transformer.batch) attributes {transformer.role = "step", transformer.output = "hidden"} {
+  %n = dnn.count tokens %b
+  // expected-error@below {{'dnn.output' op dnn_module_c9: rows of the output 'hidden': expected output_rows}}
+  %0 = dnn.output %b[%n] : memref<?x8xf32>
+  return
+}

@@ -203,3 +203,129 @@ func.func @step(%b: !transformer.batch, %x: tensor<?x8xf32>, %y: tensor<?x8xf32>
   return %0 : tensor<?x8xf32>
 }
 }
+
+// -----
+
+module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, dot = [], library = []>} {
+func.func @rows(%s: !transformer.scope, %b: !transformer.batch, %x: tensor<?x8xf32>) {
+  %0 = dnn.count output_rows %b
+  %1 = tensor.empty(%0) : tensor<?x8xf32>
+  // expected-error@below {{dnn_module_c8: rows of operand 2: expected tokens, got output_rows}}
+  %2 = dnn.residual %x, %x outs(%1) : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return
+}
+}
+
+// -----
+
+module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, dot = [], library = []>} {
+func.func @selected(%b: !transformer.batch, %x: tensor<?x8xf32>) {
+  %0 = dnn.count tokens %b
+  %1 = tensor.empty(%0) : tensor<?x8xf32>
+  // expected-error@below {{dnn_module_c8: rows of operand 2: expected output_rows, got tokens}}
+  %2 = dnn.select_output_rows %x, %b outs(%1) : (tensor<?x8xf32>, !transformer.batch, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return
+}
+}
+
+// -----
+
+module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, dot = [], library = []>} {
+func.func @pooled(%b: !transformer.batch, %x: tensor<?x8xf32>) {
+  %0 = dnn.count output_rows %b
+  %1 = tensor.empty(%0) : tensor<?x8xf32>
+  // expected-error@below {{dnn_module_c8: rows of operand 2: expected sequences, got output_rows}}
+  %2 = dnn.pool mean %x, %b outs(%1) : (tensor<?x8xf32>, !transformer.batch, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return
+}
+}
+
+// -----
+
+module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, dot = [], library = []>} {
+func.func @staged(%b: !transformer.batch, %x: tensor<?x24xf32>) {
+  %0 = dnn.count tokens %b
+  %1 = tensor.empty(%0) : tensor<?x8xf32>
+  %2 = tensor.empty(%0) : tensor<?x1536xf32>
+  // expected-error@below {{dnn_module_c8: rows of operand 3: expected staged_pages, got tokens}}
+  %3:2 = dnn.split_stage %x of %b heads 1 kv_heads 1 outs(%1, %2) : (tensor<?x24xf32>, !transformer.batch, tensor<?x8xf32>, tensor<?x1536xf32>) -> (tensor<?x8xf32>, tensor<?x1536xf32>)
+  return
+}
+}
+
+// -----
+
+module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, dot = [], library = []>} {
+func.func @static(%b: !transformer.batch) {
+  %0 = tensor.empty() : tensor<4x8xf32>
+  // expected-error@below {{dnn_module_c8: rows of operand 1: expected tokens, got another number}}
+  %1 = dnn.input_features %b outs(%0) : (!transformer.batch, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return
+}
+}
+
+// -----
+
+module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, dot = [], library = []>} {
+func.func @offsets(%b: !transformer.batch, %x: tensor<?x2xi32>) {
+  %0 = dnn.count tokens %b
+  %1 = tensor.empty(%0) : tensor<?x2xi32>
+  %2 = tensor.empty(%0) : tensor<?x5xi32>
+  // expected-error@below {{dnn_module_c8: rows of operand 2: expected one of offsets}}
+  %3:2 = dnn.moe_group %x outs(%1, %2) : (tensor<?x2xi32>, tensor<?x2xi32>, tensor<?x5xi32>) -> (tensor<?x2xi32>, tensor<?x5xi32>)
+  return
+}
+}
+
+// -----
+
+module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, dot = [], library = []>} {
+func.func private @head.few(%b: !transformer.batch, %x: tensor<?x8xf32>) -> tensor<?x8xf32> attributes {transformer.variant = #transformer.variant<few>} {
+  return %x : tensor<?x8xf32>
+}
+func.func private @head.many(%b: !transformer.batch, %x: tensor<?x8xf32>) -> tensor<?x8xf32> attributes {transformer.variant = #transformer.variant<many>} {
+  return %x : tensor<?x8xf32>
+}
+func.func @step(%b: !transformer.batch) {
+  %0 = dnn.count tokens %b
+  %1 = dnn.count output_rows %b
+  %2 = tensor.empty(%0) : tensor<?x8xf32>
+  %3 = tensor.empty(%1) : tensor<?x8xf32>
+  %4 = dnn.dispatch @head.few or @head.many by tokens of %b(%b, %2) outs(%2) : (!transformer.batch, !transformer.batch, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  // expected-error@below {{dnn_module_c8: rows passed to @head.few: expected tokens, got output_rows}}
+  %5 = dnn.dispatch @head.few or @head.many by tokens of %b(%b, %3) outs(%2) : (!transformer.batch, !transformer.batch, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return
+}
+}
+
+// -----
+
+module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, dot = [], library = []>} {
+func.func private @head.few(%b: !transformer.batch, %x: tensor<?x8xf32>) -> tensor<?x8xf32> attributes {transformer.variant = #transformer.variant<few>} {
+  // expected-error@below {{dnn_module_c8: rows returned, which go to a destination of @head.few: expected output_rows, got tokens}}
+  return %x : tensor<?x8xf32>
+}
+func.func private @head.many(%b: !transformer.batch, %x: tensor<?x8xf32>) -> tensor<?x8xf32> attributes {transformer.variant = #transformer.variant<many>} {
+  return %x : tensor<?x8xf32>
+}
+func.func @step(%b: !transformer.batch) {
+  %0 = dnn.count tokens %b
+  %1 = dnn.count output_rows %b
+  %2 = tensor.empty(%0) : tensor<?x8xf32>
+  %3 = tensor.empty(%1) : tensor<?x8xf32>
+  %4 = dnn.dispatch @head.few or @head.many by tokens of %b(%b, %2) outs(%3) : (!transformer.batch, !transformer.batch, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return
+}
+}
+
+// -----
+
+module attributes {dnn.target = #dnn.target<avx2, vector = 256, registers = 16, dot = [], library = []>} {
+func.func @step(%b: !transformer.batch) -> tensor<?x8xf32> attributes {transformer.role = "step", transformer.output = "hidden"} {
+  %0 = dnn.count tokens %b
+  %1 = tensor.empty(%0) : tensor<?x8xf32>
+  %2 = dnn.input_features %b outs(%1) : (!transformer.batch, tensor<?x8xf32>) -> tensor<?x8xf32>
+  // expected-error@below {{dnn_module_c9: rows of the output 'hidden': expected output_rows, got tokens}}
+  return %2 : tensor<?x8xf32>
+}
+}
