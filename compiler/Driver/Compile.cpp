@@ -414,9 +414,10 @@ private:
     mlir::PassManager Gate(&Context);
     Gate.addPass(
         stages()[static_cast<size_t>(Stage)].Passes.back().Create(Defaults));
-    bool HasEntries = Stage < StageId::Buffers;
     if (mlir::succeeded(Gate.run(Module)) &&
-        (!HasEntries ||
+        (Stage != StageId::Fused ||
+         mlir::succeeded(transformer::verifyFusedModel(Module))) &&
+        (Stage != StageId::Placed ||
          mlir::succeeded(transformer::verifyInterface(Module))) &&
         (Stage != StageId::Buffers || mlir::succeeded(verifyHandles(Module))))
       return {};

@@ -3,6 +3,7 @@
 #include "dialects/Transformer/ModelVerifier.h"
 
 #include "dialects/Transformer/CacheNumbering.h"
+#include "dialects/Transformer/RowCounts.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -90,17 +91,21 @@ size_t ModelVerifier::numberOf(BlockArgument Argument) {
 }
 
 SmallVector<ModelVerifier::CacheLayer>
-ModelVerifier::layersOf(Operation *Op, func::CallOp Call) {
+ModelVerifier::layersOf(Operation *Op, Operation *Call) {
   auto Passed = [&](Value V) {
     auto Argument = dyn_cast<BlockArgument>(V);
-    return Call && Argument ? Call.getOperand(Argument.getArgNumber()) : V;
+    return Call && Argument ? Call->getOperand(Argument.getArgNumber()) : V;
   };
-  Value Handle = Passed(originOf(cacheOperandOf(Op)->get()));
   SmallVector<CacheLayer> Layers;
+  Value Handle = originOf(cacheOperandOf(Op)->get());
+  BlockArgument Cache = Handle ? originOf(Passed(Handle)) : BlockArgument();
+  // Of a dump that somebody wrote, caches and scopes may come from anywhere.
+  if (!Cache)
+    return Layers;
   for (Value Operand : Op->getOperands())
     if (isa<ScopeType>(Operand.getType()))
-      Layers.emplace_back(numberOf(originOf(Handle)),
-                          Passed(Operand).getDefiningOp<ScopeOp>().getName());
+      if (auto Scope = Passed(Operand).getDefiningOp<ScopeOp>())
+        Layers.emplace_back(numberOf(Cache), Scope.getName());
   return Layers;
 }
 
@@ -114,8 +119,9 @@ LogicalResult ModelVerifier::verifyAppends() {
     return (roleOf(A) == "step") < (roleOf(B) == "step");
   });
   std::set<CacheLayer> Appended;
-  auto Visit = [&](Operation *Op, func::CallOp Call) -> LogicalResult {
-    if (isa<func::CallOp, func::ReturnOp>(Op) || !cacheOperandOf(Op))
+  auto Visit = [&](Operation *Op, Operation *Call) -> LogicalResult {
+    if (isa<func::CallOp, DispatchOp, func::ReturnOp>(Op) ||
+        !cacheOperandOf(Op))
       return success();
     for (CacheLayer Layer : layersOf(Op, Call))
       if (Op->hasTrait<trait::AppendsToCache>())
@@ -130,13 +136,11 @@ LogicalResult ModelVerifier::verifyAppends() {
     for (Operation &Op : Entry.getBody().front()) {
       if (failed(Visit(&Op, {})))
         return failure();
-      if (auto Call = dyn_cast<func::CallOp>(Op))
-        for (Operation &Inner :
-             Module.lookupSymbol<func::FuncOp>(Call.getCallee())
-                 .getBody()
-                 .front())
-          if (failed(Visit(&Inner, Call)))
-            return failure();
+      for (FunctionOpInterface Callee : calleesOf(&Op))
+        if (Functions.contains(cast<func::FuncOp>(*Callee)))
+          for (Operation &Inner : Callee.getFunctionBody().front())
+            if (failed(Visit(&Inner, &Op)))
+              return failure();
     }
   return success();
 }

@@ -32,6 +32,21 @@ LogicalResult ModelVerifier::verifyInterface() {
   return failure(failed(verifySizes()) || failed(verifyEntries()));
 }
 
+LogicalResult ModelVerifier::verifyFused(Variant Of) {
+  for (auto Function : Module.getOps<func::FuncOp>())
+    if (!Function.isExternal() && variantOf(Function).value_or(Of) == Of)
+      Functions[Function];
+  for (auto &[Function, Calls] : Functions)
+    if (isEntry(Function))
+      for (auto Dispatch : Function.getOps<DispatchOp>())
+        for (FunctionOpInterface Callee : calleesOf(Dispatch))
+          if (auto *Found = Functions.find(cast<func::FuncOp>(*Callee));
+              Found != Functions.end())
+            Found->second.push_back(Dispatch);
+  return failure(failed(verifySizes()) || failed(verifyEntries()) ||
+                 failed(verifyRoles()) || failed(verifyAppends()));
+}
+
 LogicalResult ModelVerifier::verifySizes() {
   for (auto [Name, Most] :
        {std::pair(StringRef(attr::Vocabulary), MaxVocabulary),
@@ -272,9 +287,9 @@ SmallVector<ScopeOp> ModelVerifier::scopesOf(Value Scope) {
   auto Argument = cast<BlockArgument>(Scope);
   auto Function = cast<func::FuncOp>(Argument.getOwner()->getParentOp());
   SmallVector<ScopeOp> Scopes;
-  for (func::CallOp Call : Functions[Function])
+  for (Operation *Call : Functions[Function])
     if (auto Op =
-            Call.getOperand(Argument.getArgNumber()).getDefiningOp<ScopeOp>())
+            Call->getOperand(Argument.getArgNumber()).getDefiningOp<ScopeOp>())
       Scopes.push_back(Op);
   return Scopes;
 }
@@ -287,8 +302,7 @@ LogicalResult ModelVerifier::verifyRows() {
     if (!isEntry(Function))
       continue;
     OutputKind Output = *outputOf(Function);
-    CountKind Expected =
-        isPerSequence(Output) ? CountKind::Sequences : CountKind::OutputRows;
+    CountKind Expected = rowsOf(Output);
     Operation *Return = Function.getBody().front().getTerminator();
     for (Value Result : Return->getOperands())
       if (isActivations(Result.getType()) && Rows->of(Result) != Expected)
@@ -403,7 +417,7 @@ int64_t ModelVerifier::sizeOr(StringRef Name, int64_t Default) {
 SmallVector<func::FuncOp> ModelVerifier::entriesOf(func::FuncOp Function) {
   if (isEntry(Function))
     return {Function};
-  return llvm::map_to_vector(Functions[Function], [](func::CallOp Call) {
+  return llvm::map_to_vector(Functions[Function], [](Operation *Call) {
     return Call->getParentOfType<func::FuncOp>();
   });
 }
@@ -418,6 +432,11 @@ StringRef ModelVerifier::roleOf(func::FuncOp Entry) {
 
 LogicalResult tenon::transformer::verifyInterface(ModuleOp Module) {
   return ModelVerifier(Module).verifyInterface();
+}
+
+LogicalResult tenon::transformer::verifyFusedModel(ModuleOp Module) {
+  return failure(failed(ModelVerifier(Module).verifyFused(Variant::Few)) ||
+                 failed(ModelVerifier(Module).verifyFused(Variant::Many)));
 }
 
 LogicalResult tenon::transformer::verifyModel(ModuleOp Module) {

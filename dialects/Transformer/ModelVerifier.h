@@ -23,6 +23,9 @@ public:
   llvm::LogicalResult verify();
   /// What later stages keep of it: module_c1, c6, c7, c23 and c24 of sizes.
   llvm::LogicalResult verifyInterface();
+  /// The same and what requests and caches rely on, module_c16 to c18 and c21,
+  /// of a fused module when it runs variants `Of`.
+  llvm::LogicalResult verifyFused(Variant Of);
 
 private:
   //===--- Functions ---===//
@@ -83,10 +86,10 @@ private:
   llvm::LogicalResult verifyLayers();
   /// The number of the cache that `Argument` of an entry is.
   size_t numberOf(mlir::BlockArgument Argument);
-  /// What `Op` uses its cache with: `Op` is of an entry, or of the callee of
+  /// What `Op` uses its cache with: `Op` is of an entry, or of a callee of
   /// `Call`.
   llvm::SmallVector<CacheLayer> layersOf(mlir::Operation *Op,
-                                         mlir::func::CallOp Call);
+                                         mlir::Operation *Call);
   /// module_c21: a cache that is read holds something: by then the step, or
   /// the encoder for cross-attention, has appended to it.
   llvm::LogicalResult verifyAppends();
@@ -111,14 +114,17 @@ private:
   llvm::LogicalResult verifyLayouts();
 
   mlir::ModuleOp Module;
-  /// Every function, in order, and its calls.
-  llvm::MapVector<mlir::func::FuncOp, llvm::SmallVector<mlir::func::CallOp>>
+  /// Every function, in order, and its calls: dispatches in a fused module, of
+  /// which one variant of each function is here.
+  llvm::MapVector<mlir::func::FuncOp, llvm::SmallVector<mlir::Operation *>>
       Functions;
 };
 
 /// Checks what of a valid model holds until stage `placed`: the
 /// sizes of the module, and what entries take and answer.
 llvm::LogicalResult verifyInterface(mlir::ModuleOp Module);
+/// Checks what of it holds after stage `fused`, too.
+llvm::LogicalResult verifyFusedModel(mlir::ModuleOp Module);
 
 /// The least rows that a table may have which `Entry` looks up from `Offset`
 /// on, if all indices are valid.

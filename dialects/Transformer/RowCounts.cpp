@@ -19,8 +19,7 @@ SmallVector<OpOperand *> transformer::rowOperandsOf(Operation *Op) {
   return Rows;
 }
 
-/// The functions that `Op` may call; none when it is no call.
-static SmallVector<FunctionOpInterface> calleesOf(Operation *Op) {
+SmallVector<FunctionOpInterface> transformer::calleesOf(Operation *Op) {
   SmallVector<StringAttr> Names;
   if (auto Dispatch = dyn_cast<DispatchOp>(Op)) {
     Names = {Dispatch.getFewAttr().getAttr(), Dispatch.getManyAttr().getAttr()};

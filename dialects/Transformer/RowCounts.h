@@ -5,12 +5,16 @@
 
 #include "dialects/Transformer/Transformer.h"
 
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace tenon::transformer {
 
 /// The activations among the operands of `Op`.
 llvm::SmallVector<mlir::OpOperand *> rowOperandsOf(mlir::Operation *Op);
+
+/// The functions that `Op` may call; none when it is no call.
+llvm::SmallVector<mlir::FunctionOpInterface> calleesOf(mlir::Operation *Op);
 
 /// Which count of the batch the rows of every activation of a module are:
 /// through operations as RowsOpInterface says, from calls to the arguments of

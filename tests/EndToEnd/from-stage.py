@@ -161,6 +161,15 @@ def check_edits(test, fixture):
     refused("fused", r"transformer\.vocabulary = \d+",
             "transformer.vocabulary = 9000", "dnn_module_c4")
     refused("fused", r"transformer\.output = \"logits\", ", "", "module_c7")
+    refused("fused", r"transformer\.max_sequence = \d+",
+            r"transformer.max_source = 9 : i64, \g<0>", "module_c17")
+    # Of one variant of a function alone.
+    for variant in "few", "many":
+        refused("fused", r"(?s)(@layer_window\." + variant +
+                r"\(.*?)(%query, %cache_0 = transformer\.split_append [^\n]* to "
+                r"%cache\[)%scope",
+                r'\1%other = transformer.scope "other" layer 0\n\2%other',
+                "module_c21")
     refused("placed", r"transformer\.max_sequence = \d+",
             "transformer.max_sequence = 16", "dnn_module_c4")
     refused("placed", r"mlp\.up_proj\.weight", "nonsense", "nonsense")
@@ -169,12 +178,20 @@ def check_edits(test, fixture):
     refused("placed", r"number 1 ", "number 400 ", "dnn_module_c1", "got 400")
     refused("placed", r" layer 0", "", "dnn_module_c3")
     refused("placed", r"few_tokens = \d+", "few_tokens = 64", "dnn_module_c7")
+    refused("placed", r"dnn\.count output_rows", "dnn.count tokens",
+            "dnn_module_c8", "expected output_rows, got tokens")
+    refused("placed", r"dnn\.count tokens", "dnn.count output_rows",
+            "dnn_module_c8")
     refused("buffers", r" index 1 ", " index 0 ", "dnn_module_c2", "got 0")
     refused("buffers", r"transformer\.max_sequence = \d+",
             "transformer.max_sequence = 16", "'max_sequence' is 16",
             "as the resource 'tenon.state' says")
     refused("buffers", r"arena_bytes = \d+", "arena_bytes = 64",
             "dnn_buffer_c2")
+    refused("buffers", r"\n *dnn\.kernel [^\n]* number 3 [^\n]*", "",
+            "dnn_module_c10", "expected 3, which no kernel has, got 4")
+    refused("buffers", r"dnn\.count output_rows", "dnn.count tokens",
+            "dnn_module_c9")
 
     # By way of tenon-opt.
     moved = test.work / "moved.mlir"
@@ -193,6 +210,23 @@ def check_edits(test, fixture):
                f"--emit of the stage itself: {text[:200]}")
 
 
+def check_merged(test):
+    """What step and encode_image promise each other, after fusion too."""
+    fixture, = support.fixtures(["llava-gqa"])
+    dumps = test.work / "merged"
+    test.need("tenon-compile", "compile", fixture.path, "--dump-stages", dumps,
+              "--until-after", "fused", "-o", test.work / "fused.mlir")
+    dump = dumps / "2-fused.mlir"
+    text = dump.read_text()
+    changed = re.sub(r"(transformer\.merge_features [^\n]* token )\d+",
+                     r"\g<1>9999", text)
+    test.check(changed != text, "merged features to edit")
+    dump.write_text(changed)
+    test.expect_error("a token that is none", "module_c18", "got 9999", command=[
+        "tenon-compile", "compile", dump, "--from-stage", "fused", "--weights",
+        fixture.path, "-o", test.work / "x.tenon"])
+
+
 def main():
     test = support.Test(sys.argv[1:])
     chosen = support.fixtures(test.names)
@@ -202,6 +236,7 @@ def main():
     check_levels(test, chosen[0])
     errors(test, chosen[0])
     check_edits(test, chosen[0])
+    check_merged(test)
     test.finish()
 
 
