@@ -2,6 +2,7 @@
 
 #include "compiler/Bisect/Bisect.h"
 
+#include "compiler/Builder/Places.h"
 #include "compiler/Evaluator/Evaluator.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -226,14 +227,6 @@ struct Evaluation {
   std::vector<Event> Events;
 };
 
-std::string textOf(Location Loc) {
-  std::string Text;
-  llvm::raw_string_ostream(Text) << Loc;
-  if (StringRef(Text).starts_with("loc("))
-    Text = Text.substr(4, Text.size() - 5);
-  return Text;
-}
-
 /// The runs, and what they are compared with.
 class Bisection {
 public:
@@ -299,7 +292,7 @@ Result<Evaluation> Bisection::evaluate(ModuleOp Module, bool KeepEvents) {
       New.RunIndex = Index;
       New.Scope = Seen.Scope.Name;
       New.Operation = Seen.Op->getName().getStringRef().str();
-      New.Location = textOf(Seen.Op->getLoc());
+      New.Location = placeOf(Seen.Op->getLoc());
       Seen.Op->getLoc()->walk([&](Location Part) {
         if (auto Name = dyn_cast<NameLoc>(Part))
           New.Names.push_back(Name.getName());
@@ -530,7 +523,7 @@ Bisection::observeNative(ModuleOp Placed, const StageSettings &Settings,
       Difference &Found = Outcome.First.emplace();
       Found.Layer = Seen.Scope.Name;
       Found.Operation = Seen.Op->getName().getStringRef().str();
-      Found.Location = textOf(Seen.Op->getLoc());
+      Found.Location = placeOf(Seen.Op->getLoc());
       Found.Error = Error;
       Outcome.Op = Seen.Op;
     }
@@ -685,8 +678,12 @@ std::string tenon::bisect::toText(const BisectReport &Report) {
   Stream << "pass: " << D.Pass << " (stage " << D.Stage << ")\n";
   if (!D.Layer.empty())
     Stream << "layer: " << D.Layer << "\n";
-  if (!D.Operation.empty())
-    Stream << "operation: " << D.Operation << " at " << D.Location << "\n";
+  if (!D.Operation.empty()) {
+    Stream << "operation: " << D.Operation;
+    if (!D.Location.empty())
+      Stream << " at " << D.Location;
+    Stream << "\n";
+  }
   if (std::isfinite(D.Error))
     Stream << "error: " << llvm::format("%.2g", D.Error)
            << " of the largest magnitude\n";
