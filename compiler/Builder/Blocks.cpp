@@ -62,7 +62,7 @@ AttentionShape shapeOf(Frame &F, const AttentionOptions &Options) {
   if (Options.Buckets)
     Shape.Bias = F.Function.parameter(
         F.BiasScope ? F.BiasScope : F.Scope, Options.Bias, Component::Attention,
-        {Options.Buckets.getCount(), Options.Heads}, /*Kept=*/{},
+        {Options.Buckets.getCount(), Options.Heads},
         ParameterUse::PlainNumbers);
   if (!Options.Sinks.empty())
     Shape.Sinks = F.Function.parameter(F.Scope, Options.Sinks,
@@ -179,7 +179,7 @@ Value tenon::latentAttentionBlock(Frame &F, Value Input,
   Value Expand = B.parameter(
       F.Scope, Options.Expand, Part,
       {Options.Heads * (Options.KeyDim + Options.ValueDim), Options.Rank},
-      /*Kept=*/{}, ParameterUse::PlainNumbers);
+      ParameterUse::PlainNumbers);
   Value Heads =
       B.latentAttention(Query, F.Cache, F.Scope, F.Batch, Expand, Options.Heads,
                         Options.KeyDim, Options.ValueDim, Options.Scale);
@@ -219,7 +219,7 @@ Value tenon::moeBlock(Frame &F, Value Input, const MoeOptions &Options) {
   // they are always kept in f32.
   Value Routing = B.parameter(
       F.Scope, Options.Routing.Key + ".weight" + Options.Routing.View, Part,
-      {Experts, Width}, ElementType::F32);
+      {Experts, Width}, ParameterUse::F32);
   Value RoutingBias;
   if (Options.Routing.Bias)
     RoutingBias =
@@ -236,7 +236,7 @@ Value tenon::moeBlock(Frame &F, Value Input, const MoeOptions &Options) {
   auto Bias = [&](const std::string &Key, int64_t Features) {
     return Key.empty() ? Value()
                        : B.parameter(F.Scope, Key, Part, {Experts, Features},
-                                     ElementType::F32);
+                                     ParameterUse::F32);
   };
   M.GateBias = Bias(Options.GateBias, Options.Inner);
   M.UpBias = Bias(Options.UpBias, Options.Inner);

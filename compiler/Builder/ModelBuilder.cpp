@@ -210,17 +210,14 @@ Value FunctionBuilder::scope(StringRef ScopeName,
 }
 
 Value FunctionBuilder::parameter(Value Scope, StringRef Key, Component Part,
-                                 ArrayRef<int64_t> Shape,
-                                 std::optional<ElementType> Kept,
-                                 ParameterUse Use) {
+                                 ArrayRef<int64_t> Shape, ParameterUse Use) {
   // Asked even when overruled: the tensor must be there.
   Result<StorageFormat> Known =
       Model->Types(parameterName(ScopeNames.lookup(Scope), Key), Shape, Use);
   if (!Known)
     Model->fail(Known.error());
-  StorageFormat Format = Kept    ? formatOf(*Kept)
-                         : Known ? *Known
-                                 : StorageFormat::F32;
+  StorageFormat Format =
+      Known && Use != ParameterUse::F32 ? *Known : StorageFormat::F32;
   return create<ParameterOp>(
       at(Key),
       RankedTensorType::get(Shape, storedType(&Model->context(), Format)),

@@ -29,8 +29,9 @@ enum class Component { Embedding, Attention, FeedForward, Norm, Head };
 /// The component's name in the IR: embedding, attention, ffn, norm or head.
 llvm::StringRef nameOf(Component Part);
 
-/// Which formats the reader of a parameter takes.
-enum class ParameterUse { Any, PlainNumbers };
+/// Which formats the reader of a parameter takes. F32 overrules what is said of
+/// how it is kept.
+enum class ParameterUse { Any, PlainNumbers, F32 };
 
 /// The format that the tensor called `Name` (scope and key) of this shape is
 /// kept in for this use, or why there is no such tensor. Asked once per
@@ -165,11 +166,9 @@ public:
   /// The parameters whose names begin with `Name`, and the layer of the cache.
   mlir::Value scope(llvm::StringRef Name,
                     std::optional<int64_t> Layer = std::nullopt);
-  /// The parameter `Key` of `Scope`. `Kept` overrules what the model's
-  /// ParameterTypes say about how it is kept.
+  /// The parameter `Key` of `Scope`.
   mlir::Value parameter(mlir::Value Scope, llvm::StringRef Key, Component Part,
                         llvm::ArrayRef<int64_t> Shape,
-                        std::optional<ElementType> Kept = std::nullopt,
                         ParameterUse Use = ParameterUse::Any);
 
   // One method per op; see the dialect for what each computes. Optional

@@ -88,7 +88,10 @@ public:
       InsertAll(Used);
       std::optional<StorageFormat> Format = View->keptFormat();
       std::optional<Widening> Cause = View->widening();
-      if (Use == ParameterUse::PlainNumbers) {
+      if (Use == ParameterUse::F32) {
+        InsertAll(InF32);
+        Cause.reset();
+      } else if (Use == ParameterUse::PlainNumbers) {
         if (Format)
           Cause = Widening{nullptr, "that the model needs as plain numbers"};
       } else if (Options.Requantises &&
@@ -123,7 +126,8 @@ public:
       const TensorInfo &Tensor = *Weights->find(std::string_view(Name));
       const StoredFormat *Format = storedFormat(Tensor.StoredType);
       if (!Format || Tensor.Shape.size() < 2 || Tensor.StoredType == "F32" ||
-          Tensor.StoredType == "BF16" || AsAsked.contains(Name))
+          Tensor.StoredType == "BF16" || AsAsked.contains(Name) ||
+          InF32.contains(Name))
         continue;
       auto Elements = static_cast<double>(Tensor.elements());
       Types.insert(Tensor.StoredType);
@@ -151,8 +155,7 @@ public:
     std::string File;
     for (const auto &Name : Requantised.keys()) {
       const TensorInfo &Tensor = *Weights->find(std::string_view(Name));
-      const StoredFormat *Format = storedFormat(Tensor.StoredType);
-      if (!Tensor.Source && !(Format && Format->isQuantised()))
+      if (!isQuantised(Tensor))
         continue;
       ++Counts[Tensor.StoredType];
       File = Tensor.File->path();
@@ -203,6 +206,20 @@ public:
                       ", a matrix " + std::string(Why));
   }
 
+  /// A note when quantised matrices are kept in f32 whatever is asked for.
+  void noteNeeded(std::vector<std::string> &Notes) const {
+    std::set<std::string_view> Names;
+    for (const auto &Name : InF32.keys())
+      if (isQuantised(*Weights->find(std::string_view(Name))))
+        Names.insert(Name);
+    if (!Names.empty())
+      Notes.push_back(Weights->find(*Names.begin())->File->path() + ": " +
+                      std::to_string(Names.size()) +
+                      " quantised matrices that the model needs in f32 are "
+                      "kept so; the first is " +
+                      printable(*Names.begin()));
+  }
+
   /// An error that names the first tensor that is neither used nor among
   /// `Unneeded`; sets the model's UnneededTensors, with one note for all.
   Status checkUnused(std::string_view ModelType,
@@ -240,6 +257,11 @@ public:
   }
 
 private:
+  static bool isQuantised(const TensorInfo &Tensor) {
+    const StoredFormat *Format = storedFormat(Tensor.StoredType);
+    return Tensor.Source || (Format && Format->isQuantised());
+  }
+
   /// Whether a tensor is the bias of a quantised matrix and adds nothing:
   /// AutoGPTQ has stored one beside every matrix.
   bool isEmptyBias(std::string_view Name) const {
@@ -271,6 +293,8 @@ private:
   llvm::StringSet<> AsAsked;
   /// Those of them that get another format.
   llvm::StringSet<> Requantised;
+  /// Tensors that the model needs in f32.
+  llvm::StringSet<> InF32;
   /// Of tensors of views that are not kept as they are stored.
   std::map<std::string_view, Widening> Widened;
 };
@@ -445,6 +469,7 @@ private:
         Description);
     Use.noteWidened(Model.Notes);
     Use.noteQuantised(Model.Notes);
+    Use.noteNeeded(Model.Notes);
     Use.noteRequantised(Model.Notes);
     return Use.checkUnused(ModelType, Unused, Model);
   }

@@ -50,12 +50,11 @@ func::FuncOp StackFunctions::embedFunction(ModelBuilder &Model,
   Frame F{Function, Scope, Batch};
   int64_t Width = Options.Width.value_or(Stack.Width);
   auto LookUp = [&](IndexKind Index, Value In, StringRef Key, int64_t Rows,
-                    int64_t Columns, int64_t Offset,
-                    std::optional<ElementType> Kept) {
-    return Function.embedding(Index, Batch,
-                              Function.parameter(In, Key, Component::Embedding,
-                                                 {Rows, Columns}, Kept),
-                              Offset);
+                    int64_t Columns, int64_t Offset, ParameterUse Use) {
+    return Function.embedding(
+        Index, Batch,
+        Function.parameter(In, Key, Component::Embedding, {Rows, Columns}, Use),
+        Offset);
   };
   Value Rows;
   if (Options.Patches) {
@@ -71,7 +70,7 @@ func::FuncOp StackFunctions::embedFunction(ModelBuilder &Model,
         Model.module()->getAttrOfType<IntegerAttr>(attr::Vocabulary);
     Rows = LookUp(IndexKind::Token, TokensScope, Options.Tokens,
                   Options.Vocabulary.value_or(Vocabulary.getInt()), Width, 0,
-                  std::nullopt);
+                  ParameterUse::Any);
   }
   auto Merge = [&] {
     if (Options.ImageToken)
@@ -95,12 +94,12 @@ func::FuncOp StackFunctions::embedFunction(ModelBuilder &Model,
   if (!Options.TokenTypes.empty())
     Rows = Function.residual(
         Rows, LookUp(IndexKind::TokenType, Scope, Options.TokenTypes,
-                     Options.TokenTypeCount, RowWidth, 0, ElementType::F32));
+                     Options.TokenTypeCount, RowWidth, 0, ParameterUse::F32));
   if (Options.Positions)
     Rows = Function.residual(
         Rows, LookUp(IndexKind::Position, Scope, Options.Positions->Key,
                      Options.Positions->Rows, RowWidth,
-                     Options.Positions->Offset, ElementType::F32));
+                     Options.Positions->Offset, ParameterUse::F32));
   if (Options.Sinusoid)
     Rows = Function.residual(
         Rows, Function.sinusoid(*Options.Sinusoid, Batch, RowWidth));

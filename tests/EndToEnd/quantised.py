@@ -357,9 +357,9 @@ def gpt_oss():
     return config, given, plain
 
 
-def mixture(kinds):
+def mixture(kinds, router=None):
     """A mixture of experts whose i-th one of each layer is stored by the form
-    `kinds[i]`; None stores plain numbers."""
+    `kinds[i]`, and whose router by `router`; None stores plain numbers."""
     config, given, plain = llama(None, int_quantized)
     config |= {"model_type": "mixtral", "num_local_experts": len(kinds),
                "num_experts_per_tok": 2}
@@ -371,8 +371,13 @@ def mixture(kinds):
                          if name.startswith(prefix + "mlp.")]:
                 del tensors[name]
         prefix += "block_sparse_moe."
-        plain[prefix + "gate.weight"] = given[prefix + "gate.weight"] = stored(
-            random.standard_normal((len(kinds), WIDTH)).astype(numpy.float32))
+        gate = random.standard_normal((len(kinds), WIDTH))
+        parts = {".weight": stored(gate.astype(numpy.float32))}
+        if router:
+            parts, gate = router(Random([layer]), len(kinds), WIDTH)
+        given.update({prefix + "gate" + suffix: part
+                      for suffix, part in parts.items()})
+        plain[prefix + "gate.weight"] = stored(gate.astype(numpy.float32))
         for expert, quantise in enumerate(kinds):
             for name, n, k in (("w1", INNER, WIDTH), ("w2", WIDTH, INNER),
                                ("w3", INNER, WIDTH)):
@@ -616,6 +621,13 @@ def main():
                     "q8_0", "input_scale")
             if notes:
                 check_auto(test, name, *notes)
+    if not test.names or "experts-router" in test.names:
+        compare(test, "experts-router",
+                mixture([int_quantized] * 2, int_quantized),
+                compressed_config("naive-quantized", 8), "q8_0",
+                "2 quantised matrices that the model needs in f32 are kept "
+                "so; the first is "
+                "'model.layers.0.block_sparse_moe.gate.weight'")
     if not test.names or "latent" in test.names:
         compare(test, "latent", latent(), gptq_config(), "q4_0")
         check_auto(test, "latent",
