@@ -131,7 +131,7 @@ int main(int Argc, char **Argv) {
   Emitted.insert(Emitted.end(), {"asm", "artifact"});
   Compile
       ->add_option("model", Options.Model,
-                   "Hugging Face directory; .gguf file; .mlir file in the "
+                   "Hugging Face directory; GGUF file; .mlir file in the "
                    "transformer dialect, or a dump with --from-stage; "
                    "config.json, for its IR alone")
       ->required();
@@ -269,7 +269,7 @@ int main(int Argc, char **Argv) {
   CLI::App *Inspect = App.add_subcommand(
       "inspect", "Parameters, operations and cache of a model description");
   auto *What = Inspect->add_option(
-      "model", Inspection.Model, "Directory, config.json, .gguf or .mlir file");
+      "model", Inspection.Model, "Directory, config.json, GGUF or .mlir file");
   Inspect
       ->add_flag("--families", Families,
                  "The model families, what each is made of, and the forms of "
@@ -301,7 +301,7 @@ int main(int Argc, char **Argv) {
                 "from the model's; exit status 3 when one does");
   Bisect
       ->add_option("model", Bisection.Model,
-                   "Hugging Face directory, .gguf or .mlir file")
+                   "Hugging Face directory, GGUF or .mlir file")
       ->required();
   Bisect->add_option("--weights", Bisection.Weights,
                      "Checkpoint of a .mlir model");

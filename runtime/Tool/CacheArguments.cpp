@@ -38,8 +38,7 @@ Command tool::addCacheCommand(CLI::App &App) {
   CLI::App *Add = Added->add_subcommand(
       "add", "Compile a model into it, unless it is there, and print the path "
              "of the artifact");
-  Add->add_option("model", Cache->Model, "Directory, or .gguf file")
-      ->required();
+  Add->add_option("model", Cache->Model, "Directory, or GGUF file")->required();
   addCompileSettings(*Add, Cache->Compiling,
                      Add->option_defaults()->get_group());
   addProgressOption(*Add, Cache->Compiling.Progress);

@@ -138,7 +138,7 @@ Status tool::addToCache(const std::string &Model, const ModelOptions &Options) {
   if (!modelcache::isModel(Model)) {
     if (Status IsThere = checkArtifactPath(Model); !IsThere)
       return IsThere;
-    return Error(Model + ": expected a model: a directory or a .gguf file");
+    return Error(Model + ": expected a model: a directory or a GGUF file");
   }
   Result<ModelArgument> Found = ModelArgument::open(Model, Options);
   if (!Found)

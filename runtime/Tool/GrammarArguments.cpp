@@ -33,7 +33,7 @@ Command tool::addGrammarCommand(CLI::App &App) {
   Added
       ->add_option("file", Given->File,
                    "Artifact, tokenizer.json, or a directory that holds one; "
-                   "or a .gguf file, which is compiled and kept (tenon cache)")
+                   "or a GGUF file, which is compiled and kept (tenon cache)")
       ->required();
   auto *Constraint = Added->add_option_group("constraint");
   addGrammarChoice(*Constraint, Given->Options.What);

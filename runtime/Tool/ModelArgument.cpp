@@ -36,7 +36,7 @@ static Status checkCompiled(const std::string &Path,
   if (Option.empty())
     return {};
   return Error(Path + ": is an artifact, compiled already: --" + Option +
-               " expects a model: a directory or a .gguf file");
+               " expects a model: a directory or a GGUF file");
 }
 
 /// Tells the user what happens to the model `Name`.

@@ -14,7 +14,7 @@ namespace tenon::tool {
 /// What commands say of the file that they run.
 inline constexpr const char *FileHelp =
     "Artifact; or a model, which is compiled and kept (tenon cache): a Hugging "
-    "Face directory or a .gguf file";
+    "Face directory or a GGUF file";
 
 /// Options of how a model is compiled that is kept, below `Group` in the help.
 void addCompileSettings(CLI::App &App, ModelOptions &Options,

@@ -41,7 +41,7 @@ Command tool::addTokenizeCommand(CLI::App &App) {
       ->add_option(
           "file", Tokenize->File,
           "Artifact, tokenizer.json, or a directory that holds one; or "
-          "a .gguf file, which is compiled and kept (tenon cache)")
+          "a GGUF file, which is compiled and kept (tenon cache)")
       ->required();
   auto *Modes = Added->add_option_group("what");
   Modes->add_option("--text", Tokenize->Options.Text, "Text to turn into ids");
