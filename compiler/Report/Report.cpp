@@ -212,20 +212,24 @@ static void listMatmuls(func::FuncOp Function, std::vector<MatmulRow> &Rows) {
 // The stages
 //===----------------------------------------------------------------------===//
 
-Result<ModelReport> tenon::reportModel(const std::string &Model,
-                                       CpuLevel Level) {
+Result<ModelReport>
+tenon::reportModel(const std::string &Model, CpuLevel Level,
+                   const std::vector<std::string> &IgnoredConfigKeys) {
   DialectRegistry Registry;
   registerDialects(Registry);
   MLIRContext Context(Registry, MLIRContext::Threading::DISABLED);
   Context.loadAllAvailableDialects();
   Diagnostics Caught(Context);
-  Result<ImportedModel> Imported = importDescription(Context, Model);
+  ImportOptions Import;
+  Import.IgnoredKeys = IgnoredConfigKeys;
+  Result<ImportedModel> Imported = importDescription(Context, Model, Import);
   if (!Imported)
     return Imported.error();
   ModuleOp Module = *Imported->Module;
 
   ModelReport Report;
   Report.Model = Model;
+  Report.Notes = Imported->Notes;
   Report.Level = tenon::infoOf(Level).Name;
   Result<ModelEstimate> Estimate = estimateModel(Module);
   if (!Estimate)
@@ -241,6 +245,7 @@ Result<ModelReport> tenon::reportModel(const std::string &Model,
   PipelineOptions Options;
   Options.Level = Report.Level;
   Options.MaxTokens = Report.MaxTokensPerStep;
+  Options.FewTokens = defaultFewTokens(Module, isQuantised(Module), Level);
   for (const Stage &S : stages()) {
     if (S.Id > StageId::Buffers)
       break;

@@ -69,12 +69,16 @@ struct ModelReport {
   std::vector<MatmulRow> Matmuls;
   std::vector<artifact::PlannedBuffer> Plan;
   uint64_t ArenaBytes = 0;
+  /// What people should know of the model; not on the page.
+  std::vector<std::string> Notes;
 };
 
 /// Reads the description of a model, a directory, config.json, GGUF or .mlir
-/// file, as compiling it by default would, and takes it through the stages up
-/// to `buffers` for `Level`.
-Result<ModelReport> reportModel(const std::string &Model, CpuLevel Level);
+/// file, as compiling it by default but without `IgnoredConfigKeys` would, and
+/// takes it through the stages up to `buffers` for `Level`.
+Result<ModelReport>
+reportModel(const std::string &Model, CpuLevel Level,
+            const std::vector<std::string> &IgnoredConfigKeys);
 
 /// The page.
 std::string toHtml(const ModelReport &Report);

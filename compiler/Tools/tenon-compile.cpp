@@ -12,6 +12,7 @@
 #include "compiler/Report/Report.h"
 #include "passes/Pipelines/Pipelines.h"
 #include "runtime/Abi/CpuLevel.h"
+#include "runtime/Support/Console.h"
 #include "runtime/Support/OutputFile.h"
 #include "runtime/Tool/CommandLine.h"
 #include "runtime/Tool/CommandTree.h"
@@ -50,18 +51,22 @@ Result<std::vector<CpuLevel>> levelsOf(const std::vector<std::string> &Names) {
   return Levels;
 }
 
-/// Draws `Model` for the CPU level `LevelName` into the file `Path`.
-Status writeReport(const std::string &Model, const std::string &LevelName,
-                   const std::string &Path) {
+/// Draws the model of `Inspection` for the CPU level `LevelName` into the file
+/// `Path`.
+Status writeReport(const InspectModelOptions &Inspection,
+                   const std::string &LevelName, const std::string &Path) {
   Result<CpuLevel> Level = levelOf(LevelName);
   if (!Level)
     return Level.error();
-  Result<OutputFile> File = OutputFile::create(Path, {{Model}});
+  Result<OutputFile> File = OutputFile::create(Path, {{Inspection.Model}});
   if (!File)
     return File.error();
-  Result<ModelReport> Report = reportModel(Model, *Level);
+  Result<ModelReport> Report =
+      reportModel(Inspection.Model, *Level, Inspection.IgnoredConfigKeys);
   if (!Report)
     return Report.error();
+  for (const std::string &Note : Report->Notes)
+    printNote(Note);
   if (Status Written = File->append(toHtml(*Report)); !Written)
     return Written;
   return File->finish();
@@ -340,7 +345,7 @@ int main(int Argc, char **Argv) {
     if (!Families && Inspection.Model.empty())
       return fail("inspect: expected a model, or --families", ExitUsage);
     if (!HtmlPath.empty())
-      return exitStatusOf(writeReport(Inspection.Model, HtmlLevel, HtmlPath));
+      return exitStatusOf(writeReport(Inspection, HtmlLevel, HtmlPath));
     Result<std::string> Text =
         Families ? familyTable(Inspection.AsJson) : inspectModel(Inspection);
     if (!Text)

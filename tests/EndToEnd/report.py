@@ -82,7 +82,9 @@ def main():
          ["online_attention", "split_append", "self_attn.q_proj.weight + "
           "self_attn.k_proj.weight + self_attn.v_proj.weight 512x256xbf16",
           "library, primitive 0", "a decode-sized batch streams the weights",
-          "model.layers.0 … model.layers.3", "4,999,424"],
+          "model.layers.0 … model.layers.3", "4,999,424",
+          # 24 rows are few at this level, as compiling it has them: 32 fit.
+          "memref<?x256xbf16>: 16,384 bytes"],
          "--target-cpu", "avx512_bf16")
     page("tiny-llama at avx2", llama,
          ["avx2 has no library matmul of f32 rows with panels of bf16"],
@@ -104,6 +106,19 @@ def main():
     strange.write_text((examples / "families" / "llama.json").read_text())
     page("a strange name", strange, ["a<script>&\"b.json"], "--target-cpu",
          "avx2")
+
+    # Notes and keys to leave out are as of `inspect MODEL`.
+    noted, = support.fixtures(["deepseek_v2-bias"])
+    said = test.run("tenon", "inspect", noted.path, "--html", out,
+                    "--target-cpu", "avx2").stderr
+    test.check("weights stored as F16 are kept as f32" in said,
+               f"notes: {said!r}")
+    config = json.loads((examples / "families" / "llama.json").read_text())
+    strange.write_text(json.dumps(config | {"sketch": 1}))
+    test.expect_error("an unknown key", "'sketch'", command=[
+        "tenon", "inspect", strange, "--html", out])
+    page("a key left out", strange, ["Layers"], "--target-cpu", "avx2",
+         "--ignore-config-key", "sketch")
 
     before = out.read_bytes()
     artifact = test.compile(llama, "tiny", "--target-cpu", "avx2")
