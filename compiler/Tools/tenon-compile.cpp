@@ -11,13 +11,14 @@
 #include "compiler/Families/FamilyTable.h"
 #include "compiler/Report/Report.h"
 #include "passes/Pipelines/Pipelines.h"
+#include "runtime/Abi/CompileChoices.h"
 #include "runtime/Abi/CpuLevel.h"
 #include "runtime/Support/Console.h"
 #include "runtime/Support/OutputFile.h"
 #include "runtime/Tool/CommandLine.h"
 #include "runtime/Tool/CommandTree.h"
-
 #include "runtime/ToolCalls/ToolFormat.h"
+
 #include "llvm/Support/GlobPattern.h"
 
 using namespace tenon;
@@ -28,9 +29,13 @@ namespace {
 /// What --target-cpu takes.
 std::vector<std::string> levelNames() {
   std::vector<std::string> Names = {"native"};
-  for (const CpuLevelInfo &Info : CpuLevels)
-    Names.emplace_back(Info.Name);
+  llvm::append_range(Names, cpuLevelNames());
   return Names;
+}
+
+/// Accepts one of `Choices`.
+CLI::Validator oneOfChoices(llvm::ArrayRef<std::string_view> Choices) {
+  return oneOf({Choices.begin(), Choices.end()});
 }
 
 /// The level of one of these names; "native" is that of this machine.
@@ -148,13 +153,13 @@ int main(int Argc, char **Argv) {
       ->add_option("--dtype", Dtype,
                    "Element type of unquantised matrices, and the one that "
                    "quantised ones are multiplied in")
-      ->check(oneOf({"auto", "f32", "bf16"}))
+      ->check(oneOfChoices(DtypeChoices))
       ->capture_default_str();
   Compile
       ->add_option("--quantize", Options.Quantize,
                    "What matrices are quantised to; none leaves quantised ones "
                    "as they are")
-      ->check(oneOf({"none", "int8", "int4"}))
+      ->check(oneOfChoices(QuantizeChoices))
       ->capture_default_str();
   Compile
       ->add_option("--quantize-exclude", Options.QuantizeExclude,
@@ -204,7 +209,7 @@ int main(int Argc, char **Argv) {
           "--kv-cache", Options.KvCache,
           "What the KV cache stores; int8, not for latent attention, is "
           "integers with a scale per token and head")
-      ->check(oneOf({"auto", "f32", "bf16", "int8"}))
+      ->check(oneOfChoices(CacheChoices))
       ->capture_default_str();
   Compile
       ->add_option("--target-cpu", LevelNames,
@@ -232,7 +237,7 @@ int main(int Argc, char **Argv) {
                    "Whether activations are quantised in groups of 32 for "
                    "products with quantised weights, where the CPU level has "
                    "dot products of integers (auto), or never (exact)")
-      ->check(oneOf({"auto", "exact"}))
+      ->check(oneOfChoices(ActivationChoices))
       ->capture_default_str();
   addIgnored(*Compile, Options.IgnoredConfigKeys);
   CLI::Option *Emit =

@@ -9,6 +9,7 @@
 #include "passes/Packing/Passes.h"
 #include "passes/Placement/Passes.h"
 #include "passes/Verify/Passes.h"
+#include "runtime/Abi/CompileChoices.h"
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/AMX/AMXDialect.h"
@@ -188,6 +189,10 @@ SmallVector<std::string> tenon::optionalPasses() {
   return Names;
 }
 
+static SmallVector<std::string> namesOf(ArrayRef<std::string_view> Choices) {
+  return {Choices.begin(), Choices.end()};
+}
+
 SmallVector<std::string> tenon::cpuLevelNames() {
   return llvm::map_to_vector(CpuLevels, [](const CpuLevelInfo &Info) {
     return std::string(Info.Name);
@@ -195,11 +200,11 @@ SmallVector<std::string> tenon::cpuLevelNames() {
 }
 
 SmallVector<std::string> tenon::quantizationNames() {
-  return {"none", "int8", "int4"};
+  return namesOf(QuantizeChoices);
 }
 
 SmallVector<std::string> tenon::cacheFormatNames() {
-  return {"auto", "f32", "bf16", "int8"};
+  return namesOf(CacheChoices);
 }
 
 namespace {

@@ -3,6 +3,8 @@
 #ifndef TENON_RUNTIME_MODELCACHE_SETTINGS_H
 #define TENON_RUNTIME_MODELCACHE_SETTINGS_H
 
+#include "runtime/Abi/CompileChoices.h"
+
 #include <array>
 #include <span>
 #include <string>
@@ -27,38 +29,31 @@ struct Settings {
 struct Setting {
   std::string_view Name;
   std::string Settings::*Value;
-  std::array<std::string_view, 4> Values; ///< Empty behind the last.
+  std::span<const std::string_view> Values;
   std::string_view Help;
 };
 
+/// Here a model is calibrated by what it generates, or not at all.
+inline constexpr std::string_view CalibrateChoices[] = {"none", "auto"};
+
 inline constexpr std::array<Setting, 5> AllSettings = {{
-    {"quantize",
-     &Settings::Quantize,
-     {"none", "int8", "int4"},
+    {"quantize", &Settings::Quantize, QuantizeChoices,
      "What matrices are quantised to"},
-    {"calibrate",
-     &Settings::Calibrate,
-     {"none", "auto"},
+    {"calibrate", &Settings::Calibrate, CalibrateChoices,
      "With --quantize int8 or int4: calibrate by text that the model "
      "generates"},
-    {"dtype",
-     &Settings::Dtype,
-     {"auto", "f32", "bf16"},
+    {"dtype", &Settings::Dtype, DtypeChoices,
      "What matrices of plain numbers are kept in"},
-    {"kv-cache",
-     &Settings::KvCache,
-     {"auto", "f32", "bf16", "int8"},
+    {"kv-cache", &Settings::KvCache, CacheChoices,
      "What caches of keys and values store"},
-    {"activations",
-     &Settings::Activations,
-     {"auto", "exact"},
+    {"activations", &Settings::Activations, ActivationChoices,
      "Whether activations are quantised for products with quantised weights"},
 }};
 
 /// Whether `S` can have the value.
 constexpr bool takes(const Setting &S, std::string_view Value) {
   for (std::string_view Known : S.Values)
-    if (!Known.empty() && Known == Value)
+    if (Known == Value)
       return true;
   return false;
 }

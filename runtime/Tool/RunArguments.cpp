@@ -228,10 +228,7 @@ void tool::addCompileSettings(CLI::App &App, ModelOptions &Options,
                               const std::string &Group) {
   for (size_t I = 0; I < modelcache::AllSettings.size(); ++I) {
     const modelcache::Setting &S = modelcache::AllSettings[I];
-    std::vector<std::string> Known;
-    for (std::string_view Value : S.Values)
-      if (!Value.empty())
-        Known.emplace_back(Value);
+    std::vector<std::string> Known(S.Values.begin(), S.Values.end());
     App.add_option("--" + std::string(S.Name), Options.Values[I],
                    std::string(S.Help) + " [" + Known.front() + "]")
         ->check(oneOf(Known))
