@@ -121,22 +121,25 @@ std::string usageErrorOf(const CompileOptions &Options) {
   return "";
 }
 
-} // namespace
+/// Optional passes, for --disable-pass.
+std::vector<std::string> optionalNames() {
+  llvm::SmallVector<std::string> Names = optionalPasses();
+  return {Names.begin(), Names.end()};
+}
 
-int main(int Argc, char **Argv) {
-  holdStandardStreams();
-  // Under the name of the tool that starts it.
-  CLI::App App("Compiles Transformer models into artifacts for `tenon`.",
-               "tenon");
-  App.set_version_flag("--version", "tenon " TENON_VERSION);
-  App.require_subcommand(1);
+//===--- tenon compile ---------------------------------------------------===//
 
+struct CompileArguments {
   CompileOptions Options;
+  std::vector<std::string> LevelNames = {"native"};
+  std::string Dtype = "auto";
+};
+
+void addCompile(CLI::App &App, CompileArguments &Given) {
+  CompileOptions &Options = Given.Options;
   CLI::App *Compile =
       App.add_subcommand("compile", "Compile a model description");
   Compile->footer(stageHelp());
-  std::vector<std::string> LevelNames = {"native"};
-  std::string Dtype = "auto";
   std::vector<std::string> Emitted = stageNames();
   Emitted.insert(Emitted.end(), {"asm", "artifact"});
   Compile
@@ -150,7 +153,7 @@ int main(int Argc, char **Argv) {
   Compile->add_option("--weights", Options.Weights,
                       "Checkpoint of a .mlir model or of a dump");
   Compile
-      ->add_option("--dtype", Dtype,
+      ->add_option("--dtype", Given.Dtype,
                    "Element type of unquantised matrices, and the one that "
                    "quantised ones are multiplied in")
       ->check(oneOfChoices(DtypeChoices))
@@ -212,7 +215,7 @@ int main(int Argc, char **Argv) {
       ->check(oneOfChoices(CacheChoices))
       ->capture_default_str();
   Compile
-      ->add_option("--target-cpu", LevelNames,
+      ->add_option("--target-cpu", Given.LevelNames,
                    "CPU levels to generate code for, separated by commas")
       ->check(listOf(levelNames()))
       ->capture_default_str();
@@ -262,26 +265,54 @@ int main(int Argc, char **Argv) {
         "--max-seq-len", "--max-tokens-per-step", "--few-tokens",
         "--activations"})
     FromStage->excludes(Compile->get_option(Past));
-  std::vector<std::string> Optional;
-  for (const std::string &Pass : optionalPasses())
-    Optional.push_back(Pass);
   Compile
       ->add_option("--disable-pass", Options.DisabledPasses,
                    "Optional passes to leave out, separated by commas")
-      ->check(listOf(Optional));
+      ->check(listOf(optionalNames()));
   Compile->add_option("--dump-stages", Options.DumpDirectory,
                       "Directory for the IR after every pass");
   Compile->add_flag("--remarks", Options.Remarks,
                     "Say what was fused, placed and packed, and why not");
+}
 
+int runCompile(CompileArguments &Given) {
+  CompileOptions &Options = Given.Options;
+  if (std::string Wrong = usageErrorOf(Options); !Wrong.empty())
+    return fail(Wrong, ExitUsage);
+  if (Given.Dtype != "auto")
+    Options.MatrixType = elementTypeNamed(Given.Dtype);
+  Result<std::vector<CpuLevel>> Levels = levelsOf(Given.LevelNames);
+  if (!Levels)
+    return fail(Levels.error().message());
+  Options.Levels = *Levels;
+  bool IsUntil = !Options.UntilAfter.empty();
+  const std::string &Last = IsUntil ? Options.UntilAfter : Options.Emit;
+  if (std::optional<StageId> From = stageNamed(Options.FromStage),
+      Wanted = stageNamed(Last);
+      From && Wanted && *Wanted < *From)
+    return fail(std::string(IsUntil ? "--until-after" : "--emit") + " is '" +
+                    Last + "': expected '" + Options.FromStage +
+                    "', as --from-stage says, or what comes after it",
+                ExitUsage);
+  return exitStatusOf(compile(Options));
+}
+
+//===--- tenon inspect ---------------------------------------------------===//
+
+struct InspectArguments {
   InspectModelOptions Inspection;
   bool Families = false;
+  std::string HtmlPath, HtmlLevel = "native";
+};
+
+CLI::App *addInspect(CLI::App &App, InspectArguments &Given) {
+  InspectModelOptions &Inspection = Given.Inspection;
   CLI::App *Inspect = App.add_subcommand(
       "inspect", "Parameters, operations and cache of a model description");
   auto *What = Inspect->add_option(
       "model", Inspection.Model, "Directory, config.json, GGUF or .mlir file");
   Inspect
-      ->add_flag("--families", Families,
+      ->add_flag("--families", Given.Families,
                  "The model families, what each is made of, and the forms of "
                  "checkpoints that are read")
       ->excludes(What);
@@ -290,22 +321,44 @@ int main(int Argc, char **Argv) {
                       "sequence]");
   addIgnored(*Inspect, Inspection.IgnoredConfigKeys);
   auto *JsonFlag = Inspect->add_flag("--json", Inspection.AsJson, "Print JSON");
-  std::string HtmlPath, HtmlLevel = "native";
   auto *Html = Inspect
-                   ->add_option("--html", HtmlPath,
+                   ->add_option("--html", Given.HtmlPath,
                                 "Write graphs, layers, matmuls and memory plan "
                                 "to this HTML file instead")
                    ->needs(What)
                    ->excludes(JsonFlag);
   Inspect
-      ->add_option("--target-cpu", HtmlLevel,
+      ->add_option("--target-cpu", Given.HtmlLevel,
                    "CPU level that --html shows code for")
       ->needs(Html)
       ->check(oneOf(levelNames()))
       ->capture_default_str();
+  return Inspect;
+}
 
+int runInspect(const InspectArguments &Given) {
+  const InspectModelOptions &Inspection = Given.Inspection;
+  if (!Given.Families && Inspection.Model.empty())
+    return fail("inspect: expected a model, or --families", ExitUsage);
+  if (!Given.HtmlPath.empty())
+    return exitStatusOf(
+        writeReport(Inspection, Given.HtmlLevel, Given.HtmlPath));
+  Result<std::string> Text = Given.Families ? familyTable(Inspection.AsJson)
+                                            : inspectModel(Inspection);
+  if (!Text)
+    return fail(Text.error().message());
+  return exitStatusOf(print(*Text));
+}
+
+//===--- tenon bisect ----------------------------------------------------===//
+
+struct BisectArguments {
   bisect::BisectModelOptions Bisection;
-  std::string BisectLevel = "native";
+  std::string LevelName = "native";
+};
+
+CLI::App *addBisect(CLI::App &App, BisectArguments &Given) {
+  bisect::BisectModelOptions &Bisection = Given.Bisection;
   CLI::App *Bisect = App.add_subcommand(
       "bisect", "Name the first pass, layer and operation whose result differs "
                 "from the model's; exit status 3 when one does");
@@ -324,7 +377,7 @@ int main(int Argc, char **Argv) {
                      "Reference output of --token-ids: .npy of [tokens, "
                      "width] f32, compared with the imported model first");
   Bisect
-      ->add_option("--target-cpu", BisectLevel,
+      ->add_option("--target-cpu", Given.LevelName,
                    "CPU level to compile for, which must run here")
       ->check(oneOf(levelNames()))
       ->capture_default_str();
@@ -335,7 +388,42 @@ int main(int Argc, char **Argv) {
   Bisect
       ->add_option("--disable-pass", Bisection.DisabledPasses,
                    "Optional passes to leave out, separated by commas")
-      ->check(listOf(Optional));
+      ->check(listOf(optionalNames()));
+  return Bisect;
+}
+
+int runBisect(BisectArguments &Given) {
+  bisect::BisectModelOptions &Bisection = Given.Bisection;
+  if (!Bisection.Against.empty() && !Bisection.TokenIds)
+    return fail("--against needs --token-ids, those of the reference",
+                ExitUsage);
+  Result<CpuLevel> Level = levelOf(Given.LevelName);
+  if (!Level)
+    return fail(Level.error().message());
+  Bisection.Level = *Level;
+  Result<bisect::BisectAnswer> Answer = bisect::bisectModel(Bisection);
+  if (!Answer)
+    return fail(Answer.error().message());
+  if (Status Printed = print(Answer->Text); !Printed)
+    return exitStatusOf(Printed);
+  return Answer->Differs ? ExitDiffers : 0;
+}
+
+} // namespace
+
+int main(int Argc, char **Argv) {
+  holdStandardStreams();
+  // Under the name of the tool that starts it.
+  CLI::App App("Compiles Transformer models into artifacts for `tenon`.",
+               "tenon");
+  App.set_version_flag("--version", "tenon " TENON_VERSION);
+  App.require_subcommand(1);
+  CompileArguments ToCompile;
+  InspectArguments ToInspect;
+  BisectArguments ToBisect;
+  addCompile(App, ToCompile);
+  CLI::App *Inspect = addInspect(App, ToInspect);
+  CLI::App *Bisect = addBisect(App, ToBisect);
 
   if (std::optional<int> Answered = answerScripts(
           App, Argc, Argv, std::vector<std::string>{"compile", "bisect"}))
@@ -343,51 +431,13 @@ int main(int Argc, char **Argv) {
   if (std::optional<int> Ended = parseCommandLine(App, Argc, Argv))
     return *Ended;
   for (std::vector<std::string> *List :
-       {&Options.DisabledPasses, &Bisection.DisabledPasses, &LevelNames})
+       {&ToCompile.Options.DisabledPasses, &ToBisect.Bisection.DisabledPasses,
+        &ToCompile.LevelNames})
     *List = *splitList("", *List); // Checked above.
 
-  if (Inspect->parsed()) {
-    if (!Families && Inspection.Model.empty())
-      return fail("inspect: expected a model, or --families", ExitUsage);
-    if (!HtmlPath.empty())
-      return exitStatusOf(writeReport(Inspection, HtmlLevel, HtmlPath));
-    Result<std::string> Text =
-        Families ? familyTable(Inspection.AsJson) : inspectModel(Inspection);
-    if (!Text)
-      return fail(Text.error().message());
-    return exitStatusOf(print(*Text));
-  }
-  if (Bisect->parsed()) {
-    if (!Bisection.Against.empty() && !Bisection.TokenIds)
-      return fail("--against needs --token-ids, those of the reference",
-                  ExitUsage);
-    Result<CpuLevel> Level = levelOf(BisectLevel);
-    if (!Level)
-      return fail(Level.error().message());
-    Bisection.Level = *Level;
-    Result<bisect::BisectAnswer> Answer = bisect::bisectModel(Bisection);
-    if (!Answer)
-      return fail(Answer.error().message());
-    if (Status Printed = print(Answer->Text); !Printed)
-      return exitStatusOf(Printed);
-    return Answer->Differs ? ExitDiffers : 0;
-  }
-  if (std::string Wrong = usageErrorOf(Options); !Wrong.empty())
-    return fail(Wrong, ExitUsage);
-  if (Dtype != "auto")
-    Options.MatrixType = elementTypeNamed(Dtype);
-  Result<std::vector<CpuLevel>> Levels = levelsOf(LevelNames);
-  if (!Levels)
-    return fail(Levels.error().message());
-  Options.Levels = *Levels;
-  bool IsUntil = !Options.UntilAfter.empty();
-  const std::string &Last = IsUntil ? Options.UntilAfter : Options.Emit;
-  if (std::optional<StageId> From = stageNamed(Options.FromStage),
-      Wanted = stageNamed(Last);
-      From && Wanted && *Wanted < *From)
-    return fail(std::string(IsUntil ? "--until-after" : "--emit") + " is '" +
-                    Last + "': expected '" + Options.FromStage +
-                    "', as --from-stage says, or what comes after it",
-                ExitUsage);
-  return exitStatusOf(compile(Options));
+  if (Inspect->parsed())
+    return runInspect(ToInspect);
+  if (Bisect->parsed())
+    return runBisect(ToBisect);
+  return runCompile(ToCompile);
 }
