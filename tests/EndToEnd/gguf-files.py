@@ -165,11 +165,27 @@ def check_mixture(test, entry):
     check_rows(test, entry, "avx2", "auto", (1e-6, 2e-4), (1e-6, 2e-4))
 
 
-def check_registers(test, entry):
-    """Tiles of formats with one scale in a group and with two, which a layer
-    mixes, share the registers; that shows when they are compiled."""
-    test.compile(FIXTURES / f"{entry['name']}.gguf", f"{entry['name']} for amx",
-                 "--target-cpu", "amx").unlink()
+def check_tiles(test, entry):
+    """Rows of bf16 in tiles, emulated where there are none. Formats with one
+    scale in a group and with two, which a layer mixes, share the registers."""
+    artifact = test.compile(FIXTURES / f"{entry['name']}.gguf",
+                            f"{entry['name']} for amx", "--target-cpu", "amx",
+                            "--few-tokens", 3)
+    if not support.runnable("amx", test.native_level()):
+        if not test.emulate("amx"):
+            test.skip(f"{entry['name']} at amx", "it cannot be emulated here")
+            artifact.unlink()
+            return
+    reference = numpy.load(FIXTURES / f"{entry['name']}.npy")
+    _, limit = support.REFERENCE_TOLERANCE["bf16"]
+    for rows, tokens in (("prefill", entry["tokens"]),
+                         ("step", entry["tokens"][:3])):
+        error = support.l2_error(test.outputs(artifact, tokens),
+                                 reference[:len(tokens)])
+        test.check(error <= limit, f"{entry['name']} at amx: L2 error of a "
+                                   f"{rows} {error:.1e}, at most {limit}")
+    test.emulated = None
+    artifact.unlink()
 
 
 def check_rows(test, entry, level, activations, prefill, step):
@@ -315,7 +331,7 @@ def main():
                 check_mixture(test, entry)
             if entry["name"] == "llama-q4_k":
                 check_activations(test, entry)
-                check_registers(test, entry)
+                check_tiles(test, entry)
                 check_parts(test, entry)
                 check_names(test, entry)
         check_errors(test)
