@@ -13,6 +13,12 @@ inline double secondsNow() {
   return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
 }
 
+/// Seconds as timers take them.
+inline std::chrono::steady_clock::duration durationOf(double Seconds) {
+  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+      std::chrono::duration<double>(Seconds));
+}
+
 } // namespace tenon
 
 #endif // TENON_RUNTIME_SUPPORT_CLOCK_H
