@@ -289,14 +289,16 @@ Status Server::run(std::function<void(int)> Then) {
 
 void Server::stop(double Seconds) {
   post([this, Seconds] {
-    IsStopping = true;
     if (auto Close = std::exchange(CloseAcceptor, nullptr))
       Close();
-    Deadline.expires_after(durationOf(Seconds));
-    Deadline.async_wait([this](error_code Failure) {
-      if (!Failure)
-        Io.stop();
-    });
+    auto End = std::chrono::steady_clock::now() + durationOf(Seconds);
+    if (!std::exchange(IsStopping, true) || End < Deadline.expiry()) {
+      Deadline.expires_at(End);
+      Deadline.async_wait([this](error_code Failure) {
+        if (!Failure)
+          Io.stop();
+      });
+    }
     endIfAnswered();
   });
 }

@@ -66,8 +66,9 @@ public:
   virtual void postLater(std::function<void()> Work) = 0;
   /// Any thread: does `Work` on a worker.
   virtual void work(std::function<void()> Work) = 0;
-  /// Takes no more connections, and ends run() when all answers have been sent,
-  /// or after `Seconds`.
+  /// Any thread: takes no more connections, and ends run() when all answers
+  /// have been sent, or after `Seconds`; of several calls, at the first of
+  /// their deadlines.
   virtual void stop(double Seconds) = 0;
 
   virtual size_t connections() const = 0;

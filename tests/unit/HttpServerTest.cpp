@@ -5,6 +5,7 @@
 #include "tests/unit/NoRoomForThreads.h"
 
 #include <array>
+#include <chrono>
 #include <future>
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -39,7 +40,10 @@ protected:
         });
     ASSERT_TRUE(Listening) << Listening.error().message();
     Server = std::move(*Listening);
-    Thread = std::thread([this] { (void)Server->run([](int) {}); });
+    Thread = std::thread([this] {
+      (void)Server->run([](int) {});
+      Ended.set_value();
+    });
   }
   void TearDown() override {
     if (Client >= 0)
@@ -105,6 +109,7 @@ protected:
   std::thread Thread;
   int Client = -1;
   std::promise<size_t> AnswerBytes; ///< Of the answer that was sent.
+  std::promise<void> Ended;         ///< run() has.
 };
 
 TEST_F(HttpServerTest, EventsThatComeTogetherAreOneChunk) {
@@ -218,6 +223,21 @@ TEST_F(HttpServerTest, AnAnswerIsForHalfAConnectionToo) {
     AnswerBytes.get_future().get();
     ::close(std::exchange(Client, -1));
   }
+}
+
+TEST_F(HttpServerTest, AStopWithMoreTimeLeavesTheDeadline) {
+  std::shared_ptr<Exchange> E = ask("1.1");
+  std::promise<void> IsStopped;
+  // Both before the server looks at its deadline.
+  Server->post([&] {
+    Server->stop(0);
+    Server->stop(3600);
+    IsStopped.set_value();
+  });
+  IsStopped.get_future().get();
+  // Nobody answers, so nothing but the deadline ends run().
+  EXPECT_EQ(Ended.get_future().wait_for(std::chrono::seconds(30)),
+            std::future_status::ready);
 }
 
 TEST(HttpServerThreadsTest, NoRoomForWorkers) {
