@@ -34,7 +34,9 @@ def example(artifacts):
     folder = artifacts / "example"
     shutil.copytree(EXAMPLE, folder)
     (folder / "chat_template.jinja").write_text(
-        "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"
+        "{% for m in messages %}{{ m.role }}: {{ m.content }}"
+        "{% for c in m.tool_calls %}{{ c.function.arguments | tojson }}"
+        "{% endfor %}{{ '\\n' }}{% endfor %}"
         "{% if tools %}{{ tools | length }} tools\n{% endif %}"
         "{% if add_generation_prompt %}assistant:{% endif %}")
     # Tests compare rows of steps of different sizes: one program for all.

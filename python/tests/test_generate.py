@@ -188,6 +188,10 @@ def test_chat(model):
     assert not model.tokenizer.decode(
         model.chat_prompt(messages, add_generation_prompt=False)
     ).endswith("assistant:")
+    for arguments in {"x": 1}, '{"x": 1}':
+        assert '{"x": 1}\n' in model.tokenizer.decode(model.chat_prompt(
+            [{"role": "assistant", "content": "", "tool_calls": [
+                {"function": {"name": "f", "arguments": arguments}}]}]))
     with pytest.raises(tenon.InvalidArgument, match="'role'"):
         model.chat([{"content": "x"}])
     with pytest.raises(tenon.InvalidArgument, match="JSON"):

@@ -124,31 +124,50 @@ std::string chat::fitContent(Conversation &Talk, const ContentForm &Form) {
   return Mark;
 }
 
-/// Puts empty objects in the place of arguments that are none. The place and
-/// the value of the first; nothing where all are.
-static std::optional<std::pair<std::string, Json>>
-withoutOtherArguments(Json &Messages) {
-  std::optional<std::pair<std::string, Json>> First;
+/// Calls `Take` with the arguments of each call that has some, and the numbers
+/// of its message and of the call in it.
+template <typename Function>
+static void forEachArguments(Json &Messages, Function &&Take) {
   for (size_t I = 0; I < Messages.size(); ++I) {
     auto Calls = Messages[I].find("tool_calls");
     if (Calls == Messages[I].end() || !Calls->is_array())
       continue;
     for (size_t K = 0; K < Calls->size(); ++K) {
       Json &Call = (*Calls)[K];
-      Json *Function = Call.is_object() && Call.contains("function")
-                           ? &Call["function"]
-                           : nullptr;
-      if (!Function || !Function->is_object() ||
-          !Function->contains("arguments") ||
-          Function->at("arguments").is_object())
-        continue;
-      Json Given = std::exchange((*Function)["arguments"], Json::object());
-      if (!First)
-        First = {"messages[" + std::to_string(I) + "].tool_calls[" +
-                     std::to_string(K) + "].function.arguments",
-                 std::move(Given)};
+      if (Call.is_object() && Call.contains("function") &&
+          Call.at("function").is_object() &&
+          Call.at("function").contains("arguments"))
+        Take(Call["function"]["arguments"], I, K);
     }
   }
+}
+
+void chat::parseArguments(Conversation &Talk) {
+  forEachArguments(Talk.Messages, [](Json &Arguments, size_t, size_t) {
+    if (!Arguments.is_string())
+      return;
+    const auto &Text = Arguments.get_ref<const std::string &>();
+    if (Text.empty())
+      Arguments = Json::object();
+    else if (Result<Json> Parsed = parseJson(Text, "the arguments"))
+      Arguments = std::move(*Parsed);
+  });
+}
+
+/// Puts empty objects in the place of arguments that are none. The place and
+/// the value of the first; nothing where all are.
+static std::optional<std::pair<std::string, Json>>
+withoutOtherArguments(Json &Messages) {
+  std::optional<std::pair<std::string, Json>> First;
+  forEachArguments(Messages, [&](Json &Arguments, size_t I, size_t K) {
+    if (Arguments.is_object())
+      return;
+    Json Given = std::exchange(Arguments, Json::object());
+    if (!First)
+      First = {"messages[" + std::to_string(I) + "].tool_calls[" +
+                   std::to_string(K) + "].function.arguments",
+               std::move(Given)};
+  });
   return First;
 }
 

@@ -37,6 +37,11 @@ ContentForm contentFormOf(const Template &T,
 /// tokens in their place. The mark, or "" where there is none.
 std::string fitContent(Conversation &Talk, const ContentForm &Form);
 
+/// Makes objects of the arguments of calls that are JSON texts, as APIs have
+/// them, for templates read objects. No text is no arguments; what is no JSON,
+/// which a model may have written, stays a text.
+void parseArguments(Conversation &Talk);
+
 /// The prompt with the template's text `ImageToken`, and a newline, in the
 /// place of each `Mark`.
 std::vector<Piece> withImageTokens(std::vector<Piece> Prompt,

@@ -177,6 +177,7 @@ Model::chatPrompt(const chat::Conversation &Talk) const {
   if (!Form)
     return Form.error();
   chat::Conversation Fitting = Talk;
+  parseArguments(Fitting);
   std::string Mark = fitContent(Fitting, contentForm(**Form));
   Result<std::vector<chat::Piece>> Pieces =
       (*Form)->render(variablesOf(Fitting, manifest().Chat->Tokens));

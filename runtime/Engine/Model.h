@@ -83,8 +83,9 @@ public:
   Result<const chat::Template *> chatTemplate() const;
   /// The token ids of the prompt that the template makes of a conversation, at
   /// least one. Nothing that a user wrote is a special token in it. Messages
-  /// are given in the form that the template reads; images among their content,
-  /// {"type": "image"} each, are one image token each, where the model has one.
+  /// are given in the form that the template reads, arguments of calls as
+  /// objects; images among their content, {"type": "image"} each, are one image
+  /// token each, where the model has one.
   Result<std::vector<int32_t>> chatPrompt(const chat::Conversation &Talk) const;
 
 private:

@@ -7,20 +7,18 @@
 using namespace tenon;
 using namespace tenon::http;
 
-void http::checkSizes(const chat::Conversation &Talk, const Limits &Bounds,
+/// Refuses more of the member `Key` than there may be.
+static void checkSize(const char *Key, const Json &All, size_t Most,
                       Fields &F) {
-  auto Check = [&](const char *Key, const Json &All, size_t Most) {
-    if (All.size() > Most)
-      F.refuse({400,
-                std::string("'") + Key + "' has " + std::to_string(All.size()) +
-                    ": expected at most " + std::to_string(Most),
-                Key});
-  };
-  Check("messages", Talk.Messages, Bounds.Messages);
-  Check("tools", Talk.Tools, Bounds.Tools);
+  if (All.size() > Most)
+    F.refuse({400,
+              std::string("'") + Key + "' has " + std::to_string(All.size()) +
+                  ": expected at most " + std::to_string(Most),
+              Key});
 }
 
-bool http::checkTools(const Json &Tools, Fields &F) {
+bool http::checkTools(const Json &Tools, const Limits &Bounds, Fields &F) {
+  checkSize("tools", Tools, Bounds.Tools, F);
   Status Good = tools::checkTools(Tools);
   if (!Good)
     F.refuse({400, Good.error().message(), "tools"});
@@ -104,60 +102,47 @@ void http::readEffort(Fields &F, const char *Key, const ServedModel &M,
                     "setting");
 }
 
-void http::normalise(chat::Conversation &Talk, const ServedModel &M,
-                     Fields &F) {
-  for (size_t I = 0; I < Talk.Messages.size(); ++I) {
-    Json &Message = Talk.Messages[I];
-    std::string Place = "'messages[" + std::to_string(I) + "]";
+void http::fitRoles(chat::Conversation &Talk, const ServedModel &M) {
+  for (Json &Message : Talk.Messages)
     if (Message.at("role") == "developer" && !mentions(M, "developer"))
       Message["role"] = "system";
+}
+
+/// Refuses messages whose members beside the content templates cannot read.
+static void checkMembers(const Json &Messages, Fields &F) {
+  for (size_t I = 0; I < Messages.size(); ++I) {
+    const Json &Message = Messages[I];
+    auto Refuse = [&](const std::string &Member, const std::string &What) {
+      F.refuse({400,
+                "'messages[" + std::to_string(I) + "]." + Member + "' " + What,
+                "messages"});
+    };
     for (const char *Key : {"reasoning_content", "tool_call_id"})
       if (Json Text = Message.value(Key, Json());
           !Text.is_null() && !Text.is_string())
-        return F.refuse(
-            {400,
-             Place + "." + Key + "' is " + jsonKind(Text) + ": expected a text",
-             "messages"});
+        return Refuse(Key, "is " + jsonKind(Text) + ": expected a text");
     auto Calls = Message.find("tool_calls");
     if (Calls == Message.end() || Calls->is_null())
       continue;
     if (!Calls->is_array())
-      return F.refuse({400,
-                       Place + ".tool_calls' is " + jsonKind(*Calls) +
-                           ": expected an array of calls",
-                       "messages"});
-    for (Json &Call : *Calls) {
+      return Refuse("tool_calls",
+                    "is " + jsonKind(*Calls) + ": expected an array of calls");
+    for (const Json &Call : *Calls) {
       if (!Call.is_object() || !Call.contains("function") ||
           !Call.at("function").is_object() ||
           !Call.at("function").value("name", Json()).is_string() ||
           !Call.value("id", Json("")).is_string() ||
           Call.value("type", Json("function")) != "function")
-        return F.refuse({400,
-                         Place + ".tool_calls' has a call that is none: "
-                                 "expected {\"id\": ..., \"type\": "
-                                 "\"function\", \"function\": {\"name\": ..., "
-                                 "\"arguments\": ...}}",
-                         "messages"});
-      Json &Function = Call["function"];
-      auto Given = Function.find("arguments");
-      if (Given == Function.end() || Given->is_object())
-        continue;
-      if (!Given->is_string())
-        return F.refuse({400,
-                         Place + ".tool_calls[].function.arguments' is " +
-                             jsonKind(*Given) +
-                             ": expected an object, or a text of it",
-                         "messages"});
-      // Some servers write no arguments so, and clients repeat it.
-      if (Given->get_ref<const std::string &>().empty()) {
-        *Given = Json::object();
-        continue;
-      }
-      // What is no JSON the model itself may have written, and its conversation
-      // goes on: the template gets the text, as with llama.cpp.
-      if (Result<Json> Arguments =
-              parseJson(Given->get_ref<const std::string &>(), "the arguments"))
-        *Given = std::move(*Arguments);
+        return Refuse("tool_calls",
+                      "has a call that is none: expected {\"id\": ..., "
+                      "\"type\": \"function\", \"function\": {\"name\": ..., "
+                      "\"arguments\": ...}}");
+      Json Arguments =
+          Call.at("function").value("arguments", Json(Json::object()));
+      if (!Arguments.is_object() && !Arguments.is_string())
+        return Refuse("tool_calls[].function.arguments",
+                      "is " + jsonKind(Arguments) +
+                          ": expected an object, or a text of it");
     }
   }
 }
@@ -184,13 +169,14 @@ chat::Conversation http::conversationOf(Fields &F, const Limits &Bounds,
     F.refuse({400, Read.error().message(), "messages"});
     return {};
   }
-  checkSizes(*Read, Bounds, F);
-  if (!checkTools(Read->Tools, F))
+  checkSize("messages", Read->Messages, Bounds.Messages, F);
+  if (!checkTools(Read->Tools, Bounds, F))
     return {};
   if (!M)
     return std::move(*Read);
   readContents(*Read, Images, F);
-  normalise(*Read, *M, F);
+  checkMembers(Read->Messages, F);
+  fitRoles(*Read, *M);
   return std::move(*Read);
 }
 

@@ -10,16 +10,13 @@ namespace tenon::http {
 
 /// The conversation that the members "messages", "tools",
 /// "chat_template_kwargs" and "add_generation_prompt" make, as templates want
-/// it; see normalise(). Content of several texts becomes one, images go to
-/// `Images`. `M` is null after an error.
+/// it. Content of several texts becomes one, images go to `Images`. `M` is null
+/// after an error.
 chat::Conversation conversationOf(Fields &F, const Limits &Bounds,
                                   const ServedModel *M, ImageReader &Images);
 
-/// Makes a conversation in OpenAI's form, with content as MessageContent has
-/// it, one that templates read: arguments of calls become objects, but what a
-/// model wrote that is no JSON stays a text, and the role "developer" is
-/// "system" where the template does not know it.
-void normalise(chat::Conversation &Talk, const ServedModel &M, Fields &F);
+/// Makes "system" of the role "developer" where the template does not know it.
+void fitRoles(chat::Conversation &Talk, const ServedModel &M);
 
 /// How much is to be reasoned, which the member `Key` says, for templates that
 /// ask for it; for others "none" alone.
@@ -31,16 +28,12 @@ Result<std::vector<int32_t>> wholePrompt(const ServedModel &M,
                                          const chat::Conversation &Talk,
                                          size_t Images);
 
-/// Refuses more messages and tools than there may be.
-void checkSizes(const chat::Conversation &Talk, const Limits &Bounds,
-                Fields &F);
-
 /// Takes "strict" out of tools whose API does not mean it for templates.
 void hideStrict(Json &Tools);
 
-/// Refuses tools, in the form of chat completions, that are no functions.
-/// Whether all are.
-bool checkTools(const Json &Tools, Fields &F);
+/// Refuses tools, in the form of chat completions, that are no functions, and
+/// more of them than there may be. Whether all are functions.
+bool checkTools(const Json &Tools, const Limits &Bounds, Fields &F);
 
 } // namespace tenon::http
 

@@ -313,7 +313,7 @@ private:
 } // namespace
 
 /// "tools", in the form of chat completions; null: none.
-static Json readMessagesTools(Fields &F) {
+static Json readMessagesTools(Fields &F, const Limits &Bounds) {
   const Json *Given = F.get("tools");
   if (!Given || (Given->is_array() && Given->empty()))
     return nullptr;
@@ -334,7 +334,7 @@ static Json readMessagesTools(Fields &F) {
     Tools.push_back({{"type", "function"}, {"function", std::move(Function)}});
   }
   if (IsGood)
-    return checkTools(Tools, F) ? Tools : Json();
+    return checkTools(Tools, Bounds, F) ? Tools : Json();
   F.expected("tools", "an array of objects with a \"name\" and an "
                       "\"input_schema\"");
   return nullptr;
@@ -366,7 +366,6 @@ static ToolChoice readToolChoice(Fields &F, Json &Tools) {
 
 /// What is said, with which tools, and the call that is forced.
 static chat::Conversation readConversation(Fields &F, const Call &C,
-                                           const ServedModel *M,
                                            ImageReader &Images,
                                            ToolChoice &Choice) {
   MessageReader Reader(Images, F);
@@ -383,7 +382,7 @@ static chat::Conversation readConversation(Fields &F, const Call &C,
     Reader.add((*Given)[I], "messages[" + std::to_string(I) + "]");
   chat::Conversation Talk;
   Talk.Messages = std::move(Reader.Messages);
-  Talk.Tools = readMessagesTools(F);
+  Talk.Tools = readMessagesTools(F, C.Bounds);
   Choice = readToolChoice(F, Talk.Tools);
   if (const Json *J = F.get("thinking")) {
     Fields Inner(*J, "thinking.");
@@ -391,10 +390,6 @@ static chat::Conversation readConversation(Fields &F, const Call &C,
     if (std::optional<ApiError> Wrong = Inner.finish())
       F.refuse(*Wrong);
   }
-  if (Talk.Tools.is_array())
-    checkSizes(Talk, C.Bounds, F);
-  if (M && IsGood && !Talk.Messages.empty())
-    normalise(Talk, *M, F);
   return Talk;
 }
 
@@ -403,7 +398,7 @@ void http::answerMessages(Call C) {
   ServedModel *M = C.generator(F);
   ToolChoice Choice;
   ImageReader Images = C.images(M);
-  chat::Conversation Talk = readConversation(F, C, M, Images, Choice);
+  chat::Conversation Talk = readConversation(F, C, Images, Choice);
   constexpr int64_t Most = std::numeric_limits<int64_t>::max();
   generation::Settings S;
   F.need("max_tokens", wholeNumber(1, Most));
@@ -444,7 +439,7 @@ void http::countMessageTokens(Call C) {
   ServedModel *M = C.generator(F);
   ToolChoice Choice;
   ImageReader Images = C.images(M);
-  chat::Conversation Talk = readConversation(F, C, M, Images, Choice);
+  chat::Conversation Talk = readConversation(F, C, Images, Choice);
   if (std::optional<ApiError> Wrong = F.finish())
     return C.reply(*Wrong);
   hideStrict(Talk.Tools);

@@ -405,7 +405,7 @@ static Json readMessages(Fields &F, const Limits &Bounds, ImageReader &Images) {
 }
 
 /// "tools", in the form of chat completions; null: none.
-static Json readResponsesTools(Fields &F) {
+static Json readResponsesTools(Fields &F, const Limits &Bounds) {
   const Json *Given = F.get("tools");
   if (!Given || (Given->is_array() && Given->empty()))
     return nullptr;
@@ -428,7 +428,7 @@ static Json readResponsesTools(Fields &F) {
     Function.erase("type");
     Tools.push_back({{"type", "function"}, {"function", std::move(Function)}});
   }
-  if (!checkTools(Tools, F))
+  if (!checkTools(Tools, Bounds, F))
     return nullptr;
   return Tools;
 }
@@ -489,7 +489,7 @@ void http::respond(Call C) {
   chat::Conversation Talk;
   ImageReader Images = C.images(M);
   Talk.Messages = readMessages(F, C.Bounds, Images);
-  Talk.Tools = readResponsesTools(F);
+  Talk.Tools = readResponsesTools(F, C.Bounds);
   ToolChoice Choice = readToolChoice(F, /*IsFlat=*/true, Talk.Tools);
   S.Grammar = constraintWith(Choice, Talk.Tools, readTextFormat(F, C.Grammars),
                              F, C.Grammars);
@@ -512,8 +512,7 @@ void http::respond(Call C) {
   if (!M)
     return C.reply(*F.finish());
   readReasoning(F, *M, Talk);
-  checkSizes(Talk, C.Bounds, F);
-  normalise(Talk, *M, F);
+  fitRoles(Talk, *M);
   if (std::optional<ApiError> Wrong = F.finish())
     return C.reply(*Wrong);
   Json Tools = Talk.Tools;

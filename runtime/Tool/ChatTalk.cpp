@@ -156,7 +156,7 @@ Result<Status> Talk::take(const std::string &Text, const RunOptions &Options,
   return answer(std::move(Before), Options, IsStopped);
 }
 
-/// The message of an answer with calls; templates take arguments as objects.
+/// The message of an answer with calls.
 static Json messageOf(const tools::ParsedAnswer &Answer,
                       std::span<const int32_t> Prompt) {
   Json Message = {{"role", "assistant"}, {"content", Answer.Text}};
@@ -164,14 +164,7 @@ static Json messageOf(const tools::ParsedAnswer &Answer,
     Message["reasoning_content"] = Answer.Reasoning;
   if (Answer.Calls.empty())
     return Message;
-  Json Calls = answerJson(Answer, Prompt)["tool_calls"];
-  for (Json &Call : Calls) {
-    Json &Arguments = Call["function"]["arguments"];
-    if (Result<Json> Object =
-            parseJson(Arguments.get<std::string>(), "arguments"))
-      Arguments = std::move(*Object);
-  }
-  Message["tool_calls"] = std::move(Calls);
+  Message["tool_calls"] = answerJson(Answer, Prompt)["tool_calls"];
   return Message;
 }
 

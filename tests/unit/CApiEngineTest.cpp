@@ -23,7 +23,10 @@ protected:
       Info.FewTokens = 4;
       Info.Chat = artifact::ChatInfo{
           {{"default", "[CLS]{% for m in messages %}{{ m.content }}"
-                       "{% endfor %}{% if add_generation_prompt %}[SEP]"
+                       "{% for c in m.tool_calls %}"
+                       "{% for k, v in c.function.arguments.items() %}{{ v }}"
+                       "{% endfor %}{% endfor %}{% endfor %}{% if "
+                       "add_generation_prompt %}[SEP]"
                        "{% endif %}"}},
           {},
           ""};
@@ -114,6 +117,15 @@ TEST_F(CApiEngineTest, MakesPromptsOfConversations) {
                    Tokens),
             TENON_OK);
   EXPECT_EQ(Tokens, (std::vector<int32_t>{2, 4, 5}));
+  // Arguments of calls are objects, or JSON texts as APIs have them.
+  for (const char *Arguments : {R"({"x": "a b"})", R"("{\"x\": \"a b\"}")"}) {
+    Tokens.assign(8, 0);
+    std::string Talk = R"({"messages": [{"role": "assistant", "content": "",
+        "tool_calls": [{"function": {"name": "f", "arguments": )" +
+                       std::string(Arguments) + "}}]}]}";
+    ASSERT_EQ(Prompt(Talk, Tokens), TENON_OK) << tenon_last_error();
+    EXPECT_EQ(Tokens, (std::vector<int32_t>{2, 4, 5, 3})) << Arguments;
+  }
   // What a user wrote is no special token.
   Tokens.assign(8, 0);
   ASSERT_EQ(

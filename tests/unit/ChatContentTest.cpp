@@ -100,6 +100,30 @@ TEST(ChatContentTest, NamesArgumentsThatAreNoObjects) {
   EXPECT_EQ(ErrorOf("b", Good, "").find("expected a JSON"), std::string::npos);
 }
 
+TEST(ChatContentTest, ParsesArguments) {
+  auto Parsed = [](Json Arguments) {
+    Conversation Talk;
+    Talk.Messages = {
+        {{"role", "assistant"},
+         {"tool_calls",
+          Json::array({{{"function", {{"arguments", Arguments}}}}})}}};
+    parseArguments(Talk);
+    return Talk.Messages[0]["tool_calls"][0]["function"]["arguments"];
+  };
+  Json Good = {{"x", 1}};
+  EXPECT_EQ(Parsed(Good), Good);
+  EXPECT_EQ(Parsed("{\"x\": 1}"), Good);
+  EXPECT_EQ(Parsed(""), Json::object());
+  EXPECT_EQ(Parsed("{\"x\": "), "{\"x\": ");
+  // What has no calls, or none that it can read, stays as it is.
+  Conversation Talk;
+  Talk.Messages = Json::parse(R"([{"role": "a"}, {"tool_calls": null},
+      {"tool_calls": ["{}", {"function": "{}"}, {"function": {}}]}])");
+  Json Before = Talk.Messages;
+  parseArguments(Talk);
+  EXPECT_EQ(Talk.Messages, Before);
+}
+
 TEST(ChatContentTest, Forms) {
   auto FormOf = [](const char *Source, const std::string &ImageToken) {
     ContentForm F = contentFormOf(parsedTemplate(Source), {}, ImageToken);

@@ -206,7 +206,8 @@ class Model(Local):
     def chat_prompt(self, messages, *, tools=None,
                     add_generation_prompt: bool = True,
                     **template) -> list[int]:
-        """The token ids of the prompt that chat() runs."""
+        """The token ids of the prompt that chat() runs. Arguments of calls in
+        `messages` are objects, or JSON texts as in answers."""
         if isinstance(messages, str):
             messages = [{"role": "user", "content": messages}]
         talk = dict(template, messages=messages, tools=tools,
