@@ -154,19 +154,23 @@ void chat::parseArguments(Conversation &Talk) {
   });
 }
 
-/// Puts empty objects in the place of arguments that are none. The place and
+/// Puts empty objects in the place of arguments that are none. The name and
 /// the value of the first; nothing where all are.
 static std::optional<std::pair<std::string, Json>>
-withoutOtherArguments(Json &Messages) {
+withoutOtherArguments(Conversation &Talk) {
   std::optional<std::pair<std::string, Json>> First;
-  forEachArguments(Messages, [&](Json &Arguments, size_t I, size_t K) {
+  forEachArguments(Talk.Messages, [&](Json &Arguments, size_t I, size_t K) {
     if (Arguments.is_object())
       return;
     Json Given = std::exchange(Arguments, Json::object());
-    if (!First)
-      First = {"messages[" + std::to_string(I) + "].tool_calls[" +
-                   std::to_string(K) + "].function.arguments",
-               std::move(Given)};
+    if (First)
+      return;
+    auto Name = Talk.ArgumentNames.find({I, K});
+    First = {Name != Talk.ArgumentNames.end()
+                 ? Name->second
+                 : "messages[" + std::to_string(I) + "].tool_calls[" +
+                       std::to_string(K) + "].function.arguments",
+             std::move(Given)};
   });
   return First;
 }
@@ -174,7 +178,7 @@ withoutOtherArguments(Json &Messages) {
 Error chat::whyNoPrompt(const Template &T,
                         const std::map<std::string, std::string> &Tokens,
                         Conversation Talk, const Error &Failure) {
-  auto Wrong = withoutOtherArguments(Talk.Messages);
+  auto Wrong = withoutOtherArguments(Talk);
   if (!Wrong || !T.render(variablesOf(Talk, Tokens)))
     return Failure;
   auto &[Place, Given] = *Wrong;

@@ -8,6 +8,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
 namespace tenon::chat {
 
@@ -21,6 +22,9 @@ struct Conversation {
   bool AddGenerationPrompt = true;
   /// Other variables that a template asks for, such as "enable_thinking".
   Json Others = Json::object();
+  /// What errors call the arguments of call k of message i, where that is not
+  /// "messages[i].tool_calls[k].function.arguments".
+  std::map<std::pair<size_t, size_t>, std::string> ArgumentNames;
 
   /// Adds a plain message.
   void add(const std::string &Role, const std::string &Content) {

@@ -264,21 +264,61 @@ private:
 // The request
 //===----------------------------------------------------------------------===//
 
+namespace {
+
+/// Makes messages in the form of chat completions of "input", item by item. The
+/// items of one turn of the model are one message: its reasoning is joined, and
+/// its calls stand behind its text.
+class InputReader {
+public:
+  InputReader(chat::Conversation &Talk, ImageReader &Images, Fields &F)
+      : Talk(Talk), Images(Images), F(F) {}
+
+  void add(const Json &Item, const std::string &Place);
+  void finish() { addReasoning(); }
+
+private:
+  void refuse(std::string Message) {
+    F.refuse({400, std::move(Message), "input"});
+  }
+  std::string string(const Json &Item, const char *Key,
+                     const std::string &Place);
+  Json contentOf(const Json &Item, const char *Key, const std::string &Place,
+                 bool HasImages);
+  void addReasoning();
+  Json &turn();
+
+  chat::Conversation &Talk;
+  ImageReader &Images;
+  Fields &F;
+  std::string Reasoning; ///< That is in no message yet.
+};
+
+} // namespace
+
+/// A member that must be a string.
+std::string InputReader::string(const Json &Item, const char *Key,
+                                const std::string &Place) {
+  if (auto At = Item.find(Key); At != Item.end() && At->is_string())
+    return At->get<std::string>();
+  refuse("'" + Place + "." + Key + "' is " +
+         (Item.contains(Key) ? jsonKind(Item.at(Key)) : "missing") +
+         ": expected a string");
+  return {};
+}
+
 /// "content" or "output": a string, or an array of texts, and of images where
 /// `HasImages`.
-static Json contentOf(const Json &Item, const char *Key,
-                      const std::string &Place, bool HasImages,
-                      ImageReader &Images, Fields &F) {
+Json InputReader::contentOf(const Json &Item, const char *Key,
+                            const std::string &Place, bool HasImages) {
   auto At = Item.find(Key);
   if (At != Item.end() && At->is_string())
     return *At;
   HasImages &= Images.isPossible();
   if (At == Item.end() || !At->is_array()) {
-    F.refuse({400,
-              "'" + Place + "." + Key + "' is " +
-                  (At == Item.end() ? "missing" : jsonKind(*At)) +
-                  ": expected a text, or an array of texts",
-              "input"});
+    refuse("'" + Place + "." + Key + "' is " +
+           (At == Item.end() ? "missing" : jsonKind(*At)) +
+           ": expected a text, or an array of texts");
     return "";
   }
   MessageContent Content;
@@ -295,16 +335,13 @@ static Json contentOf(const Json &Item, const char *Key,
     }
     if ((Type != "input_text" && Type != "output_text" && Type != "text") ||
         !Part.contains("text") || !Part.at("text").is_string()) {
-      F.refuse(
-          {400,
-           "'" + Place + "." + Key + "' has " +
-               (Type.empty() ? jsonKind(Part) : printable(Type)) +
-               ": expected \"input_text\" or \"output_text\" with a "
-               "\"text\"" +
-               (HasImages ? ", or \"input_image\" with an \"image_url\""
-                : Images.isPossible() ? ", for images are in messages of users"
-                                      : ", for this model reads texts only"),
-           "input"});
+      refuse("'" + Place + "." + Key + "' has " +
+             (Type.empty() ? jsonKind(Part) : printable(Type)) +
+             ": expected \"input_text\" or \"output_text\" with a "
+             "\"text\"" +
+             (HasImages ? ", or \"input_image\" with an \"image_url\""
+              : Images.isPossible() ? ", for images are in messages of users"
+                                    : ", for this model reads texts only"));
       return "";
     }
     Content.addText(Part.at("text"));
@@ -312,27 +349,35 @@ static Json contentOf(const Json &Item, const char *Key,
   return Content.json();
 }
 
-/// Adds an item of "input" to `Messages`, in the form of chat completions.
-static void addItem(const Json &Item, const std::string &Place, Json &Messages,
-                    std::string &Reasoning, ImageReader &Images, Fields &F) {
-  auto String = [&](const char *Key) -> std::string {
-    if (auto At = Item.find(Key); At != Item.end() && At->is_string())
-      return At->get<std::string>();
-    F.refuse({400,
-              "'" + Place + "." + Key + "' is " +
-                  (Item.contains(Key) ? jsonKind(Item.at(Key)) : "missing") +
-                  ": expected a string",
-              "input"});
-    return {};
-  };
-  std::string Type = Item.contains("type") ? String("type") : "message";
+/// The message of the model's turn that goes on, or begins here.
+Json &InputReader::turn() {
+  if (Talk.Messages.empty() || Talk.Messages.back().at("role") != "assistant")
+    Talk.Messages.push_back({{"role", "assistant"}, {"content", ""}});
+  return Talk.Messages.back();
+}
+
+/// Gives the turn the reasoning that stands in it.
+void InputReader::addReasoning() {
+  if (Reasoning.empty())
+    return;
+  Json &Message = turn();
+  Message["reasoning_content"] =
+      Message.value("reasoning_content", std::string()) +
+      std::exchange(Reasoning, {});
+}
+
+void InputReader::add(const Json &Item, const std::string &Place) {
+  std::string Type =
+      Item.contains("type") ? string(Item, "type", Place) : "message";
   if (Type == "message") {
-    std::string Role = String("role");
-    Json Content = contentOf(Item, "content", Place, Role == "user", Images, F);
-    Json Message = {{"role", Role}, {"content", std::move(Content)}};
-    if (Role == "assistant" && !Reasoning.empty())
-      Message["reasoning_content"] = std::exchange(Reasoning, {});
-    Messages.push_back(std::move(Message));
+    std::string Role = string(Item, "role", Place);
+    Json Message = {
+        {"role", Role},
+        {"content", contentOf(Item, "content", Place, Role == "user")}};
+    if (Role != "assistant")
+      addReasoning();
+    Talk.Messages.push_back(std::move(Message));
+    addReasoning();
   } else if (Type == "reasoning") {
     const Json &Parts =
         Item.contains("content") && Item.at("content").is_array()
@@ -343,65 +388,62 @@ static void addItem(const Json &Item, const std::string &Place, Json &Messages,
           Part.at("text").is_string())
         Reasoning += Part.at("text").get_ref<const std::string &>();
   } else if (Type == "function_call") {
-    Json Call = {
-        {"id", String("call_id")},
-        {"type", "function"},
-        {"function",
-         {{"name", String("name")}, {"arguments", String("arguments")}}}};
-    // A turn is one message, in which its calls stand behind its text.
-    bool IsSame = !Messages.empty() && Reasoning.empty() &&
-                  Messages.back().at("role") == "assistant";
-    if (!IsSame) {
-      Messages.push_back({{"role", "assistant"}, {"content", ""}});
-      if (!Reasoning.empty())
-        Messages.back()["reasoning_content"] = std::exchange(Reasoning, {});
-    }
-    Messages.back()["tool_calls"].push_back(std::move(Call));
+    Json Call = {{"id", string(Item, "call_id", Place)},
+                 {"type", "function"},
+                 {"function",
+                  {{"name", string(Item, "name", Place)},
+                   {"arguments", string(Item, "arguments", Place)}}}};
+    addReasoning();
+    Json &Calls = turn()["tool_calls"];
+    Talk.ArgumentNames[{Talk.Messages.size() - 1, Calls.size()}] =
+        Place + ".arguments";
+    Calls.push_back(std::move(Call));
   } else if (Type == "function_call_output") {
-    Json Content = contentOf(Item, "output", Place, true, Images, F);
-    Messages.push_back({{"role", "tool"},
-                        {"tool_call_id", String("call_id")},
-                        {"content", std::move(Content)}});
+    addReasoning();
+    Talk.Messages.push_back(
+        {{"role", "tool"},
+         {"tool_call_id", string(Item, "call_id", Place)},
+         {"content", contentOf(Item, "output", Place, true)}});
   } else {
-    F.refuse({400,
-              "'" + Place + ".type' is " + printable(Type) +
-                  ": expected \"message\", \"reasoning\", \"function_call\" or "
-                  "\"function_call_output\"",
-              "input"});
+    refuse("'" + Place + ".type' is " + printable(Type) +
+           ": expected \"message\", \"reasoning\", \"function_call\" or "
+           "\"function_call_output\"");
   }
 }
 
 /// "instructions" and "input".
-static Json readMessages(Fields &F, const Limits &Bounds, ImageReader &Images) {
-  Json Messages = Json::array();
+static chat::Conversation readResponsesInput(Fields &F, const Limits &Bounds,
+                                             ImageReader &Images) {
+  chat::Conversation Talk;
   if (std::optional<std::string> System = F.string("instructions"))
-    Messages.push_back({{"role", "system"}, {"content", *System}});
+    Talk.add("system", *System);
   std::string Expected = "a text, or an array of at most " +
                          std::to_string(Bounds.Messages) + " items";
   const Json *Input = F.need("input", Expected);
   if (!Input)
-    return Messages;
+    return Talk;
   if (Input->is_string()) {
-    Messages.push_back({{"role", "user"}, {"content", *Input}});
-    return Messages;
+    Talk.add("user", *Input);
+    return Talk;
   }
   if (!Input->is_array() || Input->empty() || Input->size() > Bounds.Messages) {
     F.expected("input", Expected);
-    return Messages;
+    return Talk;
   }
-  std::string Reasoning;
+  InputReader Reader(Talk, Images, F);
   for (size_t I = 0; I < Input->size(); ++I) {
+    const Json &Item = (*Input)[I];
     std::string Place = "input[" + std::to_string(I) + "]";
-    if (!(*Input)[I].is_object()) {
+    if (!Item.is_object()) {
       F.refuse({400,
-                "'" + Place + "' is " + jsonKind((*Input)[I]) +
-                    ": expected an object",
+                "'" + Place + "' is " + jsonKind(Item) + ": expected an object",
                 "input"});
       break;
     }
-    addItem((*Input)[I], Place, Messages, Reasoning, Images, F);
+    Reader.add(Item, Place);
   }
-  return Messages;
+  Reader.finish();
+  return Talk;
 }
 
 /// "tools", in the form of chat completions; null: none.
@@ -486,9 +528,8 @@ void http::respond(Call C) {
   S.PresencePenalty = F.number("presence_penalty").value_or(0);
   S.FrequencyPenalty = F.number("frequency_penalty").value_or(0);
   S.Seed = F.seed("seed").value_or(std::random_device{}());
-  chat::Conversation Talk;
   ImageReader Images = C.images(M);
-  Talk.Messages = readMessages(F, C.Bounds, Images);
+  chat::Conversation Talk = readResponsesInput(F, C.Bounds, Images);
   Talk.Tools = readResponsesTools(F, C.Bounds);
   ToolChoice Choice = readToolChoice(F, /*IsFlat=*/true, Talk.Tools);
   S.Grammar = constraintWith(Choice, Talk.Tools, readTextFormat(F, C.Grammars),

@@ -429,6 +429,46 @@ class Serve(ServerTest):
                "arguments": "{}"} for name in ("f", "g"))]})[2]["usage"]
         self.expect("a turn of a text and calls", same["input_tokens"],
                     used["prompt_tokens"])
+        # Reasoning belongs to the turn that it stands in.
+        said = {"role": "assistant", "content": "yes"}
+        call, result = ({"type": kind, "call_id": "f", **more}
+                        for kind, more in (
+                            ("function_call", {"name": "f", "arguments": "{}"}),
+                            ("function_call_output", {"output": "1"})))
+        calls, output = turn["tool_calls"][:1], {
+            "role": "tool", "tool_call_id": "f", "content": "1"}
+
+        def thought(text):
+            return {"type": "reasoning", "summary": [], "content": [
+                {"type": "reasoning_text", "text": text}]}
+
+        for what, items, messages in (
+                ("between calls",
+                 [user, thought("first "), call, thought("second"), call,
+                  result, result],
+                 [user, {"role": "assistant", "content": "",
+                         "reasoning_content": "first second",
+                         "tool_calls": calls * 2}, output, output]),
+                ("between a text and a call",
+                 [user, thought("first "), said, thought("second"), call,
+                  result],
+                 [user, {**said, "reasoning_content": "first second",
+                         "tool_calls": calls}, output]),
+                ("behind a call", [user, call, thought("late"), result, said],
+                 [user, {"role": "assistant", "content": "",
+                         "reasoning_content": "late", "tool_calls": calls},
+                  output, said]),
+                ("of the next turn", [user, call, result, thought("then"), said],
+                 [user, {"role": "assistant", "content": "",
+                         "tool_calls": calls}, output,
+                  {**said, "reasoning_content": "then"}]),
+                ("of a turn that was cut", [user, thought("long"), user],
+                 [user, {"role": "assistant", "content": "",
+                         "reasoning_content": "long"}, user])):
+            count = server.ask("/tokenize", {"messages": messages})[2]["count"]
+            self.expect(f"reasoning {what}", server.ask("/v1/responses", {
+                "max_output_tokens": 1, "input": items,
+            })[2]["usage"]["input_tokens"], count)
         thoughts, whole = (server.ask("/v1/messages/count_tokens", {
             "messages": [user, {"role": "assistant", "content": [
                 *({"type": "thinking", "thinking": text, "signature": ""}
@@ -630,6 +670,12 @@ class Serve(ServerTest):
                  {"effort": "low"}}, "has no such setting"),
                 (400, "/v1/responses", {"input": [{"type": "image"}]},
                  "'input[0].type' is 'image'"),
+                (400, "/v1/responses", {
+                    "model": "bare", "instructions": "b", "input": [
+                        *user["messages"],
+                        {"type": "function_call", "call_id": "c", "name": "f",
+                         "arguments": '{"x": '}]},
+                 "'input[1].arguments' is '{\"x\": ': expected a JSON object"),
                 (400, "/v1/messages", {**user}, "'max_tokens' is missing"),
                 (400, "/v1/messages", {"max_tokens": 5, "messages": [
                     {"role": "user", "content": [{"type": "image"}]}]},
@@ -957,8 +1003,11 @@ def main():
     tenon = sys.argv[1]
     artifact = compiled(test, pathlib.Path(sys.argv[3]))
     serve = Serve(test, tenon, artifact)
+    objects = TEMPLATE.replace(
+        "{{ call.function.arguments }}",
+        "{% for key in call.function.arguments.keys() %}{{ key }}{% endfor %}")
     bare = compiled(test, pathlib.Path(sys.argv[3]), 1024, "bare",
-                    ("--tool-format", "json"))
+                    ("--tool-format", "json"), template=objects)
     serve.kept_prompts()
     with Server(tenon, artifact, f"other={artifact}", f"bare={bare}",
                 spaced(test, pathlib.Path(sys.argv[3]))) as server:

@@ -95,6 +95,12 @@ TEST(ChatContentTest, NamesArgumentsThatAreNoObjects) {
   EXPECT_EQ(ErrorOf("a", {1, 2}, Good),
             "'messages[1].tool_calls[0].function.arguments' is '[1,2]': "
             "expected a JSON object, for the chat template reads one");
+  // By the name that its client gave.
+  Talk.ArgumentNames[{1, 0}] = "input[3].arguments";
+  EXPECT_EQ(ErrorOf("a", "no", Good),
+            "'input[3].arguments' is 'no': expected a JSON object, for the "
+            "chat template reads one");
+  Talk.ArgumentNames.clear();
   // Another error is told as it is.
   EXPECT_NE(ErrorOf("b", Good, Good).find("no b"), std::string::npos);
   EXPECT_EQ(ErrorOf("b", Good, "").find("expected a JSON"), std::string::npos);
