@@ -67,8 +67,16 @@ static std::vector<std::string> valuesOf(Fields &F, const CLI::Option &O,
   if (Key.ends_with("_ids") && isTokens(*J))
     return {joinTokens(J->get<std::vector<int32_t>>())};
   if (Key == "logit_bias" && J->is_object()) {
-    for (const auto &[Token, Bias] : J->items())
-      Values.push_back(Token + "=" + Bias.dump());
+    for (const auto &[Token, Bias] : J->items()) {
+      std::string Value = Token + "=" + Bias.dump();
+      if (!Bias.is_number() || !parseBias(Value)) {
+        F.refuse({400, "'" + Key + "' has " + printable(Token) + ": " +
+                           Bias.dump() +
+                           ": expected a token id and a bias of -100 to 100"});
+        return {};
+      }
+      Values.push_back(std::move(Value));
+    }
     return Values;
   }
   std::string Type = O.get_type_name();

@@ -302,8 +302,14 @@ TEST_F(CommandLineTest, RequestsHaveFieldsOfTheirTypes) {
           "token_ids is '1,x': expected numbers from 0 to 2147483647 joined by "
           "commas, or @FILE.npy");
   Refused(R"({"token_ids": [1], "logit_bias": {"5": 101}})",
-          "logit_bias is '5=101': expected ID=BIAS, such as 42=-1.5, with a "
-          "bias of -100 to 100");
+          "'logit_bias' has '5': 101: expected a token id and a bias of -100 "
+          "to 100");
+  Refused(R"({"token_ids": [1], "logit_bias": {"x": 1}})",
+          "'logit_bias' has 'x': 1: expected a token id and a bias of -100 to "
+          "100");
+  Refused(R"({"token_ids": [1], "logit_bias": {"5": "1"}})",
+          "'logit_bias' has '5': \"1\": expected a token id and a bias of -100 "
+          "to 100");
   Refused(R"({"token_ids": [1], "bad_word_ids": [50]})",
           "bad_words: token id 50: expected 0 to 49");
   Refused(R"({"token_ids": [1], "num_beams": 2, "temperature": 1})",
