@@ -10,6 +10,10 @@
 #include "runtime/Tool/ProfileReport.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <iterator>
 #include <random>
 
 using namespace tenon;
@@ -369,11 +373,24 @@ static Json numbersOf(const Measurements &Done, const BenchOptions &Options) {
   return J;
 }
 
+/// In three significant digits: the others are noise.
+static std::string measuredText(double Value) {
+  char Digits[64];
+  std::snprintf(Digits, sizeof(Digits), "%.3g", Value);
+  char *End =
+      std::to_chars(Digits, std::end(Digits), std::strtod(Digits, nullptr),
+                    std::chars_format::fixed)
+          .ptr;
+  return {Digits, End};
+}
+
 static std::string numbersText(const Json &Numbers) {
   std::string Text;
   for (const auto &[Key, Value] : Numbers.items())
     Text += Key + std::string(24 - std::min<size_t>(Key.size(), 23), ' ') +
-            (Value.is_string() ? Value.get<std::string>() : Value.dump()) +
+            (Value.is_string()         ? Value.get<std::string>()
+             : Value.is_number_float() ? measuredText(Value)
+                                       : Value.dump()) +
             "\n";
   return Text;
 }

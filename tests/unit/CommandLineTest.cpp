@@ -587,6 +587,21 @@ TEST_F(CommandLineTest, InspectAndBench) {
                           "first_token_s", "peak_rss_mb", "load_s"})
     EXPECT_GT(J[Key].get<double>(), 0) << Key;
   EXPECT_EQ(J["reference_matmuls"], 0);
+  // Without --json what is measured has three significant digits.
+  std::istringstream Lines(
+      tenon({"bench", File, "--prompt-tokens", "20", "--new-tokens", "5"})
+          .Output);
+  size_t Measured = 0;
+  for (std::string Key, Value; Lines >> Key >> Value;)
+    if (J.contains(Key) && J[Key].is_number_float()) {
+      std::string Digits = Value;
+      std::erase(Digits, '.');
+      Digits.erase(0, Digits.find_first_not_of('0'));
+      Digits.erase(Digits.find_last_not_of('0') + 1);
+      EXPECT_LE(Digits.size(), 3u) << Key << " " << Value;
+      ++Measured;
+    }
+  EXPECT_GE(Measured, 5u);
   // Left out where the system does not say.
   for (const char *Key : {"huge_pages_of_file", "huge_pages_of_memory"}) {
     double Share = J.value(Key, 0.0);
