@@ -210,6 +210,9 @@ static std::string usageError(const CLI::App &App,
   // CLI11 puts "NAME: " before what a check says, and what is missing.
   std::string Text = Problem.what();
   for (const CLI::Option *O : tool::optionsOf(*Command)) {
+    if (O->get_positional() && Text == O->get_name() + " is required")
+      return "missing argument " + O->get_name() +
+             (O->get_items_expected_max() > 1 ? "..." : "");
     if (!Text.starts_with(O->get_name() + ": "))
       continue;
     std::string Name = shownName(*O, Form);

@@ -44,6 +44,9 @@ TEST_F(CommandLineTest, WrongUsageIsTwo) {
                "--image", "y"},
               "--image takes a single prompt", 2);
   expectError({"inspect"}, "expected a file, or --families", 2);
+  // As the usage line has it.
+  expectError({"serve"}, "missing argument files... (see --help)", 2);
+  expectError({"bench"}, "missing argument file (see --help)", 2);
   expectError({"inspect", "x", "--families"}, "expected a file, or", 2);
   expectError({"inspect", "--families", "--verify"}, "--verify", 2);
   expectError({"run", "x", "--no-such-option"},
