@@ -1,28 +1,21 @@
 """Which code runs at which CPU level.
 
-levels.py TENON WORK EXAMPLE
+levels.py TENON WORK
 
 - One artifact for two levels runs the better one, or the lower one where the
   better is lacking, and gives the reference's logits at both.
 - An artifact for a level that is lacking ends with an error that names the
   features.
-- Threads may have small stacks.
 """
 
 import json
-import resource
 import sys
 
-import numpy
 import support
-
-# For 64 KiB of scratch, what else kernels need, and the library.
-SMALL_STACK = 256 << 10
 
 
 def main():
-    *arguments, example = sys.argv[1:]
-    test = support.Test(arguments)
+    test = support.Test(sys.argv[1:])
     native = test.native_level()
     fixture, = support.fixtures(["llama-gqa-llama3"])
 
@@ -67,15 +60,6 @@ def main():
                                          "--json", isa="AVX2"))
         test.check(inspected["code"][0]["level"] == level,
                    f"inspect of code for {level} under AVX2")
-
-    artifact = test.compile(example, "small-stack", "--quantize", "int4")
-    tokens = list(range(1, 101))
-    usual = test.outputs(artifact, tokens)
-    _, most = resource.getrlimit(resource.RLIMIT_STACK)
-    # Of every thread of a process that begins now.
-    resource.setrlimit(resource.RLIMIT_STACK, (SMALL_STACK, most))
-    test.check(numpy.array_equal(test.outputs(artifact, tokens), usual),
-               "output of threads with small stacks")
     test.finish()
 
 
