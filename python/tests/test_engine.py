@@ -151,10 +151,10 @@ def test_waiting_for_places(example):
         with pytest.raises(tenon.QueueFull):
             while True:
                 blocking.append(model.stream("And the", **LONG))
-        failures, wish = [], model.engine._wish("And the", **LONG)
+        failures, submission = [], model.engine._submission("And the", **LONG)
         thread = threading.Thread(target=lambda: failures.append(
             pytest.raises(tenon.Cancelled,
-                          lambda: wish.submit_when_free().result())))
+                          lambda: submission.submit_when_free().result())))
         thread.start()
         model.close()
         thread.join(60)

@@ -304,8 +304,8 @@ class Engine(Local):
         What the text must be is compiled before it returns, which may take
         long: coroutines have asubmit().
         """
-        return self._wish(prompt, settings, timeout=timeout, salt=salt,
-                          **changes).submit()
+        return self._submission(prompt, settings, timeout=timeout, salt=salt,
+                                **changes).submit()
 
     async def asubmit(self, prompt: Prompt, settings: Settings | None = None,
                       **terms) -> Request:
@@ -317,8 +317,9 @@ class Engine(Local):
                     tools=None, timeout: float | None = None, salt: str = "",
                     template: Mapping | None = None, **changes) -> Request:
         """Queues the answer to a conversation; see Model.chat()."""
-        return self._chat_wish(messages, settings, tools=tools, timeout=timeout,
-                               salt=salt, template=template, **changes).submit()
+        return self._chat_submission(
+            messages, settings, tools=tools, timeout=timeout, salt=salt,
+            template=template, **changes).submit()
 
     async def asubmit_chat(self, messages, settings: Settings | None = None,
                            **terms) -> Request:
@@ -326,19 +327,21 @@ class Engine(Local):
         return await _off_loop(
             lambda: self.submit_chat(messages, settings, **terms))
 
-    def _wish(self, prompt: Prompt, settings: Settings | None = None, *,
-              timeout: float | None = None, salt: str = "",
-              **changes) -> _Wish:
-        wish = self.model._settings(settings_of(settings, changes))
-        return _Wish(self, self.model._prompt(prompt), wish, timeout, salt)
+    def _submission(self, prompt: Prompt, settings: Settings | None = None, *,
+                    timeout: float | None = None, salt: str = "",
+                    **changes) -> _Submission:
+        settings = self.model._settings(settings_of(settings, changes))
+        return _Submission(self, self.model._prompt(prompt), settings, timeout,
+                           salt)
 
-    def _chat_wish(self, messages, settings: Settings | None = None, *,
-                   tools=None, timeout: float | None = None, salt: str = "",
-                   template: Mapping | None = None, **changes) -> _Wish:
-        wish = self.model._settings(settings_of(settings, changes))
+    def _chat_submission(self, messages, settings: Settings | None = None, *,
+                         tools=None, timeout: float | None = None,
+                         salt: str = "", template: Mapping | None = None,
+                         **changes) -> _Submission:
+        settings = self.model._settings(settings_of(settings, changes))
         prompt = self.model.chat_prompt(messages, tools=tools,
                                         **(template or {}))
-        return _Wish(self, prompt, wish, timeout, salt, tools)
+        return _Submission(self, prompt, settings, timeout, salt, tools)
 
     def _has_place(self) -> bool:
         return self._native.statistics()["queued"] < self.max_queued
@@ -407,7 +410,7 @@ async def _off_loop(submit: Callable[[], Request | None]) -> Request | None:
     return taken[0]
 
 
-class _Wish:
+class _Submission:
     """A request that is not queued yet."""
 
     def __init__(self, engine: Engine, prompt: list[int], settings: Settings,
@@ -424,14 +427,14 @@ class _Wish:
         self._tools = tools
 
     def submit(self) -> Request:
-        engine, wish = self._engine, self._settings
+        engine, settings = self._engine, self._settings
         number, retry_after, refusal = engine._native.submit(
-            engine.model._native, self._prompt, wish, wish.images or [],
+            engine.model._native, self._prompt, settings, settings.images or [],
             None if self._tools is None else json.dumps(self._tools),
             *self._terms)
         if number is None:
             raise QueueFull(refusal, retry_after)
-        request = Request(engine, number, self._prompt, wish, self._tools)
+        request = Request(engine, number, self._prompt, settings, self._tools)
         engine._mail.expect(request)
         return request
 

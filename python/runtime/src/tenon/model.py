@@ -152,8 +152,8 @@ class Model(Local):
             settings, changes: Settings, and fields of it by name.
         """
         if _is_one(prompt):
-            wish = self.engine._wish(prompt, settings, **changes)
-            return wish.submit_when_free().result()
+            submission = self.engine._submission(prompt, settings, **changes)
+            return submission.submit_when_free().result()
         return self._all(prompt, settings, changes)
 
     def stream(self, prompt: Prompt, settings: Settings | None = None,
@@ -166,9 +166,9 @@ class Model(Local):
                         **changes) -> Completion:
         """As generate(), for one prompt, in a coroutine: what takes long, such
         as compiling a schema, is done on another thread."""
-        wish = await asyncio.to_thread(
-            lambda: self.engine._wish(prompt, settings, **changes))
-        return await (await wish.asubmit_when_free()).completion()
+        submission = await asyncio.to_thread(
+            lambda: self.engine._submission(prompt, settings, **changes))
+        return await (await submission.asubmit_when_free()).completion()
 
     def chat(self, messages, settings: Settings | None = None, *, tools=None,
              template: Mapping | None = None, **changes) -> Completion:
@@ -183,18 +183,18 @@ class Model(Local):
             template: other variables of the template by name.
             settings, changes: Settings, and fields of it by name.
         """
-        wish = self.engine._chat_wish(messages, settings, tools=tools,
-                                      template=template, **changes)
-        return wish.submit_when_free().result()
+        submission = self.engine._chat_submission(
+            messages, settings, tools=tools, template=template, **changes)
+        return submission.submit_when_free().result()
 
     async def achat(self, messages, settings: Settings | None = None, *,
                     tools=None, template: Mapping | None = None,
                     **changes) -> Completion:
         """As chat(), in a coroutine; see agenerate()."""
-        wish = await asyncio.to_thread(
-            lambda: self.engine._chat_wish(messages, settings, tools=tools,
-                                           template=template, **changes))
-        return await (await wish.asubmit_when_free()).completion()
+        submission = await asyncio.to_thread(
+            lambda: self.engine._chat_submission(
+                messages, settings, tools=tools, template=template, **changes))
+        return await (await submission.asubmit_when_free()).completion()
 
     def chat_stream(self, messages, settings: Settings | None = None, *,
                     tools=None, template: Mapping | None = None,
@@ -349,8 +349,8 @@ class Model(Local):
                 # What has failed is heard of soon.
                 while waiting and waiting[0]._ended:
                     answers.append(waiting.popleft().result())
-                wish = engine._wish(prompt, settings, **changes)
-                waiting.append(wish.submit_when_free())
+                submission = engine._submission(prompt, settings, **changes)
+                waiting.append(submission.submit_when_free())
             while waiting:
                 answers.append(waiting.popleft().result())
         finally:
@@ -366,15 +366,16 @@ class Model(Local):
             raise InvalidArgument("prompt has no tokens: expected at least one")
         return tokens
 
-    def _settings(self, wish: Settings) -> Settings:
+    def _settings(self, settings: Settings) -> Settings:
         """With the token ids of bad words, as they are written at the beginning
         of a text and behind a space, and the pixels of images."""
-        if wish.images is not None:
-            wish = wish.replace(images=[self._pixels(i) for i in wish.images])
-        if not any(isinstance(word, str) for word in wish.bad_words or ()):
-            return wish
+        if settings.images is not None:
+            settings = settings.replace(
+                images=[self._pixels(image) for image in settings.images])
+        if not any(isinstance(word, str) for word in settings.bad_words or ()):
+            return settings
         words: list[Sequence[int]] = []
-        for word in wish.bad_words:
+        for word in settings.bad_words:
             if not isinstance(word, str):
                 words.append(word)
                 continue
@@ -388,7 +389,7 @@ class Model(Local):
             # Behind a space that is a token of its own, the word is the same.
             if len(behind) == len(alone) and behind[0] != alone[0]:
                 words.append(behind)
-        return wish.replace(bad_words=words)
+        return settings.replace(bad_words=words)
 
     def _expect(self, role: str, what: str) -> None:
         if role not in self._kinds:

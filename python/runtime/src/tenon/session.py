@@ -151,8 +151,8 @@ class Sampler(Local):
 
     def __init__(self, model: Model, settings: Settings | None = None,
                  **changes):
-        wish = settings_of(settings, changes)
-        self._native = _native.Sampler(model._native, model._settings(wish))
+        settings = settings_of(settings, changes)
+        self._native = _native.Sampler(model._native, model._settings(settings))
 
     def pick(self, logits: np.ndarray, position: int | None = None) -> int:
         """A token id, from one row of logits.
