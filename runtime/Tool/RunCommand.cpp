@@ -137,27 +137,36 @@ static Status show(const Model &M, const RunOptions &Options,
   return print(Line);
 }
 
-Status tool::runModel(const RunOptions &Options) {
-  double Begin = secondsNow();
-  Timings Times;
-  Result<std::shared_ptr<const Model>> Loaded = Model::load(Options.File);
-  if (!Loaded)
-    return Loaded.error();
-  const Model &M = **Loaded;
-  ModelKind Kind = kindOf(M);
-  if (Status Fits = checkFit(M, Kind, Options); !Fits)
-    return Fits;
-  std::optional<OutputFile> Out;
-  if (!Options.Output.empty()) {
-    Result<OutputFile> Created =
-        OutputFile::create(Options.Output, inputsOf(Options));
-    if (!Created)
-      return Created.error();
-    Out = std::move(*Created);
-  }
-  if (Kind == ModelKind::Image || (Kind == ModelKind::Classifier && !Out))
-    return classify(*Loaded, Options, std::move(Out), Begin);
+namespace {
 
+/// What a run is given.
+struct RunInput {
+  Json Tools;
+  std::vector<Request> Requests; ///< One for each prompt.
+  std::vector<int32_t> Types;    ///< Of the tokens of the only prompt, or none.
+};
+
+/// What it has generated, of each request.
+struct RunAnswers {
+  std::vector<Answer> All;
+  std::vector<size_t> Cached; ///< Prompt tokens that had run before.
+
+  /// One text without a token each.
+  explicit RunAnswers(size_t Requests) : All(Requests), Cached(Requests) {
+    for (Answer &A : All)
+      A.Choices.resize(1);
+  }
+};
+
+} // namespace
+
+/// Whether a run is for text, and not for --output alone.
+static bool generatesText(const RunOptions &Options) {
+  return Options.Output.empty() || Options.MaxNewTokens.value_or(0) > 0;
+}
+
+static Result<RunInput> readInput(const Model &M, const RunOptions &Options,
+                                  grammar::GrammarCache &Grammars) {
   Result<Json> Tools = readTools(Options.Tools);
   if (!Tools)
     return Tools.error();
@@ -173,92 +182,69 @@ Status tool::runModel(const RunOptions &Options) {
       readTokenTypes(Options, Prompts->front());
   if (!Types)
     return Types.error();
-  grammar::GrammarStore Store;
-  grammar::GrammarCache Grammars(Store);
   Result<Settings> S = settingsOf(M, Options, Grammars);
   if (!S)
     return S.error();
-  bool Generates =
-      Options.Output.empty() || Options.MaxNewTokens.value_or(0) > 0;
+  RunInput Input{std::move(*Tools), {}, std::move(*Types)};
+  S->Tools = Input.Tools;
   uint64_t Seed = Options.Seed.value_or(std::random_device()());
-  std::vector<Request> Requests;
   for (std::vector<int32_t> &Prompt : *Prompts) {
-    S->Seed = Seed + Requests.size();
-    S->Tools = *Tools;
+    S->Seed = Seed + Input.Requests.size();
     Result<Request> R = makeRequest(M, *S, std::move(Prompt), *Images);
     if (!R)
       return R.error();
     if (Status Fits = checkPromptLength(M, *R); !Fits)
       return Prompts->size() == 1
-                 ? Fits
+                 ? Fits.error()
                  : Fits.error().withContext(
-                       "prompt " + std::to_string(Requests.size() + 1));
-    if (!Generates)
+                       "prompt " + std::to_string(Input.Requests.size() + 1));
+    if (!generatesText(Options))
       R->How.Beams = 1;
-    Times.PromptTokens +=
-        static_cast<int64_t>(R->Prompt.size() + R->Source.size());
-    Requests.push_back(std::move(*R));
+    Input.Requests.push_back(std::move(*R));
   }
   if (Options.MaxSeq != 0)
-    if (Status Cut = cutToCache(Requests, Options.MaxSeq); !Cut)
+    if (Status Cut = cutToCache(Input.Requests, Options.MaxSeq); !Cut)
       return Cut.error().withContext("--max-seq");
-  SessionOptions Room = roomFor(M, Requests);
-  Room.Threads = Options.Threads;
-  if (Generates)
-    Room.CacheTokens += artifactPromptTokens(M);
-  Result<Session> Running = Session::create(*Loaded, Room);
-  if (!Running)
-    return Running.error();
-  Times.Load = secondsNow() - Begin;
+  return Input;
+}
 
-  if (Out) {
-    double From = secondsNow();
-    if (Status Written =
-            writeOutputs(*Running, Requests.front(), *Types, std::move(*Out));
-        !Written)
-      return Written;
-    if (!Generates) {
-      Times.Prefill = secondsNow() - From;
-      Times.FirstToken = secondsSinceStart();
+/// Generates from all `Requests` at once; text is printed as it comes when
+/// `Stream` is set.
+static Result<RunAnswers> generate(Session &S,
+                                   const std::vector<Request> &Requests,
+                                   bool Stream, Timings &Times) {
+  const Model &M = S.model();
+  int64_t Rows = 0;
+  for (const Request &R : Requests)
+    Rows += rowsOf(R);
+  Result<serving::ArtifactPrompts> Kept = serving::ArtifactPrompts::create(S);
+  if (!Kept)
+    return Kept.error();
+  noteArtifactPrompts(M, Kept->read());
+  Generator G(S, variantFor(M, Rows));
+  RunAnswers Answers(Requests.size());
+  for (size_t I = 0; I < Requests.size(); ++I) {
+    std::optional<PromptStart> Start = Kept->startOf(Requests[I]);
+    if (Start) {
+      Answers.Cached[I] = Start->Tokens;
+      Times.PromptTokens -= static_cast<int64_t>(Start->Tokens);
     }
+    if (Result<int64_t> Added =
+            G.add(Requests[I], Start, /*KeepsPrompt=*/false);
+        !Added)
+      return Added.error();
   }
+  if (Status Done = generateAll(G, Requests.size(), Stream, Times); !Done)
+    return Done.error();
+  for (size_t I = 0; I < Requests.size(); ++I)
+    Answers.All[I] = G.take(static_cast<int64_t>(I));
+  return Answers;
+}
 
-  bool HasText = Generates && M.manifest().Tokenizer.has_value();
-  Answer Nothing;
-  Nothing.Choices.resize(1);
-  std::vector<Answer> All(Requests.size(), Nothing);
-  std::vector<size_t> Cached(Requests.size());
-  if (Generates) {
-    int64_t Rows = 0;
-    for (const Request &R : Requests)
-      Rows += rowsOf(R);
-    Result<serving::ArtifactPrompts> Kept =
-        serving::ArtifactPrompts::create(*Running);
-    if (!Kept)
-      return Kept.error();
-    noteArtifactPrompts(M, Kept->read());
-    Generator G(*Running, variantFor(M, Rows));
-    for (size_t I = 0; I < Requests.size(); ++I) {
-      std::optional<PromptStart> Start = Kept->startOf(Requests[I]);
-      if (Start) {
-        Cached[I] = Start->Tokens;
-        Times.PromptTokens -= static_cast<int64_t>(Start->Tokens);
-      }
-      if (Result<int64_t> Added =
-              G.add(Requests[I], Start, /*KeepsPrompt=*/false);
-          !Added)
-        return Added.error();
-    }
-    bool Stream = !Options.Json && HasText;
-    if (Status Done = generateAll(G, Requests.size(), Stream, Times); !Done)
-      return Done;
-    for (size_t I = 0; I < All.size(); ++I)
-      All[I] = G.take(static_cast<int64_t>(I));
-  }
-  if (Status Shown =
-          show(M, Options, Requests, All, Cached, HasText, *Tools, Times);
-      !Shown)
-    return Shown;
+/// Notes why texts were cut. The first error of one.
+static Status reportEnds(const Model &M, const RunOptions &Options,
+                         const std::vector<Request> &Requests,
+                         const std::vector<Answer> &All) {
   bool IsCutByModel = false, IsCutByCache = false;
   std::optional<Error> Failure;
   for (size_t I = 0; I < All.size(); ++I)
@@ -285,4 +271,72 @@ Status tool::runModel(const RunOptions &Options) {
     printNote("cut where the cache ends: --max-seq is " +
               std::to_string(Options.MaxSeq));
   return Failure ? Status(*Failure) : Status();
+}
+
+Status tool::runModel(const RunOptions &Options) {
+  double Begin = secondsNow();
+  Timings Times;
+  Result<std::shared_ptr<const Model>> Loaded = Model::load(Options.File);
+  if (!Loaded)
+    return Loaded.error();
+  const Model &M = **Loaded;
+  ModelKind Kind = kindOf(M);
+  if (Status Fits = checkFit(M, Kind, Options); !Fits)
+    return Fits;
+  std::optional<OutputFile> Out;
+  if (!Options.Output.empty()) {
+    Result<OutputFile> Created =
+        OutputFile::create(Options.Output, inputsOf(Options));
+    if (!Created)
+      return Created.error();
+    Out = std::move(*Created);
+  }
+  if (Kind == ModelKind::Image || (Kind == ModelKind::Classifier && !Out))
+    return classify(*Loaded, Options, std::move(Out), Begin);
+
+  grammar::GrammarStore Store;
+  grammar::GrammarCache Grammars(Store);
+  Result<RunInput> Input = readInput(M, Options, Grammars);
+  if (!Input)
+    return Input.error();
+  const std::vector<Request> &Requests = Input->Requests;
+  for (const Request &R : Requests)
+    Times.PromptTokens +=
+        static_cast<int64_t>(R.Prompt.size() + R.Source.size());
+  bool Generates = generatesText(Options);
+  SessionOptions Room = roomFor(M, Requests);
+  Room.Threads = Options.Threads;
+  if (Generates)
+    Room.CacheTokens += artifactPromptTokens(M);
+  Result<Session> Running = Session::create(*Loaded, Room);
+  if (!Running)
+    return Running.error();
+  Times.Load = secondsNow() - Begin;
+
+  if (Out) {
+    double From = secondsNow();
+    if (Status Written = writeOutputs(*Running, Requests.front(), Input->Types,
+                                      std::move(*Out));
+        !Written)
+      return Written;
+    if (!Generates) {
+      Times.Prefill = secondsNow() - From;
+      Times.FirstToken = secondsSinceStart();
+    }
+  }
+
+  bool HasText = Generates && M.manifest().Tokenizer.has_value();
+  RunAnswers Answers(Requests.size());
+  if (Generates) {
+    Result<RunAnswers> Given =
+        generate(*Running, Requests, !Options.Json && HasText, Times);
+    if (!Given)
+      return Given.error();
+    Answers = std::move(*Given);
+  }
+  if (Status Shown = show(M, Options, Requests, Answers.All, Answers.Cached,
+                          HasText, Input->Tools, Times);
+      !Shown)
+    return Shown;
+  return reportEnds(M, Options, Requests, Answers.All);
 }
