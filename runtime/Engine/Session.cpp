@@ -39,12 +39,20 @@ threadsOf(const SessionOptions &Options) {
   return Options.Shared.Threads;
 }
 
-Result<Session> Session::create(std::shared_ptr<const Model> M,
-                                const SessionOptions &Options) {
-  const Manifest &Info = M->manifest();
-  Result<std::shared_ptr<Executor>> Threads = threadsOf(Options);
-  if (!Threads)
-    return Threads.error();
+namespace {
+
+/// The caches of a session: those of one content share page tables.
+struct SessionCaches {
+  PageCache Own;
+  std::optional<PageCache> Sources;
+  /// Where each cache of the manifest is among those of its content.
+  std::vector<size_t> Places;
+};
+
+} // namespace
+
+static Result<SessionCaches> createCaches(const Model &M,
+                                          const SessionOptions &Options) {
   if (Options.CacheTokens < 0)
     return Error("cache size is " + std::to_string(Options.CacheTokens) +
                  " tokens: expected at least 0");
@@ -52,8 +60,7 @@ Result<Session> Session::create(std::shared_ptr<const Model> M,
     return Error("cache size for source texts is " +
                  std::to_string(Options.SourceTokens) +
                  " tokens: expected at least 0");
-  // Caches of one content share page tables. `Places` finds a cache of the
-  // manifest among those of its content.
+  const Manifest &Info = M.manifest();
   std::vector<CacheInfo> Own, Cross;
   std::vector<size_t> Places;
   for (const CacheInfo &Kind : Info.Caches) {
@@ -65,42 +72,84 @@ Result<Session> Session::create(std::shared_ptr<const Model> M,
       Own, Info.MaxSequence,
       Options.CacheTokens != 0 ? Options.CacheTokens : Info.MaxSequence);
   if (!Cache)
-    return Cache.error().withContext(M->path());
-  std::optional<PageCache> Sources;
+    return Cache.error().withContext(M.path());
+  SessionCaches All{std::move(*Cache), std::nullopt, std::move(Places)};
   if (!Cross.empty()) {
-    Result<PageCache> Created = PageCache::create(
+    Result<PageCache> Sources = PageCache::create(
         Cross, Info.MaxSource,
         Options.SourceTokens != 0 ? Options.SourceTokens : Info.MaxSource);
-    if (!Created)
-      return Created.error().withContext(M->path());
-    Sources = std::move(*Created);
+    if (!Sources)
+      return Sources.error().withContext(M.path());
+    All.Sources = std::move(*Sources);
   }
-  auto Reserve = [&](const std::string &What, uint64_t Bytes,
-                     int64_t Times) -> Result<WorkingMemory> {
-    if (Bytes > machineMemory())
-      return Error(ErrorKind::OutOfMemory,
-                   M->path() + ": field '" + What + "_bytes' is " +
-                       std::to_string(Bytes) + ": expected at most " +
-                       std::to_string(machineMemory()) +
-                       ", the memory of this machine");
-    auto Memory = WorkingMemory::reserve(Bytes * static_cast<uint64_t>(Times),
-                                         What.c_str());
-    if (!Memory)
-      return Memory.error().withContext(M->path());
-    return Memory;
-  };
-  Result<WorkingMemory> Arena = Reserve("arena", M->code().ArenaBytes, 1);
+  return All;
+}
+
+/// `Times` the memory that the field `What`_bytes of the code says.
+static Result<WorkingMemory> reserveFor(const Model &M, const std::string &What,
+                                        uint64_t Bytes, int64_t Times) {
+  if (Bytes > machineMemory())
+    return Error(ErrorKind::OutOfMemory,
+                 M.path() + ": field '" + What + "_bytes' is " +
+                     std::to_string(Bytes) + ": expected at most " +
+                     std::to_string(machineMemory()) +
+                     ", the memory of this machine");
+  auto Memory = WorkingMemory::reserve(Bytes * static_cast<uint64_t>(Times),
+                                       What.c_str());
+  if (!Memory)
+    return Memory.error().withContext(M.path());
+  return Memory;
+}
+
+void Session::Implementation::fillScopes(const std::vector<size_t> &Places) {
+  const Manifest &Info = manifest();
+  for (size_t S = 0; S < Info.Scopes.size(); ++S) {
+    const ScopeInfo &Scope = Info.Scopes[S];
+    auto &Table = CacheTables.emplace_back();
+    for (size_t Kind = 0; Kind < Scope.CacheLayers.size(); ++Kind) {
+      bool IsCross = Info.Caches[Kind].Content == CacheContent::Cross;
+      const PageCache &Pages = IsCross ? *Sources : Cache;
+      Table.push_back(Scope.CacheLayers[Kind] < 0
+                          ? nullptr
+                          : Pages.layer(Places[Kind], Scope.CacheLayers[Kind]));
+    }
+    Scopes.push_back({Shared->weightTables()[S].data(), Table.data()});
+  }
+}
+
+Status Session::Implementation::prepareLibrary() {
+  Status Ready;
+  Threads->run([&] {
+    // The smallest matmul that leaves the few-token path: its primitives
+    // will be wanted, and a library that cannot serve them is found out now.
+    int64_t Rows =
+        std::min(manifest().FewTokens + 1, manifest().MaxTokensPerStep);
+    Ready = Library.prepare(Rows);
+  });
+  return Ready;
+}
+
+Result<Session> Session::create(std::shared_ptr<const Model> M,
+                                const SessionOptions &Options) {
+  Result<std::shared_ptr<Executor>> Threads = threadsOf(Options);
+  if (!Threads)
+    return Threads.error();
+  Result<SessionCaches> Caches = createCaches(*M, Options);
+  if (!Caches)
+    return Caches.error();
+  Result<WorkingMemory> Arena =
+      reserveFor(*M, "arena", M->code().ArenaBytes, 1);
   if (!Arena)
     return Arena.error();
   Result<WorkingMemory> Scratch =
-      Reserve("scratch", M->code().ScratchBytes, (*Threads)->threads());
+      reserveFor(*M, "scratch", M->code().ScratchBytes, (*Threads)->threads());
   if (!Scratch)
     return Scratch.error();
 
   std::shared_ptr<const void> Taken;
   if (Options.Shared.Memory) {
-    uint64_t Bytes = Arena->size() + Scratch->size() + bytesOf(*Cache) +
-                     (Sources ? bytesOf(*Sources) : 0);
+    uint64_t Bytes = Arena->size() + Scratch->size() + bytesOf(Caches->Own) +
+                     (Caches->Sources ? bytesOf(*Caches->Sources) : 0);
     Result<std::shared_ptr<const void>> Share =
         MemoryBudget::take(Options.Shared.Memory, Bytes);
     if (!Share)
@@ -114,8 +163,8 @@ Result<Session> Session::create(std::shared_ptr<const Model> M,
       std::move(*Threads),
       std::move(Taken),
       MatmulPrimitives(M->code().Primitives, M->code().Level),
-      std::move(*Cache),
-      std::move(Sources),
+      std::move(Caches->Own),
+      std::move(Caches->Sources),
       std::move(*Arena),
       std::move(*Scratch),
       {},
@@ -123,26 +172,8 @@ Result<Session> Session::create(std::shared_ptr<const Model> M,
       {},
       {},
       {}});
-  for (size_t S = 0; S < Info.Scopes.size(); ++S) {
-    const ScopeInfo &Scope = Info.Scopes[S];
-    auto &Table = I->CacheTables.emplace_back();
-    for (size_t Kind = 0; Kind < Scope.CacheLayers.size(); ++Kind) {
-      bool IsCross = Info.Caches[Kind].Content == CacheContent::Cross;
-      const PageCache &Pages = IsCross ? *I->Sources : I->Cache;
-      Table.push_back(Scope.CacheLayers[Kind] < 0
-                          ? nullptr
-                          : Pages.layer(Places[Kind], Scope.CacheLayers[Kind]));
-    }
-    I->Scopes.push_back({M->weightTables()[S].data(), Table.data()});
-  }
-  Status Ready;
-  I->Threads->run([&] {
-    // The smallest matmul that leaves the few-token path: its primitives
-    // will be wanted, and a library that cannot serve them is found out now.
-    int64_t Rows = std::min(Info.FewTokens + 1, Info.MaxTokensPerStep);
-    Ready = I->Library.prepare(Rows);
-  });
-  if (!Ready)
+  I->fillScopes(Caches->Places);
+  if (Status Ready = I->prepareLibrary(); !Ready)
     return Ready.error().withContext(M->path());
   return Session(std::move(I));
 }

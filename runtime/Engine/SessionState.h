@@ -58,6 +58,12 @@ struct Session::Implementation {
 
   const artifact::Manifest &manifest() const { return Shared->manifest(); }
 
+  /// The tables by which code finds weights and caches; `Places` are those of
+  /// the manifest's caches among the ones of their content.
+  void fillScopes(const std::vector<size_t> &Places);
+  /// Makes primitives of the library. An error where it cannot serve them.
+  Status prepareLibrary();
+
   /// Whether `Code` can take these tokens. To be called when their number is
   /// known to be right: a caller's wrong length must not make us read behind
   /// them.
