@@ -227,8 +227,8 @@ tenon_status tenon_engine_submit(tenon_engine *engine,
                 "count is 0");
   return guarded([&]() -> tenon_status {
     const engine::Model &M = engine->Running->model();
-    if (Status Fits = checkPrompt("tenon_engine_submit", M, count); !Fits)
-      return fail(Fits.error());
+    if (Status Fits = generation::checkPrompt(M, {prompt, count}); !Fits)
+      return fail(Fits.error().withContext("tenon_engine_submit"));
     grammar::GrammarCache Known(engine->Grammars);
     Result<generation::Settings> S =
         readSettings("tenon_engine_submit", settings, &Known);

@@ -26,10 +26,10 @@ tenon_status tenon_generation_create(tenon_session *session,
     return fail("tenon_generation_create: session, prompt or generation is "
                 "null, or count is 0");
   return guarded([&]() -> tenon_status {
-    if (Status Fits = checkPrompt("tenon_generation_create",
-                                  session->Running.model(), count);
+    if (Status Fits =
+            generation::checkPrompt(session->Running.model(), {prompt, count});
         !Fits)
-      return fail(Fits.error());
+      return fail(Fits.error().withContext("tenon_generation_create"));
     grammar::GrammarCache Known(session->Grammars);
     Result<generation::Settings> S =
         readSettings("tenon_generation_create", settings, &Known);

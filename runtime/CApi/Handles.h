@@ -76,10 +76,6 @@ struct PieceArrays {
 
 tenon_finish finishOf(generation::FinishReason Reason);
 
-/// An error for a prompt that no model's sequence holds; it guards against
-/// garbage.
-Status checkPrompt(const char *Function, const engine::Model &M, size_t Count);
-
 /// The settings of a caller; null are the model's own. `Function` names it in
 /// errors. `Known`, which the settings then use, keeps the grammars of what
 /// texts and calls must be; null: that does not matter.

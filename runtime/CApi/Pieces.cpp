@@ -75,14 +75,3 @@ tenon_piece PieceArrays::asPiece(int64_t Unfinished) const {
   Seen.stop_token_id = Piece.StopToken.value_or(-1);
   return Seen;
 }
-
-Status capi::checkPrompt(const char *Function, const engine::Model &M,
-                         size_t Count) {
-  const artifact::Manifest &Info = M.manifest();
-  int64_t Longest = Info.MaxSource != 0 ? Info.MaxSource : Info.MaxSequence;
-  if (Count > static_cast<size_t>(Longest))
-    return Error(std::string(Function) + ": prompt of " +
-                 std::to_string(Count) + " tokens: expected at most " +
-                 std::to_string(Longest) + ", the model's length");
-  return {};
-}

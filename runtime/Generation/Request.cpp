@@ -193,6 +193,25 @@ Result<Request> generation::makeRequest(const Model &M, const Settings &S,
   return R;
 }
 
+Status generation::checkPrompt(const Model &M,
+                               std::span<const int32_t> Prompt) {
+  const Manifest &Info = M.manifest();
+  Result<const Entry *> Step = M.entry("step");
+  if (!Step)
+    return Step.error();
+  int64_t Longest = Info.MaxSource != 0 ? Info.MaxSource : Info.MaxSequence;
+  if (std::cmp_greater(Prompt.size(), Longest))
+    return Error("the prompt has " + std::to_string(Prompt.size()) +
+                 " tokens: expected at most " + std::to_string(Longest) +
+                 ", the model's longest");
+  int64_t Vocabulary = Info.vocabularyOf((*Step)->Info);
+  for (int32_t Id : Prompt)
+    if (Id < 0 || Id >= Vocabulary)
+      return Error("the prompt has token " + std::to_string(Id) +
+                   ": expected 0 to " + std::to_string(Vocabulary - 1));
+  return {};
+}
+
 Status generation::checkPromptLength(const Model &M, const Request &R) {
   int64_t Longest = M.manifest().MaxSequence;
   if (std::cmp_less_equal(R.Prompt.size(), Longest))

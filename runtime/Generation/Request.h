@@ -61,7 +61,12 @@ Result<Request> makeRequest(const engine::Model &M, const Settings &S,
                             std::vector<int32_t> Prompt,
                             std::vector<PromptImage::Ptr> Images = {});
 
-/// An error when the prompt is longer than any sequence of the model.
+/// An error for a prompt that `M` cannot read: more tokens than it takes, in
+/// which case none is looked at, or ids that it does not have.
+Status checkPrompt(const engine::Model &M, std::span<const int32_t> Prompt);
+
+/// An error when the prompt, with what images take of it, is longer than any
+/// sequence of the model.
 Status checkPromptLength(const engine::Model &M, const Request &R);
 
 /// Whether `Token` is one of `Tokens`.

@@ -59,26 +59,6 @@ static ApiError errorOf(const Error &Why) {
   return {Status, Why.message()};
 }
 
-/// An error for a prompt that the model cannot read, before anything runs.
-static Status checkPrompt(const engine::Model &M,
-                          std::span<const int32_t> Prompt) {
-  const artifact::Manifest &Info = M.manifest();
-  Result<const engine::Entry *> Step = M.entry("step");
-  if (!Step)
-    return Step.error();
-  int64_t Vocabulary = Info.vocabularyOf((*Step)->Info);
-  for (int32_t Id : Prompt)
-    if (Id >= Vocabulary)
-      return Error("the prompt has token " + std::to_string(Id) +
-                   ": expected 0 to " + std::to_string(Vocabulary - 1));
-  int64_t Longest = Info.MaxSource != 0 ? Info.MaxSource : Info.MaxSequence;
-  if (std::cmp_greater(Prompt.size(), Longest))
-    return Error("the prompt has " + std::to_string(Prompt.size()) +
-                 " tokens: expected at most " + std::to_string(Longest) +
-                 ", the model's longest");
-  return {};
-}
-
 void GenerationTask::start(generation::Settings S,
                            std::vector<std::vector<int32_t>> Prompts,
                            std::vector<generation::PromptImage::Ptr> Images) {
@@ -91,15 +71,13 @@ void GenerationTask::start(generation::Settings S,
     S.Grammars = &C.Grammars;
   }
   for (std::vector<int32_t> &Prompt : Prompts) {
-    if (Status Good = checkPrompt(M.code(), Prompt); !Good)
+    if (Status Good = generation::checkPrompt(M.code(), Prompt); !Good)
       return C.reply(ApiError{400, Good.error().message()});
     Result<generation::Request> R =
         generation::makeRequest(M.code(), S, std::move(Prompt), Images);
     if (!R)
       return C.reply(ApiError{400, R.error().message()});
-    // Again, for images are as long as many tokens.
-    if (Status Good = checkPrompt(M.code(), R->Prompt);
-        !Good && !R->Images.empty())
+    if (Status Good = generation::checkPromptLength(M.code(), *R); !Good)
       return C.reply(ApiError{400, Good.error().message()});
     Asked.push_back(std::move(*R));
     // Prompts draw on their own, also the same one repeated.

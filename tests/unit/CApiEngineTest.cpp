@@ -96,6 +96,24 @@ TEST_F(CApiEngineTest, DescribesTheModel) {
   EXPECT_TRUE(Described.at("chat").is_object());
 }
 
+TEST_F(CApiEngineTest, AGenerationWithoutRoomEndsWithAnError) {
+  tenon_session *S = nullptr;
+  tenon_generation *G = nullptr;
+  const int32_t Prompt[] = {1, 2, 3};
+  Settings.max_new_tokens = 60;
+  ASSERT_EQ(tenon_session_create(M, 1, 10, &S), TENON_OK);
+  ASSERT_EQ(tenon_generation_create(S, &Settings, Prompt, 3, &G), TENON_OK);
+  tenon_piece Piece{};
+  Piece.struct_size = sizeof(Piece);
+  tenon_status Status = TENON_OK;
+  while (Status == TENON_OK && Piece.finish == TENON_FINISH_NONE)
+    Status = tenon_generation_next(G, &Piece);
+  EXPECT_EQ(Status, TENON_OUT_OF_CACHE_PAGES) << tenon_last_error();
+  EXPECT_EQ(Piece.finish, TENON_FINISH_ERROR);
+  tenon_generation_destroy(G);
+  tenon_session_destroy(S);
+}
+
 TEST_F(CApiEngineTest, MakesPromptsOfConversations) {
   EXPECT_EQ(tenon_model_has_chat(M), 1);
   auto Prompt = [&](std::string_view Talk, std::vector<int32_t> &Tokens) {
@@ -344,8 +362,12 @@ TEST_F(CApiEngineTest, TextsFollowAConstraint) {
   Settings.regex = nullptr;
   Settings.ebnf = "root ::= \"a\" | \"b\"";
   EXPECT_THAT(Answer(), testing::AnyOf("a", "b"));
-  Settings.num_beams = 2;
   tenon_request Never = 0;
+  EXPECT_EQ(submit({1, 1 << 20}, Never), TENON_INVALID_ARGUMENT);
+  EXPECT_THAT(
+      tenon_last_error(),
+      HasSubstr("tenon_engine_submit: the prompt has token 1048576: expected"));
+  Settings.num_beams = 2;
   EXPECT_EQ(submit({1}, Never), TENON_INVALID_ARGUMENT);
   EXPECT_THAT(tenon_last_error(), HasSubstr("follows a grammar has no beams"));
   Settings.num_beams = -1;
