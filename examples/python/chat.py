@@ -3,7 +3,7 @@
 
     chat.py MODEL [--system TEXT]
 
-MODEL is an artifact, a Hugging Face directory or a .gguf file. Ctrl-C stops an
+MODEL is an artifact, a Hugging Face directory or a GGUF file. Ctrl-C stops an
 answer, Ctrl-D ends the conversation.
 """
 

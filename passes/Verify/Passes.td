@@ -27,8 +27,8 @@ def VerifyPlaced : Pass<"verify-placed", "::mlir::ModuleOp"> {
   let description = [{
     Only dnn operations, empty destinations and function operations are left.
     Scopes, indices of weights, layers of caches, tables, primitives, bounds of
-    functions and rows of operands fit together: the section "Placed modules" of the dialect's
-    SPEC.md (dnn_module_c1 and on).
+    functions and rows of operands fit together: the section "Placed modules" of
+    the dialect's SPEC.md (dnn_module_c1 and on).
   }];
 }
 

@@ -122,7 +122,7 @@ def compile(model: str | os.PathLike, output: str | os.PathLike, *,
     """Compiles a model description into an artifact, and answers its path.
 
     Args:
-        model: a Hugging Face directory, a .gguf or a .mlir file.
+        model: a Hugging Face directory, a GGUF or a .mlir file.
         output: the artifact; what was there is replaced when it is complete.
         progress: called with a CompileProgress as it goes on.
         remarks: called with each remark: what was fused, placed and packed,
