@@ -67,9 +67,9 @@ struct Split {
   "𐳀-𐳲𑢠-𑣟𞤀-𞥃"
 
 constexpr Split Splits[] = {
-    {.Names = " gpt-2 phi-2 ", .Steps = BYTES_AND_GPT2},
+    {.Names = " gpt-2 phi-2 gigachat a.x-4.0 mellum ", .Steps = BYTES_AND_GPT2},
     {.Names = " mpt olmo ", .Steps = BYTES_AND_GPT2, .Nfc = true},
-    {.Names = " llama-bpe llama3 llama-v3 ",
+    {.Names = " llama-bpe llama3 llama-v3 falcon3 pixtral midm-2.0 lfm2 ",
      .Steps = ISOLATED(
          CONTRACTIONS
          R"(|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3})" TAIL) "," BYTES_ALONE,
@@ -79,7 +79,7 @@ constexpr Split Splits[] = {
      .Steps = ISOLATED(
          CONTRACTIONS
          R"(|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3})" TAIL) "," BYTES_ALONE},
-    {.Names = " qwen2 deepseek-r1-qwen ",
+    {.Names = " qwen2 deepseek-r1-qwen kormo f2llmv2 megrez ",
      .Steps = ISOLATED(
          CONTRACTIONS
          R"(|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N})" TAIL) "," BYTES_ALONE,
@@ -98,7 +98,7 @@ constexpr Split Splits[] = {
          WORDS_BY_CASE("") R"(|\\p{N})" TAIL_WITH_SLASH) "," BYTES_ALONE,
      .IgnoreMerges = true,
      .AddBegin = true},
-    {.Names = " gpt-4o ",
+    {.Names = " gpt-4o llama4 kanana2 ",
      .Steps = ISOLATED(WORDS_BY_CASE(
          CONTRACTIONS "?") R"(|\\p{N}{1,3})" TAIL_WITH_SLASH) "," BYTES_ALONE},
     {.Names = " bloom ",

@@ -38,10 +38,11 @@ protected:
   static std::string integers(const std::vector<int32_t> &Values) {
     return GgufBytes::array(GgufType::Int32, Values);
   }
-  static GgufBytes bytes(const Strings &Tokens, const Strings &Merges = {}) {
+  static GgufBytes bytes(const Strings &Tokens, const Strings &Merges = {},
+                         const std::string &Split = "gpt-2") {
     GgufBytes B;
     B.text("tokenizer.ggml.model", "gpt2")
-        .text("tokenizer.ggml.pre", "gpt-2")
+        .text("tokenizer.ggml.pre", Split)
         .key("tokenizer.ggml.tokens", GgufType::Array, strings(Tokens))
         .key("tokenizer.ggml.merges", GgufType::Array, strings(Merges));
     return B;
@@ -112,6 +113,24 @@ TEST_F(GgufTokenizerTest, EverySplitOfByteLevelVocabularies) {
       ASSERT_TRUE(Ids) << Ids.error().message();
       EXPECT_EQ(*Ids, Expected[I].get<std::vector<int32_t>>())
           << Name << ": " << Texts[I];
+    }
+  }
+}
+
+/// llama.cpp has one split under several names.
+TEST_F(GgufTokenizerTest, NamesOfTheSameSplit) {
+  for (auto [Name, Others] :
+       {std::pair("gpt-2", Strings{"phi-2", "gigachat", "a.x-4.0", "mellum"}),
+        {"llama-bpe",
+         {"llama3", "llama-v3", "falcon3", "pixtral", "midm-2.0", "lfm2"}},
+        {"qwen2", {"deepseek-r1-qwen", "kormo", "f2llmv2", "megrez"}},
+        {"gpt-4o", {"llama4", "kanana2"}}}) {
+    auto Expected = read(bytes({"a"}, {}, Name));
+    ASSERT_TRUE(Expected) << Expected.error().message();
+    for (const std::string &Other : Others) {
+      auto Text = read(bytes({"a"}, {}, Other));
+      ASSERT_TRUE(Text) << Text.error().message();
+      EXPECT_EQ(*Text, *Expected) << Other;
     }
   }
 }
