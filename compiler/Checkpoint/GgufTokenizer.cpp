@@ -304,8 +304,9 @@ public:
     return Text + "}";
   }
 
-  /// Tokens that are found before all else.
-  std::string addedTokens() const {
+  /// Tokens that are found before all else. Most of Phi-3's take the blanks
+  /// behind them.
+  std::string addedTokens(bool IsPhi3 = false) const {
     std::string Text = "[";
     for (size_t I = 0; I < Tokens.size(); ++I) {
       bool Special = Types[I] == Control || Types[I] == Unknown;
@@ -315,8 +316,12 @@ public:
         Text += ',';
       Text += "{\"id\":" + std::to_string(I) + ",\"content\":";
       quote(Text, Tokens[I]);
-      Text += ",\"single_word\":false,\"lstrip\":false,\"rstrip\":false,"
-              "\"normalized\":false,\"special\":";
+      // Files do not say it.
+      bool Strips = IsPhi3 && Tokens[I] != "<unk>" && Tokens[I] != "<s>" &&
+                    Tokens[I] != "<|endoftext|>";
+      Text += ",\"single_word\":false,\"lstrip\":false,\"rstrip\":";
+      Text += Strips ? "true" : "false";
+      Text += ",\"normalized\":false,\"special\":";
       Text += Special ? "true}" : "false}";
     }
     return Text + "]";
@@ -540,6 +545,7 @@ Result<std::string> sentencePiece(const GgufTokenizerReader &R) {
   auto Unknown = R.id("unknown_token_id");
   if (!Unknown)
     return Unknown.error();
+  auto Architecture = R.File.string("general.architecture");
   std::string UnknownToken = "null";
   if (*Unknown) {
     UnknownToken.clear();
@@ -549,7 +555,7 @@ Result<std::string> sentencePiece(const GgufTokenizerReader &R) {
   if (!Merges)
     return Merges.error();
   return R"({"version":"1.0","truncation":null,"padding":null,"added_tokens":)" +
-         R.addedTokens() +
+         R.addedTokens(Architecture && *Architecture == "phi3") +
          R"(,"normalizer":{"type":"Sequence","normalizers":[)" +
          (*AddSpace ? R"({"type":"Prepend","prepend":"▁"},)" : "") +
          R"({"type":"Replace","pattern":{"String":" "},"content":"▁"}]},)"

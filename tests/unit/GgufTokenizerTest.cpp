@@ -158,6 +158,26 @@ TEST_F(GgufTokenizerTest, TokensAroundTexts) {
     }
 }
 
+/// Phi-3's tokens take the blanks behind them, but for three.
+TEST_F(GgufTokenizerTest, BlanksBehindTokensOfPhi3) {
+  for (bool IsPhi3 : {false, true}) {
+    auto Text =
+        read(pieces({"<unk>", "<s>", "</s>", "<|user|>", "<|endoftext|>", "▁",
+                     "a", "<0x0A>"},
+                    {0, 0, 0, 0, 0, -1, -2, 0}, {2, 3, 3, 3, 3, 1, 1, 6})
+                 .text("general.architecture", IsPhi3 ? "phi3" : "llama")
+                 .flag("tokenizer.ggml.add_bos_token", false)
+                 .flag("tokenizer.ggml.add_space_prefix", false));
+    ASSERT_TRUE(Text) << Text.error().message();
+    auto Made = Tokenizer::fromJson(*Text, "t");
+    ASSERT_TRUE(Made) << Made.error().message();
+    using Ids = std::vector<int32_t>;
+    EXPECT_EQ(*Made->encode("<|user|>\n a</s>\n", true),
+              IsPhi3 ? (Ids{3, 6, 2}) : (Ids{3, 7, 5, 6, 2, 7}));
+    EXPECT_EQ(*Made->encode("<|endoftext|>\n<s>\n", true), (Ids{4, 7, 1, 7}));
+  }
+}
+
 /// Of two merges that exclude each other, the one of the higher score is made.
 TEST_F(GgufTokenizerTest, HigherScoresMergeFirst) {
   for (bool LaterFirst : {false, true}) {
