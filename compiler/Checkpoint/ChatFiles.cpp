@@ -2,6 +2,7 @@
 
 #include "compiler/Checkpoint/ChatFiles.h"
 
+#include "compiler/Checkpoint/GgufTokenizer.h"
 #include "runtime/Artifact/ManifestReader.h"
 #include "runtime/Chat/Conversation.h"
 #include "runtime/Chat/Limits.h"
@@ -207,15 +208,11 @@ std::optional<ChatInfo> tenon::readGgufChat(const GgufFile &File,
                            {"padding", "pad_token"},
                            {"seperator", "sep_token"},
                            {"cls", "cls_token"},
-                           {"mask", "mask_token"}}) {
-    std::string Id = std::string("tokenizer.ggml.") + Key + "_token_id";
-    if (!File.has(Id))
-      continue;
-    auto Index = File.integer(Id, 0, static_cast<int64_t>(Tokens->size()) - 1);
-    if (Index)
-      Reader.addToken(Name,
-                      std::string((*Tokens)[static_cast<size_t>(*Index)]));
-  }
+                           {"mask", "mask_token"}})
+    if (auto Id =
+            ggufTokenId(File, std::string(Key) + "_token_id", Tokens->size());
+        Id && *Id)
+      Reader.addToken(Name, std::string((*Tokens)[static_cast<size_t>(**Id)]));
   return Reader.finish();
 }
 

@@ -228,6 +228,27 @@ constexpr std::string_view ReadKeys[] = {
     "eot_token_id",  "eom_token_id",  "unknown_token_id", "padding_token_id",
     "add_bos_token", "add_eos_token", "add_sep_token",    "add_space_prefix"};
 
+/// Tokens that end a text, a turn or a message in the families that are read,
+/// by the texts that llama.cpp knows them by: files give the id of one at most
+/// of each kind, and most give that of the text's end alone.
+constexpr std::string_view EndTexts[] = {"</s>",
+                                         "<eos>",
+                                         "<|endoftext|>",
+                                         "<|end_of_text|>",
+                                         "<｜end▁of▁sentence｜>",
+                                         "<|eot_id|>",
+                                         "<|eom_id|>",
+                                         "<|im_end|>",
+                                         "<|end|>",
+                                         "<end_of_turn>",
+                                         "<end_of_utterance>",
+                                         "<EOT>",
+                                         "_<EOT>",
+                                         "[EOT]",
+                                         "[EOS]",
+                                         "<|return|>",
+                                         "<|call|>"};
+
 class GgufTokenizerReader {
 public:
   explicit GgufTokenizerReader(const GgufFile &File) : File(File) {}
@@ -267,21 +288,42 @@ public:
     return {};
   }
 
-  /// The id under `Name`, if the file has it.
+  /// The id under `Name`, or what it stands for without.
   Result<std::optional<int64_t>> id(std::string_view Name) const {
-    if (!File.has(key(Name)))
-      return std::optional<int64_t>();
-    // All bits set is how older files say none.
-    auto Id = File.integer(key(Name), -1, UINT32_MAX);
-    if (!Id)
-      return Id.error();
-    if (*Id == -1 || *Id == UINT32_MAX)
-      return std::optional<int64_t>();
-    if (*Id >= static_cast<int64_t>(Tokens.size()))
-      return File.expected(key(Name), "an id below " +
-                                          std::to_string(Tokens.size()) +
-                                          ", the number of tokens");
-    return std::optional(*Id);
+    return ggufTokenId(File, Name, Tokens.size());
+  }
+
+  /// The ids at which generating stops: what the file gives, then those of
+  /// EndTexts, which become control tokens, for converters have given some
+  /// another type.
+  Result<std::vector<int64_t>> takeEnds() {
+    std::vector<int64_t> Ends;
+    auto Add = [&](int64_t Id) {
+      if (std::find(Ends.begin(), Ends.end(), Id) == Ends.end())
+        Ends.push_back(Id);
+    };
+    for (const char *Key : {"eos_token_id", "eot_token_id", "eom_token_id"}) {
+      auto Id = id(Key);
+      if (!Id)
+        return Id.error();
+      if (*Id)
+        Add(**Id);
+    }
+    // Of gpt-oss: a message ends, and the turn goes on.
+    bool EndIsOfMessage =
+        Ids.contains("<|return|>") && Ids.contains("<|call|>");
+    for (std::string_view Text : EndTexts) {
+      auto Found = Ids.find(Text);
+      if (Found == Ids.end() || (Text == "<|end|>" && EndIsOfMessage))
+        continue;
+      int64_t &Type = Types[static_cast<size_t>(Found->second)];
+      // Gemma has it as a tag of HTML.
+      if (Text == "</s>" && Type != Control)
+        continue;
+      Type = Control;
+      Add(Found->second);
+    }
+    return Ends;
   }
 
   Result<bool> flag(std::string_view Name, bool Default) const {
@@ -349,7 +391,7 @@ public:
       auto Id = id(Name);
       if (!Id)
         return Id.error();
-      // llama.cpp adds none either when the file has no such token.
+      // Of byte-level vocabularies: llama.cpp takes token 11, Falcon's end.
       if (!*Id)
         continue;
       std::string Token;
@@ -547,7 +589,7 @@ Result<std::string> sentencePiece(const GgufTokenizerReader &R) {
     return Unknown.error();
   auto Architecture = R.File.string("general.architecture");
   std::string UnknownToken = "null";
-  if (*Unknown) {
+  if (*Unknown && R.Types[size_t(**Unknown)] != Unused) {
     UnknownToken.clear();
     quote(UnknownToken, R.Tokens[size_t(**Unknown)]);
   }
@@ -576,6 +618,31 @@ Result<std::string> sentencePiece(const GgufTokenizerReader &R) {
 
 } // namespace
 
+Result<std::optional<int64_t>>
+tenon::ggufTokenId(const GgufFile &File, std::string_view Name, size_t Tokens) {
+  std::string Key = GgufTokenizerReader::key(Name);
+  int64_t Id = -1;
+  if (File.has(Key)) {
+    // All bits set is how older files say none.
+    auto Stored = File.integer(Key, -1, UINT32_MAX);
+    if (!Stored)
+      return Stored.error();
+    Id = *Stored == UINT32_MAX ? -1 : *Stored;
+    if (Id >= static_cast<int64_t>(Tokens))
+      return File.expected(Key, "an id below " + std::to_string(Tokens) +
+                                    ", the number of tokens");
+  }
+  // LLaMA's, as in llama.cpp.
+  auto Model = File.string(GgufTokenizerReader::key("model"));
+  if (Id == -1 && Model && *Model == "llama")
+    for (auto [Default, Of] : {std::pair(0, "unknown_token_id"),
+                               {1, "bos_token_id"},
+                               {2, "eos_token_id"}})
+      if (Name == Of && static_cast<size_t>(Default) < Tokens)
+        Id = Default;
+  return Id == -1 ? std::nullopt : std::optional(Id);
+}
+
 Result<std::string> tenon::readGgufTokenizer(const GgufFile &File,
                                              Json &Settings) {
   if (Status S = checkKeys(File); !S)
@@ -601,16 +668,10 @@ Result<std::string> tenon::readGgufTokenizer(const GgufFile &File,
     if (*Id)
       Settings[Name] = **Id;
   }
-  // The end of a text, of a turn, of a message: generating stops at each.
-  Json Ends = Json::array();
-  for (const char *Key : {"eos_token_id", "eot_token_id", "eom_token_id"}) {
-    auto Id = R.id(Key);
-    if (!Id)
-      return Id.error();
-    if (*Id && std::find(Ends.begin(), Ends.end(), Json(**Id)) == Ends.end())
-      Ends.push_back(**Id);
-  }
-  if (!Ends.empty())
-    Settings["eos_token_id"] = std::move(Ends);
+  auto Ends = R.takeEnds();
+  if (!Ends)
+    return Ends.error();
+  if (!Ends->empty())
+    Settings["eos_token_id"] = std::move(*Ends);
   return *Model == "gpt2" ? byteLevel(R) : sentencePiece(R);
 }

@@ -158,6 +158,24 @@ TEST_F(GgufTokenizerTest, TokensAroundTexts) {
     }
 }
 
+/// LLaMA's ids, where a file of SentencePiece says none.
+TEST_F(GgufTokenizerTest, IdsThatSentencePieceHasWithout) {
+  Json Settings;
+  auto Text = read(pieces({"<unk>", "<s>", "</s>", "▁a", "▁", "a"},
+                          {0, 0, 0, -1, -2, -3}, {2, 3, 3, 1, 1, 1})
+                       .size("tokenizer.ggml.eos_token_id", UINT32_MAX),
+                   &Settings);
+  ASSERT_TRUE(Text) << Text.error().message();
+  auto Made = Tokenizer::fromJson(*Text, "t");
+  ASSERT_TRUE(Made) << Made.error().message();
+  EXPECT_EQ(*Made->encode("ab", true), (std::vector<int32_t>{1, 3, 0}));
+  EXPECT_EQ(Settings["bos_token_id"], 1);
+  EXPECT_EQ(Settings["eos_token_id"], Json::array({2}));
+  Settings = Json::object();
+  ASSERT_TRUE(read(bytes({"a", "b", "c"}), &Settings));
+  EXPECT_TRUE(Settings.empty());
+}
+
 /// Phi-3's tokens take the blanks behind them, but for three.
 TEST_F(GgufTokenizerTest, BlanksBehindTokensOfPhi3) {
   for (bool IsPhi3 : {false, true}) {
@@ -208,6 +226,42 @@ TEST_F(GgufTokenizerTest, IdsOfEndsArePutTogether) {
   EXPECT_EQ(Settings["eos_token_id"], Json({2, 1}));
   EXPECT_EQ(Settings["pad_token_id"], 0);
   EXPECT_FALSE(Settings.contains("bos_token_id"));
+}
+
+TEST_F(GgufTokenizerTest, EndsAreKnownByTheirTexts) {
+  auto Ends = [&](const Strings &Tokens, const std::vector<int32_t> &Types) {
+    Json Settings = Json::object();
+    auto Text = read(
+        bytes(Tokens)
+            .key("tokenizer.ggml.token_type", GgufType::Array, integers(Types))
+            .size("tokenizer.ggml.eos_token_id", 0),
+        &Settings);
+    EXPECT_TRUE(Text) << Text.error().message();
+    return Settings["eos_token_id"];
+  };
+  // Gemma, where files have the end of a turn as a common token; Phi-3; Llama.
+  EXPECT_EQ(
+      Ends({"<eos>", "<start_of_turn>", "<end_of_turn>", "</s>"}, {3, 3, 1, 4}),
+      Json({0, 2}));
+  EXPECT_EQ(Ends({"<|endoftext|>", "<|user|>", "<|end|>"}, {3, 3, 3}),
+            Json({0, 2}));
+  EXPECT_EQ(Ends({"<|end_of_text|>", "<|eom_id|>", "<|eot_id|>"}, {3, 3, 3}),
+            Json({0, 2, 1}));
+  EXPECT_EQ(Ends({"<|im_end|>", "</s>"}, {3, 3}), Json({0, 1}));
+  // gpt-oss, whose messages end within a turn.
+  EXPECT_EQ(Ends({"<|return|>", "<|end|>", "<|call|>", "<|endoftext|>"},
+                 {3, 3, 3, 3}),
+            Json({0, 3, 2}));
+  // Padding of the vocabulary is none.
+  EXPECT_EQ(Ends({"<eos>", "<end_of_turn>"}, {3, 5}), Json::array({0}));
+
+  // It is found in texts whole, too.
+  auto Text = read(bytes({"<", "<end_of_turn>"}));
+  ASSERT_TRUE(Text) << Text.error().message();
+  auto Made = Tokenizer::fromJson(*Text, "t");
+  ASSERT_TRUE(Made) << Made.error().message();
+  EXPECT_EQ(*Made->encode("<end_of_turn><", true),
+            (std::vector<int32_t>{1, 0}));
 }
 
 TEST_F(GgufTokenizerTest, FilesWithoutTokens) {
