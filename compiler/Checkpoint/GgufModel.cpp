@@ -12,29 +12,38 @@ using namespace tenon;
 /// What generation_config.json would say, null when the file says nothing.
 static Result<Json> readSampling(const GgufFile &File) {
   static constexpr std::string_view Prefix = "general.sampling.";
+  static constexpr std::pair<std::string_view, const char *> Names[] = {
+      {"temp", "temperature"},
+      {"top_k", "top_k"},
+      {"top_p", "top_p"},
+      {"min_p", "min_p"},
+      {"penalty_repeat", "repetition_penalty"}};
   Json Sampling;
   for (const std::string &Key : File.keys()) {
-    if (!Key.starts_with(Prefix))
-      continue;
-    std::string Name = Key.substr(Prefix.size());
-    if (Name == "temp")
-      Name = "temperature";
     // Which sampler comes first has no counterpart; the rest are numbers.
-    if (Name == "sequence")
+    if (!Key.starts_with(Prefix) || Key == "general.sampling.sequence")
       continue;
     auto Value = File.number(Key);
     if (!Value)
       return Value.error();
-    if (Name == "top_k") {
+    std::string_view Short = std::string_view(Key).substr(Prefix.size());
+    auto Known = std::find_if(std::begin(Names), std::end(Names),
+                              [&](const auto &N) { return N.first == Short; });
+    // A reader of the others says that they are not used.
+    if (Known == std::end(Names)) {
+      Sampling[Key] = *Value;
+      continue;
+    }
+    Sampling[Known->second] = *Value;
+    if (Short == "top_k") {
       auto Whole = File.integer(Key, INT32_MIN, INT32_MAX);
       if (!Whole)
         return Whole.error();
       // 0 and less take all tokens.
-      Sampling[Name] = std::max<int64_t>(*Whole, 0);
-    } else {
-      Sampling[Name] = *Value;
+      Sampling["top_k"] = std::max<int64_t>(*Whole, 0);
     }
-    Sampling["do_sample"] = true;
+    if (Short != "penalty_repeat")
+      Sampling["do_sample"] = true;
   }
   return Sampling;
 }

@@ -212,6 +212,17 @@ TEST_F(GgufModelTest, SamplingBecomesGenerationDefaults) {
   EXPECT_EQ(*Generation->number("temperature"), 0.6);
   EXPECT_EQ(*Generation->integer("top_k", 0, 99), 20);
   EXPECT_EQ(*Generation->number("top_p"), 0.95);
+  // A penalty draws nothing; what is not used keeps its name.
+  Model = open(llama()
+                   .real("general.sampling.penalty_repeat", 1.25f)
+                   .size("general.sampling.mirostat", 2));
+  ASSERT_TRUE(Model) << Model.error().message();
+  Generation = Model->Settings.generation();
+  ASSERT_TRUE(Generation);
+  EXPECT_EQ(*Generation->number("repetition_penalty"), 1.25);
+  EXPECT_FALSE(Generation->has("do_sample"));
+  EXPECT_EQ(Generation->unreadKeys(),
+            std::vector<std::string>{"general.sampling.mirostat"});
   expectError(llama().text("general.sampling.temp", "hot"),
               "field 'general.sampling.temp' is 'hot'");
 }
