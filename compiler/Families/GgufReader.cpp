@@ -2,6 +2,7 @@
 
 #include "compiler/Families/GgufReader.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -98,45 +99,109 @@ void gguf::readSizes(GgufTranslation &T, const ConfigKeys &Keys) {
   S.ignore("tensor_data_layout");
 }
 
-/// "rope_freqs.weight" holds what Llama 3's scaling divides frequencies by.
-static void readLlama3Scaling(GgufTranslation &T, double Base) {
+/// What each rotated pair's frequency is divided by.
+static std::vector<double> readFactors(GgufTranslation &T, int64_t Pairs,
+                                       const char *Name) {
   GgufSettings &S = T.Settings;
-  const GgufTensor *Tensor = S.file().findTensor("rope_freqs.weight");
-  if (!Tensor)
-    return;
-  auto Stored = readGgufVector(S.file(), *Tensor);
-  if (!Stored)
-    return S.refuse(Stored.error());
-  double Factor = 1;
-  for (double F : *Stored)
-    Factor = std::max(Factor, F);
-  auto Dims = static_cast<double>(2 * Stored->size());
-  auto Matches = [&](double Low, double High, double Original) {
-    for (size_t I = 0; I < Stored->size(); ++I) {
-      double Length = 2 * M_PI * std::pow(Base, 2 * double(I) / Dims);
-      double Smooth = (Original / Length - Low) / (High - Low);
-      double F = Smooth >= 1   ? 1
-                 : Smooth <= 0 ? Factor
-                               : 1 / ((1 - Smooth) / Factor + Smooth);
-      if (!(std::abs((*Stored)[I] - F) <= 1e-4 * F))
-        return false;
-    }
-    return true;
-  };
-  // The converter takes 8192 for the original context; the bounds are Llama
-  // 3's in every model that has this scaling.
-  if (Factor == 1 && Matches(1, 4, 8192))
-    return;
-  if (!Matches(1, 4, 8192))
-    return S.refuse(Error(S.file().path() +
-                          ": tensor 'rope_freqs.weight': expected the factors "
-                          "of llama3 scaling with low_freq_factor 1, "
-                          "high_freq_factor 4 and original context 8192"));
-  S.Config["rope_scaling"] = {{"rope_type", "llama3"},
-                              {"factor", Factor},
-                              {"low_freq_factor", 1.0},
-                              {"high_freq_factor", 4.0},
-                              {"original_max_position_embeddings", 8192}};
+  const GgufTensor *Tensor = S.tensor(Name);
+  if (!Tensor || !gguf::expectShape(T, *Tensor, {Pairs}))
+    return {};
+  auto Factors = readGgufVector(S.file(), *Tensor);
+  if (!Factors) {
+    S.refuse(Factors.error());
+    return {};
+  }
+  for (double Factor : *Factors)
+    if (!(Factor > 0 && std::isfinite(Factor)))
+      S.refuse(Error(S.file().path() + ": tensor " + printable(Name) +
+                     ": expected finite factors above 0"));
+  return std::move(*Factors);
+}
+
+/// The scaling of a file with factors for each rotated pair: one table (the
+/// converter makes it of Llama 3's scaling), or one up to the original context
+/// and one for more. Returns null when all are 1.
+static Json readFactorTables(GgufTranslation &T, int64_t Pairs, bool IsLongRope,
+                             std::optional<double> Attention) {
+  GgufSettings &S = T.Settings;
+  int64_t Context = S.size("context_length");
+  if (!IsLongRope) {
+    std::vector<double> Factors = readFactors(T, Pairs, "rope_freqs.weight");
+    if (std::count(Factors.begin(), Factors.end(), 1) ==
+        static_cast<int64_t>(Factors.size()))
+      return nullptr;
+    S.Config["original_max_position_embeddings"] = Context;
+    return {{"rope_type", "longrope"},
+            {"short_factor", Factors},
+            {"long_factor", Factors},
+            {"attention_factor", 1.0}};
+  }
+  int64_t Original =
+      S.optionalSize("rope.scaling.original_context_length").value_or(Context);
+  S.Config["original_max_position_embeddings"] = Original;
+  Json Scaling = {
+      {"rope_type", "longrope"},
+      {"short_factor", readFactors(T, Pairs, "rope_factors_short.weight")},
+      {"long_factor", readFactors(T, Pairs, "rope_factors_long.weight")}};
+  // Written by what the config asks for, which readers compute by themselves.
+  double Ratio = double(Context) / double(Original);
+  double Usual =
+      Ratio > 1 ? std::sqrt(1 + std::log(Ratio) / std::log(double(Original)))
+                : 1;
+  if (Attention && !(std::abs(*Attention - Usual) <= 1e-5 * Usual))
+    Scaling["attention_factor"] = *Attention;
+  return Scaling;
+}
+
+static Json readYarn(GgufSettings &S, double Factor) {
+  Json Yarn = {{"rope_type", "yarn"},
+               {"factor", Factor},
+               {"original_max_position_embeddings",
+                S.size("rope.scaling.original_context_length")}};
+  if (auto Fast = S.optionalNumber("rope.scaling.yarn_beta_fast"))
+    Yarn["beta_fast"] = *Fast;
+  if (auto Slow = S.optionalNumber("rope.scaling.yarn_beta_slow"))
+    Yarn["beta_slow"] = *Slow;
+  if (auto Scale = S.optionalNumber("rope.scaling.yarn_attn_factor"))
+    Yarn["attention_factor"] = *Scale;
+  if (auto Mix = S.optionalNumber("rope.scaling.yarn_ext_factor");
+      Mix && *Mix != 1)
+    S.refuse("rope.scaling.yarn_ext_factor", "1");
+  return Yarn;
+}
+
+/// rope_scaling, null when there is none. What is absent is as llama.cpp has
+/// it: linear scaling by a factor, whose older name is "rope.scale_linear".
+static Json readScaling(GgufTranslation &T, int64_t Pairs) {
+  GgufSettings &S = T.Settings;
+  std::string Kind = S.optionalText("rope.scaling.type").value_or("linear");
+  auto Linear = S.optionalNumber("rope.scale_linear");
+  double Factor =
+      S.optionalNumber("rope.scaling.factor").value_or(Linear.value_or(0));
+  if (Factor == 0 || Kind == "none")
+    Factor = 1;
+  auto Attention = S.optionalNumber("rope.scaling.attn_factor");
+  bool IsLongRope =
+      Kind == "longrope" || S.hasTensor("rope_factors_long.weight");
+  if (!IsLongRope && Attention && *Attention != 1)
+    S.refuse("rope.scaling.attn_factor",
+             "1 without the tensor rope_factors_long.weight");
+  Json Tables;
+  if (IsLongRope || S.hasTensor("rope_freqs.weight"))
+    Tables = readFactorTables(T, Pairs, IsLongRope, Attention);
+  if (Kind == "yarn" && Tables.is_null())
+    return readYarn(S, Factor);
+  if (Kind == "yarn")
+    S.refuse("rope.scaling.type", "longrope beside a table of factors");
+  else if (Kind != "linear" && Kind != "none" && Kind != "longrope")
+    S.refuse("rope.scaling.type", "one of none, linear, yarn, longrope");
+  if (Factor == 1)
+    return Tables;
+  if (!Tables.is_null())
+    S.refuse(S.has("rope.scaling.factor") ? "rope.scaling.factor"
+                                          : "rope.scale_linear",
+             "1 beside a table of factors");
+  return {{"rope_type", "linear"}, {"factor", Factor}};
 }
 
 void gguf::readRope(GgufTranslation &T, std::string_view PartKey,
@@ -158,35 +223,10 @@ void gguf::readRope(GgufTranslation &T, std::string_view PartKey,
     S.Config[std::string(PartKey)] = 1.0;
   }
   S.ignore("rope.scaling.finetuned");
-  auto Kind = S.optionalText("rope.scaling.type");
-  auto Factor = S.optionalNumber("rope.scaling.factor");
-  auto Linear = S.optionalNumber("rope.scale_linear");
-  if (Linear && *Linear != 1 && !Kind) {
-    Kind = "linear";
-    Factor = Linear;
-  }
-  if (Kind == "linear") {
-    S.Config["rope_scaling"] = {{"rope_type", "linear"},
-                                {"factor", Factor.value_or(1)}};
-  } else if (Kind == "yarn") {
-    Json Yarn = {{"rope_type", "yarn"},
-                 {"factor", Factor ? *Factor : S.number("rope.scaling.factor")},
-                 {"original_max_position_embeddings",
-                  S.size("rope.scaling.original_context_length")}};
-    if (auto Fast = S.optionalNumber("rope.scaling.yarn_beta_fast"))
-      Yarn["beta_fast"] = *Fast;
-    if (auto Slow = S.optionalNumber("rope.scaling.yarn_beta_slow"))
-      Yarn["beta_slow"] = *Slow;
-    if (auto Scale = S.optionalNumber("rope.scaling.yarn_attn_factor"))
-      Yarn["attention_factor"] = *Scale;
-    if (auto Mix = S.optionalNumber("rope.scaling.yarn_ext_factor");
-        Mix && *Mix != 1)
-      S.refuse("rope.scaling.yarn_ext_factor", "1");
-    S.Config["rope_scaling"] = Yarn;
-  } else if (Kind && *Kind != "none" && *Kind != "longrope") {
-    S.refuse("rope.scaling.type", "one of none, linear, yarn, longrope");
-  }
-  readLlama3Scaling(T, Base);
+  // Scalings that need it read it.
+  S.ignore("rope.scaling.original_context_length");
+  if (Json Scaling = readScaling(T, Dims / 2); !Scaling.is_null())
+    S.Config["rope_scaling"] = std::move(Scaling);
 }
 
 void gguf::readRmsEps(GgufTranslation &T) {

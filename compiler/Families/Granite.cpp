@@ -30,6 +30,10 @@ static void readGraniteGguf(GgufTranslation &T) {
   GgufSettings &S = T.Settings;
   gguf::readLlamaLike(T);
   T.Naming.Pairs = true;
+  if (auto Rotates = S.optionalFlag("rope.scaling.finetuned");
+      Rotates && !*Rotates)
+    S.refuse("rope.scaling.finetuned",
+             "true, for layers without rotation are not handled");
   S.expectSize("expert_count", 0, "for experts are not handled");
   S.expectSize("expert_used_count", 0, "for experts are not handled");
   S.Config["attention_bias"] = gguf::hasBias(T, "attn_q");

@@ -3,8 +3,6 @@
 #include "compiler/Families/Family.h"
 #include "compiler/Families/GgufReader.h"
 
-#include <cmath>
-
 using namespace tenon;
 using namespace tenon::transformer;
 
@@ -73,36 +71,6 @@ static void readPhi3Gguf(GgufTranslation &T) {
     S.Config["sliding_window"] = Window;
   else
     S.Config["sliding_window"] = nullptr;
-  auto Original = S.optionalSize("rope.scaling.original_context_length");
-  if (Original)
-    S.Config["original_max_position_embeddings"] = *Original;
-  auto Scale = S.optionalNumber("rope.scaling.attn_factor");
-  if (S.hasTensor("rope_factors_long.weight")) {
-    Json Scaling = {{"rope_type", "longrope"}};
-    for (auto [Name, Key] :
-         {std::pair("rope_factors_short.weight", "short_factor"),
-          {"rope_factors_long.weight", "long_factor"}}) {
-      const GgufTensor *Factors = S.tensor(Name);
-      if (!Factors)
-        return;
-      auto Values = readGgufVector(S.file(), *Factors);
-      if (!Values)
-        return S.refuse(Values.error());
-      Scaling[Key] = *Values;
-    }
-    // Written by what the config asks for, which readers compute by themselves.
-    double Context = double(S.size("context_length"));
-    double Ratio = Context / double(Original.value_or(int64_t(Context)));
-    double Usual =
-        Ratio > 1 ? std::sqrt(1 + std::log(Ratio) / std::log(Context / Ratio))
-                  : 1;
-    if (Scale && !(std::abs(*Scale - Usual) <= 1e-5 * Usual))
-      Scaling["attention_factor"] = *Scale;
-    S.Config["rope_scaling"] = std::move(Scaling);
-  } else if (Scale && *Scale != 1) {
-    S.refuse("rope.scaling.attn_factor",
-             "1 without the tensor rope_factors_long.weight");
-  }
   gguf::setLlamaNames(T, {Phi3GgufLayer, gguf::PreNorms, gguf::Attention});
 }
 

@@ -61,8 +61,15 @@ public:
     uint64_t Elements = 1;
     for (uint64_t Dim : Dims)
       Elements *= Dim;
-    tensor(Name, Dims, 0, DataSize);
-    DataSize += (Elements * 4 + 31) / 32 * 32;
+    return floats(Name, Dims, std::vector<float>(Elements));
+  }
+  /// The same of these values.
+  GgufBytes &floats(std::string_view Name, const std::vector<uint64_t> &Dims,
+                    const std::vector<float> &Values) {
+    tensor(Name, Dims, 0, Stored.size());
+    for (float Value : Values)
+      Stored += number(Value);
+    Stored.resize((Stored.size() + 31) / 32 * 32);
     return *this;
   }
 
@@ -78,20 +85,18 @@ public:
     return Bytes;
   }
 
-  /// The file, with `Data` or as many zeros as zeros() asked for.
+  /// The file, with `Data` or what zeros() and floats() stored.
   std::string file(std::string_view Data = "", uint32_t Version = 3,
                    size_t Alignment = 32) const {
     std::string Bytes = header(Version);
     Bytes.resize((Bytes.size() + Alignment - 1) / Alignment * Alignment);
-    Bytes += Data;
-    if (Data.empty())
-      Bytes.resize(Bytes.size() + DataSize);
+    Bytes += Data.empty() ? std::string_view(Stored) : Data;
     return Bytes;
   }
 
 private:
   std::vector<std::string> Keys, Tensors;
-  uint64_t DataSize = 0;
+  std::string Stored;
 };
 
 } // namespace tenon

@@ -36,22 +36,23 @@ double signatureOf(const std::vector<float> &Values) {
 
 class GgufModelTest : public TemporaryFiles {
 protected:
-  /// The smallest LLaMA: one layer, a head of two elements.
-  static GgufBytes llama() {
+  /// The smallest model like LLaMA: one layer, a head of two elements.
+  static GgufBytes model(const std::string &Architecture) {
     GgufBytes B;
-    B.text("general.architecture", "llama")
-        .size("llama.block_count", 1)
-        .size("llama.context_length", 8)
-        .size("llama.embedding_length", 4)
-        .size("llama.feed_forward_length", 4)
-        .size("llama.attention.head_count", 2)
-        .real("llama.attention.layer_norm_rms_epsilon", 1e-5f);
+    B.text("general.architecture", Architecture)
+        .size(Architecture + ".block_count", 1)
+        .size(Architecture + ".context_length", 8)
+        .size(Architecture + ".embedding_length", 4)
+        .size(Architecture + ".feed_forward_length", 4)
+        .size(Architecture + ".attention.head_count", 2)
+        .real(Architecture + ".attention.layer_norm_rms_epsilon", 1e-5f);
     B.zeros("token_embd.weight", {4, 3});
     for (const char *Name : {"attn_q", "attn_k", "attn_v", "attn_output",
                              "ffn_gate", "ffn_up", "ffn_down"})
       B.zeros(std::string("blk.0.") + Name + ".weight", {4, 4});
     return B;
   }
+  static GgufBytes llama() { return model("llama"); }
 
   Result<GgufModel> open(const GgufBytes &B) const {
     return openModel(write("m.gguf", B.file()));
@@ -157,8 +158,10 @@ TEST_F(GgufModelTest, RotationsAndScalings) {
   ASSERT_TRUE(Llama) << Llama.error().message();
   auto Scaling = Llama->Settings.object("rope_scaling");
   ASSERT_TRUE(Scaling) << Scaling.error().message();
-  EXPECT_EQ(*Scaling->string("rope_type"), "llama3");
-  EXPECT_EQ(*Scaling->number("factor"), 8);
+  // The converter's table, which stands for Llama 3's scaling.
+  EXPECT_EQ(*Scaling->string("rope_type"), "longrope");
+  EXPECT_EQ(Scaling->numbers("long_factor")->front(), 1);
+  EXPECT_EQ(Scaling->numbers("long_factor")->back(), 8);
   EXPECT_EQ(*Llama->Settings.number("rope_theta"), 500000);
   EXPECT_EQ(*Llama->Settings.boolean("tie_word_embeddings"), true);
   EXPECT_EQ(*Llama->Settings.boolean("attention_bias"), true);
@@ -179,6 +182,86 @@ TEST_F(GgufModelTest, RotationsAndScalings) {
   EXPECT_EQ(Gemma->Settings.strings("layer_types")->back(), "full_attention");
   EXPECT_EQ(Gemma->Settings.strings("layer_types")->front(),
             "sliding_attention");
+}
+
+TEST_F(GgufModelTest, ScalingsOfPositions) {
+  auto Of = [&](const GgufBytes &B) {
+    auto File = GgufFile::open(write("m.gguf", B.file()));
+    auto Parts = readGgufModel(*File, ggufArchitectures());
+    EXPECT_TRUE(Parts) << Parts.error().message();
+    return Parts ? Parts->Settings : Json::object();
+  };
+  auto Scaling = [&](const GgufBytes &B) {
+    return Of(B).value("rope_scaling", Json());
+  };
+  auto Linear = [](double Factor) {
+    return Json{{"rope_type", "linear"}, {"factor", Factor}};
+  };
+  // A factor alone is linear, as in llama.cpp.
+  EXPECT_EQ(Scaling(llama()), Json());
+  EXPECT_EQ(Scaling(llama().real("llama.rope.scaling.factor", 4)), Linear(4));
+  EXPECT_EQ(Scaling(llama().real("llama.rope.scale_linear", 2)), Linear(2));
+  EXPECT_EQ(Scaling(llama()
+                        .text("llama.rope.scaling.type", "linear")
+                        .real("llama.rope.scale_linear", 2)),
+            Linear(2));
+  EXPECT_EQ(Scaling(llama()
+                        .text("llama.rope.scaling.type", "none")
+                        .real("llama.rope.scaling.factor", 4)),
+            Json());
+  EXPECT_EQ(Scaling(llama()
+                        .real("llama.rope.scaling.factor", 0)
+                        .real("llama.rope.scaling.attn_factor", 1)),
+            Json());
+
+  auto Factors = [](const char *Architecture = "llama") {
+    return model(Architecture)
+        .floats("rope_factors_short.weight", {1}, {1.5f})
+        .floats("rope_factors_long.weight", {1}, {3})
+        .size(std::string(Architecture) +
+                  ".rope.scaling.original_context_length",
+              4);
+  };
+  Json LongRope = {{"rope_type", "longrope"},
+                   {"short_factor", {1.5}},
+                   {"long_factor", {3.0}}};
+  for (const char *Architecture : {"llama", "granite", "qwen2"}) {
+    Json Settings =
+        Of(Factors(Architecture)
+               .text(std::string(Architecture) + ".rope.scaling.type",
+                     "longrope"));
+    EXPECT_EQ(Settings["rope_scaling"], LongRope);
+    EXPECT_EQ(Settings["original_max_position_embeddings"], 4);
+  }
+  LongRope["attention_factor"] = 1.25;
+  EXPECT_EQ(Scaling(Factors().real("llama.rope.scaling.attn_factor", 1.25f)),
+            LongRope);
+  // One table, whatever it was made of.
+  EXPECT_EQ(Scaling(llama().floats("rope_freqs.weight", {1}, {1})), Json());
+  EXPECT_EQ(Scaling(llama().floats("rope_freqs.weight", {1}, {2})),
+            (Json{{"rope_type", "longrope"},
+                  {"short_factor", {2.0}},
+                  {"long_factor", {2.0}},
+                  {"attention_factor", 1.0}}));
+
+  expectError(llama().text("llama.rope.scaling.type", "longrope"),
+              "missing tensor 'rope_factors_short.weight'");
+  expectError(llama().real("llama.rope.scaling.attn_factor", 2),
+              "field 'llama.rope.scaling.attn_factor' is 2: expected 1 without "
+              "the tensor rope_factors_long.weight");
+  expectError(Factors().real("llama.rope.scale_linear", 2),
+              "field 'llama.rope.scale_linear' is 2: expected 1 beside a table "
+              "of factors");
+  expectError(Factors().text("llama.rope.scaling.type", "yarn"),
+              "field 'llama.rope.scaling.type' is 'yarn': expected longrope "
+              "beside a table of factors");
+  expectError(llama().zeros("rope_freqs.weight", {1}),
+              "tensor 'rope_freqs.weight': expected finite factors above 0");
+  expectError(llama().zeros("rope_freqs.weight", {2}),
+              "tensor 'rope_freqs.weight': shape is [2]: expected [1]");
+  // Granite's way to say that nothing is rotated.
+  expectError(model("granite").flag("granite.rope.scaling.finetuned", false),
+              "field 'granite.rope.scaling.finetuned' is false: expected true");
 }
 
 TEST_F(GgufModelTest, SmallestModel) {
@@ -345,8 +428,6 @@ TEST_F(GgufModelTest, RefusesTensors) {
       .zeros("token_embd.weight", {4, 3})
       .zeros("blk.0.attn_q.weight", {4, 6});
   expectError(Odd, "shape is [6, 4]: expected an even number of rows");
-  expectError(llama().zeros("rope_freqs.weight", {1}),
-              "tensor 'rope_freqs.weight': expected the factors of llama3");
   GgufBytes Empty;
   Empty.text("general.architecture", "llama")
       .size("llama.block_count", 1)
