@@ -36,6 +36,13 @@ static void readGraniteGguf(GgufTranslation &T) {
              "true, for layers without rotation are not handled");
   S.expectSize("expert_count", 0, "for experts are not handled");
   S.expectSize("expert_used_count", 0, "for experts are not handled");
+  // Of models that could have state space layers and a shared expert, and have
+  // neither.
+  for (const char *Key :
+       {"ssm.conv_kernel", "ssm.state_size", "ssm.group_count",
+        "ssm.inner_size", "ssm.time_step_rank",
+        "expert_shared_feed_forward_length"})
+    S.ignore(Key);
   S.Config["attention_bias"] = gguf::hasBias(T, "attn_q");
   S.Config["mlp_bias"] = gguf::hasBias(T, "ffn_gate");
   for (auto [Key, Name] : {std::pair("attention.scale", "attention_multiplier"),

@@ -363,6 +363,23 @@ TEST_F(GgufModelTest, RefusesKeysThatMayChangeTheResult) {
   EXPECT_NE(Model->Notes[0].find("mradermacher.note"), std::string::npos);
 }
 
+/// Granite 4 without state space layers and experts, as it is converted.
+TEST_F(GgufModelTest, DenseGranite4) {
+  GgufBytes B = model("granite");
+  for (const char *Key :
+       {"ssm.conv_kernel", "ssm.state_size", "ssm.group_count",
+        "ssm.inner_size", "ssm.time_step_rank",
+        "expert_shared_feed_forward_length"})
+    B.size(std::string("granite.") + Key, 4);
+  B.size("granite.expert_count", 0)
+      .flag("granite.rope.scaling.finetuned", true);
+  auto Model = open(B);
+  ASSERT_TRUE(Model) << Model.error().message();
+  EXPECT_EQ(*Model->Settings.string("model_type"), "granite");
+  expectError(model("granite").zeros("blk.0.ssm_conv1d.weight", {4, 4}),
+              "tensor 'blk.0.ssm_conv1d.weight': expected no such tensor");
+}
+
 TEST_F(GgufModelTest, RefusesSizes) {
   struct Case {
     const char *Key;
