@@ -361,6 +361,8 @@ private:
       return putPairs(From, std::move(Name), Naming.KvHeads);
     case GgufForm::FusedByHead:
       return putFused(From, std::move(Name));
+    case GgufForm::QueryKeyValue:
+      return putQueryKeyValue(From, Name);
     case GgufForm::Numbered:
       return putNumbered(From, Name);
     case GgufForm::OneRow: {
@@ -440,6 +442,32 @@ private:
       return wrongShape(From, std::to_string(Fused->size()) +
                                   " rows, as in the layers before");
     put(From, std::move(Name), Fused);
+    return {};
+  }
+
+  Status putQueryKeyValue(const GgufTensor &From, const std::string &Name) {
+    int64_t Rows = From.Shape[0], Heads = Naming.Heads + 2 * Naming.KvHeads;
+    size_t RowBytes = From.Bytes.size() / static_cast<size_t>(Rows);
+    if (Rows % Heads != 0 || RowBytes * size_t(Rows) != From.Bytes.size())
+      return wrongShape(From, "a multiple of " + std::to_string(Heads) +
+                                  " rows, the heads of queries, keys and "
+                                  "values");
+    size_t First = 0;
+    for (auto [Letter, Count] : {std::pair("q", Naming.Heads),
+                                 {"k", Naming.KvHeads},
+                                 {"v", Naming.KvHeads}}) {
+      GgufTensor Part = From;
+      Part.Shape[0] = Rows / Heads * Count;
+      size_t Size = static_cast<size_t>(Part.Shape[0]) * RowBytes;
+      Part.Bytes = From.Bytes.subspan(First, Size);
+      First += Size;
+      std::string One = Name;
+      One.replace(One.find('*'), 1, Letter);
+      if (*Letter == 'v')
+        put(Part, std::move(One));
+      else if (Status S = putPairs(Part, std::move(One), Count); !S)
+        return S;
+    }
     return {};
   }
 

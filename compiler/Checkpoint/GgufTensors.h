@@ -29,6 +29,10 @@ enum class GgufForm {
   /// Rows of all query heads, then all key heads, then all value heads; the
   /// checkpoint has them by key-value head: its query heads, key, value.
   FusedByHead,
+  /// Rows of all query heads, then all key heads, then all value heads; the
+  /// checkpoint has three tensors, with 'q', 'k' and 'v' in place of the name's
+  /// '*'. The first two are then in pairs.
+  QueryKeyValue,
   /// One of [E, ...], the checkpoint has one tensor for each index; the name
   /// has '*' in its place.
   Numbered,

@@ -254,6 +254,10 @@ bool gguf::hasBias(const GgufTranslation &T, const std::string &Name) {
   return T.Settings.hasTensor(inLayer(0, Name + ".bias"));
 }
 
+bool gguf::hasQueryBias(const GgufTranslation &T) {
+  return hasBias(T, "attn_q") || hasBias(T, "attn_qkv");
+}
+
 bool gguf::expectShape(GgufTranslation &T, const GgufTensor &Tensor,
                        const std::vector<int64_t> &Shape) {
   if (Tensor.Shape == Shape)

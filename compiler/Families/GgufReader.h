@@ -21,6 +21,7 @@ inline constexpr GgufName Outer[] = {{"token_embd", "model.embed_tokens"},
 inline constexpr GgufName PreNorms[] = {
     {"attn_norm", "input_layernorm"}, {"ffn_norm", "post_attention_layernorm"}};
 inline constexpr GgufName Attention[] = {
+    {"attn_qkv", "self_attn.*_proj", GgufForm::QueryKeyValue},
     {"attn_q", "self_attn.q_proj", GgufForm::QueryPairs},
     {"attn_k", "self_attn.k_proj", GgufForm::KeyPairs},
     {"attn_v", "self_attn.v_proj"},
@@ -100,6 +101,8 @@ bool hasExperts(GgufSettings &S);
 
 /// Whether the first layer's part `Name` has a bias.
 bool hasBias(const GgufTranslation &T, const std::string &Name);
+/// The same of queries, be they stored alone or before keys and values.
+bool hasQueryBias(const GgufTranslation &T);
 
 /// Whether a tensor has this shape; it is refused otherwise.
 bool expectShape(GgufTranslation &T, const GgufTensor &Tensor,

@@ -43,7 +43,7 @@ static void readGraniteGguf(GgufTranslation &T) {
         "ssm.inner_size", "ssm.time_step_rank",
         "expert_shared_feed_forward_length"})
     S.ignore(Key);
-  S.Config["attention_bias"] = gguf::hasBias(T, "attn_q");
+  S.Config["attention_bias"] = gguf::hasQueryBias(T);
   S.Config["mlp_bias"] = gguf::hasBias(T, "ffn_gate");
   for (auto [Key, Name] : {std::pair("attention.scale", "attention_multiplier"),
                            {"embedding_scale", "embedding_multiplier"},

@@ -19,7 +19,7 @@ static ModelDescription readQwen3Config(ConfigReader &Config) {
 
 static void readQwen3Gguf(GgufTranslation &T) {
   gguf::readLlamaLike(T);
-  T.Settings.Config["attention_bias"] = gguf::hasBias(T, "attn_q");
+  T.Settings.Config["attention_bias"] = gguf::hasQueryBias(T);
   gguf::setLlamaNames(T);
 }
 

@@ -37,7 +37,7 @@ static void readQwen3MoeGguf(GgufTranslation &T) {
   gguf::readLlamaLike(T);
   readQwenGgufExperts(T);
   T.Settings.Config["norm_topk_prob"] = true;
-  T.Settings.Config["attention_bias"] = gguf::hasBias(T, "attn_q");
+  T.Settings.Config["attention_bias"] = gguf::hasQueryBias(T);
   gguf::setLlamaNames(T, {gguf::PreNorms, gguf::Attention, gguf::Experts});
 }
 

@@ -52,7 +52,7 @@ static void readStablelmGguf(GgufTranslation &T) {
   gguf::readNormEps(T, "layer_norm_eps");
   gguf::readRope(T, "partial_rotary_factor");
   S.Config["hidden_act"] = "silu";
-  S.Config["use_qkv_bias"] = gguf::hasBias(T, "attn_q");
+  S.Config["use_qkv_bias"] = gguf::hasQueryBias(T);
   S.Config["qk_layernorm"] = S.hasTensor("blk.0.attn_q_norm.weight");
   S.Config["use_parallel_residual"] =
       S.optionalFlag("use_parallel_residual").value_or(false);

@@ -282,6 +282,68 @@ TEST_F(GgufModelTest, TiedHeadStoredTwiceIsLeftOut) {
   EXPECT_EQ(Same->Weights.find("lm_head.weight"), nullptr);
 }
 
+/// The checkpoint of an attention is the same if its matrices are stored as
+/// one.
+TEST_F(GgufModelTest, QueriesKeysAndValuesInOne) {
+  auto Made = [](bool IsFused) {
+    std::vector<float> Weights(8 * 8), Biases(8);
+    for (size_t I = 0; I < Weights.size(); ++I)
+      Weights[I] = float(I);
+    for (size_t I = 0; I < Biases.size(); ++I)
+      Biases[I] = -float(I);
+    GgufBytes B;
+    B.text("general.architecture", "llama")
+        .size("llama.block_count", 1)
+        .size("llama.context_length", 8)
+        .size("llama.embedding_length", 8)
+        .size("llama.feed_forward_length", 4)
+        .size("llama.attention.head_count", 2)
+        .size("llama.attention.head_count_kv", 1)
+        .size("llama.attention.key_length", 2)
+        .size("llama.attention.value_length", 2)
+        .real("llama.attention.layer_norm_rms_epsilon", 1e-5f)
+        .zeros("token_embd.weight", {8, 3});
+    if (IsFused)
+      return B.floats("blk.0.attn_qkv.weight", {8, 8}, Weights)
+          .floats("blk.0.attn_qkv.bias", {8}, Biases);
+    size_t First = 0;
+    for (auto [Name, Rows] :
+         {std::pair("attn_q", 4), {"attn_k", 2}, {"attn_v", 2}}) {
+      auto Part = [&](const std::vector<float> &Of, size_t Columns) {
+        auto Begin = Of.begin() + std::ptrdiff_t(First * Columns);
+        return std::vector<float>(Begin,
+                                  Begin + std::ptrdiff_t(Rows * Columns));
+      };
+      std::string Stored = std::string("blk.0.") + Name;
+      B.floats(Stored + ".weight", {8, uint64_t(Rows)}, Part(Weights, 8));
+      B.floats(Stored + ".bias", {uint64_t(Rows)}, Part(Biases, 1));
+      First += size_t(Rows);
+    }
+    return B;
+  };
+  auto Apart = openModel(write("apart.gguf", Made(false).file()));
+  auto Fused = openModel(write("fused.gguf", Made(true).file()));
+  ASSERT_TRUE(Apart) << Apart.error().message();
+  ASSERT_TRUE(Fused) << Fused.error().message();
+  ASSERT_EQ(Fused->Weights.names(), Apart->Weights.names());
+  for (std::string_view Name : Apart->Weights.names()) {
+    const TensorInfo *Of[] = {Apart->Weights.find(Name),
+                              Fused->Weights.find(Name)};
+    EXPECT_EQ(Of[1]->Shape, Of[0]->Shape) << Name;
+    std::vector<float> Values[2];
+    for (int I : {0, 1}) {
+      Values[I].resize(size_t(Of[I]->elements()));
+      auto &Weights = I ? Fused->Weights : Apart->Weights;
+      ASSERT_TRUE(Weights.readElementsAsFloat(*Of[I], 0, Of[I]->elements(),
+                                              Values[I].data()));
+    }
+    EXPECT_EQ(Values[1], Values[0]) << Name;
+  }
+  expectError(llama().zeros("blk.0.attn_qkv.weight", {4, 8}),
+              "tensor 'blk.0.attn_qkv.weight': shape is [8, 4]: expected a "
+              "multiple of 6 rows");
+}
+
 TEST_F(GgufModelTest, SamplingBecomesGenerationDefaults) {
   auto Model = open(llama()
                         .real("general.sampling.temp", 0.6f)
