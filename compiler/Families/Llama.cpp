@@ -27,8 +27,13 @@ static void readLlamaGguf(GgufTranslation &T) {
   S.optionalSize("expert_used_count", 0);
   gguf::readLlamaLike(T);
   T.Naming.Pairs = true;
-  S.Config["attention_bias"] = gguf::hasBias(T, "attn_q");
-  S.Config["mlp_bias"] = gguf::hasBias(T, "ffn_gate");
+  if (gguf::hasQueryBias(T) && !gguf::hasBias(T, "attn_output")) {
+    // In LLaMA's config biases are all or none; these are those of Qwen 2.
+    S.Config["model_type"] = "qwen2";
+  } else {
+    S.Config["attention_bias"] = gguf::hasQueryBias(T);
+    S.Config["mlp_bias"] = gguf::hasBias(T, "ffn_gate");
+  }
   gguf::setLlamaNames(T);
 }
 

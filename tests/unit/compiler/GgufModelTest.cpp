@@ -339,6 +339,8 @@ TEST_F(GgufModelTest, QueriesKeysAndValuesInOne) {
     }
     EXPECT_EQ(Values[1], Values[0]) << Name;
   }
+  // Biases of these three alone are those of Qwen 2.
+  EXPECT_EQ(*Fused->Settings.string("model_type"), "qwen2");
   expectError(llama().zeros("blk.0.attn_qkv.weight", {4, 8}),
               "tensor 'blk.0.attn_qkv.weight': shape is [8, 4]: expected a "
               "multiple of 6 rows");
