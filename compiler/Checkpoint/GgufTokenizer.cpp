@@ -432,7 +432,9 @@ public:
   }
 
   /// SentencePiece merges the pair whose token has the highest score: every way
-  /// to make a token of two others, those of high scores first.
+  /// to make a token of two others, those of high scores first. As in Hugging
+  /// Face's conversion, a character that is no token is a part of none, which
+  /// SentencePiece itself would merge.
   Result<std::string> scoredMerges() const {
     auto Scores = File.numbers(key("scores"));
     if (!Scores)

@@ -160,8 +160,10 @@ TEST_F(GgufModelTest, RotationsAndScalings) {
   ASSERT_TRUE(Scaling) << Scaling.error().message();
   // The converter's table, which stands for Llama 3's scaling.
   EXPECT_EQ(*Scaling->string("rope_type"), "longrope");
-  EXPECT_EQ(Scaling->numbers("long_factor")->front(), 1);
-  EXPECT_EQ(Scaling->numbers("long_factor")->back(), 8);
+  auto Factors = Scaling->numbers("long_factor");
+  ASSERT_TRUE(Factors) << Factors.error().message();
+  EXPECT_EQ(Factors->front(), 1);
+  EXPECT_EQ(Factors->back(), 8);
   EXPECT_EQ(*Llama->Settings.number("rope_theta"), 500000);
   EXPECT_EQ(*Llama->Settings.boolean("tie_word_embeddings"), true);
   EXPECT_EQ(*Llama->Settings.boolean("attention_bias"), true);
@@ -366,6 +368,7 @@ TEST_F(GgufModelTest, SamplingBecomesGenerationDefaults) {
   ASSERT_TRUE(Model) << Model.error().message();
   Generation = Model->Settings.generation();
   ASSERT_TRUE(Generation);
+  ASSERT_TRUE(Generation->has("repetition_penalty"));
   EXPECT_EQ(*Generation->number("repetition_penalty"), 1.25);
   EXPECT_FALSE(Generation->has("do_sample"));
   EXPECT_EQ(Generation->unreadKeys(),
