@@ -16,8 +16,7 @@ static constexpr int MaxBatchDepth = 300;
 /// What is given on the command line itself.
 static GrammarTexts textsOf(const GrammarChoice &Choice) {
   GrammarTexts Texts;
-  if (!Choice.RegexText.empty())
-    Texts.Regex = Choice.RegexText;
+  Texts.Regex = Choice.Regex;
   Texts.JsonObject = Choice.JsonObject;
   Texts.Choices = Choice.Choices;
   Texts.FixedOrder = Choice.FixedOrder;
@@ -45,9 +44,9 @@ Result<Grammar::Ptr> grammar::compile(const GrammarChoice &Choice) {
 
 Result<Grammar::Ptr> grammar::compile(const GrammarChoice &Choice,
                                       GrammarCache &Known) {
-  Json Key = {Choice.JsonSchemaFile, Choice.RegexText, Choice.EbnfFile,
-              Choice.JsonObject,     Choice.Choices,   Choice.FixedOrder,
-              Choice.Format};
+  Json Key = {Choice.JsonSchemaFile, Choice.EbnfFile,   Choice.JsonObject,
+              Choice.Choices,        Choice.FixedOrder, Choice.Format};
+  Key.push_back(Choice.Regex ? Json(*Choice.Regex) : Json());
   return Known.get(Key.dump(-1, ' ', false, Json::error_handler_t::replace),
                    [&] { return compile(Choice); });
 }
@@ -247,6 +246,8 @@ Status grammar::runGrammar(const tokenizer::Tokenizer &T,
   double Compiled = microsecondsSince(Begin);
   if (!G)
     return G.error();
+  if (!*G) // --json-object=false
+    return Error("no constraint is given: expected one");
   if (O.TextsFile.empty() && !O.AsJson) {
     Result<std::string> Beginning = beginningOf(*G, *Tokens);
     if (!Beginning)

@@ -10,18 +10,13 @@ namespace tenon::grammar {
 /// What a command line says of a grammar: one of these, or none.
 struct GrammarChoice {
   std::string JsonSchemaFile;
-  std::string RegexText;
+  std::optional<std::string> Regex;
   std::string EbnfFile;
   bool JsonObject = false;
   std::vector<std::string> Choices;
   bool FixedOrder = false;
   /// "", "asserted" or "annotation".
   std::string Format;
-
-  bool any() const {
-    return !JsonSchemaFile.empty() || !RegexText.empty() || !EbnfFile.empty() ||
-           JsonObject || !Choices.empty();
-  }
 };
 
 /// Compiles it; null where none is given. `Known` has those that were compiled

@@ -157,7 +157,7 @@ public:
     std::vector<std::string> Arguments;
     for (const auto &[Name, Value] : Given)
       Arguments.push_back("--" + Name + "=" + Value);
-    if (Status Parsed = parseOptions(App, std::move(Arguments)); !Parsed)
+    if (Status Parsed = parseOptions(App, Arguments); !Parsed)
       return Parsed.error();
     if (std::string Wrong = usageErrorOf(Own.Must); !Wrong.empty())
       return Error(Wrong);

@@ -42,9 +42,10 @@ static std::string readSeed(std::string &Text) {
   return readExactly<uint64_t, int64_t>(Text, "a whole number");
 }
 
-/// Makes options read numbers as they are written: CLI11 clips those that 64
-/// bits do not hold, wraps negative ones, and takes a leading 0 for octal.
-static void readNumbersExactly(CLI::App &App) {
+/// Makes options read values as they are written. Numbers: CLI11 clips those
+/// that 64 bits do not hold, wraps negative ones, and takes a leading 0 for
+/// octal. Texts, files among them: an empty one would count as not given.
+static void readValuesExactly(CLI::App &App) {
   for (CLI::Option *O : App.get_options()) {
     std::string Type = O->get_type_name();
     if (Type.starts_with("INT"))
@@ -64,9 +65,55 @@ static void readNumbersExactly(CLI::App &App) {
                       return readExactly<double>(Text, "a number");
                     },
                     ""});
+    else if (Type.starts_with("TEXT") && O->get_items_expected_max() != 0)
+      O->check({[](std::string &Text) -> std::string {
+                  return Text.empty() ? "is '': expected at least one character"
+                                      : "";
+                },
+                ""});
   }
   for (CLI::App *Below : App.get_subcommands([](CLI::App *) { return true; }))
-    readNumbersExactly(*Below);
+    readValuesExactly(*Below);
+}
+
+/// `Words` with "--NAME=" as two, the second of them empty: CLI11 would take
+/// the word behind it for the value.
+static std::vector<std::string>
+splitEmptyValues(const CLI::App &App, const std::vector<std::string> &Words) {
+  std::vector<std::string> Split;
+  const CLI::App *At = &App;
+  bool IsValue = false; // Of the word before.
+  for (auto Word = Words.begin(); Word != Words.end(); ++Word) {
+    if (*Word == "--" && !IsValue) {
+      Split.insert(Split.end(), Word, Words.end());
+      break;
+    }
+    size_t Equals =
+        Word->starts_with("--") ? Word->find('=') : std::string::npos;
+    std::string Name = Word->substr(0, Equals);
+    const CLI::Option *O = !IsValue && Name.starts_with('-')
+                               ? At->get_option_no_throw(Name)
+                               : nullptr;
+    bool TakesValue = O && O->get_items_expected_max() != 0;
+    if (!IsValue && !O)
+      for (const CLI::App *Command : commandsOf(*At))
+        if (Command->check_name(*Word))
+          At = Command;
+    IsValue = TakesValue && Equals == std::string::npos;
+    if (TakesValue && Equals == Word->size() - 1)
+      Split.insert(Split.end(), {Name, ""});
+    else
+      Split.push_back(*Word);
+  }
+  return Split;
+}
+
+/// Throws what CLI11 does.
+static void parseWords(CLI::App &App, const std::vector<std::string> &Words) {
+  readValuesExactly(App);
+  std::vector<std::string> Split = splitEmptyValues(App, Words);
+  std::reverse(Split.begin(), Split.end()); // as CLI11 wants them
+  App.parse(std::move(Split));
 }
 
 std::vector<const CLI::Option *> tool::optionsOf(const CLI::App &App) {
@@ -231,9 +278,8 @@ static bool isOfValue(const CLI::ParseError &Problem) {
 
 std::optional<int> tool::parseCommandLine(CLI::App &App, int Count,
                                           char **Values) {
-  readNumbersExactly(App);
   try {
-    App.parse(Count, Values);
+    parseWords(App, {Values + std::min(Count, 1), Values + Count});
     return std::nullopt;
   } catch (const CLI::Success &Answer) {
     std::ostringstream Text;
@@ -250,11 +296,10 @@ std::optional<int> tool::parseCommandLine(CLI::App &App, int Count,
   }
 }
 
-Status tool::parseOptions(CLI::App &App, std::vector<std::string> Options) {
-  readNumbersExactly(App);
-  std::reverse(Options.begin(), Options.end()); // as CLI11 wants them
+Status tool::parseOptions(CLI::App &App,
+                          const std::vector<std::string> &Options) {
   try {
-    App.parse(std::move(Options));
+    parseWords(App, Options);
     return {};
   } catch (const CLI::ParseError &Problem) {
     return Error(usageError(App, Problem, NameForm::Setting));
@@ -263,6 +308,16 @@ Status tool::parseOptions(CLI::App &App, std::vector<std::string> Options) {
 
 CLI::Validator tool::oneOf(const std::vector<std::string> &Known) {
   std::string Words = "one of {" + CLI::detail::join(Known, ", ") + "}";
+CLI::Option *tool::addText(CLI::App &App, const std::string &Name,
+                           std::optional<std::string> &Value,
+                           const std::string &Help) {
+  // CLI11 leaves an optional without a value where the text is empty.
+  return App
+      .add_option_function<std::string>(
+          Name, [&Value](const std::string &Text) { Value = Text; }, Help)
+      ->type_name(AnyText);
+}
+
   return {[=](std::string &Text) {
             return std::find(Known.begin(), Known.end(), Text) != Known.end()
                        ? std::string()

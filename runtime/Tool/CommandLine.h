@@ -40,7 +40,7 @@ std::optional<int> parseCommandLine(CLI::App &App, int Count, char **Values);
 
 /// Parses settings that stand elsewhere, as "--NAME=VALUE" each. Errors call
 /// them as they are called there: top_p.
-Status parseOptions(CLI::App &App, std::vector<std::string> Options);
+Status parseOptions(CLI::App &App, const std::vector<std::string> &Options);
 
 /// The options of a command, those in groups after the others.
 std::vector<const CLI::Option *> optionsOf(const CLI::App &App);
@@ -49,6 +49,15 @@ std::vector<const CLI::App *> commandsOf(const CLI::App &App);
 
 /// What is wrong with a word where a command of `App` is expected.
 std::string unknownCommand(const CLI::App &App, const std::string &Word);
+
+/// The type_name() of options that take any text. Others take no empty one,
+/// which is no name of a file.
+inline constexpr const char *AnyText = "STRING";
+
+/// Adds such an option.
+CLI::Option *addText(CLI::App &App, const std::string &Name,
+                     std::optional<std::string> &Value,
+                     const std::string &Help);
 
 /// `Text` as a number of the type T, whole.
 template <typename T> std::optional<T> numberOf(std::string_view Text) {

@@ -23,10 +23,10 @@ Command tool::addEmbedCommand(CLI::App &App) {
   // CLI11 would take "[a, b]" apart among several values of one option.
   CLI::Option *Text = Added->add_option("--text", Embed->OneEach,
                                         "A text, behind which more may stand");
-  Text->type_size(1)->allow_extra_args(false);
+  Text->type_size(1)->allow_extra_args(false)->type_name(AnyText);
   CLI::Option *MoreText =
       Added->add_option("more", Embed->More, "More texts, with --text");
-  MoreText->needs(Text)->allow_extra_args(false);
+  MoreText->needs(Text)->allow_extra_args(false)->type_name(AnyText);
   Added->add_option("--text-file", Embed->Options.TextFile,
                     "File with one text a line; -: standard input");
   Added->add_option("--input", Embed->Options.Input,

@@ -59,14 +59,16 @@ static void addInputs(CLI::App &App, RunOptions &Run) {
   App.add_option("file", Run.File, FileHelp)->required();
   addRepeated(App, "--prompt", Run.Prompts,
               "Text to continue; repeat it to run several at once (needs "
-              "--json)");
+              "--json)")
+      ->type_name(AnyText);
   App.add_option("--prompt-file", Run.PromptFile,
                  "File with the text to continue; -: standard input");
   App.add_flag("--chat", Run.Chat,
                "The text is a message to answer: the model's chat template "
                "makes the prompt");
   App.add_option("--system", Run.System,
-                 "With --chat: what the model is told before the message");
+                 "With --chat: what the model is told before the message")
+      ->type_name(AnyText);
   App.add_option("--tools", Run.Tools,
                  "For conversations: JSON file of the tools that the model may "
                  "call, an array as OpenAI's API has it");
@@ -172,7 +174,8 @@ static void addRules(CLI::App &App, RunOptions &Run) {
               "ID=BIAS: add this to the score of a token; may be repeated")
       ->check(bias());
   addRepeated(App, "--bad-words", Run.BadWords,
-              "Text that must not be generated; may be repeated");
+              "Text that must not be generated; may be repeated")
+      ->type_name(AnyText);
   addRepeated(App, "--bad-word-ids", Run.BadWordIds,
               "The same as token ids: 1,2,3")
       ->check(tokenIds());
@@ -258,8 +261,8 @@ void tool::addGenerationOptions(CLI::App &App, RunOptions &Run) {
 void tool::addGrammarChoice(CLI::App &App, grammar::GrammarChoice &Choice) {
   App.add_option("--json-schema", Choice.JsonSchemaFile,
                  "File with a JSON schema that the text must fulfil");
-  App.add_option("--regex", Choice.RegexText,
-                 "Regular expression that the whole text must match");
+  addText(App, "--regex", Choice.Regex,
+          "Regular expression that the whole text must match");
   App.add_option("--ebnf", Choice.EbnfFile,
                  "File with a grammar (GBNF) that the text must follow");
   App.add_flag("--json-object", Choice.JsonObject,
@@ -308,7 +311,8 @@ static void addRoom(CLI::App &App, RunOptions &Run, const char *WholeCache) {
 void tool::addChatOptions(CLI::App &App, RunOptions &Run) {
   App.add_option("file", Run.File, FileHelp)->required();
   App.add_option("--system", Run.System,
-                 "What the model is told before the conversation");
+                 "What the model is told before the conversation")
+      ->type_name(AnyText);
   App.add_option("--tools", Run.Tools,
                  "JSON file of the tools that the model may call, an array as "
                  "OpenAI's API has it: whoever talks gives the results");

@@ -60,7 +60,7 @@ static std::vector<std::string> valuesOf(Fields &F, const CLI::Option &O,
   if (O.get_items_expected_max() == 0) {
     if (J->is_boolean())
       return {J->dump()};
-    if (J->is_string() && Key == "early_stopping")
+    if (J->is_string() && Key == "early_stopping" && *J != "")
       return {J->get<std::string>()};
     return Expect("true or false");
   }
@@ -149,7 +149,7 @@ static Result<RunOptions> optionsOf(const Json &J, const RunOptions &Common) {
   if (!Options)
     return Options.error();
   Options->push_back(Common.File);
-  if (Status Parsed = parseOptions(App, std::move(*Options)); !Parsed)
+  if (Status Parsed = parseOptions(App, *Options); !Parsed)
     return Parsed.error();
   bool HasMessages = hasMember(J, "messages");
   if (Own.Prompts.size() + Own.TokenIds.size() + HasMessages != 1)

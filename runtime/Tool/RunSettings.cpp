@@ -38,7 +38,7 @@ std::optional<std::string> tool::firstTextOption(const RunOptions &Options) {
       {"--prompt-lookup-num-tokens", Options.Lookup.has_value()},
       {"--ignore-eos", Options.IgnoreEos},
       {"--json-schema", !Options.Must.JsonSchemaFile.empty()},
-      {"--regex", !Options.Must.RegexText.empty()},
+      {"--regex", Options.Must.Regex.has_value()},
       {"--ebnf", !Options.Must.EbnfFile.empty()},
       {"--json-object", Options.Must.JsonObject},
       {"--choice", !Options.Must.Choices.empty()},

@@ -44,7 +44,7 @@ Command tool::addTokenizeCommand(CLI::App &App) {
           "a GGUF file, which is compiled and kept (tenon cache)")
       ->required();
   auto *Modes = Added->add_option_group("what");
-  Modes->add_option("--text", Tokenize->Options.Text, "Text to turn into ids");
+  addText(*Modes, "--text", Tokenize->Options.Text, "Text to turn into ids");
   Modes->add_option("--json-lines", Tokenize->Options.JsonLinesFile,
                     "JSON file: an array of texts");
   Modes

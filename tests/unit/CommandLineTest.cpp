@@ -118,6 +118,70 @@ TEST_F(CommandLineTest, OptionsThatMeanNothingAlone) {
 
 TEST_F(CommandLineTest, NumbersAreReadAsWritten) {
   auto Refused = [&](const std::string &Option, const std::string &Value,
+TEST_F(CommandLineTest, EmptyValues) {
+  // Texts, in both forms; what follows is no value.
+  write(nullptr, WordPieces);
+  for (std::vector<std::string> Form :
+       {std::vector<std::string>{"--prompt="}, {"--prompt", ""}}) {
+    std::vector<std::string> Words = {"run", File};
+    Words.insert(Words.end(), Form.begin(), Form.end());
+    Words.insert(Words.end(), {"--max-new-tokens=2", "--json"});
+    Json J = json(Words);
+    EXPECT_EQ(J["prompt_tokens"], 2u);
+    EXPECT_EQ(J["token_ids"].size(), 2u);
+  }
+  EXPECT_EQ(tenon({"tokenize", "--text=", File}).Output, "2,3\n");
+  EXPECT_EQ(tenon({"tokenize", "--text", "", File}).Output, "2,3\n");
+  // The value of an option in two words may look like one in one.
+  EXPECT_EQ(tenon({"tokenize", "--text", "--text=", File}).Output,
+            tenon({"tokenize", "--text=--text=", File}).Output);
+  std::string Requests = Directory / "requests.jsonl";
+  std::ofstream(Requests) << R"({"prompt": "", "max_new_tokens": 2})";
+  Json Answer = json({"run", File, "--prompts", Requests});
+  EXPECT_EQ(Answer["prompt_tokens"], 2u);
+  EXPECT_EQ(Answer["token_ids"].size(), 2u);
+  std::ofstream(Requests) << R"({"prompt": "a", "stop": ""})";
+  expectError({"run", File, "--prompts", Requests},
+              ":1: stop is '': expected at least one character\n");
+  std::ofstream(Requests) << R"({"prompt": "a", "choice": ["", "b"]})";
+  expectError({"run", File, "--prompts", Requests},
+              ":1: choice is '': expected at least one character\n");
+  // An empty pattern is one.
+  write([](Manifest &M, CodeInfo &) { M.Generation.EndOfSequence = {20}; },
+        Letters);
+  std::ofstream(Requests) << R"({"prompt": "a", "regex": ""})";
+  EXPECT_EQ(json({"run", File, "--prompts", Requests})["text"], "");
+  EXPECT_EQ(json({"run", File, "--prompt", "a", "--regex=", "--json"})["text"],
+            "");
+  // Files have names.
+  for (std::vector<std::string> Words :
+       {std::vector<std::string>{"run", "x", "--output"},
+        {"run", "x", "--json-schema"},
+        {"run", "x", "--ebnf"},
+        {"chat", "x", "--tools"},
+        {"serve", "x", "--api-key-file"},
+        {"grammar", "x", "--ebnf"},
+        {"evaluate", "x", "--against"},
+        {"embed", "x", "--output"}}) {
+    std::string Option = Words.back();
+    for (const std::string &Form : {Option + "=", Option}) {
+      Words.back() = Form;
+      if (Form == Option)
+        Words.push_back("");
+      std::vector<std::string> More = Words;
+      More.push_back("--no-cache");
+      expectError(More, Option + " is '': expected at least one character\n",
+                  2);
+    }
+  }
+  std::string Path = Directory / "tokenizer.json";
+  std::ofstream(Path) << Letters;
+  EXPECT_EQ(tenon({"grammar", Path, "--regex=", "--json"}).Output,
+            "{\"accepted\":[]}\n");
+  expectError({"grammar", Path, "--json-object=false"},
+              "no constraint is given: expected one");
+}
+
                      const std::string &Text) {
     expectError({"run", "x", "--token-ids", "1", Option, Value},
                 Option + " is " + Text, 2);
