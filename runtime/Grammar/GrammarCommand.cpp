@@ -16,6 +16,7 @@ static constexpr int MaxBatchDepth = 300;
 /// What is given on the command line itself.
 static GrammarTexts textsOf(const GrammarChoice &Choice) {
   GrammarTexts Texts;
+  Texts.JsonSchema = Choice.JsonSchema;
   Texts.Regex = Choice.Regex;
   Texts.JsonObject = Choice.JsonObject;
   Texts.Choices = Choice.Choices;
@@ -46,7 +47,9 @@ Result<Grammar::Ptr> grammar::compile(const GrammarChoice &Choice,
                                       GrammarCache &Known) {
   Json Key = {Choice.JsonSchemaFile, Choice.EbnfFile,   Choice.JsonObject,
               Choice.Choices,        Choice.FixedOrder, Choice.Format};
-  Key.push_back(Choice.Regex ? Json(*Choice.Regex) : Json());
+  for (const std::optional<std::string> *Text :
+       {&Choice.JsonSchema, &Choice.Regex})
+    Key.push_back(*Text ? Json(**Text) : Json());
   return Known.get(Key.dump(-1, ' ', false, Json::error_handler_t::replace),
                    [&] { return compile(Choice); });
 }

@@ -10,6 +10,8 @@ namespace tenon::grammar {
 /// What a command line says of a grammar: one of these, or none.
 struct GrammarChoice {
   std::string JsonSchemaFile;
+  /// A schema itself, in place of a file.
+  std::optional<std::string> JsonSchema;
   std::optional<std::string> Regex;
   std::string EbnfFile;
   bool JsonObject = false;
@@ -17,6 +19,8 @@ struct GrammarChoice {
   bool FixedOrder = false;
   /// "", "asserted" or "annotation".
   std::string Format;
+
+  bool hasSchema() const { return !JsonSchemaFile.empty() || JsonSchema; }
 };
 
 /// Compiles it; null where none is given. `Known` has those that were compiled

@@ -342,7 +342,7 @@ void tool::addRunOptions(CLI::App &App, RunOptions &Run) {
 
 std::string tool::usageErrorOf(const grammar::GrammarChoice &Must,
                                SettingNames Name) {
-  if (!Must.JsonSchemaFile.empty())
+  if (Must.hasSchema())
     return {};
   if (Must.FixedOrder)
     return Name("fixed_order") + " needs " + Name("json_schema");

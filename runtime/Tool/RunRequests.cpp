@@ -45,6 +45,15 @@ static bool isOfConversation(std::string_view Key) {
   return Key == "messages" || Key == "tools";
 }
 
+/// The schema of a line, if it has one: not the name of a file, which is an
+/// option's.
+static const Json *schemaIn(const Json &Line) {
+  for (const char *Key : {"json_schema", "json-schema"})
+    if (hasMember(Line, Key) && Line[Key].is_object())
+      return &Line[Key];
+  return nullptr;
+}
+
 /// The member `Key` of a line as values of the option `O`, as they would be on
 /// the command line.
 static std::vector<std::string> valuesOf(Fields &F, const CLI::Option &O,
@@ -92,6 +101,8 @@ static std::vector<std::string> valuesOf(Fields &F, const CLI::Option &O,
   bool IsRepeated = O.get_items_expected_max() > 1;
   if (Key.ends_with("_ids"))
     Kind = "an array of token ids, or a string of them";
+  else if (Key == "json_schema")
+    Kind = "an object, or the name of a file";
   else if (IsRepeated)
     Kind += ", or an array of such";
   for (const Json &V : IsRepeated && J->is_array() ? *J : Json::array({*J})) {
@@ -112,6 +123,8 @@ static Result<std::vector<std::string>> optionsIn(const Json &Line,
     std::replace(Name.begin(), Name.end(), '_', '-');
     if (isOfRun(Name))
       return Error("'" + Key + "' is no option of a request");
+    if (&Value == schemaIn(Line))
+      continue;
     std::replace(Name.begin(), Name.end(), '-', '_');
     Members[Name] = Value;
   }
@@ -151,6 +164,10 @@ static Result<RunOptions> optionsOf(const Json &J, const RunOptions &Common) {
   Options->push_back(Common.File);
   if (Status Parsed = parseOptions(App, *Options); !Parsed)
     return Parsed.error();
+  if (const Json *Schema = schemaIn(J)) {
+    Own.Must.JsonSchema = Schema->dump();
+    Own.Must.JsonSchemaFile.clear();
+  }
   bool HasMessages = hasMember(J, "messages");
   if (Own.Prompts.size() + Own.TokenIds.size() + HasMessages != 1)
     return Error("expected one of 'prompt', 'messages' and 'token_ids'");
@@ -161,7 +178,7 @@ static Result<RunOptions> optionsOf(const Json &J, const RunOptions &Common) {
                  "'messages'");
   // What the run says of schemas is for the requests that have one.
   for (const char *OfSchema : {"--fixed-order", "--format"})
-    if (Own.Must.JsonSchemaFile.empty() && App.count(OfSchema) != 0)
+    if (!Own.Must.hasSchema() && App.count(OfSchema) != 0)
       return Error(usageErrorOf(Own.Must, Own.Names));
   return Own;
 }

@@ -37,7 +37,7 @@ std::optional<std::string> tool::firstTextOption(const RunOptions &Options) {
       {"--echo", Options.Echo},
       {"--prompt-lookup-num-tokens", Options.Lookup.has_value()},
       {"--ignore-eos", Options.IgnoreEos},
-      {"--json-schema", !Options.Must.JsonSchemaFile.empty()},
+      {"--json-schema", Options.Must.hasSchema()},
       {"--regex", Options.Must.Regex.has_value()},
       {"--ebnf", !Options.Must.EbnfFile.empty()},
       {"--json-object", Options.Must.JsonObject},

@@ -422,6 +422,29 @@ TEST_F(CommandLineTest, RequestsHaveFieldsOfTheirTypes) {
 
 TEST_F(CommandLineTest, FailedRequestsHaveTheFieldsOfOthers) {
   write();
+TEST_F(CommandLineTest, RequestsHaveSchemas) {
+  write(nullptr, WordPieces);
+  std::string Requests = Directory / "requests.jsonl";
+  std::string Schema = Directory / "schema.json";
+  std::ofstream(Schema) << "{\"type\": \"wrong\"}";
+  std::vector<std::string> Run = {"run", File, "--prompts", Requests};
+  auto Refused = [&](const std::string &Line, const std::string &Text) {
+    std::ofstream(Requests) << Line;
+    expectError(Run, Requests + ":1: " + Text);
+  };
+  Refused(R"({"prompt": "a", "json_schema": {"type": 5}})",
+          "JSON schema: #/type");
+  Refused(R"({"prompt": "a", "json-schema": ")" + Schema + "\"}", Schema);
+  Refused(R"({"prompt": "a", "json_schema": 5})",
+          "'json_schema' is 5: expected an object, or the name of a file\n");
+  Refused(R"({"prompt": "a", "json_schema": {}, "regex": "a"})",
+          "json_schema is given beside regex: expected one of them\n");
+  // Over that of the run, with its settings.
+  Run.insert(Run.end(), {"--json-schema", Schema, "--fixed-order"});
+  Refused(R"({"prompt": "a", "json_schema": {"type": 5}})",
+          "JSON schema: #/type");
+}
+
   std::string Requests = Directory / "requests.jsonl";
   std::ofstream(Requests) << R"({"token_ids": [1], "max_new_tokens": 2})"
                           << "\n"
