@@ -296,9 +296,9 @@ TENON_API int tenon_model_has_chat(const tenon_model *model);
  *  objects with "role" and "content", and perhaps "tools",
  *  "add_generation_prompt" (true if it is missing) and other variables of the
  *  template. Arguments of calls are objects, or JSON texts of them. Nothing in
- * it becomes a special token (docs/chat-templates.md of the sources). `count`
- * and `tokens` as of tenon_model_encode. Also: not found, without a chat
- * template. */
+ *  it becomes a special token (docs/chat-templates.md of the sources). `count`
+ *  and `tokens` as of tenon_model_encode. Tools that the template does not read
+ *  are an error. Also: not found, without a chat template. */
 TENON_API tenon_status tenon_model_chat_prompt(const tenon_model *model,
                                                const char *conversation,
                                                size_t bytes, int32_t *tokens,

@@ -18,6 +18,8 @@ struct Conversation {
   Json Messages = Json::array();
   /// Tools that the model may call; null: none.
   Json Tools;
+  /// Tools that the template would leave out are an error.
+  bool NeedsTools = true;
   /// The prompt ends where the model's answer begins.
   bool AddGenerationPrompt = true;
   /// Other variables that a template asks for, such as "enable_thinking".

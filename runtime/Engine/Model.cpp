@@ -169,6 +169,15 @@ const chat::ContentForm &Model::contentForm(const chat::Template &Form) const {
 }
 
 Result<std::vector<int32_t>>
+/// Whether the template reads tools, or somebody has said how the model writes
+/// calls. A variable is one of its names, so that none is none.
+bool Model::takesTools() const {
+  const ChatInfo &Info = *manifest().Chat;
+  return !Info.ToolFormat.empty() ||
+         Info.Templates.at(ChatInfo::DefaultTemplate).find("tools") !=
+             std::string::npos;
+}
+
 Model::chatPrompt(const chat::Conversation &Talk) const {
   Result<const Tokenizer *> Tokens = tokenizer();
   if (!Tokens)
@@ -177,6 +186,9 @@ Model::chatPrompt(const chat::Conversation &Talk) const {
   if (!Form)
     return Form.error();
   chat::Conversation Fitting = Talk;
+  if (Talk.NeedsTools && !Talk.Tools.empty() && !takesTools())
+    return Error(Path + ": chat template: reads no 'tools', of which the model "
+                        "would know nothing: expected none");
   parseArguments(Fitting);
   std::string Mark = fitContent(Fitting, contentForm(**Form));
   Result<std::vector<chat::Piece>> Pieces =

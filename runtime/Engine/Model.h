@@ -85,7 +85,8 @@ public:
   /// least one. Nothing that a user wrote is a special token in it. Messages
   /// are given in the form that the template reads, arguments of calls as
   /// objects; images among their content, {"type": "image"} each, are one image
-  /// token each, where the model has one.
+  /// token each, where the model has one. An error where the model would not be
+  /// told of tools that it needs to know.
   Result<std::vector<int32_t>> chatPrompt(const chat::Conversation &Talk) const;
 
 private:
@@ -108,6 +109,7 @@ private:
   mutable std::optional<Result<chat::Template>> Chat;
   const chat::ContentForm &contentForm(const chat::Template &Form) const;
   std::string imageToken() const;
+  bool takesTools() const;
   mutable std::once_flag ContentOnce;
   mutable chat::ContentForm Content;
 };

@@ -165,6 +165,7 @@ void http::completeChat(Call C) {
   ImageReader Images = C.images(M);
   chat::Conversation Talk = conversationOf(F, C.Bounds, M, Images);
   ToolChoice Choice = readToolChoice(F, /*IsFlat=*/false, Talk.Tools);
+  Talk.NeedsTools = !Choice.IsForced;
   S.Grammar = constraintWith(Choice, Talk.Tools, readConstraint(F, C.Grammars),
                              F, C.Grammars);
   readLabels(F);

@@ -384,6 +384,7 @@ static chat::Conversation readConversation(Fields &F, const Call &C,
   Talk.Messages = std::move(Reader.Messages);
   Talk.Tools = readMessagesTools(F, C.Bounds);
   Choice = readToolChoice(F, Talk.Tools);
+  Talk.NeedsTools = !Choice.IsForced;
   if (const Json *J = F.get("thinking")) {
     Fields Inner(*J, "thinking.");
     Inner.accept("type", "disabled");

@@ -532,6 +532,7 @@ void http::respond(Call C) {
   chat::Conversation Talk = readResponsesInput(F, C.Bounds, Images);
   Talk.Tools = readResponsesTools(F, C.Bounds);
   ToolChoice Choice = readToolChoice(F, /*IsFlat=*/true, Talk.Tools);
+  Talk.NeedsTools = !Choice.IsForced;
   S.Grammar = constraintWith(Choice, Talk.Tools, readTextFormat(F, C.Grammars),
                              F, C.Grammars);
   RequestLabels Labels = readLabels(F);

@@ -418,6 +418,17 @@ class Chat:
         self.test.check(
             f"'default' of {len(TEMPLATE)} bytes"
             in self.test.need("tenon", "inspect", artifact), "inspect")
+        offered = self.test.work / "unread.json"
+        tool = {"type": "function", "function": {"name": "f"}}
+        offered.write_text(json.dumps([tool]))
+        requests = self.test.work / "unread.jsonl"
+        requests.write_text(json.dumps({"tools": [tool], "messages": [
+            {"role": "user", "content": "Hi"}]}))
+        for more in (["--chat", "--prompt", "Hi", "--tools", offered],
+                     ["--prompts", requests]):
+            self.test.expect_error(
+                "tools that the template does not read", "reads no 'tools'",
+                command=["tenon", "run", artifact, *more])
         self.run_command(artifact)
         self.requests(artifact)
         self.pipe(artifact)

@@ -241,6 +241,26 @@ class Clients:
                             "type": "image_url", "image_url": {
                                 "url": "https://example.com/a.png"}}]}]))
 
+    def unread_tools(self):
+        """The template of "sees" reads no tools: calls can only be forced."""
+        wish = {"model": "sees", "messages": USER, "max_tokens": 60}
+        schema = {"name": "pick", "parameters": PARAMETERS}
+        tools = [{"type": "function", "function": schema}]
+        create = self.openai.chat.completions.create
+        self.raises(openai.BadRequestError, "reads no 'tools'",
+                    lambda: create(**wish, tools=tools))
+        self.raises(openai.BadRequestError, "reads no 'tools'",
+                    lambda: self.openai.responses.create(
+                        model="sees", input="Hi",
+                        tools=[{"type": "function", **schema}]))
+        self.raises(anthropic.BadRequestError, "reads no 'tools'",
+                    lambda: self.anthropic.messages.create(**wish, tools=[{
+                        "name": "pick", "input_schema": PARAMETERS}]))
+        called = create(**wish, tools=tools, tool_choice="required")
+        self.equal("a forced call",
+                   called.choices[0].message.tool_calls[0].function.name,
+                   "pick")
+
     def raises(self, kind, part, ask):
         try:
             ask()
@@ -406,6 +426,7 @@ def main():
         clients.responses()
         clients.embeddings()
         clients.messages()
+        clients.unread_tools()
         clients.images(pathlib.Path(__file__).parent.parent / "image" / "files"
                        / "rgb8.png")
         clients.errors()
