@@ -103,8 +103,9 @@ Result<const Tokenizer *> Model::tokenizer() const {
   std::call_once(TokenizerOnce, [&] {
     if (!manifest().Tokenizer)
       Text.emplace(Error(ErrorKind::NotFound,
-                         Path + ": the artifact has no tokenizer: give token "
-                                "ids instead of text"));
+                         Path + ": the artifact has no tokenizer, as its model "
+                                "had no tokenizer.json: give token ids instead "
+                                "of text"));
     else if (Result<std::string> Stored = File.tokenizerJson(); !Stored)
       Text.emplace(Stored.error());
     else
@@ -168,7 +169,6 @@ const chat::ContentForm &Model::contentForm(const chat::Template &Form) const {
   return Content;
 }
 
-Result<std::vector<int32_t>>
 /// Whether the template reads tools, or somebody has said how the model writes
 /// calls. A variable is one of its names, so that none is none.
 bool Model::takesTools() const {
@@ -178,6 +178,7 @@ bool Model::takesTools() const {
              std::string::npos;
 }
 
+Result<std::vector<int32_t>>
 Model::chatPrompt(const chat::Conversation &Talk) const {
   Result<const Tokenizer *> Tokens = tokenizer();
   if (!Tokens)
@@ -185,10 +186,10 @@ Model::chatPrompt(const chat::Conversation &Talk) const {
   Result<const chat::Template *> Form = chatTemplate();
   if (!Form)
     return Form.error();
-  chat::Conversation Fitting = Talk;
   if (Talk.NeedsTools && !Talk.Tools.empty() && !takesTools())
     return Error(Path + ": chat template: reads no 'tools', of which the model "
                         "would know nothing: expected none");
+  chat::Conversation Fitting = Talk;
   parseArguments(Fitting);
   std::string Mark = fitContent(Fitting, contentForm(**Form));
   Result<std::vector<chat::Piece>> Pieces =

@@ -322,8 +322,8 @@ TEST_F(EngineTest, EntriesAndTokenizerThatAreMissing) {
   Result<const Tokenizer *> Text = S.model().tokenizer();
   ASSERT_FALSE(Text);
   EXPECT_EQ(Text.error().message(),
-            File + ": the artifact has no tokenizer: give token ids instead "
-                   "of text");
+            File + ": the artifact has no tokenizer, as its model had no "
+                   "tokenizer.json: give token ids instead of text");
 }
 
 TEST_F(EngineTest, CInterface) {
