@@ -401,7 +401,7 @@ Status Config::refuseUnreadKeys(std::string_view Reader,
                std::string(Reader) + " does not read " +
                (IsOne ? "this key, which" : "these keys, which") +
                " may change the result" +
-               (Option.empty()
-                    ? ""
-                    : " (if not: " + std::string(Option) + " " + Paths + ")"));
+               (Option.empty() ? ""
+                               : " (if not: tenon compile " +
+                                     std::string(Option) + " " + Paths + ")"));
 }

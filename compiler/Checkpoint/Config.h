@@ -121,7 +121,8 @@ public:
 
   /// An error that names all unread keys that are neither inert nor among the
   /// paths `Ignored`; `Reader` names who read the others, such as a model
-  /// family, and `Option` what people type to have keys ignored, if they can.
+  /// family, and `Option` the one of tenon compile that has keys ignored, if
+  /// there is one.
   /// Also an error: an ignored path that is not there or was read.
   Status refuseUnreadKeys(std::string_view Reader,
                           const std::vector<std::string> &Ignored = {},

@@ -115,7 +115,8 @@ class Messages:
             # Settings.
             ("all keys that are not read", ["compile", unread, *out], 1,
              ["'logit_scale' is 2", "'clip' is true",
-              "'rope_scaling.twist' is 1", "does not read these keys"]),
+              "'rope_scaling.twist' is 1", "does not read these keys",
+              "(if not: tenon compile --ignore-config-key "]),
             ("a key that is not there",
              ["compile", good, *out, "--ignore-config-key", "x"], 1,
              ["--ignore-config-key is 'x'"]),

@@ -182,11 +182,11 @@ TEST(ConfigTest, UnreadKeysAreRefusedUnlessInert) {
   EXPECT_ERROR(C.refuseUnreadKeys("llama", {}, "--ignore"), "c.json",
                "fields 'hidden_size' is 8, 'rope' is an object: llama does not "
                "read these keys, which may change the result (if not: "
-               "--ignore hidden_size,rope)");
+               "tenon compile --ignore hidden_size,rope)");
   ASSERT_TRUE(C.integer("hidden_size", 1, 9));
   EXPECT_ERROR(C.refuseUnreadKeys("llama", {}, "--ignore"), "c.json",
                "field 'rope' is an object: llama does not read this key, which "
-               "may change the result (if not: --ignore rope)");
+               "may change the result (if not: tenon compile --ignore rope)");
   // What is inert at the top is not where it is nested.
   Config Rope = *C.object("rope");
   EXPECT_ERROR(C.refuseUnreadKeys("llama", {}, "--ignore"), "c.json",

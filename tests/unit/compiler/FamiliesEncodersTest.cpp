@@ -187,7 +187,8 @@ TEST_F(EncodersTest, Labels) {
         "field 'id2label.0' is 1: expected a string"},
        {{{"id2label", {{"0", "a"}, {"2", "c"}}}},
         "field 'id2label.2' is 'c': the family bert does not read this key, "
-        "which may change the result (if not: --ignore-config-key id2label.2)"},
+        "which may change the result (if not: tenon compile "
+        "--ignore-config-key id2label.2)"},
        {{{"num_labels", 3}, {"_num_labels", 2}},
         "field '_num_labels' is 2: expected 3, as 'num_labels' has"},
        {{{"num_labels", 0}},

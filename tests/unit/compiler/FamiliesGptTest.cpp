@@ -464,14 +464,15 @@ TEST_F(GptTest, MptRefuses) {
        {{{"ffn_config", {{"ffn_hidden_size", 100}}}},
         "field 'ffn_config.ffn_hidden_size' is 100: the family mpt does not "
         "read this key, which may change the result (if not: "
-        "--ignore-config-key ffn_config.ffn_hidden_size)"},
+        "tenon compile --ignore-config-key ffn_config.ffn_hidden_size)"},
        {{{"ffn_config", {{"ffn_act_fn", {{"name", "relu"}}}}}},
         "field 'ffn_config.ffn_act_fn' is an object: the family mpt does not "
         "read this key, which may change the result (if not: "
-        "--ignore-config-key ffn_config.ffn_act_fn)"},
+        "tenon compile --ignore-config-key ffn_config.ffn_act_fn)"},
        {{{"norm_eps", 1e-5}, {"layer_norm_epsilon", 1e-5}},
         "field 'layer_norm_epsilon' is 1e-05: the family mpt does not read "
-        "this key, which may change the result (if not: --ignore-config-key "
+        "this key, which may change the result (if not: tenon compile "
+        "--ignore-config-key "
         "layer_norm_epsilon)"},
        unread("mpt", "head_dim", 16, "16"),
        unread("mpt", "attention_bias", true, "true"),
@@ -489,7 +490,7 @@ TEST_F(GptTest, MptRefusesAttention) {
   };
   auto Unread = [](const std::string &Key) {
     return ": the family mpt does not read this key, which may change the "
-           "result (if not: --ignore-config-key attn_config." +
+           "result (if not: tenon compile --ignore-config-key attn_config." +
            Key + ")";
   };
   Add(1, "field 'attn_config' is 1: expected an object");

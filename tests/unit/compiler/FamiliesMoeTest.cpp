@@ -72,11 +72,13 @@ TEST_F(MoeTest, GemmaRefuses) {
         "hidden_act names"},
        {{{"query_pre_attn_scalar", 256}},
         "field 'query_pre_attn_scalar' is 256: the family gemma does not read "
-        "this key, which may change the result (if not: --ignore-config-key "
+        "this key, which may change the result (if not: tenon compile "
+        "--ignore-config-key "
         "query_pre_attn_scalar)"},
        {{{"sliding_window", 16}},
         "field 'sliding_window' is 16: the family gemma does not read this "
-        "key, which may change the result (if not: --ignore-config-key "
+        "key, which may change the result (if not: tenon compile "
+        "--ignore-config-key "
         "sliding_window)"}});
 }
 
@@ -172,7 +174,7 @@ TEST_F(MoeTest, Gemma3Refuses) {
          {"rope_local_base_freq", 100}},
         "field 'rope_local_base_freq' is 100: the family gemma3_text does not "
         "read this key, which may change the result (if not: "
-        "--ignore-config-key rope_local_base_freq)"}});
+        "tenon compile --ignore-config-key rope_local_base_freq)"}});
 }
 
 //===----------------------------------------------------------------------===//
@@ -244,7 +246,8 @@ TEST_F(MoeTest, Olmo2DefaultsAndRefusals) {
       Base,
       {{{{"clip_qkv", 8}},
         "field 'clip_qkv' is 8: the family olmo2 does not read this key, which "
-        "may change the result (if not: --ignore-config-key clip_qkv)"},
+        "may change the result (if not: tenon compile --ignore-config-key "
+        "clip_qkv)"},
        {{{"num_key_value_heads", 5}},
         "field 'num_key_value_heads' is 5: expected a divisor "
         "of the 32 attention heads"}});
@@ -287,10 +290,11 @@ TEST_F(MoeTest, StablelmDefaultsAndRefusals) {
   EXPECT_EQ(
       graphOf(with(Base, {{"norm_eps", 1e-3}, {"rotary_scaling_factor", 1.0}})),
       graphOf(Base));
-  expectRefusals(Base, {{{{"attention_bias", true}},
-                         "field 'attention_bias' is true: the family stablelm "
-                         "does not read this key, which may change the result "
-                         "(if not: --ignore-config-key attention_bias)"}});
+  expectRefusals(
+      Base, {{{{"attention_bias", true}},
+              "field 'attention_bias' is true: the family stablelm "
+              "does not read this key, which may change the result "
+              "(if not: tenon compile --ignore-config-key attention_bias)"}});
 }
 
 TEST_F(MoeTest, CohereDefaultsAndRefusals) {
@@ -303,12 +307,13 @@ TEST_F(MoeTest, CohereDefaultsAndRefusals) {
                         {"attention_bias", false, true},
                         {"use_qk_norm", false, true},
                         {"tie_word_embeddings", true, false}});
-  expectRefusals(Base, {{{{"logit_scale", nullptr}},
-                         "field 'logit_scale' is null: expected a number"},
-                        {{{"sliding_window", 16}},
-                         "field 'sliding_window' is 16: the family cohere does "
-                         "not read this key, which may change the result (if "
-                         "not: --ignore-config-key sliding_window)"}});
+  expectRefusals(Base,
+                 {{{{"logit_scale", nullptr}},
+                   "field 'logit_scale' is null: expected a number"},
+                  {{{"sliding_window", 16}},
+                   "field 'sliding_window' is 16: the family cohere does "
+                   "not read this key, which may change the result (if "
+                   "not: tenon compile --ignore-config-key sliding_window)"}});
 }
 
 TEST_F(MoeTest, Smollm3Defaults) {
@@ -520,7 +525,7 @@ TEST_F(MoeTest, DeepseekV2Refuses) {
        {{{"rope_interleave", false}},
         "field 'rope_interleave' is false: the family deepseek_v2 does not "
         "read this key, which may change the result (if not: "
-        "--ignore-config-key rope_interleave)"}});
+        "tenon compile --ignore-config-key rope_interleave)"}});
   expectRefusals(
       Grouped,
       {{{{"n_group", nullptr}},
@@ -598,7 +603,8 @@ TEST_F(MoeTest, DeepseekV3Refuses) {
         "heads"},
        {{{"mlp_bias", true}},
         "field 'mlp_bias' is true: the family deepseek_v3 does not read this "
-        "key, which may change the result (if not: --ignore-config-key "
+        "key, which may change the result (if not: tenon compile "
+        "--ignore-config-key "
         "mlp_bias)"}});
 }
 
