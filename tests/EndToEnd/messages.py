@@ -56,6 +56,10 @@ class Messages:
         empty = self.folder("empty")
         text = work / "notes.txt"
         text.write_text("hello")
+        tokenizer = work / "tokenizer.json"
+        tokenizer.write_text("{}")
+        narrow = work / "narrow.npy"
+        numpy.save(narrow, numpy.zeros((1, 3), numpy.float32))
         mlir = work / "layer.mlir"
         mlir.write_text("")
         hub = "no-such-organisation/Some-Model.1"
@@ -180,6 +184,9 @@ class Messages:
              ["tenon: error: cache: expected one of list, clear, add, path"]),
             ("no command", [], USAGE, ["tenon: error: expected one of "]),
             ("a prompt that is too long",
+            ("a reference of another width",
+             ["bisect", good, *ids, "--against", narrow], 1,
+             ["the reference is 1 x 3: expected 1 x "]),
              ["run", artifact, "--token-ids", ",".join(65 * "1")], 1,
              ["tenon: error: the prompt has 65 tokens: expected at most 64, "
               "the model's longest sequence"]),
