@@ -56,11 +56,13 @@ Result<std::string> modelcache::cachePath() {
 Result<CacheFolder> CacheFolder::open(const std::string &Path) {
   std::error_code Failure;
   fs::path Parent = fs::path(Path).parent_path();
+  constexpr const char *What = "cannot make the folder of compiled models";
   if (!Parent.empty() && !fs::exists(Parent, Failure))
-    fs::create_directories(Parent, Failure);
+    if (fs::create_directories(Parent, Failure); Failure)
+      return Error(Parent.string() + ": " + What + ": " + Failure.message());
   for (const std::string &Folder : {Path, Path + "/content"})
     if (::mkdir(Folder.c_str(), S_IRWXU) != 0 && errno != EEXIST)
-      return systemError(Folder, "cannot make the folder of compiled models");
+      return systemError(Folder, What);
   struct stat Info;
   if (::stat(Path.c_str(), &Info) != 0)
     return systemError(Path, "cannot stat");

@@ -149,6 +149,13 @@ TEST_F(ModelCacheTest, FolderIsForItsUserAlone) {
   ASSERT_FALSE(File);
   // Parents are made.
   EXPECT_TRUE(CacheFolder::open(Directory / "x/y/z"));
+  // The first that cannot be made is named.
+  fs::create_symlink("nowhere", Directory / "link");
+  Result<CacheFolder> Below = CacheFolder::open(Directory / "link/z");
+  ASSERT_FALSE(Below);
+  EXPECT_EQ(Below.error().message().find(
+                Directory / "link: cannot make the folder of compiled models"),
+            0u);
 }
 
 //===----------------------------------------------------------------------===//
