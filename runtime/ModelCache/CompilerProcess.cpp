@@ -31,6 +31,11 @@ Result<std::string> modelcache::compilerPath() {
 }
 
 Error modelcache::cannotCompile(const std::string &Compiler) {
+  const char *Named = std::getenv("TENON_COMPILE");
+  if (errno == ENOENT && Named && Compiler == Named)
+    return Error(ErrorKind::NotFound,
+                 "TENON_COMPILE is " + printable(Compiler) +
+                     ": no such file: expected the path of tenon-compile");
   if (errno == ENOENT)
     return Error(ErrorKind::NotFound,
                  Compiler + " does not exist: this is a runtime-only build, "

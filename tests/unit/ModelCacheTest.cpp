@@ -426,6 +426,13 @@ TEST_F(ModelCacheTest, WithoutACompilerSaysSo) {
   ASSERT_FALSE(Compiled);
   EXPECT_NE(Compiled.error().message().find("runtime-only build"),
             std::string::npos);
+  ::setenv("TENON_COMPILE", Wanted.Compiler.c_str(), 1);
+  Compiled = compileModel(Wanted, Directory / "x.tenon", {});
+  ::unsetenv("TENON_COMPILE");
+  ASSERT_FALSE(Compiled);
+  EXPECT_NE(Compiled.error().message().find("TENON_COMPILE is '" +
+                                            Wanted.Compiler + "': no such"),
+            std::string::npos);
 }
 
 //===----------------------------------------------------------------------===//
