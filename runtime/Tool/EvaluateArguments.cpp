@@ -40,12 +40,13 @@ Command tool::addEvaluateCommand(CLI::App &App) {
       "scored. The special tokens that the tokenizer puts before a text stand "
       "at the beginning of every window, in place of its own.");
   Added->add_option("file", Evaluate->Options.File, FileHelp)->required();
-  Added->add_option("--text", Evaluate->Options.Text,
-                    "File with the text; -: standard input");
-  Added
-      ->add_option("--token-ids", Evaluate->Options.TokenIds,
+  auto *Text = Added->add_option_group("text");
+  Text->add_option("--text", Evaluate->Options.Text,
+                   "File with the text; -: standard input");
+  Text->add_option("--token-ids", Evaluate->Options.TokenIds,
                    "Token ids in place of text: 1,2,3 or @FILE.npy")
       ->check(tokenIds());
+  Text->require_option(1);
   Added->add_option("--against", Evaluate->Options.Against,
                     "Artifact or model to compare with, the reference "
                     "(a model is compiled as it is): its "
@@ -58,10 +59,6 @@ Command tool::addEvaluateCommand(CLI::App &App) {
   Added->add_flag("--json", Evaluate->Options.Json, "Print one JSON object");
   addModelOptions(*Added, Evaluate->Compiling);
   return {Added, [=] {
-            if (Evaluate->Options.Text.empty() ==
-                Evaluate->Options.TokenIds.empty())
-              return fail("evaluate: expected --text or --token-ids",
-                          ExitUsage);
             return exitStatusOf(
                 withModel(Evaluate->Options, Evaluate->Compiling,
                           [&](EvaluateOptions &Options) {

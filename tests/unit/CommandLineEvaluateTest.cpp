@@ -138,9 +138,9 @@ TEST_F(CommandLineEvaluateTest, AgainstItself) {
 
 TEST_F(CommandLineEvaluateTest, Usage) {
   expectError({"evaluate"}, "file", 2);
-  expectError({"evaluate", "x"}, "expected --text or --token-ids", 2);
+  expectError({"evaluate", "x"}, "expected one of --text, --token-ids (see", 2);
   expectError({"evaluate", "x", "--text", "y", "--token-ids", "1"},
-              "expected --text or --token-ids", 2);
+              "--text is given beside --token-ids: expected one of them", 2);
   expectError({"evaluate", "x", "--token-ids", "1,-2"}, "--token-ids is '1,-2'",
               2);
   expectError({"evaluate", "x", "--token-ids", "1", "--context", "many"},
