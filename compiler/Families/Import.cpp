@@ -41,7 +41,8 @@ Result<const Family *> findFamily(const Config &Settings) {
       Known += (Known.empty() ? "one of " : ", ") + std::string(F->ModelType);
   if (!Settings.has("model_type"))
     return Error(Settings.file() +
-                 ": field 'model_type' is missing: expected " + Known);
+                 ": field 'model_type' is missing: expected " + Known +
+                 ", as the config.json of a model has it");
   auto Name = Settings.string("model_type");
   if (!Name)
     return Name.error();

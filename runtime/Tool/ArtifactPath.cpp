@@ -22,12 +22,16 @@ Status tool::checkArtifactPath(const std::string &Path) {
                  ": is a model in MLIR: expected an artifact: tenon "
                  "compile " +
                  Path + " -o " + fs::path(Path).stem().string() + ".tenon");
-  if (Suffix == ".safetensors") {
-    std::string Directory = fs::path(Path).parent_path();
+  fs::path Directory = fs::path(Path).parent_path();
+  if (Directory.empty())
+    Directory = ".";
+  if (Suffix == ".safetensors" ||
+      (Suffix == ".json" && fs::exists(Directory / "config.json", Ignored)))
     return Error(Path +
-                 ": is a model's weights: expected an artifact, or the "
-                 "directory of the model, with its config.json: " +
-                 (Directory.empty() ? "." : Directory));
-  }
+                 (Suffix == ".json" ? ": is a file of a model"
+                                    : ": is a model's weights") +
+                 ": expected an artifact, or the directory of the model, with "
+                 "its config.json: " +
+                 Directory.string());
   return {};
 }
