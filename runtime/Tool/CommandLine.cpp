@@ -150,7 +150,9 @@ static size_t distance(std::string_view A, std::string_view B) {
 static std::string nearestName(const std::string &Word,
                                const std::vector<std::string> &Names) {
   std::string Nearest;
-  size_t Least = 1 + std::min<size_t>((Word.size() + 2) / 3, 3);
+  size_t Letters =
+      Word.size() - std::min(Word.find_first_not_of('-'), Word.size());
+  size_t Least = 1 + std::min<size_t>((Letters + 2) / 3, 3);
   for (const std::string &Name : Names)
     if (size_t Far = distance(Word, Name); Far < Least) {
       Least = Far;
@@ -306,8 +308,6 @@ Status tool::parseOptions(CLI::App &App,
   }
 }
 
-CLI::Validator tool::oneOf(const std::vector<std::string> &Known) {
-  std::string Words = "one of {" + CLI::detail::join(Known, ", ") + "}";
 CLI::Option *tool::addText(CLI::App &App, const std::string &Name,
                            std::optional<std::string> &Value,
                            const std::string &Help) {
@@ -318,6 +318,8 @@ CLI::Option *tool::addText(CLI::App &App, const std::string &Name,
       ->type_name(AnyText);
 }
 
+CLI::Validator tool::oneOf(const std::vector<std::string> &Known) {
+  std::string Words = "one of {" + CLI::detail::join(Known, ", ") + "}";
   return {[=](std::string &Text) {
             return std::find(Known.begin(), Known.end(), Text) != Known.end()
                        ? std::string()

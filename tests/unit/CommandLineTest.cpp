@@ -77,6 +77,8 @@ TEST_F(CommandLineTest, NamesWhatMayBeMeant) {
   expectError({"tokenize", "x", "--txt", "a"}, "did you mean --text?", 2);
   expectError({"chta"}, "unknown command 'chta': did you mean chat?", 2);
   expectError({"cache", "lst"}, "unknown command 'lst': did you mean list?", 2);
+  // Dashes are no letters that agree.
+  expectError({"run", "x", "--bogus"}, "unknown option '--bogus' (see", 2);
 }
 
 TEST_F(CommandLineTest, OptionsThatMeanNothingAlone) {
