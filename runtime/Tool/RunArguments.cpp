@@ -147,7 +147,9 @@ static void addBeams(CLI::App &App, RunOptions &Run) {
   App.add_option("--length-penalty", Run.LengthPenalty,
                  "Beam search divides scores by length to this power [the "
                  "model's]")
-      ->check(between(-1e6, 1e6));
+      ->check(numbers<double>("a finite number", [](double Value) {
+        return std::isfinite(Value);
+      }));
   App.add_flag("--early-stopping{true},--no-early-stopping{false}",
                Run.EarlyStopping,
                "Beam search ends with as many finished texts as beams, or "

@@ -118,8 +118,6 @@ TEST_F(CommandLineTest, OptionsThatMeanNothingAlone) {
               "--unix-socket", 2);
 }
 
-TEST_F(CommandLineTest, NumbersAreReadAsWritten) {
-  auto Refused = [&](const std::string &Option, const std::string &Value,
 TEST_F(CommandLineTest, EmptyValues) {
   // Texts, in both forms; what follows is no value.
   write(nullptr, WordPieces);
@@ -184,6 +182,8 @@ TEST_F(CommandLineTest, EmptyValues) {
               "no constraint is given: expected one");
 }
 
+TEST_F(CommandLineTest, NumbersAreReadAsWritten) {
+  auto Refused = [&](const std::string &Option, const std::string &Value,
                      const std::string &Text) {
     expectError({"run", "x", "--token-ids", "1", Option, Value},
                 Option + " is " + Text, 2);
@@ -204,7 +204,7 @@ TEST_F(CommandLineTest, EmptyValues) {
                 "18446744073709551615\n");
   Refused("--temperature", "warm", "'warm': expected a number\n");
   Refused("--num-beams", "0", "0: expected 1 to 1024\n");
-  Refused("--length-penalty", "2e6", "2e6: expected -1e+06 to 1e+06\n");
+  Refused("--length-penalty", "inf", "inf: expected a finite number\n");
   for (const char *Wrong : {"-1", "nan", "inf"})
     Refused("--temperature", Wrong,
             Wrong + ": expected a finite number, at least 0\n"s);
@@ -422,8 +422,6 @@ TEST_F(CommandLineTest, RequestsHaveFieldsOfTheirTypes) {
   }
 }
 
-TEST_F(CommandLineTest, FailedRequestsHaveTheFieldsOfOthers) {
-  write();
 TEST_F(CommandLineTest, RequestsHaveSchemas) {
   write(nullptr, WordPieces);
   std::string Requests = Directory / "requests.jsonl";
@@ -447,6 +445,8 @@ TEST_F(CommandLineTest, RequestsHaveSchemas) {
           "JSON schema: #/type");
 }
 
+TEST_F(CommandLineTest, FailedRequestsHaveTheFieldsOfOthers) {
+  write();
   std::string Requests = Directory / "requests.jsonl";
   std::ofstream(Requests) << R"({"token_ids": [1], "max_new_tokens": 2})"
                           << "\n"
