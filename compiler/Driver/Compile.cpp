@@ -383,9 +383,6 @@ private:
       return Written ? Status() : Status(Written.error());
     }
     if (wantsArtifact()) {
-      if (Options.Weights.empty())
-        return Error(Options.Model + ": a dump has no weights: expected "
-                                     "--weights with the model's checkpoint");
       if (Status Opened = openWeights(); !Opened)
         return Opened;
       if (Status Set = setToolFormat(); !Set)

@@ -108,10 +108,13 @@ std::string usageErrorOf(const CompileOptions &Options) {
   if (!Options.Calibrate.empty() && Options.Quantize == "none")
     return "--calibrate needs --quantize int8 or int4: without it there is "
            "nothing that a text could change";
-  if (Options.Emit == "artifact" && Options.UntilAfter.empty())
-    return Options.Output.empty() || Options.Output == "-"
-               ? "an artifact needs a file: expected -o FILE"
-               : "";
+  if (Options.Emit == "artifact" && Options.UntilAfter.empty()) {
+    if (Options.Output.empty() || Options.Output == "-")
+      return "an artifact needs a file: expected -o FILE";
+    if (!Options.FromStage.empty() && Options.Weights.empty())
+      return "--from-stage needs --weights for an artifact: a dump has none";
+    return "";
+  }
   for (auto [Option, IsGiven] :
        {std::pair("--calibrate", !Options.Calibrate.empty()),
         std::pair("--tool-format", !Options.ToolFormat.empty()),

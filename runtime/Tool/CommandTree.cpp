@@ -231,8 +231,9 @@ static std::string exitStatuses(bool Compares) {
             "something failed: a line on standard error says what.") +
       Entry(ExitUsage,
             "Wrong usage: an unknown command or option, an argument or a "
-            "value that is missing, a value that its option never takes, "
-            "options that need or exclude each other. Nothing has been read.");
+            "value that is missing, a value that its option never takes, an "
+            "option that is given twice, options that need or exclude each "
+            "other whatever the model. Nothing has been read.");
   if (Compares)
     Text += Entry(ExitDiffers, "Results differ.");
   return Text;

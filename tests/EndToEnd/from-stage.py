@@ -66,7 +66,7 @@ def errors(test, fixture):
                       "expected one of 'placed'",
                       command=[*compile, dump, "--from-stage", "placed",
                                "--weights", fixture.path, *out])
-    test.expect_error("no weights", "expected --weights",
+    test.expect_error("no weights", "--from-stage needs --weights", status=2,
                       command=[*compile, dump, "--from-stage", "fused", *out])
     plain = test.work / "plain.mlir"
     plain.write_text("module {}\n")
