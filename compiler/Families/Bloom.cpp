@@ -25,10 +25,7 @@ static ModelDescription readBloomConfig(ConfigReader &Config) {
   auto Norm = [&](const char *Key) {
     return NormOptions{NormKind::Layer, Eps, Key};
   };
-  std::string Prefix =
-      Config.prefixOf("word_embeddings.weight", {"transformer.", ""});
-  setStack(Model, Prefix.empty() ? "" : "transformer", "h",
-           "word_embeddings.weight");
+  setStack(Config, Model, {"transformer", ""}, "h", "word_embeddings.weight");
   Model.Stack.Embedding.Norm = Norm("word_embeddings_layernorm");
   Model.Stack.FinalNorm = Norm("ln_f");
   // How other programs computed the same.

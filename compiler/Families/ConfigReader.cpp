@@ -438,12 +438,11 @@ bool ConfigReader::hasTensor(const std::string &Name) const {
   return Input.Weights && Input.Weights->find(Input.storedName(Name));
 }
 
-std::string ConfigReader::prefixOf(const std::string &Name,
-                                   Keys Prefixes) const {
-  for (std::string_view Prefix : Prefixes)
-    if (hasTensor(std::string(Prefix) + Name))
-      return std::string(Prefix);
-  return std::string(*Prefixes.begin());
+std::string ConfigReader::scopeOf(const std::string &Name, Keys Scopes) const {
+  for (std::string_view Scope : Scopes)
+    if (hasTensor(parameterName(Scope, Name)))
+      return std::string(Scope);
+  return std::string(*Scopes.begin());
 }
 
 bool ConfigReader::sharesTable(bool IsTied, const std::string &Head,

@@ -108,9 +108,9 @@ public:
 
   //===--- Checkpoint -----------------------------------------------------===//
   bool hasTensor(const std::string &Name) const;
-  /// The first of `Prefixes` (with which names may begin, dot included) that
-  /// the checkpoint has `Name` under; the first of all without one.
-  std::string prefixOf(const std::string &Name, Keys Prefixes) const;
+  /// The first of `Scopes` that the checkpoint has `Name` in ("" for none
+  /// around it); the first of all without one.
+  std::string scopeOf(const std::string &Name, Keys Scopes) const;
   /// Whether a head is the embedding's table: `IsTied` says so, and the
   /// checkpoint has no other tensor in `Head`. As Transformers does, a head
   /// that differs is used. Without a head, tie_word_embeddings is refused.

@@ -29,6 +29,20 @@ void tenon::buildDecoder(ModelBuilder &Model, const DecoderModel &Decoder,
       {callHead(Step, Head, Decoder.Stack, Batch, Rows), Functions.Cache});
 }
 
+void tenon::setStack(ConfigReader &Config, DecoderModel &Model,
+                     ConfigReader::Keys Scopes, const std::string &Layers,
+                     const std::string &Tokens) {
+  StackOptions &Stack = Model.Stack;
+  Stack.Scope = Config.scopeOf(Tokens, Scopes);
+  Stack.Layers = Layers;
+  Stack.Width = Model.Sizes.Width;
+  Stack.MaxSequence = Model.Sizes.MaxSequence;
+  Stack.Embedding.Tokens = Tokens;
+  // Older checkpoints store the rotation frequencies, which are computed.
+  Model.UnusedTensors.push_back(
+      Stack.nameOf(Layers + ".*.rotary_emb.inv_freq"));
+}
+
 std::optional<int64_t> tenon::readWindow(ConfigReader &Config,
                                          std::optional<int64_t> Default) {
   if (Config.Settings.isNull("sliding_window"))
@@ -90,18 +104,11 @@ DecoderModel tenon::readLlamaBody(ConfigReader &Config,
   FeedForward.Up = {"mlp.up_proj", Traits.FeedForwardBias};
   FeedForward.Down = {"mlp.down_proj", Traits.FeedForwardBias};
 
-  Model.Stack.Scope = "model";
-  Model.Stack.Layers = "layers";
-  Model.Stack.Width = Sizes.Width;
-  Model.Stack.MaxSequence = Sizes.MaxSequence;
-  Model.Stack.Embedding.Tokens = "embed_tokens.weight";
+  setStack(Config, Model, {"model", ""}, "layers", "embed_tokens.weight");
   Model.Stack.Layer = repeat(Layer, Config.error() ? 1 : Sizes.Layers);
   Model.Stack.FinalNorm = Norm.of("norm");
   setHead(Config, Model,
           Config.flagOr("tie_word_embeddings", Traits.DefaultTied));
-  // Older checkpoints store the rotation frequencies, which are computed.
-  Model.UnusedTensors.emplace_back(
-      "model.layers.*.self_attn.rotary_emb.inv_freq");
   return Model;
 }
 

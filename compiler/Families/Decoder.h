@@ -22,6 +22,13 @@ struct DecoderModel {
 void buildDecoder(ModelBuilder &Model, const DecoderModel &Decoder,
                   ElementType CacheElement);
 
+/// Sets a stack of the model's sizes, without its embedding's particulars,
+/// norms and layers. Names begin with the first of `Scopes` that the checkpoint
+/// has `Tokens` in: bodies alone are published with shorter names.
+void setStack(ConfigReader &Config, DecoderModel &Model,
+              ConfigReader::Keys Scopes, const std::string &Layers,
+              const std::string &Tokens);
+
 /// What tells one family of the LLaMA kind from another: pre-norm layers with
 /// RMS norms, rotary positions, a gated feed-forward, and LLaMA's names.
 struct LlamaTraits {

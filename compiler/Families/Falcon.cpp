@@ -49,7 +49,7 @@ static ModelDescription readFalconConfig(ConfigReader &Config) {
   auto Norm = [&](const char *Key) {
     return NormOptions{NormKind::Layer, Eps, Key};
   };
-  setStack(Model, "transformer", "h", "word_embeddings.weight");
+  setStack(Config, Model, {"transformer", ""}, "h", "word_embeddings.weight");
   Model.Stack.FinalNorm = Norm("ln_f");
 
   LayerOptions Layer;

@@ -106,10 +106,9 @@ static ModelDescription readMultimodal(ConfigReader &Config) {
         Config.Settings.file() +
         ": only the text model is read; images are left out");
   // Newer files turn the first two words around.
-  std::string Scope = Config.prefixOf(
-      "embed_tokens.weight",
-      {"language_model.model.", "model.language_model.", "model."});
-  Scope.pop_back();
+  std::string Scope =
+      Config.scopeOf("embed_tokens.weight",
+                     {"language_model.model", "model.language_model", "model"});
   Model.Stack.Scope = Scope;
   Model.UnusedTensors = {"vision_tower.*", "multi_modal_projector.*",
                          "model.vision_tower.*",

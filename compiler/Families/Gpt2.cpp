@@ -8,8 +8,7 @@ using namespace tenon;
 using namespace tenon::transformer;
 
 static ModelDescription readGpt2Config(ConfigReader &Config) {
-  DecoderModel Model = readGptLike(
-      Config, {.Prefixes = {"transformer.", ""}, .Tokens = "wte.weight"});
+  DecoderModel Model = readGptLike(Config);
   int64_t H = Model.Sizes.Width;
   double Eps = Config.epsOr("layer_norm_epsilon", 1e-5);
   Model.Stack.Embedding.Positions = {

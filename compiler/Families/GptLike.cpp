@@ -6,7 +6,7 @@
 
 using namespace tenon;
 
-DecoderModel tenon::readGptLike(ConfigReader &Config, const GptTraits &Traits) {
+DecoderModel tenon::readGptLike(ConfigReader &Config) {
   DecoderModel Model;
   ModelSizes &Sizes = Model.Sizes;
   Sizes.Vocabulary = Config.size({"vocab_size"}, MaxVocabulary);
@@ -17,21 +17,11 @@ DecoderModel tenon::readGptLike(ConfigReader &Config, const GptTraits &Traits) {
       Config.maxSequence({"n_positions", "max_position_embeddings"});
   Sizes.FeedForward =
       Config.sizeOr({"n_inner"}, 4 * Sizes.Width, MaxFeedForward);
-  std::string Prefix = Config.prefixOf(Traits.Tokens, Traits.Prefixes);
-  setStack(Model, Prefix.substr(0, Prefix.find('.')), "h", Traits.Tokens);
+  setStack(Config, Model, {"transformer", ""}, "h", "wte.weight");
   // Masks that older checkpoints stored.
   for (const char *Buffer : {"h.*.attn.bias", "h.*.attn.masked_bias"})
     Model.UnusedTensors.push_back(Model.Stack.nameOf(Buffer));
   return Model;
-}
-
-void tenon::setStack(DecoderModel &Model, const std::string &Scope,
-                     const std::string &Layers, const std::string &Tokens) {
-  Model.Stack.Scope = Scope;
-  Model.Stack.Layers = Layers;
-  Model.Stack.Width = Model.Sizes.Width;
-  Model.Stack.MaxSequence = Model.Sizes.MaxSequence;
-  Model.Stack.Embedding.Tokens = Tokens;
 }
 
 void tenon::setHeads(ConfigReader &Config, AttentionOptions &Attention,

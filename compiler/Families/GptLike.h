@@ -12,20 +12,9 @@
 
 namespace tenon {
 
-/// What differs between families that spell their sizes as GPT-2 does.
-struct GptTraits {
-  /// What names may begin with, published files first.
-  ConfigReader::Keys Prefixes;
-  const char *Tokens;
-};
-
-/// Sizes (n_embd, n_layer, n_head, n_positions, n_inner), and a stack in the
-/// scope that the checkpoint has, with layers "h".
-DecoderModel readGptLike(ConfigReader &Config, const GptTraits &Traits);
-
-/// A stack without its embedding's particulars, norms and layers.
-void setStack(DecoderModel &Model, const std::string &Scope,
-              const std::string &Layers, const std::string &Tokens);
+/// Sizes (n_embd, n_layer, n_head, n_positions, n_inner), and a stack as
+/// setStack makes it, with layers "h".
+DecoderModel readGptLike(ConfigReader &Config);
 
 /// As many key-value heads as heads, which divide the width; `WidthKeys` are
 /// its spellings. For families that have no head_dim.

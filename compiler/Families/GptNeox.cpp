@@ -23,7 +23,7 @@ static ModelDescription readGptNeoxConfig(ConfigReader &Config) {
   auto Norm = [&](const char *Key) {
     return NormOptions{NormKind::Layer, Eps, Key};
   };
-  setStack(Model, "gpt_neox", "layers", "embed_in.weight");
+  setStack(Config, Model, {"gpt_neox", ""}, "layers", "embed_in.weight");
   Model.Stack.FinalNorm = Norm("final_layer_norm");
 
   LayerOptions Layer;
@@ -51,9 +51,9 @@ static ModelDescription readGptNeoxConfig(ConfigReader &Config) {
   Model.Stack.Layer = repeat(Layer, Model.Sizes.Layers);
   setHead(Config, Model, Config.flagOr("tie_word_embeddings", false),
           "embed_out.weight");
-  for (const char *Buffer : {"bias", "masked_bias", "rotary_emb.inv_freq"})
-    Model.UnusedTensors.push_back(std::string("gpt_neox.layers.*.attention.") +
-                                  Buffer);
+  for (const char *Mask : {"bias", "masked_bias"})
+    Model.UnusedTensors.push_back(
+        Model.Stack.nameOf(std::string("layers.*.attention.") + Mask));
   return Model;
 }
 

@@ -7,8 +7,7 @@ using namespace tenon;
 using namespace tenon::transformer;
 
 static ModelDescription readGptjConfig(ConfigReader &Config) {
-  DecoderModel Model = readGptLike(
-      Config, {.Prefixes = {"transformer.", ""}, .Tokens = "wte.weight"});
+  DecoderModel Model = readGptLike(Config);
   double Eps = Config.epsOr("layer_norm_epsilon", 1e-5);
   Model.Stack.FinalNorm = {NormKind::Layer, Eps, "ln_f"};
   Config.ignore({"n_ctx"});

@@ -200,11 +200,10 @@ static VisionModel readTower(ConfigReader &Config, ConfigReader &Outer) {
       {"projection_dim", "vocab_size", "initializer_factor", "dropout"});
 
   StackOptions &Stack = Model.Stack;
-  Stack.Scope = Outer.prefixOf("embeddings.class_embedding",
-                               {"vision_tower.vision_model.",
-                                "model.vision_tower.vision_model.",
-                                "vision_tower.", "model.vision_tower."});
-  Stack.Scope.pop_back();
+  Stack.Scope = Outer.scopeOf("embeddings.class_embedding",
+                              {"vision_tower.vision_model",
+                               "model.vision_tower.vision_model",
+                               "vision_tower", "model.vision_tower"});
   Stack.Layers = "encoder.layers";
   Stack.Width = Sizes.Width;
   Stack.MaxSequence = Sizes.MaxSequence;
@@ -249,8 +248,8 @@ static VisionModel readVision(ConfigReader &Config) {
 static ModelDescription readLlavaConfig(ConfigReader &Config) {
   VisionLanguageModel Model;
   std::string Projector =
-      Config.prefixOf("linear_1.weight", {"multi_modal_projector.",
-                                          "model.multi_modal_projector."});
+      Config.scopeOf("linear_1.weight",
+                     {"multi_modal_projector", "model.multi_modal_projector"});
   Model.Text = readText(Config, Projector.starts_with("model."));
   Model.Vision = readVision(Config);
   int64_t Token = Config.sizeOr({"image_token_index", "image_token_id"}, 32000,
@@ -279,7 +278,7 @@ static ModelDescription readLlavaConfig(ConfigReader &Config) {
   AnswerOptions &Answer = Model.Vision.Answer;
   Answer.IsProjection = true;
   auto Linear = [&](const char *Name) {
-    std::string Key = Projector + Name;
+    std::string Key = parameterName(Projector, Name);
     Answer.linear(Key + ".weight", HasBias ? Key + ".bias" : "",
                   Model.Text.Stack.Width);
   };

@@ -162,7 +162,7 @@ static ModelDescription readMptConfig(ConfigReader &Config) {
     Layer.Attention.KeyNorm->Bias = "attn.k_ln.bias";
   }
 
-  setStack(Model, "transformer", "blocks", "wte.weight");
+  setStack(Config, Model, {"transformer", ""}, "blocks", "wte.weight");
   if (HasTable)
     Model.Stack.Embedding.Positions = {
         "wpe.weight", Config.size({"max_seq_len"}, MaxContext)};

@@ -10,9 +10,7 @@ static ModelDescription readOptConfig(ConfigReader &Config) {
   DecoderModel Model;
   ModelSizes &Sizes = Model.Sizes;
   Sizes = Config.sizes({.FeedForward = "ffn_dim"});
-  std::string Prefix =
-      Config.prefixOf("embed_tokens.weight", {"model.decoder.", "decoder."});
-  setStack(Model, Prefix.substr(0, Prefix.size() - 1), "layers",
+  setStack(Config, Model, {"model.decoder", "decoder"}, "layers",
            "embed_tokens.weight");
   constexpr double Eps = 1e-5;
   bool PreNorm = Config.flagOr("do_layer_norm_before", true);

@@ -11,7 +11,7 @@ static ModelDescription readPhiConfig(ConfigReader &Config) {
   DecoderModel Model;
   Model.Sizes = Config.sizes();
   double Eps = Config.epsOr("layer_norm_eps", 1e-5);
-  setStack(Model, "model", "layers", "embed_tokens.weight");
+  setStack(Config, Model, {"model", ""}, "layers", "embed_tokens.weight");
   Model.Stack.FinalNorm = {NormKind::Layer, Eps, "final_layernorm"};
 
   LayerOptions Layer;

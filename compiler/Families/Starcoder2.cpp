@@ -12,7 +12,7 @@ static ModelDescription readStarcoder2Config(ConfigReader &Config) {
   Model.Sizes = Config.sizes();
   double Eps = Config.epsOr("norm_epsilon", 1e-5);
   bool Bias = Config.flagOr("use_bias", true);
-  setStack(Model, "model", "layers", "embed_tokens.weight");
+  setStack(Config, Model, {"model", ""}, "layers", "embed_tokens.weight");
   Model.Stack.FinalNorm = {NormKind::Layer, Eps, "norm"};
   Config.expect(Config.wordOr("norm_type", "layer_norm") == "layer_norm",
                 "norm_type", "layer_norm");

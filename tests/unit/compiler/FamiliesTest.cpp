@@ -4,6 +4,7 @@
 #include "compiler/Estimate/Estimate.h"
 #include "compiler/Families/Family.h"
 #include "compiler/Families/Import.h"
+#include "runtime/Support/InputFile.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "gtest/gtest.h"
@@ -70,16 +71,20 @@ protected:
                       {"shape", Tensor.Shape},
                       {"data_offsets", {Begin, End}}};
     }
-    std::string Text = Header.dump();
-    std::string File(8, '\0');
-    for (int I = 0; I < 8; ++I)
-      File[I] = static_cast<char>(Text.size() >> (8 * I));
-    File += Text;
     // Every tensor begins with the same bytes: equal sizes are equal contents.
+    std::string Data;
     for (const auto &[Name, Tensor] : All)
       for (int64_t I = 0; I < bytesOf(Tensor); ++I)
-        File += static_cast<char>(I % 61);
-    write("model.safetensors", File);
+        Data += static_cast<char>(I % 61);
+    writeSafetensors(Header, Data);
+  }
+
+  void writeSafetensors(const Json &Header, const std::string &Data) {
+    std::string Text = Header.dump();
+    std::string Size(8, '\0');
+    for (int I = 0; I < 8; ++I)
+      Size[I] = static_cast<char>(Text.size() >> (8 * I));
+    write("model.safetensors", Size + Text + Data);
   }
 
   /// The tensors that the config asks for, as `Type`.
@@ -703,14 +708,49 @@ TEST_F(ImportTest, QuantisedConfigsAreForEstimatesOnly) {
                 {.ConfigOnly = true});
 }
 
+TEST_F(ImportTest, BodiesHaveShorterNames) {
+  for (auto [Fixture, Scope] : {std::pair("llama-mha", "model."),
+                                {"gpt_neox-parallel", "gpt_neox."},
+                                {"gpt2-tied", "transformer."},
+                                {"falcon-new", "transformer."},
+                                {"mpt-tied", "transformer."},
+                                {"phi-gqa", "model."},
+                                {"starcoder2-tied", "model."},
+                                {"opt-before", "model."}}) {
+    SCOPED_TRACE(Fixture);
+    std::string From =
+        std::string(TENON_TEST_DATA "/numerics/fixtures/") + Fixture + "/";
+    auto Settings = readJsonFile(From + "config.json");
+    auto File = readFile(From + "model.safetensors", 1 << 20);
+    ASSERT_TRUE(Settings && File);
+    writeConfig(*Settings);
+    // A header of less than 64 kB.
+    size_t Bytes = static_cast<unsigned char>((*File)[0]) +
+                   256 * static_cast<unsigned char>((*File)[1]);
+    Json Header = Json::parse(File->substr(8, Bytes)), Bare;
+    for (const auto &[Name, Tensor] : Header.items()) {
+      StringRef Short = Name;
+      Short.consume_front(Scope);
+      Bare[Short.str()] = Tensor;
+    }
+    writeSafetensors(Bare, File->substr(8 + Bytes));
+    auto Model = import();
+    ASSERT_TRUE(Model) << Model.error().message();
+  }
+}
+
 TEST_F(ImportTest, StoredFrequenciesAreNotNeeded) {
-  Tensors All = tensorsOf(llamaConfig());
-  All["model.layers.1.self_attn.rotary_emb.inv_freq"] = {"F32", {6}};
-  writeTensors(All);
-  auto Model = import();
-  ASSERT_TRUE(Model) << Model.error().message();
-  ASSERT_EQ(Model->Notes.size(), 1u);
-  EXPECT_NE(Model->Notes[0].find("inv_freq"), std::string::npos);
+  Json Phi = decoderConfig("phi");
+  Phi.erase("rms_norm_eps");
+  for (const Json &Settings : {llamaConfig(), Phi}) {
+    Tensors All = tensorsOf(Settings);
+    All["model.layers.1.self_attn.rotary_emb.inv_freq"] = {"F32", {6}};
+    writeTensors(All);
+    auto Model = import();
+    ASSERT_TRUE(Model) << Model.error().message();
+    ASSERT_EQ(Model->Notes.size(), 1u);
+    EXPECT_NE(Model->Notes[0].find("inv_freq"), std::string::npos);
+  }
 }
 
 //===----------------------------------------------------------------------===//
