@@ -109,8 +109,8 @@ TranslationModel tenon::readBartLike(ConfigReader &Config,
   Config.fixed("normalize_embedding", Traits.IsLearned);
   Config.fixed("static_position_embeddings", !Traits.IsLearned);
   Config.fixed("is_encoder_decoder", true);
-  std::string Architecture = readArchitecture(Config);
-  Config.expect(Architecture.empty() || Architecture == Traits.Architecture,
-                "architectures", Traits.Architecture);
+  std::string Architecture = Config.architecture();
+  if (!Architecture.empty() && Architecture != Traits.Architecture)
+    Config.refuseArchitecture(Traits.Architecture);
   return Model;
 }

@@ -86,7 +86,7 @@ EncoderModel tenon::readBertLike(ConfigReader &Config,
 }
 
 AnswerReader::AnswerReader(ConfigReader &Config, EncoderModel &Model)
-    : Config(Config), Model(Model), Architecture(readArchitecture(Config)) {
+    : Config(Config), Model(Model), Architecture(Config.architecture()) {
   if (!Model.Stack.Scope.empty() ||
       Architecture.find("For") == std::string::npos)
     return;
@@ -105,12 +105,11 @@ bool AnswerReader::is(std::string_view Suffix) const {
 
 bool AnswerReader::isBare() const {
   // BertLMHeadModel continues text.
-  return Architecture.empty() ||
-         (is("Model") && Architecture.find("LMHead") == std::string::npos);
+  return Architecture.empty() || isBody(Architecture);
 }
 
 void AnswerReader::refuse(std::string_view Known) {
-  Config.fail(Config.Settings.expected("architectures", Known));
+  Config.refuseArchitecture(Known);
 }
 
 int64_t AnswerReader::labels() {

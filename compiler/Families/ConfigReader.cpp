@@ -115,6 +115,23 @@ ConfigReader::layerTypes(int64_t Layers, std::vector<std::string_view> Known) {
   return Types;
 }
 
+bool tenon::isBody(std::string_view Architecture) {
+  return Architecture.ends_with("Model") &&
+         Architecture.find("LMHead") == std::string_view::npos;
+}
+
+std::string ConfigReader::architecture() {
+  auto Names = take(Settings.optionalStrings("architectures"),
+                    std::vector<std::string>());
+  return Names.empty() ? std::string() : Names.front();
+}
+
+void ConfigReader::refuseArchitecture(std::string_view Expected) {
+  fail(Error(Settings.file() + ": field 'architectures' is " +
+             printable(architecture()) + ": expected " +
+             std::string(Expected)));
+}
+
 void ConfigReader::fixed(std::string_view Key, bool Value) {
   expect(flagOr(Key, Value) == Value, Key, Value ? "true" : "false");
 }

@@ -41,6 +41,10 @@ struct SizeKeys {
   std::string_view Heads = "num_attention_heads";
 };
 
+/// Whether an architecture is a body, whose answer is hidden states:
+/// "BertModel", unlike "GPT2LMHeadModel".
+bool isBody(std::string_view Architecture);
+
 class ConfigReader {
 public:
   /// Alternative spellings of a key. Where a config has several, they must
@@ -74,6 +78,12 @@ public:
   /// layer_types: one of `Known` for every layer; empty when there is none.
   std::vector<std::string> layerTypes(int64_t Layers,
                                       std::vector<std::string_view> Known);
+
+  /// The first of `architectures`, which says what head a checkpoint has
+  /// ("BertForMaskedLM"); empty without.
+  std::string architecture();
+  /// Refuses it; `Expected` names those that would be right.
+  void refuseArchitecture(std::string_view Expected);
 
   /// Transformers' names of activations: gelu, gelu_new, gelu_pytorch_tanh,
   /// gelu_fast, quick_gelu, relu, silu, swish, tanh, sigmoid. Without a default

@@ -75,8 +75,31 @@ void tenon::setWindows(ConfigReader &Config, DecoderModel &Model,
   }
 }
 
+/// What ends the names of architectures whose answers are no tokens.
+static constexpr std::string_view OtherHeads[] = {
+    "SequenceClassification", "TokenClassification", "QuestionAnswering",
+    "RewardModel"};
+
+/// Refuses checkpoints that have another head than one of language, or none
+/// where it is needed.
+static void expectLanguageHead(ConfigReader &Config, bool IsTied,
+                               const std::string &Own) {
+  // Of a model inside another it says nothing.
+  if (!Config.Settings.path().empty())
+    return;
+  std::string Architecture = Config.architecture();
+  bool HasOther = llvm::any_of(OtherHeads, [&](std::string_view Name) {
+    return Architecture.ends_with(Name);
+  });
+  bool IsHeadless = Config.Input.Weights && !IsTied && !Config.hasTensor(Own);
+  if (HasOther || (IsHeadless && isBody(Architecture)))
+    Config.refuseArchitecture(
+        "one with a language head, such as ...ForCausalLM");
+}
+
 void tenon::setHead(ConfigReader &Config, DecoderModel &Model, bool IsTied,
                     const std::string &Own) {
+  expectLanguageHead(Config, IsTied, Own);
   std::string Table = Model.Stack.nameOf(Model.Stack.Embedding.Tokens);
   if (Config.sharesTable(IsTied, Own, Table)) {
     Model.Head.Weight = Table;

@@ -71,7 +71,8 @@ void setWindows(ConfigReader &Config, DecoderModel &Model,
                 llvm::function_ref<bool(int64_t Layer)> IsSliding);
 
 /// The head's matrix: `Own` ("lm_head.weight"), or the embedding's table when
-/// `IsTied`. A tied head's equal copy is not needed.
+/// `IsTied`. A tied head's equal copy is not needed. Refuses checkpoints of
+/// other heads, or of none where one is needed.
 void setHead(ConfigReader &Config, DecoderModel &Model, bool IsTied,
              const std::string &Own = "lm_head.weight");
 

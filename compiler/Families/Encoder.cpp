@@ -82,15 +82,6 @@ void tenon::buildEncoder(ModelBuilder &Model, const EncoderModel &Encoder,
                });
 }
 
-std::string tenon::readArchitecture(ConfigReader &Config) {
-  auto Names = Config.Settings.optionalStrings("architectures");
-  if (!Names) {
-    Config.fail(Names.error());
-    return {};
-  }
-  return Names->empty() ? std::string() : Names->front();
-}
-
 std::vector<std::string> tenon::readLabels(ConfigReader &Config,
                                            int64_t DefaultCount) {
   std::vector<std::string> Labels;
@@ -119,9 +110,9 @@ std::vector<std::string> tenon::readLabels(ConfigReader &Config,
 
 std::string tenon::bodyScope(ConfigReader &Config, const std::string &Scope,
                              const std::string &Tensor) {
-  bool HasHead = Config.Input.Weights ? !Config.hasTensor(Tensor)
-                                      : readArchitecture(Config).find("For") !=
-                                            std::string::npos;
+  bool HasHead = Config.Input.Weights
+                     ? !Config.hasTensor(Tensor)
+                     : Config.architecture().find("For") != std::string::npos;
   return HasHead ? Scope : "";
 }
 

@@ -72,10 +72,6 @@ llvm::StringRef outputOf(const AnswerOptions &Answer);
 std::vector<std::string> readLabels(ConfigReader &Config,
                                     int64_t DefaultCount = 2);
 
-/// The first of the config's architectures, which says what head a checkpoint
-/// has ("BertForMaskedLM"); empty without.
-std::string readArchitecture(ConfigReader &Config);
-
 /// Reads what could make this another model than an encoder.
 void expectEncoder(ConfigReader &Config);
 

@@ -126,11 +126,10 @@ static ModelDescription readT5Config(ConfigReader &Config) {
       unlimitedSequence(Config, {"n_positions"}, T5DefaultSequence);
   Model.MaxSource = Model.Sizes.MaxSequence;
   Config.fixed("is_encoder_decoder", true);
-  std::string Architecture = readArchitecture(Config);
-  Config.expect(Architecture.empty() ||
-                    Architecture == "T5ForConditionalGeneration" ||
-                    Architecture == "T5WithLMHeadModel",
-                "architectures", "T5ForConditionalGeneration");
+  std::string Architecture = Config.architecture();
+  if (!Architecture.empty() && Architecture != "T5ForConditionalGeneration" &&
+      Architecture != "T5WithLMHeadModel")
+    Config.refuseArchitecture("T5ForConditionalGeneration");
   Model.Encoder = stack(Config, Sizes, false, Layers, Model.Sizes.MaxSequence);
   Model.Decoder =
       stack(Config, Sizes, true, DecoderLayers, Model.Sizes.MaxSequence);

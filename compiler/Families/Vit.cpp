@@ -65,15 +65,14 @@ static ModelDescription readVitConfig(ConfigReader &Config) {
                        {"output.dense", true}};
   Stack.Layer = repeat(Layer, Sizes.Layers);
 
-  std::string Architecture = readArchitecture(Config);
+  std::string Architecture = Config.architecture();
   if (Architecture == "ViTForImageClassification") {
     Model.Answer.Labels = readLabels(Config);
     Model.Answer.Pool = PoolKind::Cls;
     Model.Answer.linear("classifier.weight", "classifier.bias",
                         static_cast<int64_t>(Model.Answer.Labels.size()));
-  } else {
-    Config.expect(Architecture.empty() || Architecture == "ViTModel",
-                  "architectures", "ViTModel or ViTForImageClassification");
+  } else if (!Architecture.empty() && Architecture != "ViTModel") {
+    Config.refuseArchitecture("ViTModel or ViTForImageClassification");
   }
   // The pooler is no part of hidden states.
   Config.ignore({"encoder_stride", "pooler_output_size", "pooler_act"});

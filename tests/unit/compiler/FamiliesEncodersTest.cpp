@@ -78,7 +78,7 @@ protected:
   static Refusal architecture(const std::string &Name,
                               const std::string &Expected) {
     return {{{"architectures", {Name}}},
-            "field 'architectures' is an array: expected " + Expected};
+            "field 'architectures' is '" + Name + "': expected " + Expected};
   }
 };
 

@@ -648,6 +648,28 @@ TEST_F(ImportTest, RefusesAMissingHead) {
       {"config.json: missing field 'tie_word_embeddings': " + Expected});
 }
 
+TEST_F(ImportTest, RefusesOtherHeads) {
+  Json Settings = llamaConfig();
+  Tensors All = tensorsOf(Settings);
+  All.erase("lm_head.weight");
+  writeTensors(All);
+  auto Refused = [&](const std::string &Architecture) {
+    Settings["architectures"] = {Architecture};
+    writeConfig(Settings);
+    expectRefusal({"config.json: field 'architectures' is '" + Architecture +
+                   "': expected one with a language head"});
+  };
+  Refused("LlamaModel");
+  Refused("LlamaForTokenClassification");
+  Settings["tie_word_embeddings"] = true;
+  Refused("LlamaForSequenceClassification");
+  // A head is the embedding's table.
+  Settings["architectures"] = {"LlamaModel"};
+  writeConfig(Settings);
+  auto Model = import();
+  EXPECT_TRUE(Model) << Model.error().message();
+}
+
 TEST_F(ImportTest, RefusesAnUnknownTensor) {
   for (const char *Name :
        {"model.layers.2.mlp.up_proj.weight", "model.layers.0.mlp.up_proj.bias",
