@@ -6,8 +6,9 @@
 using namespace tenon;
 
 static ModelDescription readBartConfig(ConfigReader &Config) {
-  TranslationModel Model = readBartLike(
-      Config, {"gelu", /*IsLearned=*/true, "BartForConditionalGeneration"});
+  TranslationModel Model =
+      readBartLike(Config, {"gelu", /*IsLearned=*/true,
+                            "BartForConditionalGeneration", "BartModel"});
   // What files said before they named the first token.
   Config.expect(!Config.flagOr("force_bos_token_to_be_generated", false) ||
                     Config.Settings.has("forced_bos_token_id") ||
@@ -16,12 +17,13 @@ static ModelDescription readBartConfig(ConfigReader &Config) {
                 "false, or 'forced_bos_token_id' beside it");
   Model.DefaultStart = 2;
   Model.DefaultForcedLast = 2;
-  const std::string Shared = "model.shared.weight";
+  const std::string Scope = bartScope(Config);
+  const std::string Shared = parameterName(Scope, "shared.weight");
   bool IsTied = Config.flagOr("tie_word_embeddings", true);
   auto SetTable = [&](StackOptions &Stack) {
     Stack.Embedding.Tokens = IsTied ? "shared.weight" : "embed_tokens.weight";
     if (IsTied)
-      Stack.Embedding.TokensScope = "model";
+      Stack.Embedding.TokensScope = Scope;
   };
   SetTable(Model.Encoder);
   SetTable(Model.Decoder);
@@ -31,8 +33,8 @@ static ModelDescription readBartConfig(ConfigReader &Config) {
   if (!Config.Input.Weights || Config.hasTensor("final_logits_bias"))
     Model.Head.Bias = "final_logits_bias^flat";
   Model.UnusedTensors = {"lm_head.weight", Shared,
-                         "model.encoder.embed_tokens.weight",
-                         "model.decoder.embed_tokens.weight"};
+                         Model.Encoder.nameOf("embed_tokens.weight"),
+                         Model.Decoder.nameOf("embed_tokens.weight")};
   return Model;
 }
 

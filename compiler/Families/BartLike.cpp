@@ -24,6 +24,10 @@ static AttentionOptions attentionOptions(int64_t Width, int64_t Heads,
   return Attention;
 }
 
+std::string tenon::bartScope(const ConfigReader &Config) {
+  return Config.scopeOf("encoder.layers.0.fc1.weight", {"model", ""});
+}
+
 /// One of the two stacks; `Side` is encoder or decoder.
 static StackOptions readStack(ConfigReader &Config, const BartTraits &Traits,
                               const std::string &Side, int64_t Width,
@@ -43,7 +47,7 @@ static StackOptions readStack(ConfigReader &Config, const BartTraits &Traits,
   Config.expect(Width % Heads == 0, HeadsKey, "a divisor of d_model");
 
   StackOptions Stack;
-  Stack.Scope = "model." + Side;
+  Stack.Scope = parameterName(bartScope(Config), Side);
   Stack.Layers = "layers";
   Stack.Width = Width;
   Stack.MaxSequence = MaxSequence;
@@ -110,7 +114,9 @@ TranslationModel tenon::readBartLike(ConfigReader &Config,
   Config.fixed("static_position_embeddings", !Traits.IsLearned);
   Config.fixed("is_encoder_decoder", true);
   std::string Architecture = Config.architecture();
-  if (!Architecture.empty() && Architecture != Traits.Architecture)
-    Config.refuseArchitecture(Traits.Architecture);
+  if (!Architecture.empty() && Architecture != Traits.Architecture &&
+      Architecture != Traits.Body)
+    Config.refuseArchitecture(std::string(Traits.Architecture) + " or " +
+                              std::string(Traits.Body));
   return Model;
 }

@@ -13,9 +13,13 @@ struct BartTraits {
   /// A learned table of positions and a norm of the embedding; otherwise
   /// sinusoids and none.
   bool IsLearned;
-  /// The architecture that generates.
-  const char *Architecture;
+  /// The architecture that generates, and its body, which has what a tied head
+  /// needs.
+  std::string_view Architecture, Body;
 };
+
+/// The scope of all but the head: "model", or "" in checkpoints of the body.
+std::string bartScope(const ConfigReader &Config);
 
 /// Reads the original Transformer's form: post-norm layers with biases and
 /// cross-attention.

@@ -6,8 +6,10 @@
 using namespace tenon;
 
 static ModelDescription readMarianConfig(ConfigReader &Config) {
-  TranslationModel Model =
-      readBartLike(Config, {"gelu", /*IsLearned=*/false, "MarianMTModel"});
+  TranslationModel Model = readBartLike(
+      Config, {"gelu", /*IsLearned=*/false, "MarianMTModel", "MarianModel"});
+  const std::string Scope = bartScope(Config);
+  const std::string Shared = parameterName(Scope, "shared.weight");
   Config.fixed("force_bos_token_to_be_generated", false);
   Model.DefaultStart = 58100;
   Model.DefaultForcedLast = 0;
@@ -22,19 +24,19 @@ static ModelDescription readMarianConfig(ConfigReader &Config) {
     Stack->Embedding.Tokens =
         IsShared ? "shared.weight" : "embed_tokens.weight";
     if (IsShared)
-      Stack->Embedding.TokensScope = "model";
+      Stack->Embedding.TokensScope = Scope;
   }
-  std::string Table = IsShared ? std::string("model.shared.weight")
-                               : Model.Decoder.nameOf("embed_tokens.weight");
+  std::string Table =
+      IsShared ? Shared : Model.Decoder.nameOf("embed_tokens.weight");
   bool IsTied = Config.sharesTable(Config.flagOr("tie_word_embeddings", true),
                                    "lm_head.weight", Table);
   Model.Head.Weight = IsTied ? Table : "lm_head.weight";
   if (!Config.Input.Weights || Config.hasTensor("final_logits_bias"))
     Model.Head.Bias = "final_logits_bias^flat";
   // Copies.
-  Model.UnusedTensors = {"lm_head.weight", "model.shared.weight",
-                         "model.encoder.embed_tokens.weight",
-                         "model.decoder.embed_tokens.weight"};
+  Model.UnusedTensors = {"lm_head.weight", Shared,
+                         Model.Encoder.nameOf("embed_tokens.weight"),
+                         Model.Decoder.nameOf("embed_tokens.weight")};
   return Model;
 }
 

@@ -738,7 +738,8 @@ TEST_F(ImportTest, BodiesHaveShorterNames) {
                                 {"mpt-tied", "transformer."},
                                 {"phi-gqa", "model."},
                                 {"starcoder2-tied", "model."},
-                                {"opt-before", "model."}}) {
+                                {"opt-before", "model."},
+                                {"bart-published", "model."}}) {
     SCOPED_TRACE(Fixture);
     std::string From =
         std::string(TENON_TEST_DATA "/numerics/fixtures/") + Fixture + "/";
