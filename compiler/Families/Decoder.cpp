@@ -43,6 +43,22 @@ void tenon::setStack(ConfigReader &Config, DecoderModel &Model,
       Stack.nameOf(Layers + ".*.rotary_emb.inv_freq"));
 }
 
+std::optional<EncoderModel> tenon::withoutHead(const DecoderModel &Decoder) {
+  const LayerOptions &Layer = Decoder.Stack.Layer.front();
+  AlibiAttr Alibi = Layer.Attention.Alibi;
+  if (Layer.Latent || (Alibi && Alibi.getRounded()) ||
+      !Decoder.Head.Project.Key.empty())
+    return std::nullopt;
+  EncoderModel Body;
+  Body.Sizes = Decoder.Sizes;
+  Body.Stack = Decoder.Stack;
+  Body.UnusedTensors = Decoder.UnusedTensors;
+  Body.UnusedTensors.push_back(Decoder.Head.Weight);
+  if (!Decoder.Head.Bias.empty())
+    Body.UnusedTensors.push_back(Decoder.Head.Bias);
+  return Body;
+}
+
 std::optional<int64_t> tenon::readWindow(ConfigReader &Config,
                                          std::optional<int64_t> Default) {
   if (Config.Settings.isNull("sliding_window"))
@@ -99,6 +115,10 @@ static void expectLanguageHead(ConfigReader &Config, bool IsTied,
 
 void tenon::setHead(ConfigReader &Config, DecoderModel &Model, bool IsTied,
                     const std::string &Own) {
+  if (Config.Input.OnlyEmbeds) {
+    Model.Head.Weight = Own;
+    return;
+  }
   expectLanguageHead(Config, IsTied, Own);
   std::string Table = Model.Stack.nameOf(Model.Stack.Embedding.Tokens);
   if (Config.sharesTable(IsTied, Own, Table)) {

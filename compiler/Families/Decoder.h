@@ -4,6 +4,7 @@
 #define TENON_COMPILER_FAMILIES_DECODER_H
 
 #include "compiler/Families/ConfigReader.h"
+#include "compiler/Families/Encoder.h"
 #include "compiler/Families/Stack.h"
 
 namespace tenon {
@@ -28,6 +29,10 @@ void buildDecoder(ModelBuilder &Model, const DecoderModel &Decoder,
 void setStack(ConfigReader &Config, DecoderModel &Model,
               ConfigReader::Keys Scopes, const std::string &Layers,
               const std::string &Tokens);
+
+/// The decoder without its head and cache, whose rows see what is before them:
+/// for embeddings. Nothing for one whose attention needs a cache.
+std::optional<EncoderModel> withoutHead(const DecoderModel &Decoder);
 
 /// What tells one family of the LLaMA kind from another: pre-norm layers with
 /// RMS norms, rotary positions, a gated feed-forward, and LLaMA's names.

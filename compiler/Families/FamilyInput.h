@@ -36,6 +36,8 @@ struct FamilyInput {
   /// Of a model inside another: what the checkpoint calls the tensor that it
   /// calls so when it is alone. Null where both are the same.
   std::function<std::string(const std::string &)> NameOf = {};
+  /// Texts are embedded, not continued: a decoder needs no head.
+  bool OnlyEmbeds = false;
 
   std::string storedName(const std::string &Name) const {
     return NameOf ? NameOf(Name) : Name;

@@ -389,7 +389,7 @@ public:
     Model.Weights = std::move(Weights);
     if (Status S = chooseType(); !S)
       return S.error();
-    if (Status S = readConfig(); !S)
+    if (Status S = readConfig(Directory); !S)
       return S.error();
     if (Status S = build(Directory); !S)
       return S.error();
@@ -414,7 +414,7 @@ private:
     return {};
   }
 
-  Status readConfig() {
+  Status readConfig(const std::string &Directory) {
     auto Kind = findFamily(Settings);
     if (!Kind)
       return Kind.error();
@@ -423,18 +423,42 @@ private:
         !Read)
       return Read;
     loadModelDialects(Context);
+    bool OnlyEmbeds = !Directory.empty() && isSentenceDirectory(Directory);
     FamilyInput Input{Context, Settings, weights(), Options.MaxSequence,
                       &Model.Notes};
+    Input.OnlyEmbeds = OnlyEmbeds;
     ConfigReader Reader(Input);
     Description = (*Kind)->Read(Reader);
+    ModelType = (*Kind)->ModelType;
     if (Reader.error())
       return *Reader.error();
-    ModelType = (*Kind)->ModelType;
+    if (OnlyEmbeds)
+      if (Status S = leaveHeadOut(Directory); !S)
+        return S;
     for (const std::string &Key : Options.IgnoredKeys)
       Model.Notes.push_back(Settings.file() + ": field " + printable(Key) +
                             " is ignored, as --ignore-config-key says");
     return Settings.refuseUnreadKeys(
         "the family " + ModelType, Options.IgnoredKeys, "--ignore-config-key");
+  }
+
+  /// Makes a decoder whose directory is that of a sentence-transformer the
+  /// model that it is of.
+  Status leaveHeadOut(const std::string &Directory) {
+    if (std::holds_alternative<EncoderModel>(Description))
+      return {};
+    std::optional<EncoderModel> Body;
+    if (auto *Decoder = std::get_if<DecoderModel>(&Description))
+      Body = withoutHead(*Decoder);
+    if (!Body)
+      return Error(Directory + "/modules.json: a " + ModelType +
+                   " model with this config embeds no texts: expected an "
+                   "encoder, or a decoder without latent attention");
+    Model.Notes.push_back(Directory +
+                          "/modules.json: the model embeds texts, and does not "
+                          "continue them");
+    Description = std::move(*Body);
+    return {};
   }
 
   Status build(const std::string &Directory) {

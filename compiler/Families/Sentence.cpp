@@ -105,11 +105,15 @@ Status refuseDefaultPrompt(const std::string &Directory) {
 
 } // namespace
 
+bool tenon::isSentenceDirectory(const std::string &Directory) {
+  return exists(Directory + "/modules.json");
+}
+
 Result<std::optional<SentenceModel>>
 tenon::readSentenceModel(const std::string &Directory, int64_t Width) {
-  std::string Path = Directory + "/modules.json";
-  if (!exists(Path))
+  if (!isSentenceDirectory(Directory))
     return std::optional<SentenceModel>();
+  std::string Path = Directory + "/modules.json";
   auto Modules = readJsonFile(Path);
   if (!Modules)
     return Modules.error();

@@ -14,6 +14,9 @@ struct SentenceModel {
   std::optional<int64_t> MaxTextTokens;
 };
 
+/// Whether `Directory` is one of sentence-transformers: has a modules.json.
+bool isSentenceDirectory(const std::string &Directory);
+
 /// Reads a sentence-transformers directory; nothing when `Directory` has no
 /// modules.json. Understood are a Transformer in the directory itself, one
 /// Pooling (mean, first or last token) over rows of `Width`, and Normalize.

@@ -1,6 +1,7 @@
 """Encoders, bare and with their usual heads."""
 
 import dataclasses
+import json
 import math
 
 import numpy as np
@@ -176,6 +177,22 @@ class Encoder(Fixture):
         return complaints
 
 
+class Embedder(Encoder):
+    """The body of a decoder, as sentence-transformers keeps it."""
+
+    def finish(self, directory):
+        modules = [("", "Transformer"), ("1_Pooling", "Pooling"),
+                   ("2_Normalize", "Normalize")]
+        (directory / "modules.json").write_text(json.dumps(
+            [dict(idx=i, name=str(i), path=path,
+                  type=f"sentence_transformers.models.{kind}")
+             for i, (path, kind) in enumerate(modules)], indent=2) + "\n")
+        (directory / "1_Pooling").mkdir()
+        (directory / "1_Pooling" / "config.json").write_text(json.dumps(
+            dict(word_embedding_dimension=self.config["hidden_size"],
+                 pooling_mode_lasttoken=True), indent=2) + "\n")
+
+
 @dataclasses.dataclass
 class Masked(Encoder):
     """Masked-LM logits [T,V]."""
@@ -250,6 +267,11 @@ class Classes(Masked):
 
 
 FIXTURES = [
+    # A window in one layer; nothing is cached.
+    Embedder("qwen3", "embeds", dict(
+        hidden_size=48, intermediate_size=40, use_sliding_window=True,
+        sliding_window=7, max_window_layers=1,
+        rope_parameters=rope(theta=1e6))),
     Encoder("bert", "gelu", dict(hidden_act="gelu"), dtype="f32"),
     Encoder("bert", "gelu-new", dict(
         hidden_act="gelu_new", hidden_size=48, num_attention_heads=2,

@@ -938,6 +938,47 @@ TEST_F(SentenceTest, AddsAnEntryThatSharesTheFunctions) {
   EXPECT_TRUE(Pool.getNormalize());
 }
 
+TEST_F(SentenceTest, DecodersEmbedTooAndNeedNoHead) {
+  Json Settings = decoderConfig("qwen3");
+  Settings["architectures"] = {"Qwen3Model"};
+  Tensors All;
+  for (const auto &[Name, Tensor] : tensorsOf(Settings))
+    if (StringRef(Name).consume_front("model."))
+      All[Name.substr(StringRef("model.").size())] = Tensor;
+  for (bool HasHead : {false, true}) {
+    if (HasHead)
+      All["lm_head.weight"] = {"F32", {97, 72}};
+    writeTensors(All);
+    auto Model = import();
+    ASSERT_TRUE(Model) << Model.error().message();
+    EXPECT_EQ(functionsOf(*Model->Module),
+              (std::vector<std::string>{"embeddings", "layer", "answer",
+                                        "encode", "pool", "embed"}));
+    EXPECT_EQ(Model->UnneededTensors.size(), HasHead ? 1u : 0u);
+    EXPECT_EQ(Model->MaxTextTokens, 128);
+    for (AttentionOp Attention : opsOf<AttentionOp>(*Model->Module)) {
+      EXPECT_EQ(Attention.getMask(), MaskKind::Causal);
+      EXPECT_FALSE(Attention.getCache());
+    }
+    ASSERT_FALSE(Model->Notes.empty());
+    EXPECT_NE(Model->Notes[0].find("modules.json: the model embeds texts"),
+              std::string::npos)
+        << Model->Notes[0];
+  }
+}
+
+TEST_F(SentenceTest, RefusesOtherKindsOfModels) {
+  writeConfig({{"model_type", "t5"},
+               {"vocab_size", 97},
+               {"d_model", 72},
+               {"d_kv", 12},
+               {"d_ff", 264},
+               {"num_layers", 2},
+               {"num_heads", 6}});
+  expectRefusal({"modules.json", "t5", "expected an encoder, or a decoder"},
+                {.ConfigOnly = true});
+}
+
 TEST_F(SentenceTest, TextsAreNeverLongerThanTheModel) {
   auto Model = import();
   ASSERT_TRUE(Model) << Model.error().message();
