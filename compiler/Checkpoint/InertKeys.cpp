@@ -28,6 +28,8 @@ constexpr std::string_view Provenance[] = {"architectures",
                                            "dtype",
                                            "finetuning_task",
                                            "is_llama_config",
+                                           "language",
+                                           "name",
                                            "name_or_path",
                                            "tokenizer_class",
                                            "tokenizer_name",
@@ -37,7 +39,7 @@ constexpr std::string_view Provenance[] = {"architectures",
                                            "unsloth_fixed",
                                            "unsloth_version"};
 
-/// Starting values, losses and memory of training. pretraining_tp splits
+/// Starting values, losses, memory and steps of training. pretraining_tp splits
 /// matmuls into slices of the same sum.
 constexpr std::string_view Training[] = {"gradient_checkpointing",
                                          "init_std",
@@ -45,9 +47,11 @@ constexpr std::string_view Training[] = {"gradient_checkpointing",
                                          "initializer_range",
                                          "label_smoothing",
                                          "neftune_noise_alpha",
+                                         "num_steps",
                                          "pretraining_tp",
                                          "router_aux_loss_coef",
                                          "router_z_loss_coef",
+                                         "save_step",
                                          "tf_legacy_loss",
                                          "total_flos",
                                          "use_reentrant_checkpointing"};
@@ -135,10 +139,20 @@ constexpr std::string_view Leftovers[] = {
     "pooler_num_fc_layers", "pooler_size_per_head"};
 
 /// Features that change the result when on; inert only as false or empty.
-constexpr std::string_view OnlyWhenOff[] = {
-    "add_cross_attention", "is_decoder",       "is_encoder_decoder",
-    "pruned_heads",        "rope_interleaved", "tie_encoder_decoder",
-    "use_bfloat16",        "use_mrope"};
+constexpr std::string_view OnlyWhenOff[] = {"add_cross_attention",
+                                            "attention_bias",
+                                            "is_decoder",
+                                            "is_encoder_decoder",
+                                            "mlp_bias",
+                                            "pruned_heads",
+                                            "rope_interleaved",
+                                            "tie_encoder_decoder",
+                                            "use_bfloat16",
+                                            "use_mrope"};
+
+/// Below sentence_transformers: what its cross-encoders do with the logits that
+/// the model gives.
+constexpr std::string_view BehindLogits[] = {"activation_fn", "version"};
 
 bool isIn(std::span<const std::string_view> Group, std::string_view Key) {
   return std::find(Group.begin(), Group.end(), Key) != Group.end();
@@ -158,6 +172,11 @@ bool tenon::isInertKey(std::string_view Key, const Json &Value) {
     return Value.is_number();
   if (isIn(OnlyWhenOff, Key))
     return Value == false || (Value.is_structured() && Value.empty());
+  if (Key == "sentence_transformers")
+    return Value.is_object() &&
+           std::all_of(
+               Value.items().begin(), Value.items().end(),
+               [](const auto &Each) { return isIn(BehindLogits, Each.key()); });
   if (Key == "directionality") // One of the leftovers.
     return Value == "bidi";
   if (Key == "pooler_type")

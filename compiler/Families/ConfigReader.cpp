@@ -317,6 +317,14 @@ private:
     if (Rope.has("long_factor"))
       return readLongRope();
     Scaling = RopeScaling::Yarn;
+    // How the model was trained.
+    Rope.discard("finetuned");
+    if (Rope.has("attn_factor") && Reader.Input.Notes)
+      Reader.Input.Notes->push_back(
+          Reader.Settings.file() + ": field '" + Rope.path() +
+          ".attn_factor' is left out, as Transformers does, for which "
+          "attention_factor counts");
+    Rope.discard("attn_factor");
     double Positions = original();
     double Factor = nonzero("factor", MaxPositions / Positions);
     double Share = optional("mscale").value_or(0);

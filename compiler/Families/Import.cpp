@@ -431,7 +431,7 @@ private:
     Description = (*Kind)->Read(Reader);
     ModelType = (*Kind)->ModelType;
     if (Reader.error())
-      return *Reader.error();
+      return refuseIgnoring(*Reader.error());
     if (OnlyEmbeds)
       if (Status S = leaveHeadOut(Directory); !S)
         return S;
@@ -440,6 +440,18 @@ private:
                             " is ignored, as --ignore-config-key says");
     return Settings.refuseUnreadKeys(
         "the family " + ModelType, Options.IgnoredKeys, "--ignore-config-key");
+  }
+
+  /// The error of a config, and that ignoring a key does not help where the
+  /// family reads it.
+  Error refuseIgnoring(const Error &Refusal) const {
+    std::vector<std::string> Unread = Settings.unreadKeys();
+    for (const std::string &Key : Options.IgnoredKeys)
+      if (!llvm::is_contained(Unread, Key))
+        return Error(Refusal.message() + "; --ignore-config-key " + Key +
+                     " is for a key of this file that the family " + ModelType +
+                     " does not read");
+    return Refusal;
   }
 
   /// Makes a decoder whose directory is that of a sentence-transformer the

@@ -6,8 +6,6 @@
 using namespace tenon;
 
 static ModelDescription readLlamaConfig(ConfigReader &Config) {
-  // More would mean slices of matrices, of another rounding.
-  Config.sizeOr({"pretraining_tp"}, 1, 1);
   // Falcon 3 names its gate as well.
   Config.expect(Config.wordOr("activation", "swiglu") == "swiglu", "activation",
                 "swiglu");

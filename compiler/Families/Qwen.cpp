@@ -4,7 +4,27 @@
 
 using namespace tenon;
 
+/// Attention in chunks, which other programs have for sequences that are longer
+/// than one.
+static void ignoreChunks(ConfigReader &Config, const DecoderModel &Model) {
+  auto Chunks = Config.optionalObject("dual_chunk_attention_config");
+  if (!Chunks)
+    return;
+  auto Size = Chunks->integer("chunk_size", 1, MaxContext);
+  if (!Size)
+    Config.fail(Size.error());
+  else if (Model.Sizes.MaxSequence > *Size && Config.Input.Notes)
+    Config.Input.Notes->push_back(
+        Config.Settings.file() +
+        ": field 'dual_chunk_attention_config' is left out, as Transformers "
+        "does: beyond " +
+        std::to_string(*Size) +
+        " tokens, attention is not that of the published model");
+  Config.ignore({"dual_chunk_attention_config"});
+}
+
 void tenon::setQwenWindows(ConfigReader &Config, DecoderModel &Model) {
+  ignoreChunks(Config, Model);
   bool IsUsed = Config.flagOr("use_sliding_window", false);
   std::optional<int64_t> Window = readWindow(Config, 4096);
   int64_t First = Config.sizeOr({"max_window_layers"}, 28, MaxLayers, 0);

@@ -224,6 +224,10 @@ TEST(ConfigTest, InertKeys) {
                           "pretraining_tp",
                           "pooler_fc_size",
                           "is_llama_config",
+                          "language",
+                          "name",
+                          "num_steps",
+                          "save_step",
                           "transformers.js_config",
                           "_flash_attn_2_enabled",
                           "_anything"})
@@ -256,6 +260,10 @@ TEST(ConfigTest, InertKeys) {
     EXPECT_FALSE(isInertKey(Key, true)) << Key;
     EXPECT_TRUE(isInertKey(Key, nullptr)) << Key;
   }
+  EXPECT_TRUE(isInertKey("attention_bias", false));
+  EXPECT_TRUE(isInertKey("sentence_transformers",
+                         {{"activation_fn", "Sigmoid"}, {"version", "4.1"}}));
+  EXPECT_FALSE(isInertKey("sentence_transformers", {{"similarity", "dot"}}));
 }
 
 TEST(ConfigTest, InertByValue) {

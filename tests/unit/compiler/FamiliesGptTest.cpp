@@ -644,7 +644,7 @@ TEST_F(GptTest, PhiDefaultsAndRefusals) {
              {{{"rope_parameters", {{"rope_theta", 500}}}, {"rope_theta", 600}},
               "field 'rope_theta' is 600: expected the value that "
               "'rope_parameters.rope_theta' has"},
-             unread("phi", "attention_bias", false, "false"),
+             unread("phi", "attention_bias", true, "true"),
              unread("phi", "sliding_window", 16, "16")});
 }
 

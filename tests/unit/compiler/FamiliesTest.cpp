@@ -497,7 +497,6 @@ TEST_F(ImportTest, RefusesWhatItCannotDo) {
       {"llama", "head_dim", 0, {"0"}},
       {"llama", "hidden_act", "mish", {"'mish'", "silu"}},
       {"llama", "rms_norm_eps", -1.0, {"-1"}},
-      {"llama", "pretraining_tp", 2, {"2"}},
       {"llama", "attention_bias", "yes", {"'yes'"}},
       {"llama", "logit_scale", 2.0, {"2.0", "llama"}},
       {"llama", "sliding_window", 16, {"16", "llama"}},
@@ -579,6 +578,48 @@ TEST_F(ImportTest, RefusesWhatItCannotDo) {
     Parts.push_back(Case.Key);
     expectRefusal(Parts, {.ConfigOnly = true});
   }
+}
+
+TEST_F(ImportTest, KeysThatAreReadCannotBeIgnored) {
+  Json Settings = llamaConfig();
+  Settings["pretraining_tp"] = 2;
+  Settings["hidden_act"] = "mish";
+  writeConfig(Settings);
+  for (const char *Key : {"hidden_act", "absent"})
+    expectRefusal({"'hidden_act' is 'mish'",
+                   std::string("--ignore-config-key ") + Key +
+                       " is for a key of this file that the family llama does "
+                       "not read"},
+                  {.ConfigOnly = true, .IgnoredKeys = {Key}});
+  auto Model = import({.ConfigOnly = true, .IgnoredKeys = {"pretraining_tp"}});
+  ASSERT_FALSE(Model);
+  EXPECT_EQ(Model.error().message().find("--ignore"), std::string::npos)
+      << Model.error().message();
+}
+
+TEST_F(ImportTest, LeavesOutWhatTransformersDoes) {
+  Json Settings = decoderConfig("qwen3");
+  Settings["pretraining_tp"] = 2;
+  Settings["rope_scaling"] = {{"rope_type", "yarn"},
+                              {"factor", 4},
+                              {"original_max_position_embeddings", 32},
+                              {"finetuned", true},
+                              {"attn_factor", 0.878}};
+  Settings["dual_chunk_attention_config"] = {{"chunk_size", 100},
+                                             {"local_size", 8}};
+  writeConfig(Settings);
+  auto Model = import({.ConfigOnly = true});
+  ASSERT_TRUE(Model) << Model.error().message();
+  ASSERT_EQ(Model->Notes.size(), 2u);
+  EXPECT_NE(
+      Model->Notes[0].find("field 'rope_scaling.attn_factor' is left out"),
+      std::string::npos)
+      << Model->Notes[0];
+  EXPECT_NE(Model->Notes[1].find("beyond 100 tokens"), std::string::npos)
+      << Model->Notes[1];
+  Model = import({.MaxSequence = 100, .ConfigOnly = true});
+  ASSERT_TRUE(Model) << Model.error().message();
+  EXPECT_EQ(Model->Notes.size(), 1u);
 }
 
 TEST_F(ImportTest, RefusesContradictingRotations) {
