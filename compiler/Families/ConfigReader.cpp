@@ -183,14 +183,44 @@ Activation ConfigReader::activation(std::string_view Key,
 // What models share
 //===----------------------------------------------------------------------===//
 
+/// Bounds of the positive factors and bases of a rotation.
+static constexpr double MaxRopeNumber = 1e12;
+static constexpr double MinRopeNumber = 1e-6;
+
+int64_t ConfigReader::reachOfRotations(int64_t Positions) {
+  auto Rope = optionalObject(Settings.has("rope_parameters") ? "rope_parameters"
+                                                             : "rope_scaling");
+  if (!Rope)
+    return Positions;
+  std::string Type = Rope->peek("rope_type", Rope->peek("type", ""));
+  if (Type != "linear" && Type != "yarn")
+    return Positions;
+  auto Original = static_cast<double>(Positions);
+  if (Type == "yarn")
+    Original = take(Rope->optionalNumber("original_max_position_embeddings", 0,
+                                         static_cast<double>(MaxContext)),
+                    std::optional<double>())
+                   .value_or(Original);
+  double Factor = take(Rope->optionalNumber("factor", 0, MaxRopeNumber),
+                       std::optional<double>())
+                      .value_or(1);
+  return std::max(Positions,
+                  static_cast<int64_t>(std::min(
+                      Original * Factor, static_cast<double>(MaxContext))));
+}
+
 int64_t ConfigReader::maxSequence(Keys Names) {
   int64_t Most = size(Names, MaxContext);
   if (First || !Input.MaxSequence)
     return Most;
-  if (*Input.MaxSequence < 1 || *Input.MaxSequence > Most)
+  int64_t Reach = reachOfRotations(Most);
+  if (*Input.MaxSequence < 1 || *Input.MaxSequence > Reach)
     fail(Error("a sequence length of " + std::to_string(*Input.MaxSequence) +
                ": expected 1 to the model's " + std::string(*Names.begin()) +
-               " " + std::to_string(Most)));
+               " " + std::to_string(Most) +
+               (Reach > Most ? ", or the " + std::to_string(Reach) +
+                                   " that its rotations are scaled to"
+                             : "")));
   return *Input.MaxSequence;
 }
 
@@ -225,10 +255,6 @@ int64_t ConfigReader::headDim(int64_t Width, int64_t Heads,
          "at most " + std::to_string(MaxWidth) + " elements in all heads");
   return *HeadDim;
 }
-
-/// Bounds of the positive factors and bases of a rotation.
-static constexpr double MaxRopeNumber = 1e12;
-static constexpr double MinRopeNumber = 1e-6;
 
 /// YaRN's growth of the logits with the context, m(factor, k).
 static double yarnGrowth(double Factor, double Share) {

@@ -96,8 +96,8 @@ public:
   static std::string knownActivations();
 
   //===--- What models share ----------------------------------------------===//
-  /// max_position_embeddings under any of `Names`, or the shorter length that
-  /// was asked for.
+  /// max_position_embeddings under any of `Names`, or the length that was asked
+  /// for: a shorter one, or as long as scaled rotations reach.
   int64_t maxSequence(Keys Names = {"max_position_embeddings"});
   /// vocab_size, max_position_embeddings, and what has several spellings.
   ModelSizes sizes(const SizeKeys &Keys = {});
@@ -139,6 +139,9 @@ public:
   const std::optional<Error> &error() const { return First; }
 
 private:
+  /// The sequences that rotations reach that are scaled by linear or yarn: some
+  /// files still name the `Positions` of the model without.
+  int64_t reachOfRotations(int64_t Positions);
   /// The value, or `Otherwise` and a note of the error.
   template <typename T> T take(Result<T> Read, T Otherwise);
   class ScalingReader;

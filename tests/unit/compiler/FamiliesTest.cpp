@@ -460,6 +460,38 @@ TEST_F(ImportTest, TheSequenceCanBeShortenedNotLengthened) {
                   {.MaxSequence = Tokens, .ConfigOnly = true});
 }
 
+TEST_F(ImportTest, ScaledRotationsReachFurther) {
+  const std::pair<Json, int64_t> Reaches[] = {
+      {{{"type", "linear"}, {"factor", 2.5}}, 320},
+      {{{"type", "yarn"},
+        {"factor", 4},
+        {"original_max_position_embeddings", 96}},
+       384},
+      // What the config says anyway.
+      {{{"type", "yarn"},
+        {"factor", 4},
+        {"original_max_position_embeddings", 32}},
+       128},
+      {{{"type", "dynamic"}, {"factor", 4}}, 128}};
+  for (const auto &[Scaling, Reach] : Reaches) {
+    SCOPED_TRACE(Scaling.dump());
+    Json Settings = llamaConfig();
+    Settings["rope_scaling"] = Scaling;
+    writeConfig(Settings);
+    for (auto [Asked, Length] :
+         {std::pair(std::optional<int64_t>(), int64_t(128)), {Reach, Reach}}) {
+      auto Model = import({.MaxSequence = Asked, .ConfigOnly = true});
+      ASSERT_TRUE(Model) << Model.error().message();
+      EXPECT_EQ((*Model->Module)
+                    ->getAttrOfType<IntegerAttr>(attr::MaxSequence)
+                    .getInt(),
+                Length);
+    }
+    expectRefusal({"128", std::to_string(Reach)},
+                  {.MaxSequence = Reach + 1, .ConfigOnly = true});
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Refused configs
 //===----------------------------------------------------------------------===//
