@@ -251,17 +251,19 @@ static std::string usageError(const CLI::App &App,
   }
   if (dynamic_cast<const CLI::ExtrasError *>(&Problem) && !Unknown.empty())
     return "unexpected argument " + printable(Unknown.front());
-  if (dynamic_cast<const CLI::RequiredError *>(&Problem))
+  if (dynamic_cast<const CLI::RequiredError *>(&Problem)) {
+    for (const CLI::Option *O : optionsOf(*Command))
+      if (O->get_positional() && O->get_required() && O->count() == 0)
+        return "missing argument " + O->get_name() +
+               (O->get_items_expected_max() > 1 ? "..." : "");
     for (const CLI::App *Group : Command->get_subcommands(nullptr))
       if (Group->get_name().empty())
         if (std::string Wrong = groupError(*Group, Form); !Wrong.empty())
           return Wrong;
+  }
   // CLI11 puts "NAME: " before what a check says, and what is missing.
   std::string Text = Problem.what();
   for (const CLI::Option *O : tool::optionsOf(*Command)) {
-    if (O->get_positional() && Text == O->get_name() + " is required")
-      return "missing argument " + O->get_name() +
-             (O->get_items_expected_max() > 1 ? "..." : "");
     if (!Text.starts_with(O->get_name() + ": "))
       continue;
     std::string Name = shownName(*O, Form);

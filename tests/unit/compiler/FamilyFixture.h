@@ -62,7 +62,7 @@ protected:
     return {{{Key, Value}},
             "field '" + Key + "' is " + Shown + ": the family " + Family +
                 " does not read this key, which may change the result (if "
-                "not: --ignore-config-key " +
+                "not: tenon compile --ignore-config-key " +
                 Key + ")"};
   }
 

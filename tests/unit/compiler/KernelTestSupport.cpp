@@ -120,7 +120,8 @@ OwningOpRef<ModuleOp> KernelTest::parse(const KernelCase &Case) {
             "\"} {\n%s = dnn.scope %b \"l\" number 0 layer 0\n"
             "%t = dnn.count tokens %b\n%ea = tensor.empty(%t) : " +
             All + "\n%all = dnn.input_features %b outs(%ea) : (!batch, " + All +
-            ") -> " + All + "\n" + Slices + "%rows = dnn.count " + Rows +
+            ") -> " + All + "\n" + Slices + "%rows = dnn.count " +
+            (Rows == "tokens" ? "output_rows" : Rows) +
             " %b\n%er = tensor.empty(%rows) : " + Out +
             "\n%r = dnn.dispatch @" + Name + ".few or @" + Name +
             ".many by tokens of %b (" + Values + ") outs(%er) : (!batch, " +

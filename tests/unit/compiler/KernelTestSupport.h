@@ -45,7 +45,8 @@ struct KernelCase {
   /// Width of %r, f32.
   std::string Output;
   KernelSettings Settings = {};
-  /// "tokens", "output_rows" or "sequences": the rows of %r.
+  /// "tokens", "output_rows" or "sequences": the rows of %r; in steps of tokens
+  /// all rows are output rows.
   std::string Rows = "tokens";
   /// The type of %c.
   std::string Cache = "!transformer.cache<1x4xf32>";
