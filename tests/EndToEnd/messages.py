@@ -462,7 +462,7 @@ class Messages:
         self.test.check("tenon compile [OPTIONS]" in text
                         and "/" not in text.split("[OPTIONS]")[0]
                         and all(kind in text for kind in (
-                            "Hugging Face directory", ".gguf", ".mlir",
+                            "Hugging Face directory", "GGUF", ".mlir",
                             "config.json")),
                         f"compile --help: {text[:60]!r}")
 
