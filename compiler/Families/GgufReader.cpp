@@ -118,11 +118,37 @@ static std::vector<double> readFactors(GgufTranslation &T, int64_t Pairs,
   return std::move(*Factors);
 }
 
+/// Llama 3's scaling, where the converter has made the factors of it: with its
+/// bounds in every published model, and 8192 for the original context. Null for
+/// other factors.
+static Json llama3ScalingOf(const std::vector<double> &Factors, double Base) {
+  constexpr double Low = 1, High = 4, Original = 8192;
+  double Factor = 1;
+  for (double F : Factors)
+    Factor = std::max(Factor, F);
+  auto Dims = static_cast<double>(2 * Factors.size());
+  for (size_t I = 0; I < Factors.size(); ++I) {
+    double Length =
+        2 * M_PI * std::pow(Base, 2 * static_cast<double>(I) / Dims);
+    double Smooth = (Original / Length - Low) / (High - Low);
+    double F = Smooth >= 1   ? 1
+               : Smooth <= 0 ? Factor
+                             : 1 / ((1 - Smooth) / Factor + Smooth);
+    if (!(std::abs(Factors[I] - F) <= 1e-4 * F))
+      return nullptr;
+  }
+  return {{"rope_type", "llama3"},
+          {"factor", Factor},
+          {"low_freq_factor", Low},
+          {"high_freq_factor", High},
+          {"original_max_position_embeddings", static_cast<int64_t>(Original)}};
+}
+
 /// The scaling of a file with factors for each rotated pair: one table (the
 /// converter makes it of Llama 3's scaling), or one up to the original context
 /// and one for more. Returns null when all are 1.
-static Json readFactorTables(GgufTranslation &T, int64_t Pairs, bool IsLongRope,
-                             std::optional<double> Attention) {
+static Json readFactorTables(GgufTranslation &T, int64_t Pairs, double Base,
+                             bool IsLongRope, std::optional<double> Attention) {
   GgufSettings &S = T.Settings;
   int64_t Context = S.size("context_length");
   if (!IsLongRope) {
@@ -130,6 +156,8 @@ static Json readFactorTables(GgufTranslation &T, int64_t Pairs, bool IsLongRope,
     if (std::count(Factors.begin(), Factors.end(), 1) ==
         static_cast<int64_t>(Factors.size()))
       return nullptr;
+    if (Json Llama3 = llama3ScalingOf(Factors, Base); !Llama3.is_null())
+      return Llama3;
     S.Config["original_max_position_embeddings"] = Context;
     return {{"rope_type", "longrope"},
             {"short_factor", Factors},
@@ -172,7 +200,7 @@ static Json readYarn(GgufSettings &S, double Factor) {
 
 /// rope_scaling, null when there is none. What is absent is as llama.cpp has
 /// it: linear scaling by a factor, whose older name is "rope.scale_linear".
-static Json readScaling(GgufTranslation &T, int64_t Pairs) {
+static Json readScaling(GgufTranslation &T, int64_t Pairs, double Base) {
   GgufSettings &S = T.Settings;
   std::string Kind = S.optionalText("rope.scaling.type").value_or("linear");
   auto Linear = S.optionalNumber("rope.scale_linear");
@@ -188,7 +216,7 @@ static Json readScaling(GgufTranslation &T, int64_t Pairs) {
              "1 without the tensor rope_factors_long.weight");
   Json Tables;
   if (IsLongRope || S.hasTensor("rope_freqs.weight"))
-    Tables = readFactorTables(T, Pairs, IsLongRope, Attention);
+    Tables = readFactorTables(T, Pairs, Base, IsLongRope, Attention);
   if (Kind == "yarn" && Tables.is_null())
     return readYarn(S, Factor);
   if (Kind == "yarn")
@@ -225,7 +253,7 @@ void gguf::readRope(GgufTranslation &T, std::string_view PartKey,
   S.ignore("rope.scaling.finetuned");
   // Scalings that need it read it.
   S.ignore("rope.scaling.original_context_length");
-  if (Json Scaling = readScaling(T, Dims / 2); !Scaling.is_null())
+  if (Json Scaling = readScaling(T, Dims / 2, Base); !Scaling.is_null())
     S.Config["rope_scaling"] = std::move(Scaling);
 }
 

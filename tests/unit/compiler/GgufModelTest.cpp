@@ -158,12 +158,10 @@ TEST_F(GgufModelTest, RotationsAndScalings) {
   ASSERT_TRUE(Llama) << Llama.error().message();
   auto Scaling = Llama->Settings.object("rope_scaling");
   ASSERT_TRUE(Scaling) << Scaling.error().message();
-  // The converter's table, which stands for Llama 3's scaling.
-  EXPECT_EQ(*Scaling->string("rope_type"), "longrope");
-  auto Factors = Scaling->numbers("long_factor");
-  ASSERT_TRUE(Factors) << Factors.error().message();
-  EXPECT_EQ(Factors->front(), 1);
-  EXPECT_EQ(Factors->back(), 8);
+  // Read back from the table that the converter makes of it.
+  EXPECT_EQ(*Scaling->string("rope_type"), "llama3");
+  EXPECT_EQ(*Scaling->number("factor"), 8);
+  EXPECT_EQ(*Scaling->number("original_max_position_embeddings"), 8192);
   EXPECT_EQ(*Llama->Settings.number("rope_theta"), 500000);
   EXPECT_EQ(*Llama->Settings.boolean("tie_word_embeddings"), true);
   EXPECT_EQ(*Llama->Settings.boolean("attention_bias"), true);
@@ -238,7 +236,7 @@ TEST_F(GgufModelTest, ScalingsOfPositions) {
   LongRope["attention_factor"] = 1.25;
   EXPECT_EQ(Scaling(Factors().real("llama.rope.scaling.attn_factor", 1.25f)),
             LongRope);
-  // One table, whatever it was made of.
+  // One table that is not Llama 3's.
   EXPECT_EQ(Scaling(llama().floats("rope_freqs.weight", {1}, {1})), Json());
   EXPECT_EQ(Scaling(llama().floats("rope_freqs.weight", {1}, {2})),
             (Json{{"rope_type", "longrope"},
