@@ -62,6 +62,8 @@ TEST_F(GenerationTest, CancelledStepsLeaveNoGuesses) {
   Wish.Lookup = 4;
   Generator G(*S);
   ASSERT_TRUE(G.add(request(Wish, {4, 5})));
+  ASSERT_TRUE(G.step());
+  ASSERT_TRUE(G.step());
   std::atomic<bool> HasEnded{false};
   std::thread Impatient([&] {
     while (!HasEnded) {
@@ -69,7 +71,7 @@ TEST_F(GenerationTest, CancelledStepsLeaveNoGuesses) {
       std::this_thread::yield();
     }
   });
-  // From the first guess on, a step lasts until it is cancelled.
+  // A step that appends 48 and guesses another lasts until it is cancelled.
   size_t Cancelled = 0;
   Status Other;
   while (Cancelled < 200 && Other)
