@@ -2,8 +2,8 @@
 
 #include "runtime/Serving/Engine.h"
 #include "runtime/CApi/Handles.h"
+#include "runtime/Support/Clock.h"
 
-#include <chrono>
 #include <cmath>
 #include <condition_variable>
 #include <map>
@@ -132,16 +132,12 @@ void Mailbox::post(const Update &U, int64_t Choices) {
 }
 
 std::unique_ptr<News> Mailbox::wait(double Seconds) {
-  // Longer waits would overflow the clock.
-  constexpr double Longest = 1e6;
   std::unique_lock Guard(Lock);
   auto IsReady = [&] { return !Waiting.empty() || IsWoken; };
   if (Seconds < 0)
     Filled.wait(Guard, IsReady);
   else
-    Filled.wait_for(Guard,
-                    std::chrono::duration<double>(std::min(Seconds, Longest)),
-                    IsReady);
+    Filled.wait_for(Guard, durationOf(Seconds), IsReady);
   if (Waiting.empty()) {
     IsWoken = false;
     return nullptr;

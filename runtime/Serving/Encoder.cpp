@@ -2,9 +2,9 @@
 
 #include "runtime/Serving/Encoder.h"
 
+#include "runtime/Support/Clock.h"
 #include "runtime/Support/Thread.h"
 
-#include <chrono>
 #include <condition_variable>
 #include <list>
 #include <mutex>
@@ -247,7 +247,7 @@ void Encoder::drain(double Seconds) {
   close();
   std::unique_lock Guard(I->Lock);
   auto IsDone = [&] { return I->Requests.empty() && !I->IsDelivering; };
-  if (I->Idle.wait_for(Guard, std::chrono::duration<double>(Seconds), IsDone))
+  if (I->Idle.wait_for(Guard, durationOf(Seconds), IsDone))
     return;
   I->giveUpAll();
   I->Idle.wait(Guard, IsDone);

@@ -3,10 +3,10 @@
 #include "runtime/Serving/Engine.h"
 
 #include "runtime/Engine/Memory.h"
+#include "runtime/Support/Clock.h"
 #include "runtime/Support/Thread.h"
 
 #include <algorithm>
-#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <unordered_map>
@@ -173,11 +173,7 @@ bool Engine::drain(double Seconds) {
   close();
   std::unique_lock Guard(I->Lock);
   auto IsDone = [&] { return I->Plan->idle() && !I->IsDelivering; };
-  // Longer waits would overflow the clock.
-  constexpr double Longest = 1e6;
-  if (!I->Idle.wait_for(
-          Guard, std::chrono::duration<double>(std::min(Seconds, Longest)),
-          IsDone)) {
+  if (!I->Idle.wait_for(Guard, durationOf(Seconds), IsDone)) {
     I->giveUp();
     I->Idle.wait(Guard, IsDone);
   }
